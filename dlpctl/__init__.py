@@ -17,49 +17,34 @@ if TYPE_CHECKING:
     from dlpctl.files.library import mask_file as mask_file
     from dlpctl.files.report import FileReport as FileReport
     from dlpctl.masking.tokens import TokenStore as TokenStore
-    from dlpctl.masking.unmask import unmask_text as unmask
+    from dlpctl.masking.unmask import unmask_text as unmask  # noqa: F401
     from dlpctl.masking.vault import Vault as Vault
     from dlpctl.policy.model import Policy as Policy
-    from dlpctl.preflight import Report as Report
     from dlpctl.preflight import check as check
     from dlpctl.preflight import mask as mask
+    from dlpctl.text_report import Report as Report
     from dlpctl.types import Decision as Decision
     from dlpctl.types import Destination as Destination
     from dlpctl.types import Finding as Finding
 
 _MODULES = {
-    "Decision": ("dlpctl.types", "Decision"),
-    "Destination": ("dlpctl.types", "Destination"),
-    "Detector": ("dlpctl.detect.engine", "Detector"),
-    "FileReport": ("dlpctl.files.report", "FileReport"),
-    "Finding": ("dlpctl.types", "Finding"),
-    "Policy": ("dlpctl.policy.model", "Policy"),
-    "Report": ("dlpctl.preflight", "Report"),
-    "TokenStore": ("dlpctl.masking.tokens", "TokenStore"),
-    "Vault": ("dlpctl.masking.vault", "Vault"),
-    "check": ("dlpctl.preflight", "check"),
-    "check_file": ("dlpctl.files.library", "check_file"),
-    "mask": ("dlpctl.preflight", "mask"),
-    "mask_file": ("dlpctl.files.library", "mask_file"),
-    "unmask": ("dlpctl.masking.unmask", "unmask_text"),
+    "Decision": "dlpctl.types",
+    "Destination": "dlpctl.types",
+    "Detector": "dlpctl.detect.engine",
+    "FileReport": "dlpctl.files.report",
+    "Finding": "dlpctl.types",
+    "Policy": "dlpctl.policy.model",
+    "Report": "dlpctl.text_report",
+    "TokenStore": "dlpctl.masking.tokens",
+    "Vault": "dlpctl.masking.vault",
+    "check": "dlpctl.preflight",
+    "check_file": "dlpctl.files.library",
+    "mask": "dlpctl.preflight",
+    "mask_file": "dlpctl.files.library",
+    "unmask": "dlpctl.masking.unmask",
 }
-__all__ = (
-    "Decision",
-    "Destination",
-    "Detector",
-    "FileReport",
-    "Finding",
-    "Policy",
-    "Report",
-    "TokenStore",
-    "Vault",
-    "__version__",
-    "check",
-    "check_file",
-    "mask",
-    "mask_file",
-    "unmask",
-)
+_RENAMED = {"unmask": "unmask_text"}
+__all__ = ("__version__", *_MODULES)  # noqa: PLE0604
 
 
 def __getattr__(name: str) -> Any:
@@ -67,8 +52,8 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    module, attribute = _MODULES[name]
-    value = globals()[name] = getattr(import_module(module), attribute)
+    value = getattr(import_module(_MODULES[name]), _RENAMED.get(name, name))
+    globals()[name] = value
     return value
 
 

@@ -14,8 +14,9 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from functools import partial
 from typing import NoReturn
 
 Work = Callable[[bytes], bytes]
@@ -53,11 +54,11 @@ def in_order(
     if processes < 2 or count < 2:
         yield from (work(task_of(number)) for number in range(count))
         return
-    children: list[_Child] = []
+    children: list[Child] = []
     try:
         for _ in range(min(processes, count)):
             with suppress(OSError):
-                children.append(_Child(work, children))
+                children.append(Child(partial(_live, work), children))
         yield from _results(count, task_of, work, children)
     finally:
         for child in children:
@@ -65,17 +66,17 @@ def in_order(
 
 
 def _results(
-    count: int, task_of: Callable[[int], bytes], work: Work, children: list[_Child]
+    count: int, task_of: Callable[[int], bytes], work: Work, children: list[Child]
 ) -> Iterator[bytes]:
     idle = list(children)
-    busy: dict[int, tuple[_Child, int, bytes]] = {}
+    busy: dict[int, tuple[Child, int, bytes]] = {}
     done: dict[int, bytes] = {}
     begun = given = 0
     waiting = select.poll()
     while given < count:
         while idle and begun < count:
             child, task = idle.pop(), task_of(begun)
-            if not child.send(task):
+            if not _sent(child, task):
                 continue
             busy[child.answers] = child, begun, task
             waiting.register(child.answers, select.POLLIN | select.POLLHUP)
@@ -90,7 +91,7 @@ def _results(
             for answers, _ in waiting.poll():
                 waiting.unregister(answers)
                 child, number, task = busy.pop(answers)
-                result = child.receive()
+                result = _result(child)
                 if result is None:
                     done[number] = work(task)
                 else:
@@ -98,48 +99,52 @@ def _results(
                     idle.append(child)
 
 
-class _Child:
-    """A process that does one task at a time."""
+class Child:
+    """A process that does one task at a time, with a pipe for tasks and one for answers."""
 
-    def __init__(self, work: Work, others: list[_Child]) -> None:
-        to_read, self._tasks = os.pipe()
+    def __init__(self, live: Callable[[int, int], NoReturn], others: Iterable[Child]) -> None:
+        """`live` runs in the child, on its ends of the pipes."""
+        to_read, self.tasks = os.pipe()
         self.answers, to_write = os.pipe()
         with warnings.catch_warnings():  # of threads, which are known to be harmless
             warnings.simplefilter("ignore", DeprecationWarning)
             self._pid = os.fork()
         if not self._pid:
-            # Copies of the other children's pipes would keep those from seeing that the parent is
-            # gone.
+            # Copies of the other children's pipes would hide the end of the parent from them.
             for other in others:
-                other._close()
-            self._close()
-            _live(work, to_read, to_write)
+                other.close()
+            self.close()
+            live(to_read, to_write)
         os.close(to_read)
         os.close(to_write)
 
-    def send(self, task: bytes) -> bool:
-        try:
-            _write(self._tasks, task)
-        except OSError:
-            return False
-        return True
-
-    def receive(self) -> bytes | None:
-        """Return the result; None if the child is gone."""
-        try:
-            return _read(self.answers)
-        except OSError:
-            return None
-
-    def _close(self) -> None:
-        os.close(self._tasks)
+    def close(self) -> None:
+        os.close(self.tasks)
         os.close(self.answers)
 
-    def end(self) -> None:
-        with suppress(ProcessLookupError):
-            os.kill(self._pid, signal.SIGKILL)
-        self._close()
+    def end(self, *, at_once: bool = True) -> None:
+        """End the process; it ends by itself when its pipe is closed, unless `at_once`."""
+        if at_once:
+            with suppress(ProcessLookupError):
+                os.kill(self._pid, signal.SIGKILL)
+        self.close()
         os.waitpid(self._pid, 0)
+
+
+def _sent(child: Child, task: bytes) -> bool:
+    try:
+        write_message(child.tasks, task)
+    except OSError:
+        return False
+    return True
+
+
+def _result(child: Child) -> bytes | None:
+    """Return the result; None if the child is gone."""
+    try:
+        return read_message(child.answers)
+    except OSError:
+        return None
 
 
 def _live(work: Work, tasks: int, answers: int) -> NoReturn:
@@ -148,22 +153,25 @@ def _live(work: Work, tasks: int, answers: int) -> NoReturn:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends it
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         gc.freeze()  # a collection would copy the pages of all objects
-        while (task := _read(tasks)) is not None:
-            _write(answers, work(task))
+        while (task := read_message(tasks)) is not None:
+            write_message(answers, work(task))
     finally:
         os._exit(0)
 
 
-def _write(pipe: int, data: bytes) -> None:
+def write_message(pipe: int, data: bytes) -> None:
     rest = memoryview(len(data).to_bytes(_LENGTH, "little") + data)
     while rest:
         rest = rest[os.write(pipe, rest) :]
 
 
-def _read(pipe: int) -> bytes | None:
-    """Return the next message; None if the other side is gone."""
-    size = _read_exactly(pipe, _LENGTH)
-    return None if size is None else _read_exactly(pipe, int.from_bytes(size, "little"))
+def read_message(pipe: int, largest: int | None = None) -> bytes | None:
+    """Return the next message; None if the other side is gone. A larger one is a `ValueError`."""
+    header = _read_exactly(pipe, _LENGTH)
+    size = 0 if header is None else int.from_bytes(header, "little")
+    if largest is not None and size > largest:
+        raise ValueError("the message is too large")
+    return None if header is None else _read_exactly(pipe, size)
 
 
 def _read_exactly(pipe: int, size: int) -> bytes | None:

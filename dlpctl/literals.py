@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterable, Iterator
 from functools import cache
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 GRAM = 8
-"""Bytes of the shortest string that can be looked for: what the first look at the data compares."""
+"""Bytes of the shortest string that can be looked for, which are compared first."""
 _GRAM = struct.Struct("=Q")
 
 

@@ -12,14 +12,12 @@ import os
 import re
 import stat
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 from dlpctl.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 if sys.platform != "win32":
     import fcntl

@@ -1,11 +1,8 @@
-"""The two use cases: check a text, and mask one. No storage, no HTTP; the command line and the
-service stand on them.
-"""
+"""The two use cases: check a text, and mask one, without storage or HTTP."""
 
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,18 +14,16 @@ from dlpctl.detect.patterns.catalogue import labels as type_labels
 from dlpctl.masking.already_masked import is_already_masked
 from dlpctl.masking.apply import mask_text
 from dlpctl.masking.operators import DEFAULT_OPERATOR, Masker, check_operator
-from dlpctl.masking.partial import sample
 from dlpctl.policy.decide import Decider, FindingDecision, PolicyDecision, relevant_selectors
 from dlpctl.policy.model import Policy
-from dlpctl.policy.summary import SEVERITY, summarize
+from dlpctl.policy.summary import summarize
+from dlpctl.text_report import Report as Report
+from dlpctl.text_report import detections
 from dlpctl.types import (
     IN_BINARIES,
-    PHI_TYPE,
     Action,
-    Category,
     Decision,
     Destination,
-    Detection,
     Finding,
 )
 
@@ -38,61 +33,15 @@ if TYPE_CHECKING:
     from dlpctl.detect.stream import Piece
     from dlpctl.masking.leaks import ForbiddenValues
     from dlpctl.masking.tokens import TokenStore
-    from dlpctl.policy.decide import Tally, Verdict
+    from dlpctl.policy.decide import Verdict
     from dlpctl.policy.summary import Labels
 
 _ROUNDS = 6
-"""How often what the masked text still shows is masked again. A second round is needed where a
-value lost to one that overlapped it.
-"""
-
-
-class Report(NamedTuple):
-    """The answer to a check, as the service's interface defines it."""
-
-    preflight_id: str
-    decision: Decision
-    summary: str
-    detected: tuple[Detection, ...]
-    masked_content: str | None
-    policy_version: str
-    created_at: str
-    findings: Sequence[Finding]
-
-    def to_dict(self, *, findings: bool = False) -> dict[str, Any]:
-        answer: dict[str, Any] = {
-            "preflight_id": self.preflight_id,
-            "decision": self.decision.value,
-            "summary": self.summary,
-            "detected": [
-                {"type": one.type, "count": one.occurrences, "sample": one.sample}
-                for one in self.detected
-            ],
-            "masked_content": self.masked_content,
-            "policy_version": self.policy_version,
-            "created_at": self.created_at,
-        }
-        if findings:
-            answer["findings"] = [finding_to_dict(finding) for finding in self.findings]
-        return answer
-
-
-def finding_to_dict(finding: Finding) -> dict[str, Any]:
-    shown = {
-        "type": finding.type,
-        "category": finding.category.value,
-        "start": finding.start,
-        "end": finding.end,
-        "score": finding.score,
-        "pattern_id": finding.pattern_id,
-    }
-    return shown if finding.locator is None else shown | {"locator": finding.locator}
+"""The most times that a masked text is masked again for values that others overlapped."""
 
 
 class Checker:
-    """A detector, a policy and a destination, put together once and asked often. Threads may share
-    it.
-    """
+    """A detector, a policy and a destination, asked often; threads may share it."""
 
     def __init__(
         self,
@@ -162,9 +111,7 @@ class Checker:
         return (self._labels or type_labels()) if findings else {}
 
     def decide(self, chunks: Iterable[bytes]) -> Decision:
-        """The decision alone: nothing is masked, nothing looked for that only a report lists, and
-        nothing read once it is BLOCKED.
-        """
+        """Return the decision alone: nothing is masked, and nothing read once it is BLOCKED."""
         relevant = relevant_selectors(self._policy, self._destination, decision_only=True)
         if relevant.selectors is not None and not relevant.selectors:
             return Decision.ALLOWED
@@ -184,10 +131,7 @@ class Checker:
         return decision
 
     def mask(self, text: str, masker: Masker | None = None) -> str:
-        """The text with everything replaced that the policy does not let through as it is.
-
-        Raises `StillExposedError` where a value would still stand in the result.
-        """
+        """Mask all that is not allowed; raise `StillExposedError` if a value would remain."""
         _, ruling = self._rule(text)
         self._require_inspection()
         hidden = [ruled for ruled in ruling.ruled if ruled.verdict.action is not Action.ALLOW]
@@ -220,15 +164,13 @@ class Checker:
         return Masker(self._key, tokens)
 
     def not_inspected(self) -> str:
-        """What blocks where names and addresses could not be looked for and the policy does
-        something about them.
-        """
+        """Return why to block: names were not inspected, and the policy acts on them."""
         problem = self._detector.not_inspected
         return _not_inspected(problem) if problem and self._acts_on_tagged else ""
 
     @cached_property
     def _acts_on_tagged(self) -> bool:
-        """Whether the policy masks or blocks names or addresses."""
+        """True if the policy masks or blocks names or addresses."""
         actions = {self._policy.default_action or Action.ALLOW}
         for one in TAGGED:
             actions.update(
@@ -250,12 +192,12 @@ class Checker:
 
     @property
     def counts(self) -> bool:
-        """Whether the policy counts, so that all findings have to be decided on together."""
+        """True if the policy counts, so that all findings have to be decided on together."""
         return self._decider.counts
 
     @property
     def excepts(self) -> bool:
-        """Whether the verdict on a finding depends on its value."""
+        """True if the verdict on a finding depends on its value."""
         return self._decider.excepts
 
     @property
@@ -265,11 +207,11 @@ class Checker:
         return leave.processes() if leave else 1
 
     def scan(self, text: str) -> Sequence[Finding]:
-        """What is found in a text, down to the lowest score that matters to the policy."""
+        """Find values in a text, down to the lowest score that matters to the policy."""
         return blocks.scan(self._detector, text, self._min_score)
 
     def scan_binary(self, text: str) -> Sequence[Finding]:
-        """The same for the strings of a binary file."""
+        """Find values in the strings of a binary file."""
         return self._in_binaries.scan(text, self._min_score)
 
     @cached_property
@@ -346,9 +288,7 @@ class Checker:
         masker: Masker,
         forbidden: ForbiddenValues | None = None,
     ) -> tuple[str, str]:
-        """The text masked until a scan finds nothing to mask, and the type that it finds all the
-        same.
-        """
+        """Mask until a scan finds nothing; return the text and the type that is still found."""
         for turn in range(_ROUNDS):
             # The initials of one name may make the next word look like another: what shows late
             # leaves nothing.
@@ -364,16 +304,14 @@ class Checker:
 
 
 class Covered(NamedTuple):
-    """A piece of a text with what must not stand in it."""
+    """A piece of a text with the findings to mask."""
 
     checker: Checker
     text: str
     hidden: list[FindingDecision]
 
     def masked(self, masker: Masker) -> str:
-        """The piece with everything replaced; raises `StillExposedError` where a value would still
-        stand in it.
-        """
+        """Mask the piece; raise `StillExposedError` if a value would remain."""
         return self.checker.masked(self.text, self.hidden, masker)
 
 
@@ -385,39 +323,6 @@ def _now() -> str:
     from datetime import UTC, datetime
 
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def detections(text: str, tallies: Iterable[Tally]) -> tuple[Detection, ...]:
-    """Findings by type, the worst to leak first."""
-    counts: Counter[str] = Counter()
-    firsts: dict[str, Finding] = {}
-    for first, _, count in tallies:
-        counts[first.type] += count
-        known = firsts.setdefault(first.type, first)
-        if first.start < known.start:
-            firsts[first.type] = first
-    ordered = sorted(
-        firsts.items(),
-        key=lambda item: (SEVERITY.index(item[1].category), -counts[item[0]], item[0]),
-    )
-    return tuple(
-        Detection(name, counts[name], sample(name, one.category, text[one.start : one.end]))
-        for name, one in ordered
-    )
-
-
-def interface_detections(report: Report) -> tuple[Detection, ...]:
-    """Return what was detected, with health data as one type without a sample."""
-    health = Counter(one.type for one in report.findings if one.category is Category.PHI)
-    if not health:
-        return report.detected
-    detected: list[Detection] = []
-    for one in report.detected:
-        if health[one.type] and not any(other.type == PHI_TYPE for other in detected):
-            detected.append(Detection(PHI_TYPE, health.total(), None))
-        if one.occurrences > health[one.type]:
-            detected.append(one._replace(occurrences=one.occurrences - health[one.type]))
-    return tuple(detected)
 
 
 def custom_patterns(tables: Sequence[Mapping[str, Any]], source: str) -> list[Any]:
@@ -457,9 +362,7 @@ def mask(
     masker: Masker | None = None,
     vault: TokenStore | None = None,
 ) -> str:
-    """The text with everything replaced that the policy masks or blocks; by tokens that `unmask`
-    replaces again, if there is a `vault`.
-    """
+    """Mask what the policy masks or blocks; with a `vault`, by tokens for `unmask`."""
     if vault is None:
         return checker_for(destination, policy, detector, operator, key).mask(text, masker)
     checker = checker_for(destination, policy, detector, operator or "token", key)

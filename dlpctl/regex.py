@@ -1,6 +1,6 @@
 """Regular expressions that are compiled when they are used first.
 
-Compiling one costs more than importing the module it stands in, and a command uses few of all those
+Compiling one costs more than importing the module it is in, and a command uses few of all those
 that it imports.
 """
 

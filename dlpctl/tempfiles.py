@@ -14,12 +14,9 @@ import shutil
 import stat
 import sys
 import tempfile
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _PREFIX = "dlpctl-scratch-"
 _NAME = re.compile(_PREFIX + "[0-9a-f]{16}")

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import accumulate
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
 
 _STRETCH = 1 << 16
 _BEYOND = re.compile(rb"(?<![^ ])[^ ?]*\?[^ ]*")

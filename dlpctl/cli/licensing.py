@@ -57,7 +57,7 @@ class Licensed:
         is_file: bool,
     ) -> None:
         """Note a check for the server, unless its policy is not one of the organization's."""
-        from dlpctl.preflight import interface_detections
+        from dlpctl.text_report import interface_detections
 
         if self._policy is None:
             return

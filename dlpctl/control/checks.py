@@ -286,7 +286,7 @@ class Checks:
         is_file: bool = False,
         file_expires: str | None = None,
     ) -> Submitted:
-        from dlpctl.preflight import interface_detections
+        from dlpctl.text_report import interface_detections
 
         now = self._core.clock()
         detected = interface_detections(report)

@@ -1,3 +1,1 @@
-"""The use cases for files: check one, mask one, find in one. What `dlpctl.preflight` does for a
-text, for every format.
-"""
+"""The use cases for files of every format: check one, mask one, find in one."""

@@ -1,6 +1,4 @@
-"""Check a file and mask it: what is found in it decides, and a masked copy is given out only once
-it was read again.
-"""
+"""Check a file and mask it; a masked copy is given out only once it was read again."""
 
 from __future__ import annotations
 
@@ -35,7 +33,7 @@ if TYPE_CHECKING:
 
 OnUninspected = Literal["block", "warn"]
 _ROUNDS = 4
-"""How often what the masked copy still shows is masked again, as for texts."""
+"""The most times that what the masked copy still shows is masked again, as for texts."""
 _BY_DETECTION = "detection"
 _PAGE = lazy(r"page (\d+)\b")
 
@@ -74,9 +72,7 @@ class FileChecker:
         masker: Masker | None = None,
         stage: Callable[[str], None] = lambda _: None,
     ) -> FileReport:
-        """Find, decide, and mask where that is the decision. What cannot be read or cleaned with
-        certainty is blocked.
-        """
+        """Find, decide, and mask if that is the decision; what is uncertain is blocked."""
         return self._examine(data, name, password, masker, stage, everything=False)
 
     def mask(
@@ -88,9 +84,7 @@ class FileChecker:
         masker: Masker | None = None,
         stage: Callable[[str], None] = lambda _: None,
     ) -> FileReport:
-        """Replace all that the policy masks or blocks; raises `StillExposedError` where there is no
-        clean copy.
-        """
+        """Mask all that the policy masks or blocks; raise `StillExposedError` if that fails."""
         report = self._examine(data, name, password, masker, stage, everything=True)
         if report.masked is None:
             reason = report.summary.partition(": ")[2]
@@ -215,7 +209,7 @@ class FileChecker:
 
 
 class _FileMasking:
-    """What is known of one file: what every view of it shows, and what must not stay."""
+    """The findings in every view of one file, and the values that must not stay."""
 
     def __init__(self, checker: Checker, masker: Masker) -> None:
         self._checker = checker
@@ -248,14 +242,12 @@ class _FileMasking:
         self._hits.clear()
 
     def rule(self, node: Node, *, everything: bool) -> PolicyDecision:
-        """The decision on all that was found; with `everything`, what would be blocked is masked
-        too.
-        """
+        """Decide on all findings; with `everything`, blocked ones are masked too."""
         placed = place_all(node, self._see)
         self.names.know(placed)
-        self.value_list = ValueList(placed, self.names.shown([one.place for one in placed]))
+        self.value_list = ValueList(placed, self.names.shown([item.place for item in placed]))
         ruling = self._checker.ruling(self.value_list.text, self.value_list.findings)
-        hidden = [one for one in ruling.ruled if one.verdict.action is not Action.ALLOW]
+        hidden = [item for item in ruling.ruled if item.verdict.action is not Action.ALLOW]
         if everything:
             ruling = _with_blocked(ruling)
         self._hide(hidden)
@@ -266,12 +258,10 @@ class _FileMasking:
         placed = place_all(node, self._see)
         value_list = ValueList(placed, [""] * len(placed))
         ruled = self._checker.ruling(value_list.text, value_list.findings).ruled
-        self._hide([one for one in ruled if one.verdict.action is not Action.ALLOW], value_list)
+        self._hide([item for item in ruled if item.verdict.action is not Action.ALLOW], value_list)
 
     def hits_of(self, document: Document) -> list[Hit]:
-        """What must not stay: all that was found and wherever it stands again; in a copy, all that
-        is found there.
-        """
+        """Return what must not stay: findings and repeated values, in a copy only findings."""
         known = id(document) in self._seen
         hits = self._hits.get(id(document))
         if hits is None:
@@ -302,20 +292,20 @@ class _FileMasking:
 
     def _see(self, document: Document) -> list[ViewFinding]:
         seen = search_document(document, self._checker)
-        # The document is kept, so that no other can come to stand under its id.
+        # The document is kept, so that no other can get its id.
         self._known.append(document)
         self._seen[id(document)] = _by_view(seen)
         return seen
 
     def _hide(self, hidden: Sequence[FindingDecision], value_list: ValueList | None = None) -> None:
         text = (value_list or self.value_list).text
-        for one in hidden:
-            finding = one.finding
+        for item in hidden:
+            finding = item.finding
             value = Value(finding.type, finding.category, text[finding.start : finding.end])
             if value not in self._hidden:
-                self._hidden[value] = one
-                self._verdicts[value.type] = one.verdict
-        self._repeats = Repeats({value: one.finding for value, one in self._hidden.items()})
+                self._hidden[value] = item
+                self._verdicts[value.type] = item.verdict
+        self._repeats = Repeats({value: item.finding for value, item in self._hidden.items()})
         if self.forbidden:
             self.forbidden = ForbiddenValues(self._hidden)
 
@@ -325,22 +315,22 @@ class _FileMasking:
         for number, view in enumerate(document.views):
             found = seen.get(number, ())
             ruled = [
-                one
-                for one in self._checker.ruling(view.text, found).ruled
-                if one.verdict.action is not Action.ALLOW
+                item
+                for item in self._checker.ruling(view.text, found).ruled
+                if item.verdict.action is not Action.ALLOW
                 or Value(
-                    one.finding.type,
-                    one.finding.category,
-                    view.text[one.finding.start : one.finding.end],
+                    item.finding.type,
+                    item.finding.category,
+                    view.text[item.finding.start : item.finding.end],
                 )
                 in self._hidden
             ]
             if not known:
-                yield from (Hit(number, one.finding.start, one.finding.end, "") for one in ruled)
+                yield from (Hit(number, item.finding.start, item.finding.end, "") for item in ruled)
                 continue
             if not view.repeats:
-                repeated = self._repeats.outside(view.text, [one.finding for one in ruled])
-                ruled += (FindingDecision(one, self._verdicts[one.type]) for one in repeated)
+                repeated = self._repeats.outside(view.text, [item.finding for item in ruled])
+                ruled += (FindingDecision(item, self._verdicts[item.type]) for item in repeated)
             for start, end, text in replacements(
                 view.text, self._checker.operators(ruled), self._masker, self.forbidden
             ):
@@ -351,14 +341,14 @@ class _FileMasking:
 
 def _with_blocked(ruling: PolicyDecision) -> PolicyDecision:
     """A decision to mask what would be blocked, too."""
-    hidden = any(one.verdict.action is not Action.ALLOW for one in ruling.ruled)
+    hidden = any(item.verdict.action is not Action.ALLOW for item in ruling.ruled)
     return ruling._replace(decision=Decision.ALLOWED_WITH_MASKING if hidden else Decision.ALLOWED)
 
 
 def _by_view(seen: Iterable[ViewFinding]) -> dict[int, list[Finding]]:
     found: dict[int, list[Finding]] = {}
-    for one in seen:
-        found.setdefault(one.view, []).append(one.finding)
+    for item in seen:
+        found.setdefault(item.view, []).append(item.finding)
     return found
 
 
@@ -366,14 +356,14 @@ def _coverage(node: Node, names: PlaceNames) -> Coverage:
     nodes = list(node.walk())
     segments = [segment for each in nodes for segment in each.document.segments]
     missed = list(node.uninspected())
-    places = names.shown([part.place for part in missed])
+    locations = names.shown([part.place for part in missed])
     return Coverage(
         node.document.format,
         len(nodes),
         len(segments),
         sum(len(segment.text) for segment in segments),
-        tuple(Gap(place, part.reason) for place, part in zip(places, missed, strict=True)),
-        tuple(dict.fromkeys(note for each in nodes for note in each.document.notes)),
+        tuple(Gap(location, part.reason) for location, part in zip(locations, missed, strict=True)),
+        tuple(dict.fromkeys(remark for each in nodes for remark in each.document.notes)),
     )
 
 
@@ -387,6 +377,6 @@ def _leaking(found: Verification, names: PlaceNames) -> str:
     leak = found.leaks[0]
     if found.unreadable:
         return f"the masked copy cannot be verified: {leak.shown_by}"
-    (place,) = names.shown([leak.place])
-    at = f" at {place}" if place else ""
+    (location,) = names.shown([leak.place])
+    at = f" at {location}" if location else ""
     return f"the masked copy still holds a value{at}, which {leak.shown_by} shows"

@@ -1,6 +1,4 @@
-"""What is found in a file: in every view of every document within it, each value once, with its
-place.
-"""
+"""The findings in all views and documents of a file: each value once, with its place."""
 
 from __future__ import annotations
 
@@ -61,7 +59,7 @@ def search_document(document: Document, finder: Finder) -> list[ViewFinding]:
 
 
 def scan_document(document: Document, scan: Scan) -> list[ViewFinding]:
-    """What every view shows, overlaps between views included."""
+    """Return the findings of every view, overlaps between views included."""
     seen: list[ViewFinding] = []
     whole: set[Piece] = set()
     labelled_later = any(view.context and view.repeats for view in document.views)
@@ -75,9 +73,7 @@ def scan_document(document: Document, scan: Scan) -> list[ViewFinding]:
 
 
 def _without_glued(document: Document, seen: list[ViewFinding]) -> list[ViewFinding]:
-    """Where lines are joined without a space, a whole value may take in what begins the next line:
-    then it counts without that.
-    """
+    """Drop findings over a line end that take in the start of a value in the next line."""
     if all(len(one.pieces) < 2 for one in seen):
         return seen
     whole: dict[tuple[str, int], list[tuple[int, int]]] = {}
@@ -144,9 +140,7 @@ def scan_labelled(view: View, whole: Container[Piece], scan: Scan) -> Iterator[F
 
 
 def place_all(node: Node, seen_in: Callable[[Document], list[ViewFinding]]) -> list[PlacedValue]:
-    """Return all values of a file and of the files within it, in their order; the lists are
-    emptied.
-    """
+    """Return all values of a file and the files within it, in order; the lists are emptied."""
     return [placed for each in node.walk() for placed in _placed_in(each, seen_in)]
 
 
@@ -203,9 +197,7 @@ def _take(taken: dict[int, bytearray], pieces: Sequence[Piece], document: Docume
 
 
 def _once_a_place(found: Iterable[PlacedValue]) -> Iterator[PlacedValue]:
-    """Of segments that hold the same place of the file, such as a cell in its row and in its
-    column, one speaks for it.
-    """
+    """Return the findings of one segment at each place: a cell is in a row and in a column."""
     groups: dict[tuple[str, str], dict[int, list[PlacedValue]]] = {}
     for one in found:
         by_segment = groups.setdefault((one.place, _spelled(one.value)), {})
@@ -223,9 +215,7 @@ def _spelled(value: str) -> str:
 
 
 class ValueList:
-    """The values of a file, one below the other: a text that policies, summaries and samples can be
-    made for.
-    """
+    """The values of a file as lines of a text, for policies, summaries and samples."""
 
     def __init__(self, placed: Sequence[PlacedValue], places: Sequence[str]) -> None:
         starts = accumulate((len(one.value) + 1 for one in placed), initial=0)

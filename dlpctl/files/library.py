@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from dlpctl.detect.engine import Detector
 from dlpctl.errors import InputError
-from dlpctl.files.checking import FileChecker
+from dlpctl.files.checking import FileChecker, OnUninspected
+from dlpctl.files.report import FileReport
+from dlpctl.formats.interface import Limits
 from dlpctl.newfiles import write_whole
+from dlpctl.policy.model import Policy
 from dlpctl.preflight import checker_for
 from dlpctl.regular import read_regular
 from dlpctl.types import Destination
-
-if TYPE_CHECKING:
-    from dlpctl.detect.engine import Detector
-    from dlpctl.files.checking import OnUninspected
-    from dlpctl.files.report import FileReport
-    from dlpctl.formats.interface import Limits
-    from dlpctl.policy.model import Policy
 
 
 def check_file(
@@ -53,9 +49,7 @@ def mask_file(
     limits: Limits | None = None,
     on_uninspected: OnUninspected = "block",
 ) -> FileReport:
-    """Write a copy with everything replaced that the policy masks or blocks; raises
-    `StillExposedError` where there is none.
-    """
+    """Write a copy without what the policy masks or blocks, or raise `StillExposedError`."""
     checker = checker_for(destination, policy, detector, operator, key)
     checking = FileChecker(checker, limits=limits, on_uninspected=on_uninspected)
     report = checking.mask(_read(Path(file)), Path(file).name, password)

@@ -22,9 +22,9 @@ from dlpctl.files.decided import REJECTED, DecidedFindings
 from dlpctl.files.finding import scan_labelled
 from dlpctl.forked import in_order
 from dlpctl.formats.discovery import format_named
-from dlpctl.formats.encoding import Edit
+from dlpctl.formats.encoding import Edit, spliced
 from dlpctl.formats.needles import Needles
-from dlpctl.formats.source import Readable, TextFormat, line_cuts, spliced
+from dlpctl.formats.source import Readable, TextFormat, line_cuts
 from dlpctl.formats.verify import Verification, Written, count_values
 from dlpctl.masking.already_masked import is_already_masked
 from dlpctl.masking.apply import replacements

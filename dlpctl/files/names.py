@@ -1,6 +1,4 @@
-"""Places of a file as they may be shown: names of members, sheets and files may hold values
-themselves.
-"""
+"""Places of a file for people: names of members, sheets and files may hold values."""
 
 from __future__ import annotations
 
@@ -34,9 +32,7 @@ class PlaceNames:
         self._placed: Sequence[PlacedValue] = ()
 
     def know(self, placed: Sequence[PlacedValue]) -> None:
-        """Values that the file holds: a name tells them without the words that make them be found
-        there.
-        """
+        """Know the values of the file: a name tells them without the words around them."""
         self._placed = placed
         self.__dict__.pop("_repeats", None)
 
@@ -44,8 +40,8 @@ class PlaceNames:
     def _repeats(self) -> Repeats:
         return Repeats(
             {
-                Value(one.finding.type, one.finding.category, one.value): one.finding
-                for one in self._placed
+                Value(each.finding.type, each.finding.category, each.value): each.finding
+                for each in self._placed
             }
         )
 
@@ -61,13 +57,13 @@ class PlaceNames:
         return [by_text.get(text, text) for text in texts]
 
     def _masked(self, text: str) -> str:
-        # `jane@acme.com.pdf` is no address, but for what stands before the suffix.
+        # `jane@acme.com.pdf` is no address, but for the part before the suffix.
         readings = dict.fromkeys((text, _SUFFIX.sub("\n", text)))
         found = [
-            one
+            each
             for reading in readings
-            for one in self._scan(reading)
-            if not is_already_masked(one.type, one.category, text[one.start : one.end])
+            for each in self._scan(reading)
+            if not is_already_masked(each.type, each.category, text[each.start : each.end])
         ]
         found += self._repeats.outside(text, found)
-        return mask_text(text, ((one, _OPERATOR) for one in found), Masker())
+        return mask_text(text, ((each, _OPERATOR) for each in found), Masker())

@@ -1,16 +1,11 @@
-"""Pages of a PDF as pictures, before masking and after it, for a person who wants to look."""
+"""Pages of a PDF as pictures, before masking and after it, for people."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
 from dlpctl.formats.interface import Limits
-from dlpctl.formats.worker import Worker
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from dlpctl.formats.worker import Method
+from dlpctl.formats.worker import Method, Worker
 
 
 def before_and_after(
@@ -22,9 +17,7 @@ def before_and_after(
     limits: Limits | None = None,
     method: Method = "spawn",
 ) -> Iterator[tuple[int, bytes, bytes]]:
-    """For each page, counted from 1: its number, and what it looked like and looks like now, as
-    PNG.
-    """
+    """Yield the number of each page, from 1, and its pictures before and after, as PNG."""
     limits = limits or Limits()
     with Worker(limits, method) as worker:
         for page in pages:

@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 
 class Gap(NamedTuple):
-    """A part of the file that nobody looked at."""
+    """A part of the file that was not inspected."""
 
     place: str
     reason: str
 
 
 class Coverage(NamedTuple):
-    """What was looked at, and what was not."""
+    """The parts that were inspected, and those that were not."""
 
     format: str
     """Empty where the file could not be read at all."""
@@ -39,25 +39,21 @@ class Coverage(NamedTuple):
 
 
 class Verified(NamedTuple):
-    """What a look into the masked copy found."""
+    """The result of inspecting the masked copy."""
 
     values: int
-    """How many different values should be gone."""
+    """The number of different values that should be gone."""
     remaining: int
     summary: str
 
 
 class FileReport(NamedTuple):
-    """A report whose findings have places instead of positions, with what the file was and what
-    became of it.
-    """
+    """A report whose findings have places, with the file's coverage and masked copy."""
 
     report: Report
     coverage: Coverage
     masked: bytes | None
-    """The copy that may go out: the file itself where it is allowed as it is, None where it is
-    blocked.
-    """
+    """The copy that may go out, which may be the file itself; None if it is blocked."""
     verified: Verified | None = None
     """None where nothing was masked."""
     pages: tuple[int, ...] = ()
@@ -87,13 +83,13 @@ class FileReport(NamedTuple):
         return answer | {
             "findings": [
                 {
-                    "type": one.type,
-                    "category": one.category.value,
-                    "place": one.locator,
-                    "score": one.score,
-                    "pattern_id": one.pattern_id,
+                    "type": each.type,
+                    "category": each.category.value,
+                    "place": each.locator,
+                    "score": each.score,
+                    "pattern_id": each.pattern_id,
                 }
-                for one in self.report.findings
+                for each in self.report.findings
             ],
             "coverage": self.coverage.to_dict(),
             "verification": None if self.verified is None else self.verified._asdict(),

@@ -5,16 +5,14 @@ Nothing here belongs to one format; a new format builds on it and changes none o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Protocol
 
 from dlpctl.errors import FormatError
 from dlpctl.formats.encoding import Edit as TextEdit
-from dlpctl.formats.interface import Child, Document, Edit, Limits, Piece, Segment, View
-from dlpctl.formats.source import spliced
+from dlpctl.formats.encoding import spliced
+from dlpctl.formats.interface import Child, Children, Document, Edit, Limits, Piece, Segment, View
 from dlpctl.regex import lazy
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 _CHUNK = 1 << 20
 _AROUND_VALUES = lazy(
@@ -49,9 +47,7 @@ def decodings(data: bytes) -> list[str]:
 
 
 class Allowance:
-    """Counts what an archive expands to, and ends it at the limits: sizes in headers are only
-    claims.
-    """
+    """Counts what an archive expands to: sizes in headers are only claims."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -101,9 +97,9 @@ class Names:
     def __init__(self) -> None:
         self.segments: list[Segment] = []
 
-    def add(self, key: str, text: str, place: str) -> None:
+    def add(self, key: str, text: str, location: str) -> None:
         if text:
-            self.segments.append(Segment(text, place, key))
+            self.segments.append(Segment(text, location, key))
 
     def document(self, name: str, children: Iterable[Child]) -> Document:
         parts: list[Piece | str] = []
@@ -163,6 +159,6 @@ def as_file_name(name: str) -> str:
     return name.replace("\n", " ").replace("\0", "")
 
 
-def kept(children: Mapping[str, bytes | None], key: str, data: bytes) -> bytes | None:
+def kept(children: Children, key: str, data: bytes) -> bytes | None:
     """The new contents of a member, or its old ones; None where it goes."""
     return children.get(key, data) if key in children else data

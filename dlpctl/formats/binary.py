@@ -10,14 +10,15 @@ import math
 from array import array
 from bisect import bisect_right
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from dlpctl.errors import CannotMaskError
 from dlpctl.formats.interface import (
     BINARY,
+    Children,
     Document,
-    Edit,
+    Edits,
     Limits,
     Piece,
     Segment,
@@ -25,9 +26,6 @@ from dlpctl.formats.interface import (
     View,
 )
 from dlpctl.regex import lazy
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 _STRINGS = {
     "utf-8": lazy(
@@ -89,7 +87,7 @@ _PYTHON_MAGIC_END = b"\r\n"
 _PACKED = "compressed or encrypted data of unknown format"
 _SEARCHED = "only its strings were searched, for secrets"
 UNKNOWN = f"binary file of unknown format: {_SEARCHED}"
-"""Why such a file counts as not inspected."""
+"""The reason for which such a file counts as not inspected."""
 _SAMPLE = 1 << 16
 _RANDOM = 7.2
 
@@ -133,21 +131,15 @@ class Binary:
                 length += len(text) + 1
             if texts:
                 segments.append(Segment("\n".join(texts), "strings", _Offsets(starts, at)))
-                whole = Piece(len(segments) - 1, 0, len(segments[-1].text))
-                views.append(View(f"strings in {encoding}", [whole], segments))
+                full = Piece(len(segments) - 1, 0, len(segments[-1].text))
+                views.append(View(f"strings in {encoding}", [full], segments))
         why = self.why_not_inspected(data)
         return Document(self.name, segments, views, [Uninspected("content", why)] if why else [])
 
     def why_not_inspected(self, data: bytes) -> str:
         return reason(data)
 
-    def mask(
-        self,
-        data: bytes,
-        document: Document,
-        edits: Sequence[Edit],
-        children: Mapping[str, bytes | None],
-    ) -> bytes:
+    def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
         del document
         if edits or children:
             raise CannotMaskError(
@@ -171,22 +163,20 @@ def has_strings(data: bytes) -> bool:
 
 
 def reason(data: bytes) -> str:
-    """Return why a file of no format that is read counts as not inspected; empty where it is
-    blank.
-    """
+    """Return why a file that no format reads is not inspected; empty for a blank one."""
     if not data.strip(b"\0"):
         return ""
-    kind = _kind(data)
-    return f"{kind}: {_SEARCHED}" if kind else UNKNOWN
+    content = _content_type(data)
+    return f"{content}: {_SEARCHED}" if content else UNKNOWN
 
 
-def _kind(data: bytes) -> str:
-    for at, mark, kind in _MARKS:
+def _content_type(data: bytes) -> str:
+    for at, mark, content in _MARKS:
         if data.startswith(mark, at):
-            return kind
-    for magic, kind in _KINDS.items():
+            return content
+    for magic, content in _KINDS.items():
         if data.startswith(magic):
-            return kind
+            return content
     if data.startswith(b"MZ"):
         header = int.from_bytes(data[_PE_HEADER_AT : _PE_HEADER_AT + 4], "little")
         return "program or library (PE)" if data.startswith(b"PE\0\0", header) else "program (DOS)"

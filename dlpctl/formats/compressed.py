@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Protocol
 
 from dlpctl.errors import FormatError
 from dlpctl.formats.archive import Allowance, BinaryFormat, Names, decodings, kept, renamed
-from dlpctl.formats.interface import Child, Document, Edit, Limits
+from dlpctl.formats.interface import Child, Children, Document, Edits, Limits
 from dlpctl.formats.recognition import CONTROLS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable
 
     from zstandard import ZstdDecompressionObj
 
@@ -96,13 +96,7 @@ class Compressed(BinaryFormat):
             children.append(Child("end", "bytes after the end", rest, spare=True))
         return names.document(self.name, children)
 
-    def mask(
-        self,
-        data: bytes,
-        document: Document,
-        edits: Sequence[Edit],
-        children: Mapping[str, bytes | None],
-    ) -> bytes:
+    def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
         contents = kept(children, "content", document.children[0].data) or b""
         if self.name != "gzip":
             return self._pack(contents)
@@ -176,9 +170,7 @@ def _zstd() -> list[Compressed]:
 
 
 class _Frames:
-    """A Zstandard frame with the interface of the others: fed little by little, since its unpacker
-    takes no maximum.
-    """
+    """A Zstandard frame with the interface of the others; its unpacker takes no maximum."""
 
     def __init__(self, unpacker: ZstdDecompressionObj) -> None:
         self._unpacker = unpacker

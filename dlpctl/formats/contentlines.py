@@ -1,6 +1,4 @@
-"""vCard, iCalendar and LDIF: folded lines of a name and a value, some in base64 or
-quoted-printable.
-"""
+"""vCard, iCalendar and LDIF: folded lines of a name and a value, which may be encoded."""
 
 from __future__ import annotations
 
@@ -8,15 +6,12 @@ import base64
 import binascii
 import quopri
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 
-from dlpctl.formats.source import Resolved, TextFormat, Token, spliced
+from dlpctl.formats.encoding import Edit, spliced
+from dlpctl.formats.source import Resolved, TextFormat, Token
 from dlpctl.regex import lazy
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from dlpctl.formats.encoding import Edit
 
 _FOLD = r"\r?\n[ \t]"
 _LINE = lazy(
@@ -93,12 +88,11 @@ class ContentLines(TextFormat):
     def write(self, writing: str, token: str, edits: Sequence[Edit]) -> str:
         if writing == "base64":
             return base64.b64encode("".join(edit.replacement for edit in edits).encode()).decode()
-        written = [edit._replace(replacement=_on_one_line(writing, edit)) for edit in edits]
-        return spliced(token, written)
+        return spliced(token, edits, partial(_on_one_line, writing))
 
 
-def _on_one_line(writing: str, edit: Edit) -> str:
-    line = " ".join(edit.replacement.splitlines())
+def _on_one_line(writing: str, text: str) -> str:
+    line = " ".join(text.splitlines())
     return quopri.encodestring(line.encode()).decode() if writing == "quoted" else line
 
 

@@ -11,16 +11,9 @@ from functools import cache, partial
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from dlpctl.formats.encoding import Edit
+from dlpctl.formats.encoding import Edit, spliced
 from dlpctl.formats.interface import Limits, Segment, View, ViewColumns
-from dlpctl.formats.source import (
-    Parts,
-    Readable,
-    TextFormat,
-    Token,
-    line_cuts,
-    spliced,
-)
+from dlpctl.formats.source import Parts, Readable, TextFormat, Token, line_cuts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -36,7 +29,7 @@ class Delimited(TextFormat):
     shows_all = False
 
     def views(self, source: str, readable: Readable, segments: Sequence[Segment]) -> Iterable[View]:
-        """A view a column, labelled by its header, so that no column's header speaks for another."""
+        """Return a view of each column under its own header and no other."""
         rows = _columns(source)
         headers = [source[column[0] : column[1]].strip('" \t') for column in rows]
         if not _are_headers(headers):
@@ -73,18 +66,7 @@ class Delimited(TextFormat):
 
     def write(self, kind: str, token: str, edits: Sequence[Edit]) -> str:
         if token.startswith('"') and token.endswith('"') and len(token) > 1:
-            last = len(token) - 1
-            return spliced(
-                token,
-                [
-                    Edit(
-                        min(max(start, 1), last),
-                        max(min(end, last), 1),
-                        replacement.replace('"', '""'),
-                    )
-                    for start, end, replacement in edits
-                ],
-            )
+            return spliced(token, edits, lambda text: text.replace('"', '""'), margin=1)
         written = spliced(token, edits)
         if any(char in written for char in (kind, '"', "\n", "\r")):
             return '"' + written.replace('"', '""') + '"'
@@ -121,7 +103,7 @@ def _row_cuts(source: str, delimiter: str, size: int) -> list[int]:
 
 
 def _delimiter(source: str) -> str:
-    """The character that stands equally often in the first lines, or most often."""
+    """Return the character that occurs equally often in most of the first lines."""
     lines = [line for line in _QUOTED.sub("", source[: 1 << 15]).splitlines()[:50] if line.strip()]
     if not lines:
         return ","
@@ -147,7 +129,7 @@ def _cell_pattern(delimiter: str) -> re.Pattern[str]:
 
 
 def _cells(source: str, delimiter: str) -> Iterator[tuple[int, int, bool]]:
-    """Start and end of each cell, and whether a row ends behind it."""
+    """Return start and end of each cell, and whether it ends a row."""
     size = len(source)
     for found in _cell_pattern(delimiter).finditer(source):
         start, end = found.span(1)
@@ -177,7 +159,7 @@ def _columns(source: str) -> list[array[int]]:
 
 
 def _are_headers(names: Sequence[str]) -> bool:
-    """Whether a first row labels the others: words, all different, none of them a value."""
+    """Return whether a first row labels the others: words, all different, none of them a value."""
     if not names or len(set(names)) != len(names):
         return False
     return all(

@@ -10,14 +10,12 @@ import base64
 import binascii
 import re
 import zlib
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 from urllib.parse import quote, unquote
 
 from dlpctl.errors import FormatError
 from dlpctl.regex import lazy
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 _STARTS = {
     b"\x1f\x8b\x08": "gz",

@@ -10,14 +10,12 @@ from __future__ import annotations
 import codecs
 import re
 import unicodedata
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from dlpctl.errors import CannotMaskError
 from dlpctl.formats.recognition import CONTROLS, HEAD, SHIFTED
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -36,12 +34,12 @@ _EVERYDAY = {
     "big5hkscs": "big5",
 }
 _SINGLE_BYTE = ("cp1252", "cp1251", "cp1250", "koi8-r", "cp1253", "cp1254", "cp1255", "cp1256")
-# ISO 2022 shifts between character sets: a stretch of it means nothing without what stands before
-# it.
+# ISO 2022 shifts between character sets: a stretch of it means nothing without what precedes it.
 _SHIFTING = {"iso2022_jp", "iso2022_kr", "hz"}
 _ESCAPES = {b"\x1b$B": "iso2022_jp", b"\x1b$@": "iso2022_jp", SHIFTED: "iso2022_kr"}
 _DECLARED = re.compile(
-    rb"""(?i)(?:<\?xml[^>]{0,80}encoding\s*=\s*|<meta[^>]{0,120}charset\s*=\s*|#[^\n]{0,40}coding[:=]\s*)["']?([a-z0-9_.:-]{2,30})"""
+    rb"""(?i)(?:<\?xml[^>]{0,80}encoding\s*=\s*|<meta[^>]{0,120}charset\s*=\s*"""
+    rb"""|#[^\n]{0,40}coding[:=]\s*)["']?([a-z0-9_.:-]{2,30})"""
 )
 _SAMPLE = HEAD
 _EBCDIC = "cp037"
@@ -53,27 +51,28 @@ _BLOCK = 1 << 12
 _BINARY_BYTES = CONTROLS.replace(b"\0", b"")
 """Zeros alone are left by a computer that crashed while it wrote a log."""
 _GUESSED = 1 << 13
-"""Bytes of lines beyond ASCII that tell an older encoding; the judges look at each character."""
+"""Bytes of lines beyond ASCII that tell an older encoding, character by character."""
 
 
 class Edit(NamedTuple):
-    """Characters of a text and what stands there instead."""
+    """Characters of a text and their replacement."""
 
     start: int
     end: int
     replacement: str
 
     def within(self, first: int, last: int) -> Edit:
-        """The edit without what it would change before one place and behind another: the quotes
-        around a value.
-        """
+        """Return the edit of no more than a range: a value without the quotes around it."""
         return Edit(
             min(max(self.start, first), last), max(min(self.end, last), first), self.replacement
         )
 
+    def moved(self, by: int) -> Edit:
+        return Edit(self.start + by, self.end + by, self.replacement)
+
 
 class _Run(NamedTuple):
-    """Characters from `char` on stand at the bytes from `byte` on, in one encoding."""
+    """Characters from `char` on, which are the bytes from `byte` on, in one encoding."""
 
     char: int
     byte: int
@@ -82,16 +81,14 @@ class _Run(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """The text of a file, and where its characters stand in the bytes."""
+    """The text of a file, and the bytes of its characters."""
 
     text: str
     runs: tuple[_Run, ...]
 
     @property
     def codec(self) -> str | None:
-        """The one encoding of which each part can be written by itself; None if there are more, or
-        if it shifts.
-        """
+        """The encoding in which each part can be written by itself; None for several, or shifts."""
         codec = self.runs[0].codec
         return codec if len(self.runs) == 1 and codec not in _SHIFTING else None
 
@@ -145,12 +142,10 @@ def binary_at(data: bytes, decoded: Decoded) -> int | None:
 
 
 def splice(data: bytes, decoded: Decoded, edits: Iterable[Edit]) -> bytes:
-    """`data` with the edits made, which come in order and do not overlap; all other bytes stay what
-    they are.
-    """
+    """Return bytes with edits made that are in order and disjoint; all others stay."""
     text, runs = decoded.text, decoded.runs
     if any(run.codec in _SHIFTING for run in runs):
-        return _splice_text(text, edits).encode(runs[0].codec, "replace")
+        return spliced(text, edits).encode(runs[0].codec, "replace")
     output: list[bytes] = []
     written = 0
     run_index = 0
@@ -177,20 +172,37 @@ def splice(data: bytes, decoded: Decoded, edits: Iterable[Edit]) -> bytes:
     return b"".join(output)
 
 
-def _splice_text(text: str, edits: Iterable[Edit]) -> str:
-    output: list[str] = []
-    written = 0
+def spliced(
+    text: str,
+    edits: Iterable[Edit],
+    write: Callable[[str], str] = str,
+    margin: int | None = None,
+) -> str:
+    """Return a text with disjoint edits made; a `margin` is kept at both of its ends."""
+    parts: list[str] = []
+    read = 0
     for edit in edits:
-        output += (text[written : edit.start], edit.replacement)
-        written = edit.end
-    output.append(text[written:])
-    return "".join(output)
+        start, end, replacement = (
+            edit if margin is None else edit.within(margin, len(text) - margin)
+        )
+        parts += (text[read:start], write(replacement))
+        read = end
+    parts.append(text[read:])
+    return "".join(parts)
+
+
+def on_one_line(text: str) -> str:
+    """Return a replacement for where a line end would end the value."""
+    return text.replace("\n", " ")
+
+
+def character(code: int) -> str:
+    """Return a character; half of one is none that text could hold."""
+    return "\ufffd" if 0xD800 <= code <= 0xDFFF or code > 0x10FFFF else chr(code)
 
 
 def _strict(data: bytes, codec: str) -> str | None:
-    """The text, if every byte of it comes back from encoding it again: only then are offsets
-    certain.
-    """
+    """Return the text if encoding it gives every byte again, so that offsets are certain."""
     try:
         text = data.decode(codec)
         certain = codec == "utf-8" or text.encode(codec) == data
@@ -200,7 +212,7 @@ def _strict(data: bytes, codec: str) -> str | None:
 
 
 def _wide(data: bytes) -> Decoded | None:
-    """UTF-16 or UTF-32 without a byte order mark, known by where the zero bytes stand."""
+    """Return UTF-16 or UTF-32 without a byte order mark, which its zero bytes tell."""
     sample = data[: min(len(data), _SAMPLE) & ~3]
     zeros = [sample[at::4].count(0) * 4 for at in range(4)]
     size = max(len(sample), 1)
@@ -227,9 +239,7 @@ def _wide(data: bytes) -> Decoded | None:
 
 
 def _is_ebcdic(sample: bytes) -> bool:
-    """Return whether a text is in EBCDIC, as mainframes write it: no byte of it is a space of
-    ASCII, and all are letters, digits and signs of EBCDIC.
-    """
+    """Return whether a text is in EBCDIC: no space of ASCII, only characters of EBCDIC."""
     if b" " in sample or _EBCDIC_SPACE not in sample:
         return False
     text = sample.decode(_EBCDIC).translate(_EBCDIC_LINE_ENDS)
@@ -241,9 +251,9 @@ def _legacy(data: bytes) -> Decoded:
     foreign = [line for line in lines if not line.isascii()]
     bad = [line for line in foreign if _strict(line, "utf-8") is None]
     codec = _guess(b"".join(bad)[:_GUESSED], _declared(data))
-    whole = None if len(bad) < len(foreign) else _strict(data, codec)
-    if whole is not None:
-        return Decoded(whole, (_Run(0, 0, codec),))
+    full = None if len(bad) < len(foreign) else _strict(data, codec)
+    if full is not None:
+        return Decoded(full, (_Run(0, 0, codec),))
     return _by_line(lines, codec)
 
 
@@ -310,9 +320,7 @@ def _readable(sample: bytes, codec: str) -> str | None:
 
 
 def _likeness(text: str, everyday: str | None) -> float:
-    """How much the characters beyond ASCII look like writing of one script: 1 for all of them, less
-    for odd neighbours.
-    """
+    """Return how much the characters beyond ASCII resemble writing of one script, up to 1."""
     foreign = [(index, char) for index, char in enumerate(text) if char > "\x7f"]
     if not foreign:
         return 0.0
@@ -334,7 +342,7 @@ def _likeness(text: str, everyday: str | None) -> float:
         elif char.isupper() and before.islower():
             score -= 0.5
         elif script == "latin" and before > "\x7f":
-            # Accented letters stand among plain ones; a row of them is another alphabet, read
+            # Accented letters occur among plain ones; a row of them is another alphabet, read
             # wrongly.
             score += 0.1
         else:
@@ -343,9 +351,7 @@ def _likeness(text: str, everyday: str | None) -> float:
 
 
 def _rarity(char: str, everyday: str) -> float:
-    """What one East Asian character says: the first rows of the older standards hold what is
-    written most.
-    """
+    """Return the score of an East Asian character: the first rows of standards are used most."""
     try:
         lead = char.encode(everyday)[0]
     except UnicodeError:

@@ -7,17 +7,18 @@ takes what was found and gives the copy.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import Self, TypeVar
 
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.discovery import format_named, formats, home_of, rank
 from dlpctl.formats.interface import (
     BINARY,
+    Children,
     Document,
-    Edit,
+    Edits,
     Format,
     Limits,
     NotThisFormatError,
@@ -27,17 +28,12 @@ from dlpctl.formats.recognition import CATCH_ALL, readings
 from dlpctl.formats.spans import Hit, edits_of
 from dlpctl.formats.worker import Method, Worker
 
-if TYPE_CHECKING:
-    from types import TracebackType
-
 _INNER_SUFFIXES = {".tgz": ".tar", ".tbz2": ".tar", ".txz": ".tar", ".tzst": ".tar"}
 _LIKELY = {b"PK\x03\x04": "dlpctl.formats.office", b"%PDF-": "dlpctl.formats.pdf"}
-"""What a file that begins so will most likely be read by, in a process that starts while the
-formats are asked.
-"""
+"""The likely reader of a file by its start; it is loaded while the formats are asked."""
 _T = TypeVar("_T")
 HitsOf = Callable[[Document], Iterable[Hit]]
-"""What must not stay in a document."""
+"""The function that finds what must not stay in a document."""
 
 
 @dataclass(slots=True)
@@ -46,11 +42,9 @@ class Node:
 
     name: str
     trail: str
-    """The way to it, for people: `mail.zip > cv.docx`; empty for the file itself. Names may hold
-    values: detect in them before showing.
-    """
+    """The way to it, for people: `mail.zip > cv.docx`. Names may hold values."""
     where: str
-    """The same by number, which errors use: `file 2 (.zip) > file 1 (.docx)`."""
+    """The way by numbers, which errors show: `file 2 (.zip) > file 1 (.docx)`."""
     data: bytes
     document: Document
     children: list[Node] = field(default_factory=list)
@@ -70,11 +64,11 @@ class Node:
         yield from self.others
 
     def place(self, document: Document, segment: int, offset: int) -> str:
-        """Where a character stands, from the outermost file inwards."""
+        """Return the place of a character, from the outermost file inwards."""
         return " > ".join(part for part in (self.trail, document.place_of(segment, offset)) if part)
 
     def uninspected(self) -> Iterator[Uninspected]:
-        """What nobody looked at, in this file and all within it."""
+        """Yield the parts that were not inspected, in this file and all within it."""
         for part in self.document.uninspected:
             yield Uninspected(" > ".join(filter(None, (self.trail, part.place))), part.reason)
         named = {part.place for part in self.document.uninspected}
@@ -84,9 +78,7 @@ class Node:
 
 
 class Files:
-    """Reads and masks files, each within its limits; formats with native parsers run in a worker
-    process.
-    """
+    """Reads and masks files; formats with native parsers run in a worker process."""
 
     def __init__(self, limits: Limits | None = None, method: Method = "spawn") -> None:
         self.limits = limits or Limits()
@@ -98,21 +90,14 @@ class Files:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
         self._worker.close()
 
     def open(self, data: bytes, name: str, password: str | None = None) -> Node:
-        """Read a file and all files within it; raises `FormatError` for what cannot be read with
-        certainty.
-        """
+        """Read a file and all files within it; raise `FormatError` for what is uncertain."""
         self.begin()
         for head, home in _LIKELY.items():
             if data.startswith(head):
@@ -128,17 +113,17 @@ class Files:
         self._deadline = time.monotonic() + self.limits.seconds
         return self._masked(node, hits_of)
 
-    def read_again(self, kind: str, data: bytes) -> list[str]:
+    def read_again(self, format_name: str, data: bytes) -> list[str]:
         """All text of one file, without those within it, by the second reader of its format."""
-        chosen = format_named(kind)
+        chosen = format_named(format_name)
         if _in_process(chosen):
             return _direct(lambda: chosen.read_again(data, self.limits))
         return self._worker.read_again(chosen.name, data, self.limits, self._seconds())
 
-    def prepare(self, kind: str) -> None:
+    def prepare(self, format_name: str) -> None:
         """Get ready for a file of that format."""
-        if not _in_process(format_named(kind)):
-            self._worker.start([home_of(kind)])
+        if not _in_process(format_named(format_name)):
+            self._worker.start([home_of(format_name)])
 
     def begin(self) -> None:
         """Count time and contents from here."""
@@ -216,7 +201,7 @@ class Files:
         if not edits and not children:
             if any(True for other in node.others for _ in hits_of(other)):
                 raise CannotMaskError(
-                    f"{node.where or 'the file'} holds a value that only another reading of it shows"
+                    f"{node.where or 'the file'} holds a value that only another reading shows"
                 )
             return node.data
         try:
@@ -226,9 +211,7 @@ class Files:
                 f"{node.where}: {error.message}" if node.where else error.message
             ) from error
 
-    def _mask(
-        self, node: Node, edits: Sequence[Edit], children: Mapping[str, bytes | None]
-    ) -> bytes:
+    def _mask(self, node: Node, edits: Edits, children: Children) -> bytes:
         chosen = format_named(node.document.format)
         if _in_process(chosen):
             return _direct(lambda: chosen.mask(node.data, node.document, edits, children))
@@ -238,10 +221,7 @@ class Files:
 
 
 def _goes_on(document: Document, data: bytes, name: str) -> bool:
-    """Return whether a file should be read in a second way, too.
-
-    Its name says something else than its contents, or text precedes the file proper.
-    """
+    """Return whether to read a file in another way too: for its name or its preamble."""
     chosen = format_named(document.format)
     has_preamble = getattr(chosen, "has_preamble", None)
     if has_preamble is not None and has_preamble(data):
@@ -251,9 +231,9 @@ def _goes_on(document: Document, data: bytes, name: str) -> bool:
     return named and suffix not in chosen.extensions and rank(chosen) < CATCH_ALL
 
 
-def is_in_process(kind: str) -> bool:
+def is_in_process(format_name: str) -> bool:
     """Tell whether a format needs no worker process."""
-    return _in_process(format_named(kind))
+    return _in_process(format_named(format_name))
 
 
 def _in_process(chosen: Format) -> bool:

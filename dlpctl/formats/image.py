@@ -1,6 +1,4 @@
-"""Pictures: words by OCR, painted over in the pixels, and metadata, of which a masked copy keeps
-none.
-"""
+"""Pictures: words by OCR, painted over in the pixels; a masked copy keeps no metadata."""
 
 from __future__ import annotations
 
@@ -18,8 +16,10 @@ from dlpctl.errors import FormatError
 from dlpctl.formats import jpeg, ocr
 from dlpctl.formats.interface import (
     Child,
+    Children,
     Document,
     Edit,
+    Edits,
     Limits,
     Piece,
     Segment,
@@ -30,7 +30,7 @@ from dlpctl.formats.ocrpasses import UNREAD, look, look_sparsely
 from dlpctl.formats.ocrviews import add_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from PIL.Image import Image
 
@@ -100,41 +100,35 @@ class Picture:
             document.children += _pictures_within(data)
         return document
 
-    def mask(
-        self,
-        data: bytes,
-        document: Document,
-        edits: Sequence[Edit],
-        children: Mapping[str, bytes | None],
-    ) -> bytes:
+    def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
         from PIL import ImageDraw
 
         del children  # they are in the metadata, of which a copy keeps none
         marked = _marked(document, edits)
         with _opened(data, _READ_BEFORE) as image:
-            kind = image.format or "PNG"
+            file_format = image.format or "PNG"
             orientation = _orientation(image)
-            if kind == "JPEG" and not marked:
+            if file_format == "JPEG" and not marked:
                 plain = jpeg.without_notes(data)
                 return jpeg.with_orientation(plain, orientation) if orientation else plain
             duration = image.info.get("duration")
             frames = []
             for number, frame in enumerate(_frames(image, _READ_BEFORE)):
-                painted = _paintable(frame, kind)
+                painted = _paintable(frame, file_format)
                 draw = ImageDraw.Draw(painted)
                 for corners in marked.get(number, ()):
                     draw.polygon(_grown(corners), fill=_shade(painted, corners))
                 painted.info = {}
                 frames.append(painted)
         output = io.BytesIO()
-        options = dict(_SAVE_OPTIONS.get(kind, {}))
-        if orientation and kind in _WITH_THUMBNAILS:
+        options = dict(_SAVE_OPTIONS.get(file_format, {}))
+        if orientation and file_format in _WITH_THUMBNAILS:
             options["exif"] = orientation
         if len(frames) > 1:
             options |= {"save_all": True, "append_images": frames[1:]}
             if duration is not None:
                 options["duration"] = duration
-        frames[0].save(output, kind, **options)
+        frames[0].save(output, file_format, **options)
         return output.getvalue()
 
     def read_again(self, data: bytes, limits: Limits) -> list[str]:
@@ -146,9 +140,7 @@ class Picture:
 
 
 def _marked(document: Document, edits: Sequence[Edit]) -> dict[int, list[Corners]]:
-    """Return what to paint over on each frame: words, and the room between two that follow each
-    other, in which OCR may have missed a digit.
-    """
+    """Return what to paint over on each frame: words, and the room between neighbours."""
     edited = {edit.segment for edit in edits}
     words: set[_Word] = set()
     chosen: set[_Word] = set()
@@ -192,9 +184,7 @@ def _grown(corners: Corners) -> list[Point]:
 
 
 def _shade(picture: Image, corners: Corners) -> str:
-    """Return a color for a box, close to the one around it: OCR takes a black bar on white paper
-    for words.
-    """
+    """Return a color for a box like the one around it: OCR reads a black bar as words."""
     if picture.mode in {"1", "CMYK"}:
         return "black"
     from PIL import ImageStat
@@ -272,9 +262,7 @@ def _frames(image: Image, limits: Limits) -> Iterator[Image]:
 
 
 def _shown(image: Image, limits: Limits) -> Iterator[tuple[int, Image]]:
-    """Give each frame that may hold words in shades of gray; one with an alpha channel also as
-    programs show it that ignore it.
-    """
+    """Yield each frame that may hold words in gray, and its layers without the alpha channel."""
     for number, frame in enumerate(_frames(image, limits)):
         if frame.width * frame.height < _TOO_SMALL_FOR_TEXT:
             continue
@@ -288,10 +276,7 @@ def _shown(image: Image, limits: Limits) -> Iterator[tuple[int, Image]]:
 
 
 def _looks(image: Image, limits: Limits) -> Iterator[tuple[int, Seen | None]]:
-    """Give what is seen on each frame; None where nothing reads it.
-
-    A frame that repeats another one, as many of an animation do, is read once.
-    """
+    """Yield what OCR sees on each frame, None without OCR; a repeated frame is read once."""
     known: dict[bytes, Seen] = {}
     until = time.monotonic() + limits.seconds * _SHARE_OF_TIME
     for number, picture in _shown(image, limits):
@@ -305,12 +290,12 @@ def _looks(image: Image, limits: Limits) -> Iterator[tuple[int, Seen | None]]:
         yield number, seen
 
 
-def _paintable(frame: Image, kind: str) -> Image:
+def _paintable(frame: Image, file_format: str) -> Image:
     """A copy in which black can be painted; JPEG knows no transparency."""
     if frame.mode in {"RGB", "L", "RGBA", "LA", "CMYK", "1"}:
         return frame.copy()
     return frame.convert(
-        "RGB" if kind in {"JPEG", "BMP"} or "transparency" not in frame.info else "RGBA"
+        "RGB" if file_format in {"JPEG", "BMP"} or "transparency" not in frame.info else "RGBA"
     )
 
 

@@ -1,4 +1,4 @@
-"""What a file format gives the rest of dlpctl, and what it takes back.
+"""The interface between file formats and the rest of dlpctl.
 
 A format reads a file into *segments*: texts, each at one place of the file. Detectors run on
 *views*: sequences of pieces of segments, so that a value is found although the file splits it over
@@ -10,15 +10,13 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, Protocol, Self, cast, runtime_checkable
+from typing import NamedTuple, Protocol, Self, cast, runtime_checkable
 
 from dlpctl.config.settings import FileLimits
 from dlpctl.errors import FormatError
 from dlpctl.regex import lazy
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 Limits = FileLimits
 BINARY = "binary"
@@ -30,20 +28,21 @@ class NotThisFormatError(FormatError):
     """The file is not of the format after all: it should be read as the next one that claims it."""
 
 
+def too_deep(what: str, limits: Limits) -> FormatError:
+    """Return the error for a file that nests deeper than the limit."""
+    return FormatError(f"{what} nests deeper than {limits.nesting} levels: raise limits.nesting")
+
+
 class Segment(NamedTuple):
-    """A text as it stands at one place of a file."""
+    """A text at one place of a file."""
 
     text: str
     place: str
-    """Where it stands, for people: `page 3`, `Sheet1!B7`, `word/header1.xml`."""
+    """The place for people: `page 3`, `Sheet1!B7`, `word/header1.xml`."""
     anchor: object = None
-    """What the format needs to find the place again, private to the format: it never leaves the
-    process that read the file.
-    """
+    """The format's own way back to the place; it never leaves the process that read the file."""
     context: str = ""
-    """Words that label the text without being part of it: a column header, a JSON key, a form
-    field's name.
-    """
+    """Words that label the text: a column header, a JSON key, a form field's name."""
 
 
 class Piece(NamedTuple):
@@ -55,7 +54,7 @@ class Piece(NamedTuple):
 
 
 class Edit(NamedTuple):
-    """Characters of one segment and what stands there instead."""
+    """Characters of one segment and their replacement."""
 
     segment: int
     start: int
@@ -64,25 +63,26 @@ class Edit(NamedTuple):
 
 
 class Uninspected(NamedTuple):
-    """A part of the file that no detector could look at."""
+    """A part of the file that was not inspected."""
 
     place: str
     reason: str
 
 
 def described(uninspected: Iterable[Uninspected]) -> str:
-    """Parts that nobody looked at, for people: `2 pages not inspected: pictures, no OCR`."""
+    """Return uninspected parts for people: `2 pages not inspected: pictures, no OCR`."""
     reasons: dict[str, set[str]] = {}
     for place, reason in uninspected:
         reasons.setdefault(reason, set()).add(place)
     return "; ".join(
-        f"{_counted_places(places)} not inspected: {reason}" for reason, places in reasons.items()
+        f"{_counted_places(locations)} not inspected: {reason}"
+        for reason, locations in reasons.items()
     )
 
 
-def _counted_places(places: set[str]) -> str:
-    noun = "page" if all(_PAGE.search(place) for place in places) else "part"
-    return f"{len(places)} {noun}{'' if len(places) == 1 else 's'}"
+def _counted_places(locations: set[str]) -> str:
+    noun = "page" if all(_PAGE.search(place) for place in locations) else "part"
+    return f"{len(locations)} {noun}{'' if len(locations) == 1 else 's'}"
 
 
 class Child(NamedTuple):
@@ -94,9 +94,12 @@ class Child(NamedTuple):
     """File name, for sniffing and for people."""
     data: bytes
     spare: bool = False
-    """Whether the parent is whole without it, such as bytes behind its end: what cannot be masked
-    is then dropped.
-    """
+    """Whether the parent is complete without it: dropped if it cannot be masked."""
+
+
+Edits = Sequence[Edit]
+Children = Mapping[str, bytes | None]
+"""New contents of files within a file by their keys; None drops one."""
 
 
 class ViewColumns(NamedTuple):
@@ -111,11 +114,7 @@ class ViewColumns(NamedTuple):
 
 
 class View:
-    """A text for detectors, joined from pieces of segments and from separators that stand in no
-    segment.
-
-    Pieces are kept as plain numbers: a table of a million cells has a million of them.
-    """
+    """A text for detectors: pieces of segments, as plain numbers, and separators between them."""
 
     __slots__ = ("_froms", "_segments", "_starts", "_tos", "context", "name", "repeats", "text")
 
@@ -132,9 +131,7 @@ class View:
         self.context = context
         """Words that label everything in the view: the header of the column that it holds."""
         self.repeats = repeats
-        """Whether all of it stands in another view too, and is here for its label: what is known to
-        be a value is looked for there alone.
-        """
+        """Whether another view shows all of it; this one is for its label alone."""
         texts: list[str] = []
         self._starts = array("q")
         self._segments = array("q")
@@ -179,7 +176,7 @@ class View:
         return zip(self._segments, self._froms, self._tos, strict=True)
 
     def pieces_of(self, start: int, end: int) -> list[Piece]:
-        """The characters `start` to `end` of the view, as ranges of segments, in the view's order."""
+        """Return characters of the view as ranges of segments, in their order."""
         found: list[Piece] = []
         if self.count == 1:  # a whole text, of which every finding is asked for
             first = self._froms[0] - self._starts[0]
@@ -199,12 +196,7 @@ class View:
 
 
 class Locator(Protocol):
-    """What a segment's anchor may offer when a place depends on the offset, such as a line in a
-    long text.
-
-    An anchor of a format that runs in a worker process offers `locator()` too, which gives the same
-    as plain data (`locators`), or None where the place of the segment is the place of all of it.
-    """
+    """An anchor whose place depends on the offset; a worker sends `locator()`, plain data."""
 
     def place_at(self, offset: int) -> str:
         """The place of the character at `offset` of the segment's text."""
@@ -220,12 +212,10 @@ class Document:
     uninspected: list[Uninspected] = field(default_factory=list)
     children: list[Child] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    """What people should know, one sentence each: `The file is signed; masking breaks the
-    signature.`
-    """
+    """Sentences for people: `The file is signed; masking breaks the signature.`"""
 
     def place_of(self, segment: int, offset: int = 0) -> str:
-        """Where the character at `offset` of a segment stands, for people."""
+        """Return the place of the character at `offset` of a segment, for people."""
         anchor = self.segments[segment].anchor
         # `isinstance` with a protocol takes a hundred times as long, and a table has a hundred
         # thousand places.
@@ -256,25 +246,13 @@ class Format(Protocol):
     """With the dot, in lower case."""
 
     def sniff(self, head: bytes, name: str) -> bool:
-        """Whether a file that begins with `head` is of this format; `head` is the whole file where
-        that is at hand.
-        """
+        """Return whether a file is of this format, by its head or all of it."""
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
         """Read the file; raises `FormatError` where it cannot be read with certainty."""
 
-    def mask(
-        self,
-        data: bytes,
-        document: Document,
-        edits: Sequence[Edit],
-        children: Mapping[str, bytes | None],
-    ) -> bytes:
-        """A copy with the edits made and the children replaced (None drops one); raises
-        `CannotMaskError`.
-        """
+    def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
+        """Return a copy with edits and children replaced; raise `CannotMaskError`."""
 
     def read_again(self, data: bytes, limits: Limits) -> list[str]:
-        """All text of the file by a second, independent way: what the verifier searches for values
-        that should be gone.
-        """
+        """Return all text of the file, read in a second, independent way."""

@@ -1,21 +1,16 @@
-"""JSON, JSON Lines, and the dialects with comments: values, keys and numbers, through their
-escapes.
-"""
+"""JSON, JSON Lines, and the dialects with comments: values, keys and numbers."""
 
 from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 from dlpctl.errors import FormatError
-from dlpctl.formats.encoding import Edit
+from dlpctl.formats.encoding import Edit, character, on_one_line, spliced
 from dlpctl.formats.interface import Limits, NotThisFormatError
-from dlpctl.formats.source import Resolved, TextFormat, Token, nesting, spliced
+from dlpctl.formats.source import Resolved, TextFormat, Token, nesting
 from dlpctl.regex import lazy
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 # What is never closed goes on to the end: a pattern that failed there would be tried again from
 # every quote on.
@@ -38,8 +33,9 @@ _WHOLE_CHECK = 8 << 20
 class Json(TextFormat):
     name = "json"
     extensions: tuple[str, ...] = (
-        ".json", ".jsonl", ".ndjson", ".jsonc", ".json5", ".geojson", ".har", ".avsc", ".webmanifest", ".topojson",
-    )  # fmt: skip
+        *(".json", ".jsonl", ".ndjson", ".jsonc", ".json5", ".geojson", ".har", ".avsc"),
+        *(".webmanifest", ".topojson"),
+    )
 
     def sniff(self, head: bytes, name: str) -> bool:
         return super().sniff(head, name) or _parses(head)
@@ -60,14 +56,11 @@ class Json(TextFormat):
             if found.lastgroup is not None:
                 yield Token(found.start(), found.end(), found.lastgroup)
 
-    def write(self, kind: str, token: str, edits: Sequence[Edit]) -> str:
-        if kind == "bare":
+    def write(self, syntax: str, token: str, edits: Sequence[Edit]) -> str:
+        if syntax == "bare":
             return json.dumps(spliced(token, edits), ensure_ascii=False)
-        if kind == "comment":
-            return spliced(
-                token,
-                [edit._replace(replacement=edit.replacement.replace("\n", " ")) for edit in edits],
-            )
+        if syntax == "comment":
+            return spliced(token, edits, on_one_line)
         return within_quotes(token, edits)
 
     def read_again(self, data: bytes, limits: Limits) -> list[str]:
@@ -84,30 +77,24 @@ class Json(TextFormat):
 
 
 def within_quotes(token: str, edits: Sequence[Edit]) -> str:
-    """A quoted string with edits made and escaped as JSON does it; the quotes stay."""
-    quote = token[0]
-    last = len(token) - 1
-    inner = []
-    for edit in edits:
-        escaped = json.dumps(edit.replacement, ensure_ascii=False)[1:-1]
-        if quote == "'":
-            escaped = escaped.replace("'", "\\'")
-        inner.append(edit.within(1, last)._replace(replacement=escaped))
-    return spliced(token, inner)
+    """Return a quoted string with edits made and escaped as JSON does it."""
+
+    def escaped(text: str) -> str:
+        text = json.dumps(text, ensure_ascii=False)[1:-1]
+        return text.replace("'", "\\'") if token[0] == "'" else text
+
+    return spliced(token, edits, escaped, margin=1)
 
 
 def _meaning(found: re.Match[str]) -> str:
     high, low, code, short = found.groups()
     if high is not None:
         return chr(0x10000 + ((int(high, 16) & 0x3FF) << 10) + (int(low, 16) & 0x3FF))
-    if code is not None:
-        number = int(code, 16)
-        return "\ufffd" if 0xD800 <= number < 0xE000 else chr(number)
-    return _SHORT.get(short, short)
+    return character(int(code, 16)) if code is not None else _SHORT.get(short, short)
 
 
 def _parses(head: bytes) -> bool:
-    """Whether a file of another name is JSON, or JSON Lines."""
+    """Return whether a file of another name is JSON, or JSON Lines."""
     start = head[:64].lstrip(b"\xef\xbb\xbf \t\r\n")
     if not start.startswith((b"{", b"[")):
         return False

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
+from dlpctl.formats.encoding import Edit, character, on_one_line, spliced
 from dlpctl.formats.jsontext import within_quotes
-from dlpctl.formats.source import Resolved, TextFormat, Token, spliced
+from dlpctl.formats.source import Resolved, TextFormat, Token
 from dlpctl.regex import lazy
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from dlpctl.formats.encoding import Edit
 
 _ASSIGNMENT = lazy(
     r"""^[ \t]*+(?:export[ \t]++)?(?P<key>[\w.-]++)[ \t]*+=[ \t]*+"""
@@ -40,19 +36,13 @@ class DotEnv(TextFormat):
             read = end
         yield Token(read, len(source), "other")
 
-    def write(self, kind: str, token: str, edits: Sequence[Edit]) -> str:
-        if kind == "quoted":
+    def write(self, syntax: str, token: str, edits: Sequence[Edit]) -> str:
+        if syntax == "quoted":
             if token[0] == '"':
                 return within_quotes(token, edits)
-            return spliced(
-                token,
-                [edit._replace(replacement=edit.replacement.replace("'", " ")) for edit in edits],
-            )
-        written = spliced(
-            token,
-            [edit._replace(replacement=edit.replacement.replace("\n", " ")) for edit in edits],
-        )
-        if kind == "bare" and _NEEDS_QUOTES.search(written) and not _NEEDS_QUOTES.search(token):
+            return spliced(token, edits, lambda text: text.replace("'", " "))
+        written = spliced(token, edits, on_one_line)
+        if syntax == "bare" and _NEEDS_QUOTES.search(written) and not _NEEDS_QUOTES.search(token):
             return "'" + written.replace("'", " ") + "'"
         return written
 
@@ -60,23 +50,14 @@ class DotEnv(TextFormat):
 class KeyValue(TextFormat):
     name = "ini"
     extensions = (
-        ".ini",
-        ".cfg",
-        ".conf",
-        ".properties",
-        ".cnf",
-        ".service",
-        ".desktop",
-        ".editorconfig",
-        ".inf",
+        *(".ini", ".cfg", ".conf", ".properties", ".cnf", ".service", ".desktop"),
+        *(".editorconfig", ".inf"),
     )
 
     def resolve(self, source: str) -> Iterable[Resolved]:
         """Java's properties write characters beyond Latin-1 as escapes, and long lines in parts."""
         for found in _ESCAPE.finditer(source):
-            number = int(found[1], 16) if found[1] else 0
-            char = "\ufffd" if 0xD800 <= number < 0xE000 else chr(number)
-            yield Resolved(*found.span(), char if found[1] else "")
+            yield Resolved(*found.span(), character(int(found[1], 16)) if found[1] else "")
 
 
 FORMATS = (DotEnv(), KeyValue())

@@ -1,6 +1,4 @@
-"""Places within a long segment, as plain numbers: a locator crosses from a worker process to its
-parent.
-"""
+"""Places in a long segment, as plain numbers that cross from a worker to its parent."""
 
 from __future__ import annotations
 
@@ -61,9 +59,7 @@ class Lines(NamedTuple):
         return f"line {self._line(self.escapes.source_start(offset)) + 1}"
 
     def column_of(self, offset: int, value: str) -> int:
-        """Return the column, from 1, of a value at an offset; 0 where the source does not hold it
-        as it is.
-        """
+        """Return the column of a value, from 1; 0 if the source spells it in another way."""
         if self.escapes.touch(offset, offset + len(value)):
             return 0
         start = self.escapes.source_start(offset)

@@ -12,14 +12,24 @@ from typing import TYPE_CHECKING
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.archive import edits_by_segment, name_views
 from dlpctl.formats.encoding import Edit as TextEdit
-from dlpctl.formats.interface import Child, Document, Edit, Limits, Piece, Segment, View
+from dlpctl.formats.encoding import on_one_line, spliced
+from dlpctl.formats.interface import (
+    Child,
+    Children,
+    Document,
+    Edits,
+    Limits,
+    Piece,
+    Segment,
+    View,
+)
 from dlpctl.formats.mime import Field, Part, boundary, entity, unfolded, written
 from dlpctl.formats.recognition import HEAD
-from dlpctl.formats.source import Readable, spliced
+from dlpctl.formats.source import Readable
 from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
     from email.message import EmailMessage
 
 _START = lazy(rb"(?:From |[A-Za-z][A-Za-z0-9-]*+:)")
@@ -71,16 +81,10 @@ class Mail:
                     raise FormatError(f"more than {limits.entries:,} parts: raise limits.entries")
             if parts:
                 views.append(View(f"{prefix}header", parts, segments))
-        views += name_views([one if _is_name(one) else _NO_NAME for one in segments])
+        views += name_views([each if _is_name(each) else _NO_NAME for each in segments])
         return Document(self.name, segments, views, [], children)
 
-    def mask(
-        self,
-        data: bytes,
-        document: Document,
-        edits: Sequence[Edit],
-        children: Mapping[str, bytes | None],
-    ) -> bytes:
+    def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
         changes: list[tuple[int, int, bytes]] = []
         texts: dict[Field, dict[str, list[TextEdit]]] = {}
         for segment, wanted in edits_by_segment(edits).items():
@@ -171,12 +175,10 @@ def _source(data: bytes, item: Field) -> str:
 
 
 def _field(data: bytes, item: Field, wanted: Mapping[str, list[TextEdit]]) -> bytes:
-    """A header field with the edits of its texts made: by offset where it is written plainly, else
-    written anew.
-    """
+    """Return a header field with edits made: by offset, or written anew if it is encoded."""
     source = _source(data, item)
     if item.continued:
-        text, name = (one.text for one in _segments(data, item, ""))
+        text, name = (each.text for each in _segments(data, item, ""))
         plain = spliced(text, wanted.get(text, ()))
         kept = spliced(name, wanted.get(name, ())).replace('"', "'")
         attribute = "filename" if "filename" in source else "name"
@@ -188,21 +190,11 @@ def _field(data: bytes, item: Field, wanted: Mapping[str, list[TextEdit]]) -> by
     if any(piece.meaning for piece in resolved):
         ending = "\r\n" if source.endswith("\r\n") else "\n" if source.endswith("\n") else ""
         return (written(spliced(text.rstrip("\r\n"), edits), ending or "\n") + ending).encode()
-    moved = [
-        TextEdit(
-            readable.source_start(start),
-            readable.source_end(end),
-            " ".join(replacement.split("\n")),
-        )
-        for start, end, replacement in edits
-    ]
-    return spliced(source, moved).encode()
+    return spliced(source, readable.source_edits(edits), on_one_line).encode()
 
 
 def _parted_anew(data: bytes, item: Field, field: bytes) -> tuple[bytes, bytes]:
-    """The field with a boundary that the mail holds nowhere yet, and that boundary; the old one
-    held a value.
-    """
+    """Return a field with a new boundary, and that boundary; the old one held a value."""
     mark = next(
         mark
         for number in itertools.count(item.start)

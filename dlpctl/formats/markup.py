@@ -8,21 +8,14 @@ from __future__ import annotations
 
 import html
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 from xml.parsers import expat
 
 from dlpctl.errors import CannotMaskError, FormatError
-from dlpctl.formats.encoding import Decoded, Edit
-from dlpctl.formats.interface import Limits, Piece, Segment, View
-from dlpctl.formats.source import (
-    Readable,
-    Resolved,
-    TextFormat,
-    Token,
-    blanked,
-    outermost,
-    spliced,
-)
+from dlpctl.formats.encoding import Decoded, Edit, spliced
+from dlpctl.formats.interface import Limits, Piece, Segment, View, too_deep
+from dlpctl.formats.source import Readable, Resolved, TextFormat, Token, blanked, outermost
 from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
@@ -132,7 +125,7 @@ class Markup(TextFormat):
 
     def _entities(self, source: str) -> Iterator[Resolved]:
         custom = (
-            {name: one or other for name, one, other in _CUSTOM_ENTITY.findall(source)}
+            {name: double or single for name, double, single in _CUSTOM_ENTITY.findall(source)}
             if "<!ENTITY" in source
             else {}
         )
@@ -144,14 +137,14 @@ class Markup(TextFormat):
                 yield Resolved(found.start(), found.end(), meaning)
 
     def tokens(self, source: str) -> Iterator[Token]:
-        for kind, start, end in self._parts(source):
-            if kind != "tag":
-                yield Token(start, end, kind)
+        for syntax, start, end in self._parts(source):
+            if syntax != "tag":
+                yield Token(start, end, syntax)
                 continue
             for found in _ATTRIBUTE.finditer(source, start, end):
                 yield Token(found.start(1), found.end(1), "attribute")
 
-    def write(self, kind: str, token: str, edits: Sequence[Edit]) -> str:
+    def write(self, syntax: str, token: str, edits: Sequence[Edit]) -> str:
         if any(
             found[0].strip("&;") not in _XML_ENTITIES and html.unescape(found[0]) == found[0]
             for edit in edits
@@ -161,18 +154,11 @@ class Markup(TextFormat):
             raise CannotMaskError(
                 "a value is written by an entity that the document defines itself"
             )
-        if kind == "attribute":
+        if syntax == "attribute":
             quote = token[0] if token[0] in "\"'" else ""
-            low, high = (1, len(token) - 1) if quote else (0, len(token))
-            inner = [
-                edit.within(low, high)._replace(replacement=html.escape(edit.replacement))
-                for edit in edits
-            ]
-            written = spliced(token, inner)
+            written = spliced(token, edits, html.escape, margin=len(quote))
             return written if quote or not re.search(r"[\s=<>`]", written) else f'"{written}"'
-        return spliced(
-            token, [edit._replace(replacement=_fitting(kind, edit.replacement)) for edit in edits]
-        )
+        return spliced(token, edits, partial(_fitting, syntax))
 
     def views(self, source: str, readable: Readable, segments: Sequence[Segment]) -> Iterable[View]:
         """Text that goes on across tags, without the tags."""
@@ -190,13 +176,11 @@ class Markup(TextFormat):
             yield View("across tags", parts, segments)
 
     def _groups(self, source: str) -> Iterator[list[tuple[int, int] | str]]:
-        """Runs of text that read as one: in HTML between block elements, in XML where text and
-        elements are mixed or runs follow each other. A line end or space of an element is a text.
-        """
+        """Yield runs of text that read as one: between blocks of HTML, across elements of XML."""
         group: list[tuple[int, int] | str] = []
         signs, are_runs = "", True
-        for kind, start, end in self._parts(source):
-            if kind in {"text", "cdata"}:
+        for syntax, start, end in self._parts(source):
+            if syntax in {"text", "cdata"}:
                 # In XML a child between other children is data of its own: `>1</a><b>2<`; text
                 # beside a tag is not.
                 blank = not source[start:end].strip()
@@ -206,7 +190,7 @@ class Markup(TextFormat):
                 if group or not blank:
                     group.append((start, end))
                 signs, are_runs = "", True
-            elif kind == "tag":
+            elif syntax == "tag":
                 found = _NAME.match(source, start)
                 name = found[1].lower().rpartition(":")[2] if found is not None else ""
                 is_gap = name == "br" if self.html else source[end - 2] == "/"
@@ -218,7 +202,7 @@ class Markup(TextFormat):
                     group = []
                 elif gap and group:
                     group.append(gap)
-            elif kind != "comment":
+            elif syntax != "comment":
                 yield group
                 group = []
         yield group
@@ -252,13 +236,11 @@ class Xml(Markup):
 
     def check(self, source: str, limits: Limits) -> None:
         depth = 0
-        for kind, start, end in self._parts(source):
-            if kind == "tag" and source[end - 2] != "/":
+        for syntax, start, end in self._parts(source):
+            if syntax == "tag" and source[end - 2] != "/":
                 depth += -1 if source[start + 1] == "/" else 1
                 if depth > limits.nesting:
-                    raise FormatError(
-                        f"the XML nests deeper than {limits.nesting} levels: raise limits.nesting"
-                    )
+                    raise too_deep("the XML", limits)
 
     def check_masked(self, before: Decoded, masked: bytes) -> None:
         if _well_formed(before.text) and not _well_formed(self.decoded(masked).text):
@@ -325,15 +307,15 @@ def _attributes_of(element: etree._Element) -> str:
 
 def _cut(source: str, start: int, end: int) -> Iterator[tuple[str, int, int]]:
     for found in _TOKEN.finditer(source, start, end):
-        kind = found.lastgroup
-        if kind is not None and found.end(kind) > found.start(kind):
-            yield kind, found.start(kind), found.end(kind)
+        syntax = found.lastgroup
+        if syntax is not None and found.end(syntax) > found.start(syntax):
+            yield syntax, found.start(syntax), found.end(syntax)
 
 
-def _fitting(kind: str, replacement: str) -> str:
-    if kind == "text":
+def _fitting(syntax: str, replacement: str) -> str:
+    if syntax == "text":
         return html.escape(replacement, quote=False)
-    if kind == "declaration":
+    if syntax == "declaration":
         return replacement.translate({ord(char): "_" for char in "\"'<>&%[]"})
     return (
         replacement.replace("--", "- -")

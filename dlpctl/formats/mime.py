@@ -1,6 +1,4 @@
-"""Cuts a mail into header fields and parts by byte offsets, so that what is not edited keeps its
-bytes.
-"""
+"""Cuts a mail into header fields and parts by byte offsets, so that the rest keeps its bytes."""
 
 from __future__ import annotations
 
@@ -220,13 +218,17 @@ def _words(raw: str) -> str:
 def _leaf(headers: Message, start: int, end: int) -> Part:
     import mimetypes
 
-    kind = headers.get_content_type()
+    media_type = headers.get_content_type()
     transfer = str(headers.get("Content-Transfer-Encoding", "")).strip().lower()
     charset = (
         headers.get_content_charset("utf-8") if headers.get_content_maintype() == "text" else ""
     )
-    suffix = _SUFFIXES.get(kind) or mimetypes.guess_extension(kind, strict=False) or ".bin"
-    name = headers.get_filename() or f"{'body' if kind.startswith('text/') else 'part'}{suffix}"
+    suffix = (
+        _SUFFIXES.get(media_type) or mimetypes.guess_extension(media_type, strict=False) or ".bin"
+    )
+    name = (
+        headers.get_filename() or f"{'body' if media_type.startswith('text/') else 'part'}{suffix}"
+    )
     return Part(start, end, _words(name).replace("/", "_"), transfer, charset or "")
 
 

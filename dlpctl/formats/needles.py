@@ -1,22 +1,20 @@
-"""Values that must be gone, in every form in which they could still stand somewhere."""
+"""Find values that must be gone, in every form in which they may still occur."""
 
 from __future__ import annotations
 
 import binascii
 import re
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
 from dlpctl.literals import GRAM, Literals
 from dlpctl.regex import lazy
 from dlpctl.words import Words, folded
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-# Shorter values stand in any text by chance; finding them again is what detection is for.
+# Shorter values occur in any text by chance; detection finds them again.
 _SHORTEST = 5
 _FEWEST_DIGITS = 7
 _TOLD_BY = 4
@@ -36,15 +34,10 @@ _DIGITS = lazy(r"[0-9]+")
 
 
 class Needles:
-    """Values to look for; one that is mostly digits is found however its digits are grouped.
-
-    All of them are looked for in one pass over a text: a table may have a hundred thousand.
-    """
+    """Values to find in one pass; one that is mostly digits counts in any grouping."""
 
     def __init__(self, values: Iterable[str], words: Iterable[str] = ()) -> None:
-        """`words` are values that count only as they are written, or in capitals: names that are
-        everyday words.
-        """
+        """`words` are names that count only as they are written, or in capitals."""
         spelled = dict(map(_folded_once, (" ".join(value.split()) for value in values)))
         self.values = sorted(value for value in spelled if len(value) >= _SHORTEST)
         self.words = sorted({word for word in words if len(word) >= _SHORTEST})
@@ -56,9 +49,7 @@ class Needles:
         self._shapes: dict[str, tuple[_Shape, ...]] = {}
         """The shapes of values without white space, by their longest words."""
         self._words: dict[str, dict[tuple[int, bool], _Phrases]] = {}
-        """Values by their first word, by the characters before it, and by whether they may be no
-        part of a longer word.
-        """
+        """Values by their first word, the characters before it, and whether they are words."""
         self._numbers: dict[str, str] = {}
         self._others: list[str] = []
         solid: list[str] = []
@@ -90,9 +81,7 @@ class Needles:
         return next(self.spans(text), None) is not None
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """Where a value stands in a text, whatever its case, its white space and the grouping of
-        its digits.
-        """
+        """Yield the spans of values, whatever their case, white space and grouping of digits."""
         if self._words or self._shapes:
             yield from self._worded(text)
         if self._numbers:
@@ -149,18 +138,14 @@ class Needles:
                         yield at, match.end()
 
     def in_bytes(self, data: bytes) -> bool:
-        """Whether a value is in the bytes, also in UTF-16, hexadecimal, base64, percent, JSON or
-        XML escapes.
-        """
+        """Return whether bytes hold a value, in any of the usual encodings too."""
         wide = self._wide if b"\0" in data else None
         return (wide is not None and _holds(wide, data.lower())) or any(
             map(self._is_in, readings(data))
         )
 
     def prepare(self, *, is_wide: bool) -> None:
-        """Make what `in_bytes` needs, so that processes forked from here share it, and drop what
-        nothing else needs.
-        """
+        """Make what `in_bytes` needs, for processes forked from here, and drop the rest."""
         _ = self._plain, self._plain_words, self._wide if is_wide else None
         self._spelled.clear()
 
@@ -214,7 +199,7 @@ class _Shape(NamedTuple):
     """Characters before the word."""
     length: int
     is_alone: bool
-    """Whether it may be no part of a longer word."""
+    """Whether it is a whole word only."""
 
 
 def _anchor(value: str, counts: Mapping[str, int]) -> tuple[str, _Shape]:
@@ -259,23 +244,19 @@ def _spaced(value: str) -> re.Pattern[str]:
 
 
 def _is_whole_number(data: bytes, start: int, end: int) -> bool:
-    """Whether the digits at the ends of a value go no further: within a longer number it is another
-    one.
-    """
+    """Return whether no digit continues the value, which would be another number."""
     return not (data[max(start - 1, 0) : start + 1].isdigit() and start) and not (
         data[end - 1 : end + 1].isdigit() and end < len(data)
     )
 
 
 def _is_whole_word(data: bytes, start: int, end: int) -> bool:
-    """Whether a word is no part of a longer one."""
+    """Return whether a word is no part of a longer one."""
     return not data[max(start - 1, 0) : start].isalnum() and not data[end : end + 1].isalnum()
 
 
 class _Phrases:
-    """Values that start with the same word, from where they start: their words are the steps of a
-    tree.
-    """
+    """Values that start with the same word: their words are the steps of a tree."""
 
     __slots__ = ("_following", "_last", "_longest")
 
@@ -294,9 +275,7 @@ class _Phrases:
         node._last.setdefault(len(words[-1]), set()).add(words[-1])
 
     def ends(self, text: str, start: int) -> Iterator[int]:
-        """Return where values end that start at a place, whatever white space is between their
-        words.
-        """
+        """Yield the ends of values that start here, whatever white space is in them."""
         node: _Phrases | None = self
         while node is not None:
             for length, words in node._last.items():

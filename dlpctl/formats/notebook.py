@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 from dlpctl.formats.interface import Piece, Segment, View
 from dlpctl.formats.jsontext import Json
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from dlpctl.formats.source import Readable
+from dlpctl.formats.source import Readable
 
 _LINE_BREAK = re.compile(r'\\n("\s*+,\s*+")')
 

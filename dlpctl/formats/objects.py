@@ -6,13 +6,23 @@ Containers count their items and no bytes, so that a text is replaced without a 
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.archive import BinaryFormat, edited
 from dlpctl.formats.embedded import embedded_name
-from dlpctl.formats.interface import Child, Document, Edit, Limits, Piece, Segment, View
+from dlpctl.formats.interface import (
+    Child,
+    Children,
+    Document,
+    Edits,
+    Limits,
+    Piece,
+    Segment,
+    View,
+    too_deep,
+)
 from dlpctl.formats.recognition import is_utf8
 
 _SHORT = 64
@@ -40,7 +50,7 @@ class _Cursor:
     def __init__(self, data: bytes, limits: Limits) -> None:
         self.data = data
         self.at = 0
-        self._nesting = limits.nesting
+        self._limits = limits
 
     def take(self, size: int) -> int:
         """Return the number in the next bytes."""
@@ -57,8 +67,8 @@ class _Cursor:
         return Item(start, at, self.at, item_type)
 
     def within(self, depth: int) -> None:
-        if depth > self._nesting:
-            raise FormatError(f"the file nests deeper than {self._nesting}: raise limits.nesting")
+        if depth > self._limits.nesting:
+            raise too_deep("the file", self._limits)
 
 
 Walk = Callable[[_Cursor], Iterator[Item]]
@@ -199,13 +209,7 @@ class Objects(BinaryFormat):
         views = [View("items", parts, segments)] if parts else []
         return Document(self.name, segments, views, [], children)
 
-    def mask(
-        self,
-        data: bytes,
-        document: Document,
-        edits: Sequence[Edit],
-        children: Mapping[str, bytes | None],
-    ) -> bytes:
+    def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
         changes: dict[int, bytes] = {int(key): new or b"" for key, new in children.items()}
         for segment, text in edited(document, edits):
             if not isinstance(segment.anchor, Item):

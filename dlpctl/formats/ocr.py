@@ -43,9 +43,7 @@ def program() -> str | None:
 
 
 def words(png: bytes, *, sparse: bool = False) -> list[Word]:
-    """The words of a picture in reading order; `sparse` looks for them everywhere instead of in
-    columns and paragraphs.
-    """
+    """Return the words of a picture in reading order; `sparse` ignores columns and paragraphs."""
     tesseract = program()
     if tesseract is None:
         raise FormatError(MISSING)

@@ -10,24 +10,16 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 _ENLARGED = ((1_000_000, 3), (4_000_000, 2))
-"""Up to so many pixels, so many times as wide and high: a page scanned at 300 dots per inch has
-more.
-"""
+"""Up to so many pixels, so many times as wide and high; a page at 300 dpi has more."""
 _STRIP, _CONTRAST = 150, 40
-"""Letters are measured in strips of so many pixels; what differs less from what is beside it is no
-letter.
-"""
+"""The width of the strips in which letters are measured, and the contrast of a letter."""
 _RUN = re.compile(rb"[^\0]{8,}")
 _LOW, _ENOUGH = {18: 0.03, 14: 0.005}, 10
-"""The share of runs that may be lower than a line of letters of 20 pixels, by height, and the
-fewest runs that tell.
-"""
+"""The share of runs lower than a line of small letters, by height, and the fewest runs."""
 _FAINT = 12
 """The least contrast of ink."""
 _FEW_CELLS = {5: 100, 10: 40, 20: 20, 40: 10}
-"""Ink is counted in square cells, here by their sides in half pixels. A word has that many cells
-that are inked and have only such cells around them, for letters of some size; a rule has none.
-"""
+"""The fewest inked cells surrounded by such cells that are a word, by the cells' side."""
 _TEXTURE = 0.5
 """No more of a page is inked, in the smallest cells."""
 _PAPER = 24
@@ -38,18 +30,14 @@ _SKEW_WIDTH = 400
 
 
 def enlargement(picture: Image) -> int:
-    """Return how much larger tesseract is shown a picture. On a screenshot letters are ten pixels
-    high, of which it reads few.
-    """
+    """Return how much to enlarge a picture: tesseract reads few of a screenshot's letters."""
     pixels = picture.width * picture.height
     times = next((times for most, times in _ENLARGED if pixels <= most), 1)
     return 1 if times > 1 and (_has_large_letters(picture) or is_texture(picture)) else times
 
 
 def _has_large_letters(picture: Image) -> bool:
-    """Return whether hardly anything on a picture is as low as a line of small letters; then a
-    larger picture takes longer and shows no more.
-    """
+    """Return whether nearly all lines are higher than small letters, so that enlarging is idle."""
     from PIL.Image import Resampling, Transpose
 
     contours = _contours(picture, _CONTRAST)
@@ -99,9 +87,7 @@ def is_texture(picture: Image) -> bool:
 
 
 def _inked_cells(contours: Image, cell: int) -> tuple[int, int]:
-    """Return how many cells are inked and have only such cells around them, and how many there
-    are.
-    """
+    """Return how many cells are inked and surrounded by such cells, and how many there are."""
     from PIL import ImageFilter
     from PIL.Image import Resampling
 

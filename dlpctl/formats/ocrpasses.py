@@ -31,9 +31,7 @@ _CONFIDENT, _UNSURE = 70.0, 65.0
 _LEAST_TEXT = 3
 """The number of letters and digits that a line has which OCR did not make up."""
 _SURE_SHARE, _WEAK_SHARE, _LITTLE = 0.95, 0.6, 24
-"""A picture may be askew, and one on its side, if less of its characters are confident, or if it
-has fewer of them.
-"""
+"""Shares of confident characters of a picture askew, and on its side, and a small count."""
 _BETTER = 1.1
 """The least share of more confident characters in a picture that is turned."""
 _TRIAL_PIXELS = 1_500_000
@@ -189,9 +187,7 @@ def _words(found: _Pass, size: tuple[int, int], name: str) -> Iterable[SeenWord]
 
 
 def _corners(found: _Pass, word: Word, size: tuple[int, int], room: float = 0.0) -> Corners:
-    """Return the corners of a word, and of room around it, in the picture as it was before it was
-    turned.
-    """
+    """Return the corners of a word, with room around it, in the picture before it was turned."""
     sine, cosine = (each(math.radians(-found.angle)) for each in (math.sin, math.cos))
 
     def back(x: float, y: float) -> Point:

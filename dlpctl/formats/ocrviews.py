@@ -1,6 +1,4 @@
-"""The texts that detectors run on for the words of a picture: line by line, across columns, with
-lines joined, and with letters that OCR takes for digits.
-"""
+"""The texts of the words of a picture: by line, across columns, with letters meant as digits."""
 
 from __future__ import annotations
 
@@ -33,9 +31,7 @@ def add_words(
     segments: list[Segment],
     segment_of: Callable[[SeenWord, str], Segment],
 ) -> Iterator[View]:
-    """Add a segment for each word, and return the views of them; `segment_of` makes a segment of a
-    word, with the text to give it.
-    """
+    """Add a segment for each word, made by `segment_of`, and yield the views of them."""
     first = len(segments)
     segments += (segment_of(word, word.text) for word in words)
     lines = [

@@ -17,9 +17,7 @@ _LAYOUT_VERSION = b"\x01\x00\x01\x00"
 
 
 class OfficePart(Binary):
-    """Settings of a printer by Windows (DEVMODE) or macOS (property lists), and where LibreOffice
-    last broke the pages.
-    """
+    """Settings of a printer by Windows or macOS, and LibreOffice's cache of the layout."""
 
     name = "office part"
     rank = 85

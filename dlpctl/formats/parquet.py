@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import io
 from array import array
+from collections.abc import Iterator
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.archive import Allowance, BinaryFormat, Names, edited, renamed
-from dlpctl.formats.interface import Document, Edit, Limits, Piece, Segment, View
+from dlpctl.formats.interface import Children, Document, Edits, Limits, Piece, Segment, View
 from dlpctl.formats.locators import Units
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 _CELLS_APART = "\n\n"
 _MAGIC = b"PAR1"
@@ -61,17 +59,11 @@ class Parquet(BinaryFormat):
             document.segments.append(
                 Segment(text, f"column {index + 1}", _Column(index, starts), column)
             )
-            whole = Piece(len(document.segments) - 1, 0, len(text))
-            document.views.append(View(f"column {index + 1}", [whole], document.segments, column))
+            full = Piece(len(document.segments) - 1, 0, len(text))
+            document.views.append(View(f"column {index + 1}", [full], document.segments, column))
         return document
 
-    def mask(
-        self,
-        data: bytes,
-        document: Document,
-        edits: Sequence[Edit],
-        children: Mapping[str, bytes | None],
-    ) -> bytes:
+    def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
         import pyarrow
         import pyarrow.parquet
 

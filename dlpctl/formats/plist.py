@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import plistlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from dlpctl.errors import FormatError
 from dlpctl.formats.archive import BinaryFormat, Names, renamed
-from dlpctl.formats.interface import Child, Document, Edit, Limits
+from dlpctl.formats.interface import Child, Children, Document, Edits, Limits, too_deep
 from dlpctl.formats.recognition import is_utf8
 
 _SHORT = 64
@@ -33,16 +33,10 @@ class BinaryPlist(BinaryFormat):
                 texts.add(key, _shown(leaf), f"item {key}")
             return leaf
 
-        _mapped(_loaded(data), see, limits.nesting)
+        _mapped(_loaded(data), see, limits)
         return texts.document(self.name, children)
 
-    def mask(
-        self,
-        data: bytes,
-        document: Document,
-        edits: Sequence[Edit],
-        children: Mapping[str, bytes | None],
-    ) -> bytes:
+    def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
         texts = renamed(document, edits)
 
         def replaced(key: str, leaf: Any) -> Any:
@@ -52,7 +46,7 @@ class BinaryPlist(BinaryFormat):
                 return leaf
             return texts[key].encode() if isinstance(leaf, bytes) else texts[key]
 
-        tree = _mapped(_loaded(data), replaced, len(data))
+        tree = _mapped(_loaded(data), replaced, Limits(nesting=len(data)))
         return plistlib.dumps(tree, fmt=plistlib.FMT_BINARY, sort_keys=False)
 
 
@@ -63,16 +57,14 @@ def _loaded(data: bytes) -> Any:
         raise FormatError("the property list is damaged") from error
 
 
-def _mapped(tree: Any, visit: Visit, deepest: int) -> Any:
+def _mapped(tree: Any, visit: Visit, limits: Limits) -> Any:
     """Return the tree with each of its leaves and keys as `visit` gives it."""
     count = 0
 
     def walk(value: Any, depth: int) -> Any:
         nonlocal count
-        if depth > deepest:
-            raise FormatError(
-                f"the property list nests deeper than {deepest}: raise limits.nesting"
-            )
+        if depth > limits.nesting:
+            raise too_deep("the property list", limits)
         if isinstance(value, dict):
             return {walk(key, depth): walk(inner, depth + 1) for key, inner in value.items()}
         if isinstance(value, list):

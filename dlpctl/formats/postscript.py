@@ -7,16 +7,12 @@ not inspected.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
 
+from dlpctl.formats.encoding import Edit, spliced
 from dlpctl.formats.interface import Document, Limits, Piece, Segment, Uninspected, View
-from dlpctl.formats.source import Readable, Resolved, TextFormat, Token, spliced
+from dlpctl.formats.source import Readable, Resolved, TextFormat, Token
 from dlpctl.regex import lazy
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from dlpctl.formats.encoding import Edit
 
 _PLAIN = r"[^()\\]|\\."
 _TOKEN = lazy(
@@ -86,10 +82,7 @@ class PostScript(TextFormat):
         if shape == "hex":
             return f"<{''.join(edit.replacement for edit in edits).encode().hex()}>"
         if shape == "string":
-            edits = [
-                edit._replace(replacement=re.sub(r"[()\\]", r"\\\g<0>", edit.replacement))
-                for edit in edits
-            ]
+            return spliced(token, edits, lambda text: re.sub(r"[()\\]", r"\\\g<0>", text))
         return spliced(token, edits)
 
     def views(self, source: str, readable: Readable, segments: Sequence[Segment]) -> Iterable[View]:

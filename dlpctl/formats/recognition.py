@@ -75,10 +75,7 @@ def _has_text_bytes(head: bytes) -> bool:
 
 
 def recognize(data: bytes, name: str, tail: bytes = b"") -> Format:
-    """Return the format that a file is read by first; raise `FormatError` for two files in one.
-
-    Of a large file, `data` may be its start and `tail` its last `ZIP_END` bytes.
-    """
+    """Return the format that reads a file first, by its start and, if it is large, its `tail`."""
     claiming = readings(data, name, tail)
     # A format that claims a text by its name reads only what plain text would claim as well.
     decodes = any(chosen.name == "text" for chosen in claiming)

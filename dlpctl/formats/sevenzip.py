@@ -18,12 +18,12 @@ from dlpctl.formats.archive import (
     renamed,
     unique,
 )
-from dlpctl.formats.interface import Child, Document, Edit, Limits
+from dlpctl.formats.interface import Child, Children, Document, Edits, Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from py7zr import SevenZipFile
+
+_BROKEN = (lzma.LZMAError, EOFError, OSError, ValueError, TypeError, IndexError)
 
 
 class SevenZip(BinaryFormat):
@@ -41,13 +41,7 @@ class SevenZip(BinaryFormat):
                 children.append(Child(str(index), name, contents))
         return names.document(self.name, children)
 
-    def mask(
-        self,
-        data: bytes,
-        document: Document,
-        edits: Sequence[Edit],
-        children: Mapping[str, bytes | None],
-    ) -> bytes:
+    def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
         import py7zr
 
         with _opened(data, None) as archive:
@@ -82,15 +76,7 @@ def _opened(data: bytes, password: str | None) -> SevenZipFile:
         return py7zr.SevenZipFile(io.BytesIO(data), "r", password=password)
     except ArchiveError as error:
         raise FormatError("the 7z archive is damaged or encrypted: give --password") from error
-    except (
-        lzma.LZMAError,
-        EOFError,
-        OSError,
-        ValueError,
-        TypeError,
-        IndexError,
-        AssertionError,
-    ) as error:
+    except (*_BROKEN, AssertionError) as error:
         raise FormatError("the 7z archive is damaged") from error
 
 
@@ -113,15 +99,7 @@ def _members(data: bytes, limits: Limits, password: str | None) -> list[tuple[st
         factory = BytesIOFactory(max(largest, 1))
         try:
             archive.extractall(factory=factory)
-        except (
-            ArchiveError,
-            lzma.LZMAError,
-            EOFError,
-            OSError,
-            ValueError,
-            TypeError,
-            IndexError,
-        ) as error:
+        except (ArchiveError, *_BROKEN) as error:
             raise FormatError(
                 "the 7z archive is damaged, or the password does not open it"
             ) from error

@@ -1,5 +1,4 @@
-"""What all formats share that are text underneath: read escapes away, write edits back where they
-came from.
+"""The base of formats that are text underneath: escapes are resolved, and edits carried back.
 
 Such a file is one segment: its text with escapes resolved (`Readable`), all punctuation kept. That
 costs little memory however many values the file holds, and detectors see a key before its value. An
@@ -13,27 +12,26 @@ import heapq
 import re
 from array import array
 from bisect import bisect_right
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
 
-from dlpctl.errors import CannotMaskError, FormatError
+from dlpctl.errors import CannotMaskError
 from dlpctl.formats.embedded import embedded_files
-from dlpctl.formats.encoding import Decoded, Edit, binary_at, decode, splice
+from dlpctl.formats.encoding import Decoded, Edit, binary_at, decode, splice, spliced
 from dlpctl.formats.interface import (
     Child,
+    Children,
     Document,
+    Edits,
     Limits,
     NotThisFormatError,
     Piece,
     Segment,
     Uninspected,
     View,
+    too_deep,
 )
 from dlpctl.formats.locators import Escapes, Lines
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from dlpctl.formats import interface
 
 
 class Resolved(NamedTuple):
@@ -45,7 +43,7 @@ class Resolved(NamedTuple):
 
 
 class Token(NamedTuple):
-    """A range of the source in which an edit may stand, and what it is."""
+    """A range of the source that edits may change, and its kind."""
 
     start: int
     end: int
@@ -102,7 +100,7 @@ class Readable:
         return not self._starts
 
     def source_start(self, offset: int) -> int:
-        """Where in the source the character at `offset` begins."""
+        """Return where in the source the character at `offset` starts."""
         # Most texts have no escapes, and a table asks for a hundred thousand places.
         return self._escapes.source_start(offset) if self._starts else offset
 
@@ -111,7 +109,7 @@ class Readable:
         return Escapes(self._starts, self._lengths, self._source_starts, self._source_ends)
 
     def source_end(self, offset: int) -> int:
-        """Where in the source the character before `offset` ends."""
+        """Return where in the source the character before `offset` ends."""
         index = bisect_right(self._starts, offset - 1) - 1
         if index < 0:
             return offset
@@ -119,6 +117,13 @@ class Readable:
         if within <= self._lengths[index]:
             return self._source_ends[index]
         return self._source_ends[index] + within - self._lengths[index]
+
+    def source_edits(self, edits: Iterable[Edit]) -> list[Edit]:
+        """Return edits of the readable text as edits of the source."""
+        return [
+            Edit(self.source_start(start), self.source_end(end), replacement)
+            for start, end, replacement in edits
+        ]
 
     def offset_of(self, position: int) -> int:
         """The offset in the readable text of a position in the source."""
@@ -137,9 +142,7 @@ class Readable:
         return f"line {self._line(self.source_start(offset)) + 1}"
 
     def column_of(self, offset: int, value: str) -> int:
-        """The column, from 1, of a value at an offset; 0 where the source does not hold it as it
-        is.
-        """
+        """Return the column of a value, from 1; 0 if the source spells it in another way."""
         start = self.source_start(offset)
         if not self._source.startswith(value, start):
             return 0
@@ -180,8 +183,8 @@ class TextFormat:
         blanks = (blanked(each.start, each.end) for each in files)
         readable = Readable(source, outermost(blanks, self.resolve(source)))
         segments = [Segment(readable.text, "", readable)]
-        whole = View("text", [Piece(0, 0, len(readable.text))], segments)
-        document = Document(self.name, segments, [whole, *self.views(source, readable, segments)])
+        full = View("text", [Piece(0, 0, len(readable.text))], segments)
+        document = Document(self.name, segments, [full, *self.views(source, readable, segments)])
         document.children = [Child(str(each.start), each.name, each.data) for each in files]
         at = binary_at(data, decoded)
         if at is not None:
@@ -190,30 +193,18 @@ class TextFormat:
             )
         return document
 
-    def mask(
-        self,
-        data: bytes,
-        document: Document,
-        edits: Sequence[interface.Edit],
-        children: Mapping[str, bytes | None],
-    ) -> bytes:
+    def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
         decoded = self.decoded(data)
         readable = document.segments[0].anchor
         if not isinstance(readable, Readable):
             raise CannotMaskError("this is not what was read from the file: read it again")
-        raw = [
-            Edit(readable.source_start(start), readable.source_end(end), replacement)
-            for segment, start, end, replacement in sorted(edits)
-            if segment == 0
-        ]
+        raw = readable.source_edits(Edit(*each[1:]) for each in sorted(edits) if not each.segment)
         fitted = list(self.fit(decoded.text, _disjoint(raw)))
         masked = splice(data, decoded, fitted)
         self.check_masked(decoded, masked)
         return self._with_files(masked, document, children) if children else masked
 
-    def _with_files(
-        self, masked: bytes, document: Document, children: Mapping[str, bytes | None]
-    ) -> bytes:
+    def _with_files(self, masked: bytes, document: Document, children: Children) -> bytes:
         """Return a copy with the files within it replaced; they keep their order."""
         decoded = self.decoded(masked)
         files = embedded_files(decoded.text)
@@ -251,12 +242,12 @@ class TextFormat:
         return ()
 
     def views(self, source: str, readable: Readable, segments: Sequence[Segment]) -> Iterable[View]:
-        """Views beyond the text as it stands."""
+        """Return views beyond the plain text."""
         del source, readable, segments
         return ()
 
     def tokens(self, source: str) -> Iterable[Token] | None:
-        """Where edits may stand, in order; None for anywhere."""
+        """Return what edits may change, in order; None for anything."""
         del source
         return None
 
@@ -269,9 +260,7 @@ class TextFormat:
         """Raise `CannotMaskError` where the result is not well-formed although the source was."""
 
     def parts(self, source: str, size: int) -> Parts | None:
-        """Parts of a source that can be masked one by one, of about so many characters; None where
-        edits depend on what is around.
-        """
+        """Return parts that can be masked one by one; None if edits depend on what is around."""
         del source, size
         return None
 
@@ -290,20 +279,9 @@ class TextFormat:
 def line_cuts(source: str, size: int) -> list[int]:
     """Return places after line ends that part a source into parts of about so many characters."""
     cuts = [0]
-    while (place := source.find("\n", cuts[-1] + size) + 1) > 0:
-        cuts.append(place)
+    while (cut := source.find("\n", cuts[-1] + size) + 1) > 0:
+        cuts.append(cut)
     return cuts if cuts[-1] == len(source) else [*cuts, len(source)]
-
-
-def spliced(text: str, edits: Sequence[Edit]) -> str:
-    """A text with edits made that are in order and do not overlap."""
-    parts: list[str] = []
-    read = 0
-    for start, end, replacement in edits:
-        parts += (text[read:start], replacement)
-        read = end
-    parts.append(text[read:])
-    return "".join(parts)
 
 
 def nesting(brackets: Iterable[str], limits: Limits, what: str) -> None:
@@ -312,9 +290,7 @@ def nesting(brackets: Iterable[str], limits: Limits, what: str) -> None:
     for bracket in brackets:
         depth += 1 if bracket in "{[(" else -1
         if depth > limits.nesting:
-            raise FormatError(
-                f"the {what} nests deeper than {limits.nesting} levels: raise limits.nesting"
-            )
+            raise too_deep(f"the {what}", limits)
 
 
 def blanked(start: int, end: int) -> Resolved:
@@ -346,16 +322,14 @@ def _disjoint(edits: Iterable[Edit]) -> list[Edit]:
 
 
 def _portions(tokens: Iterable[Token], edits: Sequence[Edit]) -> Iterator[tuple[Token, list[Edit]]]:
-    """For each token that an edit touches, the parts of edits within it; the replacement goes to
-    the first token touched.
-    """
+    """Yield the edits within each token; the first token touched gets the replacement."""
     at = 0
     placed = [False] * len(edits)
     for token in tokens:
         while at < len(edits) and edits[at].end <= token.start:
             if not placed[at]:
                 raise CannotMaskError(
-                    "a value stands in the syntax of the file, where nothing can replace it"
+                    "a value is in the syntax of the file, where nothing can replace it"
                 )
             at += 1
         if at == len(edits):
@@ -376,6 +350,4 @@ def _portions(tokens: Iterable[Token], edits: Sequence[Edit]) -> Iterator[tuple[
         if portions:
             yield token, portions
     if not all(placed[at:]):
-        raise CannotMaskError(
-            "a value stands in the syntax of the file, where nothing can replace it"
-        )
+        raise CannotMaskError("a value is in the syntax of the file, where nothing can replace it")

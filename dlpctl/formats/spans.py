@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple
 
 from dlpctl.formats.interface import Document, Edit
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 
 class Hit(NamedTuple):
-    """Characters of a view that must not stay, and what should stand there."""
+    """Characters of a view that must not stay, and their replacement."""
 
     view: int
     start: int
@@ -20,9 +18,7 @@ class Hit(NamedTuple):
 
 
 def edits_of(document: Document, hits: Iterable[Hit]) -> list[Edit]:
-    """Edits that do not overlap. A value in several pieces is replaced at its first; of hits that
-    overlap the longest names them all.
-    """
+    """Return disjoint edits; the first piece of a value is replaced, and the longest value wins."""
     wanted: list[tuple[Edit, int]] = []
     for view, start, end, replacement in hits:
         for number, piece in enumerate(document.views[view].pieces_of(start, end)):

@@ -1,20 +1,15 @@
-"""SQL dumps: literals and comments of any dialect; the columns that a statement names label its
-values.
-"""
+"""SQL dumps: literals and comments of any dialect; the named columns label their values."""
 
 from __future__ import annotations
 
 import re
 from array import array
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
 
-from dlpctl.formats.encoding import Edit
+from dlpctl.formats.encoding import Edit, spliced
 from dlpctl.formats.interface import Piece, Segment, View
-from dlpctl.formats.source import Readable, TextFormat, Token, spliced
+from dlpctl.formats.source import Readable, TextFormat, Token
 from dlpctl.regex import lazy
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
 
 # What is never closed goes on to the end: a pattern that failed there would be tried again from
 # every quote on.
@@ -23,8 +18,10 @@ _QUOTED = (
     r"""|\[[A-Za-z_][\w ]*+\]|\$(\w*+)\$.*?(?:\$\1\$|\Z)"""
 )
 _TOKEN = lazy(
-    rf"(?P<copy>(?<=FROM stdin;\n).*?(?:^\\\.$|\Z))|(?P<comment>--[^\n]*+|/\*.*?(?:\*/|\Z)|\#[^\n]*+)|(?P<quoted>{_QUOTED})"
-    r"|(?P<number>(?<![\w.])[-+]?\d[\w.]*+)|(?P<word>[^\W\d]\w*+)|(?P<sign>[(),;])|(?P<other>[^\s\w'\"`$(),;#/-]++|[-/$#'\"`])",
+    r"(?P<copy>(?<=FROM stdin;\n).*?(?:^\\\.$|\Z))"
+    r"|(?P<comment>--[^\n]*+|/\*.*?(?:\*/|\Z)|\#[^\n]*+)"
+    rf"|(?P<quoted>{_QUOTED})|(?P<number>(?<![\w.])[-+]?\d[\w.]*+)|(?P<word>[^\W\d]\w*+)"
+    r"|(?P<sign>[(),;])|(?P<other>[^\s\w'\"`$(),;#/-]++|[-/$#'\"`])",
     re.DOTALL | re.MULTILINE,
 )
 _COPY = lazy(
@@ -32,6 +29,9 @@ _COPY = lazy(
     re.DOTALL | re.MULTILINE | re.IGNORECASE,
 )
 _CELLS_APART = "\n\n"
+_STATEMENT_WORDS = frozenset(
+    ["create", "insert", "replace", "into", "table", "if", "not", "exists", "ignore"]
+)
 _NO_COLUMNS = {"primary", "unique", "key", "constraint", "foreign", "check", "index", "fulltext"}
 
 
@@ -55,28 +55,18 @@ class SqlDump(TextFormat):
         for found in _TOKEN.finditer(source):
             yield Token(found.start(), found.end(), found.lastgroup or "other")
 
-    def write(self, kind: str, token: str, edits: Sequence[Edit]) -> str:
-        if kind == "number":
+    def write(self, syntax: str, token: str, edits: Sequence[Edit]) -> str:
+        if syntax == "number":
             return "'" + spliced(token, edits).replace("'", "''") + "'"
-        if kind == "quoted" and token[-1] in "'\"`]":
+        if syntax == "quoted" and token[-1] in "'\"`]":
             first, last = token.index(token[-1] if token[-1] != "]" else "[") + 1, len(token) - 1
             doubled = {"'": "''", '"': '""', "`": "``", "]": " "}
             return spliced(
                 token,
-                [
-                    Edit(
-                        min(max(start, first), last),
-                        max(min(end, last), first),
-                        replacement.replace("\\", "/").replace(token[-1], doubled[token[-1]]),
-                    )
-                    for start, end, replacement in edits
-                ],
+                [edit.within(first, last) for edit in edits],
+                lambda text: text.replace("\\", "/").replace(token[-1], doubled[token[-1]]),
             )
-        flat = [
-            edit._replace(replacement=edit.replacement.translate({9: " ", 10: " ", 92: "/"}))
-            for edit in edits
-        ]
-        return spliced(token, flat)
+        return spliced(token, edits, lambda text: text.translate({9: " ", 10: " ", 92: "/"}))
 
 
 def _inserted(tokens: Iterable[Token], source: str) -> Iterator[tuple[str, int, int]]:
@@ -84,45 +74,35 @@ def _inserted(tokens: Iterable[Token], source: str) -> Iterator[tuple[str, int, 
     tables: dict[str, list[str]] = {}
     statement: list[str] = []
     table, names, index, depth, in_values = "", list[str](), 0, 0, False
-    for start, end, kind in tokens:
+    for start, end, syntax in tokens:
         text = source[start:end] if end - start <= 200 else ""
-        if kind == "sign" and text == ";":
+        if syntax == "sign" and text == ";":
             if statement[:2] == ["create", "table"]:
                 tables[table] = names
             statement, table, names, depth, in_values = [], "", [], 0, False
-        elif kind == "sign" and text in "()":
+        elif syntax == "sign" and text in "()":
             depth += 1 if text == "(" else -1
             index = 0
-        elif kind == "sign":
+        elif syntax == "sign":
             index += 1 if depth == 1 else 0
             if statement[:1] == ["create"] and depth == 1:
                 names.append("")
         elif in_values:
             known = names or tables.get(table, [])
-            if depth == 1 and index < len(known) and kind in {"quoted", "number"}:
+            if depth == 1 and index < len(known) and syntax in {"quoted", "number"}:
                 yield known[index], start, end
-        elif kind in {"word", "quoted"}:
+        elif syntax in {"word", "quoted"}:
             word = text.strip("'\"`[]")
             lower = word.lower()
             if depth == 0:
                 statement.append(lower)
                 in_values = lower in {"values", "value"} and statement[0] in {"insert", "replace"}
-                if lower not in {
-                    "create",
-                    "insert",
-                    "replace",
-                    "into",
-                    "table",
-                    "if",
-                    "not",
-                    "exists",
-                    "ignore",
-                }:
+                if lower not in _STATEMENT_WORDS:
                     table = table if in_values else lower
             elif depth == 1 and statement[:1] == ["create"]:
                 if not names:
                     names.append("")
-                if not names[-1] and (kind == "quoted" or lower not in _NO_COLUMNS):
+                if not names[-1] and (syntax == "quoted" or lower not in _NO_COLUMNS):
                     names[-1] = word
             elif depth == 1:
                 names.append(word)

@@ -9,16 +9,23 @@ from __future__ import annotations
 import re
 import sqlite3
 import struct
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.archive import Allowance, BinaryFormat, edited
 from dlpctl.formats.binary import has_strings
-from dlpctl.formats.interface import Child, Document, Edit, Limits, Piece, Segment, View
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+from dlpctl.formats.interface import (
+    Child,
+    Children,
+    Document,
+    Edits,
+    Limits,
+    Piece,
+    Segment,
+    View,
+)
 
 _CELLS_APART = "\n\n"
 _SHORT, _KEY = 16, 32
@@ -73,13 +80,7 @@ class Sqlite(BinaryFormat):
         document.views.append(View("schema and deleted rows", parts, document.segments))
         return document
 
-    def mask(
-        self,
-        data: bytes,
-        document: Document,
-        edits: Sequence[Edit],
-        children: Mapping[str, bytes | None],
-    ) -> bytes:
+    def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
         with _opened(data) as database:
             tables = _tables(database)
             triggers = database.execute(
@@ -139,16 +140,14 @@ def _decoded(raw: bytes) -> str:
 
 
 def _tables(database: sqlite3.Connection) -> list[_Table]:
-    """Every table that holds rows of its own; a full-text index is read through its table, not
-    through its parts.
-    """
+    """Return the tables with rows of their own; a full-text index has one for its parts."""
     tables: list[_Table] = []
     shadows: set[str] = set()
     rows = database.execute("PRAGMA table_list").fetchall()
-    for schema, name, kind, _, without_rowid, *_ in rows:
-        if schema != "main" or name.startswith("sqlite_") or kind == "view":
+    for schema, name, table_type, _, without_rowid, *_ in rows:
+        if schema != "main" or name.startswith("sqlite_") or table_type == "view":
             continue
-        if kind == "shadow":
+        if table_type == "shadow":
             shadows.add(name)
             continue
         sql = database.execute("SELECT sql FROM sqlite_master WHERE name = ?", (name,)).fetchone()
@@ -192,19 +191,19 @@ def _read_rows(
                 if value is None:
                     continue
                 cell = _Cell(number, column, key)
-                place = f"{table.name} row {index}, {table.columns[column]}"
+                location = f"{table.name} row {index}, {table.columns[column]}"
                 if isinstance(value, bytes):
                     allowance.expanded(len(value))
                     if len(value) >= _SHORT and (len(value) > _KEY or has_strings(value)):
                         document.children.append(
                             Child(repr(cell), f"{table.columns[column]} {index}", value)
                         )
-                        document.segments.append(Segment("", place, ("blob", repr(cell), cell)))
+                        document.segments.append(Segment("", location, ("blob", repr(cell), cell)))
                     continue
                 text = str(value)
                 allowance.expanded(len(text))
                 piece = Piece(len(document.segments), 0, len(text))
-                document.segments.append(Segment(text, place, cell, table.columns[column]))
+                document.segments.append(Segment(text, location, cell, table.columns[column]))
                 rows += (piece, "\t")
                 columns[column] += (piece, _CELLS_APART)
             rows.append("\n")
@@ -260,9 +259,7 @@ def _rebuild_indexes(database: sqlite3.Connection, tables: Sequence[_Table]) -> 
 
 
 def _leftovers(data: bytes) -> Iterator[str]:
-    """Strings in free pages and in the unused parts of pages: rows that were deleted and not
-    overwritten.
-    """
+    """Yield strings in free pages and unused parts of pages: rows that were deleted."""
     size = int.from_bytes(data[16:18], "big")
     size = 65536 if size == 1 else size
     if size < 512:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
 from statistics import median
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from dlpctl.formats.interface import Document, Limits, Piece, Segment, Uninspected, View
 from dlpctl.formats.markup import Xml
+from dlpctl.formats.source import Readable
 from dlpctl.regex import lazy
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from dlpctl.formats.source import Readable
 
 _ROOT = lazy(
     rb"(?:\s|\xef\xbb\xbf|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[.*?\])?\s*>)*"

@@ -1,19 +1,13 @@
-"""TAR: members, names, links, owners and extended headers. Nothing is ever written to a path that
-the archive names.
-"""
+"""TAR: members, names, links, owners and extended headers; nothing is written to a path."""
 
 from __future__ import annotations
 
 import io
 import tarfile
-from typing import TYPE_CHECKING
 
 from dlpctl.errors import FormatError
 from dlpctl.formats.archive import Allowance, BinaryFormat, Names, as_file_name, renamed
-from dlpctl.formats.interface import Child, Document, Edit, Limits
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+from dlpctl.formats.interface import Child, Children, Document, Edits, Limits
 
 _BLOCK = 512
 _WRITTEN_ANEW = {"path", "linkpath", "size", "uname", "gname", "uid", "gid"}
@@ -72,13 +66,7 @@ class Tar(BinaryFormat):
             children.append(Child("end", f"bytes after {end}", data[end:], spare=True))
         return names.document(self.name, children)
 
-    def mask(
-        self,
-        data: bytes,
-        document: Document,
-        edits: Sequence[Edit],
-        children: Mapping[str, bytes | None],
-    ) -> bytes:
+    def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
         texts = {key: as_file_name(text) for key, text in renamed(document, edits).items()}
         output = io.BytesIO()
         with (
@@ -122,9 +110,7 @@ def _opened(data: bytes) -> tarfile.TarFile:
 
 
 def _stored(info: tarfile.TarInfo) -> int:
-    """Return the bytes that a sparse member has in the archive; the rest of it is zeros that
-    somebody claims.
-    """
+    """Return the stored bytes of a sparse member; the rest of it are claimed zeros."""
     sparse = getattr(info, "sparse", None) or ()
     return sum(size for _, size in sparse)
 

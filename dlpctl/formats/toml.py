@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 from dlpctl.errors import CannotMaskError, FormatError
-from dlpctl.formats.encoding import Decoded, Edit, decode
+from dlpctl.formats.encoding import Decoded, Edit, decode, on_one_line, spliced
 from dlpctl.formats.interface import Limits, NotThisFormatError
-from dlpctl.formats.source import Resolved, TextFormat, Token, nesting, spliced
+from dlpctl.formats.source import Resolved, TextFormat, Token, nesting
 from dlpctl.regex import lazy
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 _TOKEN = lazy(
     r'(?P<multi>"""(?:[^\\]|\\.)*?"""(?!")|'
@@ -47,22 +44,18 @@ class Toml(TextFormat):
         for found in _TOKEN.finditer(source):
             yield Token(found.start(), found.end(), found.lastgroup or "")
 
-    def write(self, kind: str, token: str, edits: Sequence[Edit]) -> str:
-        if kind == "bare":
+    def write(self, syntax: str, token: str, edits: Sequence[Edit]) -> str:
+        if syntax == "bare":
             return json.dumps(spliced(token, edits), ensure_ascii=False)
-        if kind == "comment":
-            return spliced(
-                token,
-                [edit._replace(replacement=edit.replacement.replace("\n", " ")) for edit in edits],
-            )
-        quotes = 3 if kind == "multi" else 1
-        inner = []
-        for edit in edits:
-            written = json.dumps(edit.replacement, ensure_ascii=False)[1:-1]
+        if syntax == "comment":
+            return spliced(token, edits, on_one_line)
+
+        def escaped(text: str) -> str:
             if token[0] == "'":
-                written = edit.replacement.replace("'", " ").replace("\n", " ")
-            inner.append(edit.within(quotes, len(token) - quotes)._replace(replacement=written))
-        return spliced(token, inner)
+                return on_one_line(text.replace("'", " "))
+            return json.dumps(text, ensure_ascii=False)[1:-1]
+
+        return spliced(token, edits, escaped, margin=3 if syntax == "multi" else 1)
 
     def check_masked(self, before: Decoded, masked: bytes) -> None:
         after = decode(masked)

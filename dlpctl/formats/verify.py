@@ -1,32 +1,25 @@
-"""Proves that a masked file is clean: everything is read again, in a fresh process, by two readers,
-and as bytes.
-"""
+"""Proves that a masked file is clean: it is read again, by two readers and as bytes."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import NamedTuple, Self
 
 from dlpctl.errors import FormatError
 from dlpctl.formats.files import Files, HitsOf, Node, is_in_process
-from dlpctl.formats.interface import described
+from dlpctl.formats.interface import Document, Limits, Uninspected, described
 from dlpctl.formats.needles import Needles
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from types import TracebackType
-
-    from dlpctl.formats.interface import Document, Limits, Uninspected
-    from dlpctl.formats.spans import Hit
-    from dlpctl.formats.worker import Method
+from dlpctl.formats.spans import Hit
+from dlpctl.formats.worker import Method
 
 _UNREADABLE = "it cannot be read again"
 
 
 class Leak(NamedTuple):
-    """Where something remained, and how that showed. The value is not part of it."""
+    """A place at which something remained, and what showed it, without the value."""
 
     place: str
     shown_by: str
@@ -34,7 +27,7 @@ class Leak(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What was looked at, and what was found."""
+    """What was inspected, and what was found."""
 
     values: int
     files: int
@@ -47,43 +40,35 @@ class Verification:
 
     @property
     def unreadable(self) -> bool:
-        """Whether it is not known what remained."""
+        """Whether it is unknown what remained."""
         return any(leak.shown_by.startswith(_UNREADABLE) for leak in self.leaks)
 
     def summary(self) -> str:
         """One line for the report."""
         remain = len({leak.place for leak in self.leaks})
         within = f" in {self.files} files" if self.files > 1 else ""
-        text = f"re-read by two extractors and as bytes{within}, {remain} of {self.values} values remain"
+        remaining = f"{remain} of {self.values} values remain"
+        text = f"re-read by two extractors and as bytes{within}, {remaining}"
         return "; ".join(filter(None, (text, described(self.uninspected))))
 
 
 class Verifier:
-    """Looks into one masked file.
+    """Inspects one masked file; for a command, both readers work at the same time."""
 
-    A command that has the machine to itself lets both readers work at the same time, each in a
-    process of its own. A server has other requests for its other processors.
-    """
-
-    def __init__(self, kind: str, limits: Limits | None = None, method: Method = "spawn") -> None:
-        """`kind` is the format that the file was read as before it was masked: what reads it again
-        starts at once.
-        """
-        self._kind = kind
+    def __init__(
+        self, format_name: str, limits: Limits | None = None, method: Method = "spawn"
+    ) -> None:
+        """`kind` is the format of the original: its reader starts at once."""
+        self._kind = format_name
         self._first = Files(limits, method)
         self._second = Files(limits, method) if method == "spawn" else self._first
         for files in {self._first, self._second}:
-            files.prepare(kind)
+            files.prepare(format_name)
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._first.close()
         self._second.close()
 
@@ -113,13 +98,15 @@ class Verifier:
                 expected = begun(look, self._kind, "", masked)
                 node = self._first.open(masked, name, password)
                 nodes = list(node.walk())
-                looks = [begun(look, one.document.format, one.trail, one.data) for one in nodes[1:]]
+                looks = [
+                    begun(look, each.document.format, each.trail, each.data) for each in nodes[1:]
+                ]
                 if node.document.format != self._kind:
                     expected = begun(look, node.document.format, "", masked)
                 leaks = [
                     leak
-                    for one in nodes
-                    for leak in _by_first_reader(one, needles, hits_of, written)
+                    for each in nodes
+                    for leak in _by_first_reader(each, needles, hits_of, written)
                 ]
                 leaks += [leak for ended in (expected, *looks) for leak in ended()]
         except FormatError as error:
@@ -135,7 +122,7 @@ class Verifier:
 
     @contextmanager
     def _aside(self) -> Iterator[Callable[..., Callable[[], list[Leak]]]]:
-        """What begins a look of the second reader and gives what waits for its end."""
+        """Yield what starts the second reader and returns what waits for its result."""
         if self._second is self._first or is_in_process(self._kind):
             # A thread would keep the detection from forking.
             yield partial
@@ -162,7 +149,7 @@ def verify(
     method: Method = "spawn",
     password: str | None = None,
 ) -> Verification:
-    """The same for a file of which nothing is known."""
+    """Verify a file of which nothing is known."""
     with Verifier("text", limits, method) as verifier:
         return verifier.verify(
             masked, name, values, hits_of, replacements=replacements, password=password
@@ -170,11 +157,11 @@ def verify(
 
 
 def _by_second_reader(
-    files: Files, needles: Needles, kind: str, trail: str, data: bytes
+    files: Files, needles: Needles, format_name: str, trail: str, data: bytes
 ) -> list[Leak]:
     leaks = (
         [Leak(trail, "the second reader")]
-        if needles.in_text("\n".join(files.read_again(kind, data)))
+        if needles.in_text("\n".join(files.read_again(format_name, data)))
         else []
     )
     return [*leaks, Leak(trail, "a search of the bytes")] if needles.in_bytes(data) else leaks
@@ -198,9 +185,9 @@ def _by_first_reader(
         # A segment that a view shows as it is was searched there.
         searched = {view.text for view in document.views}
         rest = [
-            (index, one.text)
-            for index, one in enumerate(document.segments)
-            if one.text not in searched
+            (index, each.text)
+            for index, each in enumerate(document.segments)
+            if each.text not in searched
         ]
         for index, text in rest if needles.in_text("\n".join(text for _, text in rest)) else ():
             if needles.in_text(text):
@@ -215,7 +202,7 @@ class Written:
         self._lengths = sorted(set(map(len, self._texts)))
 
     def is_within(self, text: str, start: int, end: int) -> bool:
-        """Whether these characters of a text are a replacement, in whole or in part."""
+        """Return whether these characters are a replacement, in whole or in part."""
         return text[start:end] in self._texts or any(
             text[at : at + length] in self._texts
             for length in self._lengths

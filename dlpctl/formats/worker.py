@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Literal, Self, TypeVar
 
 from dlpctl.errors import FormatError
 from dlpctl.formats.discovery import home_of, homes
+from dlpctl.formats.interface import Children, Edits
 from dlpctl.formats.isolation import messages
 from dlpctl.processes.child import Child, EndedError, python, spawn
 from dlpctl.processes.pipes import DeadlineError
@@ -24,10 +25,9 @@ from dlpctl.processes.schema import InvalidMessageError
 from dlpctl.tempfiles import PrivateFolder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from types import TracebackType
+    from collections.abc import Iterator, Sequence
 
-    from dlpctl.formats.interface import Document, Edit, Limits
+    from dlpctl.formats.interface import Document, Limits
     from dlpctl.processes.forking import ForkServer
 
 Method = Literal["spawn", "forkserver"]
@@ -47,9 +47,7 @@ _PRELOADED = (
 
 
 class Worker:
-    """A process that reads, masks and reads again; it is started when first needed and again after
-    it died.
-    """
+    """A process that reads, masks and reads again, started when it is needed."""
 
     def __init__(self, limits: Limits, method: Method = "spawn") -> None:
         self._limits = limits
@@ -62,12 +60,7 @@ class Worker:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -94,8 +87,8 @@ class Worker:
         data: bytes,
         limits: Limits,
         password: str | None,
-        edits: Sequence[Edit],
-        children: Mapping[str, bytes | None],
+        edits: Edits,
+        children: Children,
         seconds: float,
     ) -> bytes:
         """Return a copy of a file; limits and password are those that it was read with."""
@@ -125,9 +118,7 @@ class Worker:
         return self._call(messages.AskSandbox(self._limits), messages.Texts, seconds).texts
 
     def start(self, modules: Sequence[str] = ()) -> None:
-        """Start the process before there is anything to do, so that it has imported these modules
-        by then.
-        """
+        """Start the process early, so that it has imported these modules when it is needed."""
         if self._child is not None:
             return
         # Removing comes first: a signal may arrive at any point between making a folder and

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from collections.abc import Sequence
 
 _CONTINUES = frozenset("-@._/+=#:&")
 _UNFINISHED = re.compile(r"\w@[\w-]*$")
@@ -18,9 +15,7 @@ _NEAR = 4
 
 
 def goes_on(lines: Sequence[str], number: int, glue: str) -> bool:
-    """Return whether the line of this number may go on in the next one; `glue` is what would join
-    them.
-    """
+    """Return whether a line may continue in the next one, joined by `glue`."""
     if number + 1 >= len(lines):
         return False
     line, following = lines[number], lines[number + 1]

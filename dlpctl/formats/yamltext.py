@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
 
 from dlpctl.errors import CannotMaskError, FormatError
-from dlpctl.formats.encoding import Decoded, Edit, decode
-from dlpctl.formats.interface import Limits, NotThisFormatError, Piece, Segment, View
+from dlpctl.formats.encoding import Decoded, Edit, character, decode, on_one_line, spliced
+from dlpctl.formats.interface import Limits, NotThisFormatError, Piece, Segment, View, too_deep
 from dlpctl.formats.jsontext import within_quotes
-from dlpctl.formats.source import Readable, Resolved, TextFormat, Token, spliced
+from dlpctl.formats.source import Readable, Resolved, TextFormat, Token
 from dlpctl.regex import lazy
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
 
 _ESCAPE = lazy(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(\r?\n[ \t]*+)|(.))")
 _SHORT = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "e": "\x1b", "_": "\xa0", "N": "\x85"}
@@ -34,14 +31,12 @@ class Yaml(TextFormat):
 
     def check(self, source: str, limits: Limits) -> None:
         depth = 0
-        for kind, _, _ in _events(source):
-            depth += (kind in {"MappingStart", "SequenceStart"}) - (
-                kind in {"MappingEnd", "SequenceEnd"}
+        for syntax, _, _ in _events(source):
+            depth += (syntax in {"MappingStart", "SequenceStart"}) - (
+                syntax in {"MappingEnd", "SequenceEnd"}
             )
             if depth > limits.nesting:
-                raise FormatError(
-                    f"the YAML nests deeper than {limits.nesting} levels: raise limits.nesting"
-                )
+                raise too_deep("the YAML", limits)
 
     def resolve(self, source: str) -> Iterable[Resolved]:
         if "\\" not in source:
@@ -66,47 +61,35 @@ class Yaml(TextFormat):
 
     def tokens(self, source: str) -> Iterable[Token]:
         read = 0
-        for kind, start, end in _events(source):
-            if kind in {"plain", "'", '"', "|", ">"} and start >= read:
+        for syntax, start, end in _events(source):
+            if syntax in {"plain", "'", '"', "|", ">"} and start >= read:
                 yield from _comments(source, read, start)
-                yield Token(start, end, kind)
+                yield Token(start, end, syntax)
                 read = end
         yield from _comments(source, read, len(source))
 
-    def write(self, kind: str, token: str, edits: Sequence[Edit]) -> str:
+    def write(self, syntax: str, token: str, edits: Sequence[Edit]) -> str:
         own = _PROPERTIES.match(token)
         at = own.end() if own else 0
         # What is masked is no number any more, whatever its tag said.
         properties = _TYPE.sub("", token[:at])
         value = token[at:]
-        moved = [
-            Edit(max(start - at, 0), max(end - at, 0), replacement)
-            for start, end, replacement in edits
-        ]
-        return properties + self._write_value(kind, value, moved)
+        moved = [edit.moved(-at).within(0, len(value)) for edit in edits]
+        return properties + self._write_value(syntax, value, moved)
 
-    def _write_value(self, kind: str, token: str, edits: Sequence[Edit]) -> str:
-        if kind == '"':
+    def _write_value(self, syntax: str, token: str, edits: Sequence[Edit]) -> str:
+        if syntax == '"':
             return within_quotes(token, edits)
-        one_line = [
-            edit._replace(replacement=" ".join(edit.replacement.split("\n"))) for edit in edits
-        ]
-        if kind == "'":
-            quoted = [
-                edit.within(1, len(token) - 1)._replace(
-                    replacement=edit.replacement.replace("'", "''")
-                )
-                for edit in one_line
-            ]
-            return spliced(token, quoted)
-        written = spliced(token, one_line)
-        if kind != "plain" or (_PLAIN.fullmatch(written) and written.lower() not in _RESERVED):
+        if syntax == "'":
+            return spliced(
+                token, edits, lambda text: on_one_line(text).replace("'", "''"), margin=1
+            )
+        written = spliced(token, edits, on_one_line)
+        if syntax != "plain" or (_PLAIN.fullmatch(written) and written.lower() not in _RESERVED):
             return written
-        if "\n" in written or "\t" in written:
+        if "\n" in written or "\t" in written or written.isprintable():
             return "'" + written.replace("'", "''") + "'"
-        return (
-            "'" + written.replace("'", "''") + "'" if written.isprintable() else json.dumps(written)
-        )
+        return json.dumps(written)
 
     def check_masked(self, before: Decoded, masked: bytes) -> None:
         after = decode(masked)
@@ -138,18 +121,19 @@ def _events(source: str) -> Iterator[tuple[str, int, int]]:
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         for event in yaml.parse(source, Loader=loader):
-            kind = type(event).__name__.removesuffix("Event")
+            syntax = type(event).__name__.removesuffix("Event")
             if isinstance(event, yaml.ScalarEvent):
-                kind = event.style or "plain"
+                syntax = event.style or "plain"
             if event.start_mark is not None and event.end_mark is not None:
-                yield kind, event.start_mark.index, event.end_mark.index
+                yield syntax, event.start_mark.index, event.end_mark.index
     except (yaml.YAMLError, UnicodeError) as error:
         raise NotThisFormatError("the file is not YAML") from error
 
 
 def _shape(source: str) -> list[str]:
     return [
-        kind if kind.isalpha() and kind != "plain" else "Scalar" for kind, _, _ in _events(source)
+        syntax if syntax.isalpha() and syntax != "plain" else "Scalar"
+        for syntax, _, _ in _events(source)
     ]
 
 
@@ -166,8 +150,7 @@ def _meaning(found: re.Match[str]) -> str:
     byte, unit, wide, line, short = found.groups()
     code = byte or unit or wide
     if code is not None:
-        number = int(code, 16)
-        return "\ufffd" if number > 0x10FFFF or 0xD800 <= number < 0xE000 else chr(number)
+        return character(int(code, 16))
     return "" if line is not None else _SHORT.get(short, short)
 
 

@@ -6,7 +6,7 @@ import io
 import struct
 import zipfile
 import zlib
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats import zipfiles
@@ -19,10 +19,7 @@ from dlpctl.formats.archive import (
     renamed,
     unique,
 )
-from dlpctl.formats.interface import Child, Document, Edit, Limits
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+from dlpctl.formats.interface import Child, Children, Document, Edits, Limits
 
 _LOCAL_HEADER_SIZE, _METHOD_AT = 30, 8
 # ZIP64 sizes, which are written anew, and copies of the name and the comment, which would keep what
@@ -34,18 +31,8 @@ _WRITABLE = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfil
 class Zip(BinaryFormat):
     name = "zip"
     extensions = (
-        ".zip",
-        ".jar",
-        ".war",
-        ".ear",
-        ".apk",
-        ".aar",
-        ".whl",
-        ".epub",
-        ".kmz",
-        ".xpi",
-        ".nupkg",
-        ".crx",
+        *(".zip", ".jar", ".war", ".ear", ".apk", ".aar", ".whl", ".epub", ".kmz", ".xpi"),
+        *(".nupkg", ".crx"),
     )
     magic = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
     rank = 60
@@ -74,13 +61,7 @@ class Zip(BinaryFormat):
             children += zipfiles.gaps(data, archive, "entries")
         return names.document(self.name, children)
 
-    def mask(
-        self,
-        data: bytes,
-        document: Document,
-        edits: Sequence[Edit],
-        children: Mapping[str, bytes | None],
-    ) -> bytes:
+    def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
         texts = renamed(document, edits)
         output = io.BytesIO()
         taken: set[str] = set()
@@ -112,9 +93,7 @@ class Zip(BinaryFormat):
         return output.getvalue()
 
     def read_again(self, data: bytes, limits: Limits) -> list[str]:
-        """Every member by the local headers alone, as a reader does that repairs damaged
-        archives.
-        """
+        """Return every member by the local headers alone, as repairing readers do."""
         texts = [data.decode("latin-1")]
         allowance = Allowance(limits)
         at = data.find(b"PK\x03\x04")
@@ -142,8 +121,8 @@ def _contents(
 def _extra(extra: bytes) -> bytes:
     output = b""
     while len(extra) >= 4:
-        kind, size = struct.unpack_from("<HH", extra)
-        if kind not in _DROPPED_EXTRAS:
+        header_id, size = struct.unpack_from("<HH", extra)
+        if header_id not in _DROPPED_EXTRAS:
             output += extra[: 4 + size]
         extra = extra[4 + size :]
     return output

@@ -95,15 +95,13 @@ def _gap(data: bytes, start: int, end: int, noun: str, *, is_first: bool) -> Ite
     between = data[start:end]
     expected = between in _MARKERS if is_first else _is_descriptor(between)
     if between.strip(b"\0") and not expected:
-        place = f"bytes {start}-{end} between {noun}"
+        location = f"bytes {start}-{end} between {noun}"
         contents = between if is_first else between.removeprefix(_DESCRIPTOR)
-        yield Child(f"gap {start}", place, contents, spare=True)
+        yield Child(f"gap {start}", location, contents, spare=True)
 
 
 def _is_descriptor(between: bytes) -> bool:
-    """Return whether bytes after an entry are its checksum and sizes, which a program that writes a
-    stream puts there, and no text of the same length.
-    """
+    """Return whether bytes are an entry's checksum and sizes, and no text of that length."""
     written = between.removeprefix(_DESCRIPTOR)
     return len(written) in _DESCRIPTOR_SIZES and _WORD.search(written) is None
 

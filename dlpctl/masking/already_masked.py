@@ -1,20 +1,14 @@
-"""Whether a value that was found is one of ours: masked already, or a stand-in that nobody can
-hold.
-"""
+"""Tell whether a found value is masked already, or a surrogate that nobody can hold."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
-from dlpctl.masking import surrogate_vocabulary
-from dlpctl.masking.kinds import Kind, kind_of
+from dlpctl.masking import surrogate_vocabulary as vocabulary
+from dlpctl.masking.kinds import ValueKind, kind_of
 from dlpctl.regex import lazy
 from dlpctl.types import Category
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 _LABEL = lazy(r"\[[A-Z][A-Z0-9_]*(?:#[0-9a-f]{12})?\]|<[A-Z][A-Z0-9_]*_[1-9][0-9]*>")
 _LABEL_BEGINS = ("[", "<")
@@ -29,21 +23,19 @@ _URL_HOST = lazy(r"[a-z][a-z0-9+.\-]*://([a-z]+)\.example(?:/.*)?", re.IGNORECAS
 _USERNAME = lazy(r"([a-z]+)[0-9]{2}")
 _PLACE = lazy(r"-48\.\d+\D+-123\.\d+")
 _MOST_KEPT = 6
-"""Letters and digits that `partial` leaves of an identifier, with the country code of a phone
-number.
-"""
+"""Letters and digits that `partial` leaves of an identifier, with a country code."""
 
 
 def is_already_masked(type_name: str, category: Category, value: str) -> bool:
-    """Such a value is no leak. One value in 10,000 is reserved by chance, a published test value
-    never.
-    """
+    """Return whether a value is no leak; by chance this holds for one in 10,000."""
     if value[:1] in _LABEL_BEGINS and _LABEL.fullmatch(value):
         return True
-    kind = kind_of(type_name, category)
+    value_kind = kind_of(type_name, category)
     if category is not Category.SECRETS and "*" in value and not any(map(str.isalnum, value)):
         return True
-    return _IS_MASKED.get(kind, _mostly_stars)(value) or _IS_STAND_IN.get(kind, _never)(value)
+    return _IS_MASKED.get(value_kind, _mostly_stars)(value) or _IS_STAND_IN.get(value_kind, _never)(
+        value
+    )
 
 
 def _never(_: str) -> bool:
@@ -60,9 +52,7 @@ def _mostly_stars(value: str) -> bool:
 def _is_initials(value: str) -> bool:
     if "." not in value and "*" not in value:
         return False
-    words = [
-        word for word in _WORD.findall(value) if word.lower() not in surrogate_vocabulary.TITLES
-    ]
+    words = [word for word in _WORD.findall(value) if word.lower() not in vocabulary.TITLES]
     return (
         bool(words)
         and all(len(word) == 1 for word in words)
@@ -90,89 +80,89 @@ def _email(value: str) -> bool:
     lowered = value.lower()
     match = _EMAIL.fullmatch(lowered) if lowered.endswith(".example") else None
     return match is not None and all(
-        map(surrogate_vocabulary.is_invented, [*match.group(1).split("."), match.group(2)])
+        map(vocabulary.is_invented, [*match.group(1).split("."), match.group(2)])
     )
 
 
 def _phone(value: str) -> bool:
     digits = "".join(_DIGIT.findall(value))
-    if surrogate_vocabulary.FICTIONAL_US_PHONE.fullmatch(digits):
+    if vocabulary.FICTIONAL_US_PHONE.fullmatch(digits):
         return True
     plain = digits.startswith("00999") or ("+" in value and digits.startswith("999"))
-    return plain and surrogate_vocabulary.NOWHERE_PHONE.fullmatch(digits) is not None
+    return plain and vocabulary.NOWHERE_PHONE.fullmatch(digits) is not None
 
 
 def _card(value: str) -> bool:
     digits = "".join(_DIGIT.findall(value))
-    if not 13 <= len(digits) <= 19 or digits[:6] not in surrogate_vocabulary.ALL_CARD_PREFIXES:
+    if not 13 <= len(digits) <= 19 or digits[:6] not in vocabulary.ALL_CARD_PREFIXES:
         return False
-    body = digits[: -surrogate_vocabulary.MARK_LENGTH - 1]
-    marked = body + surrogate_vocabulary.mark(body, "9" * surrogate_vocabulary.MARK_LENGTH)
-    return digits == marked + surrogate_vocabulary.luhn_digit(marked)
+    body = digits[: -vocabulary.MARK_LENGTH - 1]
+    marked = body + vocabulary.mark(body, "9" * vocabulary.MARK_LENGTH)
+    return digits == marked + vocabulary.luhn_digit(marked)
 
 
 def _iban(value: str) -> bool:
     compact = "".join(_ALNUM.findall(value)).upper()
-    if len(compact) < 15 or not set(compact[4 : 4 + surrogate_vocabulary.IBAN_EMPTY_BANK]) <= {
+    if len(compact) < 15 or not set(compact[4 : 4 + vocabulary.IBAN_EMPTY_BANK]) <= {
         "0",
         "X",
     }:
         return False
-    return compact[2:4] == surrogate_vocabulary.iban_check(compact[:2], compact[4:])
+    return compact[2:4] == vocabulary.iban_check(compact[:2], compact[4:])
 
 
 def _ssn(value: str) -> bool:
     digits = "".join(re.findall(r"\d", value))
-    return len(digits) == 9 and digits.startswith(surrogate_vocabulary.UNISSUED_SSN_AREA)
+    return len(digits) == 9 and digits.startswith(vocabulary.UNISSUED_SSN_AREA)
 
 
 def _name(value: str) -> bool:
     words = [
         word
         for word in _WORD.findall(value)
-        if word.lower() not in surrogate_vocabulary.KEPT_IN_NAMES and len(word) > 1
+        if word.lower() not in vocabulary.KEPT_IN_NAMES and len(word) > 1
     ]
-    return bool(words) and all(map(surrogate_vocabulary.is_invented, words))
+    return bool(words) and all(map(vocabulary.is_invented, words))
 
 
 def _address(value: str) -> bool:
     words = [
         word
         for word in _LONG_WORD.findall(value)
-        if word.lower() not in surrogate_vocabulary.KEPT_IN_ADDRESSES
+        if word.lower() not in vocabulary.KEPT_IN_ADDRESSES
     ]
-    return any(map(surrogate_vocabulary.is_invented, words)) and all(
-        surrogate_vocabulary.is_invented(word) or not word.strip("Z") for word in words
+    return any(map(vocabulary.is_invented, words)) and all(
+        vocabulary.is_invented(word) or not word.strip("Z") for word in words
     )
 
 
 def _ip(value: str) -> bool:
     first = re.split(r"[.:]", value, maxsplit=1)[0]
     if ":" in value:
-        return first.lower() == surrogate_vocabulary.DOCUMENTATION_IPV6
-    return first.isdecimal() and int(first) in surrogate_vocabulary.UNUSED_IPV4_FIRST
+        return first.lower() == vocabulary.DOCUMENTATION_IPV6
+    return first.isdecimal() and int(first) in vocabulary.UNUSED_IPV4_FIRST
 
 
 def _mac(value: str) -> bool:
-    return "".join(_ALNUM.findall(value)).lower().startswith(surrogate_vocabulary.LOCAL_MAC_PREFIX)
+    return "".join(_ALNUM.findall(value)).lower().startswith(vocabulary.LOCAL_MAC_PREFIX)
 
 
 def _url(value: str) -> bool:
     match = _URL_HOST.fullmatch(value)
-    return match is not None and surrogate_vocabulary.is_invented(match.group(1))
+    return match is not None and vocabulary.is_invented(match.group(1))
 
 
 def _date(value: str) -> bool:
-    return re.search(rf"(?<!\d){surrogate_vocabulary.UNLIVED_CENTURY}\d(?!\d)", value) is not None
+    return re.search(rf"(?<!\d){vocabulary.UNLIVED_CENTURY}\d(?!\d)", value) is not None
 
 
-def _place(value: str) -> bool:
+def _coordinates(value: str) -> bool:
     return _PLACE.fullmatch(value) is not None
 
 
 def _username(value: str) -> bool:
     match = _USERNAME.fullmatch(value)
-    return match is not None and surrogate_vocabulary.is_invented(match.group(1))
+    return match is not None and vocabulary.is_invented(match.group(1))
 
 
 def _number(value: str) -> bool:
@@ -180,38 +170,38 @@ def _number(value: str) -> bool:
     if len(characters) < 8 or not value.isascii():
         return False
     body, end = (
-        characters[: -surrogate_vocabulary.MARK_LENGTH],
-        characters[-surrogate_vocabulary.MARK_LENGTH :],
+        characters[: -vocabulary.MARK_LENGTH],
+        characters[-vocabulary.MARK_LENGTH :],
     )
     zeros = 1 if len(characters) < 10 else 2
     if body[:zeros].isdigit() and body[:zeros] != "0" * zeros:
         return False
-    return end == surrogate_vocabulary.mark(body, surrogate_vocabulary.classes(end))
+    return end == vocabulary.mark(body, vocabulary.classes(end))
 
 
-_IS_MASKED: dict[Kind, Callable[[str], bool]] = {
-    Kind.EMAIL: _is_masked_email,
-    Kind.SECRET: _is_masked_secret,
-    Kind.HIDDEN: _is_masked_secret,
-    Kind.URL: _is_masked_url,
-    Kind.IP: _is_masked_ip,
-    Kind.MAC: _is_masked_ip,
-    Kind.NAME: _is_initials,
+_IS_MASKED: dict[ValueKind, Callable[[str], bool]] = {
+    ValueKind.EMAIL: _is_masked_email,
+    ValueKind.SECRET: _is_masked_secret,
+    ValueKind.HIDDEN: _is_masked_secret,
+    ValueKind.URL: _is_masked_url,
+    ValueKind.IP: _is_masked_ip,
+    ValueKind.MAC: _is_masked_ip,
+    ValueKind.NAME: _is_initials,
 }
-_IS_STAND_IN: dict[Kind, Callable[[str], bool]] = {
-    Kind.EMAIL: _email,
-    Kind.PHONE: _phone,
-    Kind.CARD: _card,
-    Kind.IBAN: _iban,
-    Kind.SSN: _ssn,
-    Kind.NAME: _name,
-    Kind.ADDRESS: _address,
-    Kind.IP: _ip,
-    Kind.MAC: _mac,
-    Kind.URL: _url,
-    Kind.DATE: _date,
-    Kind.PLACE: _place,
-    Kind.USERNAME: _username,
-    Kind.NUMBER: _number,
-    Kind.WORDS: _number,
+_IS_STAND_IN: dict[ValueKind, Callable[[str], bool]] = {
+    ValueKind.EMAIL: _email,
+    ValueKind.PHONE: _phone,
+    ValueKind.CARD: _card,
+    ValueKind.IBAN: _iban,
+    ValueKind.SSN: _ssn,
+    ValueKind.NAME: _name,
+    ValueKind.ADDRESS: _address,
+    ValueKind.IP: _ip,
+    ValueKind.MAC: _mac,
+    ValueKind.URL: _url,
+    ValueKind.DATE: _date,
+    ValueKind.PLACE: _coordinates,
+    ValueKind.USERNAME: _username,
+    ValueKind.NUMBER: _number,
+    ValueKind.WORDS: _number,
 }

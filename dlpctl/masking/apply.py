@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from dlpctl.masking.leaks import ForbiddenValues
 
 _new = tuple.__new__
-_STRENGTH = {name: -place for place, name in enumerate(OPERATORS)}
+_STRENGTH = {name: -rank for rank, name in enumerate(OPERATORS)}
 
 Masked = tuple[Finding, str]
 """A finding, and the operator that masks it."""
@@ -51,10 +51,7 @@ def mask_text(
 def replacements(
     text: str, masked: Iterable[Masked], masker: Masker, forbidden: ForbiddenValues | None = None
 ) -> list[Replacement]:
-    """What replaces what, from the start of the text to its end, nothing overlapping.
-
-    What an operator would leave of a value gives way to `redact` where it is one of the `forbidden`.
-    """
+    """Return disjoint replacements in order; one that holds a `forbidden` value is redacted."""
     spans = resolve(masked)
     if any(span.operator == "token" for span in spans):
         masker.tokens.avoid(_between(text, spans))
@@ -109,7 +106,7 @@ def _joined(group: Sequence[Masked]) -> Span:
     longest = max(
         group, key=lambda pair: (pair[0].end - pair[0].start, pair[0].score, pair[0].type)
     )[0]
-    whole = (longest.start, longest.end) == (start, end)
-    if not whole and OPERATORS[strongest.partition(":")[0]].keeps_shape:
+    full = (longest.start, longest.end) == (start, end)
+    if not full and OPERATORS[strongest.partition(":")[0]].keeps_shape:
         strongest = "redact"
     return Span(start, end, longest.type, longest.category, strongest)

@@ -1,23 +1,16 @@
-"""Format-preserving encryption of digit strings: FF1 of NIST SP 800-38G, reversible by the key
-alone.
-"""
+"""Format-preserving encryption of digits: FF1 of NIST SP 800-38G, reversible by the key."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from dlpctl.regex import lazy
 from dlpctl.values import derive_key
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 _DIGIT = lazy(r"[0-9]")
 _OTHER_LETTER_OR_DIGIT = lazy(r"[^\W_0-9]")
 SHORTEST = 6
-"""Fewer digits could be found by trying them all; the standard's revision wants a million
-possibilities.
-"""
+"""Fewer digits could be tried one by one; the standard wants a million possibilities."""
 
 
 class DigitCipher:

@@ -1,4 +1,4 @@
-"""What sort of value a detection type stands for, which decides its shape when it is masked."""
+"""The shapes of values by detection type, which decide how they are masked."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import lru_cache
 from dlpctl.types import Category
 
 
-class Kind(Enum):
+class ValueKind(Enum):
     EMAIL = auto()
     PHONE = auto()
     CARD = auto()
@@ -31,59 +31,40 @@ class Kind(Enum):
     """Secrets of which even the first characters tell too much."""
 
 
-# The words of a type's name, most telling first; the first entry whose words are all among them
-# counts.
 _BY_WORDS = (
-    ("EMAIL", Kind.EMAIL),
-    ("PASSWORD", Kind.HIDDEN),
-    ("PASSPHRASE", Kind.HIDDEN),
-    ("PRIVATE KEY", Kind.HIDDEN),
-    ("SEED PHRASE", Kind.HIDDEN),
-    ("MNEMONIC", Kind.HIDDEN),
-    ("PIN", Kind.HIDDEN),
-    ("ONE TIME CODE", Kind.HIDDEN),
-    ("ACCESS CODE", Kind.HIDDEN),
-    ("CREDIT CARD", Kind.CARD),
-    ("DEBIT CARD", Kind.CARD),
-    ("PAYMENT CARD", Kind.CARD),
-    ("CARD NUMBER", Kind.CARD),
-    ("PHONE", Kind.PHONE),
-    ("FAX", Kind.PHONE),
-    ("MOBILE", Kind.PHONE),
-    ("IBAN", Kind.IBAN),
-    ("SSN", Kind.SSN),
-    ("ITIN", Kind.SSN),
-    ("USERNAME", Kind.USERNAME),
-    ("USER NAME", Kind.USERNAME),
-    ("LOGIN", Kind.USERNAME),
-    ("NAME", Kind.NAME),
-    ("IP", Kind.IP),
-    ("IPV4", Kind.IP),
-    ("IPV6", Kind.IP),
-    ("MAC", Kind.MAC),
-    ("BITCOIN", Kind.NUMBER),
-    ("BTC", Kind.NUMBER),
-    ("ETHEREUM", Kind.NUMBER),
-    ("ETH", Kind.NUMBER),
-    ("CRYPTO", Kind.NUMBER),
-    ("WALLET", Kind.NUMBER),
-    ("ADDRESS", Kind.ADDRESS),
-    ("URL", Kind.URL),
-    ("URI", Kind.URL),
-    ("DATE", Kind.DATE),
-    ("DOB", Kind.DATE),
-    ("BIRTHDAY", Kind.DATE),
-    ("GPS", Kind.PLACE),
-    ("COORDINATES", Kind.PLACE),
-    ("LATITUDE", Kind.PLACE),
-    ("LONGITUDE", Kind.PLACE),
+    (ValueKind.EMAIL, "EMAIL"),
+    (
+        ValueKind.HIDDEN,
+        "PASSWORD, PASSPHRASE, PRIVATE KEY, SEED PHRASE, MNEMONIC, PIN, ONE TIME CODE",
+    ),
+    (ValueKind.HIDDEN, "ACCESS CODE"),
+    (ValueKind.CARD, "CREDIT CARD, DEBIT CARD, PAYMENT CARD, CARD NUMBER"),
+    (ValueKind.PHONE, "PHONE, FAX, MOBILE"),
+    (ValueKind.IBAN, "IBAN"),
+    (ValueKind.SSN, "SSN, ITIN"),
+    (ValueKind.USERNAME, "USERNAME, USER NAME, LOGIN"),
+    (ValueKind.NAME, "NAME"),
+    (ValueKind.IP, "IP, IPV4, IPV6"),
+    (ValueKind.MAC, "MAC"),
+    (ValueKind.NUMBER, "BITCOIN, BTC, ETHEREUM, ETH, CRYPTO, WALLET"),
+    (ValueKind.ADDRESS, "ADDRESS"),
+    (ValueKind.URL, "URL, URI"),
+    (ValueKind.DATE, "DATE, DOB, BIRTHDAY"),
+    (ValueKind.PLACE, "GPS, COORDINATES, LATITUDE, LONGITUDE"),
 )
+"""Words of a type's name, the most telling first; all words of an entry must be among them."""
 
 
 @lru_cache(maxsize=4096)
-def kind_of(type_name: str, category: Category) -> Kind:
+def kind_of(type_name: str, category: Category) -> ValueKind:
     words = set(type_name.split("_"))
-    named = next((kind for needed, kind in _BY_WORDS if words.issuperset(needed.split())), None)
+    matches = (
+        shape
+        for shape, entries in _BY_WORDS
+        for needed in entries.split(", ")
+        if words.issuperset(needed.split())
+    )
+    named = next(matches, None)
     if category is Category.SECRETS:
-        return Kind.HIDDEN if named is Kind.HIDDEN else Kind.SECRET
-    return named or (Kind.WORDS if category is Category.PHI else Kind.NUMBER)
+        return ValueKind.HIDDEN if named is ValueKind.HIDDEN else ValueKind.SECRET
+    return named or (ValueKind.WORDS if category is Category.PHI else ValueKind.NUMBER)

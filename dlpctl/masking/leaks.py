@@ -1,9 +1,8 @@
-"""Where values stand in a text, in any spelling: what masking has left of them, or where else they
-are.
+"""Find values in a text, in any spelling: what masking has left of them, or their repetitions.
 
 Linear in the text, whatever the number of values. Values of fewer than five letters and digits are
 looked for only as they are written, those of fewer than five characters not at all: `47` and `Li`
-stand in every text.
+occur in every text.
 """
 
 from __future__ import annotations
@@ -46,11 +45,11 @@ class Value(NamedTuple):
 
 
 class Leak(NamedTuple):
-    """A value that still stands in a text."""
+    """A value that is still in a text."""
 
     type: str
     form: str
-    """How it is written there: `as it is`, `percent-encoded` ..."""
+    """The way in which it is written: `as it is`, `percent-encoded` ..."""
 
 
 class ValueIndex:
@@ -91,18 +90,18 @@ class ValueIndex:
         self._lengths[tokens[0]] = lengths_with(self._lengths.get(tokens[0], ()), len(tokens))
 
     def sequences(self, tokens: Sequence[str]) -> Iterator[tuple[int, int, Value]]:
-        """Values that stand in a text's words: first word, word behind the last, value."""
-        for place, token in enumerate(tokens):
+        """Yield values among a text's words: the first word, the word after the last, the value."""
+        for index, token in enumerate(tokens):
             lengths = self._lengths.get(token)
             if lengths is None:
                 continue
             for length in lengths:
-                value = self._sequences.get(tuple(tokens[place : place + length]))
+                value = self._sequences.get(tuple(tokens[index : index + length]))
                 if value is not None:
-                    yield place, place + length, value
+                    yield index, index + length, value
 
     def words(self, text: str) -> Iterator[tuple[int, int, Value]]:
-        """The same with places in the text."""
+        """Yield the same values with their positions in the text."""
         for start, word in self._first_words.within(text):
             lengths = self._lengths[word]
             matches = list(islice(TOKEN.finditer(text, start), max(lengths)))
@@ -129,20 +128,20 @@ class ValueIndex:
             digits = "".join(DIGITS.findall(match[0]))
             if len(digits) < shortest:
                 continue
-            places: list[int] = []
+            locations: list[int] = []
             for length in self._number_lengths:
                 for first in range(len(digits) - length + 1):
                     if (number := digits[first : first + length]) not in numbers:
                         continue
                     # Most numbers of a table are none of the values.
-                    places = places or [
-                        place for place in range(*match.span()) if text[place].isdecimal()
+                    locations = locations or [
+                        index for index in range(*match.span()) if text[index].isdecimal()
                     ]
-                    start, end = places[first], places[first + length - 1] + 1
-                    whole = (
+                    start, end = locations[first], locations[first + length - 1] + 1
+                    full = (
                         not text[start - 1 : start].isdigit() and not text[end : end + 1].isdigit()
                     )
-                    if whole or length >= _SHORTEST_ANYWHERE:
+                    if full or length >= _SHORTEST_ANYWHERE:
                         yield start, end, numbers[number]
 
     def literals(self, text: str) -> Iterator[tuple[int, int, Value]]:
@@ -161,9 +160,7 @@ class ValueIndex:
                 yield start, match.end(), value
 
     def glued(self, text: str) -> Iterator[tuple[int, int, Value]]:
-        """Values of several words that a text joins to their neighbours: "by Maria Lopez3 min
-        read".
-        """
+        """Yield values of several words that adjoin others: "by Maria Lopez3 min read"."""
         if not self._several:
             return
         data = folded(text).encode("utf-8", "replace")
@@ -193,9 +190,7 @@ class ValueIndex:
 
 
 class ForbiddenValues:
-    """Values of which none may stand in what masking writes: `m***@lopez.example` still names Ms.
-    Lopez.
-    """
+    """Values that no replacement may hold: `m***@lopez.example` still names Ms. Lopez."""
 
     def __init__(self, values: Iterable[Value]) -> None:
         self._index = ValueIndex(values)
@@ -205,10 +200,7 @@ class ForbiddenValues:
 
 
 def is_word(value: Value) -> bool:
-    """Whether a value counts only as it is written, or in capitals.
-
-    Many names are everyday words: Mr. Brown may well like brown dogs.
-    """
+    """Return whether a name counts only as written, or in capitals: brown dogs are no Mr. Brown."""
     return (
         value.type == "PERSON_NAME"
         and len(value.text) >= SHORTEST
@@ -218,7 +210,7 @@ def is_word(value: Value) -> bool:
 
 
 def find_leaks(masked: str, values: Iterable[Value]) -> list[Leak]:
-    """Which of the values can still be read in a masked text, also behind the usual encodings."""
+    """Return the values that a masked text still holds, in the usual encodings too."""
     index = ValueIndex(values)
     leaks: dict[Leak, None] = {}
     for form, text in _readings(masked):
@@ -234,7 +226,7 @@ def normal(text: str) -> str:
 
 
 def _readings(text: str) -> Iterator[tuple[str, str]]:
-    """The text, and what stands in it behind an encoding."""
+    """Yield the text, and what it holds in an encoding."""
     yield "as it is", text
     if "%" in text:
         from urllib.parse import unquote
@@ -251,7 +243,7 @@ def _readings(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _from_base64(run: str) -> bytes:
-    """What a run encodes; nothing for what is a word by the look of it."""
+    """Return the bytes that a run encodes, none for what resembles a word."""
     if run.islower() or run.isupper() or run.istitle() or run.isdigit():
         return b""
     import binascii

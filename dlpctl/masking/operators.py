@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 from dlpctl.errors import MaskingError
 from dlpctl.masking.partial import partial
 from dlpctl.masking.tokens import TokenStore, token_type
+from dlpctl.types import Category
 from dlpctl.values import canonical, derive_key
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from dlpctl.types import Category
 
 _HASH_DIGITS = 12
 _MOST_REMEMBERED = 1 << 16
 
 
 class Operator(NamedTuple):
-    """What an operator promises; the order of `OPERATORS` is from what tells least to what tells
-    most.
-    """
+    """The properties of an operator; `OPERATORS` starts with those that tell least."""
 
     summary: str
     needs_key: bool = False
     keeps_shape: bool = False
-    """The result shows parts of the value, or is made from its parts: it needs to be one whole
-    value.
-    """
+    """Whether the result is made from parts of the value, which must be complete."""
 
 
 OPERATORS = {
@@ -66,23 +59,17 @@ def redact(type_name: str) -> str:
 
 
 class Masker:
-    """Applies operators. Make one for each document, or keep it: the same value becomes the same
-    thing.
-    """
+    """Applies operators; keep one for a document, so that equal values stay equal."""
 
     def __init__(self, key: bytes | None = None, tokens: TokenStore | None = None) -> None:
-        """The `key` is for hash, surrogate and encrypt, `tokens` for token (a new store by
-        default).
-        """
+        """The `key` is for hash, surrogate and encrypt; None for `tokens` is a new store."""
         self._key = key
         self.tokens = TokenStore() if tokens is None else tokens
         self._made: dict[tuple[str, str, str], str] = {}
         self._operators: dict[str, Callable[[str, Category, str], str]] = {}
 
     def replacement(self, operator: str, type_name: str, category: Category, value: str) -> str:
-        """What stands for the value; raises `MaskingError` for an unknown operator or a missing
-        key.
-        """
+        """Return the replacement; raise `MaskingError` for an unknown operator or a missing key."""
         if operator == "token":
             # The store remembers; a second memory would outlive tokens that a failed transaction
             # takes back.

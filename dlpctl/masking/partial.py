@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from string import ascii_letters, digits
 
-from dlpctl.masking.kinds import Kind, kind_of
+from dlpctl.masking.kinds import ValueKind, kind_of
 from dlpctl.masking.surrogate_vocabulary import TITLES
 from dlpctl.regex import lazy
 from dlpctl.types import Category
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-from string import ascii_letters, digits
 
 _HIDDEN = "********"
 _SAMPLE_LENGTH = 64
@@ -45,9 +42,9 @@ def partial(type_name: str, category: Category, value: str) -> str:
 
 
 def sample(type_name: str, category: Category, value: str) -> str | None:
-    """What a report shows of a value; None where even a part of it tells too much."""
-    kind = kind_of(type_name, category)
-    if category is Category.PHI or kind is Kind.HIDDEN:
+    """Return a value as a report shows it; None where even a part of it tells too much."""
+    value_kind = kind_of(type_name, category)
+    if category is Category.PHI or value_kind is ValueKind.HIDDEN:
         return None
     shown = " ".join(partial(type_name, category, value).split())
     return shown if len(shown) <= _SAMPLE_LENGTH else f"{shown[: _SAMPLE_LENGTH - 3]}..."
@@ -91,7 +88,7 @@ def _phone(value: str) -> str:
 
 
 def _country_code(value: str) -> str:
-    """What a number begins with, up to the end of its country code; nothing without a plus sign."""
+    """Return the start of a number with a plus sign, up to the end of its country code."""
     code = re.match(r"\+\s?(\d{1,3})", value)
     if not code:
         return ""
@@ -144,7 +141,7 @@ def _url(value: str) -> str:
     return f"{scheme}***" if is_all else f"{scheme}{host}/***"
 
 
-def _place(value: str) -> str:
+def _coordinates(value: str) -> str:
     return re.sub(
         r"([.,]\d)(\d+)", lambda match: match.group(1)[0] + "*" * (len(match.group(2)) + 1), value
     )
@@ -168,22 +165,22 @@ def _hidden(_: str) -> str:
     return _HIDDEN
 
 
-_SHAPES: dict[Kind, Callable[[str], str]] = {
-    Kind.EMAIL: _email,
-    Kind.PHONE: _phone,
-    Kind.CARD: _card,
-    Kind.IBAN: _iban,
-    Kind.SSN: _ssn,
-    Kind.NAME: _name,
-    Kind.ADDRESS: _stars,
-    Kind.IP: _ip,
-    Kind.MAC: _mac,
-    Kind.URL: _url,
-    Kind.DATE: _date,
-    Kind.PLACE: _place,
-    Kind.USERNAME: _username,
-    Kind.NUMBER: _number,
-    Kind.WORDS: _stars,
-    Kind.SECRET: _secret,
-    Kind.HIDDEN: _hidden,
+_SHAPES: dict[ValueKind, Callable[[str], str]] = {
+    ValueKind.EMAIL: _email,
+    ValueKind.PHONE: _phone,
+    ValueKind.CARD: _card,
+    ValueKind.IBAN: _iban,
+    ValueKind.SSN: _ssn,
+    ValueKind.NAME: _name,
+    ValueKind.ADDRESS: _stars,
+    ValueKind.IP: _ip,
+    ValueKind.MAC: _mac,
+    ValueKind.URL: _url,
+    ValueKind.DATE: _date,
+    ValueKind.PLACE: _coordinates,
+    ValueKind.USERNAME: _username,
+    ValueKind.NUMBER: _number,
+    ValueKind.WORDS: _stars,
+    ValueKind.SECRET: _secret,
+    ValueKind.HIDDEN: _hidden,
 }

@@ -1,6 +1,4 @@
-"""Further places of values that were found: what findings leave of a text, and the values that may
-be in it.
-"""
+"""Find further places of values that were found, in what findings leave of a text."""
 
 from __future__ import annotations
 
@@ -37,11 +35,7 @@ _SHORT = 1 << 12
 
 
 def find_repeats(text: str, findings: Sequence[Finding]) -> list[Finding]:
-    """Further places of values that were found: a name that is repeated, a number written in
-    another way.
-
-    They are masked like the finding that they repeat; each has its type, score and pattern.
-    """
+    """Return further places of found values, as findings like those that they repeat."""
     originals: dict[Value, Finding] = {}
     for finding in findings:
         value = Value(finding.type, finding.category, text[finding.start : finding.end])
@@ -149,14 +143,10 @@ def _words_of(value: str) -> list[str] | None:
 
 
 class OpenText:
-    """The rest of a text without findings: the letters and digits outside of them, with as much
-    around as a value may take.
-    """
+    """The rest of a text without findings, with as much around as a value may take."""
 
     def __init__(self, text: str, spans: Iterable[tuple[int, int]], longest: int) -> None:
-        """`spans` are those of the findings, ascending; `longest` is the length of the longest
-        value.
-        """
+        """`spans` are those of the findings, ascending; `longest` is that of the values."""
         self._text = text
         self._starts, self._ends = array("q"), array("q")
         for start, end in spans:
@@ -279,9 +269,7 @@ class OpenText:
         return [sorted(each) for each in (ends, self.words, ends_before, self.after_findings)]
 
     def uncovered(self, found: Iterable[Finding]) -> list[Finding]:
-        """Return those of `found` that no finding covers, alone or with others beside it; the
-        longest at each place.
-        """
+        """Return the longest of `found` at each place that findings do not cover together."""
         kept: list[Finding] = []
         for each in sorted(found, key=lambda finding: (finding.start, -finding.end, finding.type)):
             if not (kept and kept[-1].end >= each.end) and not self._covers(each.start, each.end):

@@ -1,5 +1,4 @@
-"""Realistic stand-ins: the same value under the same key always becomes the same value that nobody
-can hold.
+"""Realistic surrogates: under one key a value always becomes the same one that nobody can hold.
 
 The shape stays (case, separators, length), so that forms still validate and prose still reads.
 Secrets, conditions, short numbers and dates without a full year have no safe stand-in; they are
@@ -10,17 +9,13 @@ from __future__ import annotations
 
 import hmac
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
-from dlpctl.masking import surrogate_vocabulary
-from dlpctl.masking.kinds import Kind, kind_of
+from dlpctl.masking import surrogate_vocabulary as vocabulary
+from dlpctl.masking.kinds import ValueKind, kind_of
 from dlpctl.regex import lazy
+from dlpctl.types import Category
 from dlpctl.values import canonical, derive_key
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from dlpctl.types import Category
 
 _WORD = lazy(r"[^\W\d_]+")
 _ALNUM = lazy(r"[^\W_]", re.ASCII)
@@ -38,31 +33,31 @@ class Surrogates:
     def __init__(self, key: bytes) -> None:
         self._key = derive_key(key, "surrogate")
         self._words: dict[str, str] = {}
-        self._makers: dict[Kind, Callable[[str, int], str | None]] = {
-            Kind.EMAIL: self._email,
-            Kind.PHONE: _phone,
-            Kind.CARD: _card,
-            Kind.IBAN: _iban,
-            Kind.SSN: _ssn,
-            Kind.NAME: self._name,
-            Kind.ADDRESS: self._address,
-            Kind.IP: _ip,
-            Kind.MAC: _mac,
-            Kind.URL: self._url,
-            Kind.DATE: _date,
-            Kind.PLACE: _place,
-            Kind.USERNAME: _username,
-            Kind.NUMBER: _number,
-            Kind.WORDS: _number,
+        self._makers: dict[ValueKind, Callable[[str, int], str | None]] = {
+            ValueKind.EMAIL: self._email,
+            ValueKind.PHONE: _phone,
+            ValueKind.CARD: _card,
+            ValueKind.IBAN: _iban,
+            ValueKind.SSN: _ssn,
+            ValueKind.NAME: self._name,
+            ValueKind.ADDRESS: self._address,
+            ValueKind.IP: _ip,
+            ValueKind.MAC: _mac,
+            ValueKind.URL: self._url,
+            ValueKind.DATE: _date,
+            ValueKind.PLACE: _coordinates,
+            ValueKind.USERNAME: _username,
+            ValueKind.NUMBER: _number,
+            ValueKind.WORDS: _number,
         }
 
     def stand_in(self, type_name: str, category: Category, value: str) -> str | None:
-        """What stands for the value; None where nothing safely can."""
-        kind = kind_of(type_name, category)
-        maker = self._makers.get(kind)
+        """Return the surrogate of a value; None where none is safe."""
+        value_kind = kind_of(type_name, category)
+        maker = self._makers.get(value_kind)
         if maker is None:
             return None
-        made = maker(value, self._number_for(kind.name, canonical(value, category)))
+        made = maker(value, self._number_for(value_kind.name, canonical(value, category)))
         return None if made == value else made
 
     def _number_for(self, purpose: str, text: str) -> int:
@@ -70,11 +65,11 @@ class Surrogates:
         return int.from_bytes(hmac.digest(self._key, message, "sha256"), "big")
 
     def _word_for(self, original: str) -> str:
-        """A name's word has one stand-in everywhere: in a full name, alone, in an e-mail address."""
+        """Return the word for a word of a name, alike in full names and addresses."""
         folded = original.casefold()
         made = self._words.get(folded)
         if made is None:
-            made = self._words[folded] = surrogate_vocabulary.word(self._number_for("word", folded))
+            made = self._words[folded] = vocabulary.word(self._number_for("word", folded))
         if original.isupper() and len(original) > 1:
             return made.upper()
         return made.lower() if original.islower() else made
@@ -82,46 +77,33 @@ class Surrogates:
     def _name(self, value: str, number: int) -> str | None:
         def replace(match: re.Match[str]) -> str:
             word = match.group()
-            if word.lower() in surrogate_vocabulary.KEPT_IN_NAMES:
+            if word.lower() in vocabulary.KEPT_IN_NAMES:
                 return word
             if len(word) == 1:
-                return (
-                    surrogate_vocabulary.spell(number, surrogate_vocabulary.classes(word))
-                    if word.isascii()
-                    else "X"
-                )
+                return vocabulary.spell(number, vocabulary.classes(word)) if word.isascii() else "X"
             return self._word_for(word)
 
         made = _WORD.sub(replace, value)
-        return (
-            made
-            if any(surrogate_vocabulary.is_invented(word) for word in _WORD.findall(made))
-            else None
-        )
+        return made if any(vocabulary.is_invented(word) for word in _WORD.findall(made)) else None
 
     def _email(self, value: str, number: int) -> str | None:
         local, _, domain = value.lower().rpartition("@")
         words = [word for word in _WORD.findall(local) if len(word) > 1]
         name = (
-            ".".join(self._word_for(word) for word in words[:3])
-            or surrogate_vocabulary.word(number).lower()
+            ".".join(self._word_for(word) for word in words[:3]) or vocabulary.word(number).lower()
         )
         only_words = ".".join(words[:3]) == local
-        digits = "" if only_words else surrogate_vocabulary.spell(number >> 64, "999")
+        digits = "" if only_words else vocabulary.spell(number >> 64, "999")
         return f"{name}{digits}@{self._host(domain)}"
 
     def _host(self, domain: str) -> str:
-        return f"{surrogate_vocabulary.word(self._number_for('domain', domain.casefold())).lower()}.example"
+        return f"{vocabulary.word(self._number_for('domain', domain.casefold())).lower()}.example"
 
     def _url(self, value: str, number: int) -> str | None:
         match = _URL.fullmatch(value)
         if not match:
             return None
-        path = (
-            f"/{surrogate_vocabulary.word(number).lower()}"
-            if len(match.group(2)) > 1
-            else match.group(2)
-        )
+        path = f"/{vocabulary.word(number).lower()}" if len(match.group(2)) > 1 else match.group(2)
         return f"{match.group(1)}://{self._host(value)}{path}"
 
     def _address(self, value: str, number: int) -> str | None:
@@ -131,20 +113,16 @@ class Surrogates:
             nonlocal draw
             word = match.group()
             if word.isalpha():
-                kept = len(word) < 3 or word.lower() in surrogate_vocabulary.KEPT_IN_ADDRESSES
+                kept = len(word) < 3 or word.lower() in vocabulary.KEPT_IN_ADDRESSES
                 return word if kept else self._word_for(word)
             draw //= 1_000
             if not word.isdigit():
                 return "".join("Z" if each.isalpha() else str(draw % 10) for each in word)
-            digits = surrogate_vocabulary.spell(draw, "9" * len(word))
+            digits = vocabulary.spell(draw, "9" * len(word))
             return f"000{digits[3:]}" if len(word) >= 5 else digits.replace("0", "1")
 
         made = _MIXED.sub(replace, value)
-        return (
-            made
-            if any(surrogate_vocabulary.is_invented(word) for word in _WORD.findall(made))
-            else None
-        )
+        return made if any(vocabulary.is_invented(word) for word in _WORD.findall(made)) else None
 
 
 def _fill(shape: str, characters: str) -> str:
@@ -169,9 +147,7 @@ def _phone(value: str, number: int) -> str | None:
         line = f"{number // 80 % 100:02d}"
         return _fill(value, f"{digits[:-10]}{area}55501{line}")
     prefix = "999" if "+" in value else "00999"
-    return _fill(
-        value, prefix + surrogate_vocabulary.spell(number, "9" * (len(digits) - len(prefix)))
-    )
+    return _fill(value, prefix + vocabulary.spell(number, "9" * (len(digits) - len(prefix))))
 
 
 def _card(value: str, number: int) -> str | None:
@@ -179,20 +155,18 @@ def _card(value: str, number: int) -> str | None:
     if not 13 <= len(digits) <= 19:
         return None
     if digits[:2] in {"34", "37"}:
-        prefix = surrogate_vocabulary.AMEX_PREFIX
+        prefix = vocabulary.AMEX_PREFIX
     elif digits[:2] in {"30", "36", "38", "39"}:
-        prefix = surrogate_vocabulary.DINERS_PREFIX
+        prefix = vocabulary.DINERS_PREFIX
     elif digits[:2] == "62":
-        prefix = surrogate_vocabulary.UNIONPAY_PREFIX
+        prefix = vocabulary.UNIONPAY_PREFIX
     else:
-        prefix = surrogate_vocabulary.CARD_PREFIXES.get(
-            digits[0], surrogate_vocabulary.CARD_PREFIXES["4"]
-        )
-    body = prefix + surrogate_vocabulary.spell(
-        number, "9" * (len(digits) - len(prefix) - surrogate_vocabulary.MARK_LENGTH - 1)
+        prefix = vocabulary.CARD_PREFIXES.get(digits[0], vocabulary.CARD_PREFIXES["4"])
+    body = prefix + vocabulary.spell(
+        number, "9" * (len(digits) - len(prefix) - vocabulary.MARK_LENGTH - 1)
     )
-    body += surrogate_vocabulary.mark(body, "9" * surrogate_vocabulary.MARK_LENGTH)
-    return _fill(value, body + surrogate_vocabulary.luhn_digit(body))
+    body += vocabulary.mark(body, "9" * vocabulary.MARK_LENGTH)
+    return _fill(value, body + vocabulary.luhn_digit(body))
 
 
 def _iban(value: str, number: int) -> str | None:
@@ -200,13 +174,9 @@ def _iban(value: str, number: int) -> str | None:
     if len(compact) < 15 or not compact[:2].isalpha():
         return None
     bban = compact[4:]
-    empty = "".join(
-        "0" if each.isdigit() else "X" for each in bban[: surrogate_vocabulary.IBAN_EMPTY_BANK]
-    )
-    bban = empty + surrogate_vocabulary.spell(
-        number, surrogate_vocabulary.classes(bban[surrogate_vocabulary.IBAN_EMPTY_BANK :])
-    )
-    made = compact[:2] + surrogate_vocabulary.iban_check(compact[:2], bban) + bban
+    empty = "".join("0" if each.isdigit() else "X" for each in bban[: vocabulary.IBAN_EMPTY_BANK])
+    bban = empty + vocabulary.spell(number, vocabulary.classes(bban[vocabulary.IBAN_EMPTY_BANK :]))
+    made = compact[:2] + vocabulary.iban_check(compact[:2], bban) + bban
     return _fill(value, made.lower() if value.islower() else made)
 
 
@@ -214,21 +184,17 @@ def _ssn(value: str, number: int) -> str | None:
     if len(_digits(value)) != 9:
         return None
     group, serial = 1 + number % 99, 1 + number // 99 % 9999
-    return _fill(value, f"{surrogate_vocabulary.UNISSUED_SSN_AREA}{group:02d}{serial:04d}")
+    return _fill(value, f"{vocabulary.UNISSUED_SSN_AREA}{group:02d}{serial:04d}")
 
 
 def _ip(value: str, number: int) -> str | None:
     if ":" not in value:
-        octets = [
-            surrogate_vocabulary.UNUSED_IPV4_FIRST[
-                number % len(surrogate_vocabulary.UNUSED_IPV4_FIRST)
-            ]
-        ]
+        octets = [vocabulary.UNUSED_IPV4_FIRST[number % len(vocabulary.UNUSED_IPV4_FIRST)]]
         for _ in range(3):
             number //= 256
             octets.append(number % 256)
         return ".".join(map(str, octets))
-    groups = [surrogate_vocabulary.DOCUMENTATION_IPV6, f"{number % 0x1000:x}"]
+    groups = [vocabulary.DOCUMENTATION_IPV6, f"{number % 0x1000:x}"]
     for _ in range(6):
         number >>= 16
         groups.append(f"{number % 0x10000:x}")
@@ -238,14 +204,12 @@ def _ip(value: str, number: int) -> str | None:
 def _mac(value: str, number: int) -> str | None:
     if len(_ALNUM.findall(value)) != 12:
         return None
-    made = f"{surrogate_vocabulary.LOCAL_MAC_PREFIX}{number % 0x1000000:06x}"
+    made = f"{vocabulary.LOCAL_MAC_PREFIX}{number % 0x1000000:06x}"
     return _fill(value, made.upper() if any(map(str.isupper, value)) else made)
 
 
 def _date(value: str, number: int) -> str | None:
-    """Day and month up to 12 are a date in every order; the year is one in which nobody alive was
-    born.
-    """
+    """Return a date in a year in which nobody alive was born, with a day up to 12."""
     year = _YEAR.search(value)
     words = _WORD.findall(value)
     if not year or len(words) > 2:
@@ -255,7 +219,7 @@ def _date(value: str, number: int) -> str | None:
     def replace(match: re.Match[str]) -> str:
         nonlocal draw
         if match.start() == year.start():
-            return f"{surrogate_vocabulary.UNLIVED_CENTURY}{number % 10}"
+            return f"{vocabulary.UNLIVED_CENTURY}{number % 10}"
         draw //= 97
         made = 1 + draw % 12 if len(match.group()) < 3 else 0
         return f"{made:0{len(match.group())}d}"
@@ -263,17 +227,17 @@ def _date(value: str, number: int) -> str | None:
     return _NUMBERS.sub(replace, value)
 
 
-def _place(value: str, number: int) -> str | None:
+def _coordinates(value: str, number: int) -> str | None:
     match = _COORDINATES.fullmatch(value)
     if not match:
         return None
-    latitude = surrogate_vocabulary.spell(number, "9" * len(match.group(1)))
-    longitude = surrogate_vocabulary.spell(number >> 64, "9" * len(match.group(3)))
+    latitude = vocabulary.spell(number, "9" * len(match.group(1)))
+    longitude = vocabulary.spell(number >> 64, "9" * len(match.group(3)))
     return f"-48.{latitude}{match.group(2)}-123.{longitude}"
 
 
 def _username(_: str, number: int) -> str | None:
-    return f"{surrogate_vocabulary.word(number).lower()}{surrogate_vocabulary.spell(number >> 64, '99')}"
+    return f"{vocabulary.word(number).lower()}{vocabulary.spell(number >> 64, '99')}"
 
 
 def _number(value: str, number: int) -> str | None:
@@ -284,13 +248,13 @@ def _number(value: str, number: int) -> str | None:
         or sum(map(str.isdigit, characters)) < 4
     ):
         return None
-    shape = surrogate_vocabulary.classes(characters)
+    shape = vocabulary.classes(characters)
     body_shape, mark_shape = (
-        shape[: -surrogate_vocabulary.MARK_LENGTH],
-        shape[-surrogate_vocabulary.MARK_LENGTH :],
+        shape[: -vocabulary.MARK_LENGTH],
+        shape[-vocabulary.MARK_LENGTH :],
     )
-    body = surrogate_vocabulary.spell(number, body_shape)
+    body = vocabulary.spell(number, body_shape)
     zeros = 1 if len(characters) < 10 else 2
     if body_shape.startswith("9" * zeros):
         body = "0" * zeros + body[zeros:]
-    return _fill(value, body + surrogate_vocabulary.mark(body, mark_shape))
+    return _fill(value, body + vocabulary.mark(body, mark_shape))

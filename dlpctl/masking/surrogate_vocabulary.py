@@ -1,5 +1,4 @@
-"""What the makers of stand-ins and their recognition share: invented words, unusable ranges, a
-public mark.
+"""Data that makes and recognizes surrogates: invented words, unusable ranges, a public mark.
 
 Test values that are published (`4242 4242 4242 4242`, `john@example.com`) are deliberately not
 among these: people try a scanner with them, and it must find them. Everything here can be told from
@@ -16,27 +15,28 @@ from dlpctl.regex import lazy
 # Two parts make a word that reads like a name; none is a given name, surname or word that we could
 # find.
 _FIRST_PARTS = """
-Alb Ard Aum Bel Brev Calv Cress Dav Delm Drav Elm Esk Fal Farn Gal Glev Halk Harv Ild Jarv Jess Kel Krest
-Lan Lorv Mald Merv Nald Nev Orb Osk Pell Pres Quen Quil Rav Resk Salv Selm Tamb Tarv Ulv Ust Vald Vesk Wend
-Wilm Yald Zarn Zelm
+Alb Ard Aum Bel Brev Calv Cress Dav Delm Drav Elm Esk Fal Farn Gal Glev Halk Harv Ild Jarv Jess Kel
+Krest Lan Lorv Mald Merv Nald Nev Orb Osk Pell Pres Quen Quil Rav Resk Salv Selm Tamb Tarv Ulv Ust
+Vald Vesk Wend Wilm Yald Zarn Zelm
 """
 _SECOND_PARTS = """
-aby adric ambry andry arrow astor avel ebry edrin elby eldon embry endry ennick erby estor ethan evar ibray
-idrey ilby imbrel indry isk isto ivar obry odrin olby ombry ondry orrin ostel oven ubry udrin uldon umbry
-undry uvar
+aby adric ambry andry arrow astor avel ebry edrin elby eldon embry endry ennick erby estor ethan
+evar ibray idrey ilby imbrel indry isk isto ivar obry odrin olby ombry ondry orrin ostel oven ubry
+udrin uldon umbry undry uvar
 """
 _FIRST, _SECOND = _FIRST_PARTS.split(), _SECOND_PARTS.split()
 COUNT = len(_FIRST) * len(_SECOND)
 
 _TITLES = "dr mr mrs ms miss mx prof sir rev herr frau mme mlle sr sra dott"
 _PARTICLES = """
-al and bin da de del della den der di do dos du e el ibn ii iii iv jr la le ten ter und van von y zu zum zur
+al and bin da de del della den der di do dos du e el ibn ii iii iv jr la le ten ter und van von y zu
+zum zur
 """
 _PARTS_OF_ADDRESSES = """
-alley apartment apt avenida ave avenue blvd boulevard box building calle chemin circle close court crescent
-ct drive east floor gasse hwy highway lane north parkway pkwy place platz plaza plz po quay rd road room
-route rue south sq square st ste straat strasse straße street suite ter terrace trail unit via viale way weg
-west
+alley apartment apt avenida ave avenue blvd boulevard box building calle chemin circle close court
+crescent ct drive east floor gasse hwy highway lane north parkway pkwy place platz plaza plz po quay
+rd road room route rue south sq square st ste straat strasse straße street suite ter terrace trail
+unit via viale way weg west
 """
 TITLES = frozenset(_TITLES.split())
 KEPT_IN_NAMES = TITLES | frozenset(_PARTICLES.split())
@@ -90,8 +90,8 @@ def spell(number: int, shape: str) -> str:
     written = []
     for each in shape:
         alphabet = {"9": "0123456789", "A": ascii_uppercase, "a": ascii_lowercase}[each]
-        number, place = divmod(number, len(alphabet))
-        written.append(alphabet[place])
+        number, position = divmod(number, len(alphabet))
+        written.append(alphabet[position])
     return "".join(written)
 
 
@@ -106,8 +106,8 @@ def mark(body: str, shape: str) -> str:
 def luhn_digit(digits: str) -> str:
     """The digit that makes `digits` and itself pass Luhn's check."""
     total = 0
-    for place, digit in enumerate(reversed(digits)):
-        value = int(digit) * (2 if place % 2 == 0 else 1)
+    for position, digit in enumerate(reversed(digits)):
+        value = int(digit) * (2 if position % 2 == 0 else 1)
         total += value - 9 if value > 9 else value
     return str(-total % 10)
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from dlpctl.regex import lazy
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
 
 # A name has at most 64 characters and a number nine digits, so that a token that comes in pieces
 # has an end.
@@ -17,13 +15,13 @@ _NOT_IN_NAMES = lazy(r"[^A-Z0-9]+")
 
 
 def token_type(type_name: str) -> str:
-    """The type as it stands in tokens."""
+    """Return the type as tokens spell it."""
     name = _NOT_IN_NAMES.sub("_", type_name.upper()).strip("_")[:64].rstrip("_")
     return name if name[:1].isalpha() else "VALUE"
 
 
 class TokenStore:
-    """Which token stands for which value. The same value of a type has one token, and keeps it."""
+    """Tokens and their values; the same value of a type keeps its token."""
 
     def __init__(self, values: Mapping[str, str] | None = None) -> None:
         """`values` are those of an earlier store: token name (`EMAIL_1`) to value."""
@@ -61,9 +59,7 @@ class TokenStore:
         return iter(self._values.items())
 
     def avoid(self, texts: Iterable[str]) -> None:
-        """Give no new token a name that stands in these texts, where it would be taken for one
-        later.
-        """
+        """Give no new token a name that these texts hold, where it would be taken for one."""
         for text in texts:
             self._taken.update(name.upper() for name in _NAME_THEN_NUMBER.findall(text))
 
@@ -82,5 +78,5 @@ class TokenStore:
         return f"<{name}>"
 
     def value(self, name: str) -> str | None:
-        """The value behind a token's name, None if it was never given out."""
+        """Return the value of a token's name, None if it was never given out."""
         return self._values.get(name)

@@ -1,5 +1,4 @@
-"""Putting values back where their tokens stand, in a stream too, and also where a model has changed
-a token.
+"""Put values back in place of their tokens, in streams too, and where a model changed a token.
 
 Besides `<EMAIL_1>` these are tokens: `<email_1>`, `< EMAIL 1 >`, `<EMAIL-1>`, `\\<EMAIL\\_1\\>`,
 `&lt;EMAIL_1&gt;`, `%3CEMAIL_1%3E`, `\\u003cEMAIL_1\\u003e`, `＜EMAIL_1＞`, `[EMAIL_1]` and the name
@@ -9,12 +8,10 @@ in backticks. What is not in the store stays as it is.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple, Protocol
 
 from dlpctl.regex import lazy
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
 
 
 class ValueStore(Protocol):
@@ -24,13 +21,13 @@ class ValueStore(Protocol):
 
 
 class _Brackets(NamedTuple):
-    """How a token is enclosed, and how its value must be written there."""
+    """The enclosure of a token, and how its value is written there."""
 
     opening: str
     closing: str
     write: Callable[[str], str]
     keep: str = ""
-    """What stays around the value."""
+    """The characters that stay around the value."""
 
 
 def _as_is(value: str) -> str:
@@ -97,7 +94,7 @@ def _whole() -> re.Pattern[str]:
 
 
 def _begun() -> re.Pattern[str]:
-    """What at the end of a text may become a token when more comes."""
+    """Return the pattern of a text's end that may become a token when more comes."""
 
     def parts(words: Iterable[str]) -> str:
         return _any_of(word[:end] for word in words for end in range(1, len(word)))
@@ -117,15 +114,13 @@ _BY_BRACKETS = {(brackets.opening, brackets.closing): brackets for brackets in _
 
 
 class Unmasker:
-    """Gives a text that comes in pieces back with its values; holds back only what may be part of a
-    token.
-    """
+    """Restores a text that comes in pieces; it holds back only what may be part of a token."""
 
     def __init__(self, store: ValueStore) -> None:
         self._store = store
         self._held = ""
         self.restored = 0
-        """How many tokens were replaced."""
+        """The number of tokens that were replaced."""
 
     def feed(self, chunk: str) -> str:
         text = self._held + chunk
@@ -161,7 +156,7 @@ class Unmasker:
         if value is None:
             return None
         if brackets.keep == "\\":
-            # The name tells whether the backslash is Markdown's or stood before the value already.
+            # The name tells whether the backslash is Markdown's or preceded the value already.
             return brackets.write(value) if "\\" in name else f"\\{value}"
         return brackets.keep + brackets.write(value) + brackets.keep
 

@@ -13,18 +13,16 @@ import os
 import secrets
 import stat
 import sys
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Self
+from typing import IO, Self
 
 from dlpctl.errors import VaultError
 from dlpctl.masking.tokens import TokenStore
 from dlpctl.newfiles import replacing
 from dlpctl.regular import open_file
 from dlpctl.values import derive_key
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 KEY_VARIABLE = "DLPCTL_VAULT_KEY"
 _MAGIC = b"dlpctl-vault-1\n"
@@ -84,9 +82,7 @@ def _make_key_file(path: Path) -> None:
 
 
 class Vault(TokenStore):
-    """A token store in a file. Give out tokens inside `transaction()`: when it ends, they are on
-    disk.
-    """
+    """A token store in a file; after a `transaction()` its tokens are on disk."""
 
     def __init__(self, path: Path, key: bytes, *, create: bool = False) -> None:
         """Open a vault; where there is none yet, `create` says that one may be begun."""

@@ -12,15 +12,13 @@ types = ["AWS_ACCESS_KEY"]    # optional: exactly these are found
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import NamedTuple
 
 from dlpctl.mappings import Table
 from dlpctl.policy.files import read_table_file
 from dlpctl.types import Decision, Destination
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from pathlib import Path
 
 _KEYS = ("name", "text", "file", "destination", "decision", "types")
 
@@ -62,7 +60,7 @@ def load_cases(path: Path) -> tuple[Case, ...]:
     items = table.tables("case", _KEYS, required=True)
     if not items and not file.source.problems:
         table.fail("case", "holds no case")
-    cases = tuple(_case(one, path.parent) for one in items)
+    cases = tuple(_case(each, path.parent) for each in items)
     file.source.problems.raise_any()
     return cases
 

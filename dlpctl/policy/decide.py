@@ -38,7 +38,7 @@ class Verdict(NamedTuple):
     rule: str | None
     """The rule's id; None where no rule covers the finding."""
     operator: str | None = None
-    """How to mask, if the rules say so."""
+    """The operator to mask with, if the rules name one."""
 
 
 class FindingDecision(NamedTuple):
@@ -62,9 +62,7 @@ class PackedDecisions(Sequence[FindingDecision]):
         raise NotImplementedError
 
     def tallies(self) -> list[Tally]:
-        """Count the findings, in the order of the first of each pattern and verdict, which is
-        where it is in the text.
-        """
+        """Count the findings by pattern and verdict, in the order of the first of each."""
         raise NotImplementedError
 
 
@@ -135,9 +133,7 @@ class Decider:
         on: date | None = None,
         key: bytes | None = None,
     ) -> None:
-        """`on` is the day for expiry dates, by default today; without the `key` fingerprints do not
-        act.
-        """
+        """`on` is the day for expiry dates, today if None; fingerprints need the `key`."""
         self.destination = destination
         self._policy = policy
         self._rules = [
@@ -148,9 +144,7 @@ class Decider:
             and not loosens(rule, policy.default_action)
         ]
         self.counts = any(rule.min_count > 1 or rule.min_distinct > 1 for rule in self._rules)
-        """Whether the number of findings matters: then the pieces of a text must be decided on
-        together.
-        """
+        """True if rules count findings: the pieces of a text must be decided on together."""
         self._candidates: dict[tuple[str, Category, str], tuple[Candidate, ...]] = {}
         self._default = Verdict(policy.default_action or Action.ALLOW, None)
         self.expired: tuple[Exemption, ...] = ()
@@ -160,7 +154,7 @@ class Decider:
 
     @property
     def excepts(self) -> bool:
-        """Whether the value of a finding matters, since a rule lists some that it allows."""
+        """True if the value of a finding matters, since a rule allows some."""
         return bool(self._excepts)
 
     def _prepare_exceptions(self, on: date | None, key: bytes | None) -> None:
@@ -183,18 +177,16 @@ class Decider:
     def __call__(
         self, findings: Sequence[Finding], value_of: ValueOf | None = None
     ) -> PolicyDecision:
-        """Decide. Without `value_of` nothing is excepted, and every finding counts as a distinct
-        value.
-        """
+        """Decide; without `value_of` nothing is excepted and each finding is a distinct value."""
         candidates_of = self._candidates
         acting = self._acting(findings, value_of) if self.counts else frozenset[int]()
         ruled: list[FindingDecision] = []
         decision = Decision.ALLOWED
         for finding in findings:
-            kind = (finding.type, finding.category, finding.pattern_id)
-            candidates = candidates_of.get(kind)
+            finding_kind = (finding.type, finding.category, finding.pattern_id)
+            candidates = candidates_of.get(finding_kind)
             if candidates is None:
-                candidates = candidates_of[kind] = self.covering(*kind)
+                candidates = candidates_of[finding_kind] = self.covering(*finding_kind)
             verdict: Verdict | None = None
             for candidate in candidates:
                 if finding.score < candidate.threshold:
@@ -251,10 +243,10 @@ class Decider:
         counts = dict.fromkeys(range(len(self._rules)), 0)
         values: dict[int, set[object]] = {place: set() for place in counts}
         for number, finding in enumerate(findings):
-            kind = (finding.type, finding.category, finding.pattern_id)
-            candidates = self._candidates.get(kind)
+            finding_kind = (finding.type, finding.category, finding.pattern_id)
+            candidates = self._candidates.get(finding_kind)
             if candidates is None:
-                candidates = self._candidates[kind] = self.covering(*kind)
+                candidates = self._candidates[finding_kind] = self.covering(*finding_kind)
             for candidate in candidates:
                 if not candidate.counted or finding.score < candidate.threshold:
                     continue

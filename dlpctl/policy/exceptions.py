@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
+from dlpctl.policy.rules import Exemption
 from dlpctl.policy.selectors import Reach, closest
+from dlpctl.types import Finding
 from dlpctl.values import fingerprint
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from dlpctl.policy.rules import Exemption
-    from dlpctl.types import Finding
 
 
 def excepting(exemptions: Sequence[Exemption], key: bytes | None) -> Callable[[Finding, str], bool]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from dlpctl.policy.decide import Candidate, Decider, loosens
 from dlpctl.policy.loading import with_custom
@@ -12,9 +13,6 @@ from dlpctl.policy.model import Policy
 from dlpctl.policy.rules import EVERYTHING, Catalogue, Exemption, Rule
 from dlpctl.policy.selectors import Reach, is_known, reach
 from dlpctl.types import Action, Category, Destination
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _SOON = timedelta(days=14)
 # Values of unrelated shapes: a pattern that matches all of them matches everything.
@@ -35,7 +33,7 @@ class Lint(NamedTuple):
     message: str
 
 
-class _Kind(NamedTuple):
+class FindingKind(NamedTuple):
     type: str
     category: Category
     pattern_id: str
@@ -45,46 +43,50 @@ def lint(policy: Policy, catalogue: Catalogue, *, on: date | None = None) -> lis
     """Return problems in the order of the policy, then those of the policy itself."""
     day = on or datetime.now(UTC).date()
     catalogue = with_custom(catalogue, policy.custom_patterns)
-    kinds = _kinds(catalogue)
+    finding_kinds = _finding_kinds(catalogue)
     deciders = {to: Decider(policy, to, on=day) for to in Destination}
-    shadows = _Shadows(deciders, kinds)
+    shadows = _Shadows(deciders, finding_kinds)
     found: list[Lint] = []
     for index, rule in enumerate(policy.rules):
         place = f"rules[{index}]"
         found.extend(_idle(place, rule, shadows))
         if loosens(rule, policy.default_action):
             found.append(_loosening(place, rule, policy))
-        found.extend(_names(place, rule, catalogue, kinds))
-        found.extend(_masking(place, rule, kinds))
+        found.extend(_names(place, rule, catalogue, finding_kinds))
+        found.extend(_masking(place, rule, finding_kinds))
         for number, exemption in enumerate(rule.exceptions):
             found.extend(_exemption(f"{place}.exceptions[{number}]", rule, exemption, day))
-    found.extend(_uncovered(policy, deciders, kinds))
+    found.extend(_uncovered(policy, deciders, finding_kinds))
     return found
 
 
-def _kinds(catalogue: Catalogue) -> list[_Kind]:
+def _finding_kinds(catalogue: Catalogue) -> list[FindingKind]:
     """Return every kind of finding that is possible; a type without a pattern is a tagger's."""
     with_patterns = set(catalogue.patterns.values())
-    kinds = [
-        _Kind(name, category, "")
+    finding_kinds = [
+        FindingKind(name, category, "")
         for name, categories in catalogue.types.items()
         for category in categories
         if name not in with_patterns
     ]
     for pattern, name in catalogue.patterns.items():
-        kinds.extend(_Kind(name, category, pattern) for category in catalogue.types.get(name, ()))
-    return kinds
+        finding_kinds.extend(
+            FindingKind(name, category, pattern) for category in catalogue.types.get(name, ())
+        )
+    return finding_kinds
 
 
 class _Shadows:
     """The rules that decide for some kind of finding, and the rules that shadow the others."""
 
-    def __init__(self, deciders: dict[Destination, Decider], kinds: list[_Kind]) -> None:
+    def __init__(
+        self, deciders: dict[Destination, Decider], finding_kinds: list[FindingKind]
+    ) -> None:
         self._deciding: set[str | None] = set()
         self._before: dict[str | None, str | None] = {}
         for decider in deciders.values():
-            for kind in kinds:
-                candidates = decider.covering(*kind)
+            for finding_kind in finding_kinds:
+                candidates = decider.covering(*finding_kind)
                 for candidate in candidates:
                     shadowing = next(
                         (each for each in candidates if _shadows(each, candidate)), None
@@ -99,15 +101,13 @@ class _Shadows:
         return None if rule.id in self._deciding else self._before.get(rule.id)
 
 
-def _shadows(one: Candidate, other: Candidate) -> bool:
-    """Return whether `one` acts on all that `other` acts on, as strictly; of equals the earlier
-    does.
-    """
-    if one.counted or one.excepted or one.threshold > other.threshold:
+def _shadows(item: Candidate, other: Candidate) -> bool:
+    """Return whether `one` acts on all that `other` acts on, as strictly or earlier."""
+    if item.counted or item.excepted or item.threshold > other.threshold:
         return False
-    if one.verdict.action is not other.verdict.action:
-        return list(Action).index(one.verdict.action) > list(Action).index(other.verdict.action)
-    return one.place < other.place and other.verdict.operator in (None, one.verdict.operator)
+    if item.verdict.action is not other.verdict.action:
+        return list(Action).index(item.verdict.action) > list(Action).index(other.verdict.action)
+    return item.place < other.place and other.verdict.operator in (None, item.verdict.operator)
 
 
 def _idle(place: str, rule: Rule, shadows: _Shadows) -> Iterator[Lint]:
@@ -139,7 +139,9 @@ def _loosening(place: str, rule: Rule, policy: Policy) -> Lint:
     return Lint(Level.WARNING, "loosening", place, message)
 
 
-def _names(place: str, rule: Rule, catalogue: Catalogue, kinds: list[_Kind]) -> Iterator[Lint]:
+def _names(
+    place: str, rule: Rule, catalogue: Catalogue, finding_kinds: list[FindingKind]
+) -> Iterator[Lint]:
     for index, selector in enumerate(rule.data_types):
         at = f"{place}.dataTypes[{index}]"
         if not is_known(selector, catalogue):
@@ -148,7 +150,7 @@ def _names(place: str, rule: Rule, catalogue: Catalogue, kinds: list[_Kind]) -> 
                 " so nothing is ever found for it"
             )
             yield Lint(Level.ERROR, "unknown-type", at, message)
-        elif wider := _wider(selector, rule, kinds):
+        elif wider := _wider(selector, rule, finding_kinds):
             yield Lint(
                 Level.NOTE,
                 "redundant-type",
@@ -157,10 +159,12 @@ def _names(place: str, rule: Rule, catalogue: Catalogue, kinds: list[_Kind]) -> 
             )
 
 
-def _wider(selector: str, rule: Rule, kinds: list[_Kind]) -> str | None:
-    named = [kind for kind in kinds if reach(selector, *kind)]
+def _wider(selector: str, rule: Rule, finding_kinds: list[FindingKind]) -> str | None:
+    named = [finding_kind for finding_kind in finding_kinds if reach(selector, *finding_kind)]
     for other in rule.data_types:
-        reaches = {(reach(other, *kind), reach(selector, *kind)) for kind in named}
+        reaches = {
+            (reach(other, *finding_kind), reach(selector, *finding_kind)) for finding_kind in named
+        }
         if (
             named
             and other != selector
@@ -170,7 +174,7 @@ def _wider(selector: str, rule: Rule, kinds: list[_Kind]) -> str | None:
     return None
 
 
-def _masking(place: str, rule: Rule, kinds: list[_Kind]) -> Iterator[Lint]:
+def _masking(place: str, rule: Rule, finding_kinds: list[FindingKind]) -> Iterator[Lint]:
     if not rule.masking:
         return
     if rule.action is not Action.MASK:
@@ -178,10 +182,14 @@ def _masking(place: str, rule: Rule, kinds: list[_Kind]) -> Iterator[Lint]:
         yield Lint(Level.WARNING, "idle-masking", f"{place}.masking", message)
         return
     covered = [
-        kind for kind in kinds if any(reach(selector, *kind) for selector in rule.data_types)
+        finding_kind
+        for finding_kind in finding_kinds
+        if any(reach(selector, *finding_kind) for selector in rule.data_types)
     ]
     for selector, _ in rule.masking:
-        if selector != EVERYTHING and not any(reach(selector, *kind) for kind in covered):
+        if selector != EVERYTHING and not any(
+            reach(selector, *finding_kind) for finding_kind in covered
+        ):
             message = f"the rule does not cover {selector}, so this operator has no effect"
             yield Lint(Level.WARNING, "idle-masking", f"{place}.masking.{selector}", message)
 
@@ -209,7 +217,7 @@ def _exemption(place: str, rule: Rule, exemption: Exemption, day: date) -> Itera
 
 
 def _uncovered(
-    policy: Policy, deciders: dict[Destination, Decider], kinds: list[_Kind]
+    policy: Policy, deciders: dict[Destination, Decider], finding_kinds: list[FindingKind]
 ) -> Iterator[Lint]:
     fate = (
         f"gets the default action {policy.default_action}"
@@ -218,12 +226,18 @@ def _uncovered(
     )
     for to, decider in deciders.items():
         for category in Category:
-            types = sorted({kind.type for kind in kinds if kind.category is category})
+            types = sorted(
+                {
+                    finding_kind.type
+                    for finding_kind in finding_kinds
+                    if finding_kind.category is category
+                }
+            )
             bare = sorted(
                 {
-                    kind.type
-                    for kind in kinds
-                    if kind.category is category and not decider.covering(*kind)
+                    finding_kind.type
+                    for finding_kind in finding_kinds
+                    if finding_kind.category is category and not decider.covering(*finding_kind)
                 }
             )
             if not bare:

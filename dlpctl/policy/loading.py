@@ -139,7 +139,7 @@ class _Rules:
     def read(self, table: Table) -> tuple[Rule, ...]:
         items = table.items("rules", required=True, most=_MAX_RULES)
         tables = [Table(item, table.source, path, _RULE_KEYS) for path, item in items]
-        return tuple(self._rule(one, number) for number, one in enumerate(tables, start=1))
+        return tuple(self._rule(each, number) for number, each in enumerate(tables, start=1))
 
     def _rule(self, table: Table, number: int) -> Rule:
         name = table.text("name", "")
@@ -208,7 +208,7 @@ class _Rules:
     def _exemptions(self, table: Table) -> tuple[Exemption, ...]:
         items = table.items("exceptions", most=_MAX_EXCEPTIONS)
         tables = [Table(item, table.source, path, _EXEMPTION_KEYS) for path, item in items]
-        return tuple(self._exemption(one) for one in tables)
+        return tuple(self._exemption(each) for each in tables)
 
     def _exemption(self, table: Table) -> Exemption:
         fingerprint = pattern = None

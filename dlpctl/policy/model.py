@@ -43,9 +43,7 @@ class Policy(PolicyFields):
         check_patterns: PatternCheck | None = None,
         source: str = "",
     ) -> Policy:
-        """Read the table of a file or a request; raises `PolicyError`, which starts with
-        `source`.
-        """
+        """Read the table of a file or a request; raise `PolicyError` that names the `source`."""
         from dlpctl.errors import PolicyError
         from dlpctl.mappings import Source
         from dlpctl.policy.loading import read_policy

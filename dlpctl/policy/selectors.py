@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import IntEnum
-from typing import TYPE_CHECKING
 
 from dlpctl.policy.rules import EVERYTHING, Catalogue
 from dlpctl.types import Category
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 class Reach(IntEnum):
@@ -23,9 +20,7 @@ class Reach(IntEnum):
 
 
 def normal(selector: str) -> str:
-    """Return a selector in normal form: patterns (with hyphens) in lower case, others in upper
-    case.
-    """
+    """Return a selector in normal form: patterns in lower case, others in upper case."""
     return selector.lower() if "-" in selector else selector.upper()
 
 

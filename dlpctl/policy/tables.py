@@ -6,9 +6,9 @@ from dlpctl.errors import PolicyError
 from dlpctl.mappings import UnfitError, as_json
 
 
-def plain(place: str, value: object) -> object:
+def plain(location: str, value: object) -> object:
     """Return a copy of what every JSON reader can read; raise `PolicyError` for anything else."""
     try:
         return as_json(value)
     except UnfitError as unfit:
-        raise PolicyError(f"{place}{unfit.path}: {unfit.problem}") from None
+        raise PolicyError(f"{location}{unfit.path}: {unfit.problem}") from None

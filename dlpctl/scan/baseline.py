@@ -55,9 +55,7 @@ class Entry(NamedTuple):
     """The last day on which it counts."""
     reason: str
     path: str = ""
-    """A glob that the file must match, relative to the folder of the exceptions; empty for every
-    file.
-    """
+    """A glob for files, relative to the folder of the exceptions; empty for every file."""
     destination: str = ""
 
     def line(self) -> str:
@@ -76,9 +74,7 @@ class Entry(NamedTuple):
 
 
 class Baseline(NamedTuple):
-    """A file of exceptions. Fingerprints are made with the keys; the first is for new
-    exceptions.
-    """
+    """A file of exceptions; the first of its keys makes the fingerprints of new ones."""
 
     file: Path
     salts: tuple[bytes, ...]
@@ -170,9 +166,9 @@ class Acceptance:
 
     def accepts(self, result: Result) -> bool:
         found = [
-            one for one in self.concerned(result) if one.destination in ("", self._destination)
+            each for each in self.concerned(result) if each.destination in ("", self._destination)
         ]
-        if any(not one.has_expired(self._today) for one in found):
+        if any(not each.has_expired(self._today) for each in found):
             return True
         self.expired.update(found[:1])
         return False
@@ -228,47 +224,49 @@ def _parse(name: str, text: str) -> tuple[tuple[bytes, ...], tuple[Entry, ...]]:
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip() or line.startswith("#"):
             continue
-        place = f"{name}:{number}"
+        location = f"{name}:{number}"
         if line.startswith(("<<<<<<<", "=======", ">>>>>>>")):
             raise BaselineError(
-                f"{place}: is the mark of a merge conflict; keep the lines of both sides"
+                f"{location}: is the mark of a merge conflict; keep the lines of both sides"
             )
         first, _, rest = line.strip().partition(" ")
         if first == _SALT:
-            salts.append(_salt(place, rest))
+            salts.append(_salt(location, rest))
         else:
-            entries.add(_entry(place, first, rest))
+            entries.add(_entry(location, first, rest))
     return tuple(sorted(set(salts))), tuple(sorted(entries, key=_order))
 
 
-def _salt(place: str, text: str) -> bytes:
+def _salt(location: str, text: str) -> bytes:
     try:
         salt = bytes.fromhex(text)
     except ValueError:
         salt = b""
     if len(salt) != _KEY_BYTES:
-        raise BaselineError(f"{place}: the salt must be {_KEY_BYTES} bytes in hexadecimal")
+        raise BaselineError(f"{location}: the salt must be {_KEY_BYTES} bytes in hexadecimal")
     return salt
 
 
-def _entry(place: str, fingerprint: str, rest: str) -> Entry:
+def _entry(location: str, fingerprint: str, rest: str) -> Entry:
     type_name, _, text = rest.strip().partition(" ")
     if not _FINGERPRINT.fullmatch(fingerprint) or not type_name or "=" in type_name:
         raise BaselineError(
-            f"{place}: must start with a fingerprint of 32 hexadecimal digits and a type"
+            f"{location}: must start with a fingerprint of 32 hexadecimal digits and a type"
         )
-    given = _fields(place, text)
+    given = _fields(location, text)
     for name in ("owner", "expires", "reason"):
         if name not in given:
-            raise BaselineError(f"{place}: {name} is missing; who accepts it, why, and until when?")
+            raise BaselineError(
+                f"{location}: {name} is missing; who accepts it, why, and until when?"
+            )
     if (destination := given.get("destination", "")) and destination not in list(Destination):
         hint = did_you_mean(destination, Destination)
-        raise BaselineError(f"{place}: destination {destination!r} is not one{hint}")
+        raise BaselineError(f"{location}: destination {destination!r} is not one{hint}")
     try:
         expires = None if given["expires"] == NEVER else date.fromisoformat(given["expires"])
     except ValueError:
         raise BaselineError(
-            f"{place}: expires is neither a day such as 2027-01-31 nor never"
+            f"{location}: expires is neither a day such as 2027-01-31 nor never"
         ) from None
     return Entry(
         fingerprint,
@@ -281,27 +279,27 @@ def _entry(place: str, fingerprint: str, rest: str) -> Entry:
     )
 
 
-def _fields(place: str, text: str) -> dict[str, str]:
+def _fields(location: str, text: str) -> dict[str, str]:
     given: dict[str, str] = {}
     at = 0
     while text[at:].strip():
         found = _FIELD.match(text, at)
         if found is None:
-            raise BaselineError(f'{place}: must continue with fields such as reason="test data"')
+            raise BaselineError(f'{location}: must continue with fields such as reason="test data"')
         name, value = found.groups()
         if name not in _FIELDS or name in given:
             why = (
                 "occurs twice" if name in given else f"is not a field{did_you_mean(name, _FIELDS)}"
             )
-            raise BaselineError(f"{place}: {name} {why}")
+            raise BaselineError(f"{location}: {name} {why}")
         try:
             given[name] = str(json.loads(value)) if value.startswith('"') else value
         except ValueError:
             raise BaselineError(
-                f"{place}: {name} holds a backslash that JSON does not know"
+                f"{location}: {name} holds a backslash that JSON does not know"
             ) from None
         if not given[name].strip():
-            raise BaselineError(f"{place}: {name} is empty")
+            raise BaselineError(f"{location}: {name} is empty")
         at = found.end()
     return given
 

@@ -1,6 +1,4 @@
-"""Turn content into results: findings with lines and columns, without values and accepted
-findings.
-"""
+"""Turn content into results: findings with lines and columns, without values."""
 
 from __future__ import annotations
 
@@ -83,7 +81,7 @@ class Examiner:
         self._excerpts_left: dict[str, int] = {}
         self._without_names = detector if detector.names_wanted else detector.without_names()
         self.tells_values_apart = False
-        """Whether results get a `value_id`: a history repeats its contents."""
+        """True for a history, which repeats contents: then results get a `value_id`."""
         self._labels: dict[str, str] = {}
         self._run_key = os.urandom(16)
 
@@ -100,7 +98,7 @@ class Examiner:
         return blocks.scan(self.detector, text, self.min_score)
 
     def scan_binary(self, text: str) -> Sequence[Finding]:
-        """The same for the strings of a binary file."""
+        """Find values in the strings of a binary file."""
         return self._in_binaries.scan(text, self.min_score)
 
     def text(self, path: str, data: bytes) -> Found:
@@ -169,9 +167,7 @@ class Examiner:
         return found._replace(results=[_moved(one, lines, before) for one in found.results]), ending
 
     def place(self, path: str, located: Places) -> Found:
-        """Return findings as results, but for those that the allow list takes; many of them are
-        made as they are asked for.
-        """
+        """Return findings as results, without those that the allow list takes."""
         numbers = self._kept(located)
         results = self._identified(path, self._rows(path, located, numbers))
         accepted = len(located) - len(numbers)

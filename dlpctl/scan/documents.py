@@ -52,10 +52,12 @@ class Documents:
             self._examiner.scan
         )  # the names of members and sheets may hold values themselves
         names.know(placed)
-        shown = names.shown([one.place for one in placed])
+        shown = names.shown([each.place for each in placed])
         missed = list(node.uninspected())
-        places = names.shown([part.place for part in missed])
-        reasons = [f"{place}: {part.reason}" for place, part in zip(places, missed, strict=True)]
+        locations = names.shown([part.place for part in missed])
+        reasons = [
+            f"{location}: {part.reason}" for location, part in zip(locations, missed, strict=True)
+        ]
         return self._examiner.place(path, _DocumentPlaces(placed, shown)), reasons
 
 
@@ -108,13 +110,13 @@ class _DocumentPlaces(Places):
         return self._placed[number].value
 
     def position(self, number: int, finding: Finding) -> Position:
-        one = self._placed[number]
+        each = self._placed[number]
         named = _LINE.fullmatch(finding.locator or "")
         if named is None:
             return Position(1, 1, 1, 1, 0, 0, finding.locator or "")
         line = int(named[1])
-        source = one.document.segments[one.segment].anchor
+        source = each.document.segments[each.segment].anchor
         column = (
-            source.column_of(one.start, one.value) if isinstance(source, Lines | Readable) else 0
+            source.column_of(each.start, each.value) if isinstance(source, Lines | Readable) else 0
         )
-        return Position(line, column or 1, line, column + len(one.value) if column else 1, 0, 0)
+        return Position(line, column or 1, line, column + len(each.value) if column else 1, 0, 0)

@@ -14,16 +14,16 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, suppress
+from contextlib import closing
+from functools import partial
 from queue import SimpleQueue
 from typing import Any, NamedTuple, NoReturn, Protocol, Self, TypeVar
 
 from dlpctl.errors import DlpctlError, EngineError, fault
+from dlpctl.forked import Child, read_message, write_message
 
 _AHEAD = 3
 """Tasks a worker that wait or are done and not yet taken, so that none idles during a long one."""
-_LENGTH = 8
-_PIECE = 1 << 20
 _LARGEST = 1 << 30
 """The most bytes of a message: a worker has read hostile files, so its lengths are not trusted."""
 _DONE, _FAILED = 0, 1
@@ -72,21 +72,19 @@ class InOrder:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+    def __exit__(self, error_type: type[BaseException] | None, *_: object) -> None:
         for _child in range(self._jobs):
             self._todo.put(None)
         for child in self._children:
-            child.end(at_once=kind is not None)
+            child.end(at_once=error_type is not None)
 
     def run(self, batches: Iterator[BatchT]) -> Iterator[tuple[BatchT, Any]]:
-        """Yield each batch with the outcome of its task. One batch runs here: a worker costs
-        more.
-        """
+        """Yield each batch with the outcome of its task; a single batch runs in this process."""
         first = [batch for _, batch in zip(range(2), batches, strict=False)]
         if len(first) < 2 or self._jobs < 2:
-            with closing(self._make_work()) as work:
+            with closing(self._make_work()) as job:
                 for batch in _chained(first, batches):
-                    yield batch, None if batch.task is None else work(batch.task)
+                    yield batch, None if batch.task is None else job(batch.task)
             return
         if self._prepare is not None:
             self._prepare()
@@ -111,18 +109,18 @@ class InOrder:
             ):  # all of them before the first thread, which a fork would not copy
                 self._children.append(_Child(self._make_work, self._children))
         for number in range(self._jobs):
-            work = self._children[number] if FORKS else self._make_work()
-            threading.Thread(target=self._serve, args=(work,), daemon=True).start()
+            job = self._children[number] if FORKS else self._make_work()
+            threading.Thread(target=self._serve, args=(job,), daemon=True).start()
 
-    def _serve(self, work: Work) -> None:
+    def _serve(self, job: Work) -> None:
         while (slot := self._todo.get()) is not None:
             try:
-                slot.answer.put((work(slot.batch.task), None))
+                slot.answer.put((job(slot.batch.task), None))
             except BaseException as problem:
                 slot.answer.put((None, problem))  # raised where it is awaited
                 break
-        if not isinstance(work, _Child):
-            work.close()
+        if not isinstance(job, _Child):
+            job.close()
 
 
 def _chained(first: Iterable[Any], rest: Iterable[Any]) -> Iterator[Any]:
@@ -137,26 +135,16 @@ def _taken(slot: _Slot) -> tuple[Any, Any]:
     return slot.batch, outcome
 
 
-class _Child:
-    """A process that does one task at a time."""
+class _Child(Child):
+    """A worker in a process of its own."""
 
     def __init__(self, make_work: Callable[[], Work], others: Iterable[_Child]) -> None:
-        to_read, self._requests = os.pipe()
-        self._answers, to_write = os.pipe()
-        self._pid = os.fork()
-        if not self._pid:
-            # Copies of the other children's pipes would hide the end of the parent from them.
-            for other in others:
-                other.close()
-            self.close()
-            _live(make_work, to_read, to_write)
-        os.close(to_read)
-        os.close(to_write)
+        super().__init__(partial(_live, make_work), others)
 
     def __call__(self, task: Any, /) -> Any:
         try:
-            _send(self._requests, task)
-            answer = _receive(self._answers)
+            _send(self.tasks, task)
+            answer = _receive(self.answers)
         except OSError:
             answer = None
         except (ValueError, RecursionError):
@@ -172,27 +160,15 @@ class _Child:
                 raise EngineError(reason)
         raise EngineError(_NO_ANSWER)
 
-    def close(self) -> None:
-        os.close(self._requests)
-        os.close(self._answers)
-
-    def end(self, *, at_once: bool) -> None:
-        """End the worker: it ends by itself when its pipe is closed, unless `at_once`."""
-        if at_once:
-            with suppress(ProcessLookupError):
-                os.kill(self._pid, signal.SIGKILL)
-        self.close()
-        os.waitpid(self._pid, 0)
-
 
 def _live(make_work: Callable[[], Work], requests: int, answers: int) -> NoReturn:
     """Run a child, which must not return into what its parent was doing."""
     status = 1
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its children itself
-        with closing(make_work()) as work:
+        with closing(make_work()) as job:
             while (task := _receive(requests)) is not None:
-                _send(answers, (_DONE, work(task)))
+                _send(answers, (_DONE, job(task)))
         status = 0
     except DlpctlError as error:
         _send(answers, (_FAILED, error.message))
@@ -206,30 +182,10 @@ def _live(make_work: Callable[[], Work], requests: int, answers: int) -> NoRetur
 
 
 def _send(pipe: int, value: Any) -> None:
-    data = json.dumps(value, default=list).encode()
-    rest = memoryview(len(data).to_bytes(_LENGTH, "little") + data)
-    while rest:
-        rest = rest[os.write(pipe, rest) :]
+    write_message(pipe, json.dumps(value, default=list).encode())
 
 
 def _receive(pipe: int) -> Any:
     """Return the next value; None if the other side is gone."""
-    head = _read(pipe, _LENGTH)
-    if head is None:
-        return None
-    length = int.from_bytes(head, "little")
-    if length > _LARGEST:
-        raise ValueError("the message is too large")
-    data = _read(pipe, length)
-    return None if data is None else json.loads(data)
-
-
-def _read(pipe: int, size: int) -> bytes | None:
-    parts: list[bytes] = []
-    while size:
-        part = os.read(pipe, min(size, _PIECE))
-        if not part:
-            return None
-        parts.append(part)
-        size -= len(part)
-    return b"".join(parts)
+    message = read_message(pipe, _LARGEST)
+    return None if message is None else json.loads(message)

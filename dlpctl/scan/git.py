@@ -56,9 +56,7 @@ class Blob(NamedTuple):
 
 class Repository:
     def __init__(self, folder: str) -> None:
-        """Raise `InputError` without git, or for a folder that is in no repository that git
-        reads.
-        """
+        """Raise `InputError` without git, or for a folder in no repository that git reads."""
         if shutil.which("git") is None:
             raise InputError(
                 "git is not installed, or not found on PATH; folders can be scanned without it"
@@ -67,14 +65,14 @@ class Repository:
         self.root = ""
         try:
             with self._stream("rev-parse", "--is-bare-repository", "--absolute-git-dir") as stream:
-                said = os.fsdecode(stream.read())
+                message = os.fsdecode(stream.read())
         except InputError as problem:
             if _NO_REPOSITORY not in problem.message:
                 raise
             raise InputError(
                 f"{folder}: is in no git repository; --staged, --history and --diff are for one"
             ) from None
-        bare, git_folder = said.rstrip("\n").split("\n", 1)
+        bare, git_folder = message.rstrip("\n").split("\n", 1)
         self.root = git_folder if bare == "true" else self._answer("rev-parse", "--show-toplevel")
 
     @property
@@ -155,12 +153,12 @@ class Repository:
     def contents(self) -> Contents:
         return Contents(self._command("cat-file", "--batch"))
 
-    def within(self, place: Path) -> str:
+    def within(self, location: Path) -> str:
         """Return a path below the root of the repository, as git names it."""
         try:
-            return place.resolve().relative_to(Path(self.root).resolve()).as_posix()
+            return location.resolve().relative_to(Path(self.root).resolve()).as_posix()
         except ValueError:
-            raise UsageError(f"{place}: is not in the repository {self.root}") from None
+            raise UsageError(f"{location}: is not in the repository {self.root}") from None
 
     def has_path(self, inside: str) -> bool:
         """Return whether the index or the last commit has a file at or below this path."""
@@ -228,9 +226,7 @@ class Contents:
             process.communicate()
 
     def read(self, names: Sequence[str]) -> Iterator[tuple[int, BufferedReader | None]]:
-        """Yield size and stream of each blob, all of which must be read; None if git cannot read
-        it.
-        """
+        """Yield size and stream of each blob, which must be read; None if git cannot read it."""
         waiting = list(names)
         while waiting:
             stream = self._ask(waiting)
@@ -295,8 +291,8 @@ def _raw_changes(stream: BufferedReader) -> Iterator[_Change]:
 def _tokens(stream: BufferedReader) -> Iterator[bytes]:
     rest = b""
     while data := stream.read1(_READ):
-        *whole, rest = (rest + data).split(b"\0")
-        yield from whole
+        *full, rest = (rest + data).split(b"\0")
+        yield from full
     if rest:
         yield rest
 
@@ -313,17 +309,17 @@ def _blobs(change: _Change) -> Iterator[Blob | Skip]:
 def _added_lines(stream: BufferedReader) -> Iterator[tuple[tuple[int, int], ...]]:
     """Yield the ranges of added lines for each file of a patch without context."""
     ranges: list[tuple[int, int]] | None = None
-    begins = True
+    at_start = True
     while line := stream.readline(_READ):
-        if begins and line.startswith(b"diff --git "):
+        if at_start and line.startswith(b"diff --git "):
             if ranges is not None:
                 yield tuple(ranges)
             ranges = []
-        elif begins and ranges is not None and (hunk := _HUNK.match(line)):
+        elif at_start and ranges is not None and (hunk := _HUNK.match(line)):
             first, count = int(hunk[1]), int(hunk[2] or 1)
             if count:
                 ranges.append((first, first + count - 1))
-        begins = line.endswith(b"\n")
+        at_start = line.endswith(b"\n")
     if ranges is not None:
         yield tuple(ranges)
 
@@ -335,5 +331,5 @@ def _environment() -> dict[str, str]:
 def _said(errors: IO[bytes]) -> str:
     """Return the first line of git's error."""
     errors.seek(0)
-    said = errors.read(_LONGEST_ERROR).decode("utf-8", "replace").strip()
-    return said.split("\n")[0].removeprefix("fatal: ").removeprefix("error: ") or "failed"
+    message = errors.read(_LONGEST_ERROR).decode("utf-8", "replace").strip()
+    return message.split("\n")[0].removeprefix("fatal: ").removeprefix("error: ") or "failed"

@@ -104,11 +104,11 @@ def _regex(glob: str) -> str | None:
         char = glob[at]
         if char == "*":
             stars = len(glob[at:]) - len(glob[at:].lstrip("*"))
-            begins, ends = at == 0 or glob[at - 1] == "/", at + stars == len(glob)
-            if stars == 2 and begins and glob.startswith("/", at + 2):
+            at_start, ends = at == 0 or glob[at - 1] == "/", at + stars == len(glob)
+            if stars == 2 and at_start and glob.startswith("/", at + 2):
                 out.append("(?:.*/)?")
                 at += 3
-            elif stars == 2 and begins and ends:
+            elif stars == 2 and at_start and ends:
                 out.append(".+")
                 at += 2
             else:

@@ -53,23 +53,23 @@ def find_claimed(
     if text is None:
         return []
     return [
-        (fingerprint(key, one.type, text[one.start : one.end], one.category), one.type)
-        for one in _matching(claim, text, scan(text))
+        (fingerprint(key, each.type, text[each.start : each.end], each.category), each.type)
+        for each in _matching(claim, text, scan(text))
     ]
 
 
 def _matching(claim: Claim, text: str, findings: Sequence[Finding]) -> list[Finding]:
     """Return the findings that a claim points at; these tools look for secrets only."""
-    secrets = [one for one in findings if one.category is Category.SECRETS]
+    secrets = [each for each in findings if each.category is Category.SECRETS]
     if claim.sha1:
-        same = [one for one in secrets if _sha1(text[one.start : one.end]) == claim.sha1]
+        same = [each for each in secrets if _sha1(text[each.start : each.end]) == claim.sha1]
         if same:
             return same[:1]
     starts = [0, *(found.end() for found in _LINE_END.finditer(text))]
     return [
-        one
-        for one in secrets
-        if bisect_right(starts, one.start) <= claim.line <= bisect_right(starts, one.end)
+        each
+        for each in secrets
+        if bisect_right(starts, each.start) <= claim.line <= bisect_right(starts, each.end)
     ]
 
 
@@ -117,14 +117,14 @@ def _detect_secrets(name: str, text: str) -> list[Claim]:
         return [
             Claim(
                 str(path),
-                int(one.get("line_number", 0)),
-                str(one["type"]),
-                sha1=str(one["hashed_secret"]),
+                int(each.get("line_number", 0)),
+                str(each["type"]),
+                sha1=str(each["hashed_secret"]),
             )
             for path, found in results.items()
-            for one in found
+            for each in found
             # An entry that somebody has confirmed as a real secret is not an exception.
-            if one.get("is_secret") is not True
+            if each.get("is_secret") is not True
         ]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise BaselineError(

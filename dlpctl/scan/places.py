@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from dlpctl.detect.packed import PackedFindings
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from dlpctl.types import Finding
+from dlpctl.types import Finding
 
 _AROUND = 60
 """Characters before and after a value, in its line, that identify the finding between runs."""

@@ -257,9 +257,7 @@ class Reader:
         return self._documents.read(shown, PurePosixPath(shown).name, data)
 
     def _part(self, path: str, shown: str, first: int, last: int, binary: bool) -> Outcome:
-        """Return the findings that start in a range of a file that is too large to be read at
-        once.
-        """
+        """Return the findings that start in a range of a large file."""
         margin = self._examiner.margin
         begin = max(0, first - margin)
         try:

@@ -20,7 +20,7 @@ class Content(NamedTuple):
     is_binary: bool = False
     is_archive: bool = False
     in_process: bool = True
-    """Whether its format is text underneath, which is searched if the format fails."""
+    """True for text underneath, which is searched if its format fails."""
 
 
 TEXT = Content("text", is_text=True)
@@ -51,7 +51,7 @@ class InParts(NamedTuple):
 
     binary: bool
     not_inspected: str = ""
-    """What this leaves out."""
+    """The parts that this leaves out."""
 
 
 def in_parts(head: bytes, path: str, tail: bytes = b"") -> InParts | None:

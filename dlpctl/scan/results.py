@@ -1,6 +1,4 @@
-"""The results of a scan: findings with their places and without values, and counts of what was
-read.
-"""
+"""The results of a scan: findings with places and without values, and counts."""
 
 from __future__ import annotations
 
@@ -95,9 +93,9 @@ class Summary:
         self.skipped: dict[Why, int] = {}
         self.worst: float | None = None
         self.partial = False
-        """Whether the scan was stopped before its end."""
+        """True if the scan was stopped before its end."""
         self.is_empty = False
-        """Whether no file was scanned although some should have been."""
+        """True if no file was scanned although some should have been."""
         self.notes: list[str] = []
         """Sentences for people about the course of the scan."""
 

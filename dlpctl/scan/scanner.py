@@ -45,7 +45,7 @@ _MOST_JOBS = 16
 class _Batch(NamedTuple):
     task: Any
     skipped: list[Skip]
-    """What was skipped before it."""
+    """Files that were skipped before it."""
 
 
 class Scan:

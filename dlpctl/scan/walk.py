@@ -1,6 +1,4 @@
-"""Select the files of a tree, in the order of their names, with a reason for each that is
-skipped.
-"""
+"""Select the files of a tree by name, with a reason for each that is skipped."""
 
 from __future__ import annotations
 
@@ -26,13 +24,11 @@ class File(NamedTuple):
     """The path in results."""
     size: int
     stream: bool = False
-    """Whether it is stdin, which has no size."""
+    """True for stdin, which has no size."""
 
 
 class Selection:
-    """The wanted files of a tree. Globs are those of `.gitignore`, relative to the walked
-    folder.
-    """
+    """The wanted files of a tree, by globs of `.gitignore` relative to its folder."""
 
     def __init__(
         self,
@@ -65,9 +61,7 @@ class Selection:
         return Why.ALLOWED if self._allowed is not None and self._allowed(shown) else None
 
     def why_not_blob(self, path: str) -> Why | None:
-        """Return the reason to skip a path of git, whose folders were not walked and size is
-        unknown.
-        """
+        """Return the reason to skip a path of git; its folders were not walked."""
         if self._exclude and self._exclude.covers(path):
             return Why.EXCLUDED
         return self.why_not_file(path, path, 0)
@@ -99,10 +93,10 @@ def _named_file(name: str, status: os.stat_result, selection: Selection) -> File
 
 def _outermost(names: Sequence[str]) -> Iterator[str]:
     """Yield the names once each, without those in a folder that is also named."""
-    places = [Path(name).absolute() for name in names]
-    for number, (name, place) in enumerate(zip(names, places, strict=True)):
-        if place not in places[:number] and not any(
-            other.is_dir() for other in places if other in place.parents
+    locations = [Path(name).absolute() for name in names]
+    for number, (name, location) in enumerate(zip(names, locations, strict=True)):
+        if location not in locations[:number] and not any(
+            other.is_dir() for other in locations if other in location.parents
         ):
             yield name
 
@@ -124,9 +118,7 @@ class _Walk:
     def folder(
         self, path: str, inside: str, layers: Sequence[_Outer | _Layer]
     ) -> Iterator[File | Skip]:
-        """Yield the entries of a folder; `inside` is its path in the tree, with a slash at its
-        end.
-        """
+        """Yield the entries of a folder; `inside` is its path in the tree, with a last slash."""
         stack = [self._entries(path, inside, tuple(layers))]
         while stack:
             for entry in stack[-1]:
@@ -213,16 +205,22 @@ def _rules_above(folder: str, selection: Selection) -> list[_Outer | _Layer]:
     """Return the rules of the folders above, up to the root of the repository."""
     if not selection.ignore_files:
         return []
-    here = Path(folder).resolve()
-    root = next((place for place in (here, *here.parents) if (place / _GIT).exists()), None)
+    base = Path(folder).resolve()
+    root = next(
+        (location for location in (base, *base.parents) if (location / _GIT).exists()), None
+    )
     if root is None:
         return []  # in no repository: nothing says how far up rules would reach
-    between = [place for place in here.parents if place == root or root in place.parents]
-    places = [(root / _GIT / "info" / "exclude", root)]
-    places += [(place / name, place) for place in reversed(between) for name in IGNORE_FILES]
+    between = [
+        location for location in base.parents if location == root or root in location.parents
+    ]
+    locations = [(root / _GIT / "info" / "exclude", root)]
+    locations += [
+        (location / name, location) for location in reversed(between) for name in IGNORE_FILES
+    ]
     return [
-        _Outer("" if place == here else f"{here.relative_to(place).as_posix()}/", rules)
-        for file, place in places
+        _Outer("" if location == base else f"{base.relative_to(location).as_posix()}/", rules)
+        for file, location in locations
         if (rules := _read_rules(file))
     ]
 

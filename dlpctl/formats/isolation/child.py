@@ -14,16 +14,13 @@ import importlib.util
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from dlpctl.errors import DlpctlError, FormatError
 from dlpctl.formats.discovery import format_in
+from dlpctl.formats.interface import Document
 from dlpctl.formats.isolation import messages
 from dlpctl.processes import confinement
 from dlpctl.processes.parent import Parent
-
-if TYPE_CHECKING:
-    from dlpctl.formats.interface import Document
 
 _KEPT_SHARE = 32
 """The part of its memory in which the process keeps documents that it may be asked to mask."""
@@ -128,9 +125,7 @@ def _answer(parent: Parent[messages.Request], reader: Reader, request: messages.
 
 
 def _write_bytecode(package: str) -> None:
-    """Compile a package that is imported for the first time on this machine: within the sandbox,
-    nothing can write its bytecode, and each process would have to compile it again.
-    """
+    """Compile a package before the sandbox, in which nothing can write its bytecode."""
     found = importlib.util.find_spec(package)
     tag = f".{sys.implementation.cache_tag}."
     for folder in (found and found.submodule_search_locations) or ():

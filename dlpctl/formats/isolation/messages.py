@@ -7,9 +7,10 @@ anchors of segments, stays in the worker: the parent never sees it and never sen
 from __future__ import annotations
 
 from array import array
+from collections.abc import Sequence
 from itertools import accumulate, chain, islice
 from operator import add, le, ne, sub
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from dlpctl.config.settings import FileLimits
 from dlpctl.errors import CannotMaskError, DlpctlError, FormatError
@@ -25,10 +26,6 @@ from dlpctl.formats.interface import (
 )
 from dlpctl.formats.locators import Cells, Escapes, Lines, Units
 from dlpctl.processes.schema import InvalidMessageError, Line, ListOf, OneOf, Record
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 Locator = Units | Cells | Lines
 _REFUSALS: tuple[type[FormatError], ...] = (FormatError, CannotMaskError, NotThisFormatError)

@@ -80,9 +80,7 @@ def is_content(element: str, attribute: str, value: str) -> bool:
 
 
 def is_telling(value: str) -> bool:
-    """Return whether a name of a font, style or part may hold a value, although none is
-    expected.
-    """
+    """Return whether a name of a font, style or part holds a value after all."""
     return (
         bool(_VALUE.search(value) and _NO_ZEROES.search(value))
         and not _STANDARD.match(value)

@@ -1,35 +1,32 @@
-"""Excel workbooks: cells with their headers, formulas with their results, and names that are
-referred to.
-"""
+"""Excel workbooks: cells with their headers, formulas with their results, names with references."""
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 
 from dlpctl.errors import CannotMaskError
 from dlpctl.formats.encoding import Edit as TextEdit
-from dlpctl.formats.interface import Limits, Segment
+from dlpctl.formats.encoding import spliced
+from dlpctl.formats.interface import Limits
 from dlpctl.formats.office import formulas, sheet
 from dlpctl.formats.office.flow import ATTRIBUTES, TEXT, Dialect, Flow
 from dlpctl.formats.office.formulas import Renames
-from dlpctl.formats.office.numbers import Shown, shown_by_style
+from dlpctl.formats.office.layers import layers_of
 from dlpctl.formats.office.opc import (
     OpenXml,
     dialect_of,
     in_reading_order,
     label_of,
     part_readings,
-    source_of,
 )
 from dlpctl.formats.office.parts import PackagePlan, tags
 from dlpctl.formats.office.reading import Leaf, Reading, Spot, disjoint
-from dlpctl.formats.office.strings import STRINGS, Strings
+from dlpctl.formats.office.strings import STRINGS
+from dlpctl.formats.office.workbook import CellTable, Sheet, StringsSpot, Workbook
 from dlpctl.formats.office.writing import source_edits
-from dlpctl.formats.office.xmltext import XmlSource, decoded
-from dlpctl.formats.office.zipped import READ_BEFORE
-from dlpctl.formats.source import spliced
+from dlpctl.formats.office.xmltext import decoded
+from dlpctl.formats.office.zipped import READ_BEFORE, Wanted
 from dlpctl.regex import lazy
 
 _FORMULAS = {
@@ -45,100 +42,6 @@ _PIVOT_CACHE = lazy(r"xl/pivotCache/pivotCache\w+\.xml")
 _CLAIM = lazy(r"\scontains(?:SemiMixedTypes|NonDate|String|Integer|Date)=(?:\"[^\"]*\"|'[^']*')")
 _LOCATIONS = {"hyperlink@location"}
 _SHEET_NAMES = {"sheet@name", "worksheetSource@sheet", "rangeSet@sheet", "sheetName@val", "lpstr"}
-_RANGE = lazy(r"\$?([A-Z]{1,3})\$?(\d+)(?::\$?([A-Z]{1,3})\$?(\d+))?")
-_TELLING_PLACE = lazy(r"@|\d{5}")
-
-
-@dataclass(slots=True)
-class _Table:
-    part: str
-    row: int
-    first_column: int
-    last_column: int
-    columns: list[str]
-
-
-@dataclass(slots=True)
-class _Sheet:
-    part: str
-    label: str
-    tables: list[_Table] = field(default_factory=list)
-
-    def headers(self) -> dict[int, int]:
-        """Return the row of each column's header, by the tables of the sheet."""
-        return {
-            column: table.row
-            for table in self.tables
-            for column in range(table.first_column, table.last_column + 1)
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class StringsSpot(Spot):
-    """The anchor of strings that no cell shows."""
-
-    used: bytes = b""
-    """A byte for each string of the workbook, 1 where a cell shows it."""
-
-
-class _Workbook:
-    """The sheets, tables, styles and shared strings of a workbook."""
-
-    def __init__(self, parts: Mapping[str, bytes], plan: PackagePlan) -> None:
-        self.parts = parts
-        self.part = next(
-            (
-                one.target
-                for one in plan.relations
-                if one.source == "" and one.type.endswith("/officeDocument")
-            ),
-            "",
-        )
-        main = decoded(parts.get(self.part, b""), self.part, strict=False).text
-        self.names = [one.get("name", "") for one, _, _ in tags(main, "sheet")]
-        by_id = {one.key: one.target for one in plan.relations if one.source == self.part}
-        listed = {
-            by_id.get(one.get("id", ""), ""): one.get("name", "")
-            for one, _, _ in tags(main, "sheet")
-        }
-        from_1904 = any(
-            one.get("date1904") in {"1", "true"} for one, _, _ in tags(main, "workbookPr")
-        )
-        self.sheets = {
-            part: _Sheet(part, _place(listed.get(part, ""), part), list(self._tables(part, plan)))
-            for part in parts
-            if "worksheet+xml" in plan.type_of(part)
-            or "macrosheet+xml" in plan.type_of(part).lower()
-            or (part in listed and plan.is_xml(part))
-        }
-        strings = next(iter(plan.targets(self.part, "sharedStrings")), "")
-        self.strings_part = strings if strings in parts else ""
-        styles = next(iter(plan.targets(self.part, "styles")), "")
-        self.shown: dict[str, Shown] = {}
-        if styles in parts:
-            self.shown = shown_by_style(decoded(parts[styles], styles).text, from_1904=from_1904)
-
-    def strings(self) -> Strings:
-        return Strings(
-            decoded(self.parts[self.strings_part], self.strings_part).text
-            if self.strings_part
-            else ""
-        )
-
-    def _tables(self, part: str, plan: PackagePlan) -> Iterator[_Table]:
-        for target in plan.targets(part, "table"):
-            if target not in self.parts:
-                continue
-            source = decoded(self.parts[target], target).text
-            for table, _, _ in tags(source, "table"):
-                found = _RANGE.match(table.get("ref", ""))
-                if found and table.get("headerRowCount", "1") != "0":
-                    first = sheet.number_of(found[1])
-                    columns = [
-                        sheet.decoded(one.get("name", ""))
-                        for one, _, _ in tags(source, "tableColumn")
-                    ]
-                    yield _Table(target, int(found[2]), first, first + len(columns) - 1, columns)
 
 
 class Excel(OpenXml):
@@ -147,7 +50,7 @@ class Excel(OpenXml):
     def readings(
         self, parts: Mapping[str, bytes], plan: PackagePlan, limits: Limits
     ) -> Iterator[tuple[Reading, Spot]]:
-        book = _Workbook(parts, plan)
+        book = Workbook(parts, plan)
         strings = book.strings()
         texts = strings.texts()
         used = bytearray(len(texts))
@@ -166,53 +69,34 @@ class Excel(OpenXml):
             yield reading, StringsSpot(label, reading.layer, label, reading.places, "", bytes(used))
 
     def _sheet(
-        self, book: _Workbook, one: _Sheet, strings: Sequence[str], used: bytearray, limits: Limits
+        self, book: Workbook, each: Sheet, strings: Sequence[str], used: bytearray, limits: Limits
     ) -> Iterator[tuple[Reading, Spot]]:
-        source = decoded(book.parts[one.part], one.part).text
+        source = decoded(book.parts[each.part], each.part).text
         split = sheet.split(source)
         shows, formula_texts = sheet.read(source, split, strings, book.shown, used)
         del source
-        yield from sheet.layers_of(one.part, one.label, shows, formula_texts, one.headers())
-        for reading in Flow(split.shell, Dialect.OFFICE, limits, one.part).readings():
-            yield reading, Spot(one.part, reading.layer, one.label, reading.places, reading.unit)
+        yield from layers_of(each.part, each.label, shows, formula_texts, each.headers())
+        for reading in Flow(split.shell, Dialect.OFFICE, limits, each.part).readings():
+            yield reading, Spot(each.part, reading.layer, each.label, reading.places, reading.unit)
 
-    def changes(
-        self,
-        parts: Mapping[str, bytes],
-        plan: PackagePlan,
-        sources: dict[str, XmlSource],
-        wanted: Mapping[tuple[str, str], list[TextEdit]],
-        segments: Sequence[Segment],
-    ) -> dict[str, list[TextEdit]]:
-        return _Masking(parts, plan, sources, wanted, segments).changes()
+    def changes(self, wanted: Wanted[PackagePlan]) -> dict[str, list[TextEdit]]:
+        return _Masking(wanted).changes()
 
-    def voided(
-        self, parts: Mapping[str, bytes], plan: PackagePlan, changes: Mapping[str, object]
-    ) -> set[str]:
-        """The order of calculation lists cells whose formulas may be gone."""
-        if any("worksheet" in plan.type_of(part) for part in changes):
-            return {
-                one.target for one in plan.relations if one.type.endswith("/calcChain")
-            } & parts.keys()
-        return set()
+    def voided(self, wanted: Wanted[PackagePlan], changes: Mapping[str, object]) -> set[str]:
+        """Return the order of calculation, which lists cells whose formulas may be gone."""
+        if not any("worksheet" in wanted.plan.type_of(part) for part in changes):
+            return set()
+        orders = (each for each in wanted.plan.relations if each.type.endswith("/calcChain"))
+        return {each.target for each in orders} & wanted.parts.keys()
 
 
 class _Masking:
-    """The edits of one workbook: what is said twice in it is changed twice."""
+    """The edits of one workbook, in which a value may be written twice."""
 
-    def __init__(
-        self,
-        parts: Mapping[str, bytes],
-        plan: PackagePlan,
-        sources: dict[str, XmlSource],
-        wanted: Mapping[tuple[str, str], list[TextEdit]],
-        segments: Sequence[Segment],
-    ) -> None:
-        self._parts = parts
-        self._plan = plan
-        self._sources = sources
-        self._wanted = wanted
-        self._book = _Workbook(parts, plan)
+    def __init__(self, wanted: Wanted[PackagePlan]) -> None:
+        self._parts, self._plan, self._wanted = wanted.parts, wanted.plan, wanted.edits
+        self._source_of = wanted.source
+        self._book = Workbook(self._parts, self._plan)
         self._strings = self._book.strings()
         self._string_edits: dict[int, list[TextEdit]] = {}
         self._cells: dict[str, dict[str, tuple[sheet.CellSpot, str]]] = {}
@@ -225,7 +109,7 @@ class _Masking:
         self._table_columns: dict[str, dict[str, str]] = {}
         self._renames = Renames()
         self._found: dict[str, list[TextEdit]] = {}
-        for text, _, spot, _ in segments:
+        for text, _, spot, _ in wanted.segments:
             if isinstance(spot, sheet.CellSpot):
                 self._cells.setdefault(spot.part, {})[spot.layer] = spot, text
             elif isinstance(spot, StringsSpot):
@@ -235,9 +119,9 @@ class _Masking:
         self._rename()
         for part in self._book.sheets:
             self._cell_edits(part)
-        for one in self._book.sheets.values():
-            for table in one.tables:
-                self._match_headers(one, table)
+        for each in self._book.sheets.values():
+            for table in each.tables:
+                self._match_headers(each, table)
         for part in self._parts:
             if part in self._book.sheets:
                 self._write_sheet(part)
@@ -249,9 +133,7 @@ class _Masking:
         return self._found
 
     def _withdraw_claims(self) -> None:
-        """Caches of pivot tables no longer say that a field holds nothing but numbers where a text
-        is now.
-        """
+        """Remove the claims of pivot caches that a field holds nothing but numbers."""
         if not any(_PIVOT_CACHE.match(part) for part in self._found):
             return
         for part in self._parts:
@@ -267,7 +149,7 @@ class _Masking:
                     self._found[part].append(TextEdit(at, at, ' containsMixedTypes="1"'))
 
     def _source(self, part: str) -> str:
-        return source_of(self._parts, self._sources, part).text
+        return self._source_of(part).text
 
     def _layer(self, part: str, layer: str) -> tuple[sheet.CellSpot, str]:
         nothing = sheet.CellSpot(part, layer, "", array("I"), columns=array("I"))
@@ -290,7 +172,7 @@ class _Masking:
         names: set[str] = set()
         for reading in part_readings(self._book.part, self._parts[self._book.part], READ_BEFORE):
             for leaf, text in reading.changed(edits) if reading.layer == ATTRIBUTES else ():
-                # One name may be told by several elements; the first one found speaks for all.
+                # One name may be told by several elements; the first one found counts.
                 if leaf.text in self._book.names:
                     self._renames.sheets[leaf.text] = formulas.sheet_name(text, sheets)
                 elif leaf.kind == "definedName@name":
@@ -332,7 +214,7 @@ class _Masking:
             for column, index in spot.in_row(row).items()
         }
 
-    def _match_headers(self, one: _Sheet, table: _Table) -> None:
+    def _match_headers(self, each: Sheet, table: CellTable) -> None:
         """The names of a table's columns are the texts of its header cells, all different."""
         edits = self._wanted.get((table.part, ATTRIBUTES), ())
         readings = part_readings(table.part, self._parts[table.part], READ_BEFORE)
@@ -342,13 +224,13 @@ class _Masking:
             if reading.layer == ATTRIBUTES
             for leaf, text in reading.changed(edits)
         }
-        cells = self._header_cells(one.part, table.row)
+        cells = self._header_cells(each.part, table.row)
         now: dict[str, str] = {}
         for number, name in enumerate(table.columns):
             text = changed.get(name, name)
             if table.first_column + number in cells:
                 position, shown = cells[table.first_column + number]
-                new = self._text_now(one.part, position, shown)
+                new = self._text_now(each.part, position, shown)
                 text = text if new == shown else new
             now[name] = text
         taken = {text.casefold() for name, text in now.items() if text == name}
@@ -360,7 +242,7 @@ class _Masking:
             self._renames.columns[name] = new
             if table.first_column + number in cells:
                 position, _ = cells[table.first_column + number]
-                self._overrides.setdefault(one.part, {})[position] = new
+                self._overrides.setdefault(each.part, {})[position] = new
 
     def _fit(self, part: str, leaf: Leaf, edits: Sequence[TextEdit]) -> str:
         text = spliced(leaf.text, edits) if edits else leaf.text
@@ -437,8 +319,3 @@ class _Masking:
             )
         if edits:
             self._found.setdefault(part, []).extend(edits)
-
-
-def _place(name: str, part: str) -> str:
-    """Return the label of a sheet for people: its name, unless that looks like a value."""
-    return part if not name or _TELLING_PLACE.search(name) else name

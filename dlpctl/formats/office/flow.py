@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
-from dlpctl.errors import FormatError
-from dlpctl.formats.interface import Limits
+from dlpctl.formats.encoding import character
+from dlpctl.formats.interface import Limits, too_deep
 from dlpctl.formats.office.content import (
     STRUCTURAL_TEXTS,
     is_content,
@@ -23,7 +23,7 @@ from dlpctl.formats.office.content import (
     words,
 )
 from dlpctl.formats.office.reading import Builder, Leaf, Reading, ViewPlan
-from dlpctl.formats.office.xmltext import TOKEN, attributes, character, local, unescaped
+from dlpctl.formats.office.xmltext import TOKEN, attributes, local, unescaped
 from dlpctl.regex import lazy
 
 TEXT, ATTRIBUTES, REMARKS = "text", "attributes", "remarks"
@@ -52,9 +52,7 @@ _NAME = lazy(r"\sname\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 
 
 def says_nothing(source: str) -> bool:
-    """Return whether a part of styles has no text and no attribute that tells more than styles do:
-    most have none, and some are large.
-    """
+    """Return whether a part of styles has neither text nor telling attributes."""
     if _BETWEEN_TAGS.search(source):
         return False
     values = {double or single for double, single in set(_QUOTED.findall(source))}
@@ -90,12 +88,12 @@ class Group:
 class Flow:
     """One pass over the tokens of a part."""
 
-    def __init__(self, source: str, dialect: Dialect, limits: Limits, place: str) -> None:
+    def __init__(self, source: str, dialect: Dialect, limits: Limits, location: str) -> None:
         self._source = source
         self._dialect = dialect
         self._labelled = dialect in {Dialect.PROPERTIES, Dialect.FOREIGN}
         self._limits = limits
-        self._place = place
+        self._place = location
         self._grouping = _GROUPS | _MORE_GROUPS if dialect is Dialect.OPEN_DOCUMENT else _GROUPS
         self._groups: list[Group] = []
         self._open: list[tuple[Group, Group]] = []
@@ -146,10 +144,7 @@ class Flow:
             return
         self._names.append(name)
         if len(self._names) > self._limits.nesting:
-            raise FormatError(
-                f"{self._place} nests deeper than {self._limits.nesting} levels: raise "
-                "limits.nesting"
-            )
+            raise too_deep(self._place, self._limits)
         if name in self._grouping:
             group = Group(cell=self._cell(), label=self._labels[-1] if self._labels else "")
             fields = Group(cell=group.cell)
@@ -196,11 +191,11 @@ class Flow:
         ):
             self._add(Leaf(start, end, meaning(raw), name), field=name in _INSTRUCTIONS)
         elif raw.strip() and (self._dialect is Dialect.FOREIGN or name not in STRUCTURAL_TEXTS):
-            kind = (
+            leaf_kind = (
                 NUMBER if name == "v" and not _CACHED_NUMBERS.isdisjoint(self._names[-3:]) else name
             )
             label = self._labels[-1] if self._labels else ""
-            leaf = Leaf(start, end, meaning(raw), kind)
+            leaf = Leaf(start, end, meaning(raw), leaf_kind)
             if name == _LISTED and self._groups and self._groups[-1].label == label:
                 # A list of words: what was written with spaces in it may have been cut there.
                 self._groups[-1].items += ((" ", 0), (leaf, 0))
@@ -260,9 +255,7 @@ class Flow:
 
 
 def _character(name: str, tag: str) -> str:
-    """Return the character that an element shows; fonts of symbols have theirs in the private use
-    area.
-    """
+    """Return the character that an element shows; symbol fonts use the private area."""
     if name in HYPHENS:
         return HYPHENS[name]
     code = _CHARACTER.search(tag)
@@ -276,7 +269,7 @@ def _repeated(found: re.Match[str]) -> int:
 
 
 def joined(groups: list[Group], *, labelled: bool) -> Reading:
-    """The groups as one text, and the ways to look at it."""
+    """Return the groups as one text, and the views of it."""
     builder = Builder(TEXT)
     builder.reading.unit = "text" if labelled else "paragraph"
     spans: list[list[tuple[int, int, int]]] = []

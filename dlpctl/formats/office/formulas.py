@@ -6,8 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from dlpctl.formats.encoding import Edit
-from dlpctl.formats.source import spliced
+from dlpctl.formats.encoding import Edit, spliced
 from dlpctl.regex import lazy
 
 _TOKEN = lazy(
@@ -40,9 +39,7 @@ class Renames:
 
 
 def masked(formula: str, edits: Sequence[Edit], renames: Renames) -> str | None:
-    """The formula with edits made and names followed; None where an edit touches what is neither
-    literal nor name.
-    """
+    """Return a formula with edits made and names followed; None for edits of anything else."""
     parts: list[str] = []
     read = 0
     left = list(edits)
@@ -64,34 +61,25 @@ def masked(formula: str, edits: Sequence[Edit], renames: Renames) -> str | None:
 
 
 def _token(token: re.Match[str], edits: Sequence[Edit], renames: Renames) -> str | None:
-    kind, text, at = token.lastgroup, token[0], token.start()
-    if kind == "literal":
-        within = [
-            Edit(max(start - at, 1), min(end - at, len(text) - 1), replacement.replace('"', '""'))
-            for start, end, replacement in edits
-            if max(start - at, 1) < len(text)
-        ]
-        return spliced(text, within)
-    if kind in {"quoted", "sheet"}:
-        name = text[1:-1].replace("''", "'") if kind == "quoted" else text
-        new = ":".join(renames.sheets.get(one, one) for one in name.split(":"))
+    syntax, text, at = token.lastgroup, token[0], token.start()
+    if syntax == "literal":
+        moved = (edit.moved(-at) for edit in edits)
+        return spliced(text, moved, lambda new: new.replace('"', '""'), margin=1)
+    if syntax in {"quoted", "sheet"}:
+        name = text[1:-1].replace("''", "'") if syntax == "quoted" else text
+        new = ":".join(renames.sheets.get(each, each) for each in name.split(":"))
         if new == name and edits:
             # The sheet of another file: nothing here is called so.
-            within = [
-                Edit(
-                    max(start - at, 0),
-                    min(end - at, len(text)),
-                    replacement.translate(_ILLEGAL).replace("'", ""),
-                )
-                for start, end, replacement in edits
-            ]
-            new = spliced(text, within).strip("'")
+            moved = (edit.moved(-at) for edit in edits)
+            new = spliced(
+                text, moved, lambda name: name.translate(_ILLEGAL).replace("'", ""), margin=0
+            ).strip("'")
         return text if new == name else _quoted(new)
-    if kind == "columns" and renames.columns:
+    if syntax == "columns" and renames.columns:
         nested = "[" in text[1:]
         text = _COLUMN.sub(lambda found: found[1] + _column(found[2], renames, nested=nested), text)
         return text if text != token[0] or not edits else None
-    if kind == "name" and text in renames.names:
+    if syntax == "name" and text in renames.names:
         return renames.names[text]
     return None if edits else text
 

@@ -21,11 +21,10 @@ _WHOLE = 1e18
 
 
 def shown_by_style(styles: str, *, from_1904: bool) -> dict[str, Shown]:
-    """For each style of cells that shows numbers in a way of its own: what it makes of a stored
-    number.
-    """
+    """Return how each style of cells shows a stored number, if not as it is."""
     codes = {
-        one.get("numFmtId", ""): one.get("formatCode", "") for one, _, _ in tags(styles, "numFmt")
+        each.get("numFmtId", ""): each.get("formatCode", "")
+        for each, _, _ in tags(styles, "numFmt")
     }
     found: dict[str, Shown] = {}
     by_format: dict[str, Shown | None] = {}
@@ -105,9 +104,7 @@ def _date(from_1904: bool) -> Shown:
 
 
 def _digits(section: str) -> Callable[[str], str] | None:
-    """A section that is digits with literals between them, such as `000-00-0000`; None for any
-    other.
-    """
+    """Return a section of digits and literals, such as `000-00-0000`; None for others."""
     template: list[tuple[str, bool]] = []
     for quoted, escaped, char in _LITERAL.findall(section):
         if char in {"0", "#"}:
@@ -115,14 +112,14 @@ def _digits(section: str) -> Callable[[str], str] | None:
         elif char and char not in "-() /:+$":
             return None
         else:
-            template += ((one, False) for one in quoted or escaped or char)
-    places = sum(is_place for _, is_place in template)
-    if places < 4 or (all(is_place for _, is_place in template) and template[0][0] == "#"):
+            template += ((each, False) for each in quoted or escaped or char)
+    locations = sum(is_place for _, is_place in template)
+    if locations < 4 or (all(is_place for _, is_place in template) and template[0][0] == "#"):
         return None
 
     def show(digits: str) -> str:
-        filled = digits.rjust(places, "\0")
-        extra, rest = filled[: len(filled) - places], filled[len(filled) - places :]
+        filled = digits.rjust(locations, "\0")
+        extra, rest = filled[: len(filled) - locations], filled[len(filled) - locations :]
         text, at = [], 0
         for char, is_place in template:
             if not is_place:

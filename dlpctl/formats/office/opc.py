@@ -1,13 +1,11 @@
-"""Office Open XML: what Word, Excel and PowerPoint files share. They are read and masked part by
-part.
-"""
+"""Office Open XML: Word, Excel and PowerPoint files, read and masked part by part."""
 
 from __future__ import annotations
 
 import io
 import re
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 
 from dlpctl.formats import zipfiles
@@ -15,15 +13,14 @@ from dlpctl.formats.encoding import Edit as TextEdit
 from dlpctl.formats.interface import (
     Limits,
     NotThisFormatError,
-    Segment,
 )
 from dlpctl.formats.office.content import is_telling
 from dlpctl.formats.office.flow import Dialect, Flow, says_nothing
 from dlpctl.formats.office.parts import CONTENT_TYPES, FAMILIES, PackagePlan
 from dlpctl.formats.office.reading import Reading, Spot
 from dlpctl.formats.office.writing import source_edits
-from dlpctl.formats.office.xmltext import XmlSource, decoded
-from dlpctl.formats.office.zipped import ZippedDocument, without_overlap
+from dlpctl.formats.office.xmltext import decoded
+from dlpctl.formats.office.zipped import Wanted, ZippedDocument, without_overlap
 from dlpctl.regex import lazy
 
 _MAIN_TYPE = re.compile(
@@ -83,55 +80,29 @@ class OpenXml(ZippedDocument[PackagePlan]):
                         Spot(part, reading.layer, label, reading.places, reading.unit, ways=ways),
                     )
 
-    def changed(
-        self,
-        parts: Mapping[str, bytes],
-        plan: PackagePlan,
-        wanted: Mapping[tuple[str, str], list[TextEdit]],
-        segments: Sequence[Segment],
-        gone: set[str],
-    ) -> dict[str, bytes | None]:
-        sources: dict[str, XmlSource] = {}
-        changes = self.changes(parts, plan, sources, wanted, segments)
-        dropped = plan.dropped() | gone | self.voided(parts, plan, changes)
-        for part, references in plan.without(dropped):
+    def changed(self, wanted: Wanted[PackagePlan]) -> dict[str, bytes | None]:
+        changes = self.changes(wanted)
+        dropped = wanted.plan.dropped() | wanted.gone | self.voided(wanted, changes)
+        for part, references in wanted.plan.without(dropped):
             changes[part] = without_overlap([*changes.get(part, []), *references])
         changed: dict[str, bytes | None] = {
-            part: source_of(parts, sources, part).encoded(found)
-            for part, found in changes.items()
-            if found
+            part: wanted.source(part).encoded(found) for part, found in changes.items() if found
         }
         return changed | dict.fromkeys(dropped)
 
-    def changes(
-        self,
-        parts: Mapping[str, bytes],
-        plan: PackagePlan,
-        sources: dict[str, XmlSource],
-        wanted: Mapping[tuple[str, str], list[TextEdit]],
-        segments: Sequence[Segment],
-    ) -> dict[str, list[TextEdit]]:
-        """The edits of each part's source that the edits of its layers come to."""
-        del plan
+    def changes(self, wanted: Wanted[PackagePlan]) -> dict[str, list[TextEdit]]:
+        """Return the edits of each part's source that the edits of its layers come to."""
         found: dict[str, list[TextEdit]] = {}
-        for text, _, spot, _ in segments:
-            if (
-                isinstance(spot, Spot)
-                and spot.ways is not None
-                and (spot.part, spot.layer) in wanted
-            ):
-                source = source_of(parts, sources, spot.part)
-                changed = spot.ways.changed(text, wanted[spot.part, spot.layer])
-                found.setdefault(spot.part, []).extend(
-                    source_edits(source.text, spot.layer, changed)
-                )
+        for text, _, spot, _ in wanted.segments:
+            if isinstance(spot, Spot) and spot.ways and (spot.part, spot.layer) in wanted.edits:
+                changed = spot.ways.changed(text, wanted.edits[spot.part, spot.layer])
+                source = wanted.source(spot.part).text
+                found.setdefault(spot.part, []).extend(source_edits(source, spot.layer, changed))
         return found
 
-    def voided(
-        self, parts: Mapping[str, bytes], plan: PackagePlan, changes: Mapping[str, object]
-    ) -> set[str]:
-        """Parts that the changes make wrong and that programs make anew."""
-        del parts, plan, changes
+    def voided(self, wanted: Wanted[PackagePlan], changes: Mapping[str, object]) -> set[str]:
+        """Return parts that the changes make wrong and that programs make anew."""
+        del wanted, changes
         return set()
 
 
@@ -152,12 +123,6 @@ def dialect_of(part: str) -> Dialect:
     return Dialect.OFFICE if _OFFICE_FOLDERS.match(part) else Dialect.FOREIGN
 
 
-def source_of(parts: Mapping[str, bytes], sources: dict[str, XmlSource], part: str) -> XmlSource:
-    if part not in sources:
-        sources[part] = decoded(parts[part], part, strict=False)
-    return sources[part]
-
-
 def in_reading_order(parts: Mapping[str, bytes]) -> list[str]:
     """The document before its properties and relationships, slides by number."""
 
@@ -176,9 +141,7 @@ def label_of(part: str) -> str:
 
 
 def _family(data: bytes) -> str | None:
-    """The format that the content types speak of, empty for another; None where only a part of the
-    file is at hand.
-    """
+    """Return the format of the content types, empty for another; None for a part of a file."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive, archive.open(CONTENT_TYPES) as stream:
             found = _MAIN_TYPE.search(stream.read(_HEAD))

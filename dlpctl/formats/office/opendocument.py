@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.encoding import Edit as TextEdit
-from dlpctl.formats.interface import Limits, NotThisFormatError, Segment
+from dlpctl.formats.interface import Limits, NotThisFormatError
 from dlpctl.formats.office.flow import Dialect, Flow
 from dlpctl.formats.office.reading import Reading, Spot
 from dlpctl.formats.office.writing import source_edits
@@ -17,6 +17,7 @@ from dlpctl.formats.office.xmltext import ATTRIBUTE, TOKEN, decoded, local
 from dlpctl.formats.office.zipped import (
     NAME_HOLDS_VALUE,
     READ_BEFORE,
+    Wanted,
     ZippedDocument,
     without_overlap,
 )
@@ -92,23 +93,16 @@ class OpenDocument(ZippedDocument[_Plan]):
                 for reading in _readings(part, parts[part], limits):
                     yield reading, Spot(part, reading.layer, part, reading.places, reading.unit)
 
-    def changed(
-        self,
-        parts: Mapping[str, bytes],
-        plan: _Plan,
-        wanted: Mapping[tuple[str, str], list[TextEdit]],
-        segments: Sequence[Segment],
-        gone: set[str],
-    ) -> dict[str, bytes | None]:
-        del segments
-        changed: dict[str, bytes | None] = dict.fromkeys(plan.dropped() | gone)
-        for part in dict.fromkeys(part for part, _ in wanted):
+    def changed(self, wanted: Wanted[_Plan]) -> dict[str, bytes | None]:
+        parts, gone = wanted.parts, wanted.plan.dropped() | wanted.gone
+        changed: dict[str, bytes | None] = dict.fromkeys(gone)
+        for part in dict.fromkeys(part for part, _ in wanted.edits):
             if part == _MANIFEST:
                 raise CannotMaskError(NAME_HOLDS_VALUE)
             source = decoded(parts[part], part, doctype=True)
             found: list[TextEdit] = []
             for reading in _readings(part, parts[part], READ_BEFORE):
-                leaves = reading.changed(wanted.get((part, reading.layer), ()))
+                leaves = reading.changed(wanted.edits.get((part, reading.layer), ()))
                 found += source_edits(source.text, reading.layer, leaves)
             changed[part] = source.encoded(
                 without_overlap([*found, *_as_texts(source.text, found)])
@@ -118,7 +112,7 @@ class OpenDocument(ZippedDocument[_Plan]):
             entries = [
                 TextEdit(*entry.span(), "")
                 for entry in _ENTRY.finditer(manifest.text)
-                if any(f'full-path="{name}"' in entry[0] for name in plan.dropped() | gone)
+                if any(f'full-path="{name}"' in entry[0] for name in gone)
             ]
             if entries:
                 changed[_MANIFEST] = manifest.encoded(entries)
@@ -137,9 +131,7 @@ def _readings(part: str, data: bytes, limits: Limits) -> Iterator[Reading]:
 
 
 def _as_texts(source: str, edits: Sequence[TextEdit]) -> Iterator[TextEdit]:
-    """Cells in which something changes become texts: their tags repeat what they show as a number,
-    a date or a formula.
-    """
+    """Make changed cells texts: their tags repeat a number, a date or a formula."""
     starts = sorted(edit.start for edit in edits)
     opening: list[re.Match[str]] = []
     for found in TOKEN.finditer(source):

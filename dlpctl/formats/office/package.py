@@ -51,9 +51,7 @@ def opened(data: bytes, limits: Limits) -> Package:
 
 
 def rewritten(data: bytes, changed: Mapping[str, bytes | None], *, remarks: bool) -> bytes:
-    """Return a copy with parts changed or, where they are None, left out. `remarks` keeps comments
-    and extra fields.
-    """
+    """Return a copy with parts changed or left out (None); `remarks` keeps comments."""
     output = io.BytesIO()
     with (
         zipfiles.opened(data) as archive,

@@ -1,6 +1,4 @@
-"""The plan of an Office Open XML package: what each part is, which refer to which, and which a
-masked copy drops.
-"""
+"""The plan of an Office Open XML package: types and relations of its parts."""
 
 from __future__ import annotations
 
@@ -48,7 +46,9 @@ def tags(source: str, name: str) -> Iterator[tuple[dict[str, str], int, int]]:
     for found in TOKEN.finditer(source):
         if found["name"] == name and not found["close"]:
             tag = found["attributes"]
-            values = {local(one): unescaped(tag[start:end]) for one, start, end in attributes(tag)}
+            values = {
+                local(each): unescaped(tag[start:end]) for each, start, end in attributes(tag)
+            }
             yield values, found.start(), found.end()
 
 
@@ -61,11 +61,11 @@ class PackagePlan:
         self._parts = parts
         source = decoded(parts[CONTENT_TYPES], CONTENT_TYPES).text
         self._by_part = {
-            one.get("PartName", "").lstrip("/").lower(): one
-            for one, _, _ in tags(source, "Override")
+            each.get("PartName", "").lstrip("/").lower(): each
+            for each, _, _ in tags(source, "Override")
         }
         self._by_ending = {
-            one.get("Extension", "").lower(): one for one, _, _ in tags(source, "Default")
+            each.get("Extension", "").lower(): each for each, _, _ in tags(source, "Default")
         }
         self.relations = [
             relation
@@ -97,20 +97,18 @@ class PackagePlan:
         )
 
     def dropped(self) -> set[str]:
-        """Parts that no masked copy has: pictures of the first page, and signatures, which are void
-        then.
-        """
-        thumbnails = {one.target for one in self.relations if one.type.endswith(_THUMBNAIL)}
-        shown = {one.target for one in self.relations if not one.type.endswith(_THUMBNAIL)}
+        """Return pictures of the first page and signatures, which no masked copy has."""
+        thumbnails = {each.target for each in self.relations if each.type.endswith(_THUMBNAIL)}
+        shown = {each.target for each in self.relations if not each.type.endswith(_THUMBNAIL)}
         signatures = {name for name in self._parts if name.startswith(_SIGNATURES)}
         return (thumbnails - shown) & self._parts.keys() | signatures
 
-    def targets(self, name: str, kind: str) -> list[str]:
+    def targets(self, name: str, relation_type: str) -> list[str]:
         """The parts that a part refers to by relationships of that kind."""
         return [
-            one.target
-            for one in self.relations
-            if one.source == name and one.type.endswith(f"/{kind}") and not one.external
+            each.target
+            for each in self.relations
+            if each.source == name and each.type.endswith(f"/{relation_type}") and not each.external
         ]
 
     def without(self, dropped: set[str]) -> Iterator[tuple[str, list[Edit]]]:
@@ -119,17 +117,17 @@ class PackagePlan:
         folded = {name.lower() for name in dropped}
         gone = [
             Edit(start, end, "")
-            for one, start, end in tags(types.text, "Override")
-            if one.get("PartName", "")[1:].lower() in folded
+            for each, start, end in tags(types.text, "Override")
+            if each.get("PartName", "")[1:].lower() in folded
         ]
         if gone:
             yield CONTENT_TYPES, gone
-        for part in {one.source for one in self.relations}:
+        for part in {each.source for each in self.relations}:
             rels = rels_of(part)
             edits = [
-                Edit(one.start, one.end, "")
-                for one in self.relations
-                if one.source == part and not one.external and one.target in dropped
+                Edit(each.start, each.end, "")
+                for each in self.relations
+                if each.source == part and not each.external and each.target in dropped
             ]
             if edits and rels not in dropped:
                 yield rels, edits
@@ -145,13 +143,15 @@ def _relations(name: str, data: bytes) -> Iterator[Relation]:
     folder, file = posixpath.split(name)
     base = posixpath.dirname(folder)
     owner = posixpath.join(base, file.removesuffix(".rels"))
-    for one, start, end in tags(source.text, "Relationship"):
-        external = one.get("TargetMode", "") == "External"
-        target = one.get("Target", "")
+    for each, start, end in tags(source.text, "Relationship"):
+        external = each.get("TargetMode", "") == "External"
+        target = each.get("Target", "")
         if not external:
             target = (
                 target[1:]
                 if target.startswith("/")
                 else posixpath.normpath(posixpath.join(base, target))
             )
-        yield Relation(owner, one.get("Id", ""), one.get("Type", ""), target, external, start, end)
+        yield Relation(
+            owner, each.get("Id", ""), each.get("Type", ""), target, external, start, end
+        )

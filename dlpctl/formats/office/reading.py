@@ -9,10 +9,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from dlpctl.errors import CannotMaskError
-from dlpctl.formats.encoding import Edit
+from dlpctl.formats.encoding import Edit, spliced
 from dlpctl.formats.interface import Piece, Segment, View
 from dlpctl.formats.locators import Cells, Units
-from dlpctl.formats.source import spliced
 
 
 class Leaf(NamedTuple):
@@ -41,9 +40,7 @@ class ViewPlan(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LeafRanges:
-    """The ways from a text back to the leaves that it was joined from, as plain numbers: of many
-    leaves few change.
-    """
+    """The ways from a text back to its leaves, as plain numbers: of many leaves few change."""
 
     starts: array[int]
     """The position in the text at which each leaf starts ..."""
@@ -122,9 +119,7 @@ class Reading:
 def portions(
     starts: Sequence[int], length_of: Callable[[int], int], edits: Iterable[Edit]
 ) -> dict[int, list[Edit]]:
-    """For each leaf that edits of a text touch, the edits within it; a replacement goes to the
-    first leaf touched.
-    """
+    """Return the edits within each leaf; a replacement goes to the first leaf touched."""
     found: dict[int, list[Edit]] = {}
     for start, end, replacement in edits:
         index = max(0, bisect_right(starts, start) - 1)

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from dlpctl.errors import CannotMaskError, FormatError
+from dlpctl.errors import CannotMaskError
 from dlpctl.formats.binary import strings_in
 from dlpctl.formats.encoding import Edit as TextEdit
-from dlpctl.formats.interface import Document, Edit, Limits, Uninspected
+from dlpctl.formats.encoding import character, spliced
+from dlpctl.formats.interface import Children, Document, Edits, Limits, Uninspected, too_deep
 from dlpctl.formats.office.content import words
 from dlpctl.formats.office.flow import TEXT, Group, joined
 from dlpctl.formats.office.reading import Collector, Leaf, Reading, Spot, edits_by_layer
-from dlpctl.formats.office.xmltext import character
 from dlpctl.formats.recognition import HEAD
-from dlpctl.formats.source import spliced
 from dlpctl.regex import lazy
 
 _TOKEN = lazy(
@@ -78,13 +77,7 @@ class RichText:
         collector.add(reading, Spot(_PLACE, TEXT, _PLACE, reading.places, reading.unit))
         return Document(self.name, collector.segments, collector.views, reader.uninspected)
 
-    def mask(
-        self,
-        data: bytes,
-        document: Document,
-        edits: Sequence[Edit],
-        children: Mapping[str, bytes | None],
-    ) -> bytes:
+    def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
         del children
         source = data.decode("latin-1")
         wanted = edits_by_layer(document.segments, edits).get((_PLACE, TEXT), [])
@@ -132,16 +125,13 @@ class _Reader:
         source = self._source
         while (found := _TOKEN.search(source, at)) is not None:
             at = found.end()
-            kind = found.lastgroup
+            syntax = found.lastgroup
             if found["binary"] is not None:
                 at += int(found["binary"])
             elif found["brace"] == "{":
                 stack.append(replace(state))
                 if len(stack) > self._limits.nesting:
-                    raise FormatError(
-                        f"groups nest deeper than {self._limits.nesting} levels: raise "
-                        "limits.nesting"
-                    )
+                    raise too_deep("a group", self._limits)
                 opened, ignorable, skipped = True, False, 0
                 bare_word = False
                 continue
@@ -158,7 +148,7 @@ class _Reader:
                 continue
             elif not state.hidden:
                 touching = bare_word and found.start() == word_end
-                skipped = self._character(found, kind or "", state, skipped, after_word=touching)
+                skipped = self._character(found, syntax or "", state, skipped, after_word=touching)
             opened = ignorable = bare_word = False
         return joined(self._groups, labelled=False)
 
@@ -188,22 +178,26 @@ class _Reader:
         return state
 
     def _character(
-        self, found: re.Match[str], kind: str, state: _State, skipped: int, *, after_word: bool
+        self,
+        found: re.Match[str],
+        syntax: str,
+        state: _State,
+        skipped: int,
+        *,
+        after_word: bool,
     ) -> int:
-        """Add what a token shows; gives how many characters are still to be skipped, which only
-        replace others.
-        """
+        """Add what a token shows; return how many stand-in characters are still to be skipped."""
         start, end = found.span()
-        if kind == "code":
+        if syntax == "code":
             text, skip = character(int(found["code"]) % 0x10000), state.skip_after_unicode
             state.group.items.append((Leaf(start, end, text, "code"), state.change))
             return skip
-        if kind == "bytes":
+        if syntax == "bytes":
             raw = bytes.fromhex(found["bytes"].replace("\\'", ""))[skipped:]
             text = raw.decode(self._encoding, "replace")
             start += 4 * min(skipped, (end - start) // 4)
             left = max(skipped - (end - found.start()) // 4, 0)
-        elif kind == "text":
+        elif syntax == "text":
             text, left = found["text"][skipped:], max(skipped - len(found["text"]), 0)
             start += min(skipped, end - start)
         else:
@@ -216,7 +210,7 @@ class _Reader:
             self._widen(state, found.start(), start if text else end)
         if text:
             state.group.items.append(
-                (Leaf(start, end, text, "word" if after_word else kind), state.change)
+                (Leaf(start, end, text, "word" if after_word else syntax), state.change)
             )
         return left
 

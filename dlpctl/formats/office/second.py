@@ -111,9 +111,7 @@ def _symbol(element: ElementTree.Element) -> str:
 
 
 def _characters(data: bytes) -> Iterator[str]:
-    """The texts of a large part, as they go by. The name of each element that ends is between
-    them.
-    """
+    """Yield the texts of a large part, with the names of the elements that end between them."""
     from html import unescape
 
     pieces: list[str] = []
@@ -139,9 +137,7 @@ def _characters(data: bytes) -> Iterator[str]:
 
 
 def _spellings(text: str) -> str:
-    """A text, with escapes of spreadsheets, joined literals of formulas and percent-encoding read
-    too.
-    """
+    """Return a text with its readings: escapes, joined literals, percent-encoding."""
     others = (
         _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text) if "_x" in text else text,
         _JOINED_LITERALS.sub("", text) if '"' in text else text,

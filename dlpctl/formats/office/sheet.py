@@ -4,34 +4,28 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import accumulate, compress
-from operator import ne
 from typing import NamedTuple
 
 from dlpctl.errors import CannotMaskError, FormatError
-from dlpctl.formats.encoding import Edit
-from dlpctl.formats.locators import Cells, letters_of
-from dlpctl.formats.office.content import is_header
+from dlpctl.formats.encoding import Edit, character
+from dlpctl.formats.locators import Cells
 from dlpctl.formats.office.numbers import Shown, plain
-from dlpctl.formats.office.reading import Reading, Spot, ViewPlan, portions
-from dlpctl.formats.office.xmltext import attributes, character, escaped, local, unescaped
+from dlpctl.formats.office.reading import Spot, portions
+from dlpctl.formats.office.xmltext import attributes, escaped, local, unescaped
 from dlpctl.regex import lazy
 
 CELLS, COLUMN, FORMULAS = "cells", "column ", "formulas"
-_APART = "\n\n"
 _DATA = lazy(r"<((?:[^\s/>:\"'<=!?]+:)?)sheetData\s*>")
 _ESCAPE = lazy(r"_x([0-9A-Fa-f]{4})_")
-_HEADER_WITHIN = 20
 _TAG = r"[^>\"'/]*+(?:(?:\"[^\"]*+\"|'[^']*+'|/(?!>))[^>\"'/]*+|(?!))*+"
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 class Cell(NamedTuple):
-    """A cell that is looked at again: what it holds as the source spells it."""
+    """A cell that is read again, as the source spells it."""
 
     start: int
     type: str
@@ -72,9 +66,7 @@ class Shows:
 
 @dataclass(frozen=True, slots=True)
 class CellSpot(Spot):
-    """The anchor of cells. All that masking needs to know of them is here, so that it reads none
-    but those that change.
-    """
+    """The anchor of cells, with all that masking needs to read only those that change."""
 
     apart: int = 1
     """The number of characters between the texts of two cells."""
@@ -133,20 +125,18 @@ def cell_at(source: str, part: Split, position: int) -> Cell:
     found = _cell_pattern(part.prefix).match(source, position)
     if found is None or found["row"] is not None:
         raise CannotMaskError("this is not what was read from the file: read it again")
-    letters, digits, style, kind, value, more, inner, _, _ = found.groups()
+    letters, digits, style, cell_type, value, more, inner, _, _ = found.groups()
     if more:
-        _, _, _, kind = _attributes(more, letters, digits, style, kind)
+        _, _, _, cell_type = _attributes(more, letters, digits, style, cell_type)
     if inner is not None:
-        value = _inner(inner, kind)[0]
-    return Cell(found.start(), kind or "n", value or "", inner)
+        value = _inner(inner, cell_type)[0]
+    return Cell(found.start(), cell_type or "n", value or "", inner)
 
 
 def read(
     source: str, part: Split, strings: Sequence[str], shown: Mapping[str, Shown], used: bytearray
 ) -> tuple[Shows, Shows]:
-    """Return the texts of all cells, and their formulas; `used` gets a 1 for each shared string
-    that they show.
-    """
+    """Return the texts of all cells, and their formulas; mark the shared strings in `used`."""
     # A sheet has a million of them: no call for a cell that is as most are.
     result, formulas = Shows(), Shows()
     add_text, add_row, add_column = result.texts.append, result.rows.append, result.columns.append
@@ -154,34 +144,34 @@ def read(
     row = column = 0
     of_row = ""
     for found in _cell_pattern(part.prefix).finditer(source, part.start, part.end):
-        letters, digits, style, kind, text, more, inner, number, row_tag = found.groups()
+        letters, digits, style, cell_type, text, more, inner, number, row_tag = found.groups()
         if row_tag is not None:
             row = int(number) if number else _row_number(row_tag, row)
             column, of_row = 0, ""
             continue
         if more:
-            letters, digits, style, kind = _attributes(more, letters, digits, style, kind)
+            letters, digits, style, cell_type = _attributes(more, letters, digits, style, cell_type)
         column = number_of(letters) if letters else column + 1
         if digits and digits != of_row:
             row, of_row = int(digits), digits
         if inner:
-            text, formula = _inner(inner, kind)
+            text, formula = _inner(inner, cell_type)
             if formula is not None:
                 formulas.add(formula, row, column, found.start())
         if not text:
             continue
-        if kind == "s":
+        if cell_type == "s":
             index = int(text) if text.isdecimal() else -1
             if not 0 <= index < len(strings):
                 continue
             used[index] = 1
             text = strings[index]
-        elif kind is None or kind == "n":
+        elif cell_type is None or cell_type == "n":
             if style is not None and style in shown:
                 text = shown[style](text)
             elif not text.isdecimal():
                 text = plain(text)
-        elif kind in {"b", "e"}:
+        elif cell_type in {"b", "e"}:
             continue
         elif "&" in text or "_x" in text:
             text = decoded(text)
@@ -193,101 +183,8 @@ def read(
     return result, formulas
 
 
-def layers_of(
-    part: str, label: str, shows: Shows, formulas: Shows, headers: Mapping[int, int]
-) -> Iterator[tuple[Reading, CellSpot]]:
-    """The cells of a sheet in all ways in which they are searched, each with its anchor.
-
-    `headers` has the row of each column's header, where that is known.
-    """
-    # Where a row ends and the next starts.
-    ends = [
-        *compress(range(1, len(shows.rows)), map(ne, shows.rows, shows.rows[1:])),
-        len(shows.rows),
-    ]
-    text = "\n".join(
-        "\t".join(shows.texts[start:end]) for start, end in zip([0, *ends], ends, strict=False)
-    )
-    reading, spot = _layer(part, label, CELLS, text, shows, shows.columns)
-    if lines := list(_lines_of_cells(shows.texts, spot.places)):
-        reading.plans.append(ViewPlan("lines of cells", lines))
-    yield reading, spot
-    for name, header, column in _columns(shows, headers):
-        text = _APART.join(column.texts)
-        reading, spot = _layer(part, label, f"{COLUMN}{name}", text, column, name)
-        whole = [(0, len(text))]
-        reading.plans[:] = [ViewPlan(f"column {letters_of(name)}", whole, header, repeats=True)]
-        yield reading, spot
-    yield _layer(part, label, FORMULAS, "\n".join(formulas.texts), formulas, formulas.columns)
-
-
-def _lines_of_cells(texts: Sequence[str], starts: array[int]) -> Iterator[tuple[int, int] | str]:
-    """Return the cells of several lines as one line each, which a line end tells from no row."""
-    for text, start in zip(texts, starts, strict=True):
-        if "\n" in text:
-            end = start
-            for line in text.split("\n"):
-                yield end, end + len(line)
-                yield "" if line.endswith(("-", "@")) else " "
-                end += len(line) + 1
-            yield "\n\n"
-
-
-def _layer(
-    part: str, label: str, layer: str, text: str, shows: Shows, columns: array[int] | int
-) -> tuple[Reading, CellSpot]:
-    apart = len(_APART) if isinstance(columns, int) else 1
-    starts = array("I", accumulate(map(apart.__add__, map(len, shows.texts)), initial=0))
-    starts.pop()
-    reading = Reading(layer, text, plans=[ViewPlan(layer, [(0, len(text))])])
-    return reading, CellSpot(
-        part, layer, label, starts, "", apart, shows.rows, columns, shows.positions
-    )
-
-
-def _columns(shows: Shows, headers: Mapping[int, int]) -> Iterator[tuple[int, str, Shows]]:
-    """The cells below each header, so that it speaks for them and for no others."""
-    texts, rows, positions = shows.texts, shows.rows, shows.positions
-    by_column: defaultdict[int, list[int]] = defaultdict(list)
-    for index, column in enumerate(shows.columns):
-        by_column[column].append(index)
-    likely = header_row(shows)
-    for column, indexes in sorted(by_column.items()):
-        row = headers.get(column, likely)
-        head = next((at for at, index in enumerate(indexes) if rows[index] == row), None)
-        if head is None or head + 1 == len(indexes) or not is_header(texts[indexes[head]].strip()):
-            continue
-        below = indexes[head + 1 :]
-        yield (
-            column,
-            " ".join(texts[indexes[head]].split()),
-            Shows(
-                list(map(texts.__getitem__, below)),
-                array("I", map(rows.__getitem__, below)),
-                positions=array("I", map(positions.__getitem__, below)),
-            ),
-        )
-
-
-def header_row(shows: Shows) -> int:
-    """The first row that labels the ones below it; 0 where none does."""
-    rows: dict[int, list[int]] = {}
-    for index, row in enumerate(shows.rows):
-        if row not in rows and len(rows) == _HEADER_WITHIN:
-            break
-        rows.setdefault(row, []).append(index)
-    widest = max(map(len, rows.values()), default=0)
-    for row, indexes in rows.items():
-        texts = [shows.texts[index].strip() for index in indexes]
-        if len(texts) * 2 > widest and len(set(texts)) == len(texts) and all(map(is_header, texts)):
-            return row
-    return 0
-
-
 def decoded(raw: str) -> str:
-    """A text of a cell: escapes of XML, and those that spreadsheets have for what XML cannot
-    hold.
-    """
+    """Return a text of a cell without the escapes of XML and of spreadsheets."""
     text = unescaped(raw)
     return _ESCAPE.sub(lambda found: character(int(found[1], 16)), text) if "_x" in text else text
 
@@ -314,11 +211,11 @@ _NOT_KEPT = lazy(r"\s(?:t|cm|vm)=(?:\"[^\"]*\"|'[^']*')")
 PHONETIC = lazy(r"<(?:[\w.-]+:)?rPh\b.*?</(?:[\w.-]+:)?rPh\s*>", re.DOTALL)
 
 
-def _inner(inner: str, kind: str | None) -> tuple[str, str | None]:
+def _inner(inner: str, cell_type: str | None) -> tuple[str, str | None]:
     """Return the text of a cell, as the source spells it, and its formula."""
     formula = _FORMULA.search(inner)
     text = unescaped(formula["text"] or "") if formula else None
-    if kind == "inlineStr":
+    if cell_type == "inlineStr":
         return "".join(_RUN.findall(PHONETIC.sub("", inner))), text or None
     value = _VALUE.search(inner)
     return value[1] if value else "", text or None
@@ -326,9 +223,7 @@ def _inner(inner: str, kind: str | None) -> tuple[str, str | None]:
 
 @cache
 def _cell_pattern(prefix: str) -> re.Pattern[str]:
-    """Cells and rows. First comes what most cells are: one plain value, and no more attributes than
-    place, style and type.
-    """
+    """Return the pattern of cells and rows; a plain value is tried first."""
     p = re.escape(prefix)
     return re.compile(
         rf"<{p}(?:"
@@ -347,7 +242,7 @@ def _row_number(tag: str, before: int) -> int:
 
 
 def _attributes(
-    more: str, letters: str | None, digits: str | None, style: str | None, kind: str | None
+    more: str, letters: str | None, digits: str | None, style: str | None, cell_type: str | None
 ) -> tuple[str | None, str | None, str | None, str | None]:
     """The attributes of a cell in whatever order."""
     for name, start, end in attributes(" " + more):
@@ -359,8 +254,8 @@ def _attributes(
             case "s":
                 style = value
             case "t":
-                kind = value
-    return letters, digits if digits and digits.isdecimal() else None, style, kind
+                cell_type = value
+    return letters, digits if digits and digits.isdecimal() else None, style, cell_type
 
 
 def cell_edits(
@@ -370,11 +265,7 @@ def cell_edits(
     new_formulas: Mapping[int, str | None],
     with_formula: Iterable[int],
 ) -> Iterator[Edit]:
-    """Edits that give cells new texts or formulas, all by their positions in the source.
-
-    A cell with a new text loses its formula, which would make the old one again; so do the cells
-    that share the formula.
-    """
+    """Yield edits of cells' texts and formulas; a new text ends a formula, also a shared one."""
     void: set[str] = set()
     formulas = [cell_at(source, split_at, position) for position in with_formula]
     for cell in formulas:

@@ -22,9 +22,7 @@ _RUN = lazy(rf"<(?:[\w.-]+:)?t(?:\s{_TAG})?>([^<]*)</")
 
 
 class Strings:
-    """The shared strings in their order; places in the source are looked up only where one
-    changes.
-    """
+    """The shared strings in order; only changed ones are looked up in the source."""
 
     def __init__(self, source: str) -> None:
         self._source = source

@@ -1,6 +1,4 @@
-"""From changed leaves to edits of the source: escapes, white space that must be kept, and values
-that have a type.
-"""
+"""From changed leaves to edits of the source: escapes, kept white space, typed values."""
 
 from __future__ import annotations
 
@@ -13,7 +11,7 @@ from dlpctl.formats.office.flow import ATTRIBUTES, HYPHENS, NUMBER, REMARKS, SYM
 from dlpctl.formats.office.reading import Leaf
 from dlpctl.formats.office.xmltext import ATTRIBUTE, TOKEN, escaped, local, unescaped
 
-# In these elements white space at either end counts only where it is said to.
+# In these elements white space at either end counts only where they say so.
 _SPACED = {"t", "delText", "instrText", "delInstrText"}
 _TYPED = {
     "i1", "i2", "i4", "i8", "int", "ui1", "ui2", "ui4", "ui8", "uint", "r4", "r8", "decimal",
@@ -70,9 +68,7 @@ def _remark_edits(leaf: Leaf, text: str) -> Iterator[Edit]:
 
 
 def _attribute_edits(source: str, changed: Iterable[tuple[Leaf, str]]) -> Iterator[Edit]:
-    """A value is replaced wherever an attribute of that name has it, so that what refers to it by
-    name still does.
-    """
+    """Replace a value in all attributes of that name, so that references still hold."""
     wanted: dict[tuple[str, str], str] = {}
     for leaf, text in changed:
         if leaf.kind in _INTERNAL:
@@ -87,8 +83,8 @@ def _attribute_edits(source: str, changed: Iterable[tuple[Leaf, str]]) -> Iterat
         if not tag:
             continue
         for attribute in ATTRIBUTE.finditer(tag):
-            kind = "double" if attribute["double"] is not None else "single"
-            name, raw = local(attribute["name"]), attribute[kind]
+            quotes = "double" if attribute["double"] is not None else "single"
+            name, raw = local(attribute["name"]), attribute[quotes]
             if (name, raw) not in wanted:
                 continue
             text = wanted[name, raw]
@@ -103,7 +99,7 @@ def _attribute_edits(source: str, changed: Iterable[tuple[Leaf, str]]) -> Iterat
                         "the name of a part of the file holds a value: rename it at its source"
                     )
                 text = _as_address(unescaped(raw), text)
-            start, end = attribute.span(kind)
+            start, end = attribute.span(quotes)
             at = found.start("attributes")
             yield Edit(
                 at + start, at + end, escaped(text).replace("'", "&apos;").replace("\n", "&#10;")

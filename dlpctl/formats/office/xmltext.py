@@ -14,9 +14,8 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from dlpctl.errors import FormatError
-from dlpctl.formats.encoding import Edit
+from dlpctl.formats.encoding import Edit, character, spliced
 from dlpctl.formats.markup import is_well_formed
-from dlpctl.formats.source import spliced
 from dlpctl.regex import lazy
 
 # `(?!)` as the last alternative of a possessive group: until Python 3.11.5 such a group went on
@@ -50,18 +49,14 @@ class XmlSource(NamedTuple):
     bom: bytes
 
     def encoded(self, edits: Iterable[Edit]) -> bytes:
-        """The part with edits made. Whether it is still well-formed shows when the copy is read
-        again.
-        """
+        """Return the part with edits made; reading the copy shows whether it is well-formed."""
         return self.bom + spliced(self.text, sorted(edits)).encode(
             self.encoding, "xmlcharrefreplace"
         )
 
 
-def decoded(data: bytes, place: str, *, doctype: bool = False, strict: bool = True) -> XmlSource:
-    """A part as characters. A document type is refused where `doctype` is false: it could declare
-    what the text means.
-    """
+def decoded(data: bytes, location: str, *, doctype: bool = False, strict: bool = True) -> XmlSource:
+    """Return a part as characters; without `doctype` a document type is refused."""
     bom, encoding = next(((bom, name) for bom, name in _BOMS if data.startswith(bom)), (b"", ""))
     if not encoding:
         declared = _DECLARED.match(data[:256])
@@ -72,17 +67,17 @@ def decoded(data: bytes, place: str, *, doctype: bool = False, strict: bool = Tr
     try:
         text = data[len(bom) :].decode(encoding)
     except (UnicodeDecodeError, LookupError) as error:
-        raise FormatError(f"{place} is not text in the encoding that it declares") from error
+        raise FormatError(f"{location} is not text in the encoding that it declares") from error
     # One character is found ten times as fast as two.
     declares = "!" in text and "<!" in text
     outside = (
         re.sub(r"<!--.*?-->|<!\[CDATA\[.*?\]\]>", "", text, flags=re.DOTALL) if declares else ""
     )
     if "<!ENTITY" in outside or (not doctype and "<!DOCTYPE" in outside):
-        raise FormatError(f"{place} declares a document type, which Office files must not have")
+        raise FormatError(f"{location} declares a document type, which Office files must not have")
     # Programs leave empty parts of XML, such as OpenDocument's list of shortcuts.
     if strict and text.strip() and not is_well_formed(data):
-        raise FormatError(f"{place} is not well-formed XML")
+        raise FormatError(f"{location} is not well-formed XML")
     return XmlSource(text, encoding, bom)
 
 
@@ -102,21 +97,14 @@ def escaped(text: str) -> str:
 
 
 def attributes(raw: str, at: int = 0) -> Iterator[tuple[str, int, int]]:
-    """The attributes of a tag: local name, and the range of the value in the source, without its
-    quotes.
-    """
+    """Yield the attributes of a tag: local name, start and end of the value."""
     for found in ATTRIBUTE.finditer(raw):
-        kind = "double" if found["double"] is not None else "single"
-        yield found["name"], at + found.start(kind), at + found.end(kind)
+        quotes = "double" if found["double"] is not None else "single"
+        yield found["name"], at + found.start(quotes), at + found.end(quotes)
 
 
 def local(name: str) -> str:
     return name.rpartition(":")[2]
-
-
-def character(code: int) -> str:
-    """A character; half of one is none that text could hold."""
-    return "\ufffd" if 0xD800 <= code <= 0xDFFF or code > 0x10FFFF else chr(code)
 
 
 def _meaning(found: re.Match[str]) -> str:

@@ -7,13 +7,24 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from dlpctl.errors import CannotMaskError
-from dlpctl.formats.interface import Child, Document, Edit, Limits, Segment, Uninspected
+from dlpctl.formats.encoding import Edit as TextEdit
+from dlpctl.formats.interface import (
+    Child,
+    Children,
+    Document,
+    Edits,
+    Limits,
+    Segment,
+    Uninspected,
+)
 from dlpctl.formats.office import second
-from dlpctl.formats.office.package import opened, rewritten
+from dlpctl.formats.office.package import Package, opened, rewritten
 from dlpctl.formats.office.reading import (
     Builder,
     Collector,
@@ -23,12 +34,7 @@ from dlpctl.formats.office.reading import (
     ViewPlan,
     edits_by_layer,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from dlpctl.formats.encoding import Edit as TextEdit
-    from dlpctl.formats.office.package import Package
+from dlpctl.formats.office.xmltext import XmlSource, decoded
 
 ARCHIVE, NAMES = "archive", "names of parts"
 # A file was within its limits when it was read; to mask it, it is read again.
@@ -46,6 +52,26 @@ class PartsPlan(Protocol):
 
 
 P = TypeVar("P", bound=PartsPlan)
+
+
+@dataclass(slots=True)
+class Wanted(Generic[P]):
+    """The edits that a masked copy needs, and the package that they are of."""
+
+    parts: Mapping[str, bytes]
+    plan: P
+    edits: Mapping[tuple[str, str], list[TextEdit]]
+    """By part and layer."""
+    segments: Sequence[Segment]
+    gone: set[str]
+    """Parts that the copy lacks."""
+    _sources: dict[str, XmlSource] = field(default_factory=dict)
+
+    def source(self, part: str) -> XmlSource:
+        """Return the characters of a part, decoded once."""
+        if part not in self._sources:
+            self._sources[part] = decoded(self.parts[part], part, strict=False)
+        return self._sources[part]
 
 
 class ZippedDocument(ABC, Generic[P]):
@@ -72,17 +98,8 @@ class ZippedDocument(ABC, Generic[P]):
         """Return the layers of every part, each with its anchor."""
 
     @abstractmethod
-    def changed(
-        self,
-        parts: Mapping[str, bytes],
-        plan: P,
-        wanted: Mapping[tuple[str, str], list[TextEdit]],
-        segments: Sequence[Segment],
-        gone: set[str],
-    ) -> dict[str, bytes | None]:
-        """Return the parts that the edits change, and None for those that the copy lacks: the
-        parts that are `gone`, and those that no masked copy has.
-        """
+    def changed(self, wanted: Wanted[P]) -> dict[str, bytes | None]:
+        """Return the changed parts, and None for those that are `gone` or in no masked copy."""
 
     @abstractmethod
     def is_unread(self, part: str) -> bool:
@@ -117,24 +134,19 @@ class ZippedDocument(ABC, Generic[P]):
                 reason = "vector picture: only its strings were searched"
                 document.uninspected.append(Uninspected(part, reason))
 
-    def mask(
-        self,
-        data: bytes,
-        document: Document,
-        edits: Sequence[Edit],
-        children: Mapping[str, bytes | None],
-    ) -> bytes:
+    def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
         parts = opened(data, READ_BEFORE).parts
-        wanted = edits_by_layer(document.segments, edits)
-        if wanted.pop((NAMES, NAMES), None):
+        by_layer = edits_by_layer(document.segments, edits)
+        if by_layer.pop((NAMES, NAMES), None):
             raise CannotMaskError(NAME_HOLDS_VALUE)
-        drop_remarks = bool(wanted.pop((ARCHIVE, ARCHIVE), None))
+        drop_remarks = bool(by_layer.pop((ARCHIVE, ARCHIVE), None))
         gone = {
             part
             for part, contents in children.items()
             if contents is None and part in parts and part.startswith(self.redrawn)
         }
-        changed = self.changed(parts, self.plan(parts), wanted, document.segments, gone)
+        wanted = Wanted(parts, self.plan(parts), by_layer, document.segments, gone)
+        changed = self.changed(wanted)
         for part, contents in children.items():
             if part in parts and part not in gone:
                 changed[part] = b"" if contents is None else contents

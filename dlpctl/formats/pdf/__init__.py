@@ -1,16 +1,14 @@
-"""PDF: read by pdfium and by a walk of the content streams, masked by removing glyphs, read again
-by pypdf.
-"""
+"""PDF: read by pdfium and by its content streams, masked by glyph, read again by pypdf."""
 
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.encoding import decode
-from dlpctl.formats.interface import Document, Edit, Limits, NotThisFormatError
+from dlpctl.formats.interface import Children, Document, Edits, Limits, NotThisFormatError
 from dlpctl.regex import lazy
 
 _WITHIN = 1024
@@ -53,13 +51,7 @@ class PdfFormat:
                 raise
             raise NotThisFormatError(error.message) from error
 
-    def mask(
-        self,
-        data: bytes,
-        document: Document,
-        edits: Sequence[Edit],
-        children: Mapping[str, bytes | None],
-    ) -> bytes:
+    def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
         from dlpctl.formats.pdf.mask import Masking
         from dlpctl.formats.pdf.model import PdfDocument
 

@@ -7,9 +7,9 @@ import unicodedata
 from bisect import bisect_right
 from dataclasses import dataclass, field
 
+from dlpctl.formats.pdf.drawing import Drawing
 from dlpctl.formats.pdf.glyphs import GlyphAt, glyphs_of, separator
 from dlpctl.formats.pdf.reading import LINE_HYPHEN, Char
-from dlpctl.formats.pdf.walker import Drawing
 
 _HYPHENS = frozenset("-\u00ad\u2010\u2011\u2012\u2013\u2212\x02" + LINE_HYPHEN)
 _CELL = 4.0
@@ -17,9 +17,7 @@ _WORD_GAP = 180.0
 
 
 class _Folding(dict[int, str]):
-    """Text as the two readers agree on it: no white space, no case, one kind of hyphen,
-    compatibility forms resolved.
-    """
+    """Text as both readers give it: without white space, case and compatibility forms."""
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
@@ -71,9 +69,7 @@ class Alignment:
 
     glyphs: list[GlyphAt]
     by_char: list[list[int]]
-    """For each character the glyphs that show it: none for what pdfium made up, several for bold
-    drawn twice.
-    """
+    """The glyphs of each character: none for one that pdfium made up, several for bold."""
     by_glyph: list[list[int]]
     """The reverse; empty where both readers see the same order, and nobody asks."""
 
@@ -102,9 +98,7 @@ def align_in_order(text: str, drawing: Drawing) -> Alignment:
 
 
 def align_by_place(chars: list[Char], drawing: Drawing) -> Alignment:
-    """By the places of the glyphs' origins: each glyph gets the characters that lie there and read
-    the same.
-    """
+    """Align by the glyphs' origins: each glyph gets the characters there that read the same."""
     glyphs = all_glyphs(drawing)
     grid: dict[tuple[int, int], list[int]] = {}
     for index, char in enumerate(chars):
@@ -132,8 +126,7 @@ def align_by_place(chars: list[Char], drawing: Drawing) -> Alignment:
             for char in close
             if wanted and fold(chars[char].text) and fold(chars[char].text) in wanted
         ]
-        # A ligature stands for several characters at one place; without a better one, take what
-        # lies there.
+        # A ligature stands for several characters at one place; take what is there.
         chosen = same if len(wanted) > 1 else _closest(same or close, chars, glyph)
         by_glyph[index] = sorted(chosen)
         # pdfium may give a glyph more than once, as when a form draws itself.

@@ -14,12 +14,13 @@ from dlpctl.formats.pdf.align import (
     fold,
     same_order,
 )
+from dlpctl.formats.pdf.drawing import Drawing
 from dlpctl.formats.pdf.fonts import UNKNOWN
 from dlpctl.formats.pdf.glyphs import pen_end
 from dlpctl.formats.pdf.matrix import apply
 from dlpctl.formats.pdf.reading import LINE_HYPHEN, Char, PageReader
 from dlpctl.formats.pdf.source import Canvas
-from dlpctl.formats.pdf.walker import Drawing, Walker
+from dlpctl.formats.pdf.walker import Walker
 
 if TYPE_CHECKING:
     import pypdfium2

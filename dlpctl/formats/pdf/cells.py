@@ -1,6 +1,4 @@
-"""Rows of tables: the reading order has a space between two cells, as between two words, or nothing
-at all.
-"""
+"""Rows of tables, whose cells the reading order separates like words, or not at all."""
 
 from __future__ import annotations
 
@@ -18,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from dlpctl.formats.pdf.canvas import CanvasText
+    from dlpctl.formats.pdf.drawing import Show
     from dlpctl.formats.pdf.views import Parts
-    from dlpctl.formats.pdf.walker import Show
 
 _LABELLED = 2
 _LEAST_CELL = 4
@@ -40,9 +38,7 @@ Cell = list[_Run]
 
 
 def rows(found: CanvasText, segment: int) -> Parts:
-    """The lines in which pieces are apart, cell by cell; only where both readers see the
-    characters in one order.
-    """
+    """Return rows of apart pieces, cell by cell, if both readers see the same order."""
     if not found.in_order:
         return []
     table = list(_rows(found.drawing.shows))
@@ -102,9 +98,7 @@ def _rows(shows: Iterable[Show]) -> Iterator[list[Cell]]:
 
 
 def _abut(last: Show, show: Show) -> bool:
-    """Return whether two texts without room between them are two cells: each was put where it is,
-    and they are no letters of one word.
-    """
+    """Return whether two adjacent texts are two cells: both were placed and are no letters."""
     return (
         show.placed
         and max(len(last.text), len(show.text)) >= _LEAST_CELL
@@ -114,9 +108,7 @@ def _abut(last: Show, show: Show) -> bool:
 
 
 def _step(last: Show | None, show: Show, corner: Point) -> str:
-    """Return where a line starts: in the cell before it, in one beside it, or in a row of its
-    own.
-    """
+    """Return where a line starts: in the cell before it, beside it, or in a new row."""
     a, b, c, d, _, _ = show.matrix
     em = abs(show.state.size) * math.hypot(c, d)
     if last is None or b or a <= 0 or show.font.vertical or not em:

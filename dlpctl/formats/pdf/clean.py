@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 from dlpctl.errors import CannotMaskError
 from dlpctl.formats import jpeg
 from dlpctl.formats.encoding import Edit as TextEdit
-from dlpctl.formats.interface import Edit
+from dlpctl.formats.encoding import spliced
+from dlpctl.formats.interface import Children, Edit
+from dlpctl.formats.pdf.drawing import Budget
 from dlpctl.formats.pdf.model import (
     JpegNotes,
     NameText,
@@ -27,9 +29,7 @@ from dlpctl.formats.pdf.objects import (
     stream_bytes,
 )
 from dlpctl.formats.pdf.strings import TRAILER
-from dlpctl.formats.pdf.walker import Budget
 from dlpctl.formats.pdf.xmltext import XmlText, decode
-from dlpctl.formats.source import spliced
 
 if TYPE_CHECKING:
     import pikepdf
@@ -78,7 +78,7 @@ def edited(text: str, edits: Sequence[Edit]) -> str:
 
 
 def _string(
-    pdf: pikepdf.Pdf, anchor: StringAt, text: str, edits: Sequence[Edit], place: str
+    pdf: pikepdf.Pdf, anchor: StringAt, text: str, edits: Sequence[Edit], location: str
 ) -> None:
     from pikepdf import String
 
@@ -90,7 +90,7 @@ def _string(
     last = anchor.path[-1]
     current = container[last]
     if not is_string(current):
-        raise CannotMaskError(f"{place}: the text is not what it was when the file was checked")
+        raise CannotMaskError(f"{location}: the text is not what it was when the file was checked")
     # A binary value, such as a signature, was shown by its readable stretches: it goes as a whole.
     replacement = edited(text, edits) if str(current) == text else ""
     container[last] = String(replacement)
@@ -118,7 +118,7 @@ def _stream(
     stream.write(text.encode(codec, "replace"))
 
 
-def _rename(pdf: pikepdf.Pdf, old: str, new: str, place: str) -> None:
+def _rename(pdf: pikepdf.Pdf, old: str, new: str, location: str) -> None:
     """A name everywhere, as key and as value: destinations are called by it."""
     from pikepdf import Name
 
@@ -134,7 +134,7 @@ def _rename(pdf: pikepdf.Pdf, old: str, new: str, place: str) -> None:
             if key == old:
                 if resources:
                     raise CannotMaskError(
-                        f"{place}: a name that the drawing refers to cannot be changed"
+                        f"{location}: a name that the drawing refers to cannot be changed"
                     )
                 del item[key]
                 item[new] = value
@@ -148,7 +148,7 @@ def _rename(pdf: pikepdf.Pdf, old: str, new: str, place: str) -> None:
             visit(item, False)
 
 
-def replace_children(pdf: pikepdf.Pdf, children: Mapping[str, bytes | None]) -> None:
+def replace_children(pdf: pikepdf.Pdf, children: Children) -> None:
     """New contents for embedded files; None takes the file out."""
     from pikepdf import Dictionary, String
 

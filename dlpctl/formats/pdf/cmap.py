@@ -93,9 +93,7 @@ def _text(raw: bytes) -> str:
 
 
 def parse(data: bytes, base: CMap | None = None) -> CMap:
-    """A CMap from its PostScript; `base` is the one it builds on, when the PDF names that outside
-    the stream.
-    """
+    """Return a CMap from its PostScript; `base` is the one that the PDF says it builds on."""
     cmap = CMap()
     used = _USE.search(data)
     if base is None and used is not None and used[1] not in (b"Identity-H", b"Identity-V"):
@@ -111,7 +109,7 @@ def parse(data: bytes, base: CMap | None = None) -> CMap:
     return cmap
 
 
-def _read_section(cmap: CMap, kind: bytes, tokens: list[tuple[bytes | None, ...]]) -> None:
+def _read_section(cmap: CMap, section_type: bytes, tokens: list[tuple[bytes | None, ...]]) -> None:
     position = 0
 
     def operand() -> bytes | int | list[bytes] | None:
@@ -134,8 +132,8 @@ def _read_section(cmap: CMap, kind: bytes, tokens: list[tuple[bytes | None, ...]
 
     while position < len(tokens):
         low = operand()
-        high = operand() if kind.endswith(b"range") else low
-        value = operand() if kind != b"codespacerange" else 0
+        high = operand() if section_type.endswith(b"range") else low
+        value = operand() if section_type != b"codespacerange" else 0
         if (
             not isinstance(low, bytes)
             or not isinstance(high, bytes)
@@ -143,7 +141,7 @@ def _read_section(cmap: CMap, kind: bytes, tokens: list[tuple[bytes | None, ...]
             or len(low) != len(high)
         ):
             continue
-        if kind == b"codespacerange":
+        if section_type == b"codespacerange":
             cmap.ranges.append(CodeRange(low, high))
             continue
         first, count = (

@@ -166,22 +166,22 @@ class _Reader:
         match = _TOKEN.match(self.data, self.position)
         if match is None:
             return None
-        kind = match.lastgroup or ""
-        self.start = match.start(kind) - (kind == "name")
+        syntax = match.lastgroup or ""
+        self.start = match.start(syntax) - (syntax == "name")
         self.position = match.end()
-        if kind == "literal":
+        if syntax == "literal":
             return "value", self._literal()
-        if kind == "hex":
+        if syntax == "hex":
             end = self.data.find(b">", self.position)
             end = len(self.data) if end < 0 else end
             raw = unhex(self.data[self.position : end])
             self.position = end + 1
             return "value", raw
-        if kind == "name":
+        if syntax == "name":
             return "value", Name(_NAME_ESCAPE.sub(lambda m: bytes([int(m[1], 16)]), match["name"]))
-        if kind in ("array", "dict"):
-            return "value", self._container(kind)
-        if kind == "word":
+        if syntax in ("array", "dict"):
+            return "value", self._container(syntax)
+        if syntax == "word":
             word = match["word"]
             if _NUMBER_START.match(word):
                 return "value", _number(word)
@@ -203,7 +203,7 @@ class _Reader:
         self.position = len(self.data)
         return unescape(self.data[start:])
 
-    def _container(self, kind: str) -> Operand:
+    def _container(self, syntax: str) -> Operand:
         items: list[Operand] = []
         if self.depth >= 50:
             raise ValueError("operands nest too deep")
@@ -218,7 +218,7 @@ class _Reader:
                 self.position = self.start
                 break
         self.depth -= 1
-        if kind == "array":
+        if syntax == "array":
             return items
         return {
             bytes(key): value

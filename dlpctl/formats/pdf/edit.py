@@ -1,6 +1,4 @@
-"""Writes content streams anew, byte for byte but for the glyphs that go and the boxes that mark
-where they were.
-"""
+"""Writes content streams anew, byte for byte but for removed glyphs and their boxes."""
 
 from __future__ import annotations
 
@@ -10,10 +8,10 @@ from functools import cache
 
 from dlpctl.errors import CannotMaskError
 from dlpctl.formats.pdf.content import Operand
+from dlpctl.formats.pdf.drawing import MARK_WORDS, Drawing, Mark, Show
 from dlpctl.formats.pdf.encodings import encoding, glyph_text, glyph_widths
 from dlpctl.formats.pdf.matrix import apply
 from dlpctl.formats.pdf.places import MaskPlace
-from dlpctl.formats.pdf.walker import MARK_WORDS, Drawing, Mark, Show
 
 LABEL_FONT = b"DlpctlLabel"
 
@@ -33,9 +31,7 @@ def rewritten(
     marks: Iterable[Mark],
     dropped: Iterable[tuple[int, int]] = (),
 ) -> bytes:
-    """The stream without these glyphs (by start of the operator), without the words of these
-    marks.
-    """
+    """Return the stream without these glyphs, by start of the operator, and marks' words."""
     changes: dict[int, tuple[int, bytes]] = {start: (end, b" ") for start, end in dropped}
     for show in shows:
         if show.start in glyphs and show.start not in changes:
@@ -130,17 +126,17 @@ def enclosed(data: bytes, drawing: Drawing) -> bytes:
     return b"q\n" + data + b"\n" + b"Q " * (drawing.open_saves + 1) + b"\n"
 
 
-def boxes(places: Iterable[MaskPlace], colored: bool = True) -> bytes:
+def boxes(locations: Iterable[MaskPlace], colored: bool = True) -> bytes:
     """Black boxes with white words in them."""
     parts = [b"/Artifact BMC q"]
-    for place in places:
+    for location in locations:
         corners = b" ".join(
             b"%s %s %s" % (number_text(x), number_text(y), b"m" if index == 0 else b"l")
-            for index, (x, y) in enumerate(place.corners())
+            for index, (x, y) in enumerate(location.corners())
         )
         parts.append((b"0 g " if colored else b"") + corners + b" h f")
-        if place.label and colored:
-            parts.append(_label(place))
+        if location.label and colored:
+            parts.append(_label(location))
     parts.append(b"Q EMC")
     return b"\n".join(parts)
 
@@ -151,17 +147,19 @@ def _codes() -> dict[str, int]:
     return {glyph_text(name): code for code, name in reversed(list(enumerate(names))) if name}
 
 
-def _label(place: MaskPlace) -> bytes:
+def _label(location: MaskPlace) -> bytes:
     codes = _codes()
-    text = bytes(codes.get(character, codes["?"]) for character in place.label if character >= " ")
+    text = bytes(
+        codes.get(character, codes["?"]) for character in location.label if character >= " "
+    )
     names = encoding("WinAnsiEncoding") or ()
     widths = glyph_widths("Helvetica") or {}
     width = sum(widths.get(names[code] or "", 500.0) for code in text) / 1000
-    room, height = place.right - place.left - 0.1, place.top - place.bottom
+    room, height = location.right - location.left - 0.1, location.top - location.bottom
     size = max(0.01, min(height * 0.7, room / width if width else 1.0))
-    a, b, c, d, _, _ = place.frame
+    a, b, c, d, _, _ = location.frame
     # Mirrored and upside-down text gets a label that runs as its own glyphs did.
-    x, y = apply(place.frame, place.left + 0.05, place.bottom + (height - size * 0.7) / 2)
+    x, y = apply(location.frame, location.left + 0.05, location.bottom + (height - size * 0.7) / 2)
     matrix = b" ".join(
         number_text(value) for value in (a * size, b * size, c * size, d * size, x, y)
     )

@@ -1,6 +1,4 @@
-"""Facts about glyph names, built-in encodings and the metrics of the 14 standard fonts, read from
-`data/`.
-"""
+"""Facts about glyph names, built-in encodings and the 14 standard fonts, from `data/`."""
 
 from __future__ import annotations
 
@@ -35,9 +33,7 @@ def facts(name: str) -> Any:
 
 
 def predefined_cmap(name: str) -> dict[str, Any] | None:
-    """The entry of a CMap that every reader knows by name; vertical ones share the data of their
-    horizontal twin.
-    """
+    """Return a CMap that readers know by name; a vertical one shares its twin's data."""
     horizontal = name[:-1] + "H" if name.endswith("V") else name
     entry: dict[str, Any] | None = facts("cmaps").get(horizontal)
     return entry
@@ -51,9 +47,7 @@ def encoding(name: str) -> tuple[str | None, ...] | None:
 
 
 def standard_font(base: str) -> str | None:
-    """Return the one of the 14 standard fonts that a font's name means: `Arial,Bold` is
-    Helvetica-Bold.
-    """
+    """Return which of the 14 standard fonts a name means: `Arial,Bold` is Helvetica-Bold."""
     base = re.sub(r"^[A-Z]{6}\+", "", base)
     family, _, style = base, "", ""
     if base not in _ALIASES and (cut := _STYLED.search(base)):
@@ -73,9 +67,7 @@ def standard_font(base: str) -> str | None:
 
 @cache
 def glyph_widths(font: str) -> dict[str, float] | None:
-    """Widths by glyph name in thousandths of the size. Every glyph of Courier is 600 wide, which is
-    an empty table.
-    """
+    """Return widths by glyph name in thousandths; Courier's, all 600, are an empty table."""
     if font == "Courier":
         return {}
     table: str | None = facts("base14")["widths"].get(font)

@@ -1,4 +1,4 @@
-"""Reads a PDF: every text it holds, drawn or not, and what could not be looked at."""
+"""Reads a PDF: every text it holds, drawn or not, and what could not be inspected."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from dlpctl.formats.pdf import canvas as canvases
 from dlpctl.formats.pdf import reading, revisions, source, spacing, views
 from dlpctl.formats.pdf.align import Alignment, fold
 from dlpctl.formats.pdf.cells import rows
+from dlpctl.formats.pdf.drawing import Budget, Drawing, Picture, StreamKey
 from dlpctl.formats.pdf.fonts import UNKNOWN
 from dlpctl.formats.pdf.model import (
     ContentOrder,
@@ -29,7 +30,7 @@ from dlpctl.formats.pdf.pictures import size_of
 from dlpctl.formats.pdf.seen import NO_OCR, Sight
 from dlpctl.formats.pdf.source import Canvas
 from dlpctl.formats.pdf.strings import Collector
-from dlpctl.formats.pdf.walker import Budget, Drawing, Picture, StreamKey, Walker
+from dlpctl.formats.pdf.walker import Walker
 
 if TYPE_CHECKING:
     import pikepdf
@@ -85,8 +86,8 @@ class Extraction:
             collector = Collector(pdf, self._budget, set(self._drawn))
             for text in collector.texts():
                 self._add(Segment(text.text, text.place, text.anchor, text.context))
-            for place, reason in collector.skipped:
-                self._missing(place, reason)
+            for location, reason in collector.skipped:
+                self._missing(location, reason)
             document.signed = collector.signed
             for key, name in collector.files.items():
                 data = stream_bytes(pdf.get_object(key), self._budget.expanded)
@@ -112,8 +113,8 @@ class Extraction:
         self._others.append(len(self.document.segments))
         self.document.segments.append(segment)
 
-    def _missing(self, place: str, reason: str) -> None:
-        self.document.uninspected.append(Uninspected(place, reason))
+    def _missing(self, location: str, reason: str) -> None:
+        self.document.uninspected.append(Uninspected(location, reason))
 
     def _read(
         self, pdf: pikepdf.Pdf, canvas: Canvas, pages: pypdfium2.PdfDocument, index: int
@@ -237,12 +238,12 @@ class Extraction:
         seen = self._sight.on_page(pdf, page, pictures)
         if seen.unread:
             self._missing(canvas.place, UNREAD)
-        place = f"{canvas.place}, picture"
+        location = f"{canvas.place}, picture"
         self._content_views += add_words(
             "words on pictures",
             seen.words,
             self.document.segments,
-            lambda word, text: Segment(text, place, SeenText(canvas.key, word.corners)),
+            lambda word, text: Segment(text, location, SeenText(canvas.key, word.corners)),
         )
 
     def _pictures(self, pdf: pikepdf.Pdf, sight: Sight) -> None:
@@ -256,19 +257,19 @@ class Extraction:
             ):
                 continue
             owner = item.objgen
-            place = f"picture, object {owner[0]}"
+            location = f"picture, object {owner[0]}"
             if obstacle := sight.obstacle():
                 if owner not in self._missed:
-                    self._missing(place, obstacle)
+                    self._missing(location, obstacle)
                 continue
             seen = sight.in_picture(pdf, item)
             if seen is None:
-                self._missing(place, "a picture that cannot be decoded")
+                self._missing(location, "a picture that cannot be decoded")
                 continue
             if seen.unread:
-                self._missing(place, UNREAD)
+                self._missing(location, UNREAD)
             self._content_views += add_words(
-                place, seen.words, self.document.segments, partial(_stored_word, owner, place)
+                location, seen.words, self.document.segments, partial(_stored_word, owner, location)
             )
 
     def _hidden_pages(self, hidden: list[Canvas]) -> None:
@@ -282,10 +283,10 @@ class Extraction:
     def _earlier_revisions(self) -> None:
         known = {line for segment in self.document.segments for line in segment.text.splitlines()}
         for number_, prefix in enumerate(revisions.earlier(self._data), 1):
-            place = f"earlier revision {number_}"
+            location = f"earlier revision {number_}"
             texts = revisions.texts(prefix, self._password, self._limits, self._budget)
             if texts is None:
-                self._missing(place, "an earlier state of the file that cannot be read")
+                self._missing(location, "an earlier state of the file that cannot be read")
                 continue
             lines = [
                 line
@@ -295,7 +296,7 @@ class Extraction:
             ]
             known.update(lines)
             if lines:
-                self._add(Segment("\n".join(lines), place, Dropped()))
+                self._add(Segment("\n".join(lines), location, Dropped()))
 
 
 def plain_text(drawing: Drawing) -> str:
@@ -325,8 +326,8 @@ def _merged(parts: views.Parts) -> views.Parts:
     return merged
 
 
-def _stored_word(owner: source.ObjectNumber, place: str, word: SeenWord, text: str) -> Segment:
-    return Segment(text, place, StoredWord(owner, word.corners))
+def _stored_word(owner: source.ObjectNumber, location: str, word: SeenWord, text: str) -> Segment:
+    return Segment(text, location, StoredWord(owner, word.corners))
 
 
 def _legible(picture: Picture) -> bool:

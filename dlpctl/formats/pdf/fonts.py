@@ -1,6 +1,4 @@
-"""Fonts as far as masking needs them: how strings split into codes, how far each code moves the
-pen, what text it shows.
-"""
+"""Fonts as far as masking needs them: the codes of strings, their advances and texts."""
 
 from __future__ import annotations
 
@@ -71,7 +69,7 @@ class Font:
         self._glyphs: dict[bytes, Glyph] = {}
         self._measures: dict[bytes, Measure] = {}
         self.trouble = ""
-        """Why the advances of this font cannot be relied on."""
+        """The reason for which the advances of this font are uncertain."""
         self._names_tell = False
         """True if viewers choose glyphs by their names."""
         self.contradictions: set[bytes] = set()
@@ -79,26 +77,26 @@ class Font:
         mapping = source.get("/ToUnicode")
         if is_stream(mapping):
             self._unicode = cmaps.parse(stream_bytes(mapping, budget))
-        kind = name_text(source.get("/Subtype"))
-        if kind == "/Type0":
+        font_type = name_text(source.get("/Subtype"))
+        if font_type == "/Type0":
             self._read_composite(source)
         else:
-            self._read_simple(source, kind)
+            self._read_simple(source, font_type)
 
     # ---- reading
 
-    def _read_simple(self, source: Object, kind: str) -> None:
+    def _read_simple(self, source: Object, font_type: str) -> None:
         base = name_text(source.get("/BaseFont"))[1:]
         standard = encodings.standard_font(base)
-        if kind == "/Type3":
+        if font_type == "/Type3":
             matrix = source.get("/FontMatrix")
             if is_array(matrix) and len(matrix):
                 self.unit = number(matrix[0]) or 0.001
         descriptor = source.get("/FontDescriptor")
-        self._read_names(source, standard, kind)
+        self._read_names(source, standard, font_type)
         flags = int(number(descriptor.get("/Flags"))) if is_dictionary(descriptor) else 0
-        self._names_tell = kind == "/Type1" or (
-            kind == "/TrueType" and "/Encoding" in source and not flags & _SYMBOLIC
+        self._names_tell = font_type == "/Type1" or (
+            font_type == "/TrueType" and "/Encoding" in source and not flags & _SYMBOLIC
         )
         widths = source.get("/Widths")
         if is_array(widths):
@@ -115,14 +113,14 @@ class Font:
         else:
             self.trouble = "a font without widths"
 
-    def _read_names(self, source: Object, standard: str | None, kind: str) -> None:
+    def _read_names(self, source: Object, standard: str | None, font_type: str) -> None:
         given = source.get("/Encoding")
         base = name_text(given)[1:]
         if is_dictionary(given) and is_name(given.get("/BaseEncoding")):
             base = name_text(given.BaseEncoding)[1:]
         if base not in _LIGHT_ENCODINGS:
             base = standard if standard in ("Symbol", "ZapfDingbats") else "StandardEncoding"
-        if kind != "/Type3" or base in _LIGHT_ENCODINGS:
+        if font_type != "/Type3" or base in _LIGHT_ENCODINGS:
             self._names = list(encodings.encoding(base) or self._names)
         differences = given.get("/Differences") if is_dictionary(given) else None
         if is_array(differences):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from dlpctl.formats.pdf.drawing import WORD_GAP, Show
 from dlpctl.formats.pdf.matrix import Matrix, Point, apply
-from dlpctl.formats.pdf.walker import WORD_GAP, Show
 
 _LINE_GAP = 0.3
 """A step of this share of the font size across the line starts a new one."""
@@ -82,9 +82,7 @@ def pen_end(show: Show) -> Point:
 
 
 def separator(before: Show, after: Show) -> str:
-    """Return what separates the texts of two operators: nothing, a space, a tab between the cells
-    of a table, or the end of a line.
-    """
+    """Return what separates two operators' texts: nothing, a space, a tab or a line end."""
     start = apply(after.matrix, 0.0, 0.0)
     end = pen_end(before)
     matrix, size = before.matrix, before.state.size

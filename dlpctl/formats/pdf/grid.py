@@ -1,4 +1,4 @@
-"""Boxes and points of a page by where they are, so that neighbours are found without a look at all.
+"""An index of boxes and points of a page by place, so that few are compared.
 
 Extraction and masking share this index; it decides nothing on its own.
 """
@@ -30,8 +30,8 @@ class Grid:
             if len(columns) * len(rows) > _MOST_CELLS:
                 self._wide.append(index)
                 continue
-            for place in product(columns, rows):
-                self._cells.setdefault(place, []).append(index)
+            for location in product(columns, rows):
+                self._cells.setdefault(location, []).append(index)
 
     def touching(self, region: Box) -> list[int]:
         """Return the boxes that share a point with a region, in their order."""
@@ -42,7 +42,9 @@ class Grid:
             near: Iterable[int] = range(len(self._boxes))
         else:
             near = {
-                index for place in product(columns, rows) for index in self._cells.get(place, ())
+                index
+                for location in product(columns, rows)
+                for index in self._cells.get(location, ())
             }.union(self._wide)
         return sorted(index for index in near if _touch(self._boxes[index], region))
 
@@ -54,10 +56,10 @@ class Grid:
         )
 
 
-def _touch(one: Box, other: Box) -> bool:
+def _touch(each: Box, other: Box) -> bool:
     return (
-        one.left <= other.right
-        and other.left <= one.right
-        and one.bottom <= other.top
-        and other.bottom <= one.top
+        each.left <= other.right
+        and other.left <= each.right
+        and each.bottom <= other.top
+        and other.bottom <= each.top
     )

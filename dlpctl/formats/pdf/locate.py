@@ -10,12 +10,12 @@ from itertools import groupby, pairwise
 from dlpctl.errors import CannotMaskError
 from dlpctl.formats.pdf.align import Alignment, ContentText, near
 from dlpctl.formats.pdf.canvas import CanvasText
+from dlpctl.formats.pdf.drawing import Mark
 from dlpctl.formats.pdf.glyphs import GlyphAt, pen_end
 from dlpctl.formats.pdf.grid import Grid
 from dlpctl.formats.pdf.matrix import Matrix, Point, apply, inverse, multiply
 from dlpctl.formats.pdf.places import MaskPlace, Removal
 from dlpctl.formats.pdf.reading import Box
-from dlpctl.formats.pdf.walker import Mark
 
 _ASCENT, _DESCENT = 0.95, -0.25
 _MISPLACED_SHARE = 0.02
@@ -141,11 +141,7 @@ class Locator:
             self._fail(f"two readers see {wrong} of {total} characters in different places")
 
     def _replaced(self, index: int) -> set[int]:
-        """A character that stands for glyphs in other words (`/ActualText`): all glyphs of that
-        mark below its box.
-
-        Words longer than their glyphs lie at the first one's origin, all on top of each other.
-        """
+        """Return all glyphs of the marks below a character of their `/ActualText`."""
         box, origin = self._found.reader.box(index), self._found.reader.origin(index)
         glyphs = self._alignment.glyphs
         return {
@@ -201,28 +197,26 @@ class Locator:
     def remove(
         self, removal: Removal, groups: Sequence[set[int]], label: str, ink: Sequence[int]
     ) -> None:
-        """Adds glyphs to a removal, with a place for each line that they are on. `ink`:
-        characters for exact boxes.
-        """
+        """Add glyphs to a removal, with a place for each line; `ink` gets exact boxes."""
         chosen = set().union(*groups) if groups else set()
         chosen |= self._between(chosen)
         chosen |= self._twins(chosen)
         self._drop(removal, chosen)
         for line in self._by_line(sorted(chosen)):
-            place = self._place(line, label, chosen, ink)
-            if place is not None:
-                removal.boxes.append(place)
+            location = self._place(line, label, chosen, ink)
+            if location is not None:
+                removal.boxes.append(location)
                 label = ""
 
-    def remove_below(self, removal: Removal, place: MaskPlace) -> None:
+    def remove_below(self, removal: Removal, location: MaskPlace) -> None:
         """Add the glyphs below a place that OCR saw, which its box would only hide."""
-        back = inverse(place.frame)
+        back = inverse(location.frame)
         if back is None:
             return
         below = set()
-        for index in self._middle_grid.touching(_around(place.corners(), 0.0)):
+        for index in self._middle_grid.touching(_around(location.corners(), 0.0)):
             x, y = apply(back, *self._middles[index])
-            if place.left <= x <= place.right and place.bottom <= y <= place.top:
+            if location.left <= x <= location.right and location.bottom <= y <= location.top:
                 below.add(index)
         self._drop(removal, below)
 
@@ -324,9 +318,7 @@ class Locator:
     def _widened(
         self, first: GlyphAt, back: Matrix, left: float, right: float, chosen: set[int]
     ) -> tuple[float, float]:
-        """A box as wide as its value would tell short values apart: it grows in steps into the free
-        room of its line.
-        """
+        """Widen a box in steps into the free room: its width would tell short values apart."""
         wanted = max(_LEAST_WIDTH, math.ceil((right - left) / _STEP) * _STEP)
         before, after = left - wanted, right + wanted
         reach = [apply(first.frame, x, y) for x in (before, after) for y in (-0.5, 1.0)]

@@ -1,18 +1,17 @@
-"""Writes a copy of a PDF without the values: glyphs, strings, streams and attachments, and never an
-earlier revision.
-"""
+"""Writes a copy of a PDF without the values, and never an earlier revision."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from dlpctl.errors import CannotMaskError
-from dlpctl.formats.interface import Edit, Segment
+from dlpctl.formats.interface import Children, Edit, Segment
 from dlpctl.formats.pdf import canvas as canvases
 from dlpctl.formats.pdf import clean, edit, pictures, reading, source
+from dlpctl.formats.pdf.drawing import MARK_WORDS, Budget, Drawing, Mark, Show, StreamKey
 from dlpctl.formats.pdf.locate import Locator
 from dlpctl.formats.pdf.model import (
     ContentOrder,
@@ -27,7 +26,7 @@ from dlpctl.formats.pdf.model import (
 from dlpctl.formats.pdf.objects import is_dictionary, is_stream, stream_bytes
 from dlpctl.formats.pdf.places import MaskPlace, Removal, place_of_word
 from dlpctl.formats.pdf.source import Canvas
-from dlpctl.formats.pdf.walker import MARK_WORDS, Budget, Drawing, Mark, Show, StreamKey, Walker
+from dlpctl.formats.pdf.walker import Walker
 
 if TYPE_CHECKING:
     import pikepdf
@@ -65,7 +64,7 @@ class Masking:
         data: bytes,
         document: PdfDocument,
         edits: Sequence[Edit],
-        children: Mapping[str, bytes | None],
+        children: Children,
     ) -> None:
         self._data = data
         self._document = document
@@ -81,7 +80,7 @@ class Masking:
         for each in edits:
             segment = document.segments[each.segment]
             if not 0 <= each.start <= each.end <= len(segment.text):
-                raise CannotMaskError(f"{segment.place}: an edit lies outside of the text")
+                raise CannotMaskError(f"{segment.place}: an edit is outside of the text")
             anchor = segment.anchor
             if isinstance(anchor, Drawn):
                 self._drawn.setdefault(anchor.canvas, []).append((anchor, each))
@@ -224,9 +223,7 @@ class Masking:
 def _whole(
     edits: Iterable[tuple[Drawn, Edit]], segments: Sequence[Segment]
 ) -> Iterator[tuple[Drawn, Edit]]:
-    """Edits with the pieces of a value together that only a gap parts: boxes of its pieces would
-    show how it is made up.
-    """
+    """Join the pieces of a value that only a gap parts: their boxes would tell its shape."""
     before: tuple[Drawn, Edit] | None = None
     for anchor, each in edits:
         if before is not None:

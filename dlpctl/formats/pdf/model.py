@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from dlpctl.formats.interface import Document, Limits
 from dlpctl.formats.ocrpasses import Corners
+from dlpctl.formats.pdf.drawing import StreamKey
 from dlpctl.formats.pdf.source import ObjectNumber
-from dlpctl.formats.pdf.walker import StreamKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +26,7 @@ class ContentOrder:
 
 @dataclass(frozen=True, slots=True)
 class MarkText:
-    """The words of marked content instead of its glyphs: `/ActualText`, `/Alt` or `/E` in the
-    content stream.
-    """
+    """Words of marked content in place of its glyphs: `/ActualText`, `/Alt` or `/E`."""
 
     canvas: StreamKey
     index: int
@@ -96,9 +94,7 @@ class NameText:
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """Something that a full save drops: an earlier revision, an object that nothing refers
-    to.
-    """
+    """Something that a full save drops, such as an earlier revision."""
 
 
 @dataclass(slots=True)

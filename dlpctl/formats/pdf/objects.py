@@ -1,4 +1,4 @@
-"""Safe looks at PDF objects: what kind one is, its number, and a stream's bytes within a budget."""
+"""Safe access to PDF objects: types, numbers, and a stream's bytes within a budget."""
 
 from __future__ import annotations
 
@@ -84,11 +84,7 @@ def stream_bytes(stream: Object, budget: int) -> bytes:
         return data
     # RunLengthDecode may expand: 2 bytes to 128 at most.
     data = stream.read_bytes(StreamDecodeLevel.specialized)
-    if len(data) > budget:
-        raise FormatError(
-            "the PDF expands beyond the limit: raise limits.expanded_bytes if you trust it"
-        )
-    return data
+    return _within(budget, data)
 
 
 def _inflate(data: bytes, budget: int) -> bytes:
@@ -97,11 +93,15 @@ def _inflate(data: bytes, budget: int) -> bytes:
         out = inflater.decompress(data, budget + 1)
     except zlib.error:
         out = _inflate_damaged(data, budget)
-    if len(out) > budget:
+    return _within(budget, out)
+
+
+def _within(budget: int, data: bytes) -> bytes:
+    if len(data) > budget:
         raise FormatError(
             "the PDF expands beyond the limit: raise limits.expanded_bytes if you trust it"
         )
-    return out
+    return data
 
 
 def _inflate_damaged(data: bytes, budget: int) -> bytes:

@@ -1,4 +1,4 @@
-"""Takes away the part of a picture that lies below a box: the box alone would only hide it."""
+"""Remove the part of a picture that is below a box: the box alone would only hide it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import zlib
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.errors import CannotMaskError
+from dlpctl.formats.pdf.drawing import Drawing
 from dlpctl.formats.pdf.matrix import apply, inverse
 from dlpctl.formats.pdf.objects import is_name, is_stream, is_true, number
 from dlpctl.formats.pdf.places import MaskPlace
 from dlpctl.formats.pdf.source import ObjectNumber
-from dlpctl.formats.pdf.walker import Drawing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,10 +37,8 @@ class Page(NamedTuple):
     """Pictures that several pages use, and that a value above them therefore does not show."""
 
 
-def paint(pdf: pikepdf.Pdf, drawing: Drawing, places: list[MaskPlace], page: Page) -> None:
-    """Blackens what may show the value too: a scan below invisible text, a picture drawn over text,
-    a whole page.
-    """
+def paint(pdf: pikepdf.Pdf, drawing: Drawing, locations: list[MaskPlace], page: Page) -> None:
+    """Blacken what may show the value too: a scan below text, a picture above it, a page."""
     for picture in drawing.pictures:
         back = inverse(picture.matrix)
         if back is None:
@@ -49,7 +47,7 @@ def paint(pdf: pikepdf.Pdf, drawing: Drawing, places: list[MaskPlace], page: Pag
         shared = picture.source is not None and picture.source.objgen in page.shared
         whole_page = page.area > 0 and size > _COVERS_PAGE * page.area and not shared
         shapes = []
-        for each in places:
+        for each in locations:
             shape = [apply(back, x, y) for x, y in each.corners()]
             touches = (
                 max(x for x, _ in shape) > 0
@@ -96,9 +94,7 @@ def paint_one(
 
 
 def _paint_samples(image: pikepdf.Object, painted: Image) -> bool:
-    """In the samples themselves, so that every other pixel stays what it was; only where these are
-    whole bytes.
-    """
+    """Paint in the samples, if they are whole bytes, so that every other pixel stays."""
     import pikepdf
 
     bits = 1 if is_true(image.get("/ImageMask")) else int(number(image.get("/BitsPerComponent", 8)))

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass, field
 
 from dlpctl.formats.ocrpasses import Corners
+from dlpctl.formats.pdf.drawing import Mark, StreamKey
 from dlpctl.formats.pdf.matrix import Matrix, Point, apply
-from dlpctl.formats.pdf.walker import Mark, StreamKey
 
 _ROOM = 0.15
 """OCR puts its boxes close around the ink."""
@@ -15,9 +15,7 @@ _ROOM = 0.15
 
 @dataclass(slots=True)
 class MaskPlace:
-    """One stretch of a line that is taken away: a parallelogram on the page and the words to put
-    there.
-    """
+    """A removed stretch of a line: a parallelogram on the page and its label."""
 
     frame: Matrix
     """The first glyph's; the em is 1."""

@@ -93,9 +93,7 @@ class PageReader:
         self._raw.FPDF_ClosePage(self._page)
 
     def text(self) -> str | None:
-        """The text at once, one character of the string for each that pdfium counts; None where the
-        two differ.
-        """
+        """Return the text with a character for each that pdfium counts; None if they differ."""
         if not self.count:
             return ""
         size = 2 * self.count + 2

@@ -1,20 +1,15 @@
-"""Earlier states of a file that was updated by appending: their text is still there for whoever
-cuts the file.
-"""
+"""Earlier states of a file that was updated by appending, which anybody can cut out."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from dlpctl.errors import FormatError
 from dlpctl.formats.interface import Limits
 from dlpctl.formats.pdf import reading, source
+from dlpctl.formats.pdf.drawing import Budget
 from dlpctl.formats.pdf.strings import Collector
-from dlpctl.formats.pdf.walker import Budget
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _END = re.compile(rb"startxref[\r\n \t]+[0-9]+[\r\n \t]+%%EOF[\r\n]*")
 _MOST = 32

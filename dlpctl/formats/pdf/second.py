@@ -1,6 +1,4 @@
-"""The second reader: pypdf, which shares no code with the first, and every string and stream in
-plain sight.
-"""
+"""The second reader: pypdf, which shares no code with the first, and all strings and streams."""
 
 from __future__ import annotations
 
@@ -109,9 +107,7 @@ def _strings(item: object) -> Iterator[str]:
 
 
 def _stream(item: object) -> Iterator[str]:
-    """The decoded bytes of a stream, and what its strings say without the operators between
-    them.
-    """
+    """Yield the decoded bytes of a stream, and its strings without operators."""
     from pypdf.generic import StreamObject
 
     if not isinstance(item, StreamObject):

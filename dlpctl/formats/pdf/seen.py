@@ -1,6 +1,4 @@
-"""Words that only pixels show: scans, photographs, stamps. They are read by OCR from the page as a
-viewer shows it, and from each picture that no page shows as it is stored.
-"""
+"""Words that only pixels show, read by OCR from pages as shown and pictures as stored."""
 
 from __future__ import annotations
 
@@ -23,17 +21,15 @@ if TYPE_CHECKING:
 
     from dlpctl.formats.interface import Limits
     from dlpctl.formats.ocrpasses import Corners, Seen, SeenWord
+    from dlpctl.formats.pdf.drawing import Picture
     from dlpctl.formats.pdf.matrix import Matrix
     from dlpctl.formats.pdf.source import ObjectNumber
-    from dlpctl.formats.pdf.walker import Picture
 
 _DOTS_PER_POINT = 200 / 72
 _MOST_PIXELS = 12_000_000
 _SHARE_OF_TIME = 0.6
 _SAMPLE, _FINENESS = 80, 12
-"""A picture on a page is compared with the stored one in so many fields a side, each of so many
-pixels a side.
-"""
+"""The fields a side in which a picture is compared with the stored one, and their pixels."""
 _UNLIKE, _FEW_UNLIKE = 20, 3
 """Fields that differ by so many shades are unlike; so many are needed to hide a word."""
 NO_OCR, NO_TIME = "pictures, no OCR", "pictures, no time left for OCR: raise limits.seconds"
@@ -47,7 +43,7 @@ class PageSight(NamedTuple):
 
 
 class Sight:
-    """Looks at the pages and pictures of one document."""
+    """Sees the pages and pictures of one document."""
 
     def __init__(self, data: bytes, limits: Limits) -> None:
         self._data = data
@@ -91,9 +87,7 @@ class Sight:
     def _note_shown(
         self, pdf: pikepdf.Pdf, page: Image, to_page: Matrix, pictures: Sequence[Picture]
     ) -> None:
-        """Note the pictures that look on the page as they are stored: not covered, clipped or cut
-        off by its sides.
-        """
+        """Note the pictures that the page shows as they are stored, not covered or clipped."""
         from PIL.Image import Resampling, Transform
 
         to_pixels = inverse(to_page)
@@ -114,9 +108,7 @@ class Sight:
                 self._shown.add(source.objgen)
 
     def in_picture(self, pdf: pikepdf.Pdf, source: pikepdf.Object) -> Seen | None:
-        """Return the words of a picture as it is stored, with corners in its unit square; None if
-        it cannot be decoded.
-        """
+        """Return the words of a stored picture, in its unit square; None if it is damaged."""
         stored = decoded(pdf, source)
         if stored is None:
             return None
@@ -161,7 +153,7 @@ def _on_any(corners: Corners, pictures: Sequence[Matrix]) -> bool:
             continue
         within = [apply(back, *corner) for corner in corners]
         if all(
-            min(one[axis] for one in within) < 1 and max(one[axis] for one in within) > 0
+            min(each[axis] for each in within) < 1 and max(each[axis] for each in within) > 0
             for axis in (0, 1)
         ):
             return True

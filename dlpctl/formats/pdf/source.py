@@ -1,6 +1,4 @@
-"""The file in pikepdf: opened within the limits, its canvases listed, in one order that extraction
-and masking share.
-"""
+"""The file in pikepdf: opened within the limits, its canvases in one order for all."""
 
 from __future__ import annotations
 
@@ -13,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from dlpctl.errors import FormatError
 from dlpctl.formats.interface import Limits
+from dlpctl.formats.pdf.drawing import Budget, StreamKey
 from dlpctl.formats.pdf.objects import (
     is_array,
     is_dictionary,
@@ -22,7 +21,6 @@ from dlpctl.formats.pdf.objects import (
     stream_bytes,
 )
 from dlpctl.formats.pdf.reading import Box
-from dlpctl.formats.pdf.walker import Budget, StreamKey
 
 if TYPE_CHECKING:
     import pikepdf
@@ -41,9 +39,7 @@ _SHOWS_TEXT = (b"Tj", b"TJ", b"'", b'"')
 
 @dataclass(slots=True)
 class Canvas:
-    """Something that draws: a page, or a stream that no page's content reaches (an appearance, a
-    pattern, a glyph).
-    """
+    """Something that draws: a page, or a stream that no page's content reaches."""
 
     key: StreamKey
     place: str
@@ -56,7 +52,7 @@ class Canvas:
 
     @property
     def is_glyph(self) -> bool:
-        """It draws a character of a Type 3 font, which pages show as text."""
+        """Whether it draws a character of a Type 3 font, which pages show as text."""
         stream = self.stream
         return stream is not None and "/Subtype" not in stream and "/PatternType" not in stream
 
@@ -125,9 +121,7 @@ def opened(data: bytes, password: str | None, limits: Limits) -> Iterator[pikepd
 
 
 def normalized(pdf: pikepdf.Pdf) -> bytes:
-    """The file written anew, without encryption: what pdfium reads when it might repair damage in
-    its own way.
-    """
+    """Return the file written anew, so that pdfium need not repair damage in its own way."""
     buffer = io.BytesIO()
     pdf.save(buffer, encryption=False, fix_metadata_version=False)
     return buffer.getvalue()
@@ -193,10 +187,8 @@ def _ancestors(page: pikepdf.Object) -> Iterator[pikepdf.Object]:
 
 
 def side_canvases(pdf: pikepdf.Pdf, drawn: set[StreamKey], budget: Budget) -> list[Canvas]:
-    """Streams with text that no page's content reaches: unused forms, appearances, patterns, soft
-    masks, Type 3 glyphs.
-    """
-    places = _annotation_places(pdf)
+    """Return streams with text that no page reaches: forms, appearances, patterns, glyphs."""
+    locations = _annotation_places(pdf)
     form = pdf.Root.get("/AcroForm")
     shared = form.get("/DR") if is_dictionary(form) else None
     glyphs = _glyph_streams(pdf)
@@ -214,13 +206,13 @@ def side_canvases(pdf: pikepdf.Pdf, drawn: set[StreamKey], budget: Budget) -> li
         budget.spend(expanded=len(data))
         own = item.get("/Resources")
         resources = own if is_dictionary(own) else glyphs.get(number, shared)
-        place = places.get(number, "unused form" if is_form else "pattern or glyph")
+        place = locations.get(number, "unused form" if is_form else "pattern or glyph")
         found.append(Canvas(number, place, data, resources, item, None, _EVERYWHERE))
     return found
 
 
 def _annotation_places(pdf: pikepdf.Pdf) -> dict[ObjectNumber, str]:
-    places = {}
+    locations = {}
     for index, page in enumerate(pdf.pages):
         annotations = page.obj.get("/Annots")
         for annotation in annotations if is_array(annotations) else ():
@@ -229,8 +221,8 @@ def _annotation_places(pdf: pikepdf.Pdf) -> dict[ObjectNumber, str]:
                 states = appearance.values() if is_dictionary(appearance) else [appearance]
                 for state in states:
                     if is_stream(state):
-                        places[state.objgen] = f"page {index + 1}, annotation"
-    return places
+                        locations[state.objgen] = f"page {index + 1}, annotation"
+    return locations
 
 
 def _glyph_streams(pdf: pikepdf.Pdf) -> dict[ObjectNumber, pikepdf.Object | None]:

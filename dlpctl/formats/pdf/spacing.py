@@ -1,6 +1,4 @@
-"""Words of text whose letters are apart: `1 2 3 - 4 5` is one word where the gaps within are all
-alike.
-"""
+"""Words whose letters are apart: `1 2 3 - 4 5` is one word where all gaps are alike."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Text that no page draws: every string, text stream and telling name that the file's objects
-hold.
-"""
+"""Text that no page draws: strings, text streams and telling names of the file's objects."""
 
 from __future__ import annotations
 
@@ -9,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.formats import jpeg
+from dlpctl.formats.pdf.drawing import Budget
 from dlpctl.formats.pdf.encodings import facts
 from dlpctl.formats.pdf.model import Dropped, JpegNotes, NameText, StreamText, StringAt, XmlStream
 from dlpctl.formats.pdf.objects import (
@@ -22,7 +21,6 @@ from dlpctl.formats.pdf.objects import (
     stream_bytes,
 )
 from dlpctl.formats.pdf.source import ObjectNumber
-from dlpctl.formats.pdf.walker import Budget
 from dlpctl.formats.pdf.xmltext import XmlText, decode
 
 if TYPE_CHECKING:
@@ -69,7 +67,7 @@ class Collector:
         self._deferred: list[_Visit] = []
         self.signed = False
         self.skipped: list[tuple[str, str]] = []
-        """Places and reasons of what could not be looked at."""
+        """Places and reasons of what was not inspected."""
 
     def texts(self) -> Iterator[TextAt]:
         pages = [page.obj for page in self._pdf.pages]
@@ -141,14 +139,14 @@ class Collector:
     def _members(self, item: pikepdf.Object, visit: _Visit) -> list[_Visit]:
         from pikepdf import Object
 
-        kind = name_text(item.get("/Type"))
-        if kind == "/Annot" or ("/Subtype" in item and "/Rect" in item):
+        object_type = name_text(item.get("/Type"))
+        if object_type == "/Annot" or ("/Subtype" in item and "/Rect" in item):
             visit = visit._replace(place=_annotation(visit.place))
         context = visit.context
         label = item.get("/TU", item.get("/T"))
         if is_string(label):
             context = str(label)
-        if kind in ("/Sig", "/DocTimeStamp") or "/ByteRange" in item:
+        if object_type in ("/Sig", "/DocTimeStamp") or "/ByteRange" in item:
             self.signed = True
         self._note_file(item)
         members = []
@@ -205,18 +203,20 @@ class Collector:
         yield TextAt(text, visit.place, StringAt(visit.owner, visit.path), visit.context)
 
     def _stream(self, item: pikepdf.Object, visit: _Visit) -> Iterator[TextAt]:
-        kind, subtype = name_text(item.get("/Type")), name_text(item.get("/Subtype"))
+        object_type, subtype = name_text(item.get("/Type")), name_text(item.get("/Subtype"))
         number = item.objgen
         if subtype == "/Image":
             if filters_of(item)[-1:] == ["/DCTDecode"]:
-                notes = jpeg.note_text(item.read_raw_bytes()) if len(filters_of(item)) == 1 else ""
-                if notes:
-                    yield TextAt(notes, f"{visit.place}, picture", JpegNotes(number), "")
+                remarks = (
+                    jpeg.note_text(item.read_raw_bytes()) if len(filters_of(item)) == 1 else ""
+                )
+                if remarks:
+                    yield TextAt(remarks, f"{visit.place}, picture", JpegNotes(number), "")
             return
         if (
             number in self._drawn
             or visit.key in _NO_TEXT_KEYS
-            or _is_technical(item, kind, subtype)
+            or _is_technical(item, object_type, subtype)
         ):
             return
         data = stream_bytes(item, self._budget.expanded)
@@ -233,7 +233,11 @@ class Collector:
             self.files[number] = "content"
             return
         text, codec = decode(data)
-        if kind == "/Metadata" or subtype == "/XML" or text.lstrip("\ufeff \t\r\n").startswith("<"):
+        if (
+            object_type == "/Metadata"
+            or subtype == "/XML"
+            or text.lstrip("\ufeff \t\r\n").startswith("<")
+        ):
             yield TextAt(XmlText(text).text, visit.place, XmlStream(number), "")
         elif codec == "latin-1":
             yield TextAt(
@@ -255,20 +259,16 @@ def _annotation(place: str) -> str:
 
 
 def _is_container(data: bytes) -> bool:
-    """Return whether a stream of unknown kind is a file of its own, such as the document that a
-    hybrid PDF was made from.
-    """
+    """Return whether a stream is a file of its own, such as the source of a hybrid PDF."""
     from dlpctl.formats.discovery import rank
     from dlpctl.formats.recognition import CATCH_ALL, HEAD, readings
 
     return not decode(data[:HEAD])[1].startswith("utf") and rank(readings(data, "")[0]) < CATCH_ALL
 
 
-def _is_technical(item: pikepdf.Object, kind: str, subtype: str) -> bool:
-    """Streams that draw, or that hold numbers: functions, shadings, color profiles, fonts, object
-    streams.
-    """
-    if kind in ("/ObjStm", "/XRef", "/CMap", "/EmbeddedFile", "/Halftone"):
+def _is_technical(item: pikepdf.Object, object_type: str, subtype: str) -> bool:
+    """Return whether a stream draws or holds numbers: functions, color profiles, fonts."""
+    if object_type in ("/ObjStm", "/XRef", "/CMap", "/EmbeddedFile", "/Halftone"):
         return True
     if subtype in ("/Form", "/Type1C", "/CIDFontType0C", "/OpenType"):
         return True

@@ -1,6 +1,4 @@
-"""The texts that detectors run on, joined from the segments of the pages in the ways in which a
-value may be split.
-"""
+"""The texts for detectors, joined from pages in the ways in which a value may be split."""
 
 from __future__ import annotations
 
@@ -75,9 +73,7 @@ def build(
 
 
 def _join(parts: Parts, text: str, page: PageView, lines: list[Line], glue: str) -> None:
-    """The lines that may go on in the next one, joined; where a line plainly ends, nothing is
-    joined.
-    """
+    """Join the lines that may continue in the next one."""
     if len(lines) < 2 and not page.soft_hyphens:
         return
     texts = [text[line.start : line.end] for line in lines]
@@ -106,9 +102,7 @@ def _join(parts: Parts, text: str, page: PageView, lines: list[Line], glue: str)
 def _page_breaks(
     pages: Sequence[PageView], lines: list[list[Line]], segments: Sequence[Segment]
 ) -> Parts:
-    """The last line of each page and the first of the next, without the headers and footers between
-    them.
-    """
+    """Return the last line of a page with the first of the next, without page furniture."""
     if len(pages) < 2:
         return []
 

@@ -6,12 +6,24 @@ To support another operator, add it to `_OPERATORS`, and to `WANTED` in `content
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
 
 from dlpctl.errors import FormatError
 from dlpctl.formats.pdf.content import SHOWS, STRAY, Name, Operand, Operation, operations
+from dlpctl.formats.pdf.drawing import (
+    MARK_WORDS,
+    WORD_GAP,
+    Budget,
+    Drawing,
+    Mark,
+    Picture,
+    Show,
+    State,
+    Stray,
+    StreamKey,
+    words_of,
+)
 from dlpctl.formats.pdf.fonts import Font
 from dlpctl.formats.pdf.matrix import IDENTITY, Matrix, multiply
 from dlpctl.formats.pdf.objects import (
@@ -26,127 +38,10 @@ from dlpctl.formats.pdf.objects import (
 if TYPE_CHECKING:
     from pikepdf import Object
 
-StreamKey = Hashable
-"""Names a content stream within the file: a page's index or the object number of a form."""
-
 MAX_NESTING = 28
 MAX_INVOCATIONS_ON_PAGE = 20_000
-MARK_WORDS = (b"ActualText", b"Alt", b"E")
 _MAX_STACK = 512
 _MAX_STRAYS = 10_000
-WORD_GAP = 0.18
-"""A gap of this share of the font size separates words."""
-
-
-@dataclass(slots=True)
-class Budget:
-    """The cost that is left to one file, all pages together."""
-
-    expanded: int
-    glyphs: int
-    invocations: int
-
-    def spend(self, *, glyphs: int = 0, invocations: int = 0, expanded: int = 0) -> None:
-        self.glyphs -= glyphs
-        self.invocations -= invocations
-        self.expanded -= expanded
-        if self.glyphs < 0 or self.invocations < 0 or self.expanded < 0:
-            raise FormatError(
-                "the PDF draws more than the limits allow: print it to a simpler PDF and try again"
-            )
-
-
-class State(NamedTuple):
-    """The part of the graphics state that places text."""
-
-    matrix: Matrix = IDENTITY
-    char_space: float = 0.0
-    word_space: float = 0.0
-    stretch: float = 1.0
-    leading: float = 0.0
-    font: Font | None = None
-    size: float = 0.0
-    mode: int = 0
-    rise: float = 0.0
-
-
-@dataclass(slots=True)
-class Mark:
-    """A stretch of marked content that says in other words what its glyphs show."""
-
-    stream: StreamKey
-    start: int
-    end: int
-    tag: bytes
-    properties: bytes | dict[bytes, Operand]
-    """The dictionary itself, or its name in the resources."""
-    resources: Object | None
-
-    def words(self) -> str:
-        """Return the words of the mark that are inline; those in the resources are found with the
-        other strings of the file.
-        """
-        if not isinstance(self.properties, dict):
-            return ""
-        given = [self.properties.get(key) for key in MARK_WORDS]
-        return "\n".join(_words(words) for words in given if isinstance(words, bytes))
-
-
-@dataclass(slots=True)
-class Show:
-    """One operator that shows text."""
-
-    stream: StreamKey
-    start: int
-    end: int
-    operation: Operation
-    items: list[Operand]
-    font: Font
-    state: State
-    matrix: Matrix
-    """From text space, where the pen starts at the origin, to the page."""
-    text: str
-    length: float
-    """The way of the pen, in text space, along the writing direction."""
-    glyphs: int
-    mark: Mark | None
-    order: int
-    placed: bool
-    """True if it was moved to, false if it is shown where the text before it ends."""
-
-
-class Picture(NamedTuple):
-    """An image as it is drawn."""
-
-    source: Object | None
-    """None for an inline image."""
-    matrix: Matrix
-    order: int
-
-
-class Stray(NamedTuple):
-    """Text in a content stream that is not shown."""
-
-    stream: StreamKey
-    start: int
-    end: int
-    text: str
-
-
-@dataclass(slots=True)
-class Drawing:
-    """Everything that one page, or another stream that draws, shows."""
-
-    shows: list[Show] = field(default_factory=list)
-    pictures: list[Picture] = field(default_factory=list)
-    marks: list[Mark] = field(default_factory=list)
-    strays: list[Stray] = field(default_factory=list)
-    curves: int = 0
-    streams: set[StreamKey] = field(default_factory=set)
-    trouble: str = ""
-    unmatched_restores: list[tuple[int, int]] = field(default_factory=list)
-    """`Q` operators of the outermost stream that undo no `q`."""
-    open_saves: int = 0
 
 
 class Walker:
@@ -225,9 +120,9 @@ class _Interpreter:
         if not self._parents:
             self._drawing.open_saves = len(self._stack)
 
-    def _resource(self, kind: str, name: Operand) -> Object | None:
+    def _resource(self, category: str, name: Operand) -> Object | None:
         """Return a resource of the stream by its name."""
-        entries = self._resources.get(kind) if self._resources is not None else None
+        entries = self._resources.get(category) if self._resources is not None else None
         return _member(entries, name)
 
     # ---- text
@@ -282,7 +177,7 @@ class _Interpreter:
         items: list[Operand] = shown if isinstance(shown, list) else [shown]
         if self._state.font is None:
             self._drawing.trouble = self._drawing.trouble or "text without a font"
-            text = "".join(_words(item) for item in items if isinstance(item, bytes))
+            text = "".join(words_of(item) for item in items if isinstance(item, bytes))
             self._stray(operation, text)
         else:
             self._show_items(operation, items, self._state.font)
@@ -437,7 +332,7 @@ class _Interpreter:
     def note_stray(self, operation: Operation) -> None:
         text = operation.operands[0]
         if isinstance(text, bytes) and len(self._drawing.strays) < _MAX_STRAYS:
-            self._stray(operation, _words(text))
+            self._stray(operation, words_of(text))
 
     def _stray(self, operation: Operation, words: str) -> None:
         self._drawing.strays.append(Stray(self._key, operation.start, operation.end, words))
@@ -476,14 +371,6 @@ _STATE_FIELDS: dict[bytes, tuple[str, Callable[[float], float]]] = {
     b"Ts": ("rise", float),
     b"Tr": ("mode", int),
 }
-
-
-def _words(raw: bytes) -> str:
-    if raw.startswith((b"\xfe\xff", b"\xff\xfe")):
-        return raw.decode("utf-16", "replace")
-    return raw.removeprefix(b"\xef\xbb\xbf").decode(
-        "utf-8" if raw.startswith(b"\xef\xbb\xbf") else "latin-1", "replace"
-    )
 
 
 def _member(container: object, name: Operand = None) -> Object | None:

@@ -1,6 +1,4 @@
-"""The words of an XML stream, each character with its place in the source: XMP and XFA are masked
-without rewriting them.
-"""
+"""The words of an XML stream, such as XMP and XFA, with the offsets of each character."""
 
 from __future__ import annotations
 
@@ -11,8 +9,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from xml.sax.saxutils import escape
 
-from dlpctl.formats.encoding import Edit
-from dlpctl.formats.source import spliced
+from dlpctl.formats.encoding import Edit, spliced
 
 _PART = re.compile(
     r"<!--(?P<comment>.*?)-->|<!\[CDATA\[(?P<cdata>.*?)\]\]>|<\?.*?\?>"
@@ -29,9 +26,7 @@ _BOMS = (
 
 
 def decode(data: bytes) -> tuple[str, str]:
-    """Text and the codec that gives the same bytes back. Latin-1, which never fails, is the last
-    resort.
-    """
+    """Return text, and the codec that gives its bytes; Latin-1 is the last resort."""
     for mark, codec in _BOMS:
         if data.startswith(mark):
             try:

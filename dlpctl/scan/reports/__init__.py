@@ -22,9 +22,7 @@ class Setting(NamedTuple):
     """The score from which on a finding is an error."""
     coloured: bool = False
     verbose: bool = False
-    """Whether to list everything that was skipped, not only unreadable files, and for people the
-    ids of findings.
-    """
+    """True to list everything that was skipped and, for people, ids of findings."""
     limits: str = ""
     """The limits of the search, for people; empty if it looked for everything."""
     all_findings: bool = False
@@ -93,12 +91,12 @@ def message_of(result: Result) -> str:
 
 def shortcomings(summary: Summary) -> list[str]:
     """Return why the report is not complete, one sentence each."""
-    said = list(summary.notes)
+    message = list(summary.notes)
     if summary.partial:
-        said.insert(0, "The scan was stopped before its end; this is what it had found.")
+        message.insert(0, "The scan was stopped before its end; this is what it had found.")
     if summary.failures:
-        said.append(f"{counted(summary.failures, 'file')} could not be read.")
-    return said
+        message.append(f"{counted(summary.failures, 'file')} could not be read.")
+    return message
 
 
 def headline(summary: Summary) -> tuple[str, str]:

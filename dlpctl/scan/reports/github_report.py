@@ -11,17 +11,19 @@ _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 class GitHub(BaseReport):
     def add(self, result: Result) -> None:
         command = _COMMANDS[self.level(result)]
-        place = f"file={_property(result.path)},line={result.line}"
+        location = f"file={_property(result.path)},line={result.line}"
         if result.has_columns:
-            place += f",endLine={result.end_line},col={result.column},endColumn={result.end_column}"
+            location += (
+                f",endLine={result.end_line},col={result.column},endColumn={result.end_column}"
+            )
         title = _property(f"{result.type} ({result.category})")
-        self._write(f"::{command} {place},title={title}::{_message(message_of(result))}\n")
+        self._write(f"::{command} {location},title={title}::{_message(message_of(result))}\n")
 
     def skip(self, skip: Skip) -> None:
         if skip.why in FAILURES:
-            said = f"{skip.path}: {skip.why.value}{f': {skip.detail}' if skip.detail else ''}"
+            message = f"{skip.path}: {skip.why.value}{f': {skip.detail}' if skip.detail else ''}"
             self._write(
-                f"::error file={_property(skip.path)},title=not scanned::{_message(said)}\n"
+                f"::error file={_property(skip.path)},title=not scanned::{_message(message)}\n"
             )
 
     def finish(self, summary: Summary) -> None:

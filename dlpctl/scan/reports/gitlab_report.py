@@ -36,8 +36,8 @@ class GitLab(BaseReport):
 
     def skip(self, skip: Skip) -> None:
         if skip.why in FAILURES:
-            said = f"could not be scanned{f': {skip.detail}' if skip.detail else ''}"
-            self._entry("unreadable", said, f"unreadable:{skip.path}", "major", skip.path, 1, 1)
+            message = f"could not be scanned{f': {skip.detail}' if skip.detail else ''}"
+            self._entry("unreadable", message, f"unreadable:{skip.path}", "major", skip.path, 1, 1)
 
     def finish(self, summary: Summary) -> None:
         severity = "info" if summary.is_complete else "major"

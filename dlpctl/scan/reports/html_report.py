@@ -1,6 +1,4 @@
-"""One HTML page that needs nothing else: a summary, and a table to filter and sort. Only its script
-may run.
-"""
+"""One HTML page that needs nothing else: a summary, and a table to filter and sort."""
 
 from __future__ import annotations
 
@@ -10,8 +8,8 @@ from collections import Counter
 from collections.abc import Iterable
 from html import escape
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
 
+from dlpctl.detect.patterns.rotation import Rotation
 from dlpctl.scan.reports import (
     BaseReport,
     Setting,
@@ -23,9 +21,6 @@ from dlpctl.scan.reports import (
 )
 from dlpctl.scan.reports.advice import rotation
 from dlpctl.scan.results import Result, Summary
-
-if TYPE_CHECKING:
-    from dlpctl.detect.patterns.rotation import Rotation
 
 _FOLDER = Path(__file__).parent
 _LEVELS = ("error", "warning", "note")
@@ -89,13 +84,13 @@ class Html(BaseReport):
         found, where = headline(summary)
         self._write('<section id="summary" aria-label="Summary">\n')
         self._write(f'<p class="headline"><strong>{found}</strong>{where}.</p>\n')
-        notes = [_shown(sentence) for sentence in shortcomings(summary)]
-        notes += [
+        remarks = [_shown(sentence) for sentence in shortcomings(summary)]
+        remarks += [
             f"<code>{_shown(skip.path)}</code>: {_shown(skip.detail or skip.why.value)}"
             for skip in self._unread
         ]
-        for note in notes:
-            self._write(f'<p class="short">{note}</p>\n')
+        for remark in remarks:
+            self._write(f'<p class="short">{remark}</p>\n')
         if skipped := skipped_by_reason(summary):
             self._write(f'<p class="dim">Not scanned: {_shown(skipped)}.</p>\n')
         if summary.findings:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby, islice
-from typing import TYPE_CHECKING
 
+from dlpctl.detect.patterns.rotation import Rotation
 from dlpctl.scan.excerpts import HIDDEN, draw_carets, printable_line
 from dlpctl.scan.reports import (
     BaseReport,
@@ -21,9 +21,6 @@ from dlpctl.scan.reports import (
 )
 from dlpctl.scan.reports.advice import rotation
 from dlpctl.scan.results import FAILURES, Result, Skip, Summary
-
-if TYPE_CHECKING:
-    from dlpctl.detect.patterns.rotation import Rotation
 
 _CODES = {"bold": "1", "dim": "2", "red": "31", "yellow": "33", "cyan": "36", "bold red": "1;31"}
 _COLOURS = {"SECRETS": "bold red", "PHI": "yellow", "FINANCIAL": "yellow"}

@@ -1,6 +1,4 @@
-"""One JSON object, written as findings come: `findings`, then `skipped`, `rotation` and
-`summary`.
-"""
+"""One JSON object, written as findings come, then `skipped`, `rotation` and `summary`."""
 
 from __future__ import annotations
 

@@ -53,15 +53,15 @@ class JUnit(BaseReport):
             return
         self._start_suite(group[0].path, len(group), failures=len(group))
         path = _attribute(group[0].path)
-        for one in group:
-            place = one.inner or f"line {one.line}, column {one.column}"
-            commit = f", commit {one.commit}" if one.commit else ""
-            name = _attribute(f"{one.type} at {place}{commit}")
+        for each in group:
+            location = each.inner or f"line {each.line}, column {each.column}"
+            commit = f", commit {each.commit}" if each.commit else ""
+            name = _attribute(f"{each.type} at {location}{commit}")
             self._write(
-                f'    <testcase name="{name}" classname="{path}" file="{path}" line="{one.line}">'
-                f'<failure type="{_attribute(one.pattern_id)}"'
-                f' message="{_attribute(message_of(one))}">'
-                f"{_text(f'{self.level(one)}, score {one.score:g}')}</failure></testcase>\n"
+                f'    <testcase name="{name}" classname="{path}" file="{path}" line="{each.line}">'
+                f'<failure type="{_attribute(each.pattern_id)}"'
+                f' message="{_attribute(message_of(each))}">'
+                f"{_text(f'{self.level(each)}, score {each.score:g}')}</failure></testcase>\n"
             )
         self._write("  </testsuite>\n")
 

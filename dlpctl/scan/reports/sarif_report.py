@@ -59,10 +59,13 @@ class Sarif(BaseReport):
             )
 
     def finish(self, summary: Summary) -> None:
-        notes = [*self._notes, *(_note(sentence, "warning") for sentence in shortcomings(summary))]
+        remarks = [
+            *self._notes,
+            *(_note(sentence, "warning") for sentence in shortcomings(summary)),
+        ]
         invocation = {
             "executionSuccessful": summary.is_complete,
-            "toolExecutionNotifications": notes,
+            "toolExecutionNotifications": remarks,
         }
         driver = {
             "name": "dlpctl",
@@ -80,14 +83,14 @@ def _dumped(value: Any) -> str:
 
 
 def _rule(result: Result) -> dict[str, Any]:
-    said, how = advice(result), rotation(result)
+    message, how = advice(result), rotation(result)
     name = "".join(part.capitalize() for part in result.pattern_id.replace("_", "-").split("-"))
     rule: dict[str, Any] = {
         "id": result.pattern_id,
         "name": name,
         "shortDescription": {"text": result.label},
         "fullDescription": {"text": f"{result.label} ({result.type}, {result.category})"},
-        "help": {"text": said, "markdown": f"**{result.label}** (`{result.type}`)\n\n{said}"},
+        "help": {"text": message, "markdown": f"**{result.label}** (`{result.type}`)\n\n{message}"},
         "defaultConfiguration": {"level": "error"},
         "properties": {
             "tags": list(dict.fromkeys(("security", result.category, result.type))),

@@ -1,0 +1,105 @@
+"""The layers in which the cells of a sheet are searched: all of them, each column, formulas."""
+
+from __future__ import annotations
+
+from array import array
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate, compress
+from operator import ne
+
+from dlpctl.formats.locators import letters_of
+from dlpctl.formats.office.content import is_header
+from dlpctl.formats.office.reading import Reading, ViewPlan
+from dlpctl.formats.office.sheet import CELLS, COLUMN, FORMULAS, CellSpot, Shows
+
+_APART = "\n\n"
+_HEADER_WITHIN = 20
+
+
+def layers_of(
+    part: str, label: str, shows: Shows, formulas: Shows, headers: Mapping[int, int]
+) -> Iterator[tuple[Reading, CellSpot]]:
+    """Yield the readings of a sheet's cells; `headers` has the known row of each header."""
+    # Where a row ends and the next starts.
+    ends = [
+        *compress(range(1, len(shows.rows)), map(ne, shows.rows, shows.rows[1:])),
+        len(shows.rows),
+    ]
+    text = "\n".join(
+        "\t".join(shows.texts[start:end]) for start, end in zip([0, *ends], ends, strict=False)
+    )
+    reading, spot = _layer(part, label, CELLS, text, shows, shows.columns)
+    if lines := list(_lines_of_cells(shows.texts, spot.places)):
+        reading.plans.append(ViewPlan("lines of cells", lines))
+    yield reading, spot
+    for name, header, column in _columns(shows, headers):
+        text = _APART.join(column.texts)
+        reading, spot = _layer(part, label, f"{COLUMN}{name}", text, column, name)
+        full = [(0, len(text))]
+        reading.plans[:] = [ViewPlan(f"column {letters_of(name)}", full, header, repeats=True)]
+        yield reading, spot
+    yield _layer(part, label, FORMULAS, "\n".join(formulas.texts), formulas, formulas.columns)
+
+
+def _lines_of_cells(texts: Sequence[str], starts: array[int]) -> Iterator[tuple[int, int] | str]:
+    """Return the cells of several lines as one line each, which a line end tells from no row."""
+    for text, start in zip(texts, starts, strict=True):
+        if "\n" in text:
+            end = start
+            for line in text.split("\n"):
+                yield end, end + len(line)
+                yield "" if line.endswith(("-", "@")) else " "
+                end += len(line) + 1
+            yield "\n\n"
+
+
+def _layer(
+    part: str, label: str, layer: str, text: str, shows: Shows, columns: array[int] | int
+) -> tuple[Reading, CellSpot]:
+    apart = len(_APART) if isinstance(columns, int) else 1
+    starts = array("I", accumulate(map(apart.__add__, map(len, shows.texts)), initial=0))
+    starts.pop()
+    reading = Reading(layer, text, plans=[ViewPlan(layer, [(0, len(text))])])
+    return reading, CellSpot(
+        part, layer, label, starts, "", apart, shows.rows, columns, shows.positions
+    )
+
+
+def _columns(shows: Shows, headers: Mapping[int, int]) -> Iterator[tuple[int, str, Shows]]:
+    """Yield the cells below each header, which labels no others."""
+    texts, rows, positions = shows.texts, shows.rows, shows.positions
+    by_column: defaultdict[int, list[int]] = defaultdict(list)
+    for index, column in enumerate(shows.columns):
+        by_column[column].append(index)
+    likely = header_row(shows)
+    for column, indexes in sorted(by_column.items()):
+        row = headers.get(column, likely)
+        head = next((at for at, index in enumerate(indexes) if rows[index] == row), None)
+        if head is None or head + 1 == len(indexes) or not is_header(texts[indexes[head]].strip()):
+            continue
+        below = indexes[head + 1 :]
+        yield (
+            column,
+            " ".join(texts[indexes[head]].split()),
+            Shows(
+                list(map(texts.__getitem__, below)),
+                array("I", map(rows.__getitem__, below)),
+                positions=array("I", map(positions.__getitem__, below)),
+            ),
+        )
+
+
+def header_row(shows: Shows) -> int:
+    """The first row that labels the ones below it; 0 where none does."""
+    rows: dict[int, list[int]] = {}
+    for index, row in enumerate(shows.rows):
+        if row not in rows and len(rows) == _HEADER_WITHIN:
+            break
+        rows.setdefault(row, []).append(index)
+    widest = max(map(len, rows.values()), default=0)
+    for row, indexes in rows.items():
+        texts = [shows.texts[index].strip() for index in indexes]
+        if len(texts) * 2 > widest and len(set(texts)) == len(texts) and all(map(is_header, texts)):
+            return row
+    return 0

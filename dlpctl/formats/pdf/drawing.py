@@ -1,0 +1,140 @@
+"""The content that a stream shows: texts, marks and pictures, with the state that placed them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from dlpctl.errors import FormatError
+from dlpctl.formats.pdf.content import Operand, Operation
+from dlpctl.formats.pdf.fonts import Font
+from dlpctl.formats.pdf.matrix import IDENTITY, Matrix
+
+if TYPE_CHECKING:
+    from pikepdf import Object
+
+StreamKey = Hashable
+"""Names a content stream within the file: a page's index or the object number of a form."""
+
+MARK_WORDS = (b"ActualText", b"Alt", b"E")
+WORD_GAP = 0.18
+"""A gap of this share of the font size separates words."""
+
+
+@dataclass(slots=True)
+class Budget:
+    """The cost that is left to one file, all pages together."""
+
+    expanded: int
+    glyphs: int
+    invocations: int
+
+    def spend(self, *, glyphs: int = 0, invocations: int = 0, expanded: int = 0) -> None:
+        self.glyphs -= glyphs
+        self.invocations -= invocations
+        self.expanded -= expanded
+        if self.glyphs < 0 or self.invocations < 0 or self.expanded < 0:
+            raise FormatError(
+                "the PDF draws more than the limits allow: print it to a simpler PDF and try again"
+            )
+
+
+class State(NamedTuple):
+    """The part of the graphics state that places text."""
+
+    matrix: Matrix = IDENTITY
+    char_space: float = 0.0
+    word_space: float = 0.0
+    stretch: float = 1.0
+    leading: float = 0.0
+    font: Font | None = None
+    size: float = 0.0
+    mode: int = 0
+    rise: float = 0.0
+
+
+@dataclass(slots=True)
+class Mark:
+    """A stretch of marked content that says in other words what its glyphs show."""
+
+    stream: StreamKey
+    start: int
+    end: int
+    tag: bytes
+    properties: bytes | dict[bytes, Operand]
+    """The dictionary itself, or its name in the resources."""
+    resources: Object | None
+
+    def words(self) -> str:
+        """Return the mark's inline words; those in the resources are strings of the file."""
+        if not isinstance(self.properties, dict):
+            return ""
+        given = [self.properties.get(key) for key in MARK_WORDS]
+        return "\n".join(words_of(words) for words in given if isinstance(words, bytes))
+
+
+@dataclass(slots=True)
+class Show:
+    """One operator that shows text."""
+
+    stream: StreamKey
+    start: int
+    end: int
+    operation: Operation
+    items: list[Operand]
+    font: Font
+    state: State
+    matrix: Matrix
+    """From text space, where the pen starts at the origin, to the page."""
+    text: str
+    length: float
+    """The way of the pen, in text space, along the writing direction."""
+    glyphs: int
+    mark: Mark | None
+    order: int
+    placed: bool
+    """True if it was moved to, false if it is shown where the text before it ends."""
+
+
+class Picture(NamedTuple):
+    """An image as it is drawn."""
+
+    source: Object | None
+    """None for an inline image."""
+    matrix: Matrix
+    order: int
+
+
+class Stray(NamedTuple):
+    """Text in a content stream that is not shown."""
+
+    stream: StreamKey
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(slots=True)
+class Drawing:
+    """Everything that one page, or another stream that draws, shows."""
+
+    shows: list[Show] = field(default_factory=list)
+    pictures: list[Picture] = field(default_factory=list)
+    marks: list[Mark] = field(default_factory=list)
+    strays: list[Stray] = field(default_factory=list)
+    curves: int = 0
+    streams: set[StreamKey] = field(default_factory=set)
+    trouble: str = ""
+    unmatched_restores: list[tuple[int, int]] = field(default_factory=list)
+    """`Q` operators of the outermost stream that undo no `q`."""
+    open_saves: int = 0
+
+
+def words_of(raw: bytes) -> str:
+    """Return a string of a PDF as text."""
+    if raw.startswith((b"\xfe\xff", b"\xff\xfe")):
+        return raw.decode("utf-16", "replace")
+    return raw.removeprefix(b"\xef\xbb\xbf").decode(
+        "utf-8" if raw.startswith(b"\xef\xbb\xbf") else "latin-1", "replace"
+    )

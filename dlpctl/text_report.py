@@ -1,0 +1,89 @@
+"""The answer to a check of a text: its report, and the detections in it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from dlpctl.masking.partial import sample
+from dlpctl.policy.summary import SEVERITY
+from dlpctl.types import PHI_TYPE, Category, Decision, Detection, Finding
+
+if TYPE_CHECKING:
+    from dlpctl.policy.decide import Tally
+
+
+class Report(NamedTuple):
+    """The answer to a check, as the service's interface defines it."""
+
+    preflight_id: str
+    decision: Decision
+    summary: str
+    detected: tuple[Detection, ...]
+    masked_content: str | None
+    policy_version: str
+    created_at: str
+    findings: Sequence[Finding]
+
+    def to_dict(self, *, findings: bool = False) -> dict[str, Any]:
+        answer: dict[str, Any] = {
+            "preflight_id": self.preflight_id,
+            "decision": self.decision.value,
+            "summary": self.summary,
+            "detected": [
+                {"type": one.type, "count": one.occurrences, "sample": one.sample}
+                for one in self.detected
+            ],
+            "masked_content": self.masked_content,
+            "policy_version": self.policy_version,
+            "created_at": self.created_at,
+        }
+        if findings:
+            answer["findings"] = [finding_to_dict(finding) for finding in self.findings]
+        return answer
+
+
+def finding_to_dict(finding: Finding) -> dict[str, Any]:
+    shown = {
+        "type": finding.type,
+        "category": finding.category.value,
+        "start": finding.start,
+        "end": finding.end,
+        "score": finding.score,
+        "pattern_id": finding.pattern_id,
+    }
+    return shown if finding.locator is None else shown | {"locator": finding.locator}
+
+
+def detections(text: str, tallies: Iterable[Tally]) -> tuple[Detection, ...]:
+    """Findings by type, the worst to leak first."""
+    counts: Counter[str] = Counter()
+    firsts: dict[str, Finding] = {}
+    for first, _, count in tallies:
+        counts[first.type] += count
+        known = firsts.setdefault(first.type, first)
+        if first.start < known.start:
+            firsts[first.type] = first
+    ordered = sorted(
+        firsts.items(),
+        key=lambda item: (SEVERITY.index(item[1].category), -counts[item[0]], item[0]),
+    )
+    return tuple(
+        Detection(name, counts[name], sample(name, one.category, text[one.start : one.end]))
+        for name, one in ordered
+    )
+
+
+def interface_detections(report: Report) -> tuple[Detection, ...]:
+    """Return what was detected, with health data as one type without a sample."""
+    health = Counter(one.type for one in report.findings if one.category is Category.PHI)
+    if not health:
+        return report.detected
+    detected: list[Detection] = []
+    for one in report.detected:
+        if health[one.type] and not any(other.type == PHI_TYPE for other in detected):
+            detected.append(Detection(PHI_TYPE, health.total(), None))
+        if one.occurrences > health[one.type]:
+            detected.append(one._replace(occurrences=one.occurrences - health[one.type]))
+    return tuple(detected)
