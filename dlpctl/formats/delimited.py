@@ -68,10 +68,8 @@ class Delimited(TextFormat):
 
     def _fit(self, delimiter: str, source: str, edits: Sequence[Edit]) -> Iterator[Edit]:
         special = re.compile(f'[{re.escape(delimiter)}"\n\r]')
-        if '"' not in source and not any(
-            special.search(one.replacement) or special.search(source, one.start, one.end)
-            for one in edits
-        ):
+        edited = "".join(source[start:end] + replacement for start, end, replacement in edits)
+        if '"' not in source and not special.search(edited):
             return iter(edits)  # each is within a cell that needs no quotes
         return self.fitted(source, _tokens(source, delimiter), edits)
 

@@ -230,13 +230,13 @@ def _read(text: str, start: int, header: Header, cells: Cells, flags: Flags) -> 
         last = end
         for place in range(len(header.keys)):
             each = slice(place, None, len(header.keys))
-            spans = zip(texts[each], starts[each], strict=True)
+            placed = zip(texts[each], starts[each], strict=True)
             if place in columns:
-                columns[place] += [(at, at + len(cell)) for cell, at in spans if cell]
+                columns[place] += [(at, at + len(cell)) for cell, at in placed if cell]
             else:
                 cells.mails += [
                     (at, at + len(cell))
-                    for cell, at in spans
+                    for cell, at in placed
                     if "@" in cell and _MAIL.fullmatch(cell)
                 ]
     for place, column in columns.items():
