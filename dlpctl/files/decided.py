@@ -156,5 +156,5 @@ class _Places(Sequence[str]):
     def __getitem__(self, at: slice) -> list[str]: ...
     def __getitem__(self, at: int | slice) -> str | list[str]:
         if isinstance(at, slice):
-            return [self._node.place(self._node.document, 0, one) for one in self._starts[at]]
+            return [self._node.place(self._node.document, 0, start) for start in self._starts[at]]
         return self._node.place(self._node.document, 0, self._starts[at])

@@ -8,9 +8,8 @@ from __future__ import annotations
 import json
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from dlpctl.formats.encoding import Edit
 from dlpctl.formats.source import line_cuts, spliced
@@ -18,34 +17,49 @@ from dlpctl.masking.apply import Span, resolve
 from dlpctl.policy.decide import FindingDecision
 
 if TYPE_CHECKING:
-    from dlpctl.files.longtext import LongText
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from dlpctl.detect.packed import PackedFindings
     from dlpctl.formats.files import Files, Node
     from dlpctl.formats.needles import Needles
     from dlpctl.formats.source import Parts
     from dlpctl.masking.operators import Masker
+    from dlpctl.preflight import Checker
 
 CLEAN = b"clean"
 """The result of a block without values."""
 _new = tuple.__new__
 
 
+class HiddenValues(Protocol):
+    """The values of a long text that must not stay."""
+
+    checker: Checker
+    text: str
+    found: PackedFindings
+
+    def hidden_spans(self, low: int, high: int, offset: int) -> Iterator[Span]: ...
+
+    def hidden_in(self, low: int, high: int, offset: int = 0) -> Iterator[FindingDecision]: ...
+
+
 class BlockMasking:
-    """What masks the blocks of a text. Children share it."""
+    """Masks the blocks of a text. Children share it."""
 
     def __init__(
         self,
-        long_text: LongText,
+        hidden: HiddenValues,
         parts: Parts,
         repeated: Sequence[FindingDecision],
         masker: Masker,
         codec: str,
     ) -> None:
-        self._long_text = long_text
+        self._hidden = hidden
         self._fit = parts.fit
         self._repeated = sorted(repeated, key=_start_of)
         self._masker = masker
         self._codec = codec
-        self._starts, ends = long_text.found.starts, long_text.found.ends
+        self._starts, ends = hidden.found.starts, hidden.found.ends
         others = array("q", accumulate((one.finding.end for one in self._repeated), max))
 
         def is_between(cut: int) -> bool:
@@ -62,7 +76,7 @@ class BlockMasking:
     def block(self, task: bytes) -> bytes:
         """Mask a block; return what was written for values, and the block."""
         first, last = self._cuts[int(task) : int(task) + 2]
-        text, replacement = self._long_text.text[first:last], self._masker.replacement
+        text, replacement = self._hidden.text[first:last], self._masker.replacement
         edits = [
             _new(Edit, (start, end, replacement(operator, name, category, text[start:end])))
             for start, end, name, category, operator in self._spans(first, last)
@@ -78,12 +92,12 @@ class BlockMasking:
         before = bisect_left(self._repeated, first, key=_start_of)
         repeated = self._repeated[before : bisect_left(self._repeated, last, key=_start_of)]
         if not repeated:
-            return self._long_text.hidden_spans(low, high, first)
-        ruled = list(self._long_text.hidden_in(low, high, first))
+            return self._hidden.hidden_spans(low, high, first)
+        ruled = list(self._hidden.hidden_in(low, high, first))
         for one, verdict in repeated:
             moved = one._replace(start=one.start - first, end=one.end - first)
             ruled.append(FindingDecision(moved, verdict))
-        return resolve(self._long_text.checker.operators(ruled))
+        return resolve(self._hidden.checker.operators(ruled))
 
 
 def _start_of(one: FindingDecision) -> int:
@@ -91,7 +105,7 @@ def _start_of(one: FindingDecision) -> int:
 
 
 class ValueSearch:
-    """What looks for values in the blocks of a copy: in both readings of it, and in its bytes."""
+    """Looks for values in the blocks of a copy: in both readings of it, and in its bytes."""
 
     def __init__(self, needles: Needles, node: Node, files: Files, size: int) -> None:
         self._needles = needles

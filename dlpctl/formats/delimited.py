@@ -40,7 +40,7 @@ class Delimited(TextFormat):
     shows_all = False
 
     def views(self, source: str, readable: Readable, segments: Sequence[Segment]) -> Iterable[View]:
-        """A view a column, labelled by its header, so that no column's header speaks for another."""
+        """A view a column, labelled by its header, so that no column's header labels another."""
         rows = _columns(source)
         headers = [source[starts[0] : ends[0]].strip('" \t') for starts, ends in rows]
         if not _are_headers(headers):
@@ -123,7 +123,7 @@ def _row_cuts(source: str, delimiter: str, size: int) -> list[int]:
 
 
 def _delimiter(source: str) -> str:
-    """The character that stands equally often in the first lines, or most often."""
+    """Return the character that is equally often in the first lines, or most often."""
     lines = [line for line in _QUOTED.sub("", source[: 1 << 15]).splitlines()[:50] if line.strip()]
     if not lines:
         return ","
@@ -149,7 +149,7 @@ def _cell_pattern(delimiter: str) -> re.Pattern[str]:
 
 
 def _cells(source: str, delimiter: str) -> Iterator[tuple[int, int, bool]]:
-    """Start and end of each cell, and whether a row ends behind it."""
+    """Yield start and end of each cell, and whether a row ends after it."""
     size = len(source)
     for found in _cell_pattern(delimiter).finditer(source):
         start, end = found.span(1)
@@ -179,9 +179,9 @@ def _columns(source: str) -> list[_Column]:
         for number, (starts, ends) in enumerate(columns):
             each = slice(number, None, width)
             lengths = list(map(len, rows.cells[each]))
-            begins = list(compress(rows.starts[each], lengths))
-            starts.extend(begins)
-            ends.extend(map(add, begins, filter(None, lengths)))
+            filled = list(compress(rows.starts[each], lengths))
+            starts.extend(filled)
+            ends.extend(map(add, filled, filter(None, lengths)))
         place = rows.end + 1
     return columns
 
@@ -210,7 +210,7 @@ def _read_rows(source: str, place: int, count: int, delimiter: str, columns: lis
 
 
 def _are_headers(names: Sequence[str]) -> bool:
-    """Whether a first row labels the others: words, all different, none of them a value."""
+    """Tell whether a first row labels the others: words, all different, none of them a value."""
     if not names or len(set(names)) != len(names):
         return False
     return all(

@@ -121,8 +121,8 @@ def _named(names: Sequence[bytes], starts: Sequence[int], parts: Sequence[bytes]
     """Return the cells with a name, without quotes, apart from empty ones."""
     texts = [part.strip(_QUOTES) for part in parts]
     kept = [bool(name and text) for name, text in zip(names, texts, strict=True)]
-    places = map(add, starts, map(bytes.find, parts, texts))
-    return Cells(*(list(compress(each, kept)) for each in (names, places, texts)))
+    bare_starts = map(add, starts, map(bytes.find, parts, texts))
+    return Cells(*(list(compress(each, kept)) for each in (names, bare_starts, texts)))
 
 
 def _split(line: bytes, delimiter: bytes) -> tuple[int, list[bytes]]:
