@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import accumulate
 from operator import methodcaller
@@ -32,15 +32,21 @@ class Line(NamedTuple):
 
 
 def rows_from(
-    source: AnyStr, place: int, delimiter: AnyStr, width: int, *, in_bulk: bool
+    source: AnyStr,
+    place: int,
+    delimiter: AnyStr,
+    width: int,
+    takes: Callable[[Rows[AnyStr]], bool] | None,
 ) -> Iterator[Rows[AnyStr] | Line]:
-    """Yield the rows from a place on, `in_bulk` many at once where they have `width` cells."""
+    """Yield the rows from a place on; many at once where they have `width` cells and the caller
+    takes them.
+    """
     newline: AnyStr = "\n" if isinstance(source, str) else b"\n"
     size, alone = _FEWEST, place + _FEWEST
     while place < len(source):
-        if in_bulk and place >= alone:
+        if takes and place >= alone:
             rows = regular_rows(source, place, delimiter, width, size)
-            if rows is not None:
+            if rows is not None and takes(rows):
                 yield rows
                 place = rows.end + 1
                 size = min(2 * size, _MOST)

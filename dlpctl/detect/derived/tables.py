@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate, compress
+from itertools import compress
 from operator import add
 from typing import NamedTuple
 
@@ -23,8 +23,11 @@ _INSERT = lazy(rb"insert\s+into\s[^(]*\(.*\)\s*values\s*", re.IGNORECASE | re.DO
 _SQL_VALUE = lazy(rb"\s*(?:N?'((?:[^']|'')*)'|([^,()']*(?:\([^()]*\))?))\s*([,)])")
 _SQL_NEXT = lazy(rb"\s*,?\s*\(")
 _QUOTES = b"\"'` \t"
-_IN_BULK = (b";", b",")
-"""The delimiters that are in no rule and at no end of a row that is stripped."""
+_IN_BULK = (b"\t", b";", b",")
+_ODD_LAST = lazy(rb"^[\s|:+=-]*$", re.MULTILINE)
+"""A last cell that may be a part of a rule, or with which a row ends in tabs that are stripped."""
+_MANY = 512
+"""Cells that are taken together."""
 
 
 class Cells(NamedTuple):
@@ -97,24 +100,46 @@ def _rows(data: bytes, place: int, header: bytes, words: HeaderWords) -> Iterato
     delimiter = _delimiter(header)
     _, parts = _split(header, delimiter)
     names = [words.name(part.strip(_QUOTES)) for part in parts]
-    if not any(names):
-        return
-    for rows in rows_from(data, place, delimiter, len(names), in_bulk=delimiter in _IN_BULK):
+    if any(names):
+        for parts, starts in _rows_of(data, place, delimiter, len(names)):
+            yield _named(names * (len(parts) // len(names)), starts, parts)
+
+
+def _rows_of(
+    data: bytes, place: int, delimiter: bytes, width: int
+) -> Iterator[tuple[list[bytes], list[int]]]:
+    """Yield the cells of several rows, and where each is, as long as the lines have as many."""
+    cells: list[bytes] = []
+    starts: list[int] = []
+    lasts = slice(width - 1, None, width)
+
+    def are_cells(rows: Rows[bytes]) -> bool:
+        rows.cells[lasts] = [last.rstrip() for last in rows.cells[lasts]]
+        return delimiter != b"\t" or not _ODD_LAST.search(b"\n".join(rows.cells[lasts]))
+
+    takes = are_cells if delimiter in _IN_BULK else None
+    for rows in rows_from(data, place, delimiter, width, takes):
         if isinstance(rows, Rows):
-            lasts = slice(len(names) - 1, None, len(names))
-            rows.cells[lasts] = [last.rstrip() for last in rows.cells[lasts]]
-            yield _named(names * (len(rows.cells) // len(names)), rows.starts, rows.cells)
+            yield cells, starts
+            yield rows.cells, rows.starts
+            cells, starts = [], []
             continue
         line = data[rows.start : rows.end]
         if not _RULE.fullmatch(line):
             offset, parts = _split(line, delimiter)
-            if len(parts) != len(names):
-                return
-            apart = len(delimiter)
-            starts = accumulate((len(part) + apart for part in parts), initial=rows.start + offset)
-            yield _named(names, list(starts)[:-1], parts)
+            if len(parts) != width:
+                break
+            at = rows.start + offset
+            for part in parts:
+                starts.append(at)
+                at += len(part) + len(delimiter)
+            cells += parts
+            if len(cells) > _MANY:
+                yield cells, starts
+                cells, starts = [], []
         elif not line:
-            return
+            break
+    yield cells, starts
 
 
 def _named(names: Sequence[bytes], starts: Sequence[int], parts: Sequence[bytes]) -> Cells:

@@ -306,7 +306,8 @@ def _rows(
     """The cells of rows and their places, without quotes and blanks, up to the first line that is
     no row; and the end of the last one.
     """
-    for rows in rows_from(text, start, delimiter, count, in_bulk=delimiter != "|"):
+    takes = None if delimiter == "|" else _all
+    for rows in rows_from(text, start, delimiter, count, takes):
         if isinstance(rows, Rows):
             yield *_bare(rows.cells, rows.starts), rows.end
             continue
@@ -319,6 +320,10 @@ def _rows(
             cells = [*cells, *[""] * (count - len(cells))][:count]
             starts = accumulate((len(cell) + 1 for cell in cells), initial=rows.start)
             yield *_bare(cells, list(starts)[:-1]), rows.end
+
+
+def _all(_rows: Rows[str]) -> bool:
+    return True
 
 
 def _bare(cells: list[str], starts: list[int]) -> tuple[list[str], list[int]]:
