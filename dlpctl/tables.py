@@ -3,8 +3,92 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from functools import cache
-from typing import AnyStr
+from itertools import accumulate
+from operator import methodcaller
+from typing import AnyStr, Generic, NamedTuple
+
+_FEWEST, _MOST = 1 << 10, 1 << 16
+"""Characters of rows that are read at once."""
+
+
+class Rows(NamedTuple, Generic[AnyStr]):
+    """Rows with as many cells each, none of them quoted."""
+
+    cells: list[AnyStr]
+    """The cells as they are written, row by row."""
+    starts: list[int]
+    """The place of each in the source."""
+    end: int
+    """The place at which the line of the last row ends."""
+
+
+class Line(NamedTuple):
+    """The span of a line that is to be read on its own."""
+
+    start: int
+    end: int
+
+
+def rows_from(
+    source: AnyStr,
+    place: int,
+    delimiter: AnyStr,
+    width: int,
+    takes: Callable[[Rows[AnyStr]], bool] | None,
+) -> Iterator[Rows[AnyStr] | Line]:
+    """Yield the rows from a place on; many at once where they have `width` cells and the caller
+    takes them.
+    """
+    newline: AnyStr = "\n" if isinstance(source, str) else b"\n"
+    size, alone = _FEWEST, place + _FEWEST
+    while place < len(source):
+        if takes and place >= alone:
+            rows = regular_rows(source, place, delimiter, width, size)
+            if rows is not None and takes(rows):
+                yield rows
+                place = rows.end + 1
+                size = min(2 * size, _MOST)
+                continue
+            alone, size = place + size, max(size // 2, _FEWEST)
+        stop = source.find(newline, place)
+        stop = len(source) if stop < 0 else stop
+        yield Line(place, stop)
+        place = stop + 1
+
+
+def regular_rows(
+    source: AnyStr, place: int, delimiter: AnyStr, width: int, size: int = _MOST
+) -> Rows[AnyStr] | None:
+    """Return the rows that start in so many characters from a place on; None where one of them has
+    not `width` cells, or a quote.
+    """
+    newline: AnyStr
+    quote: AnyStr
+    ending: AnyStr
+    newline, quote, ending = ("\n", '"', "\r") if isinstance(source, str) else (b"\n", b'"', b"\r")
+    end = source.find(newline, place + size)
+    end = len(source) if end < 0 else end
+    part = source[place:end]
+    returns = part.count(ending)
+    if quote in part:
+        return None
+    lines = part.split(newline)
+    if not lines[-1] and end == len(source):
+        lines.pop()
+        end -= 1
+    if set(map(methodcaller("count", delimiter), lines)) != {width - 1}:
+        return None
+    cells = delimiter.join(lines).split(delimiter)
+    starts = list(accumulate(map((1).__add__, map(len, cells)), initial=place))
+    starts.pop()
+    if returns:
+        lasts = cells[width - 1 :: width]
+        if returns != len(lines) or not all(map(methodcaller("endswith", ending), lasts)):
+            return None
+        cells[width - 1 :: width] = [last[:-1] for last in lasts]
+    return Rows(cells, starts, end)
 
 
 def split_row(row: AnyStr, delimiter: AnyStr) -> list[AnyStr]:

@@ -13,6 +13,7 @@ import json
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from struct import Struct
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -305,7 +306,7 @@ class _Search:
 
     def _packed(self, found: Sequence[Candidate], first: int) -> PackedFindings:
         """Findings that count from the byte `first`, in characters where that is asked for."""
-        packed = PackedFindings(self._finding_of)
+        packed = PackedFindings(partial(_finding_of, self._detector))
         position, character = first, 0
         for start, end, score, _, pattern in found:
             if self._in_characters:
@@ -317,12 +318,9 @@ class _Search:
             packed.append(begun, ended, score, pattern)
         return packed
 
-    def _finding_of(self, pattern: int) -> Finding:
-        return self._detector.findings([Candidate(0, 1, 1.0, False, pattern)], None)[0]
-
     def _joined(self, results: Iterator[bytes]) -> PackedFindings | None:
         """Put the findings of the blocks together; None where their borders do not agree."""
-        found = PackedFindings(self._finding_of)
+        found = PackedFindings(partial(_finding_of, self._detector))
         before: _Border | None = None
         offset = 0
         for number, result in enumerate(results):
@@ -395,6 +393,10 @@ class _Search:
         resolved.move(0, begin)
         found.replace(bisect_left(found.starts, begin), bisect_left(found.starts, end), resolved)
         return True
+
+
+def _finding_of(detector: Detector, pattern: int) -> Finding:
+    return detector.findings([Candidate(0, 1, 1.0, False, pattern)], None)[0]
 
 
 def _start(one: Candidate) -> int:

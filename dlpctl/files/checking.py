@@ -119,7 +119,8 @@ class FileChecker:
                 answer = self._examine_long(files, name, node, long_text, masker, stage, everything)
                 if answer is not None:
                     return answer
-                long_text = None
+                del long_text
+                node = files.open(data, name, password)
             masking = _FileMasking(self._checker, masker or self._checker.masker())
             ruling = masking.rule(node, everything=everything)
             reason, masked, verified = self._checker.not_inspected(), data, None

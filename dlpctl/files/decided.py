@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -69,17 +70,9 @@ class DecidedFindings(PackedDecisions):
                 yield _new(FindingDecision, (placed, listed[number]))
             at += end - start + 1
 
-    def types(self) -> Iterator[str]:
-        """The types of the findings."""
-        names = {pattern: self.found.sort_of(pattern)[0] for pattern in set(self.found.patterns)}
-        numbered = zip(self.found.patterns, self._verdicts, strict=True)
-        return (names[pattern] for pattern, number in numbered if number != REJECTED)
-
     def places(self) -> Iterator[str]:
         """The places of the findings, for people."""
-        document = self._node.document
-        anchor = document.segments[0].anchor
-        assert isinstance(anchor, Readable)
+        document, anchor = self._node.document, self._anchor
         line_ends = anchor.line_ends
         line_end, place = -1, ""
         for start, number in zip(self.found.starts, self._verdicts, strict=True):
@@ -89,6 +82,29 @@ class DecidedFindings(PackedDecisions):
                     line_end = line_ends[line] if line < len(line_ends) else len(anchor.text)
                     place = self._node.place(document, 0, start)
                 yield place
+
+    def places_by_type(self) -> dict[str, Sequence[str]]:
+        """Return the distinct places of the findings of each type."""
+        found = self.found
+        line_ends = self._anchor.line_ends
+        names = {pattern: found.sort_of(pattern)[0] for pattern in set(found.patterns)}
+        starts: dict[str, dict[int, int]] = {name: {} for name in names.values()}
+        """A character of each line, by the line."""
+        columns = zip(found.patterns, found.starts, self._verdicts, strict=True)
+        for pattern, start, number in columns:
+            if number != REJECTED:
+                starts[names[pattern]].setdefault(bisect_left(line_ends, start), start)
+        return {
+            name: _Places(self._node, array("q", first.values()))
+            for name, first in starts.items()
+            if first
+        }
+
+    @property
+    def _anchor(self) -> Readable:
+        anchor = self._node.document.segments[0].anchor
+        assert isinstance(anchor, Readable)
+        return anchor
 
     @overload
     def __getitem__(self, at: int) -> FindingDecision: ...
@@ -118,11 +134,27 @@ class LocatedFindings(Sequence[Finding]):
     def __getitem__(self, at: int | slice) -> Finding | list[Finding]:
         return list(self)[at]
 
-    def places_by_type(self) -> dict[str, list[str]]:
+    def places_by_type(self) -> dict[str, Sequence[str]]:
         """Return the distinct places of the findings of each type."""
-        places: dict[str, list[str]] = {}
-        for name, place in zip(self._decided.types(), self._decided.places(), strict=True):
-            those = places.setdefault(name, [])
-            if not those or those[-1] is not place:  # they are those of lines, in order
-                those.append(place)
-        return places
+        return self._decided.places_by_type()
+
+
+class _Places(Sequence[str]):
+    """The places of some lines, for people."""
+
+    def __init__(self, node: Node, starts: Sequence[int]) -> None:
+        self._node = node
+        self._starts = starts
+        """A character of each line."""
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[str]: ...
+    def __getitem__(self, at: int | slice) -> str | list[str]:
+        if isinstance(at, slice):
+            return [self._node.place(self._node.document, 0, start) for start in self._starts[at]]
+        return self._node.place(self._node.document, 0, self._starts[at])

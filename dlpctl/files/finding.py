@@ -11,7 +11,7 @@ from dlpctl.formats.interface import BINARY
 from dlpctl.types import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from dlpctl.formats.files import Node
     from dlpctl.formats.interface import Document, Piece, View
@@ -39,6 +39,24 @@ class ViewFinding(NamedTuple):
     """The position in the segments."""
 
 
+class WholeValues(Protocol):
+    """The places of values in the views that do not repeat others."""
+
+    def outside(self, view: View, cells: Sequence[str]) -> list[str]:
+        """Return the cells, which are the pieces of a view, that are not one value."""
+
+
+class WholePieces(set["Piece"]):
+    """The pieces that hold one value each."""
+
+    def outside(self, view: View, cells: Sequence[str]) -> list[str]:
+        return [
+            cell
+            for cell, (segment, start, end) in zip(cells, view.pieces(), strict=False)
+            if (segment, start, end) not in self and (segment, start + 1, end - 1) not in self
+        ]
+
+
 class PlacedValue(NamedTuple):
     """A value of a file, however many views show it."""
 
@@ -61,7 +79,7 @@ def search_document(document: Document, finder: Finder) -> list[ViewFinding]:
 def scan_document(document: Document, scan: Scan) -> list[ViewFinding]:
     """Return the findings of every view, overlaps between views included."""
     seen: list[ViewFinding] = []
-    whole: set[Piece] = set()
+    whole = WholePieces()
     labelled_later = any(view.context and view.repeats for view in document.views)
     for number, view in enumerate(document.views):
         for one in scan_labelled(view, whole, scan) if view.context else scan(view.text):
@@ -98,7 +116,7 @@ def _without_glued(document: Document, seen: list[ViewFinding]) -> list[ViewFind
     return [one for one in seen if not holds_a_whole_one(one)]
 
 
-def scan_labelled(view: View, whole: Container[Piece], scan: Scan) -> Iterator[Finding]:
+def scan_labelled(view: View, whole: WholeValues, scan: Scan) -> Iterator[Finding]:
     """The label is said before every cell, as a person reads a table: its words count for what they
     label and for nothing else.
 
@@ -109,11 +127,7 @@ def scan_labelled(view: View, whole: Container[Piece], scan: Scan) -> Iterator[F
     all_cells = view.text.split(_CELLS_APART)
     open_cells = all_cells
     if view.repeats and view.count == len(all_cells) - 1:
-        open_cells = [
-            cell
-            for cell, (segment, start, end) in zip(all_cells, view.pieces(), strict=False)
-            if (segment, start, end) not in whole and (segment, start + 1, end - 1) not in whole
-        ]
+        open_cells = whole.outside(view, all_cells)
     # Many columns hold few values: each is looked at once.
     cells = list(dict.fromkeys(open_cells))
     if not cells:

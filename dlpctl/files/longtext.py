@@ -10,25 +10,24 @@ is left to the general way.
 from __future__ import annotations
 
 import json
-from array import array
-from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
-from itertools import accumulate, islice, pairwise
+from itertools import compress, islice
+from operator import ne, sub
 from typing import TYPE_CHECKING, cast
 
 from dlpctl.detect.packed import PackedFindings
 from dlpctl.errors import FormatError
 from dlpctl.files.decided import REJECTED, DecidedFindings
 from dlpctl.files.finding import scan_labelled
+from dlpctl.files.longcopy import CLEAN, BlockMasking, ValueSearch
 from dlpctl.forked import in_order
 from dlpctl.formats.discovery import format_named
-from dlpctl.formats.encoding import Edit, spliced
 from dlpctl.formats.needles import Needles
-from dlpctl.formats.source import Readable, TextFormat, line_cuts
+from dlpctl.formats.source import Readable, TextFormat
 from dlpctl.formats.verify import Verification, Written, count_values
 from dlpctl.masking.already_masked import is_already_masked
-from dlpctl.masking.apply import replacements
-from dlpctl.masking.leaks import Value, is_word
+from dlpctl.masking.apply import Span
+from dlpctl.masking.leaks import Value, words_among
 from dlpctl.masking.repeats import OpenText, Repeats
 from dlpctl.policy.decide import FindingDecision, Verdict
 from dlpctl.types import Action, Category, Decision, Finding
@@ -36,8 +35,7 @@ from dlpctl.types import Action, Category, Decision, Finding
 if TYPE_CHECKING:
     from dlpctl.files.finding import Finder
     from dlpctl.formats.files import Files, Node
-    from dlpctl.formats.interface import Document
-    from dlpctl.formats.source import Parts
+    from dlpctl.formats.interface import Document, View
     from dlpctl.masking.operators import Masker
     from dlpctl.policy.decide import PolicyDecision
     from dlpctl.preflight import Checker
@@ -76,9 +74,15 @@ class LongText:
 
     @classmethod
     def of(cls, checker: Checker, node: Node) -> LongText | None:
-        """Search a file; return None for what is no long text, or not as simple as one."""
+        """Search a file; return None for what is no long text, or not as simple as one.
+
+        Otherwise the views of columns, which were searched, are gone.
+        """
         found = None if checker.counts else search_long(node, checker)
-        return None if found is None else cls(checker, node, found)
+        if found is None:
+            return None
+        del node.document.views[1:]
+        return cls(checker, node, found)
 
     def decide(self) -> PolicyDecision:
         ruling = self.checker.ruling("", [])
@@ -160,7 +164,7 @@ class LongText:
             return None
         if any(operator == "token" for operator in self._operators()):
             return None  # a single process has to number them
-        masking = _Masking(self, parts, self._repeated(), masker, decoded.codec)
+        masking = BlockMasking(self, parts, self._repeated(), masker, decoded.codec)
         written: set[str] = set()
         pieces = [self._node.data[: decoded.runs[0].byte]]
         for result in in_order(masking.count, _number, masking.block, self.checker.processes):
@@ -172,10 +176,25 @@ class LongText:
         stage("verifying")
         return self._verified(files, name, copy, Written(written))
 
-    def _operators(self) -> set[str]:
+    def _operators(self) -> list[str]:
+        """Return the operator of each verdict."""
         sample = Finding("", Category.CUSTOM, 0, 0, 0.0, "")
         verdicts = [FindingDecision(sample, verdict) for verdict in self._listed]
-        return {operator for _, operator in self.checker.operators(verdicts)}
+        return [operator for _, operator in self.checker.operators(verdicts)]
+
+    def hidden_spans(self, low: int, high: int, offset: int) -> Iterator[Span]:
+        """Return what `hidden_in` does, as spans with their operators."""
+        operators, hides, hidden = self._operators(), self._hides(), self._hidden
+        text, some = self.text, slice(low, high)
+        found, sort_of = self.found, self.found.sort_of
+        columns = found.starts[some], found.ends[some], found.patterns[some], self._verdicts[some]
+        for start, end, pattern, number in zip(*columns, strict=True):
+            name, category, _ = sort_of(pattern)
+            if hides[number] or (
+                number != REJECTED and text[start:end] in hidden.get((name, category), ())
+            ):
+                where = start - offset, end - offset
+                yield _new(Span, (*where, name, category, operators[number]))
 
     def hidden_in(self, low: int, high: int, offset: int = 0) -> Iterator[FindingDecision]:
         """Findings that must not stay, of those from one number to before another, as if the text
@@ -235,19 +254,20 @@ class LongText:
         found = _search(self.checker, node.document)
         if found is None or self._shows_more(node.document.segments[0].text, found, written):
             return None
+        del node.document.views[1:], found
         plain: set[str] = set()
         words: set[str] = set()
-        for (type_name, category), texts in self._hidden.items():
-            spelled = {text for text in texts if is_word(Value(type_name, category, text))}
+        for (type_name, _), texts in self._hidden.items():
+            spelled = words_among(type_name, texts)
             words |= spelled
             plain |= texts - spelled
         self._hidden = {}
         needles = Needles(plain, words)
         del plain, words
         count = count_values(needles)
-        search = _ValueSearch(needles, node, files)
+        search = ValueSearch(needles, node, files, BLOCK)
         for result in in_order(search.count, _number, search.block, self.checker.processes):
-            if result != _CLEAN:
+            if result != CLEAN:
                 return None
         return copy, Verification(count, 1, (), tuple(node.uninspected()))
 
@@ -262,94 +282,6 @@ class LongText:
                 ) and not written.is_within(text, finding.start, finding.end):
                     return True
         return False
-
-
-class _Masking:
-    """What masks the blocks of a text. Children share it."""
-
-    def __init__(
-        self,
-        long_text: LongText,
-        parts: Parts,
-        repeated: Sequence[FindingDecision],
-        masker: Masker,
-        codec: str,
-    ) -> None:
-        self._long_text = long_text
-        self._fit = parts.fit
-        self._repeated = sorted(repeated, key=_start_of)
-        self._masker = masker
-        self._codec = codec
-        self._starts, ends = long_text.found.starts, long_text.found.ends
-        others = array("q", accumulate((one.finding.end for one in self._repeated), max))
-
-        def is_between(cut: int) -> bool:
-            before = bisect_left(self._starts, cut)
-            other = bisect_left(self._repeated, cut, key=_start_of)
-            return not ((before and ends[before - 1] > cut) or (other and others[other - 1] > cut))
-
-        self._cuts = list(filter(is_between, parts.cuts))
-
-    @property
-    def count(self) -> int:
-        return len(self._cuts) - 1
-
-    def block(self, task: bytes) -> bytes:
-        """Mask a block; return what was written for values, and the block."""
-        first, last = self._cuts[int(task) : int(task) + 2]
-        low, high = bisect_left(self._starts, first), bisect_left(self._starts, last)
-        ruled = list(self._long_text.hidden_in(low, high, first))
-        low = bisect_left(self._repeated, first, key=_start_of)
-        for one, verdict in self._repeated[low : bisect_left(self._repeated, last, key=_start_of)]:
-            moved = one._replace(start=one.start - first, end=one.end - first)
-            ruled.append(FindingDecision(moved, verdict))
-        text = self._long_text.text[first:last]
-        masked = self._long_text.checker.operators(ruled)
-        edits = [_new(Edit, one) for one in replacements(text, masked, self._masker)]
-        self._masker.forget()
-        made = {one.replacement for one in edits if one.replacement}
-        copy = spliced(text, list(self._fit(text, edits)))
-        return json.dumps(list(made)).encode() + b"\n" + copy.encode(self._codec, "replace")
-
-
-def _start_of(one: FindingDecision) -> int:
-    return one.finding.start
-
-
-_CLEAN = b"clean"
-
-
-class _ValueSearch:
-    """What looks for values in the blocks of a copy: in both readings of it, and in its bytes."""
-
-    def __init__(self, needles: Needles, node: Node, files: Files) -> None:
-        self._needles = needles
-        self._data = node.data
-        text = node.document.segments[0].text
-        again = dict.fromkeys([text, *files.read_again(node.document.format, node.data)])
-        longest = max(map(len, [*needles.values, *needles.words]), default=0)
-        self._tasks: list[tuple[str | None, int, int]] = [
-            (each, first, min(last + 4 * longest, len(each)))
-            for each in again
-            for first, last in pairwise(line_cuts(each, BLOCK))
-        ]
-        self._tasks += [
-            (None, first, last + 8 * longest)
-            for first, last in pairwise(_byte_cuts(node.data, BLOCK))
-        ]
-        needles.prepare(is_wide=b"\0" in node.data)
-
-    @property
-    def count(self) -> int:
-        return len(self._tasks)
-
-    def block(self, task: bytes) -> bytes:
-        text, first, last = self._tasks[int(task)]
-        if text is None:
-            holds = self._needles.in_bytes(self._data[first:last])
-        else:
-            holds = self._needles.in_text(text[first:last])
-        return b"" if holds else _CLEAN
 
 
 def search_long(node: Node, finder: Finder) -> PackedFindings | None:
@@ -398,6 +330,10 @@ def _search(finder: Finder, document: Document) -> PackedFindings | None:
     return found.with_others(sorted(more, key=_order)) if more else found
 
 
+def _number(number: int) -> bytes:
+    return b"%d" % number
+
+
 def _order(finding: Finding) -> tuple[int, float]:
     return finding.start, -finding.score
 
@@ -414,8 +350,17 @@ class _Spans:
             else:
                 self._long[start] = end
 
-    def __contains__(self, piece: object) -> bool:
-        start, end = cast("tuple[int, int, int]", piece)[1:]
+    def outside(self, view: View, cells: Sequence[str]) -> list[str]:
+        """Return the cells of a view, each at its place in the text, that are not one value."""
+        _, _, starts, ends = view.columns
+        other = map(ne, map(sub, ends, starts), map(self._lengths.__getitem__, starts))
+        return [
+            cell
+            for cell, start, end in compress(zip(cells, starts, ends, strict=False), other)
+            if not self._holds(start, end) and not self._holds(start + 1, end - 1)
+        ]
+
+    def _holds(self, start: int, end: int) -> bool:
         if 0 < end - start < _LONGEST:
             return self._lengths[start] == end - start
         return self._long.get(start) == end
@@ -425,14 +370,3 @@ def _chunks(found: Sequence[Finding]) -> Iterator[list[Finding]]:
     findings = iter(found)
     while chunk := list(islice(findings, _CHUNK)):
         yield chunk
-
-
-def _number(number: int) -> bytes:
-    return b"%d" % number
-
-
-def _byte_cuts(data: bytes, size: int) -> list[int]:
-    cuts = [0]
-    while (place := data.find(b"\n", cuts[-1] + size) + 1) > 0:
-        cuts.append(place)
-    return cuts if cuts[-1] == len(data) else [*cuts, len(data)]

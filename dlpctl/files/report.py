@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from dlpctl.files.decided import LocatedFindings
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from dlpctl.preflight import Report
     from dlpctl.types import Decision
 
@@ -67,7 +69,7 @@ class FileReport(NamedTuple):
     def summary(self) -> str:
         return self.report.summary
 
-    def places_by_type(self) -> dict[str, list[str]]:
+    def places_by_type(self) -> Mapping[str, Sequence[str]]:
         """Return the distinct places of the findings of each type."""
         findings = self.report.findings
         if isinstance(findings, LocatedFindings):

@@ -8,12 +8,14 @@ import re
 from array import array
 from collections import Counter
 from functools import cache, partial
-from itertools import accumulate
-from typing import TYPE_CHECKING
+from itertools import accumulate, compress
+from operator import add
+from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.formats.encoding import Edit, spliced
 from dlpctl.formats.interface import Limits, Segment, View, ViewColumns
 from dlpctl.formats.source import Parts, Readable, TextFormat, Token, line_cuts
+from dlpctl.tables import regular_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 _DELIMITERS = ",;\t|"
 _QUOTED = re.compile(r'"(?:[^"]|"")*+"')
 _CELLS_APART = "\n\n"
+_IRREGULAR = 1 << 10
+"""Rows that are read one by one where not all have the same number of cells without quotes."""
 
 
 class Delimited(TextFormat):
@@ -31,12 +35,12 @@ class Delimited(TextFormat):
     def views(self, source: str, readable: Readable, segments: Sequence[Segment]) -> Iterable[View]:
         """Return a view of each column under its own header and no other."""
         rows = _columns(source)
-        headers = [source[column[0] : column[1]].strip('" \t') for column in rows]
+        headers = [source[starts[0] : ends[0]].strip('" \t') for starts, ends in rows]
         if not _are_headers(headers):
             return
         del segments
-        for header, column in zip(headers, rows, strict=True):
-            starts, ends = column[2::2], column[3::2]
+        for header, (starts, ends) in zip(headers, rows, strict=True):
+            del starts[0], ends[0]
             cells = [source[start:end] for start, end in zip(starts, ends, strict=True)]
             text = _CELLS_APART.join([*cells, ""])
             apart = len(_CELLS_APART).__add__
@@ -57,10 +61,8 @@ class Delimited(TextFormat):
 
     def _fit(self, delimiter: str, source: str, edits: Sequence[Edit]) -> Iterator[Edit]:
         special = re.compile(f'[{re.escape(delimiter)}"\n\r]')
-        if '"' not in source and not any(
-            special.search(one.replacement) or special.search(source, one.start, one.end)
-            for one in edits
-        ):
+        edited = "".join(source[start:end] + replacement for start, end, replacement in edits)
+        if '"' not in source and not special.search(edited):
             return iter(edits)  # each is within a cell that needs no quotes
         return self.fitted(source, _tokens(source, delimiter), edits)
 
@@ -138,24 +140,55 @@ def _cells(source: str, delimiter: str) -> Iterator[tuple[int, int, bool]]:
         yield start, end, found[2] != delimiter
 
 
-def _columns(source: str) -> list[array[int]]:
-    """For each column of the first row, the starts and ends of its cells, one after the other."""
-    columns: list[array[int]] = []
-    row = column = 0
+class _Column(NamedTuple):
+    """The spans of the cells of a column that are not empty, and that of its header."""
+
+    starts: array[int]
+    ends: array[int]
+
+
+def _columns(source: str) -> list[_Column]:
+    """Return as many columns as the first row has."""
     delimiter = _delimiter(source)
-    size = len(source)
-    for found in _cell_pattern(delimiter).finditer(source):
+    columns: list[_Column] = []
+    place = _read_rows(source, 0, 1, delimiter, columns)
+    width = len(columns)
+    while place < len(source):
+        rows = regular_rows(source, place, delimiter, width)
+        if rows is None:
+            place = _read_rows(source, place, _IRREGULAR, delimiter, columns)
+            continue
+        for number, (starts, ends) in enumerate(columns):
+            each = slice(number, None, width)
+            lengths = list(map(len, rows.cells[each]))
+            filled = list(compress(rows.starts[each], lengths))
+            starts.extend(filled)
+            ends.extend(map(add, filled, filter(None, lengths)))
+        place = rows.end + 1
+    return columns
+
+
+def _read_rows(source: str, place: int, count: int, delimiter: str, columns: list[_Column]) -> int:
+    """Read a number of rows from a place on, the first of a source without columns; return where
+    they end.
+    """
+    is_first = not columns
+    column = 0
+    for found in _cell_pattern(delimiter).finditer(source, place):
         start, end = found.span(1)
-        if start == size == end:
+        if start == len(source) == end:
             break
-        if row == 0:
-            columns.append(array("q"))
-        if column < len(columns) and (row == 0 or end > start):
-            columns[column].extend((start, end))
+        if is_first:
+            columns.append(_Column(array("q"), array("q")))
+        if column < len(columns) and (is_first or end > start):
+            columns[column].starts.append(start)
+            columns[column].ends.append(end)
         column += 1
         if found[2] != delimiter:
-            row, column = row + 1, 0
-    return columns
+            column, count = 0, count - 1
+            if not count:
+                return found.end()
+    return len(source)
 
 
 def _are_headers(names: Sequence[str]) -> bool:

@@ -27,6 +27,7 @@ _ESCAPES = lazy(
     rb"\\[uU][0-9A-Fa-f]{4}|\\[xX][0-9A-Fa-f]{2}|&#(?:[0-9]{2,7}|[xX][0-9A-Fa-f]{2,6});"
 )
 _CODES = 0x110000
+_CHUNK = 1 << 12
 _PART = lazy(r"[^\W_]+")
 _NOT_DIGITS = lazy(r"[^0-9]+")
 _RUN = lazy(r"[0-9](?:[\s.\-/()\u00a0\u2010-\u2015]{0,2}+[0-9]|(?!)){6,}+")
@@ -38,7 +39,7 @@ class Needles:
 
     def __init__(self, values: Iterable[str], words: Iterable[str] = ()) -> None:
         """`words` are names that count only as they are written, or in capitals."""
-        spelled = dict(map(_folded_once, (" ".join(value.split()) for value in values)))
+        spelled = dict(map(_folded_once, values))
         self.values = sorted(value for value in spelled if len(value) >= _SHORTEST)
         self.words = sorted({word for word in words if len(word) >= _SHORTEST})
         self._spellings = {spelling for word in self.words for spelling in (word, word.upper())}
@@ -66,16 +67,17 @@ class Needles:
                 self._others.append(value)
         self._solid = frozenset(solid)
         """Values without white space that are no numbers."""
-        counts = Counter(word for value in solid for word in _WORD.findall(value))
+        counts: Counter[str] = Counter()
+        for at in range(0, len(solid), _CHUNK):
+            counts.update(_WORD.findall("\n".join(solid[at : at + _CHUNK])))
         for value in solid:
             word, shape = _anchor(value, counts)
             self._shapes[word] = _shared(*self._shapes.get(word, ()), shape)
         self._first_words = Words([*self._words, *self._shapes], _WORD, folded)
         self._parts = Words(map(folded, self.words), _PART, folded)
         self._longest_number = max(map(len, self._numbers), default=0)
-        self._beginnings = {
-            number[:length] for number in self._numbers for length in range(1, _TOLD_BY + 1)
-        }
+        longest = {number[:_TOLD_BY] for number in self._numbers}
+        self._beginnings = {told[:length] for told in longest for length in range(1, _TOLD_BY + 1)}
 
     def in_text(self, text: str) -> bool:
         return next(self.spans(text), None) is not None
@@ -187,7 +189,11 @@ class Needles:
 
 
 def _folded_once(value: str) -> tuple[str, str]:
-    """Return a value in lower case and as it is written; most are the same, and take no memory."""
+    """Return a value in lower case and as it is written, with single blanks; most are what they
+    are, and take no memory.
+    """
+    spaced = " ".join(value.split())
+    value = value if spaced == value else spaced
     low = folded(value)
     return (value if low == value else low), value
 
@@ -208,7 +214,11 @@ def _anchor(value: str, counts: Mapping[str, int]) -> tuple[str, _Shape]:
     alone = value[0].isalnum() and value[-1].isalnum()
     # Where the end of the value need not end a word, the last word may go on.
     eligible = words if alone or len(words) == 1 else words[:-1]
-    rarest = min(eligible, key=lambda word: (counts[word], -len(word)))
+    rarest, least = eligible[0], counts[eligible[0]]
+    for word in eligible[1:]:
+        count = counts[word]
+        if count < least or (count == least and len(word) > len(rarest)):
+            rarest, least = word, count
     at = 0
     for word in words:
         at = value.index(word, at)
@@ -225,7 +235,7 @@ def _shared(*shapes: _Shape) -> tuple[_Shape, ...]:
 
 def _digits_of_number(value: str) -> str:
     """Return the digits of a value that is mostly digits; nothing for another one."""
-    if any(map(str.isalpha, value)):
+    if value.lower() != value.upper() or any(map(str.isalpha, value)):  # the first is quick
         return ""
     digits = _NOT_DIGITS.sub("", value)
     return digits if len(digits) >= _FEWEST_DIGITS and len(digits) * 2 > len(value) else ""

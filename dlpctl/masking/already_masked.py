@@ -12,7 +12,7 @@ from dlpctl.types import Category
 
 _LABEL = lazy(r"\[[A-Z][A-Z0-9_]*(?:#[0-9a-f]{12})?\]|<[A-Z][A-Z0-9_]*_[1-9][0-9]*>")
 _LABEL_BEGINS = ("[", "<")
-_DIGIT = lazy(r"\d")
+_NOT_DIGITS = lazy(r"\D+")
 _ALNUM = lazy(r"[^\W_]", re.ASCII)
 _WORD = lazy(r"[^\W\d_]+")
 _LONG_WORD = lazy(r"[^\W\d_]{3,}")
@@ -85,7 +85,7 @@ def _email(value: str) -> bool:
 
 
 def _phone(value: str) -> bool:
-    digits = "".join(_DIGIT.findall(value))
+    digits = _NOT_DIGITS.sub("", value)
     if vocabulary.FICTIONAL_US_PHONE.fullmatch(digits):
         return True
     plain = digits.startswith("00999") or ("+" in value and digits.startswith("999"))
@@ -93,7 +93,7 @@ def _phone(value: str) -> bool:
 
 
 def _card(value: str) -> bool:
-    digits = "".join(_DIGIT.findall(value))
+    digits = _NOT_DIGITS.sub("", value)
     if not 13 <= len(digits) <= 19 or digits[:6] not in vocabulary.ALL_CARD_PREFIXES:
         return False
     body = digits[: -vocabulary.MARK_LENGTH - 1]

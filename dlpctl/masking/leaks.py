@@ -199,14 +199,23 @@ class ForbiddenValues:
         return next(self._index.values_in(written), None) is not None
 
 
+def words_among(type_name: str, texts: Iterable[str]) -> set[str]:
+    """Return the values of a type that count only as they are written, or in capitals.
+
+    Many names are everyday words: Mr. Brown may well like brown dogs.
+    """
+    return {
+        text
+        for text in (texts if type_name == "PERSON_NAME" else ())
+        if len(text) >= SHORTEST
+        and TOKEN.fullmatch(text) is not None
+        and len(TOKEN.findall(normal(text))) == 1
+    }
+
+
 def is_word(value: Value) -> bool:
-    """Return whether a name counts only as written, or in capitals: brown dogs are no Mr. Brown."""
-    return (
-        value.type == "PERSON_NAME"
-        and len(value.text) >= SHORTEST
-        and TOKEN.fullmatch(value.text) is not None
-        and len(TOKEN.findall(normal(value.text))) == 1
-    )
+    """Whether a value counts only as it is written, or in capitals."""
+    return bool(words_among(value.type, [value.text]))
 
 
 def find_leaks(masked: str, values: Iterable[Value]) -> list[Leak]:

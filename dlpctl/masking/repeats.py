@@ -137,7 +137,8 @@ class _ByWord(NamedTuple):
 def _words_of(value: str) -> list[str] | None:
     """Return the words of a value; None where it may be written without any of them."""
     words: list[str] = TOKEN.findall(normal(value))
-    if sum(map(len, words)) < SHORTEST or max(len(words[0]), len(words[-1])) >= _LONGEST:
+    size = sum(map(len, words))
+    if size < SHORTEST or (size >= _LONGEST and max(len(words[0]), len(words[-1])) >= _LONGEST):
         return None
     return words if value.isascii() or words == TOKEN.findall(folded(value)) else None
 
@@ -167,9 +168,16 @@ class OpenText:
         """Stretches with an open letter or digit, apart from each other."""
         text, before = self._text, 0
         words, before_findings, after_findings = set[str](), set[str](), set[str]()
+        blank = {""}
         first = last = -1
         for start, end in zip([*self._starts, len(text)], [*self._ends, len(text)], strict=True):
+            between = text[before:start]
+            if between in blank:  # as most are
+                before = end
+                continue
             found = TOKEN.findall(text, *self._whole_words(before, start))
+            if not found:
+                blank.add(between)
             if found:
                 words.update(found)
                 if before:
@@ -252,21 +260,19 @@ class OpenText:
             return True
         if joined.isdecimal() and (len(self.numbers) > _SHORT or joined in self.numbers):
             return True
+        if len(words) < 2:
+            return False
         first, last = words[0][::-1], words[-1]
         ends, starts, ends_before, starts_after = self._affixes
-        return len(words) > 1 and (
-            _starts_one(first, ends_before)
-            or _starts_one(last, starts_after)
-            or (_starts_one(first, ends) and _starts_one(last, starts))
-        )
+        return ends_before[first] or starts_after[last] or (ends[first] and starts[last])
 
     @cached_property
-    def _affixes(self) -> list[list[str]]:
-        """The words for which values may be a part, in order; backwards where it is the end."""
+    def _affixes(self) -> list[_Starts]:
+        """The words for which values may be a part; backwards where it is the end."""
         ends, ends_before = (
             [word[::-1] for word in each] for each in (self.words, self.before_findings)
         )
-        return [sorted(each) for each in (ends, self.words, ends_before, self.after_findings)]
+        return [_Starts(each) for each in (ends, self.words, ends_before, self.after_findings)]
 
     def uncovered(self, found: Iterable[Finding]) -> list[Finding]:
         """Return the longest of `found` at each place that findings do not cover together."""
@@ -297,7 +303,13 @@ def _normalized(words: Iterable[str]) -> frozenset[str]:
     return frozenset(filter(None, normal("\n".join(words)).split("\n")))
 
 
-def _starts_one(start: str, words: list[str]) -> bool:
-    """Tell whether one of the words, which ascend, starts so."""
-    at = bisect_left(words, start)
-    return at < len(words) and words[at].startswith(start)
+class _Starts(dict[str, bool]):
+    """Tells of a text whether one of the words starts so."""
+
+    def __init__(self, words: Iterable[str]) -> None:
+        self._words = sorted(words)
+
+    def __missing__(self, start: str) -> bool:
+        at = bisect_left(self._words, start)
+        found = self[start] = at < len(self._words) and self._words[at].startswith(start)
+        return found

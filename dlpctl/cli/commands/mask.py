@@ -63,7 +63,7 @@ def mask(
         else:
             data = documents.read_all(chunks, session.config.limits.input_bytes)
             report = _masked_file(session, checker, store, content, name, data, output)
-            counts.update(one.type for one in report.report.findings)
+            counts.update({one.type: one.occurrences for one in report.report.detected})
     except StillExposedError:
         documents.remove_stale(output, name)
         raise

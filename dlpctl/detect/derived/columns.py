@@ -9,33 +9,36 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
+from itertools import accumulate
+from operator import add
 
 from dlpctl.detect.derived.headers import HeaderWords
 from dlpctl.detect.derived.interface import DerivedText, LabelScore
-from dlpctl.detect.derived.tables import Cell, OpenTable, sensitive_cells
+from dlpctl.detect.derived.tables import Cells, OpenTable, sensitive_cells
 from dlpctl.detect.resolve import Candidate, cannot_beat, rank
 
 
 class Columns(DerivedText):
     """The cells below headers that name something sensitive, each right after its header."""
 
-    def __init__(self, cells: Iterable[Cell], data: bytes) -> None:
+    def __init__(self, cells: Iterable[Cells]) -> None:
         text = bytearray()
         self._labels: list[bytes] = []
         self._blocks, self._starts, self._froms, self._tos = (array("q") for _ in range(4))
-        labels: dict[bytes, bytes] = {}
-        for header, start, end in cells:
-            label = labels.get(header)
-            if label is None:
-                label = labels[header] = b"\n" + header + b": "
-            self._labels.append(label)
-            self._blocks.append(len(text))
-            text += label
-            self._starts.append(len(text))
-            self._froms.append(start)
-            self._tos.append(end)
-            text += data[start:end]
-            text += b"\n"
+        label_of: dict[bytes, bytes] = {}
+        for headers, starts, texts in cells:
+            for header in {*headers}.difference(label_of):
+                label_of[header] = b"\n" + header + b": "
+            labels = [label_of[header] for header in headers]
+            written = list(map(b"%b%b\n".__mod__, zip(labels, texts, strict=True)))
+            blocks = list(accumulate(map(len, written), initial=len(text)))
+            text += b"".join(written)
+            blocks.pop()
+            self._labels += labels
+            self._blocks.extend(blocks)
+            self._starts.extend(map(add, blocks, map(len, labels)))
+            self._froms.extend(starts)
+            self._tos.extend(map(add, starts, map(len, texts)))
         self.data = bytes(text)
         self._holders: dict[int, Candidate] = {}
         """The candidates of the original that take cells."""
@@ -53,7 +56,7 @@ class Columns(DerivedText):
 
         `table` is the one whose rows the text starts with; it becomes the last one of the text.
         """
-        columns = cls(sensitive_cells(data, headers, table or OpenTable(), words), data)
+        columns = cls(sensitive_cells(data, headers, table or OpenTable(), words))
         return columns if columns.data else None
 
     def original_span(self, start: int, end: int) -> tuple[int, int] | None:

@@ -5,12 +5,14 @@ their headers.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import compress
+from operator import add
 from typing import NamedTuple
 
 from dlpctl.detect.derived.headers import HeaderWords
 from dlpctl.regex import lazy
-from dlpctl.tables import split_row
+from dlpctl.tables import Rows, rows_from, split_row
 
 _LONGEST_CELL = 2048
 _USUAL_NAME = 28
@@ -21,13 +23,23 @@ _INSERT = lazy(rb"insert\s+into\s[^(]*\(.*\)\s*values\s*", re.IGNORECASE | re.DO
 _SQL_VALUE = lazy(rb"\s*(?:N?'((?:[^']|'')*)'|([^,()']*(?:\([^()]*\))?))\s*([,)])")
 _SQL_NEXT = lazy(rb"\s*,?\s*\(")
 _QUOTES = b"\"'` \t"
-_new = tuple.__new__
+_IN_BULK = (b"\t", b";", b",")
+_ODD_LAST = lazy(rb"^[\s|:+=-]*$", re.MULTILINE)
+"""A last cell that may be a part of a rule, or with which a row ends in tabs that are stripped."""
+_MANY = 512
+"""Cells that are taken together."""
 
 
-class Cell(NamedTuple):
-    header: bytes
-    start: int
-    end: int
+class Cells(NamedTuple):
+    """Cells in the order of the text."""
+
+    headers: list[bytes]
+    starts: list[int]
+    texts: list[bytes]
+
+    @property
+    def end(self) -> int:
+        return self.starts[-1] + len(self.texts[-1]) if self.starts else 0
 
 
 class OpenTable:
@@ -38,13 +50,13 @@ class OpenTable:
 
 def sensitive_cells(
     data: bytes, headers: Iterable[tuple[int, int]], table: OpenTable, words: HeaderWords
-) -> Iterator[Cell]:
+) -> Iterator[Cells]:
     """Return the cells below headers that name something sensitive, in the order of the text."""
     place = 0
     if table.header:
-        for cell in _rows(data, data.find(b"\n") + 1, table.header, words):
-            place = cell.end
-            yield cell
+        for cells in _rows(data, data.find(b"\n") + 1, table.header, words):
+            place = max(place, cells.end)
+            yield cells
         if not place:
             table.header = b""
     for start, end in headers:
@@ -61,9 +73,9 @@ def sensitive_cells(
                 rows = _marked_up(data, start, end)
             else:
                 rows = _sql_rows(data, start, end, words)
-            for cell in rows:
-                place = max(place, cell.end)
-                yield cell
+            for cells in rows:
+                place = max(place, cells.end)
+                yield cells
 
 
 def _may_name(line: bytes) -> bool:
@@ -83,28 +95,59 @@ def _delimiter(header: bytes) -> bytes:
     return next((each for each in _DELIMITERS if each in header.strip(b"|")), b"|")
 
 
-def _rows(data: bytes, place: int, header: bytes, words: HeaderWords) -> Iterator[Cell]:
+def _rows(data: bytes, place: int, header: bytes, words: HeaderWords) -> Iterator[Cells]:
     """Return the cells below a line of headers, as long as the lines have as many."""
     delimiter = _delimiter(header)
     _, parts = _split(header, delimiter)
     names = [words.name(part.strip(_QUOTES)) for part in parts]
-    while any(names) and place < len(data):
-        stop = data.find(b"\n", place)
-        stop = len(data) if stop < 0 else stop
-        line = data[place:stop]
+    if any(names):
+        for parts, starts in _rows_of(data, place, delimiter, len(names)):
+            yield _named(names * (len(parts) // len(names)), starts, parts)
+
+
+def _rows_of(
+    data: bytes, place: int, delimiter: bytes, width: int
+) -> Iterator[tuple[list[bytes], list[int]]]:
+    """Yield the cells of several rows, and where each is, as long as the lines have as many."""
+    cells: list[bytes] = []
+    starts: list[int] = []
+    lasts = slice(width - 1, None, width)
+
+    def are_cells(rows: Rows[bytes]) -> bool:
+        rows.cells[lasts] = [last.rstrip() for last in rows.cells[lasts]]
+        return delimiter != b"\t" or not _ODD_LAST.search(b"\n".join(rows.cells[lasts]))
+
+    takes = are_cells if delimiter in _IN_BULK else None
+    for rows in rows_from(data, place, delimiter, width, takes):
+        if isinstance(rows, Rows):
+            yield cells, starts
+            yield rows.cells, rows.starts
+            cells, starts = [], []
+            continue
+        line = data[rows.start : rows.end]
         if not _RULE.fullmatch(line):
             offset, parts = _split(line, delimiter)
-            if len(parts) != len(names):
-                return
-            first = place + offset
-            for name, part in zip(names, parts, strict=True):
-                if name and (inner := part.strip(_QUOTES)):
-                    start = first + part.find(inner)
-                    yield _new(Cell, (name, start, start + len(inner)))
-                first += len(part) + len(delimiter)
+            if len(parts) != width:
+                break
+            at = rows.start + offset
+            for part in parts:
+                starts.append(at)
+                at += len(part) + len(delimiter)
+            cells += parts
+            if len(cells) > _MANY:
+                yield cells, starts
+                cells, starts = [], []
         elif not line:
-            return
-        place = stop + 1
+            break
+    yield cells, starts
+
+
+def _named(names: Sequence[bytes], starts: Sequence[int], parts: Sequence[bytes]) -> Cells:
+    """Return the cells with a name, without quotes, apart from empty ones."""
+    texts = [part.strip(_QUOTES) for part in parts]
+    kept = [bool(name and text) for name, text in zip(names, texts, strict=True)]
+    bare_starts = map(add, starts, map(bytes.find, parts, texts))
+    return Cells(*(list(compress(each, kept)) for each in (names, bare_starts, texts)))
 
 
 def _split(line: bytes, delimiter: bytes) -> tuple[int, list[bytes]]:
@@ -128,7 +171,7 @@ def _aligned(line: bytes) -> list[bytes]:
     return parts
 
 
-def _sql_rows(data: bytes, start: int, end: int, words: HeaderWords) -> Iterator[Cell]:
+def _sql_rows(data: bytes, start: int, end: int, words: HeaderWords) -> Iterator[Cells]:
     """Return the values of an INSERT statement by the names of their columns."""
     listed = data[data.index(b"(", start) + 1 : data.rindex(b")", start, end)]
     names = [words.name(column.strip()) for column in listed.split(b",")]
@@ -142,15 +185,15 @@ def _sql_rows(data: bytes, start: int, end: int, words: HeaderWords) -> Iterator
             place = value.end()
             first, last = value.span(1) if value[1] is not None else value.span(2)
             if name and first < last:
-                yield Cell(name, first, last)
+                yield Cells([name], [first], [data[first:last]])
             if value[3] == b")":
                 break
 
 
-def _marked_up(data: bytes, start: int, end: int) -> Iterator[Cell]:
+def _marked_up(data: bytes, start: int, end: int) -> Iterator[Cells]:
     """Return the element of HTML after one that names it."""
     header = data[data.index(b">", start) + 1 : data.index(b"</", start)].strip(_QUOTES + b":")
     stop = data.find(b"<", end, end + _LONGEST_CELL)
     value = data[end:stop].rstrip() if stop > 0 else b""
     if value:
-        yield Cell(header, end, end + len(value))
+        yield Cells([header], [end], [value])

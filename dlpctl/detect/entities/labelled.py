@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from itertools import accumulate
+from operator import add
 
 from dlpctl.detect.entities.crf.words import WordFlags, normalize
 from dlpctl.detect.entities.known import Header
 from dlpctl.regex import lazy
-from dlpctl.tables import split_row
+from dlpctl.tables import Rows, rows_from, split_row
 from dlpctl.types import Category, Finding
 
 Flags = Callable[[str], WordFlags]
@@ -224,14 +226,19 @@ def _read(text: str, start: int, header: Header, cells: Cells, flags: Flags) -> 
         if key in _COLUMNS_OF_NAMES or key in _ADDRESS_KEYS or key in _COLUMNS_OF_OTHERS
     }
     last = -1
-    for row, behind in _rows(text, start, header.delimiter, len(header.keys)):
-        last = behind
-        for place, (first, end) in enumerate(row):
+    for texts, starts, end in _rows(text, start, header.delimiter, len(header.keys)):
+        last = end
+        for place in range(len(header.keys)):
+            each = slice(place, None, len(header.keys))
+            placed = zip(texts[each], starts[each], strict=True)
             if place in columns:
-                if first < end:
-                    columns[place].append((first, end))
-            elif text.find("@", first, end) >= 0 and _MAIL.fullmatch(text, first, end):
-                cells.mails.append((first, end))
+                columns[place] += [(at, at + len(cell)) for cell, at in placed if cell]
+            else:
+                cells.mails += [
+                    (at, at + len(cell))
+                    for cell, at in placed
+                    if "@" in cell and _MAIL.fullmatch(cell)
+                ]
     for place, column in columns.items():
         kind, spans = _column(text, header.keys[place], column, flags)
         cells.known.update(dict.fromkeys(spans, kind))
@@ -295,32 +302,37 @@ def _is_label(label: str) -> bool:
 
 def _rows(
     text: str, start: int, delimiter: str, count: int
-) -> Iterator[tuple[list[tuple[int, int]], int]]:
-    """The cells of each row, as places without quotes and blanks, up to the first line that is no
-    row; and its end.
+) -> Iterator[tuple[list[str], list[int], int]]:
+    """The cells of rows and their places, without quotes and blanks, up to the first line that is
+    no row; and the end of the last one.
     """
-    while start < len(text):
-        stop = text.find("\n", start)
-        stop = len(text) if stop < 0 else stop
-        if delimiter != "|" or not _is_rule(text[start:stop]):
-            if text.count(delimiter, start, stop) < count - 1:
+    takes = None if delimiter == "|" else _all
+    for rows in rows_from(text, start, delimiter, count, takes):
+        if isinstance(rows, Rows):
+            yield *_bare(rows.cells, rows.starts), rows.end
+            continue
+        line = text[rows.start : rows.end]
+        if delimiter != "|" or not _is_rule(line):
+            if line.count(delimiter) < count - 1:
                 return
-            yield _cells(text[start:stop].rstrip("\r"), start, delimiter, count), stop
-        start = stop + 1
+            cells = split_row(line.rstrip("\r"), delimiter)
+            # Delimiters within quotes may leave fewer cells than columns.
+            cells = [*cells, *[""] * (count - len(cells))][:count]
+            starts = accumulate((len(cell) + 1 for cell in cells), initial=rows.start)
+            yield *_bare(cells, list(starts)[:-1]), rows.end
 
 
-def _cells(row: str, start: int, delimiter: str, count: int) -> list[tuple[int, int]]:
-    cells: list[tuple[int, int]] = []
-    for written in split_row(row, delimiter)[:count]:
-        value = written.strip()
-        first = start + len(written) - len(written.lstrip()) if value else start + len(written)
-        if len(value) > 1 and value[0] == value[-1] == '"':
-            value = value[1:-1].rstrip()
-            first += 1 + len(value) - len(value.lstrip())
-            value = value.lstrip()
-        cells.append((first, first + len(value)))
-        start += len(written) + 1
-    return cells
+def _all(_rows: Rows[str]) -> bool:
+    return True
+
+
+def _bare(cells: list[str], starts: list[int]) -> tuple[list[str], list[int]]:
+    """Return cells without the blanks and quotes around them, and where that starts."""
+    bare = [cell.strip() for cell in cells]
+    for at, cell in enumerate(bare):
+        if len(cell) > 1 and cell[0] == cell[-1] == '"':
+            bare[at] = cell[1:-1].strip()
+    return bare, list(map(add, starts, map(str.find, cells, bare)))
 
 
 def joined(found: Iterable[Finding], cells: Cells) -> list[Finding]:
