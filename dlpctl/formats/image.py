@@ -50,6 +50,9 @@ _WITH_THUMBNAILS = ("JPEG", "PNG", "WEBP")
 _MOST_WITHIN = 16
 _JPEG_START = re.compile(rb"\xff\xd8\xff")
 _SHARE_OF_TIME = 0.5
+_MOST_RECENT = 64
+_RECENT: dict[bytes, Seen] = {}
+"""Pictures that this process has read, by their digests; it reads the files of one check or scan."""
 _SAVE_OPTIONS: dict[str, dict[str, object]] = {
     "JPEG": {"quality": 95, "subsampling": 0},
     "WEBP": {"lossless": True},
@@ -290,9 +293,10 @@ def _shown(image: Image, limits: Limits) -> Iterator[tuple[int, Image]]:
 def _looks(image: Image, limits: Limits) -> Iterator[tuple[int, Seen | None]]:
     """Give what is seen on each frame; None where nothing reads it.
 
-    A frame that repeats another one, as many of an animation do, is read once.
+    A frame that repeats another one, as many of an animation do, is read once, and so is a picture
+    that several files hold.
     """
-    known: dict[bytes, Seen] = {}
+    known = dict(_RECENT)
     until = time.monotonic() + limits.seconds * _SHARE_OF_TIME
     for number, picture in _shown(image, limits):
         if ocr.program() is None:
@@ -302,6 +306,10 @@ def _looks(image: Image, limits: Limits) -> Iterator[tuple[int, Seen | None]]:
         seen = known.get(content)
         if seen is None:
             seen = known[content] = look(picture, until=until)
+            if time.monotonic() < until:
+                _RECENT[content] = seen
+                if len(_RECENT) > _MOST_RECENT:
+                    del _RECENT[next(iter(_RECENT))]
         yield number, seen
 
 

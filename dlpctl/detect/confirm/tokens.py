@@ -52,9 +52,7 @@ class TokenMatcher:
                 yield value
                 resume = value[1]
 
-    def _value_in(
-        self, data: bytes, first: int, start: int, stop: int
-    ) -> tuple[int, int] | None:
+    def _value_in(self, data: bytes, first: int, start: int, stop: int) -> tuple[int, int] | None:
         """Return the value within a token, if a label is before it, from `first` on."""
         while first >= 0:
             groups = self._search(data, first, stop)
