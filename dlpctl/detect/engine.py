@@ -155,16 +155,15 @@ class Detector:
     @property
     def is_compiled(self) -> bool:
         """Return whether nothing that is looked for is left to be compiled on demand."""
-        return not self.first_pass.on_demand(self._wanted_sets)
+        return not self.first_pass.on_demand()
 
     def compile(self) -> None:
-        """Compile now what else is compiled on demand: for a process that reads much, or forks."""
-        taggers = self._taggers if self._wants_tagged else None
-        self.first_pass.compile(self._wanted_sets, taggers.compile if taggers else None)
+        """Compile now what else is compiled on demand: for a process that reads much, or forks.
 
-    @property
-    def _wanted_sets(self) -> Iterable[int]:
-        return range(len(self.first_pass.sets)) if self._selected is None else self._of_selected
+        Patterns that were not asked for have a say where those that were find something.
+        """
+        taggers = self._taggers if self._wants_tagged else None
+        self.first_pass.compile(taggers.compile if taggers else None)
 
     @property
     def widest(self) -> int:

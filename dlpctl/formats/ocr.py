@@ -42,18 +42,37 @@ def program() -> str | None:
     return shutil.which("tesseract")
 
 
-def words(png: bytes, *, sparse: bool = False) -> list[Word]:
-    """Return the words of a picture in reading order; `sparse` ignores columns and paragraphs."""
+def words(picture: bytes, *, pages: int = 1, sparse: bool = False) -> list[list[Word]]:
+    """Return the words of each page in reading order; `sparse` ignores columns and paragraphs.
+
+    Most of a run over a small picture is its start, so that several are best given as one TIFF.
+    """
+    found: list[list[Word]] = [[] for _ in range(pages)]
+    for row in _table(picture, _SECONDS * pages, sparse=sparse).splitlines()[1:]:
+        cells = row.split("\t")
+        if len(cells) == 12 and cells[0] == _WORD_LEVEL and cells[11].strip():
+            left, top, width, height = map(int, cells[6:10])
+            line, confidence = "/".join(cells[1:5]), float(cells[10])
+            word = Word(cells[11], line, left, top, width, height, confidence)
+            page = found[int(cells[1]) - 1]
+            if page and _goes_on(page[-1], word):
+                word = _joined(page.pop(), word)
+            page.append(word)
+    return found
+
+
+def _table(picture: bytes, seconds: float, *, sparse: bool) -> str:
+    """Return what tesseract reads, as a table of blocks, lines and words."""
     tesseract = program()
     if tesseract is None:
         raise FormatError(MISSING)
     try:
         result = subprocess.run(
             [tesseract, "stdin", "stdout", *(_SPARSE if sparse else ()), "tsv"],
-            input=png,
+            input=picture,
             capture_output=True,
             check=True,
-            timeout=_SECONDS,
+            timeout=seconds,
             # Its threads fight each other: one is as fast.
             env={**os.environ, "OMP_THREAD_LIMIT": "1"},
         )
@@ -63,17 +82,7 @@ def words(png: bytes, *, sparse: bool = False) -> list[Word]:
         raise FormatError(
             "tesseract failed: run `tesseract --list-langs` to see whether it works"
         ) from error
-    found: list[Word] = []
-    for row in result.stdout.decode("utf-8", "replace").splitlines()[1:]:
-        cells = row.split("\t")
-        if len(cells) == 12 and cells[0] == _WORD_LEVEL and cells[11].strip():
-            left, top, width, height = map(int, cells[6:10])
-            line, confidence = "/".join(cells[1:5]), float(cells[10])
-            word = Word(cells[11], line, left, top, width, height, confidence)
-            if found and _goes_on(found[-1], word):
-                word = _joined(found.pop(), word)
-            found.append(word)
-    return found
+    return result.stdout.decode("utf-8", "replace")
 
 
 def _goes_on(last: Word, word: Word) -> bool:

@@ -16,7 +16,7 @@ from dlpctl.formats import ocr
 from dlpctl.formats.ocrink import enlargement, flattened, has_ink, is_blank, is_texture, skew_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from PIL.Image import Image
 
@@ -57,6 +57,14 @@ class Seen(NamedTuple):
     """Lines of writing that no pass could read."""
 
 
+class _View(NamedTuple):
+    """A picture as a pass is shown it."""
+
+    picture: Image
+    angle: float
+    times: float
+
+
 class _Pass(NamedTuple):
     """The words of one pass, by line."""
 
@@ -94,19 +102,21 @@ def look(picture: Image, *, enlarge: bool = True, until: float = math.inf) -> Se
 
 def _look(picture: Image, *, enlarge: bool, until: float) -> Seen:
     times = enlargement(picture) if enlarge else 1
-    first = _read(picture, 0.0, times)
+    (first,) = _read([_View(picture, 0.0, times)])
     if first.score < _SURE_SHARE * first.length and time.monotonic() < until:
         first = _turned(picture, first, times)
     passes = [first]
     left = _without(picture, first)
-    for more in (0.0, 90.0, 270.0):
+    for turns in ((0.0,), (90.0, 270.0)):
         if not has_ink(left) or time.monotonic() >= until:
             break
-        found = _read(flattened(left), first.angle + more, times, sparse=True)
-        if more:
-            found = found._replace(lines=found.confident())
-        passes.append(found)
-        left = _without(left, found)
+        shades = flattened(left)
+        views = [_View(shades, first.angle + turn, times) for turn in turns]
+        for turn, found in zip(turns, _read(views, sparse=True), strict=True):
+            if turn:
+                found = found._replace(lines=found.confident())
+            passes.append(found)
+            left = _without(left, found)
     return Seen(
         [
             word
@@ -122,7 +132,8 @@ def look_sparsely(picture: Image) -> list[str]:
     if is_blank(picture):
         return []
     try:
-        found = _read(picture, 0.0, enlargement(picture), sparse=not is_texture(picture))
+        view = _View(picture, 0.0, enlargement(picture))
+        (found,) = _read([view], sparse=not is_texture(picture))
     except ocr.OcrTimeoutError:
         return []
     return [word.text for line in found.lines for word in line]
@@ -143,23 +154,36 @@ def _length(line: Iterable[Word]) -> int:
 # ---- a pass
 
 
-def _read(picture: Image, angle: float, times: float, *, sparse: bool = False) -> _Pass:
-    turned = _rotated(picture, angle)
-    shown = turned
-    if times != 1:
-        from PIL.Image import Resampling
+def _read(views: Sequence[_View], *, sparse: bool = False) -> list[_Pass]:
+    """Return a pass over each view, all of them in one run."""
+    turned = [_rotated(view.picture, view.angle) for view in views]
+    shown = [_resized(picture, view.times) for picture, view in zip(turned, views, strict=True)]
+    passes: list[_Pass] = []
+    found = ocr.words(_file(shown), pages=len(shown), sparse=sparse)
+    for words, picture, view in zip(found, turned, views, strict=True):
+        lines: dict[str, list[Word]] = defaultdict(list)
+        for word in words:
+            lines[word.line].append(word)
+        passes.append(_Pass(list(lines.values()), view.angle, picture.size, view.times))
+    return passes
 
-        size = round(turned.width * times), round(turned.height * times)
-        shown = turned.resize(size, Resampling.LANCZOS)
-    lines: dict[str, list[Word]] = defaultdict(list)
-    for word in ocr.words(_png(shown), sparse=sparse):
-        lines[word.line].append(word)
-    return _Pass(list(lines.values()), angle, turned.size, times)
+
+def _resized(picture: Image, times: float) -> Image:
+    if times == 1:
+        return picture
+    from PIL.Image import Resampling
+
+    size = round(picture.width * times), round(picture.height * times)
+    return picture.resize(size, Resampling.LANCZOS)
 
 
-def _png(picture: Image) -> bytes:
+def _file(pictures: Sequence[Image]) -> bytes:
     output = io.BytesIO()
-    picture.save(output, "PNG", compress_level=1)
+    first, *more = pictures
+    if more:
+        first.save(output, "TIFF", save_all=True, append_images=more)
+    else:
+        first.save(output, "PNG", compress_level=1)
     return output.getvalue()
 
 
@@ -210,14 +234,15 @@ def _turned(picture: Image, upright: _Pass, times: float) -> _Pass:
     angles = [skew + turn for turn in ((0, 90, 180, 270) if weak else (0,)) if skew + turn]
     if not angles:
         return upright
-    trials = [_read(picture, angle, max(small, 0.3)) for angle in angles]
+    views = [_View(picture, angle, max(small, 0.3)) for angle in angles]
     if weak and times > 1:
-        trials.append(_read(picture, float(skew), 1))  # letters that were large enough
+        views.append(_View(picture, float(skew), 1))  # letters that were large enough
+    trials = _read(views)
     best = max(trials, key=lambda trial: trial.score)
     if best.score < _BETTER * upright.score:
         return upright
-    read = best if best.times == times else _read(picture, best.angle, times)
-    return max((best, read, upright), key=lambda trial: trial.score)
+    again = [] if best.times == times else _read([_View(picture, best.angle, times)])
+    return max((best, *again, upright), key=lambda trial: trial.score)
 
 
 def _without(picture: Image, found: _Pass) -> Image:

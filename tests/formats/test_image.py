@@ -106,21 +106,32 @@ def test_a_later_frame_is_judged_too(monkeypatch: pytest.MonkeyPatch) -> None:
         format_named("image").extract(data, Limits(pixels=50_000))
 
 
-def test_a_frame_that_repeats_another_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_picture_is_read_once_however_many_frames_and_files_hold_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     shown: list[bytes] = []
+
+    def words(picture: bytes, *, pages: int = 1, sparse: bool = False) -> list[list[ocr.Word]]:
+        del sparse
+        shown.append(picture)
+        return [[] for _ in range(pages)]
+
     monkeypatch.setattr(ocr, "program", lambda: "tesseract")
-    monkeypatch.setattr(ocr, "words", lambda png, **_: shown.append(png) or [])
-    page = Image.new("L", (100, 100), 200)
-    page.putpixel((50, 50), 0)
-    output = io.BytesIO()
-    page.save(output, "TIFF", save_all=True, append_images=[page] * 5)
-    format_named("image").extract(output.getvalue(), LIMITS)
-    first = len(shown)
-    assert first
-    output = io.BytesIO()
-    page.save(output, "TIFF")
-    format_named("image").extract(output.getvalue(), LIMITS)
-    assert len(shown) == 2 * first
+    monkeypatch.setattr(ocr, "words", words)
+
+    def runs(shade: int, frames: int) -> int:
+        before = len(shown)
+        page = Image.new("L", (100, 100), shade)
+        page.putpixel((50, 50), 0)
+        output = io.BytesIO()
+        page.save(output, "TIFF", save_all=True, append_images=[page] * (frames - 1))
+        format_named("image").extract(output.getvalue(), LIMITS)
+        return len(shown) - before
+
+    once = runs(200, 1)
+    assert once
+    assert runs(201, 6) == once
+    assert runs(201, 1) == 0
 
 
 @with_tesseract
@@ -229,7 +240,7 @@ def test_a_space_before_an_at_sign_is_no_space(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(
         ocr.subprocess, "run", lambda *_, **__: subprocess.CompletedProcess([], 0, table.encode())
     )
-    words = ocr.words(b"")
+    (words,) = ocr.words(b"")
     assert [word.text for word in words] == ["jane.roe@acme.example", "or", "@bob", "@x"]
     assert (words[0].left, words[0].width, words[0].height) == (10, 204, 20)
 

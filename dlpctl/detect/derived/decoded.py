@@ -57,7 +57,7 @@ _COLOURS = r"(?:\x1b\[[0-9;]*m)+"
 _SOFT_BREAKS = r"=\r?\n|\\\r?\n[ \t]*"
 _MARKS = r"\\[-.()@_+]|[0-9][ -]?\*{1,3}[ -]?[0-9]"
 # A value of a form, with plus signs as blanks, and a character of UTF-7.
-_FORM_START = r"=[0-9A-Za-z%._-]{1,40}\+[0-9A-Za-z%]"
+_FORM_START = r"=[0-9A-Za-z%._-]+\+[0-9A-Za-z%]"
 _FORM = r"=[0-9A-Za-z%._-]+(?:\+[0-9A-Za-z%._-]+)+"
 _UTF7 = r"\+A[A-H][0-9A-Za-z+/]+-?"
 RUN = rf"{_ENCODED}|{_FORM}|{_UTF7}|{_COLOURS}|{_SOFT_BREAKS}|{_MARKS}|(?:%[0-9A-Fa-f]{{2}})+|(?:\\x[2-7][0-9A-Fa-f]|\\u00[2-7C-Fc-f][0-9A-Fa-f])+|{_ENTITIES}|{_SPACED}|{_INVISIBLE}+|{_OTHER_FORMS}"

@@ -25,6 +25,8 @@ _QUOTE = r"\\{1,7}[\"']"
 _AFTER_LINE = r"[0-9A-Za-z!#-&(-\[\]-~]\\{1,7}[nrt][0-9A-Za-z_.\[{<#/-]"
 MARKS = rf"{_ENTITY}|{_QUOTE}[ ]?[:=,\]}})&]|[:=,({{\[][ ]?{_QUOTE}|{_AFTER_LINE}"
 """Escapes that tell that the text around them is inside a string."""
+PUNCTUATION = b"&=-\\:,({["
+"""The first characters of marks that do not start with a character before a backslash."""
 _APART = b"\n\x1a\n"
 _ESCAPE = lazy(
     rb"(\\+(?:u[0-9A-Fa-f]{4}|[\"'/nrt])|&(?:amp;){0,2}(?:quot|apos|lt|gt|amp|#34|#39|#x22|#x27);)"

@@ -65,7 +65,7 @@ def sensitive_cells(
         line = data[start:end]
         place = end
         of_rows = line[:1] != b"<" and not _INSERT.fullmatch(line)
-        if words.are_in(line) and _may_name(line) and (not of_rows or _may_go_on(data, end, line)):
+        if _may_name(line) and (not of_rows or _may_go_on(data, end, line)) and words.are_in(line):
             if of_rows:
                 table.header = line.rstrip()
                 rows = _rows(data, end, table.header, words)

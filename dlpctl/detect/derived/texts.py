@@ -11,7 +11,7 @@ from functools import cache
 
 from dlpctl.detect.derived.columns import Columns
 from dlpctl.detect.derived.decoded import RUN, RUN_STARTS, DecodedText
-from dlpctl.detect.derived.escaped import CLOSE, MARKS, EscapedText
+from dlpctl.detect.derived.escaped import CLOSE, MARKS, PUNCTUATION, EscapedText
 from dlpctl.detect.derived.headers import HEADER, WITHIN_LINES, HeaderWords
 from dlpctl.detect.derived.interface import DerivedText
 from dlpctl.detect.derived.joined import joined_texts
@@ -75,7 +75,9 @@ def _openings(data: bytes) -> tuple[Spans, Spans, Spans]:
             if header[0] >= 0:
                 headers.append(header)
                 after_header = header[1]
-        if start >= after_mark:
+        if start >= after_mark and (
+            data[start] in PUNCTUATION or data[start + 1 : start + 2] == b"\\"
+        ):
             mark = _regex(MARKS)[1](data, start, size)[0]
             if mark[0] >= 0:
                 marks.append(mark)
