@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dlpctl.agents.adapters import detect
@@ -17,14 +18,20 @@ if TYPE_CHECKING:
     from dlpctl.agents.guard import Guard
 
 REFUSED = 2
+_HERE = Path()
 LARGEST = 64 << 20
 """Bytes of the largest event."""
 
 
-def answer(data: bytes, guard: Callable[[], Guard], *, allow: bool = False) -> Reply:
-    """Return the answer to an event; where it cannot be inspected, it is refused unless `allow`."""
+def answer(
+    data: bytes, guard: Callable[[], Guard], *, folder: Path = _HERE, allow: bool = False
+) -> Reply:
+    """Return the answer to an event of a hook that runs in a folder; where it cannot be inspected,
+    it is refused unless `allow`.
+    """
     try:
         adapter, event = read_event(data)
+        event = event._replace(folder=folder / event.folder)
     except DlpctlError as problem:
         return failed(problem.message, allow=allow)
     except Exception as problem:  # its message may hold values

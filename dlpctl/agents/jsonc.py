@@ -87,15 +87,15 @@ def set_member(text: str, key: str, value: object) -> str:
     return _insert(text, parse(text), 0, value, key)
 
 
-def replace(text: str, path: Path, value: object) -> str:
-    """Return the text with another value at a path."""
+def span(text: str, path: Sequence[str | int]) -> tuple[int, int] | None:
+    """Return where the value at a path is written."""
     node = parse(text)
     for key in path:
         member = _member(node, key)
         if member is None:
-            raise JsoncError("the value to replace is missing")
+            return None
         node = member.node
-    return text[: node.start] + json.dumps(value, ensure_ascii=False) + text[node.end :]
+    return node.start, node.end
 
 
 def remove(text: str, path: Path) -> str:

@@ -35,9 +35,11 @@ def answer(event: bytes, folder: Path, environ: Mapping[str, str]) -> Reply:
     try:
         config = load_config(environ=environ, working=folder)
     except DlpctlError as unusable:
-        return hooking.answer(event, partial(_fail, unusable))
+        return hooking.answer(event, partial(_fail, unusable), folder=folder)
     allow = config.agents.on_failure == "allow"
-    return hooking.answer(event, lambda: guard_of(config, environ), allow=allow)
+    return hooking.answer(
+        event, lambda: guard_of(config, environ), folder=folder, allow=allow
+    )
 
 
 def _fail(problem: DlpctlError) -> Guard:

@@ -10,7 +10,8 @@ import pytest
 
 from dlpctl.agents import jsonc
 from dlpctl.agents.adapters import adapters
-from dlpctl.agents.settings import BACKUP, Settings, State
+from dlpctl.agents.settings import Settings, State
+from dlpctl.agents.settings_files import BACKUP
 from dlpctl.errors import ConfigError, DlpctlError, OutputError, UsageError
 
 THEIRS = """\
