@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+HOOK_PATH = "/api/hooks/claude-code"
+"""The path at which the service answers events of Claude Code."""
 SECONDS = 30
 """The time after which an agent ends a hook; the hook itself answers well before."""
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dlpctl.agents import client, jsonc
-from dlpctl.agents.installing import SECONDS, CommandHooks, FileHooks, PluginFile
+from dlpctl.agents.installing import HOOK_PATH, SECONDS, CommandHooks, FileHooks, PluginFile
 from dlpctl.agents.mcp_settings import McpSettings
 from dlpctl.agents.settings_files import SettingsFile
 from dlpctl.errors import ConfigError, UsageError
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 
     from dlpctl.agents.adapters import Adapter
 
-HOOK_PATH = "/api/hooks/claude-code"
-KEY_VARIABLE = "DLPCTL_POLICY_KEY"
+KEY_VARIABLE = "DLPCTL_API_KEY"
 _OURS = lazy(rf"dlpctl[/\\]agents[/\\]client\.py|\bdlpctl hook agent\b|{HOOK_PATH}\Z")
 _PLUGIN_MARK = "Written by 'dlpctl hook install opencode'"
 _TEMPLATES = Path(__file__).parent / "templates"
