@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dlpctl.agents.adapters import detect
+from dlpctl.agents.client import LARGEST, REFUSED
 from dlpctl.agents.events import Action, Outcome, Reply, UnknownEventError
 from dlpctl.errors import DlpctlError, fault
 
@@ -17,10 +18,7 @@ if TYPE_CHECKING:
     from dlpctl.agents.events import Event
     from dlpctl.agents.guard import Guard
 
-REFUSED = 2
 _HERE = Path()
-LARGEST = 64 << 20
-"""Bytes of the largest event."""
 
 
 def answer(

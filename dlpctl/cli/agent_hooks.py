@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -180,40 +177,28 @@ def _told(line: str, event: bytes) -> tuple[str, bool]:
 
 def answer(*, stay: bool) -> int:
     """Answer the event on stdin, and return the exit status."""
-    from dlpctl.agents.hooking import LARGEST
+    from dlpctl.agents import client
     from dlpctl.cli.guards import answer as answer_event
 
-    with _deadline():
-        reply = answer_event(sys.stdin.buffer.read(LARGEST + 1), Path.cwd(), os.environ)
+    client.limit_time()
+    reply = answer_event(sys.stdin.buffer.read(client.LARGEST + 1), Path.cwd(), os.environ)
     sys.stdout.buffer.write(reply.out.encode())
     sys.stdout.buffer.flush()
     sys.stderr.write(reply.error)
     sys.stderr.flush()
-    if stay and sys.platform != "win32":
+    client.limit_time(over=True)
+    if stay:
         from dlpctl.agents import process
 
         process.become(_answer_of_others)
     return reply.status
 
 
-@contextmanager
-def _deadline() -> Iterator[None]:
-    """Refuse the event before the agent gives up waiting, after which most go on without us."""
-    from dlpctl.agents import client
+def serve() -> None:
+    """Stay as the process that answers the events of this user."""
+    from dlpctl.agents.process import WarmProcess
 
-    if not hasattr(signal, "setitimer"):
-        yield
-        return
-
-    def refuse(_number: int, _frame: object) -> None:
-        status = client.refuse(f"no answer within {client.SECONDS:.0f} seconds")
-        sys.stderr.flush()
-        os._exit(status)
-
-    signal.signal(signal.SIGALRM, refuse)
-    signal.setitimer(signal.ITIMER_REAL, client.SECONDS)
-    yield
-    signal.setitimer(signal.ITIMER_REAL, 0)
+    WarmProcess(_answer_of_others).serve()
 
 
 def _answer_of_others(event: bytes, folder: Path, environ: Any) -> Any:

@@ -145,6 +145,9 @@ def agent(
     alone: Annotated[
         bool, typer.Option("--alone", hidden=True, help="Stay as the process for later events.")
     ] = False,
+    serve: Annotated[
+        bool, typer.Option("--serve", hidden=True, help="Only be the process for later events.")
+    ] = False,
 ) -> None:
     """Answer an event of a coding agent: JSON on stdin, the answer in the agent's form on stdout.
 
@@ -156,7 +159,10 @@ def agent(
     """
     from dlpctl.cli import agent_hooks
 
-    raise typer.Exit(agent_hooks.answer(stay=alone))
+    if serve:
+        agent_hooks.serve()
+    else:
+        raise typer.Exit(agent_hooks.answer(stay=alone))
 
 
 @app.command()
