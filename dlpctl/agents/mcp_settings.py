@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from dlpctl.agents.installing import McpFiles
 
 _WORDS = ("-P", "-m", "dlpctl", "mcp", "wrap", "--")
-_LITERAL = lazy(r"\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*'")
+_LITERAL = lazy(r"\"\"\"[\s\S]*?\"\"\"|'''[\s\S]*?'''|\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*'")
 _BEFORE_FIRST = lazy(r"\[\s*")
 _SEPARATOR = lazy(r",\s*")
 _DEEPEST = 4
