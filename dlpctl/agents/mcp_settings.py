@@ -131,7 +131,8 @@ class McpSettings(NamedTuple):
                     f"{self.file}: the server {server.name!r} cannot be edited safely; nothing was"
                     " changed"
                 )
-        self.stored.write(before, text)
+        is_first = wraps and not any(server.is_ours for server in servers)
+        self.stored.write(before, text, keeps=is_first)
 
     @property
     def _syntax(self) -> _Syntax:

@@ -90,7 +90,10 @@ class Settings(NamedTuple):
         text = self.stored.read()
         if text is None or not self._own(text):
             return State.ABSENT
-        return State.INSTALLED if text == self._installed(text) else State.STALE
+        hook = str(next(iter(self._own_commands(text)), ""))
+        asks = hook.removesuffix(HOOK_PATH) if hook.endswith(HOOK_PATH) else ""
+        current = self._replace(service=asks)._installed(text)
+        return State.INSTALLED if text == current else State.STALE
 
     def installed_line(self) -> str:
         """Return the command line that the agent runs, or the address that it asks, as it is in
@@ -99,16 +102,26 @@ class Settings(NamedTuple):
         text = self.stored.read() or ""
         if isinstance(self.adapter.INSTALLATION.hooks, PluginFile):
             return shlex.join(json.loads(text.partition("const COMMAND = ")[2].partition("\n")[0]))
-        entry = _at(self._loads(text), next(_own_paths(self._loads(text))))
-        return str(next(entry[name] for name in _COMMANDS if name in entry))
+        return str(next(self._own_commands(text)))
+
+    def _own_commands(self, text: str) -> Iterator[object]:
+        if isinstance(self.adapter.INSTALLATION.hooks, PluginFile):
+            return
+        data = self._loads(text)
+        for path in _own_paths(data):
+            entry = _at(data, path)
+            yield next(entry[name] for name in _COMMANDS if name in entry)
 
     def install(self) -> State:
         """Install or repair the hooks, and return how they were before."""
         text = self.stored.read()
-        before = State.ABSENT if text is None else self.state()
-        if before is not State.INSTALLED:
-            self.stored.write(text, self._installed(text))
-        return before
+        is_there = text is not None and self._own(text)
+        after = self._installed(text)
+        if text != after:
+            self.stored.write(text, after, keeps=not is_there)
+        if not is_there:
+            return State.ABSENT
+        return State.INSTALLED if text == after else State.STALE
 
     def uninstall(self) -> bool:
         """Remove what was installed; return whether there was anything."""
@@ -123,7 +136,7 @@ class Settings(NamedTuple):
         if is_plugin or (original is None and self._loads(left) in ({}, self._preamble())):
             self.file.unlink()
         else:
-            self.stored.write(text, left)
+            self.stored.write(text, left, keeps=False)
         self.stored.backup.unlink(missing_ok=True)
         return True
 

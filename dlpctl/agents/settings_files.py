@@ -33,9 +33,9 @@ class SettingsFile(NamedTuple):
         """Return the text of the backup."""
         return _read(self.backup)
 
-    def write(self, before: str | None, after: str) -> None:
-        """Replace the text that was read, of which a backup stays; a link goes on naming the same
-        file.
+    def write(self, before: str | None, after: str, *, keeps: bool) -> None:
+        """Replace the text that was read, of which `keeps` leaves a backup; a link goes on naming
+        the same file.
         """
         real = self.path.resolve()
         mode = 0o644
@@ -45,7 +45,7 @@ class SettingsFile(NamedTuple):
                 if not os.access(real, os.W_OK):
                     raise OutputError(f"{self.path}: is read-only; nothing was changed")
                 mode = stat.S_IMODE(real.stat().st_mode)
-                if not self.backup.exists():
+                if keeps and not self.backup.exists():
                     _save(self.backup, before, mode)
             if self.read() != before:
                 raise OutputError(f"{self.path}: was changed meanwhile; run the command again")

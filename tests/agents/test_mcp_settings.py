@@ -199,7 +199,7 @@ def test_a_file_changed_meanwhile(tmp_path: Path) -> None:
     read = file.read()
     file.path.write_text('{"new": 1}')
     with pytest.raises(OutputError, match="changed meanwhile"):
-        file.write(read, "{}\n")
+        file.write(read, "{}\n", keeps=True)
     assert file.path.read_text() == '{"new": 1}'
 
 
