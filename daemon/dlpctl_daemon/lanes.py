@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from http import HTTPStatus
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
+from dlpctl.agents.installing import HOOK_PATH
+
 SMALL_BYTES = 8 << 10
 """The largest body that counts as a small text. A dense text of this size holds the interpreter for
 100 ms; a larger one goes to a process of its own, which costs it 1 ms."""
@@ -93,7 +95,7 @@ def lane_rules(threads: int, inspectors: int) -> Iterator[LaneRules]:
 def lane_of(method: str, path: str, length: int) -> str:
     """Return the lane of a request; `length` is that of its body."""
     if method == "POST":
-        if path == _TEXT_CHECK:
+        if path in (_TEXT_CHECK, HOOK_PATH):
             return SMALL_TEXTS if length <= SMALL_BYTES else LARGE_TEXTS
         if path == _FILE_CHECK:
             return FILES

@@ -16,10 +16,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 LARGEST = 64 << 20
+"""Bytes of the largest event."""
 SECONDS = 20.0
 """When an answer is too late; agents wait longer."""
 REFUSED = 2
+_TOO_LATE = "there was no answer in time"
 _LONGEST_PATH = 100
+NONCE = 16
+DIGEST = 32
+_SECRET = 32
 _VARIABLES = ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME")
 
 
@@ -30,6 +35,8 @@ def run_folder(environ: Mapping[str, str]) -> str:
         return os.path.join(home, "run")  # noqa: PTH118
     if runtime := environ.get("XDG_RUNTIME_DIR"):
         return os.path.join(runtime, "dlpctl")  # noqa: PTH118
+    if local := environ.get("LOCALAPPDATA"):
+        return os.path.join(local, "dlpctl", "run")  # noqa: PTH118
     return f"/tmp/dlpctl-{os.getuid()}"  # noqa: S108 -- its owner and mode are checked
 
 
@@ -39,6 +46,11 @@ def socket_name() -> str:
     return f"agents-{found.st_ino:x}-{found.st_mtime_ns:x}.sock"
 
 
+def port_name() -> str:
+    """Return the name of the file with the port and the secret of a process without a socket."""
+    return socket_name() + ".port"
+
+
 def is_private(folder: str) -> bool:
     """Return whether a folder is ours, and closed to all others."""
     try:
@@ -46,6 +58,8 @@ def is_private(folder: str) -> bool:
     except OSError:
         return False
     is_folder = found.st_mode & 0o170000 == 0o040000
+    if sys.platform == "win32":
+        return is_folder  # it lies in the user's profile, which is closed to other users
     return is_folder and found.st_uid == os.getuid() and not found.st_mode & 0o077
 
 
@@ -56,27 +70,72 @@ def connected() -> Connection | None:
         return None
     import _socket  # without the classes of `socket`, which take milliseconds to import
 
+    try:
+        if hasattr(_socket, "AF_UNIX"):
+            connection = _socket.socket(_socket.AF_UNIX)
+            connection.settimeout(SECONDS)
+            if _reaches_socket(connection, folder):
+                return connection
+            connection.close()
+        return _over_loopback(folder)
+    except TimeoutError:
+        raise
+    except OSError:
+        return None
+
+
+def _reaches_socket(connection: Connection, folder: str) -> bool:
+    """Connect to the process of this user, and return whether there is one."""
+    import _socket
+
     path = os.path.join(folder, socket_name())  # noqa: PTH118
     descriptor = None
     try:
         if len(path) > _LONGEST_PATH:
             descriptor = os.open(folder, os.O_RDONLY)
             path = f"/proc/self/fd/{descriptor}/{socket_name()}"
-        connection = _socket.socket(_socket.AF_UNIX)
-        try:
-            connection.settimeout(SECONDS)
-            connection.connect(path)
-            if hasattr(_socket, "SO_PEERCRED"):
-                peer = connection.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)
-                if int.from_bytes(peer[4:8], sys.byteorder) != os.getuid():
-                    raise OSError
-        except OSError:
-            connection.close()
-            return None
-        return connection
+        connection.connect(path)
+        if hasattr(_socket, "SO_PEERCRED"):
+            peer = connection.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)
+            return int.from_bytes(peer[4:8], sys.byteorder) == os.getuid()
+    except TimeoutError:
+        raise
+    except OSError:
+        return False
     finally:
         if descriptor is not None:
             os.close(descriptor)
+    return True
+
+
+def _over_loopback(folder: str) -> Connection:
+    """Return a connection to the process that a file names, after each side has proved that it
+    knows the secret there: another user may have taken the port meanwhile.
+    """
+    with open(os.path.join(folder, port_name()), "rb") as file:  # noqa: PTH118, PTH123
+        stored = file.read()
+    import _socket
+
+    connection = _socket.socket(_socket.AF_INET)
+    try:
+        connection.settimeout(SECONDS)
+        connection.connect(("127.0.0.1", int.from_bytes(stored[_SECRET:], "little")))
+        own = os.urandom(NONCE)
+        connection.sendall(own)
+        theirs = receive(connection, NONCE)
+        if receive(connection, DIGEST) != proof(stored[:_SECRET], b"process", own + theirs):
+            raise ConnectionError
+        connection.sendall(proof(stored[:_SECRET], b"client", own + theirs))
+    except OSError:
+        connection.close()
+        raise
+    return connection
+
+
+def proof(secret: bytes, side: bytes, nonces: bytes) -> bytes:
+    from _blake2 import blake2b
+
+    return bytes(blake2b(nonces, digest_size=DIGEST, key=secret, person=side).digest())
 
 
 def blob(data: bytes) -> bytes:
@@ -129,23 +188,47 @@ def work_alone(event: bytes) -> int:
 
 
 def main() -> int:
+    limit_time()
     event = sys.stdin.buffer.read(LARGEST + 1)
     if len(event) > LARGEST:
         return refuse(f"the event is larger than {LARGEST:,} bytes")
-    connection = connected() if hasattr(os, "getuid") else None
-    if connection is not None:
-        try:
+    try:
+        connection = connected()
+        if connection is not None:
             status, out, error = ask(connection, event)
-        except TimeoutError:
-            return refuse(f"no answer within {SECONDS:.0f} seconds")
-        except OSError:
-            pass  # it ended meanwhile
-        else:
             sys.stdout.buffer.write(out)
             sys.stdout.buffer.flush()
             sys.stderr.buffer.write(error)
             return status
+    except TimeoutError:
+        return refuse(_TOO_LATE)
+    except OSError:
+        pass  # it ended meanwhile
     return work_alone(event)
+
+
+def limit_time(*, over: bool = False) -> None:
+    """Refuse the event when its time is over, of which the full program has what is left; with
+    `over`, limit nothing any more.
+    """
+    try:
+        from _signal import (  # type: ignore[import-not-found]
+            ITIMER_REAL,
+            SIGALRM,
+            getitimer,
+            setitimer,
+            signal,
+        )
+    except ImportError:
+        return
+
+    def too_late(_number: int, _frame: object) -> None:
+        status = refuse(_TOO_LATE)
+        sys.stderr.flush()
+        os._exit(status)
+
+    signal(SIGALRM, too_late)
+    setitimer(ITIMER_REAL, 0 if over else getitimer(ITIMER_REAL)[0] or SECONDS)
 
 
 def refuse(reason: str) -> int:

@@ -54,7 +54,7 @@ class Event(NamedTuple):
     purpose: EventKind
     session: str
     folder: Path
-    """The working folder of the agent."""
+    """The working folder of the agent; relative to that of the hook."""
     content: Any = None
     """The text or the JSON that is inspected."""
     can_replace: bool = False
@@ -117,22 +117,3 @@ Group = TypeVar("Group")
 def by_name(groups: Mapping[Group, str]) -> dict[str, Group]:
     """Return the group of each name, where names are listed by group."""
     return {name: group for group, names in groups.items() for name in names.split()}
-
-
-def text_field(payload: Mapping[str, Any], *names: str) -> str:
-    """Return the first of these fields that the payload has; raise `UnknownEventError` unless it
-    is text.
-    """
-    name = next((each for each in names if each in payload), names[0])
-    value = payload.get(name)
-    if not isinstance(value, str):
-        raise UnknownEventError(f"the field {name!r} of the event is missing or not text")
-    return value
-
-
-def field(payload: Mapping[str, Any], *names: str) -> Any:
-    """Return the first of these fields that the payload has; raise `UnknownEventError` if none."""
-    for name in names:
-        if name in payload:
-            return payload[name]
-    raise UnknownEventError(f"the event has no field {names[0]!r}")

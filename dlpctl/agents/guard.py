@@ -146,7 +146,7 @@ class Guard:
         """Decide about a file that an agent is about to read, whose content cannot be replaced."""
         content = event.content
         if isinstance(content, Path):
-            return self._refuse_files(event, [content]) or PASSED
+            return self._refuse_files(event, [event.folder / content]) or PASSED
         found = self._inspect(event, content, vault)
         if found.decision is Decision.ALLOWED:
             return PASSED

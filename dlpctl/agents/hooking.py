@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dlpctl.agents.adapters import detect
+from dlpctl.agents.client import LARGEST, REFUSED
 from dlpctl.agents.events import Action, Outcome, Reply, UnknownEventError
 from dlpctl.errors import DlpctlError, fault
 
@@ -16,15 +18,18 @@ if TYPE_CHECKING:
     from dlpctl.agents.events import Event
     from dlpctl.agents.guard import Guard
 
-REFUSED = 2
-LARGEST = 64 << 20
-"""Bytes of the largest event."""
+_HERE = Path()
 
 
-def answer(data: bytes, guard: Callable[[], Guard], *, allow: bool = False) -> Reply:
-    """Return the answer to an event; where it cannot be inspected, it is refused unless `allow`."""
+def answer(
+    data: bytes, guard: Callable[[], Guard], *, folder: Path = _HERE, allow: bool = False
+) -> Reply:
+    """Return the answer to an event of a hook that runs in a folder; where it cannot be inspected,
+    it is refused unless `allow`.
+    """
     try:
         adapter, event = read_event(data)
+        event = event._replace(folder=folder / event.folder)
     except DlpctlError as problem:
         return failed(problem.message, allow=allow)
     except Exception as problem:  # its message may hold values

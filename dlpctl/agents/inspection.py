@@ -11,7 +11,7 @@ from dlpctl.masking.leaks import Value
 from dlpctl.masking.repeats import Repeats
 from dlpctl.masking.unmask import Unmasker
 from dlpctl.policy.decide import FindingDecision, Verdict
-from dlpctl.types import Action, Category, Decision, Finding
+from dlpctl.types import Action, Decision, Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 _AROUND = 4_096
 """Characters before and after a finding that are searched again once it is masked."""
-_KNOWN = "session"
-"""The pattern of findings that repeat a value of the session."""
 
 
 class Inspected(NamedTuple):
@@ -160,15 +158,13 @@ def _repeated(text: str, findings: Sequence[Finding], vault: SessionVault) -> li
     """Return where a text repeats its own values and those of the session, which nothing there
     reveals.
     """
-    known: dict[Value, Finding] = {
-        Value(each.type, each.category, text[each.start : each.end]): each for each in findings
-    }
-    for name, value in vault.items():
-        type_name = name.rpartition("_")[0]
-        finding = Finding(type_name, Category.CUSTOM, 0, len(value), 1.0, _KNOWN)
-        known.setdefault(Value(type_name, Category.CUSTOM, value), finding)
+    own = Repeats(
+        {Value(each.type, each.category, text[each.start : each.end]): each for each in findings}
+    )
+    with vault.lock:
+        repeated = own.outside(text, findings, vault.known)
     verdict = Verdict(Action.MASK, None, None)
-    return [FindingDecision(each, verdict) for each in Repeats(known).outside(text, findings)]
+    return [FindingDecision(each, verdict) for each in repeated]
 
 
 def restored(value: Any, vault: ValueStore) -> tuple[Any, int]:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+HOOK_PATH = "/api/hooks/claude-code"
+"""The path at which the service answers events of Claude Code."""
 SECONDS = 30
 """The time after which an agent ends a hook; the hook itself answers well before."""
 
@@ -18,14 +20,14 @@ class CommandHooks(NamedTuple):
     """The events with the matchers of their groups."""
     seconds: int = 1
     """A second in the unit of its time-outs."""
+    speaks_http: bool = False
+    """True if the agent can ask a service over HTTP instead of running a command."""
 
-    def entries(self, command: str) -> dict[str, dict[str, Any]]:
+    def handler(self, command: str) -> dict[str, Any]:
+        return {"type": "command", "command": command, "timeout": SECONDS * self.seconds}
+
+    def entries(self, handler: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
         """Return the entry of each event."""
-        handler: dict[str, Any] = {
-            "type": "command",
-            "command": command,
-            "timeout": SECONDS * self.seconds,
-        }
         return {
             event: {"hooks": [handler]}
             if matcher is None
@@ -49,11 +51,14 @@ class FileHooks(NamedTuple):
     """True if an entry says that it is a command."""
     version: int | None = 1
 
-    def entries(self, command: str) -> dict[str, dict[str, Any]]:
+    def handler(self, command: str) -> dict[str, Any]:
         entry: dict[str, Any] = {"type": "command"} if self.typed else {}
         entry |= {"command": command}
         entry |= {} if self.timeout is None else {self.timeout: SECONDS}
-        return dict.fromkeys(self.events, entry | dict(self.fields))
+        return entry | dict(self.fields)
+
+    def entries(self, handler: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+        return dict.fromkeys(self.events, handler)
 
     @property
     def preamble(self) -> dict[str, Any]:
@@ -64,6 +69,15 @@ class PluginFile(NamedTuple):
     """A plugin, which is a file of its own."""
 
     template: str
+
+
+class McpFiles(NamedTuple):
+    """The files that name the MCP servers of an agent."""
+
+    user: str
+    project: str = ""
+    key: str = "mcpServers"
+    """The object whose members are servers."""
 
 
 class Installation(NamedTuple):
@@ -78,6 +92,4 @@ class Installation(NamedTuple):
     """A step that is left to the user."""
     variable: str = ""
     """The variable that names another folder than the first one of `user_file`."""
-    mcp_file: str = ""
-    """The file that names MCP servers of the user."""
-    project_mcp_file: str = ""
+    mcp: McpFiles | None = None

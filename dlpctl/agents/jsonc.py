@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _SPACE = lazy(r"(?:[ \t\r\n\ufeff]+|//[^\n]*|/\*(?:[^*]|\*(?!/))*\*/)*")
 _SCALAR = lazy(r'"(?:[^"\\\x00-\x1f]|\\.)*"|-?\d[\d.eE+-]*|true|false|null')
+_COMMENT = lazy(r"[ \t]*(?://[^\r\n]*|/\*[^\r\n]*?\*/(?=[ \t]*[\r\n]))")
 _INDENT = lazy(r"\n([ \t]+)\S")
 _DEEPEST = 100
 
@@ -87,15 +88,15 @@ def set_member(text: str, key: str, value: object) -> str:
     return _insert(text, parse(text), 0, value, key)
 
 
-def replace(text: str, path: Path, value: object) -> str:
-    """Return the text with another value at a path."""
+def span(text: str, path: Sequence[str | int]) -> tuple[int, int] | None:
+    """Return where the value at a path is written."""
     node = parse(text)
     for key in path:
         member = _member(node, key)
         if member is None:
-            raise JsoncError("the value to replace is missing")
+            return None
         node = member.node
-    return text[: node.start] + json.dumps(value, ensure_ascii=False) + text[node.end :]
+    return node.start, node.end
 
 
 def remove(text: str, path: Path) -> str:
@@ -158,9 +159,12 @@ def _insert(text: str, node: Node, depth: int, value: object, key: str | None = 
         return head + written + outer + text[node.end - 1 :]
     last = node.members[-1].node.end
     after = _skip(text, last)
-    if text[after] == ",":
-        return text[: after + 1] + written + text[after + 1 :]
-    return text[:last] + "," + written + text[last:]
+    ends = text[after] == ","
+    end = after + 1 if ends else last
+    comment = _COMMENT.match(text, end)
+    line = comment.end() if comment else end
+    separator = "" if ends else ","
+    return text[:end] + separator + text[end:line] + written + ("," if ends else "") + text[line:]
 
 
 def _skip(text: str, position: int) -> int:

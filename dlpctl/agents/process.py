@@ -1,24 +1,28 @@
-"""The warm process of a user: it keeps compiled patterns and answers hooks over a Unix socket.
+"""The warm process of a user: it keeps compiled patterns and answers hooks over a Unix socket, or
+over the loopback where there are none.
 
-A hook that had to work alone becomes this process after its answer. It ends when nobody has asked
-for a while, and when another installation of dlpctl has taken its place. Only the same user can
-reach it: by the mode of the folder, and by the credentials of each connection.
+A hook that had to work alone becomes this process after its answer, or starts it. It ends when
+nobody has asked for a while, and when another installation of dlpctl has taken its place. Only the
+same user can reach it: by the mode of the folder, and by the credentials of each connection or a
+secret in a file of that folder.
 """
 
 from __future__ import annotations
 
-import fcntl
 import os
+import secrets
 import socket
+import subprocess
 import sys
 import threading
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 from dlpctl.agents import client
-from dlpctl.agents.hooking import LARGEST
+from dlpctl.filelock import lock
+from dlpctl.newfiles import replacing
 from dlpctl.processes.schema import InvalidMessageError, Record, decode, encode
 
 if TYPE_CHECKING:
@@ -57,13 +61,23 @@ REPLY = Record(AgentReply)
 class WarmProcess:
     """Answers requests until it is idle or replaced."""
 
-    def __init__(self, answer: Answer, *, idle_seconds: float = _IDLE_SECONDS) -> None:
+    def __init__(
+        self,
+        answer: Answer,
+        *,
+        idle_seconds: float = _IDLE_SECONDS,
+        over_loopback: bool = not hasattr(socket, "AF_UNIX"),
+    ) -> None:
         self._answer = answer
         self._idle_seconds = idle_seconds
         self._folder = Path(client.run_folder(os.environ))
-        self._path = self._folder / client.socket_name()
+        self._secret = secrets.token_bytes(32) if over_loopback else b""
+        name = client.port_name() if over_loopback else client.socket_name()
+        self._path = self._folder / name
         self._used = time.monotonic()
         self._busy = 0
+        self._lock = threading.Lock()
+        """Guards the two counters above."""
 
     def serve(self) -> bool:
         """Serve, and return whether this process did: another one may have been first."""
@@ -71,29 +85,38 @@ class WarmProcess:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not client.is_private(str(self._folder)):
             return False
-        lock = os.open(self._path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o600)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            os.close(lock)
-            return False
-        try:
-            self._remove_others()
-            os.chdir(self._folder)  # the path of a socket is short
-            with socket.socket(socket.AF_UNIX) as listener:
-                listener.bind(self._path.name)
-                listener.listen(64)
-                listener.settimeout(min(_CHECK_SECONDS, self._idle_seconds))
-                self._accept_all(listener)
-        finally:
-            self._path.unlink(missing_ok=True)
-            os.close(lock)
+        with self._path.with_suffix(".lock").open("ab") as file:
+            try:
+                lock(file, 0)
+            except TimeoutError:
+                return False
+            try:
+                self._remove_others()
+                with self._listener() as listener:
+                    listener.listen(64)
+                    listener.settimeout(min(_CHECK_SECONDS, self._idle_seconds))
+                    self._accept_all(listener)
+            finally:
+                self._path.unlink(missing_ok=True)
         return True
+
+    def _listener(self) -> socket.socket:
+        if not self._secret:
+            os.chdir(self._folder)  # the path of a socket is short
+            listener = socket.socket(socket.AF_UNIX)
+            listener.bind(self._path.name)
+            return listener
+        listener = socket.socket(socket.AF_INET)
+        listener.bind(("127.0.0.1", 0))
+        with replacing(self._path) as file:
+            file.write(self._secret + listener.getsockname()[1].to_bytes(2, "little"))
+        return listener
 
     def _remove_others(self) -> None:
         """Remove the sockets of earlier installations, whose processes then end."""
-        for path in self._folder.glob("agents-*.sock"):
-            path.unlink(missing_ok=True)
+        for pattern in ("agents-*.sock", "agents-*.port"):
+            for path in self._folder.glob(pattern):
+                path.unlink(missing_ok=True)
 
     def _accept_all(self, listener: socket.socket) -> None:
         identity = self._path.stat().st_ino
@@ -101,12 +124,17 @@ class WarmProcess:
             try:
                 connection, _ = listener.accept()
             except TimeoutError:
-                idle = time.monotonic() - self._used >= self._idle_seconds and not self._busy
-                if idle or not self._is_current(identity):
+                if self._is_idle() or not self._is_current(identity):
                     return
                 continue
-            self._used = time.monotonic()
+            with self._lock:
+                self._busy += 1
+                self._used = time.monotonic()
             threading.Thread(target=self._serve_one, args=(connection,), daemon=True).start()
+
+    def _is_idle(self) -> bool:
+        with self._lock:
+            return not self._busy and time.monotonic() - self._used >= self._idle_seconds
 
     def _is_current(self, identity: int) -> bool:
         try:
@@ -115,17 +143,28 @@ class WarmProcess:
             return False
 
     def _serve_one(self, connection: socket.socket) -> None:
-        self._busy += 1
         try:
             with connection, suppress(OSError, InvalidMessageError):
                 connection.settimeout(_MESSAGE_SECONDS)
-                if is_own(connection):
-                    request = decode(REQUEST, _receive(connection))
-                    reply = encode(REPLY, self._reply(request))
-                    connection.sendall(len(reply).to_bytes(_HEADER, "little") + reply)
+                with connection.makefile("rb") as stream:
+                    if self._is_own(connection, stream):
+                        request = decode(REQUEST, _receive(stream))
+                        reply = encode(REPLY, self._reply(request))
+                        connection.sendall(len(reply).to_bytes(_HEADER, "little") + reply)
         finally:
-            self._busy -= 1
-            self._used = time.monotonic()
+            with self._lock:
+                self._busy -= 1
+                self._used = time.monotonic()
+
+    def _is_own(self, connection: socket.socket, stream: IO[bytes]) -> bool:
+        """Return whether the other side is a process of this user."""
+        if not self._secret:
+            return _is_own_user(connection)
+        theirs, own = stream.read(client.NONCE), secrets.token_bytes(client.NONCE)
+        nonces = theirs + own
+        connection.sendall(own + client.proof(self._secret, b"process", nonces))
+        expected = client.proof(self._secret, b"client", nonces)
+        return secrets.compare_digest(stream.read(client.DIGEST), expected)
 
     def _reply(self, request: AgentRequest) -> AgentReply:
         variables = (part.partition("=") for part in os.fsdecode(request.environ).split("\0"))
@@ -134,25 +173,34 @@ class WarmProcess:
         return AgentReply(reply.status, reply.out.encode(), reply.error.encode())
 
 
-def is_own(connection: socket.socket) -> bool:
-    """Return whether the other side is a process of this user, where the system tells."""
+def _is_own_user(connection: socket.socket) -> bool:
     if sys.platform != "linux":
         return True  # the folder lets nobody else in
     credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
     return int.from_bytes(credentials[4:8], sys.byteorder) == os.getuid()
 
 
-def _receive(connection: socket.socket) -> bytes:
-    with connection.makefile("rb") as stream:
-        size = int.from_bytes(stream.read(_HEADER), "little")
-        if size > LARGEST + _OVERHEAD:
-            raise InvalidMessageError("the message is too large")
-        return stream.read(size)
+def _receive(stream: IO[bytes]) -> bytes:
+    size = int.from_bytes(stream.read(_HEADER), "little")
+    if size > client.LARGEST + _OVERHEAD:
+        raise InvalidMessageError("the message is too large")
+    return stream.read(size)
 
 
 def become(answer: Answer) -> None:
     """Let a child of this process serve, detached from the agent that started the hook."""
-    if not hasattr(os, "fork") or os.fork():
+    if sys.platform == "win32":
+        flags = subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP
+        command = [sys.executable, "-P", "-m", "dlpctl", "hook", "agent", "--serve"]
+        subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            creationflags=flags,
+        )
+        return
+    if os.fork():
         return
     try:
         os.setsid()

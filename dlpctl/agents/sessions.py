@@ -6,40 +6,70 @@ from __future__ import annotations
 
 import hashlib
 import re
+import threading
 import time
-from contextlib import suppress
+from collections import OrderedDict
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from dlpctl.errors import VaultError
+from dlpctl.masking.leaks import Value
+from dlpctl.masking.repeats import Repeats
 from dlpctl.masking.tokens import token_type
 from dlpctl.masking.vault import Vault
+from dlpctl.types import Category, Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 _NAME = re.compile(r"(?P<agent>[a-z][a-z0-9-]*)\.(?P<session>[0-9a-f]{16})\.vault")
 _MOST_VALUES = 20_000
 """Each event is searched for all values of its session."""
 _DAY = 86_400
+_TOUCHED = 3_600
+"""Seconds after which the use of a vault is noted in its file."""
+_MOST_KEPT = 16
+"""Vaults that stay open between events."""
+_PATTERN = "session"
+"""The pattern of findings that repeat a value of the session."""
 
 
 class SessionVault(Vault):
-    """A vault in which a value has one token, whatever type it was found as first."""
+    """A vault in which a value has one token, whatever type it was found as first. Threads may
+    share it.
+    """
+
+    patience = 5.0
 
     def __init__(self, path: Path, key: bytes) -> None:
+        self.lock = threading.RLock()
         self._by_value: dict[str, str] = {}
+        self.known = Repeats()
+        """The values, to be looked for in texts."""
         super().__init__(path, key, create=True)
+
+    @contextmanager
+    def transaction(self) -> Iterator[Self]:
+        with self.lock, super().transaction():
+            yield self
+
+    def refresh(self) -> None:
+        with self.lock:
+            super().refresh()
 
     def clear(self) -> None:
         super().clear()
         self._by_value.clear()
+        self.known = Repeats()
 
     def add(self, values: Mapping[str, str]) -> None:
+        if any(self.value(name) not in (None, value) for name, value in values.items()):
+            self.clear()  # the file was removed and begun anew
         super().add(values)
         for name, value in values.items():
-            self._by_value.setdefault(value, name)
+            self._learn(name, value)
 
     def token(self, type_name: str, value: str) -> str:
         if known := self._by_value.get(value):
@@ -49,8 +79,14 @@ class SessionVault(Vault):
                 f"{self.path}: the vault is full ({_MOST_VALUES:,} values); start a new session"
             )
         token = super().token(type_name, value)
-        self._by_value[value] = token[1:-1]
+        self._learn(token[1:-1], value)
         return token
+
+    def _learn(self, name: str, value: str) -> None:
+        if self._by_value.setdefault(value, name) == name:
+            type_name = name.rpartition("_")[0]
+            finding = Finding(type_name, Category.CUSTOM, 0, len(value), 1.0, _PATTERN)
+            self.known.add({Value(type_name, Category.CUSTOM, value): finding})
 
     def counts(self) -> dict[str, int]:
         """Return how many values of each type the vault holds."""
@@ -83,15 +119,27 @@ class SessionVaults:
         self._key = key
         self._days = days
 
+        self._kept: OrderedDict[Path, SessionVault] = OrderedDict()
+        self._lock = threading.Lock()
+
     def open(self, agent: str, session: str) -> SessionVault:
         """Return the vault of a session; the first use of a session removes expired vaults."""
         path = self._folder / f"{session_name(agent, session)}.vault"
-        if not path.exists():
-            purge(self._folder, self._days)
-        else:
-            with suppress(OSError):
-                path.touch()
-        return SessionVault(path, self._key)
+        with self._lock:
+            try:
+                if time.time() - path.stat().st_mtime > _TOUCHED:
+                    path.touch()
+            except FileNotFoundError:
+                self._kept.pop(path, None)
+                purge(self._folder, self._days)
+            except OSError as error:
+                raise VaultError(f"{path}: cannot be read: {error.strerror}") from None
+            vault = self._kept.pop(path, None) or SessionVault(path, self._key)
+            self._kept[path] = vault
+            if len(self._kept) > _MOST_KEPT:
+                self._kept.popitem(last=False)
+        vault.refresh()
+        return vault
 
 
 def folder_of(data_folder: Path) -> Path:

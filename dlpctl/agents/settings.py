@@ -6,7 +6,6 @@ import json
 import os
 import shlex
 import shutil
-import stat
 import subprocess
 import sys
 from enum import StrEnum
@@ -14,23 +13,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dlpctl.agents import client, jsonc
-from dlpctl.agents.installing import PluginFile
-from dlpctl.errors import ConfigError, OutputError, UsageError
-from dlpctl.newfiles import replacing
+from dlpctl.agents.installing import HOOK_PATH, SECONDS, CommandHooks, FileHooks, PluginFile
+from dlpctl.agents.mcp_settings import McpSettings
+from dlpctl.agents.settings_files import SettingsFile
+from dlpctl.errors import ConfigError, UsageError
 from dlpctl.regex import lazy
-from dlpctl.regular import open_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from dlpctl.agents.adapters import Adapter
 
-BACKUP = ".before-dlpctl"
-_OURS = lazy(r"dlpctl[/\\]agents[/\\]client\.py|\bdlpctl hook agent\b")
+KEY_VARIABLE = "DLPCTL_API_KEY"
+_OURS = lazy(rf"dlpctl[/\\]agents[/\\]client\.py|\bdlpctl hook agent\b|{HOOK_PATH}\Z")
 _PLUGIN_MARK = "Written by 'dlpctl hook install opencode'"
 _TEMPLATES = Path(__file__).parent / "templates"
-_COMMANDS = ("command", "bash", "powershell", "exec")
-_LARGEST = 16 << 20
+_COMMANDS = ("command", "bash", "powershell", "exec", "url")
 
 
 class State(StrEnum):
@@ -48,6 +46,10 @@ class Settings(NamedTuple):
     """The program that answers events, with its arguments."""
     allow: bool
     """True if events pass when that program fails."""
+    mcp: McpSettings | None
+    """The MCP servers of the agent; None where it has no file for them."""
+    service: str = ""
+    """The address of the service that answers events instead of the program, if one does."""
 
     @classmethod
     def of(
@@ -57,13 +59,24 @@ class Settings(NamedTuple):
         *,
         project: Path | None = None,
         allow: bool = False,
+        service: str = "",
     ) -> Settings:
         installation = adapter.INSTALLATION
-        file = home_file(installation.user_file, installation.variable, environ)
-        if project is not None:
-            file = project / installation.project_file
+        hooks = installation.hooks
+        if service and not (isinstance(hooks, CommandHooks) and hooks.speaks_http):
+            raise UsageError(f"{adapter.TITLE} has no hooks over HTTP; leave out --transport")
+
+        def user_file(name: str) -> Path:
+            return home_file(name, installation.variable, environ)
+
+        file = project / installation.project_file if project else user_file(installation.user_file)
         command = (sys.executable, "-I", "-S", str(Path(client.__file__).absolute()))
-        return cls(adapter, file, command, allow)
+        mcp = McpSettings.of(installation.mcp, user_file, project)
+        return cls(adapter, file, command, allow, mcp, service)
+
+    @property
+    def stored(self) -> SettingsFile:
+        return SettingsFile(self.file)
 
     @property
     def line(self) -> str:
@@ -74,41 +87,57 @@ class Settings(NamedTuple):
         return f"DLPCTL_AGENTS_ON_FAILURE=allow {line}" if self.allow else f"{line} || exit 2"
 
     def state(self) -> State:
-        text = self._read()
+        text = self.stored.read()
         if text is None or not self._own(text):
             return State.ABSENT
-        return State.INSTALLED if text == self._installed(text) else State.STALE
+        hook = str(next(iter(self._own_commands(text)), ""))
+        asks = hook.removesuffix(HOOK_PATH) if hook.endswith(HOOK_PATH) else ""
+        current = self._replace(service=asks)._installed(text)
+        return State.INSTALLED if text == current else State.STALE
 
     def installed_line(self) -> str:
-        """Return the command line that the agent runs, as it is in the file."""
-        text = self._read() or ""
+        """Return the command line that the agent runs, or the address that it asks, as it is in
+        the file.
+        """
+        text = self.stored.read() or ""
         if isinstance(self.adapter.INSTALLATION.hooks, PluginFile):
             return shlex.join(json.loads(text.partition("const COMMAND = ")[2].partition("\n")[0]))
-        entry = _at(self._loads(text), next(_own_paths(self._loads(text))))
-        return str(next(entry[name] for name in _COMMANDS if name in entry))
+        return str(next(self._own_commands(text)))
+
+    def _own_commands(self, text: str) -> Iterator[object]:
+        if isinstance(self.adapter.INSTALLATION.hooks, PluginFile):
+            return
+        data = self._loads(text)
+        for path in _own_paths(data):
+            entry = _at(data, path)
+            yield next(entry[name] for name in _COMMANDS if name in entry)
 
     def install(self) -> State:
         """Install or repair the hooks, and return how they were before."""
-        text = self._read()
-        before = State.ABSENT if text is None else self.state()
-        if before is not State.INSTALLED:
-            self._write(text, self._installed(text))
-        return before
+        text = self.stored.read()
+        is_there = text is not None and self._own(text)
+        after = self._installed(text)
+        if text != after:
+            self.stored.write(text, after, keeps=not is_there)
+        if not is_there:
+            return State.ABSENT
+        return State.INSTALLED if text == after else State.STALE
 
     def uninstall(self) -> bool:
         """Remove what was installed; return whether there was anything."""
-        text = self._read()
+        text = self.stored.read()
         if text is None or not self._own(text):
             return False
-        left = (
-            "" if isinstance(self.adapter.INSTALLATION.hooks, PluginFile) else self._without(text)
-        )
-        backup = self._backup()
-        if not left or (not backup.exists() and self._loads(left) in ({}, self._preamble())):
+        is_plugin = isinstance(self.adapter.INSTALLATION.hooks, PluginFile)
+        original = self.stored.before()
+        left = "" if is_plugin else self._without(text)
+        if original is not None and text == self._installed(original):
+            left = original  # nobody else has changed it
+        if is_plugin or (original is None and self._loads(left) in ({}, self._preamble())):
             self.file.unlink()
         else:
-            self._write(text, left)
-        backup.unlink(missing_ok=True)
+            self.stored.write(text, left, keeps=False)
+        self.stored.backup.unlink(missing_ok=True)
         return True
 
     def _preamble(self) -> dict[str, Any]:
@@ -123,7 +152,7 @@ class Settings(NamedTuple):
                 raise UsageError(f"{self.file}: is not a plugin of dlpctl; move it away")
             template = (_TEMPLATES / hooks.template).read_text("utf-8")
             return template.replace("@COMMAND@", json.dumps(self.command))
-        expected = hooks.entries(self.line)
+        expected = hooks.entries(self._handler(hooks))
         if text is not None and text.strip():
             data = self._loads(text)
             if not isinstance(data, dict):
@@ -144,6 +173,18 @@ class Settings(NamedTuple):
         if not self._has_exactly(self._loads(text), expected):
             raise ConfigError(f"{self.file}: cannot be edited safely; nothing was changed")
         return text
+
+    def _handler(self, hooks: CommandHooks | FileHooks) -> dict[str, Any]:
+        """Return what answers an event, in the form of the agent."""
+        if not self.service:
+            return hooks.handler(self.line)
+        return {
+            "type": "http",
+            "url": self.service + HOOK_PATH,
+            "headers": {"X-Service-API-Key": f"${KEY_VARIABLE}"},
+            "allowedEnvVars": [KEY_VARIABLE],
+            "timeout": SECONDS,
+        }
 
     def _has_exactly(self, data: Any, expected: Mapping[str, Any]) -> bool:
         """Return whether the entries of dlpctl are those, and no others."""
@@ -181,45 +222,6 @@ class Settings(NamedTuple):
                 f"{self.file}: cannot be read as JSON: {problem}; nothing was changed"
             ) from None
 
-    def _read(self) -> str | None:
-        try:
-            with open_file(self.file) as opened:
-                data = opened.read(_LARGEST)
-            return data.decode("utf-8")
-        except (FileNotFoundError, NotADirectoryError):
-            return None
-        except UnicodeDecodeError:
-            raise ConfigError(f"{self.file}: is not UTF-8; nothing was changed") from None
-        except OSError as error:
-            raise ConfigError(f"{self.file}: cannot be read: {error.strerror}") from None
-
-    def _backup(self) -> Path:
-        real = self.file.resolve()
-        return real.with_name(real.name + BACKUP)
-
-    def _write(self, before: str | None, after: str) -> None:
-        """Replace the file, of which a backup stays; a link goes on naming the same file."""
-        real = self.file.resolve()
-        mode = 0o644
-        try:
-            real.parent.mkdir(parents=True, exist_ok=True)
-            if before is not None:
-                if not os.access(real, os.W_OK):
-                    raise OutputError(f"{self.file}: is read-only; nothing was changed")
-                mode = stat.S_IMODE(real.stat().st_mode)
-                if not self._backup().exists():
-                    _save(self._backup(), before, mode)
-            if self._read() != before:
-                raise OutputError(f"{self.file}: was changed meanwhile; run the command again")
-            _save(real, after, mode)
-        except OSError as error:
-            raise OutputError(f"{self.file}: cannot be written: {error.strerror}") from None
-
-
-def _save(file: Path, text: str, mode: int) -> None:
-    with replacing(file, mode=mode) as opened:
-        opened.write(text.encode())
-
 
 def _own_paths(value: Any, path: jsonc.Path = ()) -> Iterator[jsonc.Path]:
     """Yield the paths of the entries that run dlpctl."""
@@ -242,9 +244,9 @@ def _at(value: Any, path: jsonc.Path) -> Any:
 
 
 def home_file(name: str, variable: str, environ: Mapping[str, str]) -> Path:
-    """Return the path of `~/.folder/file`, whose folder a variable may reinstallation."""
+    """Return the path of `~/.folder/file`, where a variable may name another folder."""
     if variable and (folder := environ.get(variable)):
-        return Path(folder, *Path(name).parts[2:])
+        return Path(folder, *(Path(name).parts[2:] or Path(name).parts[1:]))
     home = environ.get("HOME") or environ.get("USERPROFILE")
     try:
         return Path(home, *Path(name).parts[1:]) if home else Path(name).expanduser()

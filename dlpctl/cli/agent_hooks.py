@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,11 +17,18 @@ if TYPE_CHECKING:
 
     from dlpctl.agents.settings import Settings
 
+KEY_VARIABLE = "DLPCTL_API_KEY"
 _BROKEN = 1
 _SECONDS = 60
 
 
-def chosen(target: str | None, *, every: bool, project: bool) -> list[Settings]:
+def chosen(
+    target: str | None,
+    *,
+    every: bool,
+    project: bool,
+    over_http: bool = False,
+) -> list[Settings]:
     """Return the settings of one agent, or of all that are installed."""
     from dlpctl.agents.adapters import adapters
     from dlpctl.agents.settings import Settings, is_present
@@ -34,15 +38,26 @@ def chosen(target: str | None, *, every: bool, project: bool) -> list[Settings]:
     if target is not None and (every or target not in known):
         hint = did_you_mean(target, [*known, "git"]) or f"; there are git, {', '.join(known)}"
         raise UsageError("name an agent or give --all" if every else f"no agent {target!r}{hint}")
-    allow = load_config().agents.on_failure == "allow"
+    config = load_config()
+    serve = config.serve
+    address = config.server or f"http://{serve.host}:{serve.port}"
     return [
-        Settings.of(known[name], os.environ, project=Path.cwd() if project else None, allow=allow)
+        Settings.of(
+            known[name],
+            os.environ,
+            project=Path.cwd() if project else None,
+            allow=config.agents.on_failure == "allow",
+            service=address.rstrip("/") if over_http else "",
+        )
         for name in ([target] if target else known)
         if target or is_present(known[name], os.environ)
     ]
 
 
-def install(settings: Sequence[Settings]) -> None:
+def install(settings: Sequence[Settings], *, wrap_mcp: bool | None = None) -> None:
+    """Install the hooks; put `dlpctl mcp wrap` before MCP servers, or ask where `wrap_mcp` is not
+    given.
+    """
     from dlpctl.cli.session import Session
 
     printer = Printer()
@@ -54,12 +69,42 @@ def install(settings: Sequence[Settings]) -> None:
         printer.line(f"{each.adapter.TITLE}: {done} in {each.file}")
         if each.adapter.INSTALLATION.remark and before != "installed":
             printer.line(f"  {each.adapter.INSTALLATION.remark}")
+        if each.service and before != "installed":
+            printer.line(
+                f"  Set {KEY_VARIABLE} to the key of a policy of {each.service} where the agent is"
+                " started; events that the service does not answer pass"
+            )
+        _offer_wrapping(printer, each, wrap_mcp)
     Session.begin().detector().compile()  # so that the first event need not wait for the patterns
+
+
+def _offer_wrapping(printer: Printer, settings: Settings, wrap_mcp: bool | None) -> None:
+    if settings.mcp is None or wrap_mcp is False:
+        return
+    servers = settings.mcp.servers()
+    open_ones = [server.name for server in servers if server.command and not server.is_wrapped]
+    if wrap_mcp is None and open_ones and sys.stdin.isatty() and sys.stdout.isatty():
+        import typer
+
+        wrap_mcp = typer.confirm(
+            f"  Inspect what its MCP servers get and send ({', '.join(open_ones)})?", default=True
+        )
+    if wrap_mcp or any(server.is_stale for server in servers):
+        if names := settings.mcp.wrap():
+            printer.line(f"  MCP servers inspected: {', '.join(names)} in {settings.mcp.file}")
+    elif open_ones and wrap_mcp is None:
+        printer.line(
+            f"  MCP servers not inspected: {', '.join(open_ones)}; give --wrap-mcp to inspect them"
+        )
+    if remote := [server.name for server in servers if not server.command]:
+        printer.line(f"  MCP servers over the network, not inspected: {', '.join(remote)}")
 
 
 def uninstall(settings: Sequence[Settings]) -> None:
     printer = Printer()
     for each in settings:
+        if each.mcp is not None and (names := each.mcp.unwrap()):
+            printer.line(f"{each.adapter.TITLE}: no longer before MCP servers {', '.join(names)}")
         done = "removed from" if each.uninstall() else "there are no hooks of dlpctl in"
         printer.line(f"{each.adapter.TITLE}: {done} {each.file}")
 
@@ -71,8 +116,18 @@ def show(settings: Sequence[Settings]) -> None:
             state = each.state().value
         except DlpctlError as problem:
             state = problem.message
-        rows.append((each.adapter.NAME, state, str(each.file)))
-    Printer().table(rows, head=("agent", "hooks", "file"))
+        rows.append((each.adapter.NAME, state, _wrapping(each), str(each.file)))
+    Printer().table(rows, head=("agent", "hooks", "MCP servers", "file"))
+
+
+def _wrapping(settings: Settings) -> str:
+    """Return how many MCP servers of an agent are inspected."""
+    try:
+        servers = settings.mcp.servers() if settings.mcp else []
+    except DlpctlError:
+        return "unreadable"
+    inspected = sum(server.is_wrapped for server in servers)
+    return f"{inspected} of {len(servers)} inspected" if servers else "none"
 
 
 def diagnose(settings: Sequence[Settings]) -> int:
@@ -81,67 +136,69 @@ def diagnose(settings: Sequence[Settings]) -> int:
     from dlpctl.agents.settings import State
 
     printer = Printer()
-    status = 0
+    has_failed = False
     for each in settings:
         state = each.state()
         printer.line(f"{each.adapter.TITLE}: {state.value} ({each.file})")
         if state is State.ABSENT:
             continue
         value, event = canary_event(each.adapter.NAME, Path.cwd())
-        ran = subprocess.run(  # noqa: S602 -- as the agent runs it
-            each.installed_line(),
-            shell=True,
-            input=json.dumps(event).encode(),
-            capture_output=True,
-            timeout=_SECONDS,
-            check=False,
-        )
-        told = (ran.stdout + ran.stderr).decode("utf-8", "replace").strip()
-        works = value not in told and (ran.returncode or told not in ("", "{}"))
+        told, is_answer = _told(each.installed_line(), json.dumps(event).encode())
+        works = is_answer and value not in told
         printer.line(f"  a made-up secret was {'caught' if works else 'NOT caught'}")
         printer.line(f"  the agent is told: {told}")
         if not works or state is State.STALE:
             printer.line(f"  to repair it: dlpctl hook install {each.adapter.NAME}")
-            status = _BROKEN
-    return status
+            has_failed = True
+    return _BROKEN if has_failed else 0
+
+
+def _told(line: str, event: bytes) -> tuple[str, bool]:
+    """Return what a hook tells, run as the agent runs it, and whether it decides anything."""
+    if line.startswith("http"):
+        from urllib.request import Request, urlopen
+
+        headers = {
+            "Content-Type": "application/json",
+            "X-Service-API-Key": os.environ.get(KEY_VARIABLE, ""),
+        }
+        try:
+            with urlopen(Request(line, event, headers), timeout=_SECONDS) as answer:  # noqa: S310
+                told = answer.read().decode("utf-8", "replace").strip()
+        except OSError as problem:
+            return f"nothing, so that it goes on: {problem}", False
+        return told, bool(told)
+    ran = subprocess.run(  # noqa: S602 -- as the agent runs it
+        line, shell=True, input=event, capture_output=True, timeout=_SECONDS, check=False
+    )
+    told = (ran.stdout + ran.stderr).decode("utf-8", "replace").strip()
+    return told, bool(ran.returncode) or told not in ("", "{}")
 
 
 def answer(*, stay: bool) -> int:
     """Answer the event on stdin, and return the exit status."""
-    from dlpctl.agents.hooking import LARGEST
+    from dlpctl.agents import client
     from dlpctl.cli.guards import answer as answer_event
 
-    with _deadline():
-        reply = answer_event(sys.stdin.buffer.read(LARGEST + 1), Path.cwd(), os.environ)
+    client.limit_time()
+    reply = answer_event(sys.stdin.buffer.read(client.LARGEST + 1), Path.cwd(), os.environ)
     sys.stdout.buffer.write(reply.out.encode())
     sys.stdout.buffer.flush()
     sys.stderr.write(reply.error)
     sys.stderr.flush()
-    if stay and sys.platform != "win32":
+    client.limit_time(over=True)
+    if stay:
         from dlpctl.agents import process
 
         process.become(_answer_of_others)
     return reply.status
 
 
-@contextmanager
-def _deadline() -> Iterator[None]:
-    """Refuse the event before the agent gives up waiting, after which most go on without us."""
-    from dlpctl.agents import client
+def serve() -> None:
+    """Stay as the process that answers the events of this user."""
+    from dlpctl.agents.process import WarmProcess
 
-    if not hasattr(signal, "setitimer"):
-        yield
-        return
-
-    def refuse(_number: int, _frame: object) -> None:
-        status = client.refuse(f"no answer within {client.SECONDS:.0f} seconds")
-        sys.stderr.flush()
-        os._exit(status)
-
-    signal.signal(signal.SIGALRM, refuse)
-    signal.setitimer(signal.ITIMER_REAL, client.SECONDS)
-    yield
-    signal.setitimer(signal.ITIMER_REAL, 0)
+    WarmProcess(_answer_of_others).serve()
 
 
 def _answer_of_others(event: bytes, folder: Path, environ: Any) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Mapping
 from functools import lru_cache, partial
 from pathlib import Path
@@ -35,9 +37,23 @@ def answer(event: bytes, folder: Path, environ: Mapping[str, str]) -> Reply:
     try:
         config = load_config(environ=environ, working=folder)
     except DlpctlError as unusable:
-        return hooking.answer(event, partial(_fail, unusable))
+        return hooking.answer(event, partial(_fail, unusable), folder=folder)
     allow = config.agents.on_failure == "allow"
-    return hooking.answer(event, lambda: guard_of(config, environ), allow=allow)
+    return hooking.answer(event, lambda: guard_of(config, environ), folder=folder, allow=allow)
+
+
+def answer_over_http(event: bytes) -> bytes:
+    """Return the body that answers an event of Claude Code, which goes on after an error."""
+    from dlpctl.agents.hooking import read_event
+
+    try:
+        folder = read_event(event)[1].folder
+    except DlpctlError:
+        folder = Path()  # the answer tells what is wrong
+    reply = answer(event, folder, os.environ)
+    if reply.status:
+        return json.dumps({"continue": False, "stopReason": reply.error.strip()}).encode()
+    return reply.out.encode()
 
 
 def _fail(problem: DlpctlError) -> Guard:

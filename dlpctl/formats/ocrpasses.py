@@ -112,9 +112,8 @@ def _look(picture: Image, *, enlarge: bool, until: float) -> Seen:
             break
         shades = flattened(left)
         views = [_View(shades, first.angle + turn, times) for turn in turns]
-        for turn, found in zip(turns, _read(views, sparse=True), strict=True):
-            if turn:
-                found = found._replace(lines=found.confident())
+        for turn, read in zip(turns, _read(views, sparse=True), strict=True):
+            found = read._replace(lines=read.confident()) if turn else read
             passes.append(found)
             left = _without(left, found)
     return Seen(

@@ -44,31 +44,52 @@ def find_repeats(text: str, findings: Sequence[Finding]) -> list[Finding]:
 
 
 class Repeats:
-    """Values that were found somewhere, and all other places at which they are."""
+    """Values that were found somewhere, and all other places at which they are. More may be added
+    at any time.
+    """
 
-    def __init__(self, originals: Mapping[Value, Finding]) -> None:
-        self._originals = originals
-        self._longest = max((len(value.text) for value in originals), default=0)
+    def __init__(self, originals: Mapping[Value, Finding] | None = None) -> None:
+        self._originals: dict[Value, Finding] = {}
+        self._values: list[Value] = []
+        self._longest = 0
+        self._indexed = 0
+        """The number of values in the index, which is made when it is needed."""
+        self._index = _ByWord({}, {}, {}, {}, [], set())
+        self.add(originals or {})
 
-    def outside(self, text: str, findings: Iterable[Finding]) -> list[Finding]:
-        """The places in a text that are not in `findings`, which are of this text."""
-        if not self._originals:
+    def add(self, originals: Mapping[Value, Finding]) -> None:
+        for value, finding in originals.items():
+            if value not in self._originals:
+                self._originals[value] = finding
+                self._values.append(value)
+                self._longest = max(self._longest, len(value.text))
+
+    def outside(self, text: str, findings: Iterable[Finding], *more: Repeats) -> list[Finding]:
+        """The places in a text of these values and of `more` that are not in `findings`, which are
+        of this text.
+        """
+        groups = [each for each in (self, *more) if each._values]
+        if not groups:
             return []
         spans = sorted((finding.start, finding.end) for finding in findings)
-        return self.within(OpenText(text, spans, self._longest))
+        longest = max(each._longest for each in groups)
+        return groups[0].within(OpenText(text, spans, longest), *groups[1:])
 
-    def within(self, opened: OpenText) -> list[Finding]:
+    def within(self, opened: OpenText, *more: Repeats) -> list[Finding]:
         """The places in what findings leave of a text."""
-        values = self._touching(opened)
-        if not values:
+        originals: dict[Value, Finding] = {}
+        for group in (self, *more):
+            for value in group._touching(opened):
+                originals.setdefault(value, group._originals[value])
+        if not originals:
             return []
-        index, text = ValueIndex(values), opened.joined
+        index, text = ValueIndex(originals), opened.joined
         matches = [*index.words(text), *index.numbers(text)]
         matches += index.literals(text)
         matches += index.spelled(text)
         matches += index.glued(text)
         repeated = [
-            self._originals[value]._replace(start=span[0], end=span[1])
+            originals[value]._replace(start=span[0], end=span[1])
             for start, end, value in matches
             if (span := opened.span_of(start, end))
         ]
@@ -84,31 +105,18 @@ class Repeats:
             touching.update(by.words.get(word, ()))
         touching |= by.ending(opened.words) & by.starting(opened.words)
         touching |= by.ending(opened.before_findings) | by.starting(opened.after_findings)
-        lengths = {len(number) for number in by.numbers}
         for digits in opened.numbers.split():
-            for length in lengths:
+            for length in by.lengths:
                 for at in range(len(digits) - length + 1):
                     touching.update(by.numbers.get(digits[at : at + length], ()))
-        values = list(self._originals)
-        return [values[number] for number in sorted(touching)]
+        return [self._values[number] for number in sorted(touching)]
 
-    @cached_property
+    @property
     def _by_word(self) -> _ByWord:
-        found = _ByWord({}, {}, {}, {}, [])
-        for number, value in enumerate(self._originals):
-            words = _words_of(value.text)
-            if words is None:
-                found.others.append(number)
-                continue
-            joined = "".join(words)
-            for word in {*words, joined}:
-                found.words.setdefault(word, []).append(number)
-            if len(words) > 1:
-                found.firsts.setdefault(words[0], []).append(number)
-                found.lasts.setdefault(words[-1], []).append(number)
-            if joined.isdecimal() and len(joined) >= SHORTEST_GROUPED:
-                found.numbers.setdefault(joined, []).append(number)
-        return found
+        for number in range(self._indexed, len(self._values)):
+            self._index.add(number, self._values[number].text)
+        self._indexed = len(self._values)
+        return self._index
 
 
 class _ByWord(NamedTuple):
@@ -122,6 +130,23 @@ class _ByWord(NamedTuple):
     """By their digits, where they are nothing else."""
     others: list[int]
     """Values that may be written without any of their words."""
+    lengths: set[int]
+    """The lengths of `numbers`."""
+
+    def add(self, number: int, value: str) -> None:
+        words = _words_of(value)
+        if words is None:
+            self.others.append(number)
+            return
+        joined = "".join(words)
+        for word in {*words, joined}:
+            self.words.setdefault(word, []).append(number)
+        if len(words) > 1:
+            self.firsts.setdefault(words[0], []).append(number)
+            self.lasts.setdefault(words[-1], []).append(number)
+        if joined.isdecimal() and len(joined) >= SHORTEST_GROUPED:
+            self.numbers.setdefault(joined, []).append(number)
+            self.lengths.add(len(joined))
 
     def ending(self, words: Iterable[str]) -> set[int]:
         """Return the values whose first word is the end of one of the words."""

@@ -12,13 +12,13 @@ import json
 import os
 import secrets
 import stat
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Self
+from typing import ClassVar, Self
 
 from dlpctl.errors import VaultError
+from dlpctl.filelock import lock, unlock
 from dlpctl.masking.tokens import TokenStore
 from dlpctl.newfiles import replacing
 from dlpctl.regular import open_file
@@ -84,6 +84,9 @@ def _make_key_file(path: Path) -> None:
 class Vault(TokenStore):
     """A token store in a file; after a `transaction()` its tokens are on disk."""
 
+    patience: ClassVar[float | None] = None
+    """Seconds to wait for another process that holds the vault; None for ever."""
+
     def __init__(self, path: Path, key: bytes, *, create: bool = False) -> None:
         """Open a vault; where there is none yet, `create` says that one may be begun."""
         super().__init__()
@@ -129,11 +132,14 @@ class Vault(TokenStore):
         except OSError as error:
             raise VaultError(f"{self.path}: cannot be locked: {error.strerror}") from None
         with os.fdopen(descriptor, "r+b") as file:
-            _lock(file)
+            try:
+                lock(file, self.patience)
+            except TimeoutError:
+                raise VaultError(f"{self.path}: another process keeps it locked") from None
             try:
                 yield
             finally:
-                _unlock(file)
+                unlock(file)
 
     def refresh(self) -> None:
         """Read the file if it is not the one that was read last."""
@@ -189,23 +195,3 @@ class Vault(TokenStore):
                 f"{self.path}: cannot be written: {error.strerror}; no token was given out"
             ) from None
         self._seen = (status.st_ino, status.st_mtime_ns, status.st_size)
-
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _lock(file: IO[bytes]) -> None:
-        file.seek(0)
-        msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
-
-    def _unlock(file: IO[bytes]) -> None:
-        file.seek(0)
-        msvcrt.locking(file.fileno(), msvcrt.LK_UNLCK, 1)
-else:
-    import fcntl
-
-    def _lock(file: IO[bytes]) -> None:
-        fcntl.flock(file, fcntl.LOCK_EX)
-
-    def _unlock(file: IO[bytes]) -> None:
-        fcntl.flock(file, fcntl.LOCK_UN)

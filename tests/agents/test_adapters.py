@@ -4,6 +4,7 @@ forms that it was seen to obey.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ from typing import Any
 import pytest
 
 from dlpctl.agents.adapters import adapters, detect
+from dlpctl.agents.guard import Guard
+from dlpctl.agents.hooking import answer
 
 MAIL = "jane.doe@example.com"
 Ask = Callable[[dict[str, Any]], Any]
@@ -278,3 +281,18 @@ def test_windsurf_refuses_files_commands_and_mcp(ask: Ask, work: Path) -> None:
 def test_cursor_runs_hooks_of_claude_code(ask: Ask) -> None:
     told = ask(cursor("PreToolUse", tool_name="Shell", tool_input={"command": "ls"}))
     assert told == {}
+
+
+def test_lone_surrogates_in_what_is_told(ask: Ask) -> None:
+    prompt = f"\ud800 To {MAIL} \udfff"
+    status, error = ask(windsurf("pre_user_prompt", user_prompt=prompt))
+    assert status == 2
+    assert "? To <EMAIL_1> ?" in error
+    assert "\ud800 To <EMAIL_1>" in ask(claude("UserPromptSubmit", prompt=prompt))["reason"]
+
+
+def test_an_event_without_a_folder_is_of_that_of_its_hook(guard: Guard, work: Path) -> None:
+    (work / "notes.md").write_text(f"To {MAIL}")
+    event = cursor("beforeSubmitPrompt", prompt="See @notes.md") | {"workspace_roots": []}
+    told = answer(json.dumps(event).encode(), lambda: guard, folder=work)
+    assert json.loads(told.out)["continue"] is False

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 
 from dlpctl.agents import sessions
 from dlpctl.agents.sessions import SessionVaults
+from dlpctl.filelock import lock
 
 MAIL = "jane.doe@example.com"
 CARD = "4111 1111 1111 1111"
@@ -289,3 +291,76 @@ def test_a_full_vault_refuses(claude: Claude, vaults: SessionVaults) -> None:
     told = claude("UserPromptSubmit", prompt="To bob@example.org")
     assert told["decision"] == "block"
     assert "full" in told["reason"]
+
+
+def test_a_locked_vault_refuses(
+    claude: Claude, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learn(claude)
+    monkeypatch.setattr(sessions.SessionVault, "patience", 0.05)
+    (found,) = sessions.stored(sessions.folder_of(tmp_path / "data"))
+    with found.path.with_name(f"{found.path.name}.lock").open("ab") as file:
+        lock(file)
+        told = claude("UserPromptSubmit", prompt="To bob@example.org")
+        assert "another process keeps it locked" in told["reason"]
+        assert "bob" not in told["reason"]
+    assert "<EMAIL_2>" in claude("UserPromptSubmit", prompt="To bob@example.org")["reason"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_of_vaults_that_is_read_only(claude: Claude, tmp_path: Path) -> None:
+    learn(claude)
+    folder = sessions.folder_of(tmp_path / "data")
+    folder.chmod(0o500)
+    try:
+        assert claude("UserPromptSubmit", prompt="To bob@example.org")["decision"] == "block"
+    finally:
+        folder.chmod(0o700)
+
+
+def test_a_token_split_over_two_events(claude: Claude, work: Path) -> None:
+    """Halves of a token are no token: nothing is restored, and nothing else is told."""
+    learn(claude)
+    for delta in ("Sent to <EMA", "IL_1> today."):
+        assert claude("MessageDisplay", delta=delta) is None
+    for content in ("To <EMA", "IL_1>"):
+        assert claude("PreToolUse", tool_name="Write", tool_input={"content": content}) is None
+    assert shell(claude, "printf '<EMA' > a") is None
+    told = claude("PreToolUse", tool_name="mcp__mail__send", tool_input={"to": "<EMA"})
+    assert told is None
+
+
+def test_two_sessions_at_once(claude: Claude) -> None:
+    def seen(number: int) -> str:
+        session, person = f"s{number % 2}", number // 2 % 5
+        return f"{session} {person} {learn(claude, f'person{person}.smith@example.com', session)}"
+
+    with ThreadPoolExecutor(8) as pool:
+        found = set(pool.map(seen, range(80)))
+    assert len(found) == 10  # one token for each value of each session
+    for session in ("s0", "s1"):
+        tokens = {each.split()[2] for each in found if each.startswith(session)}
+        assert tokens == {f"<EMAIL_{number}>" for number in range(1, 6)}
+
+
+def test_two_processes_share_a_vault(claude: Claude, vaults: SessionVaults, tmp_path: Path) -> None:
+    others = SessionVaults(tmp_path / "data", bytes(range(32)), days=7)
+    learn(claude)
+    with others.open("claude-code", "s1").transaction() as vault:
+        assert vault.token("EMAIL", "bob@example.org") == "<EMAIL_2>"
+    assert learn(claude, "again bob@example.org") == "again <EMAIL_2>"
+    assert learn(claude, "and cid@example.org") == "and <EMAIL_3>"
+
+
+def test_a_purged_vault_is_begun_anew(claude: Claude, tmp_path: Path) -> None:
+    learn(claude)
+    sessions.purge(sessions.folder_of(tmp_path / "data"), 0)
+    assert claude("PreToolUse", tool_name="Write", tool_input={"content": "<EMAIL_1>"}) is None
+    assert learn(claude, "bob@example.org") == "<EMAIL_1>"
+    assert learn(claude, f"{MAIL} bob@example.org") == "<EMAIL_2> <EMAIL_1>"
+
+
+@pytest.mark.slow
+def test_an_event_of_fifty_megabytes(claude: Claude) -> None:
+    text = "Nothing to see here. " * (50_000_000 // 21) + MAIL
+    assert learn(claude, text) == text.replace(MAIL, "<EMAIL_1>")

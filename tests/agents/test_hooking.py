@@ -6,8 +6,9 @@ import json
 
 import pytest
 
+from dlpctl.agents.client import LARGEST
 from dlpctl.agents.guard import Guard
-from dlpctl.agents.hooking import LARGEST, answer
+from dlpctl.agents.hooking import answer
 from dlpctl.errors import ConfigError
 
 PROMPT = {

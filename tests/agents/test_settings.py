@@ -10,7 +10,8 @@ import pytest
 
 from dlpctl.agents import jsonc
 from dlpctl.agents.adapters import adapters
-from dlpctl.agents.settings import BACKUP, Settings, State
+from dlpctl.agents.settings import Settings, State
+from dlpctl.agents.settings_files import BACKUP
 from dlpctl.errors import ConfigError, DlpctlError, OutputError, UsageError
 
 THEIRS = """\
@@ -73,6 +74,20 @@ def test_a_stale_launcher_is_repaired(tmp_path: Path) -> None:
     assert one.install() is State.STALE
     assert one.state() is State.INSTALLED
     assert jsonc.loads(one.file.read_text()) == jsonc.loads(text)
+    assert one.uninstall()
+    assert not one.file.exists()
+    assert list(one.file.parent.iterdir()) == []
+
+
+@pytest.mark.parametrize("agent", ["claude-code", "gemini", "codex", "cursor", "windsurf"])
+def test_nothing_is_left_of_hooks_that_were_repaired(agent: str, tmp_path: Path) -> None:
+    one = settings(agent, tmp_path)
+    one.file.parent.mkdir(parents=True)
+    one.file.write_text(THEIRS)
+    one._replace(command=("/gone/bin/python", *one.command[1:])).install()
+    assert one.install() is State.STALE
+    one.uninstall()
+    assert one.file.read_text() == THEIRS
 
 
 def test_a_launcher_that_cannot_start_refuses(tmp_path: Path) -> None:

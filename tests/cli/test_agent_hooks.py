@@ -111,3 +111,71 @@ def test_mcp_needs_its_extra(dlpctl: Run) -> None:
         ran = dlpctl("mcp")
         assert ran.status == 2
         assert "dlpctl[mcp]" in ran.err
+
+
+SERVERS = (
+    '{"mcpServers": {"crm": {"command": "npx", "args": ["crm"]}, "far": {"url": "https://x"}}}\n'
+)
+
+
+def test_mcp_servers_are_wrapped_if_asked(dlpctl: Run, home: Path) -> None:
+    file = home / ".cursor" / "mcp.json"
+    file.parent.mkdir()
+    file.write_text(SERVERS)
+    ran = dlpctl("hook", "install", "cursor")
+    assert "MCP servers not inspected: crm; give --wrap-mcp" in ran.out
+    assert "over the network, not inspected: far" in ran.out
+    assert "0 of 2 inspected" in dlpctl("hook", "status", "cursor").out
+    assert file.read_text() == SERVERS
+    ran = dlpctl("hook", "install", "cursor", "--wrap-mcp")
+    assert f"MCP servers inspected: crm in {file}" in ran.out
+    assert "1 of 2 inspected" in dlpctl("hook", "status", "cursor").out
+    wrapped = file.read_text()
+    assert "not inspected: crm" not in dlpctl("hook", "install", "cursor").out
+    assert file.read_text() == wrapped
+    ran = dlpctl("hook", "uninstall", "cursor")
+    assert "no longer before MCP servers crm" in ran.out
+    assert file.read_text() == SERVERS
+
+
+def test_no_wrapping(dlpctl: Run, home: Path) -> None:
+    file = home / ".cursor" / "mcp.json"
+    file.parent.mkdir()
+    file.write_text(SERVERS)
+    assert "MCP" not in dlpctl("hook", "install", "cursor", "--no-wrap-mcp").out
+
+
+def test_a_file_of_mcp_servers_that_cannot_be_read(dlpctl: Run, home: Path) -> None:
+    file = home / ".cursor" / "mcp.json"
+    file.parent.mkdir()
+    file.write_text("{")
+    ran = dlpctl("hook", "install", "cursor", "--wrap-mcp")
+    assert ran.status == 2
+    assert "nothing was changed" in ran.err
+    assert "unreadable" in dlpctl("hook", "status", "cursor").out
+
+
+def test_hooks_over_http(dlpctl: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran = dlpctl("hook", "install", "claude-code", "--transport", "http")
+    assert "DLPCTL_API_KEY" in ran.out
+    assert "events that the service does not answer pass" in ran.out
+    hooks = json.loads((home / ".claude" / "settings.json").read_text())["hooks"]
+    (handler,) = hooks["PreToolUse"][0]["hooks"]
+    assert handler["type"] == "http"
+    assert handler["url"] == "http://127.0.0.1:8686/api/hooks/claude-code"
+    assert handler["headers"] == {"X-Service-API-Key": "$DLPCTL_API_KEY"}
+    assert handler["allowedEnvVars"] == ["DLPCTL_API_KEY"]
+    assert "unchanged" in dlpctl("hook", "install", "claude-code", "--transport", "http").out
+    monkeypatch.setenv("DLPCTL_SERVER", "http://127.0.0.1:9")
+    assert "repaired" in dlpctl("hook", "install", "claude-code", "--transport", "http").out
+    ran = dlpctl("hook", "doctor", "claude-code")
+    assert ran.status == 1
+    assert "NOT caught" in ran.out
+    assert "removed from" in dlpctl("hook", "uninstall", "claude-code").out
+    assert not (home / ".claude" / "settings.json").exists()
+
+
+def test_only_claude_code_asks_over_http(dlpctl: Run, home: Path) -> None:
+    ran = dlpctl("hook", "install", "codex", "--transport", "http")
+    assert ran.status == 2
+    assert "no hooks over HTTP" in ran.err

@@ -7,59 +7,38 @@ replaced by the reason.
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dlpctl.agents.adapters import as_json
-from dlpctl.agents.events import (
-    Action,
-    Event,
-    EventKind,
-    Outcome,
-    Reply,
-    ToolClass,
-    UnknownEventError,
-    field,
-    text_field,
-)
-from dlpctl.agents.installing import CommandHooks, Installation
+from dlpctl.agents.events import Action, Event, EventKind, Outcome, Reply, ToolClass, by_name
+from dlpctl.agents.installing import CommandHooks, Installation, McpFiles
+from dlpctl.agents.tables import EventSource, EventTable, ignored
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 NAME = "codex"
 TITLE = "Codex"
-_CLASSES = (
+TABLE = EventTable(
+    NAME,
+    TITLE,
     {
-        "apply_patch": ToolClass.WRITES,
-        "Edit": ToolClass.WRITES,
-        "Write": ToolClass.WRITES,
-        "update_plan": ToolClass.LOCAL,
+        "UserPromptSubmit": EventSource(EventKind.PROMPT, "prompt"),
+        "PreToolUse": EventSource(EventKind.INPUT, "tool_input", can_replace=True),
+        "PostToolUse": EventSource(EventKind.RESULT, "tool_response", can_replace=True),
     }
-    | dict.fromkeys(
-        ("Bash", "shell", "shell_command", "exec_command", "local_shell", "unified_exec"),
-        ToolClass.SHELL,
-    )
-    | dict.fromkeys(("view_image", "read_file"), ToolClass.READS)
-)
-_EVENTS = {
-    "UserPromptSubmit": EventKind.PROMPT,
-    "PreToolUse": EventKind.INPUT,
-    "PostToolUse": EventKind.RESULT,
-} | dict.fromkeys(
-    [
-        "Interrupt",
-        "PermissionRequest",
-        "PostCompact",
-        "PreCompact",
-        "SessionEnd",
-        "SessionStart",
-        "Stop",
-        "StopFailure",
-        "SubagentStart",
-        "SubagentStop",
-    ],
-    EventKind.NOTHING,
+    | ignored(
+        "Interrupt PermissionRequest PostCompact PreCompact SessionEnd SessionStart Stop"
+        " StopFailure SubagentStart SubagentStop"
+    ),
+    by_name(
+        {
+            ToolClass.WRITES: "apply_patch Edit Write",
+            ToolClass.READS: "read_file view_image",
+            ToolClass.SHELL: "Bash exec_command local_shell shell shell_command unified_exec",
+            ToolClass.LOCAL: "update_plan",
+        }
+    ),
 )
 INSTALLATION = Installation(
     user_file="~/.codex/hooks.json",
@@ -68,8 +47,9 @@ INSTALLATION = Installation(
     variable="CODEX_HOME",
     hooks=CommandHooks({"UserPromptSubmit": None, "PreToolUse": None, "PostToolUse": None}),
     remark="Codex runs new and changed hooks only once you trust them: open /hooks in Codex",
-    mcp_file="~/.codex/config.toml",
+    mcp=McpFiles("~/.codex/config.toml", ".codex/config.toml", "mcp_servers"),
 )
+read = TABLE.read
 
 
 def matches(payload: Mapping[str, Any]) -> bool:
@@ -78,29 +58,6 @@ def matches(payload: Mapping[str, Any]) -> bool:
         and "turn_id" in payload
         and "hook_event_name" in payload
         and "session_id" in payload
-    )
-
-
-def read(payload: Mapping[str, Any]) -> Event:
-    name = text_field(payload, "hook_event_name")
-    if name not in _EVENTS:
-        raise UnknownEventError(f"{TITLE} has sent an unknown event {name[:40]!r}")
-    event_kind = _EVENTS[name]
-    event = Event(
-        NAME, name, event_kind, text_field(payload, "session_id"), Path(text_field(payload, "cwd"))
-    )
-    if event_kind is EventKind.PROMPT:
-        return event._replace(content=text_field(payload, "prompt"))
-    if event_kind is EventKind.NOTHING:
-        return event
-    tool = text_field(payload, "tool_name")
-    source = "tool_input" if event_kind is EventKind.INPUT else "tool_response"
-    return event._replace(
-        content=field(payload, source),
-        can_replace=True,
-        tool=tool,
-        tool_class=_CLASSES.get(tool, ToolClass.REMOTE),
-        masks_results=True,
     )
 
 

@@ -6,7 +6,6 @@ An error of a hook stops only a tool; a time-out stops nothing.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dlpctl.agents.adapters import as_json
@@ -20,32 +19,53 @@ from dlpctl.agents.events import (
     ToolClass,
     UnknownEventError,
     by_name,
-    field,
-    text_field,
 )
-from dlpctl.agents.installing import FileHooks, Installation
+from dlpctl.agents.installing import FileHooks, Installation, McpFiles
 from dlpctl.agents.leaves import withheld
+from dlpctl.agents.tables import EventSource, EventTable, ignored
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 NAME = "copilot"
 TITLE = "Copilot CLI"
-_CLASSES = CLASSES | by_name(
+_LIFECYCLE = "lifecycle"
+_INPUT = EventSource(EventKind.INPUT, "toolArgs tool_input", can_replace=True)
+_RESULT = EventSource(EventKind.RESULT, "toolResult tool_result", can_replace=True)
+_FORMS = {
+    # Fields by which the native form tells its events apart.
+    "userPromptTransformed": {"transformedPrompt"},
+    "postToolUse": {"toolName", "toolResult"},
+    "postToolUseFailure": {"toolName", "error"},
+    "preToolUse": {"toolName", "toolArgs"},
+}
+TABLE = EventTable(
+    NAME,
+    TITLE,
     {
-        ToolClass.WRITES: "apply_patch ask_user create edit glob grep rg str_replace_editor"
-        " update_todo",
-        ToolClass.READS: "view",
-        ToolClass.SHELL: "bash powershell",
-        ToolClass.LOCAL: "list_bash read_bash report_intent skill stop_bash task",
+        "userPromptTransformed": EventSource(
+            EventKind.PROMPT, "transformedPrompt", can_replace=True
+        ),
+        "preToolUse": _INPUT,
+        "PreToolUse": _INPUT,
+        "postToolUse": _RESULT,
+        "PostToolUse": _RESULT,
     }
-)
-_KINDS = by_name(
-    {
-        EventKind.PROMPT: "userPromptTransformed",
-        EventKind.INPUT: "preToolUse PreToolUse",
-        EventKind.RESULT: "postToolUse PostToolUse",
-    }
+    | ignored(f"postToolUseFailure {_LIFECYCLE}"),
+    CLASSES
+    | by_name(
+        {
+            ToolClass.WRITES: "apply_patch ask_user create edit glob grep rg str_replace_editor"
+            " update_todo",
+            ToolClass.READS: "view",
+            ToolClass.SHELL: "bash powershell",
+            ToolClass.LOCAL: "list_bash read_bash report_intent skill stop_bash task",
+        }
+    ),
+    session="sessionId session_id",
+    tool="toolName tool_name",
+    arguments="toolArgs tool_input",
+    keeps_arguments=True,
 )
 INSTALLATION = Installation(
     user_file="~/.copilot/hooks/dlpctl.json",
@@ -53,7 +73,7 @@ INSTALLATION = Installation(
     program="copilot",
     variable="COPILOT_HOME",
     hooks=FileHooks(("userPromptTransformed", "preToolUse", "postToolUse"), "timeoutSec"),
-    mcp_file="~/.copilot/mcp-config.json",
+    mcp=McpFiles("~/.copilot/mcp-config.json", ".mcp.json"),
 )
 
 
@@ -64,42 +84,18 @@ def matches(payload: Mapping[str, Any]) -> bool:
 
 
 def read(payload: Mapping[str, Any]) -> Event:
-    name = _name(payload)
-    event_kind = _KINDS.get(name, EventKind.NOTHING)
-    session = text_field(payload, "sessionId", "session_id")
-    event = Event(NAME, name, event_kind, session, Path(text_field(payload, "cwd")))
-    if event_kind is EventKind.NOTHING:
-        return event
-    if event_kind is EventKind.PROMPT:
-        return event._replace(content=text_field(payload, "transformedPrompt"), can_replace=True)
-    tool = text_field(payload, "toolName", "tool_name")
-    arguments = field(payload, "toolArgs", "tool_input")
-    is_input = event_kind is EventKind.INPUT
-    return event._replace(
-        content=arguments if is_input else field(payload, "toolResult", "tool_result"),
-        arguments=arguments,
-        keeps_arguments=True,
-        can_replace=True,
-        tool=tool,
-        tool_class=_CLASSES.get(tool, ToolClass.REMOTE),
-        masks_results=True,
-    )
+    return TABLE.read(payload, _name(payload))
 
 
 def _name(payload: Mapping[str, Any]) -> str:
     """Return the name of the event, which the native form tells only by its fields."""
-    if "hook_event_name" in payload:
-        return text_field(payload, "hook_event_name")
-    for name, fields in (
-        ("userPromptTransformed", {"transformedPrompt"}),
-        ("postToolUse", {"toolName", "toolResult"}),
-        ("postToolUseFailure", {"toolName", "error"}),
-        ("preToolUse", {"toolName", "toolArgs"}),
-    ):
+    if (given := payload.get("hook_event_name")) is not None:
+        return given if given in TABLE.sources else _LIFECYCLE
+    for name, fields in _FORMS.items():
         if fields <= payload.keys():
             return name
     if payload.keys() & {"prompt", "source", "reason", "stopReason", "error", "trigger", "message"}:
-        return "lifecycle"
+        return _LIFECYCLE
     raise UnknownEventError(f"{TITLE} has sent an event of an unknown form")
 
 

@@ -4,48 +4,49 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dlpctl.agents.adapters import as_json
-from dlpctl.agents.events import (
-    Action,
-    Event,
-    EventKind,
-    Outcome,
-    Reply,
-    ToolClass,
-    UnknownEventError,
-    by_name,
-    field,
-    text_field,
-)
-from dlpctl.agents.installing import FileHooks, Installation
+from dlpctl.agents.events import Action, Event, EventKind, Outcome, Reply, ToolClass, by_name
+from dlpctl.agents.installing import FileHooks, Installation, McpFiles
 from dlpctl.agents.leaves import withheld
+from dlpctl.agents.tables import EventSource, EventTable, ignored
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 NAME = "cursor"
 TITLE = "Cursor"
-_CLASSES = by_name(
-    {
-        ToolClass.WRITES: "EditNotebook Glob Grep StrReplace Write",
-        ToolClass.READS: "Read",
-        ToolClass.SHELL: "Shell",
-        ToolClass.LOCAL: "Delete LS ReadLints Task TodoWrite",
-    }
+_SOURCES = {
+    "beforeSubmitPrompt": EventSource(EventKind.PROMPT, "prompt"),
+    "beforeReadFile": EventSource(EventKind.FILE, "content", tool="Read"),
+    "beforeTabFileRead": EventSource(EventKind.FILE, "content", tool="Read"),
+    "preToolUse": EventSource(EventKind.INPUT, "tool_input", can_replace=True),
+    "postToolUse": EventSource(EventKind.RESULT, "tool_output"),
+} | ignored(
+    "afterAgentResponse afterAgentThought afterFileEdit afterMCPExecution afterShellExecution"
+    " afterTabFileEdit beforeMCPExecution beforeShellExecution postToolUseFailure preCompact"
+    " sessionEnd sessionStart stop subagentStart subagentStop"
 )
-_EVENTS = by_name(
-    {
-        EventKind.PROMPT: "beforeSubmitPrompt",
-        EventKind.FILE: "beforeReadFile beforeTabFileRead",
-        EventKind.INPUT: "preToolUse",
-        EventKind.RESULT: "postToolUse",
-        EventKind.NOTHING: "afterAgentResponse afterAgentThought afterFileEdit afterMCPExecution"
-        " afterShellExecution afterTabFileEdit beforeMCPExecution beforeShellExecution"
-        " postToolUseFailure preCompact sessionEnd sessionStart stop subagentStart subagentStop",
-    }
+_FOREIGN = {name[:1].upper() + name[1:]: source for name, source in _SOURCES.items()} | {
+    "UserPromptSubmit": _SOURCES["beforeSubmitPrompt"]
+}
+"""It runs hooks of Claude Code under their names, too."""
+TABLE = EventTable(
+    NAME,
+    TITLE,
+    _SOURCES | _FOREIGN,
+    by_name(
+        {
+            ToolClass.WRITES: "EditNotebook Glob Grep StrReplace Write",
+            ToolClass.READS: "Read",
+            ToolClass.SHELL: "Shell",
+            ToolClass.LOCAL: "Delete LS ReadLints Task TodoWrite",
+        }
+    ),
+    session="conversation_id session_id",
+    folder="cwd workspace_roots",
+    masks_results=False,
 )
 INSTALLATION = Installation(
     user_file="~/.cursor/hooks.json",
@@ -57,8 +58,7 @@ INSTALLATION = Installation(
         {"failClosed": True},
         typed=False,
     ),
-    mcp_file="~/.cursor/mcp.json",
-    project_mcp_file=".cursor/mcp.json",
+    mcp=McpFiles("~/.cursor/mcp.json", ".cursor/mcp.json"),
 )
 
 
@@ -69,39 +69,15 @@ def matches(payload: Mapping[str, Any]) -> bool:
 
 
 def read(payload: Mapping[str, Any]) -> Event:
-    given = text_field(payload, "hook_event_name")
-    name = given[:1].lower() + given[1:]  # it runs hooks of Claude Code under their names, too
-    event_kind = _EVENTS.get({"userPromptSubmit": "beforeSubmitPrompt"}.get(name, name))
-    if event_kind is None:
-        raise UnknownEventError(f"{TITLE} has sent an unknown event {given[:40]!r}")
-    session = text_field(payload, "conversation_id", "session_id")
-    event = Event(NAME, given, event_kind, session, _folder(payload))
-    if event_kind is EventKind.PROMPT:
-        return event._replace(content=text_field(payload, "prompt"))
-    if event_kind is EventKind.FILE:
-        return event._replace(content=text_field(payload, "content"), tool="Read")
-    if event_kind is EventKind.NOTHING:
-        return event
-    tool = text_field(payload, "tool_name")
-    content = field(payload, "tool_input" if event_kind is EventKind.INPUT else "tool_output")
-    if isinstance(content, str):  # JSON in a text
+    event = TABLE.read(payload)
+    content = event.content
+    if event.purpose in (EventKind.INPUT, EventKind.RESULT) and isinstance(content, str):
         with suppress(ValueError):
             content = json.loads(content)
-    is_mcp = tool.startswith("MCP:")
+    is_mcp = event.tool.startswith("MCP:")
     return event._replace(
-        content=content,
-        can_replace=event_kind is EventKind.INPUT or is_mcp,
-        tool=tool,
-        tool_class=_CLASSES.get(tool, ToolClass.REMOTE),
-        masks_results=is_mcp,
+        content=content, can_replace=event.can_replace or is_mcp, masks_results=is_mcp
     )
-
-
-def _folder(payload: Mapping[str, Any]) -> Path:
-    if isinstance(payload.get("cwd"), str) and payload["cwd"]:
-        return Path(payload["cwd"])
-    roots = payload.get("workspace_roots")
-    return Path(roots[0]) if isinstance(roots, list) and roots else Path.cwd()
 
 
 def reply(event: Event, outcome: Outcome) -> Reply:

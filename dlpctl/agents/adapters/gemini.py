@@ -3,47 +3,42 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dlpctl.agents.adapters import as_json
-from dlpctl.agents.events import (
-    Action,
-    Event,
-    EventKind,
-    Outcome,
-    Reply,
-    ToolClass,
-    UnknownEventError,
-    by_name,
-    field,
-    text_field,
-)
-from dlpctl.agents.installing import CommandHooks, Installation
+from dlpctl.agents.events import Action, Event, EventKind, Outcome, Reply, ToolClass, by_name
+from dlpctl.agents.installing import CommandHooks, Installation, McpFiles
+from dlpctl.agents.tables import EventSource, EventTable, ignored
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 NAME = "gemini"
 TITLE = "Gemini CLI"
-_CLASSES = by_name(
+TABLE = EventTable(
+    NAME,
+    TITLE,
     {
-        ToolClass.WRITES: "ask_user edit exit_plan_mode glob grep_search replace"
-        " search_file_content write_file write_todos",
-        ToolClass.READS: "read_file read_many_files",
-        ToolClass.SHELL: "run_shell_command",
-        ToolClass.LOCAL: "activate_skill complete_task enter_plan_mode get_internal_docs"
-        " list_directory save_memory",
+        "BeforeAgent": EventSource(EventKind.PROMPT, "prompt"),
+        "BeforeModel": EventSource(
+            EventKind.RESULT, "llm_request.messages", can_replace=True, tool="the request"
+        ),
+        "BeforeTool": EventSource(EventKind.INPUT, "tool_input", can_replace=True),
+        "AfterTool": EventSource(EventKind.RESULT, "tool_response", can_replace=True),
     }
-)
-_EVENTS = by_name(
-    {
-        EventKind.PROMPT: "BeforeAgent",
-        EventKind.INPUT: "BeforeTool",
-        EventKind.RESULT: "BeforeModel AfterTool",
-        EventKind.NOTHING: "AfterAgent AfterModel BeforeToolSelection Notification PreCompress"
-        " SessionEnd SessionStart",
-    }
+    | ignored(
+        "AfterAgent AfterModel BeforeToolSelection Notification PreCompress SessionEnd SessionStart"
+    ),
+    by_name(
+        {
+            ToolClass.WRITES: "ask_user edit exit_plan_mode glob grep_search replace"
+            " search_file_content write_file write_todos",
+            ToolClass.READS: "read_file read_many_files",
+            ToolClass.SHELL: "run_shell_command",
+            ToolClass.LOCAL: "activate_skill complete_task enter_plan_mode get_internal_docs"
+            " list_directory save_memory",
+        }
+    ),
 )
 INSTALLATION = Installation(
     user_file="~/.gemini/settings.json",
@@ -53,40 +48,14 @@ INSTALLATION = Installation(
         {"BeforeAgent": None, "BeforeModel": None, "BeforeTool": "*", "AfterTool": "*"},
         seconds=1_000,  # its time-out is in milliseconds
     ),
-    mcp_file="~/.gemini/settings.json",
-    project_mcp_file=".gemini/settings.json",
+    mcp=McpFiles("~/.gemini/settings.json", ".gemini/settings.json"),
 )
+read = TABLE.read
 
 
 def matches(payload: Mapping[str, Any]) -> bool:
-    return payload.get("hook_event_name") in _EVENTS and (
+    return payload.get("hook_event_name") in TABLE.sources and (
         "timestamp" in payload and "transcript_path" in payload
-    )
-
-
-def read(payload: Mapping[str, Any]) -> Event:
-    name = text_field(payload, "hook_event_name")
-    event_kind = _EVENTS[name]
-    event = Event(
-        NAME, name, event_kind, text_field(payload, "session_id"), Path(text_field(payload, "cwd"))
-    )
-    if name == "BeforeAgent":
-        return event._replace(content=text_field(payload, "prompt"))
-    if name == "BeforeModel":
-        request = field(payload, "llm_request")
-        if not isinstance(request, dict) or not isinstance(request.get("messages"), list):
-            raise UnknownEventError(f"{TITLE} has sent a request without messages")
-        return event._replace(content=request["messages"], can_replace=True, tool="the request")
-    if event_kind is EventKind.NOTHING:
-        return event
-    tool = text_field(payload, "tool_name")
-    source = "tool_input" if event_kind is EventKind.INPUT else "tool_response"
-    return event._replace(
-        content=field(payload, source),
-        can_replace=True,
-        tool=tool,
-        tool_class=_CLASSES.get(tool, ToolClass.REMOTE),
-        masks_results=True,
     )
 
 

@@ -5,19 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dlpctl.agents.events import (
-    Action,
-    Event,
-    EventKind,
-    Outcome,
-    Reply,
-    ToolClass,
-    UnknownEventError,
-    by_name,
-    field,
-    text_field,
-)
-from dlpctl.agents.installing import FileHooks, Installation
+from dlpctl.agents.events import Action, Event, EventKind, Outcome, Reply, ToolClass
+from dlpctl.agents.installing import FileHooks, Installation, McpFiles
+from dlpctl.agents.tables import EventSource, EventTable, ignored
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,27 +15,37 @@ if TYPE_CHECKING:
 NAME = "windsurf"
 TITLE = "Windsurf"
 _REFUSED = 2
-_EVENTS = by_name(
-    {
-        EventKind.PROMPT: "pre_user_prompt",
-        EventKind.FILE: "pre_read_code",
-        EventKind.INPUT: "pre_write_code pre_run_command pre_mcp_tool_use",
-        EventKind.NOTHING: "post_cascade_response post_cascade_response_with_transcript"
-        " post_mcp_tool_use post_read_code post_run_command post_setup_worktree post_write_code",
-    }
+_INSPECTED = {
+    "pre_user_prompt": EventSource(EventKind.PROMPT, "tool_info.user_prompt"),
+    "pre_read_code": EventSource(EventKind.FILE, "tool_info.file_path"),
+    "pre_write_code": EventSource(
+        EventKind.INPUT, "tool_info.edits", tool="write_code", tool_class=ToolClass.WRITES
+    ),
+    "pre_run_command": EventSource(
+        EventKind.INPUT, "tool_info", tool="run_command", tool_class=ToolClass.SHELL
+    ),
+    "pre_mcp_tool_use": EventSource(EventKind.INPUT, "tool_info.mcp_tool_arguments"),
+}
+TABLE = EventTable(
+    NAME,
+    TITLE,
+    _INSPECTED
+    | ignored(
+        "post_cascade_response post_cascade_response_with_transcript post_mcp_tool_use"
+        " post_read_code post_run_command post_setup_worktree post_write_code"
+    ),
+    name="agent_action_name",
+    session="trajectory_id",
+    folder="tool_info.cwd",
+    tool="tool_info.mcp_tool_name",
+    masks_results=False,
 )
 INSTALLATION = Installation(
     user_file="~/.codeium/windsurf/hooks.json",
     project_file=".windsurf/hooks.json",
     program="windsurf",
-    hooks=FileHooks(
-        tuple(name for name, event_kind in _EVENTS.items() if event_kind is not EventKind.NOTHING),
-        None,
-        {"show_output": True},
-        typed=False,
-        version=None,
-    ),
-    mcp_file="~/.codeium/windsurf/mcp_config.json",
+    hooks=FileHooks(tuple(_INSPECTED), None, {"show_output": True}, typed=False, version=None),
+    mcp=McpFiles("~/.codeium/windsurf/mcp_config.json"),
 )
 
 
@@ -54,35 +54,9 @@ def matches(payload: Mapping[str, Any]) -> bool:
 
 
 def read(payload: Mapping[str, Any]) -> Event:
-    name = text_field(payload, "agent_action_name")
-    if name not in _EVENTS:
-        raise UnknownEventError(f"{TITLE} has sent an unknown event {name[:40]!r}")
-    info = field(payload, "tool_info")
-    if not isinstance(info, dict):
-        raise UnknownEventError(f"{TITLE} has sent an event without details")
-    folder = info.get("cwd")
-    event = Event(
-        NAME,
-        name,
-        _EVENTS[name],
-        text_field(payload, "trajectory_id"),
-        Path(folder) if isinstance(folder, str) and folder else Path.cwd(),
-    )
-    match name:
-        case "pre_user_prompt":
-            return event._replace(content=text_field(info, "user_prompt"))
-        case "pre_read_code":
-            return event._replace(content=event.folder / text_field(info, "file_path"))
-        case "pre_write_code":
-            return event._replace(
-                content=field(info, "edits"), tool="write_code", tool_class=ToolClass.WRITES
-            )
-        case "pre_run_command":
-            text_field(info, "command_line")
-            return event._replace(content=info, tool="run_command", tool_class=ToolClass.SHELL)
-        case "pre_mcp_tool_use":
-            tool = text_field(info, "mcp_tool_name")
-            return event._replace(content=field(info, "mcp_tool_arguments"), tool=tool)
+    event = TABLE.read(payload)
+    if event.purpose is EventKind.FILE:
+        return event._replace(content=Path(event.content))
     return event
 
 

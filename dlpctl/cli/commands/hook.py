@@ -25,6 +25,11 @@ app = App(__doc__)
 _GIT = "git"
 
 
+class Transport(StrEnum):
+    COMMAND = "command"
+    HTTP = "http"
+
+
 class Template(StrEnum):
     GIT = "git"
     PRE_COMMIT = "pre-commit"
@@ -40,6 +45,13 @@ TargetArgument = Annotated[
     ),
 ]
 All = Annotated[bool, typer.Option("--all", help="All agents that are installed here.")]
+WrapMcp = Annotated[
+    bool | None,
+    typer.Option(
+        "--wrap-mcp/--no-wrap-mcp",
+        help="Inspect what the agent's MCP servers get and send; asked if not given.",
+    ),
+]
 Project = Annotated[
     bool, typer.Option("--project", help="An agent's hooks in this folder, not in your home.")
 ]
@@ -51,6 +63,11 @@ def install(
     types: options.Types = None,
     every: All = False,
     project: Project = False,
+    wrap_mcp: WrapMcp = None,
+    transport: Annotated[
+        Transport,
+        typer.Option(help="Run a command, or ask 'dlpctl serve' over http (Claude Code only)."),
+    ] = Transport.COMMAND,
 ) -> None:
     """Install a hook: before each commit, or for each event of a coding agent.
 
@@ -69,7 +86,12 @@ def install(
         raise UsageError("--types is for git; agents.policy is the policy of agents")
     from dlpctl.cli import agent_hooks
 
-    agent_hooks.install(agent_hooks.chosen(target, every=every, project=project))
+    agent_hooks.install(
+        agent_hooks.chosen(
+            target, every=every, project=project, over_http=transport is Transport.HTTP
+        ),
+        wrap_mcp=wrap_mcp,
+    )
 
 
 @app.command()
@@ -123,6 +145,9 @@ def agent(
     alone: Annotated[
         bool, typer.Option("--alone", hidden=True, help="Stay as the process for later events.")
     ] = False,
+    serve: Annotated[
+        bool, typer.Option("--serve", hidden=True, help="Only be the process for later events.")
+    ] = False,
 ) -> None:
     """Answer an event of a coding agent: JSON on stdin, the answer in the agent's form on stdout.
 
@@ -134,7 +159,10 @@ def agent(
     """
     from dlpctl.cli import agent_hooks
 
-    raise typer.Exit(agent_hooks.answer(stay=alone))
+    if serve:
+        agent_hooks.serve()
+    else:
+        raise typer.Exit(agent_hooks.answer(stay=alone))
 
 
 @app.command()

@@ -42,6 +42,7 @@ def serve(
         str | None, typer.Option(metavar="ADDRESS", help="Trust X-Forwarded headers of ADDRESS.")
     ] = None,
 ) -> None:
+    from dlpctl.cli.guards import answer_over_http
     from dlpctl.config import load_config
     from dlpctl_daemon.inspector import command
     from dlpctl_daemon.options import Options
@@ -54,4 +55,4 @@ def serve(
         config.serve, str(unix_socket) if unix_socket else None, allow_remote, config.limits
     )
     inspector = command(config.patterns, config.cache_folder)
-    run(config.data_folder, session.detector, options, inspector)
+    run(config.data_folder, session.detector, options, inspector, answer_over_http)

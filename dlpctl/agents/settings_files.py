@@ -1,0 +1,71 @@
+"""Settings files of agents: read, written atomically, and kept as they were beside."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import NamedTuple
+
+from dlpctl.errors import ConfigError, OutputError
+from dlpctl.newfiles import replacing
+from dlpctl.regular import open_file
+
+BACKUP = ".before-dlpctl"
+_LARGEST = 16 << 20
+
+
+class SettingsFile(NamedTuple):
+    """A file that others may change at any time."""
+
+    path: Path
+
+    @property
+    def backup(self) -> Path:
+        real = self.path.resolve()
+        return real.with_name(real.name + BACKUP)
+
+    def read(self) -> str | None:
+        """Return the text; None if there is no file."""
+        return _read(self.path)
+
+    def before(self) -> str | None:
+        """Return the text of the backup."""
+        return _read(self.backup)
+
+    def write(self, before: str | None, after: str, *, keeps: bool) -> None:
+        """Replace the text that was read, of which `keeps` leaves a backup; a link goes on naming
+        the same file.
+        """
+        real = self.path.resolve()
+        mode = 0o644
+        try:
+            real.parent.mkdir(parents=True, exist_ok=True)
+            if before is not None:
+                if not os.access(real, os.W_OK):
+                    raise OutputError(f"{self.path}: is read-only; nothing was changed")
+                mode = stat.S_IMODE(real.stat().st_mode)
+                if keeps and not self.backup.exists():
+                    _save(self.backup, before, mode)
+            if self.read() != before:
+                raise OutputError(f"{self.path}: was changed meanwhile; run the command again")
+            _save(real, after, mode)
+        except OSError as error:
+            raise OutputError(f"{self.path}: cannot be written: {error.strerror}") from None
+
+
+def _read(path: Path) -> str | None:
+    try:
+        with open_file(path) as opened:
+            return opened.read(_LARGEST).decode("utf-8")
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path}: is not UTF-8; nothing was changed") from None
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def _save(file: Path, text: str, mode: int) -> None:
+    with replacing(file, mode=mode) as opened:
+        opened.write(text.encode())

@@ -1,0 +1,109 @@
+"""The events of an agent as data: what each is for, and the fields that tell about it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from dlpctl.agents.events import Event, EventKind, ToolClass, UnknownEventError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_TEXTS = (EventKind.PROMPT, EventKind.FAILURE, EventKind.FILE, EventKind.DISPLAY)
+_OF_TOOLS = (EventKind.INPUT, EventKind.RESULT, EventKind.FAILURE)
+_MISSING = object()
+
+
+class EventSource(NamedTuple):
+    """The purpose of an event, and the field of its content.
+
+    A field is a name, or several of which the payload has one: `sessionId session_id`; dots lead
+    into objects: `tool_info.cwd`.
+    """
+
+    purpose: EventKind
+    content: str = ""
+    """Empty if nothing is inspected."""
+    can_replace: bool = False
+    tool: str = ""
+    """The tool, where the payload does not name it."""
+    tool_class: ToolClass | None = None
+
+
+class EventTable(NamedTuple):
+    """All events of an agent."""
+
+    agent: str
+    title: str
+    sources: Mapping[str, EventSource]
+    classes: Mapping[str, ToolClass] = {}
+    name: str = "hook_event_name"
+    session: str = "session_id"
+    folder: str = "cwd"
+    tool: str = "tool_name"
+    arguments: str = "tool_input"
+    masks_results: bool = True
+    masks_errors: bool = True
+    keeps_arguments: bool = False
+
+    def read(self, payload: Mapping[str, Any], name: str = "") -> Event:
+        """Return the event; raise `UnknownEventError` for one of an unknown form."""
+        name = name or _text(payload, self.name)
+        source = self.sources.get(name)
+        if source is None:
+            raise UnknownEventError(f"{self.title} has sent an unknown event {name[:40]!r}")
+        session, folder = _text(payload, self.session), _found(payload, self.folder)
+        if isinstance(folder, list):
+            folder = next(iter(folder), "")
+        working = Path(folder if isinstance(folder, str) else "")
+        event = Event(self.agent, name, source.purpose, session, working)
+        if not source.content:
+            return event
+        read = _text if source.purpose in _TEXTS else _value
+        tool = source.tool
+        if source.purpose in _OF_TOOLS and not tool:
+            tool = _text(payload, self.tool)
+        arguments = _found(payload, self.arguments)
+        return event._replace(
+            content=read(payload, source.content),
+            can_replace=source.can_replace,
+            tool=tool,
+            tool_class=source.tool_class or self.classes.get(tool, ToolClass.REMOTE),
+            arguments=None if arguments is _MISSING else arguments,
+            masks_results=self.masks_results,
+            masks_errors=self.masks_errors,
+            keeps_arguments=self.keeps_arguments,
+        )
+
+
+def ignored(names: str) -> dict[str, EventSource]:
+    """Return the sources of events that send nothing to the model."""
+    return dict.fromkeys(names.split(), EventSource(EventKind.NOTHING))
+
+
+def _text(payload: Mapping[str, Any], field: str) -> str:
+    value = _found(payload, field)
+    if not isinstance(value, str):
+        raise UnknownEventError(f"the field {field!r} of the event is missing or not text")
+    return value
+
+
+def _value(payload: Mapping[str, Any], field: str) -> Any:
+    value = _found(payload, field)
+    if value is _MISSING:
+        raise UnknownEventError(f"the event has no field {field!r}")
+    return value
+
+
+def _found(payload: Mapping[str, Any], field: str) -> Any:
+    """Return the first alternative that the payload has and that is not empty."""
+    found: Any = _MISSING
+    for path in field.split():
+        value: Any = payload
+        for key in path.split("."):
+            value = value.get(key, _MISSING) if isinstance(value, dict) else _MISSING
+        found = found if value is _MISSING else value
+        if found not in (_MISSING, ""):
+            break
+    return found
