@@ -442,7 +442,7 @@ def check(
     operator: str | None = None,
     key: bytes | None = None,
 ) -> Report:
-    """Check one text: `check(text, destination="VENDOR").decision`."""
+    """Decide whether a text may go to a destination, and mask it if the policy says so."""
     return checker_for(destination, policy, detector, operator, key).check(text)
 
 
@@ -457,8 +457,9 @@ def mask(
     masker: Masker | None = None,
     vault: TokenStore | None = None,
 ) -> str:
-    """The text with everything replaced that the policy masks or blocks; by tokens that `unmask`
-    replaces again, if there is a `vault`.
+    """Return the text with everything replaced that the policy masks or blocks.
+
+    With a `vault`, values become tokens, which `unmask` replaces by the values again.
     """
     if vault is None:
         return checker_for(destination, policy, detector, operator, key).mask(text, masker)

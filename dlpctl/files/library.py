@@ -33,7 +33,7 @@ def check_file(
     limits: Limits | None = None,
     on_uninspected: OnUninspected = "block",
 ) -> FileReport:
-    """Check a file of any format. `masked` of the answer is the copy that may go out."""
+    """Check a file of any format; `masked` of the answer is the copy that may be sent."""
     checker = checker_for(destination, policy, detector, operator, key)
     checking = FileChecker(checker, limits=limits, on_uninspected=on_uninspected)
     return checking.check(_read(Path(file)), Path(file).name, password)
@@ -54,7 +54,7 @@ def mask_file(
     on_uninspected: OnUninspected = "block",
 ) -> FileReport:
     """Write a copy with everything replaced that the policy masks or blocks; raises
-    `StillExposedError` where there is none.
+    `StillExposedError` if a value would remain.
     """
     checker = checker_for(destination, policy, detector, operator, key)
     checking = FileChecker(checker, limits=limits, on_uninspected=on_uninspected)
