@@ -29,9 +29,8 @@ def pages(root: Path) -> dict[str, bytes]:
     contents = {"index": ("dlpctl", _LINK.sub(r"\1", _with_names(readme)))}
     for name in topics.names():
         contents[name] = (topics.title(name), _linked(_html(topics.text(name))))
-    program = describe()
-    contents["help"] = ("Commands", _commands(program))
-    menu = _menu([name for name in contents if name not in ("index", "help")])
+    contents["commands"] = ("Commands", _commands(describe()))
+    menu = _menu(topics.names())
     files = {
         f"{name}.html": _page(title, body, menu, style).encode()
         for name, (title, body) in contents.items()
@@ -44,8 +43,7 @@ def _html(markdown: str) -> str:
     renderer = MarkdownIt("commonmark", {"html": False}).enable("table")
     html = renderer.render(markdown)
     html = html.replace("<table>", '<div class="wide" tabindex="0"><table>')
-    html = html.replace("</table>", "</table></div>").replace("<th></th>", "<td></td>")
-    return re.sub(r"<pre>", '<pre tabindex="0">', html)
+    return html.replace("</table>", "</table></div>").replace("<th></th>", "<td></td>")
 
 
 def _linked(html: str) -> str:
@@ -85,14 +83,14 @@ def _command(node: Node) -> str:
     examples = escape("\n".join(node.examples))
     return (
         f'<h3 id="{"-".join(node.path)}">dlpctl {escape(name)}</h3><p>{escape(node.help)}.</p>'
-        f'{options}<pre tabindex="0"><code>{examples}</code></pre>'
+        f"{options}<pre><code>{examples}</code></pre>"
     )
 
 
 def _menu(names: list[str]) -> str:
     entries = "".join(f'<li><a href="{name}.html">{name}</a></li>' for name in names)
-    first = '<li><a href="index.html">dlpctl</a></li><li><a href="help.html">commands</a></li>'
-    return f'<nav aria-label="Topics"><ul>{first}{entries}</ul></nav>'
+    start = '<li><a href="index.html">dlpctl</a></li>'
+    return f'<nav aria-label="Topics"><ul>{start}{entries}</ul></nav>'
 
 
 def _page(title: str, body: str, menu: str, style: str) -> str:
