@@ -120,8 +120,7 @@ def test_a_pipeline_that_fails_on_a_planted_secret(run: Run, tmp_path: Path) -> 
 def port() -> Iterator[int]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        number = free.getsockname()[1]
-    yield number
+        return free.getsockname()[1]
 
 
 def test_a_server_with_one_organization(run: Run, tmp_path: Path, port: int) -> None:
