@@ -42,8 +42,10 @@ class PullRequest(NamedTuple):
         """Return the pull request that a runner is working on; raises `UsageError`."""
         if iid := environ.get("CI_MERGE_REQUEST_IID"):
             api, project = _given(environ, "CI_API_V4_URL"), _given(environ, "CI_PROJECT_ID")
-            notes = f"{api}/projects/{project}/merge_requests/{iid}/notes"
-            return cls(notes, notes, "PUT", {"PRIVATE-TOKEN": _given(environ, "GITLAB_TOKEN")})
+            comments = f"{api}/projects/{project}/merge_requests/{iid}/notes"
+            return cls(
+                comments, comments, "PUT", {"PRIVATE-TOKEN": _given(environ, "GITLAB_TOKEN")}
+            )
         number = _number(environ.get("GITHUB_EVENT_PATH"))
         api, repository = _given(environ, "GITHUB_API_URL"), _given(environ, "GITHUB_REPOSITORY")
         issues = f"{api}/repos/{repository}/issues"

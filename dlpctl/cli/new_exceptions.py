@@ -86,8 +86,9 @@ def baseline_to_add_to(named: Path | None) -> Baseline:
 
 def _root() -> Path:
     """Return the root of the repository of the working folder, else the working folder."""
-    here = Path.cwd()
-    return next((folder for folder in (here, *here.parents) if (folder / ".git").exists()), here)
+    working = Path.cwd()
+    folders = (working, *working.parents)
+    return next((folder for folder in folders if (folder / ".git").exists()), working)
 
 
 def keep(baseline: Baseline, entries: Iterable[Entry]) -> tuple[Baseline, bool]:

@@ -57,12 +57,12 @@ class Review:
     def scan(self, paths: Sequence[str]) -> None:
         """Find what is to be reviewed."""
         scan = scan_of(self._session, self._wanted, self._baseline.keys, excerpts=sys.maxsize)
-        for one in scan.files(paths):
-            if not isinstance(one, Skip):
-                if self._accepted_before.accepts(one) is self._of_accepted:
-                    self.results.append(one)
-            elif one.why in FAILURES:
-                self.unread.append(one)
+        for found in scan.files(paths):
+            if not isinstance(found, Skip):
+                if self._accepted_before.accepts(found) is self._of_accepted:
+                    self.results.append(found)
+            elif found.why in FAILURES:
+                self.unread.append(found)
         self.files += scan.summary.files
 
     def acceptance(self) -> Acceptance:
@@ -106,12 +106,12 @@ class Review:
 
     def scan_again(self, path: str) -> None:
         """Replace the findings in a file that may have changed."""
-        place = next(at for at, one in enumerate(self.results) if one.path == path)
-        others = [one for one in self.results if one.path != path]
+        first = next(at for at, each in enumerate(self.results) if each.path == path)
+        others = [each for each in self.results if each.path != path]
         self.results = []
         if Path(path).exists():
             self.scan([path])
-        self.results = [*others[:place], *self.results, *others[place:]]
+        self.results = [*others[:first], *self.results, *others[first:]]
 
     def explain(self, result: Result) -> list[str]:
         """Return why something is a finding, and how to replace a secret."""
@@ -140,9 +140,9 @@ class Review:
             return ()
         explained = explain(self._wanted.detector, text, self._wanted.min_score, misses=0)
         wanted = result.start, result.end, result.pattern_id
-        for one in explained.counts:
-            if (one.finding.start, one.finding.end, one.finding.pattern_id) == wanted:
-                return one.steps
+        for each in explained.counts:
+            if (each.finding.start, each.finding.end, each.finding.pattern_id) == wanted:
+                return each.steps
         return ()
 
     def _text_of(self, result: Result) -> str:

@@ -184,7 +184,7 @@ class ReviewApp(App[None]):
         for result in self._review.results:
             mark = "accepted" if known.accepts(result) else ""
             style = "dim" if mark else _COLOURS.get(result.category, "cyan")
-            cells = (mark, _place(result), result.type, printable_line(result.sample or HIDDEN))
+            cells = (mark, _location(result), result.type, printable_line(result.sample or HIDDEN))
             table.add_row(*(Text(cell, style) for cell in cells))
         table.move_cursor(row=max(0, min(row, table.row_count - 1)))
         table.border_title = f"{self._review.left():,} left"
@@ -202,15 +202,15 @@ class ReviewApp(App[None]):
         width = max(self.size.width - 6, 20)
         size = len(printable_line(result.sample or HIDDEN))
         line, ((gap, carets),) = draw_carets(result.excerpt, [(result.mark, size)], width)
-        lines = [_place(result), line, f"{gap}{carets}"]
+        lines = [_location(result), line, f"{gap}{carets}"]
         if self._explains:
             lines += self._review.explain(result)
         return "\n".join(filter(None, lines))
 
 
-def _place(result: Result) -> str:
+def _location(result: Result) -> str:
     return f"{printable(result.path)}:{printable(place_of(result))}"
 
 
 def _named(result: Result) -> str:
-    return f"{result.type} in {_place(result)}"
+    return f"{result.type} in {_location(result)}"

@@ -70,5 +70,5 @@ def review(
 
 
 def _print_outcome(left: int, files: int, printer: Printer) -> None:
-    said = f"{counted(left, 'finding')} left" if left else "nothing left to decide on"
-    printer.line(f"{said} in {counted(files, 'file')}")
+    outcome = f"{counted(left, 'finding')} left" if left else "nothing left to decide on"
+    printer.line(f"{outcome} in {counted(files, 'file')}")

@@ -25,7 +25,7 @@ def reference() -> str:
     from dlpctl import aio
 
     public = {name: getattr(dlpctl, name) for name in dlpctl.__all__ if not name.startswith("_")}
-    sections = [_section(name, one, {*public, *_USUAL}) for name, one in public.items()]
+    sections = [_section(name, each, {*public, *_USUAL}) for name, each in public.items()]
     described = (inspect.getdoc(aio) or "").partition("\n")[0]
     calls = _code(f"await aio.{name}(...)" for name in aio.__all__)
     return "\n\n".join([*sections, "## aio", described, calls])
