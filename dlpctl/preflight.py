@@ -347,7 +347,7 @@ def check(
     operator: str | None = None,
     key: bytes | None = None,
 ) -> Report:
-    """Check one text: `check(text, destination="VENDOR").decision`."""
+    """Decide whether a text may go to a destination, and mask it if the policy says so."""
     return checker_for(destination, policy, detector, operator, key).check(text)
 
 
@@ -362,7 +362,10 @@ def mask(
     masker: Masker | None = None,
     vault: TokenStore | None = None,
 ) -> str:
-    """Mask what the policy masks or blocks; with a `vault`, by tokens for `unmask`."""
+    """Return the text with everything replaced that the policy masks or blocks.
+
+    With a `vault`, values become tokens, which `unmask` replaces by the values again.
+    """
     if vault is None:
         return checker_for(destination, policy, detector, operator, key).mask(text, masker)
     checker = checker_for(destination, policy, detector, operator or "token", key)

@@ -27,6 +27,8 @@ What resembles a name or a number in them is machine code; only custom patterns 
 
 
 class Destination(StrEnum):
+    """The recipient of a content."""
+
     AI_TOOL = "AI_TOOL"
     VENDOR = "VENDOR"
     CUSTOMER = "CUSTOMER"
@@ -56,6 +58,8 @@ class Action(StrEnum):
 
 
 class Decision(StrEnum):
+    """The decision on a content for a destination."""
+
     ALLOWED = "ALLOWED"
     ALLOWED_WITH_MASKING = "ALLOWED_WITH_MASKING"
     BLOCKED = "BLOCKED"

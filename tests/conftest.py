@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
+import shutil
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -86,3 +91,38 @@ def compiled_cache(request: pytest.FixtureRequest) -> Path:
 def library(compiled_cache: Path) -> Detector:
     """A detector with every built-in pattern."""
     return Detector(cache=Cache(compiled_cache))
+
+
+@pytest.fixture
+def in_browser(tmp_path: Path) -> Callable[..., Any]:
+    """Runs a script in a page, as `async () => ...`, in a real Chromium with axe-core.
+
+    axe-core is in the folder that AXE_CORE names: `npm install axe-core`.
+    """
+    chromium = shutil.which("chromium") or shutil.which("google-chrome") or ""
+    axe = Path(os.environ.get("AXE_CORE", "node_modules/axe-core")) / "axe.min.js"
+    if not chromium or not axe.exists():
+        pytest.skip("needs Chromium and axe-core")
+
+    def call(content: str, script: str, *flags: str) -> Any:
+        page = re.sub(r"<meta http-equiv=[^>]*>", "", content)  # its policy runs no script of ours
+        run = f"({script})().then(found => document.title = JSON.stringify(found))"
+        injected = (
+            f"<script>{axe.read_text(encoding='utf-8')}</script><script>{run}</script></body>"
+        )
+        file = tmp_path / "page.html"
+        file.write_text(page.replace("</body>", injected), encoding="utf-8")
+        command = [chromium, "--headless=old", "--no-sandbox", "--disable-gpu", "--dump-dom"]
+        command += [f"--user-data-dir={tmp_path / 'profile'}", "--virtual-time-budget=60000"]
+        done = subprocess.run(
+            [*command, *flags, file.as_uri()],
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=HANG_SECONDS,
+        )
+        title = re.search(r"<title>(.*?)</title>", done.stdout, re.DOTALL)
+        assert title, done.stderr
+        return json.loads(title[1].replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
+
+    return call

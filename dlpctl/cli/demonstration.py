@@ -26,7 +26,7 @@ _PROMPT = (
 _ANSWER = (
     "Dear <PERSON_NAME_1>, we have refunded the card <CREDIT_CARD_1> and will write to <EMAIL_1>."
 )
-_INVOICE = (
+INVOICE = (
     "Invoice 2026-0117",
     "Bill to: Amara Okafor, amara.okafor@example.com",
     "SSN 536-90-4399, card 4111 1111 1111 1111",
@@ -67,7 +67,7 @@ def show() -> None:
 
 
 def _show_pdf(printer: Printer, checker: FileChecker) -> None:
-    data = _pdf(_INVOICE)
+    data = make_pdf(INVOICE)
     report = checker.check(data, "invoice.pdf")
     assert report.masked is not None
     assert report.verified is not None
@@ -92,7 +92,7 @@ def _made_up_key() -> str:
     return "sk_live_" + "".join(secrets.choice(characters) for _ in range(24))
 
 
-def _pdf(lines: Sequence[str]) -> bytes:
+def make_pdf(lines: Sequence[str]) -> bytes:
     import pikepdf
 
     text = " T* ".join(f"({line}) Tj" for line in lines)

@@ -79,7 +79,18 @@ def pipeline(name: str, install_from: str | None) -> str:
     if name == "pre-commit":
         repository, revision = found.repository
         return _filled(f"{name}.yaml", REPOSITORY=repository, REVISION=revision)
-    return _filled(f"{name}.yaml", SOURCE=shlex.quote(found.url))
+    text = _filled(f"{name.removesuffix('-component')}.yaml", SOURCE=shlex.quote(found.url))
+    return _without_inputs(text) if name == "gitlab" else text
+
+
+def _without_inputs(component: str) -> str:
+    """Return the pipeline of a component, with the defaults of its inputs."""
+    import yaml
+
+    head, _, text = component.partition("\n---\n")
+    for name, declared in yaml.safe_load(head)["spec"]["inputs"].items():
+        text = text.replace(f"$[[ inputs.{name} ]]", str(declared["default"]))
+    return text
 
 
 class AdviceReport:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -39,7 +40,6 @@ class ExceptionOptions(NamedTuple):
     expires: Annotated[
         str, typer.Option(metavar="WHEN", help="The last day: 2027-01-31, 90d or never.")
     ] = "90d"
-    form: options.Format = options.Output.HUMAN
 
     def entry_template(self, reason: str, destination: str | None = None) -> Entry:
         """Return an exception without fingerprint and type, which new exceptions start from."""
@@ -55,7 +55,9 @@ class ExceptionOptions(NamedTuple):
         return Entry("", "", self.owner or _login(), until, reason, destination=where)
 
 
-def scan_of(session: Session, wanted: Search, keys: tuple[bytes, ...]) -> Scan:
+def scan_of(
+    session: Session, wanted: Search, keys: tuple[bytes, ...], *, excerpts: int = 0
+) -> Scan:
     """Return a scan whose results have fingerprints with these keys."""
     from dlpctl.scan.content import Examiner
     from dlpctl.scan.scanner import Scan
@@ -63,7 +65,7 @@ def scan_of(session: Session, wanted: Search, keys: tuple[bytes, ...]) -> Scan:
 
     allow = session.allow_list()
     selection = Selection(allowed=allow.skips if session.config.allow.paths else None)
-    examiner = Examiner(wanted.detector, wanted.min_score, allow, keys=keys)
+    examiner = Examiner(wanted.detector, wanted.min_score, allow, keys=keys, excerpts=excerpts)
     return Scan(examiner, selection, limits=session.config.limits)
 
 
@@ -76,15 +78,32 @@ def _login() -> str:
         raise UsageError("your login name is not known; pass --owner NAME") from None
 
 
-def save(
-    baseline: Baseline, entries: Iterable[Entry], form: options.Output, *, is_new: bool = False
-) -> None:
-    """Write a file of exceptions, and print what changed."""
+def baseline_to_add_to(named: Path | None) -> Baseline:
+    """Return the exceptions to add to; new ones are at the repository's root."""
+    file = accepted.exceptions_file(named) or _root() / EXCEPTIONS_FILE
+    return Baseline.load(file, os.environ) if file.exists() else Baseline.begin(file, os.environ)
+
+
+def _root() -> Path:
+    """Return the root of the repository of the working folder, else the working folder."""
+    working = Path.cwd()
+    folders = (working, *working.parents)
+    return next((folder for folder in folders if (folder / ".git").exists()), working)
+
+
+def keep(baseline: Baseline, entries: Iterable[Entry]) -> tuple[Baseline, bool]:
+    """Write a file of exceptions; return it, and whether git merges it by union from now on."""
     new = baseline.with_entries(entries)
-    before, after = set(baseline.entries), set(new.entries)
-    if is_new or before != after:
+    is_new = not new.file.exists()
+    if is_new or set(baseline.entries) != set(new.entries):
         new.save()
-    by_union = is_new and _in_git(new.file) and merged_by_union(new.file)
+    return new, is_new and _in_git(new.file) and merged_by_union(new.file)
+
+
+def save(baseline: Baseline, entries: Iterable[Entry], form: options.Output) -> None:
+    """Write a file of exceptions, and print what changed."""
+    new, by_union = keep(baseline, entries)
+    before, after = set(baseline.entries), set(new.entries)
     added, removed = len(after - before), len(before - after)
     printer = Printer()
     if form is options.Output.JSON:

@@ -29,7 +29,7 @@ def check_file(
     limits: Limits | None = None,
     on_uninspected: OnUninspected = "block",
 ) -> FileReport:
-    """Check a file of any format. `masked` of the answer is the copy that may go out."""
+    """Check a file of any format; `masked` of the answer is the copy that may be sent."""
     checker = checker_for(destination, policy, detector, operator, key)
     checking = FileChecker(checker, limits=limits, on_uninspected=on_uninspected)
     return checking.check(_read(Path(file)), Path(file).name, password)

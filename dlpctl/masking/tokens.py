@@ -21,7 +21,7 @@ def token_type(type_name: str) -> str:
 
 
 class TokenStore:
-    """Tokens and their values; the same value of a type keeps its token."""
+    """The tokens that replace values. Equal values of a type have one token, and keep it."""
 
     def __init__(self, values: Mapping[str, str] | None = None) -> None:
         """`values` are those of an earlier store: token name (`EMAIL_1`) to value."""
@@ -59,12 +59,12 @@ class TokenStore:
         return iter(self._values.items())
 
     def avoid(self, texts: Iterable[str]) -> None:
-        """Give no new token a name that these texts hold, where it would be taken for one."""
+        """Give no new token a name that these texts contain, which would be replaced there."""
         for text in texts:
             self._taken.update(name.upper() for name in _NAME_THEN_NUMBER.findall(text))
 
     def token(self, type_name: str, value: str) -> str:
-        """The token for a value, a new one if there is none."""
+        """Return the token of a value, a new one if there is none."""
         kind = token_type(type_name)
         name = self._names.get((kind, value))
         if name is None:
@@ -78,5 +78,5 @@ class TokenStore:
         return f"<{name}>"
 
     def value(self, name: str) -> str | None:
-        """Return the value of a token's name, None if it was never given out."""
+        """Return the value of a token by its name; None if it was never given out."""
         return self._values.get(name)

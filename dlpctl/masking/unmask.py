@@ -161,9 +161,9 @@ class Unmasker:
         return brackets.keep + brackets.write(value) + brackets.keep
 
 
-def unmask_text(text: str, store: ValueStore) -> str:
-    """The text with every token of the store replaced by its value."""
-    unmasker = Unmasker(store)
+def unmask_text(text: str, vault: ValueStore) -> str:
+    """Return the text with every token of the vault replaced by its value."""
+    unmasker = Unmasker(vault)
     return unmasker.feed(text) + unmasker.finish()
 
 

@@ -126,6 +126,47 @@ def test_what_is_below_the_threshold_passes(dlpctl, run_step):
     assert run_step(scan.replace("scan .", "scan . --fail-on 1"), "-e") == 0
 
 
+def test_the_component_is_the_pipeline_with_inputs(dlpctl):
+    head, job = yaml.safe_load_all(
+        dlpctl("hook", "show", "gitlab-component", "--install-from", FROM).out
+    )
+    inputs = head["spec"]["inputs"]
+    text = json.dumps(job)
+    for name, declared in inputs.items():
+        assert f"$[[ inputs.{name} ]]" in text
+        text = text.replace(f"$[[ inputs.{name} ]]", declared["default"])
+    assert json.loads(text) == shown(dlpctl, "gitlab")
+
+
+@pytest.fixture
+def action(run_step, tmp_path) -> Callable[..., list[int]]:
+    """Runs the scripts of the action, with its inputs and the variables of a runner."""
+
+    def call(arguments: str, **environ: str) -> list[int]:
+        text = (ROOT / ".github/actions/scan/action.yml").read_text(encoding="utf-8")
+        document = yaml.safe_load(text)
+        values = {name: given["default"] for name, given in document["inputs"].items()}
+        values |= {"arguments": arguments, "sarif": "out.sarif"}
+        known = {f"inputs.{name}": value for name, value in values.items()}
+        known["github.token"] = "made-up"
+        runner = {
+            "GITHUB_ACTION_PATH": str(ROOT / ".github/actions/scan"),
+            "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"),
+            "RUNNER_TEMP": str(tmp_path),
+        }
+        statuses = []
+        for step in (step for step in document["runs"]["steps"] if "run" in step):
+            own = {
+                name: re.sub(r"\$\{\{ (\S+) \}\}", lambda found: known[found[1]], value)
+                for name, value in step.get("env", {}).items()
+            }
+            options = ["--noprofile", "--norc", "-e", "-o", "pipefail"]
+            statuses.append(run_step(step["run"], *options, **{**runner, **environ, **own}))
+        return statuses
+
+    return call
+
+
 @pytest.mark.parametrize(
     ("arguments", "key", "status"),
     [
@@ -136,26 +177,24 @@ def test_what_is_below_the_threshold_passes(dlpctl, run_step):
     ],
 )
 def test_the_action_scans_whatever_its_arguments_are(
-    arguments, key, status, repository, run_step, tmp_path
+    arguments, key, status, repository, action, tmp_path
 ):
     repository(key=key)
-    action = yaml.safe_load((ROOT / ".github/actions/scan/action.yml").read_text(encoding="utf-8"))
-    inputs = {"arguments": arguments, "sarif": "out.sarif"}
-    statuses = []
-    for step in (step for step in action["runs"]["steps"] if "run" in step):
-        environ = {
-            name: re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda found: inputs[found[1]], text)
-            for name, text in step.get("env", {}).items()
-        }
-        environ["GITHUB_ACTION_PATH"] = str(ROOT / ".github/actions/scan")
-        options = ["--noprofile", "--norc", "-e", "-o", "pipefail"]
-        statuses.append(run_step(step["run"], *options, **environ))
-    assert statuses == [0, status]
+    assert action(arguments) == [0, status, 0], "what cannot be commented on does not fail"
     assert json.loads(Path("out.sarif").read_text())["runs"][0]["invocations"][0][
         "executionSuccessful"
     ]
+    assert "## dlpctl scan" in (tmp_path / "summary.md").read_text()
     installed = (tmp_path / "pip.log").read_text().splitlines()[-1]
     assert Path(installed).resolve() == ROOT, "the action installs its own checkout"
+
+
+def test_the_action_comments_on_the_pull_request(repository, action, forge, tmp_path):
+    repository(key=True)
+    assert action(".", **forge.of_github(tmp_path)) == [0, 20, 0]
+    (comment,) = forge.comments
+    assert "deploy.pem" in comment["body"]
+    assert forge.tokens == {"Bearer made-up"}
 
 
 class TestSource:

@@ -7,6 +7,7 @@ import os
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
@@ -251,11 +252,39 @@ class _Full:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def test_old_entries_are_forgotten(place: Place) -> None:
+def test_entries_of_many_versions_are_kept(place: Place) -> None:
     for number in range(30):
         place.file.write_text(PATTERNS.replace("Badge", f"Badge {number}"), encoding="utf-8")
         assert place.finds()
-    assert len(place.entries) == 24
+    assert len(place.entries) == 30
+
+
+def aged(folder: Path, name: str, days: float, size: int = 1) -> Path:
+    """An entry that was used so long ago."""
+    Cache(folder).write(name, b"x" * size)
+    used = time.time() - days * 86_400
+    os.utime(folder / name, (used, used))
+    return folder / name
+
+
+def test_unused_entries_are_evicted_when_another_is_written(place: Place) -> None:
+    old = aged(place.folder, "patterns-old", days=61)
+    recent = aged(place.folder, "patterns-recent", days=59)
+    others = aged(place.folder, "policy-old", days=61)
+    assert place.finds()
+    assert [entry.exists() for entry in (old, recent, others)] == [False, True, True]
+
+
+def test_the_longest_unused_entries_are_evicted_above_a_total_size(tmp_path: Path) -> None:
+    kept = [aged(tmp_path, f"patterns-{days}", days, size=1000) for days in (0, 1, 2, 3)]
+    Cache(tmp_path).evict("patterns-", 3500)
+    assert [entry.exists() for entry in kept] == [True, True, True, False]
+
+
+def test_an_entry_that_is_read_counts_as_used(tmp_path: Path) -> None:
+    entry = aged(tmp_path, "patterns-a", days=2)
+    assert Cache(tmp_path).read("patterns-a")
+    assert entry.stat().st_mtime > time.time() - 86_400
 
 
 def test_ten_processes_with_a_cold_cache(place: Place) -> None:

@@ -9,19 +9,16 @@ Examples:
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from dlpctl.cli import accepted, options
 from dlpctl.cli.app import App
-from dlpctl.cli.new_exceptions import ExceptionOptions, save
+from dlpctl.cli.new_exceptions import ExceptionOptions, baseline_to_add_to, save
 from dlpctl.cli.session import Session
-from dlpctl.config.locations import EXCEPTIONS_FILE
 from dlpctl.errors import UsageError
-from dlpctl.scan.baseline import Acceptance, Baseline
+from dlpctl.scan.baseline import Acceptance
 
 SECTION = ("Repositories, shells and help", 31)
 
@@ -39,6 +36,7 @@ def allow(
     reason: Annotated[str, typer.Option(metavar="TEXT", help="Why it is accepted.")],
     exception: ExceptionOptions,
     types: options.Types = None,
+    form: options.Format = options.Output.HUMAN,
 ) -> None:
     from dlpctl.cli.finding_lookup import FindingLookup
     from dlpctl.cli.search import HOOK_TYPES, search
@@ -46,7 +44,7 @@ def allow(
     if not reason.strip():
         raise UsageError("--reason is empty; say why the finding is accepted")
     template = exception.entry_template(reason)
-    baseline, is_new = _baseline(exception.file)
+    baseline = baseline_to_add_to(exception.file)
     session = Session.begin()
     searches = [
         search(session, types=types),
@@ -57,20 +55,4 @@ def allow(
     acceptance = Acceptance(baseline, accepted.today())
     added = [] if acceptance.accepts(found) else [entry]
     kept = [one for one in baseline.entries if one not in acceptance.expired]
-    save(baseline, [*added, *kept], exception.form, is_new=is_new)
-
-
-def _baseline(named: Path | None) -> tuple[Baseline, bool]:
-    """Return the exceptions to add to, and whether they are new: new ones are at the repository's
-    root.
-    """
-    file = accepted.exceptions_file(named) or _root() / EXCEPTIONS_FILE
-    if file.exists():
-        return Baseline.load(file, os.environ), False
-    return Baseline.begin(file, os.environ), True
-
-
-def _root() -> Path:
-    """Return the root of the repository of the working folder, else the working folder."""
-    here = Path.cwd()
-    return next((folder for folder in (here, *here.parents) if (folder / ".git").exists()), here)
+    save(baseline, [*added, *kept], form)

@@ -21,7 +21,13 @@ import typer
 
 from dlpctl.cli import accepted, options
 from dlpctl.cli.app import App
-from dlpctl.cli.new_exceptions import BaselineFile, ExceptionOptions, save, scan_of
+from dlpctl.cli.new_exceptions import (
+    BaselineFile,
+    ExceptionOptions,
+    baseline_to_add_to,
+    save,
+    scan_of,
+)
 from dlpctl.cli.render import Printer
 from dlpctl.cli.search import Search, everything, search
 from dlpctl.cli.session import Session
@@ -83,6 +89,7 @@ def create(
     selection: SelectionOptions,
     exception: ExceptionOptions,
     reason: Reason = "known when the baseline was made",
+    form: options.Format = options.Output.HUMAN,
 ) -> None:
     """Accept all present findings, so that only new ones count.
 
@@ -97,7 +104,7 @@ def create(
     template = exception.entry_template(reason, selection.destination)
     results = selection.results(baseline, Session.begin())
     entries = selection.entries(results, baseline, template)
-    save(baseline, entries, exception.form, is_new=True)
+    save(baseline, entries, form)
 
 
 @app.command()
@@ -108,6 +115,7 @@ def update(
     renew: Annotated[
         bool, typer.Option("--renew", help="Also renew expired exceptions still in use.")
     ] = False,
+    form: options.Format = options.Output.HUMAN,
 ) -> None:
     """Accept new findings, too. Existing exceptions do not change.
 
@@ -134,7 +142,7 @@ def update(
     else:
         for note in known.notes():
             sys.stderr.write(f"dlpctl: {note} --renew extends it.\n")
-    save(baseline, [*kept, *added], exception.form)
+    save(baseline, [*kept, *added], form)
 
 
 @app.command()
@@ -212,6 +220,7 @@ def import_(
         typer.Argument(metavar="FILE", help="A .gitleaksignore, or a detect-secrets baseline."),
     ],
     exception: ExceptionOptions,
+    form: options.Format = options.Output.HUMAN,
 ) -> None:
     """Import the exceptions of another tool. Each is looked up in the files.
 
@@ -226,9 +235,7 @@ def import_(
     except (OSError, UnicodeDecodeError) as problem:
         raise BaselineError(f"{source}: cannot be read: {problem}") from None
     tool, claims = read_claims(str(source), text)
-    target = accepted.exceptions_file(exception.file) or Path(EXCEPTIONS_FILE)
-    is_new = not target.exists()
-    baseline = Baseline.begin(target, os.environ) if is_new else Baseline.load(target, os.environ)
+    baseline = baseline_to_add_to(exception.file)
     template = exception.entry_template("")
     detector = Session.begin().detector()
     entries: list[Entry] = []
@@ -243,7 +250,7 @@ def import_(
             sys.stderr.write(f"dlpctl: {claim.place}: nothing is found there now; left out\n")
     known = {(one.fingerprint, one.type) for one in baseline.entries}
     new = [one for one in entries if (one.fingerprint, one.type) not in known]
-    save(baseline, [*baseline.entries, *new], exception.form, is_new=is_new)
+    save(baseline, [*baseline.entries, *new], form)
 
 
 def _load(file: Path | None) -> Baseline:

@@ -35,6 +35,7 @@ class Template(StrEnum):
     PRE_COMMIT = "pre-commit"
     GITHUB = "github"
     GITLAB = "gitlab"
+    GITLAB_COMPONENT = "gitlab-component"
 
 
 TargetArgument = Annotated[
@@ -193,7 +194,7 @@ def run(
 @app.command()
 def show(
     template: Annotated[
-        Template, typer.Argument(metavar="NAME", help="git, pre-commit, github or gitlab.")
+        Template, typer.Argument(metavar="NAME", help=f"One of {', '.join(Template)}.")
     ],
     install_from: Annotated[
         str | None,

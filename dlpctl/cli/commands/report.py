@@ -1,8 +1,8 @@
-"""Compare the reports of scans.
+"""Compare the reports of scans, or show one on a pull request.
 
 Examples:
     dlpctl report diff old.json new.json
-    dlpctl report diff old.json new.json --format json
+    dlpctl report comment scan.md
 """
 
 from __future__ import annotations
@@ -20,11 +20,6 @@ SECTION = ("Content", 6)
 NEW_FINDINGS = 20
 
 app = App(__doc__)
-
-
-@app.callback()
-def _several() -> None:
-    """Keep `diff` a subcommand although it is the only one."""
 
 
 @app.command()
@@ -59,3 +54,21 @@ def diff(
                 printer.line(printer.style(f"{sign} {printable_line(line)}", colour))
         printer.line(f"{len(found.new):,} new, {len(found.gone):,} gone, {found.kept:,} in both")
     raise typer.Exit(NEW_FINDINGS if found.new else 0)
+
+
+@app.command()
+def comment(
+    report: Annotated[Path, typer.Argument(metavar="FILE", help="The Markdown report of a scan.")],
+) -> None:
+    """Show a report as a comment on the pull request of this pipeline.
+
+    Each run changes the comment of the run before it. The variables of GitHub and GitLab tell the
+    pull request, and GITHUB_TOKEN or GITLAB_TOKEN is the token that may write comments.
+
+    Examples:
+        dlpctl report comment scan.md
+        dlpctl scan . --report markdown=scan.md || dlpctl report comment scan.md
+    """
+    from dlpctl.cli.commenting import comment as write
+
+    Printer().line(f"{'written' if write(report) else 'changed'} the comment on the pull request")

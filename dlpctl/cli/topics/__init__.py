@@ -119,11 +119,18 @@ def _commands() -> str:
     )
 
 
+def _reference() -> str:
+    from dlpctl.cli.topics.public_names import reference
+
+    return reference()
+
+
 _TABLES: dict[str, Callable[[], str]] = {
     "commands": _commands,
     "errors": _errors,
     "operators": _operators,
     "policies": _policies,
+    "reference": _reference,
     "settings": _settings,
     "types": _types,
     "variables": _variables,

@@ -19,6 +19,9 @@ from pathlib import Path
 _MAGIC = b"dlpctl-cache-2\n"
 _HEAD = len(_MAGIC) + 8
 _PROBE = "probe"
+_DAY = 86_400.0
+_UNUSED = 60 * _DAY
+"""Seconds after its last use from which on an entry is removed."""
 
 
 class Cache:
@@ -33,7 +36,8 @@ class Cache:
             if not _is_private(os.lstat(self.folder), folder=True):
                 return None
             with (self.folder / name).open("rb") as file:
-                if not _is_private(os.fstat(file.fileno()), folder=False):
+                status = os.fstat(file.fileno())
+                if not _is_private(status, folder=False):
                     return None
                 head = file.read(_HEAD)
                 size = int.from_bytes(head[-8:-4], "little")
@@ -42,6 +46,7 @@ class Cache:
                 content = file.read(size)
                 if zlib.crc32(content) != int.from_bytes(head[-4:], "little"):
                     return None
+                _note_use(self.folder / name, status)
                 return content, file.read()
         except OSError:
             return None
@@ -103,16 +108,31 @@ class Cache:
         for name in self.sizes():
             (self.folder / name).unlink(missing_ok=True)
 
-    def forget_others(self, prefix: str, keep: int) -> None:
-        """Remove all but the `keep` entries of that prefix which were written last."""
+    def evict(self, prefix: str, most_bytes: int) -> None:
+        """Remove the entries of that prefix that are unused, and the longest unused ones above a
+        total size.
+
+        Several installations and versions share the folder, so their number says nothing.
+        """
+        import time
+
         with contextlib.suppress(OSError):
-            entries = sorted(
-                self.folder.glob(f"{prefix}*"),
-                key=lambda entry: entry.stat().st_mtime,
-                reverse=True,
-            )
-            for entry in entries[keep:]:
-                entry.unlink()
+            entries = [(entry.stat(), entry) for entry in self.folder.glob(f"{prefix}*")]
+            entries.sort(key=lambda known: known[0].st_mtime, reverse=True)
+            total = 0
+            for status, entry in entries:
+                total += status.st_size
+                if total > most_bytes or time.time() - status.st_mtime > _UNUSED:
+                    entry.unlink()
+
+
+def _note_use(entry: Path, status: os.stat_result) -> None:
+    """Set the time of the last use of an entry, once a day."""
+    import time
+
+    if time.time() - status.st_mtime > _DAY:
+        with contextlib.suppress(OSError):
+            os.utime(entry)
 
 
 def _is_private(status: os.stat_result, *, folder: bool) -> bool:

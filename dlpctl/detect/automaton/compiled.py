@@ -27,8 +27,8 @@ from dlpctl.version import __version__
 
 _PREFIX = "patterns-"
 _OF_POLICIES = "policy-"
-_KEPT = {_PREFIX: 24, _OF_POLICIES: 500}
-"""Entries of each kind that stay in the cache."""
+_MOST_BYTES = {_PREFIX: 256 << 20, _OF_POLICIES: 64 << 20}
+"""The size of the entries that stay in the cache, by prefix; a library takes about 15 MB."""
 _FORMAT = 11
 """The version of the layout of a block: another one is never read."""
 _TAKEN = lazy(r"(\[(?!\^)[!-Z^-~]+\](?:\{(\d+)\})?)?")
@@ -259,7 +259,7 @@ def key_of(state: str) -> bytes:
 
 def _keep(key: bytes, block: Block, cache: Cache, prefix: str = _PREFIX) -> None:
     if cache.write(_name(key, prefix), _framed(key) + block.records, block.database):
-        cache.forget_others(prefix, keep=_KEPT[prefix])
+        cache.evict(prefix, _MOST_BYTES[prefix])
 
 
 def kept_set(key: bytes, cache: Cache, prefix: str = _PREFIX) -> Compiled | None:
