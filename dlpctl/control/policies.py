@@ -30,7 +30,7 @@ from dlpctl.control.resources.policies import (
 )
 from dlpctl.control.store import Row
 from dlpctl.control.writer import Batch
-from dlpctl.policy.model import Policy
+from dlpctl.policy.model import Catalogue, Policy
 
 _CONTENT = (
     "name",
@@ -64,6 +64,11 @@ class Policies:
     def __init__(self, core: Core, engine: Engine) -> None:
         self._core = core
         self._engine = engine
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """The types and patterns that a policy may name."""
+        return self._engine.catalogue
 
     def list(self, access: Access, org: str) -> tuple[StoredPolicy, ...]:
         with self._core.store.reading() as connection:
@@ -186,7 +191,7 @@ class Policies:
 
         del access  # the draft is all that it reads
         given = PolicyDraft.read(body)
-        catalogue = self._engine.catalogue
+        catalogue = self.catalogue
         found = lint(Policy.from_dict(given.policy, known_types=catalogue), catalogue)
         return tuple(Problem(str(each.level), *each[1:]) for each in found)
 
@@ -195,7 +200,7 @@ class Policies:
     ) -> ReplayResult:
         """Decide the last checks by a policy once more, by a draft."""
         given = ReplayRequest.read(body)
-        catalogue = self._engine.catalogue
+        catalogue = self.catalogue
         draft = Policy.from_dict(given.policy, known_types=catalogue)
         with self._core.store.reading() as connection:
             _find(connection, access, org, policy_id)
