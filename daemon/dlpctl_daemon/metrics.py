@@ -22,7 +22,7 @@ class Latency(NamedTuple):
     """The time that most requests did not exceed, in seconds; None is longer than any bound."""
 
     name: str
-    count: int
+    requests: int
     median: float | None
     p95: float | None
 
@@ -76,14 +76,12 @@ class Metrics:
     def latency(self) -> list[Latency]:
         """Return how long checks have taken since the start, by route and by lane."""
         with self._lock:
-            routes = [(route, counts) for (_, route), counts in self._buckets.items()]
-            lanes = list(self._queued.items())
+            named = [(route, counts) for (_, route), counts in sorted(self._buckets.items())]
+            rows = [(route, counts) for route, counts in named if route.startswith(_CHECKS)]
+            rows += [(f"waiting: {lane}", counts) for lane, counts in sorted(self._queued.items())]
             return [
                 Latency(name, sum(counts), _quantile(counts, 0.5), _quantile(counts, 0.95))
-                for name, counts in sorted(
-                    [(name, counts) for name, counts in routes if name.startswith(_CHECKS)]
-                )
-                + [(f"waiting: {name}", counts) for name, counts in sorted(lanes)]
+                for name, counts in rows
             ]
 
     def housekeeping_failed(self) -> None:

@@ -29,25 +29,31 @@ from dlpctl.types import LARGEST_NUMBER
 
 _TENTHS = 1_000
 """Tenths of a percent in 100 percent."""
-_MOST_POLICIES = 10
-_SUMMED = "sum(allowed) AS allowed, sum(masked) AS masked, sum(blocked) AS blocked"
-_SEEN = "(:org_id IS NULL OR org_id = :org_id) AND day BETWEEN :first AND :last"
-_BY_DAY = f"""
-    SELECT day, {_SUMMED}, sum(bytes) AS bytes, sum(bytes_protected) AS bytes_protected,
-        sum(exposures) AS exposures
-    FROM daily WHERE {_SEEN} GROUP BY day"""
-_BY_DESTINATION = f"""
-    SELECT destination, {_SUMMED} FROM daily WHERE {_SEEN}
+_BY_DAY = """
+    SELECT day, sum(allowed) AS allowed, sum(masked) AS masked, sum(blocked) AS blocked,
+        sum(bytes) AS bytes, sum(bytes_protected) AS bytes_protected, sum(exposures) AS exposures
+    FROM daily
+    WHERE (:org_id IS NULL OR org_id = :org_id) AND day BETWEEN :first AND :last GROUP BY day"""
+_BY_DESTINATION = """
+    SELECT destination, sum(allowed) AS allowed, sum(masked) AS masked, sum(blocked) AS blocked
+    FROM daily
+    WHERE (:org_id IS NULL OR org_id = :org_id) AND day BETWEEN :first AND :last
     GROUP BY destination ORDER BY destination"""
-_BY_POLICY = f"""
+_BY_POLICY = """
     SELECT sums.*, json_extract(policies.body, '$.name') AS name, organizations.slug
     FROM (
-        SELECT org_id, policy_id, {_SUMMED} FROM daily WHERE {_SEEN} AND policy_id <> ''
+        SELECT org_id, policy_id,
+            sum(allowed) AS allowed, sum(masked) AS masked, sum(blocked) AS blocked
+        FROM daily
+        WHERE (:org_id IS NULL OR org_id = :org_id) AND day BETWEEN :first AND :last
+            AND policy_id <> ''
         GROUP BY org_id, policy_id ORDER BY sum(allowed + masked + blocked) DESC, policy_id
-        LIMIT {_MOST_POLICIES}
-    ) AS sums JOIN organizations USING (org_id) LEFT JOIN policies USING (policy_id)"""
-_BY_TYPE = f"""
-    SELECT type, destination, sum(found) AS found FROM daily_types WHERE {_SEEN}
+        LIMIT 10
+    ) AS sums JOIN organizations USING (org_id) LEFT JOIN policies USING (policy_id)
+    ORDER BY allowed + masked + blocked DESC, policy_id"""
+_BY_TYPE = """
+    SELECT type, destination, sum(found) AS found FROM daily_types
+    WHERE (:org_id IS NULL OR org_id = :org_id) AND day BETWEEN :first AND :last
     GROUP BY type, destination"""
 
 

@@ -14,8 +14,8 @@ from dlpctl.control.engine import Engine
 from dlpctl.control.events import record
 from dlpctl.control.groups import group_ids
 from dlpctl.control.keys import KeyKind, mint, shortened
-from dlpctl.control.resources.fields import MAX_NAME, fail
 from dlpctl.control.replay import RecordedCheck, Replay, ReplayedCheck, count_decisions
+from dlpctl.control.resources.fields import MAX_NAME, fail
 from dlpctl.control.resources.policies import (
     ChangedCheck,
     PolicyChange,

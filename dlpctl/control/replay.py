@@ -82,8 +82,7 @@ class Replay:
         to, recorded = Destination(destination), Decision(decision)
         after = self._decider(None, to)(findings).decision
         is_explained = (
-            version in self._versions
-            and self._decider(version, to)(findings).decision is recorded
+            version in self._versions and self._decider(version, to)(findings).decision is recorded
         )
         if not is_explained:
             after = max(after, recorded, key=_STRICTNESS.__getitem__)

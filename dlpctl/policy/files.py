@@ -141,13 +141,10 @@ def _yaml(text: str) -> object:
                     seen.add(key.value)
             return node
 
-    loader = UniqueKeyLoader(text)
     try:
-        return loader.get_single_data()
+        return yaml.load(text, UniqueKeyLoader)  # noqa: S506  # it is a safe loader
     except yaml.YAMLError as error:
         raise ValueError(str(error)) from None
-    finally:
-        loader.dispose()
 
 
 def _toml_lines(text: str) -> Mapping[str, int]:

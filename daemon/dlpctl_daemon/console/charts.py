@@ -53,6 +53,6 @@ def rounded_up(number: int) -> int:
     """Return the next number that reads well on an axis."""
     if number <= 1:
         return 1
-    unit = 10 ** (len(str(number)) - 1)
-    return next(step * unit // 10 for step in (10, 15, 20, 30, 40, 50, 60, 80, 100)
-                if step * unit >= number * 10)
+    unit = int("1" + "0" * (len(str(number)) - 1))
+    steps = (10, 15, 20, 30, 40, 50, 60, 80, 100)
+    return next(step * unit // 10 for step in steps if step * unit >= number * 10)

@@ -11,7 +11,7 @@ from flask import Response, render_template, request
 from dlpctl.control.resources.organizations import Organization
 from dlpctl.control.resources.policies import StoredPolicy
 from dlpctl.control.resources.shapes import plain
-from dlpctl.errors import DlpctlError, PolicyError, RequestError
+from dlpctl.errors import DlpctlError, NotFoundError, PolicyError, RequestError
 from dlpctl.policy.compare import changed_rules
 from dlpctl.policy.files import as_yaml, builtin_names, read_table
 from dlpctl.policy.loading import read_policy
@@ -162,7 +162,7 @@ def _find(visit: Visit, policy_id: str) -> tuple[Organization, StoredPolicy]:
         for policy in visit.ask("list_policies", organization.slug):
             if policy.policy_id == policy_id:
                 return organization, policy
-    raise RequestError("there is no such policy")
+    raise NotFoundError("there is no such policy")
 
 
 def _draft() -> str:
@@ -183,9 +183,9 @@ def _refuse_aliases(text: str) -> None:
     try:
         for event in yaml.parse(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
             if isinstance(event, yaml.AliasEvent):
+                line = event.start_mark.line + 1 if event.start_mark else 1
                 raise PolicyError(
-                    f"{_DRAFT}:{event.start_mark.line + 1}: aliases are not read here; write the"
-                    " value again"
+                    f"{_DRAFT}:{line}: aliases are not read here; write the value again"
                 )
     except yaml.YAMLError:
         return  # the reader of the draft says what is wrong

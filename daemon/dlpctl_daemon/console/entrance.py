@@ -74,9 +74,7 @@ class _Entrance(NamedTuple):
 
 
 def _form(after: str, problem: str = "") -> str:
-    return render_template(
-        "console/sign_in.html", title="Sign in", after=after, problem=problem
-    )
+    return render_template("console/sign_in.html", title="Sign in", after=after, problem=problem)
 
 
 def _to_console() -> Answer:

@@ -32,9 +32,7 @@ def add_files(blueprint: Blueprint) -> None:
         headers = {"Cache-Control": "private, max-age=86400"}
         return Response(_content(name), content_type=media, headers=headers)
 
-    blueprint.add_url_rule(
-        _PATH, "files", view, methods=["GET"], provide_automatic_options=False
-    )
+    blueprint.add_url_rule(_PATH, "files", view, methods=["GET"], provide_automatic_options=False)
     blueprint.add_app_template_global(address_of, "file_address")
 
 

@@ -95,9 +95,7 @@ def _nested(field: Field) -> type[Request] | None:
     return shape if shape is not None and issubclass(shape, Request) else None
 
 
-def _kind(
-    name: str, field: Field, choices: Choices
-) -> tuple[str, Sequence[tuple[str, str]]]:
+def _kind(name: str, field: Field, choices: Choices) -> tuple[str, Sequence[tuple[str, str]]]:
     schema = field.schema or {}
     types = schema.get("type", "string")
     if types == "array":

@@ -40,9 +40,7 @@ class _Chain:
 def show_checks(visit: Visit) -> Answer:
     offset = number_in("offset", 0, LARGEST_NUMBER)
     search = request.args.get("search", "")
-    found = visit.ask(
-        "search_audit", limit=_PAGE, offset=offset, org_id=visit.scope, search=search
-    )
+    found = visit.ask("search_audit", limit=_PAGE, offset=offset, org_id=visit.scope, search=search)
     page = PageOf.of("/console/checks", offset, len(found.items), found.total, search=search)
     return visit.page("checks", "Checks", items=found.items, page=page, search=search)
 

@@ -47,11 +47,14 @@ def preview_file(visit: Visit) -> Answer:
     """Return the preview of a file with its masked copy; nothing of it comes to be on a disk."""
     check_form(request.environ, visit.service.options.file_body)
     length, boundary = body_length(request.environ), request.mimetype_params["boundary"]
-    parts = {part.name: part for part in read_parts(request.environ["wsgi.input"], boundary, length)}
+    parts = {
+        part.name: part for part in read_parts(request.environ["wsgi.input"], boundary, length)
+    }
     if "file" not in parts or parts["file"].filename is None:
         raise RequestError("file: is missing")
-    fields = {name: part.data.decode("utf-8", "replace") for name, part in parts.items()
-              if name != "file"}
+    fields = {
+        name: part.data.decode("utf-8", "replace") for name, part in parts.items() if name != "file"
+    }
     name = base_name(parts["file"].filename)
     org, policy, destination = (fields.get(each, "") for each in ("org", "policy", "destination"))
     previews = visit.control.previews

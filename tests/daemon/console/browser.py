@@ -71,14 +71,10 @@ class Page:
             entry = message["params"]["entry"]
             if entry["level"] == "error":
                 self.problems.append(f"{entry['text']} {entry.get('url', '')}")
-        self._events.append(message.get("method", ""))
         return message
-
-    _events: list[str] = []
 
     def go(self, address: str) -> None:
         """Open an address, and wait until it is loaded."""
-        self._events = []
         answer = self.ask("Page.navigate", url=address)
         assert "errorText" not in answer, answer
         self.until("document.readyState === 'complete' && location.href !== 'about:blank'")
@@ -122,7 +118,10 @@ class Page:
         self.ask("Emulation.setEmulatedMedia", features=[scheme])
         self.ask(
             "Emulation.setDeviceMetricsOverride",
-            **{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600},
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=width < 600,
         )
 
     def violations(self) -> list[Any]:
@@ -142,7 +141,7 @@ def chromium(profile: Path) -> Iterator[Page]:
     """Start a browser, and end it."""
     to_browser, send = os.pipe()
     receive, from_browser = os.pipe()
-    script = f"exec 3<&{to_browser} 4>&{from_browser}; exec \"$@\""
+    script = f'exec 3<&{to_browser} 4>&{from_browser}; exec "$@"'
     command = ["bash", "-c", script, "bash", CHROMIUM, *_FLAGS, f"--user-data-dir={profile}"]
     with subprocess.Popen(
         command, pass_fds=(to_browser, from_browser), stderr=subprocess.DEVNULL

@@ -7,20 +7,6 @@ import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-PAGES = (
-    "/console/",
-    "/console/checks",
-    "/console/audit",
-    "/console/policies",
-    "/console/policies/new",
-    "/console/groups",
-    "/console/licenses",
-    "/console/organizations",
-    "/console/tokens",
-    "/console/playground",
-    "/console/agents",
-)
-
 
 class Person:
     """Somebody with a browser who has signed in."""
@@ -45,9 +31,7 @@ class Person:
         path = {f"path.{k[5:]}": v for k, v in fields.items() if k.startswith("path_")}
         rest = {k.replace("__", "."): v for k, v in fields.items() if not k.startswith("path_")}
         names = ",".join(rest)
-        return self.send(
-            f"/console/do/{operation}", next="/console/", fields=names, **path, **rest
-        )
+        return self.send(f"/console/do/{operation}", next="/console/", fields=names, **path, **rest)
 
     def ask(self, path: str, body: Any, **headers: str) -> TestResponse:
         return self.client.post(path, json=body, headers={"X-CSRF-Token": self.csrf} | headers)
