@@ -13,9 +13,10 @@ from werkzeug.routing import BaseConverter
 
 from dlpctl.control.resources import OPERATIONS, RESOURCES
 from dlpctl.errors import DlpctlError, RateLimitError, UnauthorizedError
-from dlpctl_daemon import docs
+from dlpctl_daemon import console, docs
 from dlpctl_daemon.api import HANDLERS
 from dlpctl_daemon.callers import Callers
+from dlpctl_daemon.console.sessions import Sessions
 from dlpctl_daemon.context import RequestContext, request_context
 from dlpctl_daemon.endpoints import Service, answerer, blueprint, json_response
 from dlpctl_daemon.frame import Frame
@@ -47,6 +48,7 @@ def create_app(
         Readiness(control.ready),
         Callers(control.checks.owner),
         HANDLERS,
+        Sessions(),
     )
     app = Application(service)
     for resource in RESOURCES:
@@ -56,6 +58,7 @@ def create_app(
         from dlpctl_daemon import hooks
 
         app.register_blueprint(hooks.blueprint(answer_event, service))
+    app.register_blueprint(console.blueprint(service))
     return app
 
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from dlpctl.control.service import ControlPlane
     from dlpctl_daemon.callers import Callers
+    from dlpctl_daemon.console.sessions import Sessions
     from dlpctl_daemon.limits import RateLimiter
     from dlpctl_daemon.logs import Log
     from dlpctl_daemon.metrics import Metrics
@@ -51,6 +52,8 @@ class Service(NamedTuple):
     callers: Callers
     handlers: Mapping[str, Callable[..., object]]
     """The functions of operations that no method of the control plane does alone, by name."""
+    sessions: Sessions
+    """Those of the console."""
 
 
 class Call(NamedTuple):

@@ -27,6 +27,8 @@ FILES = "files"
 _PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
 _TEXT_CHECK = "/api/preflight/text"
 _FILE_CHECK = "/api/preflight"
+_TEXT_PREVIEW, _FILE_PREVIEW = "/preview/text", "/preview/file"
+"""Ends of paths. Inspectors make previews, so they wait where contents for inspectors wait."""
 
 
 class Share(NamedTuple):
@@ -97,8 +99,10 @@ def lane_of(method: str, path: str, length: int) -> str:
     if method == "POST":
         if path in (_TEXT_CHECK, HOOK_PATH):
             return SMALL_TEXTS if length <= SMALL_BYTES else LARGE_TEXTS
-        if path == _FILE_CHECK:
+        if path == _FILE_CHECK or path.endswith(_FILE_PREVIEW):
             return FILES
+        if path.endswith(_TEXT_PREVIEW):
+            return LARGE_TEXTS
     if path in _PROBES:
         return PROBES
     return LOOKUPS if path.startswith(_FILE_CHECK) else ADMINISTRATION

@@ -10,10 +10,21 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from dlpctl import __version__
 
+_CHECKS = "/api/preflight"
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
+
+
+class Latency(NamedTuple):
+    """The time that most requests did not exceed, in seconds; None is longer than any bound."""
+
+    name: str
+    requests: int
+    median: float | None
+    p95: float | None
 
 
 class Metrics:
@@ -62,6 +73,17 @@ class Metrics:
         with self._lock:
             self._decisions[content, decision] += 1
 
+    def latency(self) -> list[Latency]:
+        """Return how long checks have taken since the start, by route and by lane."""
+        with self._lock:
+            named = [(route, counts) for (_, route), counts in sorted(self._buckets.items())]
+            rows = [(route, counts) for route, counts in named if route.startswith(_CHECKS)]
+            rows += [(f"waiting: {lane}", counts) for lane, counts in sorted(self._queued.items())]
+            return [
+                Latency(name, sum(counts), _quantile(counts, 0.5), _quantile(counts, 0.95))
+                for name, counts in rows
+            ]
+
     def housekeeping_failed(self) -> None:
         with self._lock:
             self._housekeeping_failures += 1
@@ -106,6 +128,16 @@ class Metrics:
             yield "# HELP process_resident_memory_bytes Memory that it holds."
             yield "# TYPE process_resident_memory_bytes gauge"
             yield f"process_resident_memory_bytes {memory}"
+
+
+def _quantile(counts: list[int], part: float) -> float | None:
+    """Return the upper bound of the bucket that a quantile is in."""
+    wanted, below = part * sum(counts), 0
+    for bound, number in zip(_BUCKETS, counts, strict=False):
+        below += number
+        if below >= wanted:
+            return bound
+    return None
 
 
 def _histogram(name: str, labels: str, counts: list[int], seconds: float) -> Iterator[str]:

@@ -80,6 +80,8 @@ def serve(
                 "listening",
                 address=where,
                 docs=f"{where}/docs",
+                console=f"{where}/",
+                sign_in="dlpctl console",
                 folder=str(folder),
                 admin_token=str(token_file),
             )

@@ -13,10 +13,14 @@ from dlpctl.control.resources.analytics import (
     PERIOD,
     PERIODS,
     Day,
+    DestinationSums,
     DetectedType,
     DetectionBreakdown,
     OrganizationAnalytics,
+    Overview,
+    PolicySums,
     TimeSeries,
+    TypeByDestination,
 )
 from dlpctl.control.store import Row
 from dlpctl.detect.patterns.catalogue import labels as type_labels
@@ -25,11 +29,41 @@ from dlpctl.types import LARGEST_NUMBER
 
 _TENTHS = 1_000
 """Tenths of a percent in 100 percent."""
+_BY_DAY = """
+    SELECT day, sum(allowed) AS allowed, sum(masked) AS masked, sum(blocked) AS blocked,
+        sum(bytes) AS bytes, sum(bytes_protected) AS bytes_protected, sum(exposures) AS exposures
+    FROM daily
+    WHERE (:org_id IS NULL OR org_id = :org_id) AND day BETWEEN :first AND :last GROUP BY day"""
+_BY_DESTINATION = """
+    SELECT destination, sum(allowed) AS allowed, sum(masked) AS masked, sum(blocked) AS blocked
+    FROM daily
+    WHERE (:org_id IS NULL OR org_id = :org_id) AND day BETWEEN :first AND :last
+    GROUP BY destination ORDER BY destination"""
+_BY_POLICY = """
+    SELECT sums.*, json_extract(policies.body, '$.name') AS name, organizations.slug
+    FROM (
+        SELECT org_id, policy_id,
+            sum(allowed) AS allowed, sum(masked) AS masked, sum(blocked) AS blocked
+        FROM daily
+        WHERE (:org_id IS NULL OR org_id = :org_id) AND day BETWEEN :first AND :last
+            AND policy_id <> ''
+        GROUP BY org_id, policy_id ORDER BY sum(allowed + masked + blocked) DESC, policy_id
+        LIMIT 10
+    ) AS sums JOIN organizations USING (org_id) LEFT JOIN policies USING (policy_id)
+    ORDER BY allowed + masked + blocked DESC, policy_id"""
+_BY_TYPE = """
+    SELECT type, destination, sum(found) AS found FROM daily_types
+    WHERE (:org_id IS NULL OR org_id = :org_id) AND day BETWEEN :first AND :last
+    GROUP BY type, destination"""
 
 
 class _Span(NamedTuple):
     first: date
     last: date
+
+    def of(self, org_id: str | None) -> dict[str, str | None]:
+        """Return the values of a query about an organization, or about all."""
+        return {"org_id": org_id, "first": str(self.first), "last": str(self.last)}
 
 
 class Analytics:
@@ -69,13 +103,8 @@ class Analytics:
         span = self._span(period)
         with self._core.store.reading() as connection:
             org_id = find_organization(connection, access, org)["org_id"]
-            rows = connection.execute(
-                "SELECT * FROM daily WHERE org_id = ? AND day BETWEEN ? AND ?",
-                (org_id, *map(str, span)),
-            ).fetchall()
-        by_day = {row["day"]: row for row in rows}
-        days = [str(span.first + timedelta(days=number)) for number in range(PERIODS[period])]
-        return TimeSeries(org_id, period, tuple(_day(day, by_day.get(day)) for day in days))
+            rows = connection.execute(_BY_DAY, span.of(org_id)).fetchall()
+        return TimeSeries(org_id, period, _days(span, rows))
 
     def detections(
         self, access: Access, org: str, period: str = DEFAULT_PERIOD
@@ -100,17 +129,72 @@ class Analytics:
             *map(str, span),
         )
 
+    def overview(
+        self, access: Access, *, period: str = DEFAULT_PERIOD, org_id: str | None = None
+    ) -> Overview:
+        """Return the sums over all organizations that the access sees, or over one of them."""
+        span = self._span(period)
+        with self._core.store.reading() as connection:
+            one = access.org_id
+            if org_id is not None:
+                one = find_organization(connection, access, org_id)["org_id"]
+            days, destinations, policies, types = (
+                connection.execute(sql, span.of(one)).fetchall()
+                for sql in (_BY_DAY, _BY_DESTINATION, _BY_POLICY, _BY_TYPE)
+            )
+        return Overview(
+            data=_days(span, days),
+            destinations=tuple(
+                DestinationSums(row["destination"], *_outcomes(row)) for row in destinations
+            ),
+            policies=tuple(
+                PolicySums(
+                    row["policy_id"], row["name"] or "(deleted)", row["slug"], *_outcomes(row)
+                )
+                for row in policies
+            ),
+            types=_types(types),
+            bytes_protected=_answered(sum(row["bytes_protected"] for row in days)),
+            prevented_exposures=_answered(sum(row["exposures"] for row in days)),
+            from_date=str(span.first),
+            to_date=str(span.last),
+        )
+
     def _span(self, period: str) -> _Span:
         PERIOD.read(period, "period")
         today = self._core.clock().astimezone(UTC).date()
         return _Span(today - timedelta(days=PERIODS[period] - 1), today)
 
 
+def _days(span: _Span, rows: Sequence[Row]) -> tuple[Day, ...]:
+    """Return every day of a span, with the sums of those that have any."""
+    by_day = {row["day"]: row for row in rows}
+    count = (span.last - span.first).days + 1
+    days = (str(span.first + timedelta(days=number)) for number in range(count))
+    return tuple(_day(day, by_day.get(day)) for day in days)
+
+
 def _day(day: str, row: Row | None) -> Day:
     if row is None:
         return Day(day, 0, 0, 0, 0, 0)
-    outcomes = (row["allowed"], row["masked"], row["blocked"])
-    return Day(day, _answered(sum(outcomes)), *outcomes, row["bytes"])
+    outcomes = _outcomes(row)
+    return Day(day, _answered(sum(outcomes)), *outcomes, _answered(row["bytes"]))
+
+
+def _outcomes(row: Row) -> tuple[int, int, int]:
+    return (_answered(row["allowed"]), _answered(row["masked"]), _answered(row["blocked"]))
+
+
+def _types(rows: Sequence[Row]) -> tuple[TypeByDestination, ...]:
+    """Return the types that were found, the most frequent first."""
+    found: dict[str, dict[str, int]] = {}
+    for row in rows:
+        found.setdefault(row["type"], {})[row["destination"]] = _answered(row["found"])
+    by_count = sorted(found.items(), key=lambda item: (-sum(item[1].values()), item[0]))
+    return tuple(
+        TypeByDestination(name, label(name), _answered(sum(counts.values())), counts)
+        for name, counts in by_count
+    )
 
 
 def _answered(total: int | None) -> int:

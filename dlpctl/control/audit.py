@@ -15,16 +15,19 @@ from dlpctl.control.resources.audit import (
     LIMIT,
     MAX_SEARCH,
     OFFSET,
+    AuditedCheck,
     AuditEvent,
     AuditHead,
     AuditItem,
     AuditPage,
     ChainReport,
     EventPage,
+    FoundType,
 )
 from dlpctl.control.resources.fields import fail
 from dlpctl.control.store import Row
 from dlpctl.control.verify import Verifier
+from dlpctl.errors import NotFoundError
 from dlpctl.regex import lazy
 
 _GRAM = 3
@@ -39,6 +42,7 @@ _COLUMNS = (
     " org_id, org_name"
 )
 _ITEM = f"{_COLUMNS} {_FROM}"
+_ONE = f"SELECT * {_FROM} WHERE preflight_id = ?"
 _BY_ID = (
     "WHERE preflight_id >= :begin AND preflight_id < :end AND (:org_id IS NULL OR org_id = :org_id)"
 )
@@ -159,6 +163,20 @@ class Audit:
                 connection, wanted, self._core.chain.read(connection), limit, offset
             )
         return AuditPage(tuple(AuditItem(*row) for row in rows), limit, offset, total)
+
+    def check(self, access: Access, preflight_id: str) -> AuditedCheck:
+        """Return a check by its id."""
+        with self._core.store.reading() as connection:
+            row = preflight_id.isprintable() and connection.execute(_ONE, (preflight_id,))
+            found = row.fetchone() if row else None
+        if found is None or access.org_id not in (None, found["org_id"]):
+            raise NotFoundError("there is no such check")
+        values = {name: found[name] for name in AuditedCheck.fields}
+        values["is_file"] = bool(found["is_file"])
+        values["detected"] = tuple(
+            FoundType(name, count) for name, count, _ in json.loads(found["detected"])
+        )
+        return AuditedCheck(**values)
 
     def export(
         self, access: Access, *, org_id: str | None = None, search: str | None = None

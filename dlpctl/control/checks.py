@@ -116,9 +116,9 @@ class Checks:
                 f"text: {size:,} bytes are too many; the limit is {self._limits.text_bytes:,}"
             )
         if self._inspector is not None and size > self._inspector.text_bytes:
-            report = self._inspector.check_text(self._stored(covered, to), text)
+            report = self._inspector.check_text(self.stored(covered, to), text)
         else:
-            report = self._checker(covered, to).check(text)
+            report = self.checker(covered, to).check(text)
         return self._submit(covered, to, report, size)
 
     def check_file(
@@ -140,10 +140,10 @@ class Checks:
         reading = self._limits.reading
         if self._inspector is not None:
             report, masked = self._inspector.check_file(
-                self._stored(covered, to), data, name, reading
+                self.stored(covered, to), data, name, reading
             )
         else:
-            report, masked = check_file(self._checker(covered, to), data, name, reading)
+            report, masked = check_file(self.checker(covered, to), data, name, reading)
         if masked is None:
             return self._submit(covered, to, report, len(data), is_file=True).recorded()
         self._files.put(report.preflight_id, name, masked)
@@ -241,7 +241,8 @@ class Checks:
             )
         return chosen
 
-    def _checker(self, covered: CoveredPolicy, to: Destination) -> Checker:
+    def checker(self, covered: CoveredPolicy, to: Destination) -> Checker:
+        """Return the checker of a policy in this process."""
         return self._engine.checker(
             covered.policy_id,
             covered.version,
@@ -251,10 +252,11 @@ class Checks:
             lambda: Policy.from_dict(json.loads(self._body(covered))),
         )
 
-    def _stored(self, covered: CoveredPolicy, to: Destination) -> StoredPolicy:
+    def stored(self, covered: CoveredPolicy, to: Destination) -> StoredPolicy:
+        """Return what an inspector needs to know of a policy."""
         # Patterns of the policy are compiled here at the latest, so that the inspector only reads
         # them.
-        self._checker(covered, to)
+        self.checker(covered, to)
         return StoredPolicy(
             covered.policy_id,
             covered.version,

@@ -27,16 +27,16 @@ _OUTCOMES = {"ALLOWED": 0, "ALLOWED_WITH_MASKING": 1, "BLOCKED": 2}
 _json = json.JSONEncoder(separators=(",", ":")).encode
 # A sum stops at its bound: no check is refused for it.
 _ADD_TO_DAY = """
-    INSERT INTO daily VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO UPDATE SET
-    allowed = min(allowed + excluded.allowed, ?9),
-    masked = min(masked + excluded.masked, ?9),
-    blocked = min(blocked + excluded.blocked, ?9),
-    bytes = min(bytes + excluded.bytes, ?9),
-    bytes_protected = min(bytes_protected + excluded.bytes_protected, ?9),
-    exposures = min(exposures + excluded.exposures, ?9)"""
+    INSERT INTO daily VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT DO UPDATE SET
+    allowed = min(allowed + excluded.allowed, ?11),
+    masked = min(masked + excluded.masked, ?11),
+    blocked = min(blocked + excluded.blocked, ?11),
+    bytes = min(bytes + excluded.bytes, ?11),
+    bytes_protected = min(bytes_protected + excluded.bytes_protected, ?11),
+    exposures = min(exposures + excluded.exposures, ?11)"""
 _ADD_TO_TYPES = """
-    INSERT INTO daily_types VALUES (?1, ?2, ?3, ?4)
-    ON CONFLICT DO UPDATE SET found = min(found + excluded.found, ?5)"""
+    INSERT INTO daily_types VALUES (?1, ?2, ?3, ?4, ?5)
+    ON CONFLICT DO UPDATE SET found = min(found + excluded.found, ?6)"""
 
 
 class Entry(NamedTuple):
@@ -95,8 +95,9 @@ class Ledger:
         self._used: dict[tuple[str, str], int] = {}
         self._phrases: dict[bytes, int] = {}
         self._phrase_uses: Counter[int] = Counter()
-        self._days: dict[tuple[str, str], list[int]] = {}
-        self._types: Counter[tuple[str, str, str]] = Counter()
+        self._days: dict[tuple[str, str, str, str], list[int]] = {}
+        """Sums by organization, day, policy and destination."""
+        self._types: Counter[tuple[str, str, str, str]] = Counter()
 
     @classmethod
     def of(cls, batch: Batch, directory: Directory, core: Core) -> Ledger:
@@ -155,7 +156,7 @@ class Ledger:
         """Count checks that are not listed; bytes and findings are protected in proportion."""
         month = day[:7]
         self._used[license_id, month] = self.checks(license_id, month) + added.checks
-        sums = self._days.setdefault((org_id, day), [0] * 6)
+        sums = self._days.setdefault((org_id, day, "", ""), [0] * 6)
         acted, findings = added.masked + added.blocked, sum(added.found.values())
         more = (
             *(added.allowed, added.masked, added.blocked, added.size),
@@ -164,7 +165,7 @@ class Ledger:
         )
         sums[:] = map(add, sums, more)
         for name, count in added.found.items():
-            self._types[org_id, day, name] += count
+            self._types[org_id, day, name, ""] += count
         numbers = {"day": day, "checks": added.checks, "findings": findings}
         event = events.Event(
             self._core.now(), license_id, events.SUMS_REPORTED, org_id, license_id, numbers
@@ -198,7 +199,7 @@ class Ledger:
         self._ends = self._ends._replace(last_seq=seq, last_link=link)
         self._used[license_id, month] = used + 1
         self._phrase_uses[phrase_id] += 1
-        self._count(covered.org_id, entry)
+        self._count(covered, entry)
 
     def _covered(self, policy_id: str) -> CoveredPolicy | None:
         if policy_id not in self._covered_policies:
@@ -236,16 +237,16 @@ class Ledger:
             phrase_id = self._phrases[digest] = row["phrase_id"]
         return phrase_id
 
-    def _count(self, org_id: str, entry: Entry) -> None:
-        day = entry.created_at[:10]
-        sums = self._days.setdefault((org_id, day), [0] * 6)
+    def _count(self, covered: CoveredPolicy, entry: Entry) -> None:
+        org_id, day, to = covered.org_id, entry.created_at[:10], entry.destination
+        sums = self._days.setdefault((org_id, day, covered.policy_id, to), [0] * 6)
         sums[_OUTCOMES[entry.decision]] += 1
         sums[3] += entry.size
         if entry.decision != "ALLOWED":
             sums[4] += entry.size
             sums[5] += sum(count for _, count, _ in entry.detected)
         for name, count, _ in entry.detected:
-            self._types[org_id, day, name] += count
+            self._types[org_id, day, name, to] += count
 
     def flush(self) -> None:
         self._directory.count(self._used)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping
+from datetime import UTC
 from typing import Any
 
 from dlpctl.control.access import Access, Role
@@ -13,17 +14,23 @@ from dlpctl.control.engine import Engine
 from dlpctl.control.events import record
 from dlpctl.control.groups import group_ids
 from dlpctl.control.keys import KeyKind, mint, shortened
+from dlpctl.control.replay import RecordedCheck, Replay, ReplayedCheck, count_decisions
 from dlpctl.control.resources.fields import MAX_NAME, fail
 from dlpctl.control.resources.policies import (
+    ChangedCheck,
     PolicyChange,
+    PolicyDraft,
     PolicyKey,
     PolicyRequest,
     PolicyVersion,
+    Problem,
+    ReplayRequest,
+    ReplayResult,
     StoredPolicy,
 )
 from dlpctl.control.store import Row
 from dlpctl.control.writer import Batch
-from dlpctl.policy.model import Policy
+from dlpctl.policy.model import Catalogue, Policy
 
 _CONTENT = (
     "name",
@@ -43,12 +50,25 @@ _DEFAULT = """
     WHERE policy_groups.org_id = ? AND policy_groups.is_default AND policies.is_active
     ORDER BY policies.created_at, policies.rowid LIMIT 1"""
 _FIND = "SELECT * FROM policies WHERE org_id = :org_id AND policy_id = :given"
+# The unary plus keeps SQLite from sorting: it walks the log from the newest check.
+_LAST_CHECKS = """
+    SELECT preflight_id, created_at, destination, decision, policy_version, detected
+    FROM checks JOIN phrases USING (phrase_id)
+    WHERE +policy_id = ? AND seq > ? ORDER BY seq DESC LIMIT ?"""
+_MOST_SHOWN = 100
+_MOST_WALKED = 200_000
+"""Checks of the log in which those of the policy are looked for."""
 
 
 class Policies:
     def __init__(self, core: Core, engine: Engine) -> None:
         self._core = core
         self._engine = engine
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """The types and patterns that a policy may name."""
+        return self._engine.catalogue
 
     def list(self, access: Access, org: str) -> tuple[StoredPolicy, ...]:
         with self._core.store.reading() as connection:
@@ -165,6 +185,41 @@ class Policies:
             for row in rows
         )
 
+    def lint(self, access: Access, body: Mapping[str, Any]) -> tuple[Problem, ...]:
+        """Return the problems of a draft; raises `PolicyError` for what cannot be read."""
+        from dlpctl.policy.lint import lint
+
+        del access  # the draft is all that it reads
+        given = PolicyDraft.read(body)
+        catalogue = self.catalogue
+        found = lint(Policy.from_dict(given.policy, known_types=catalogue), catalogue)
+        return tuple(Problem(str(each.level), *each[1:]) for each in found)
+
+    def replay(
+        self, access: Access, org: str, policy_id: str, body: Mapping[str, Any]
+    ) -> ReplayResult:
+        """Decide the last checks by a policy once more, by a draft."""
+        given = ReplayRequest.read(body)
+        catalogue = self.catalogue
+        draft = Policy.from_dict(given.policy, known_types=catalogue)
+        with self._core.store.reading() as connection:
+            _find(connection, access, org, policy_id)
+            oldest = self._core.chain.read(connection).last_seq - _MOST_WALKED
+            rows = connection.execute(_LAST_CHECKS, (policy_id, oldest, given.checks)).fetchall()
+        versions = {each.version: each.policy for each in self.versions(access, org, policy_id)}
+        today = self._core.clock().astimezone(UTC).date()
+        checks = [RecordedCheck(*row) for row in rows]
+        replayed = Replay(draft, versions, catalogue, today)(checks)
+        changed = [each for each in replayed if each.is_changed]
+        return ReplayResult(
+            len(replayed),
+            len(changed),
+            sum(not each.is_explained for each in replayed),
+            count_decisions(check.decision for check in checks),
+            count_decisions(each.after for each in replayed),
+            tuple(_changed(each) for each in changed[:_MOST_SHOWN]),
+        )
+
     def _policy(self, content: Mapping[str, Any], org_id: str) -> Policy:
         policy = self._engine.policy(content, org_id)
         for field, text in (("name", policy.name), *(("tags", tag) for tag in policy.tags)):
@@ -183,6 +238,12 @@ class Policies:
             api_key=key if access.sees_keys else shortened(key),
             policy=policy,
         )
+
+
+def _changed(replayed: ReplayedCheck) -> ChangedCheck:
+    check = replayed.check
+    types = tuple(name for name, *_ in json.loads(check.detected))
+    return ChangedCheck(*check[:4], str(replayed.after), types)
 
 
 def insert_policy(

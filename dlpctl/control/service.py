@@ -33,6 +33,7 @@ from dlpctl.control.maintenance import Maintenance
 from dlpctl.control.offline import HEAD_FILE
 from dlpctl.control.organizations import Organizations
 from dlpctl.control.policies import Policies
+from dlpctl.control.previews import Previews
 from dlpctl.control.signing import ISSUER, Signer
 from dlpctl.control.store import Store
 from dlpctl.control.tokens import Tokens
@@ -71,6 +72,7 @@ class ControlPlane:
         self.tokens = Tokens(core, folder / FIRST_ADMIN)
         directory = Directory(core.ring)
         self.checks = Checks(core, engine, directory, files, limits, inspector)
+        self.previews = Previews(core, directory, self.checks, limits, inspector)
         self.usage = Usage(core, directory)
         self.analytics = Analytics(core)
         self.audit = Audit(core)

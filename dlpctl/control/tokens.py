@@ -8,7 +8,7 @@ from typing import Any
 
 from dlpctl.control.access import LOCAL, Access, Role
 from dlpctl.control.core import OVERLAP, Core, find_organization, new_id
-from dlpctl.control.events import note_use, record
+from dlpctl.control.events import Event, append, note_use, record
 from dlpctl.control.keys import KeyKind, mint, well_formed
 from dlpctl.control.resources.fields import fail
 from dlpctl.control.resources.tokens import Token, TokenRequest
@@ -18,6 +18,7 @@ from dlpctl.control.writer import Batch
 from dlpctl.errors import ForbiddenError, NotFoundError, StoreError, UnauthorizedError
 from dlpctl.newfiles import replacing
 
+_BY_ID = "SELECT * FROM tokens WHERE token_id = ?"
 _BY_LOOKUP = "SELECT * FROM tokens WHERE lookup = ?"
 
 
@@ -29,11 +30,33 @@ class Tokens:
     def authenticate(self, token: str | None) -> Access:
         if not token:
             raise UnauthorizedError("send an admin token as 'Authorization: Bearer <TOKEN>'")
-        row = self._core.unless_rotated(lambda: self._known(token))
+        return self._access(self._core.unless_rotated(lambda: self._known(token)))
+
+    def access_of(self, token_id: str) -> Access:
+        """Return what a token that has signed in may do now; raises `UnauthorizedError` where it
+        was revoked or has expired since.
+        """
+        return self._access(self._core.unless_rotated(lambda: self._stored(token_id)))
+
+    def record_session(self, access: Access, action: str) -> None:
+        """Record that the holder of a token signed in or out."""
+        core = self._core
+        event = Event(core.now(), access.token_id, action, access.org_id or "", access.token_id)
+        core.store.run(lambda batch: append(batch.connection, core, event))
+
+    def _access(self, row: Row) -> Access:
         if row["expires_at"] and row["expires_at"] <= self._core.now():
             raise UnauthorizedError(f"the admin token expired on {row['expires_at']}")
         note_use(self._core, row["token_id"], row["org_id"] or "")
         return Access(Role(row["role"]), row["org_id"], row["token_id"])
+
+    def _stored(self, token_id: str) -> Row:
+        with self._core.store.reading() as connection:
+            row: Row | None = connection.execute(_BY_ID, (token_id,)).fetchone()
+            if row is None:
+                raise UnauthorizedError("the admin token was revoked")
+            check_rows(connection, self._core.ring.current, "tokens", [row])
+        return row
 
     def _known(self, token: str) -> Row:
         core = self._core

@@ -44,7 +44,9 @@ _COUNTED = {
         ) GROUP BY key""",
     ),
     "daily": (
-        "SELECT org_id || ' ' || day AS key, allowed + masked + blocked AS found FROM daily",
+        """
+        SELECT org_id || ' ' || day AS key, sum(allowed + masked + blocked) AS found FROM daily
+        GROUP BY 1""",
         """
         SELECT key, sum(found) AS found FROM (
             SELECT org_id || ' ' || substr(created_at, 1, 10) AS key, 1 AS found

@@ -44,19 +44,37 @@ class _Form(NamedTuple):
 
 def read_table_file(path: Path) -> TableFile:
     """Read a file by its suffix; raises `PolicyError`, which starts with the file's name."""
-    text = _text_of(path)
-    form = _FORMS.get(path.suffix.lower())
+    return read_table(_text_of(path), path.name, path.suffix.lower())
+
+
+def read_table(text: str, name: str, suffix: str) -> TableFile:
+    """Read a text in the form of a suffix; `name` is its name in errors."""
+    form = _FORMS.get(suffix)
     if form is None:
-        raise PolicyError(
-            f"{path.name}: name it .toml, .yaml, .yml or .json, so that its form is known"
-        )
+        raise PolicyError(f"{name}: name it .toml, .yaml, .yml or .json, so that its form is known")
     try:
         data = form.read(text)
     except ValueError as error:
-        raise PolicyError(f"{path.name}: {' '.join(str(error).split())}") from None
+        raise PolicyError(f"{name}: {' '.join(str(error).split())}") from None
     except RecursionError:
-        raise PolicyError(f"{path.name}: nested too deeply") from None
-    return TableFile(data, Source(path.name, PolicyError, cache(lambda: form.lines(text))))
+        raise PolicyError(f"{name}: nested too deeply") from None
+    return TableFile(data, Source(name, PolicyError, cache(lambda: form.lines(text))))
+
+
+def as_yaml(table: Mapping[str, object]) -> str:
+    """Return the text of a YAML file with this table."""
+    import yaml
+
+    class IndentedDumper(yaml.SafeDumper):
+        """PyYAML puts the items of a list as far left as its key, which few people do."""
+
+        def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
+            del indentless
+            super().increase_indent(flow, False)
+
+    return yaml.dump(
+        dict(table), Dumper=IndentedDumper, sort_keys=False, allow_unicode=True, width=100
+    )
 
 
 def _text_of(path: Path) -> str:
@@ -123,13 +141,10 @@ def _yaml(text: str) -> object:
                     seen.add(key.value)
             return node
 
-    loader = UniqueKeyLoader(text)
     try:
-        return loader.get_single_data()
+        return yaml.load(text, UniqueKeyLoader)  # noqa: S506  # it is a safe loader
     except yaml.YAMLError as error:
         raise ValueError(str(error)) from None
-    finally:
-        loader.dispose()
 
 
 def _toml_lines(text: str) -> Mapping[str, int]:

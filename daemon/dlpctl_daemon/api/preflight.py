@@ -36,7 +36,7 @@ def check_file(call: Call) -> object:
     result = call.control.checks.check_file(
         call.key,
         file.data,
-        _base_name(file.filename or ""),
+        base_name(file.filename or ""),
         fields.destination,
         org_id=fields.org_id,
         policy_id=fields.policy_id,
@@ -88,7 +88,7 @@ def _form(sent: Request) -> tuple[FileCheck, Part]:
     return FileCheck.read(fields | dict.fromkeys(files, "")), files["file"]
 
 
-def _base_name(name: str) -> str:
+def base_name(name: str) -> str:
     """Return the name without folders of whatever system and without what cannot be printed."""
     last = name.replace("\\", "/").rpartition("/")[2]
     printable = "".join(character for character in last if character.isprintable())

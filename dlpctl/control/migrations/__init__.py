@@ -26,6 +26,7 @@ _NAMES = (
     "policy_owners",
     "substrings",
     "evidence",
+    "breakdowns",
 )
 
 

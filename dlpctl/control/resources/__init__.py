@@ -9,6 +9,7 @@ from __future__ import annotations
 from dlpctl.control.resources import (
     analytics,
     audit,
+    console,
     groups,
     health,
     licenses,
@@ -32,6 +33,7 @@ RESOURCES: tuple[Resource, ...] = tuple(
         tokens,
         analytics,
         audit,
+        console,
         health,
     )
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from dlpctl.control.resources import fields
 from dlpctl.control.resources.operations import Resource
@@ -67,6 +67,50 @@ class DetectionBreakdown(Answer):
     to_date: str = fields.day()
 
 
+class DestinationSums(Answer):
+    """Checks of contents that were to go to a destination; empty where it is not known."""
+
+    destination: str = fields.text()
+    allowed: int = fields.integer()
+    masked: int = fields.integer()
+    blocked: int = fields.integer()
+
+
+class PolicySums(Answer):
+    """Checks by a policy."""
+
+    policy_id: str = fields.text()
+    name: str = fields.text()
+    org_slug: str = fields.text()
+    allowed: int = fields.integer()
+    masked: int = fields.integer()
+    blocked: int = fields.integer()
+
+
+class TypeByDestination(Answer):
+    """Findings of a type, in all and by destination."""
+
+    type: str = fields.text()
+    label: str = fields.text("for people")
+    count: int = fields.integer()
+    destinations: Mapping[str, int] = fields.any_value(
+        {"type": "object", "additionalProperties": {"type": "integer"}}
+    )
+
+
+class Overview(Answer):
+    """Sums over a period, in all and by day, destination, policy and type."""
+
+    data: Sequence[Day] = fields.array(Day)
+    destinations: Sequence[DestinationSums] = fields.array(DestinationSums)
+    policies: Sequence[PolicySums] = fields.array(PolicySums, description="the ten with most")
+    types: Sequence[TypeByDestination] = fields.array(TypeByDestination)
+    bytes_protected: int = fields.integer("of checks that were masked or blocked")
+    prevented_exposures: int = fields.integer("findings in checks that were masked or blocked")
+    from_date: str = fields.day()
+    to_date: str = fields.day()
+
+
 resource = Resource(
     "Analytics", "What an organization's checks came to. A period ends today, in UTC."
 )
@@ -96,4 +140,13 @@ resource.operation(
     DetectionBreakdown,
     "Findings by type",
     query=_QUERY,
+)
+resource.operation(
+    "get_overview",
+    "GET /api/analytics",
+    "analytics.overview",
+    Overview,
+    "Sums over a period, for all organizations or one",
+    query=_QUERY | {"org_id": fields.text("of this organization alone, by id or slug")},
+    fails=(404,),
 )

@@ -29,6 +29,23 @@ class AuditItem(Answer):
     org_name: str = fields.text()
 
 
+class FoundType(Answer):
+    """The findings of one type in a check."""
+
+    type: str = fields.text("such as EMAIL")
+    count: int = fields.integer(low=1)
+
+
+class AuditedCheck(AuditItem):
+    """A check with all that the log has of it, save samples."""
+
+    policy_id: str = fields.text()
+    license_id: str = fields.text()
+    bytes: int = fields.integer("of the content")
+    is_file: bool = fields.flag()
+    detected: Sequence[FoundType] = fields.array(FoundType)
+
+
 class AuditPage(Answer):
     """Some checks, the newest first."""
 
@@ -115,6 +132,13 @@ resource.operation(
     "Give the whole log, one JSON object a line",
     query=_FILTER,
     media=LINES,
+)
+resource.operation(
+    "get_audited_check",
+    "GET /api/audit/checks/<preflight_id>",
+    "audit.check",
+    AuditedCheck,
+    "Show what the log has of a check",
 )
 resource.operation(
     "list_events",

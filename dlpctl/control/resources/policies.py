@@ -6,15 +6,16 @@
 # ruff: noqa: N815  # the interface names some fields in camel case
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dlpctl.control.resources import fields
 from dlpctl.control.resources.operations import Resource
 from dlpctl.control.resources.shapes import Answer, Json, Request
 from dlpctl.policy.model import Policy
-from dlpctl.types import Action, Category, Destination
+from dlpctl.types import Action, Category, Decision, Destination
 
+MOST_REPLAYED = 10_000
 _WHERE = "where the content is to go"
 _ANSWERED = fields.any_value(
     {"description": "of an answer that is sent back; ignored"}, default=None
@@ -165,6 +166,54 @@ class PolicyKey(Answer):
     policy_id: str = fields.text()
 
 
+class PolicyDraft(Request):
+    """A policy that is not saved."""
+
+    policy: Any = fields.any_value(_OBJECT | {"description": "as a policy file has it"})
+
+
+class ReplayRequest(PolicyDraft):
+    """A draft, and how many of the policy's last checks to decide by it."""
+
+    checks: int = fields.integer(low=1, high=MOST_REPLAYED, default=1_000)
+
+
+class Problem(Answer):
+    """A rule, name or exception that has no effect, or a type that no rule covers."""
+
+    level: str = fields.text("error, warning or note")
+    code: str = fields.text()
+    place: str = fields.text("such as rules[2]; empty for the policy itself")
+    message: str = fields.text()
+
+
+class ChangedCheck(Answer):
+    """A check that the draft decides otherwise."""
+
+    preflight_id: str = fields.text()
+    created_at: str = fields.moment()
+    destination: str = fields.one_of(Destination, _WHERE)
+    before: str = fields.one_of(Decision)
+    after: str = fields.one_of(Decision)
+    types: Sequence[str] = fields.array(fields.text())
+
+
+_COUNTS = fields.any_value({"type": "object", "additionalProperties": {"type": "integer"}})
+
+
+class ReplayResult(Answer, name="Replay"):
+    """The decisions of a draft on the types and counts of recorded checks."""
+
+    checks: int = fields.integer()
+    changed: int = fields.integer()
+    unexplained: int = fields.integer(
+        "checks that scores, exceptions or uninspected content decided; none becomes milder"
+    )
+    before: Mapping[str, int] = _COUNTS
+    after: Mapping[str, int] = _COUNTS
+    items: Sequence[ChangedCheck] = fields.array(ChangedCheck, description="the newest 100")
+
+
 resource = Resource(
     "Policies",
     "What happens to what is found. Each has a key of its own, which opens checks by it.",
@@ -213,4 +262,20 @@ resource.operation(
     "policies.versions",
     fields.array(PolicyVersion),
     "List what a policy has said, the newest first",
+)
+resource.operation(
+    "lint_policy",
+    "POST /api/policies/lint",
+    "policies.lint",
+    fields.array(Problem),
+    "Find rules without effect, and types that no rule covers",
+    body=PolicyDraft,
+)
+resource.operation(
+    "replay_policy",
+    f"POST {_ONE}/replay",
+    "policies.replay",
+    ReplayResult,
+    "Decide the policy's last checks by a draft, as far as types and counts tell",
+    body=ReplayRequest,
 )

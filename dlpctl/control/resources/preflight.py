@@ -96,6 +96,23 @@ class CheckResult(Answer, name="PreflightResult"):
         return answer | {"policy_version": self.policy_version, "created_at": self.created_at}
 
 
+class PreviewRequest(Request):
+    """A text to mask without a record."""
+
+    text: str = fields.text("1 MiB of UTF-8 at most, if not set otherwise")
+    destination: str = DESTINATION
+
+
+class Preview(Answer):
+    """The decision of a policy on a content that was not checked for real."""
+
+    decision: str = fields.one_of(Decision)
+    summary: str = fields.text("for people")
+    detected: Sequence[CheckedDetection] = fields.array(CheckedDetection)
+    masked_content: str | None = fields.any_value({"type": ["string", "null"]})
+    policy_version: str = fields.text()
+
+
 resource = Resource(
     "Preflight", "Checks of content before it goes somewhere, by the policy whose key opens them."
 )
@@ -142,4 +159,12 @@ resource.operation(
     credential=Credential.POLICY_KEY,
     media="application/octet-stream",
     fails=(429,),
+)
+resource.operation(
+    "preview_text",
+    "POST /api/orgs/<org_id>/policies/<policy_id>/preview/text",
+    "previews.text",
+    Preview,
+    "Show how a policy masks a text; nothing is recorded or counted",
+    body=PreviewRequest,
 )

@@ -25,6 +25,8 @@ from dlpctl.scan.results import Result, Summary
 _FOLDER = Path(__file__).parent
 _LEVELS = ("error", "warning", "note")
 _MOST_BARS = 12
+_STYLES = ("tokens.css", "report.css")
+"""The console of the service has the same tokens."""
 
 
 class Html(BaseReport):
@@ -34,11 +36,12 @@ class Html(BaseReport):
         super().__init__(write, setting)
         self._counts = {"level": Counter[str](), "type": Counter[str](), "folder": Counter[str]()}
         self._rotations: dict[Rotation, str] = {}
-        style, script = (_FOLDER / name for name in ("report.css", "report.js"))
+        style = "".join((_FOLDER / name).read_text("utf-8") for name in _STYLES)
+        script = _FOLDER / "report.js"
         head, self._tail = (_FOLDER / "report.html").read_text("utf-8").split("@ROWS@")
         self._script = script.read_text("utf-8")
         about = "".join(f"<dt>{name}</dt><dd>{_shown(text)}</dd>" for name, text in setting.about)
-        values = {"ABOUT": about, "STYLE": style.read_text("utf-8")}
+        values = {"ABOUT": about, "STYLE": style}
         values["STYLE_HASH"], values["SCRIPT_HASH"] = _hash(values["STYLE"]), _hash(self._script)
         for name, value in values.items():
             head = head.replace(f"@{name}@", value)

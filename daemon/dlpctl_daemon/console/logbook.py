@@ -1,0 +1,86 @@
+"""The log: checks with their search, single checks, events, and the state of the chain."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from flask import request
+
+from dlpctl.control.resources.audit import ChainReport
+from dlpctl.types import LARGEST_NUMBER
+from dlpctl_daemon.console.pages import Answer, Pages, Visit, address, number_in, see_other
+
+_PAGE = 50
+
+
+class PageOf(NamedTuple):
+    """The position of a page in a list, with the addresses of its neighbours."""
+
+    first: int
+    last: int
+    total: int
+    newer: str
+    older: str
+
+    @classmethod
+    def of(cls, path: str, offset: int, shown: int, total: int, **query: str | None) -> PageOf:
+        last = offset + shown
+        newer = address(path, offset=max(0, offset - _PAGE) or None, **query) if offset else ""
+        older = address(path, offset=last, **query) if last < total else ""
+        return cls(min(offset + 1, last), last, total, newer, older)
+
+
+class _Chain:
+    """What the last verification in this process has found."""
+
+    report: ChainReport | None = None
+    verified_at = ""
+
+
+def show_checks(visit: Visit) -> Answer:
+    offset = number_in("offset", 0, LARGEST_NUMBER)
+    search = request.args.get("search", "")
+    found = visit.ask("search_audit", limit=_PAGE, offset=offset, org_id=visit.scope, search=search)
+    page = PageOf.of("/console/checks", offset, len(found.items), found.total, search=search)
+    return visit.page("checks", "Checks", items=found.items, page=page, search=search)
+
+
+def show_check(visit: Visit, preflight_id: str) -> Answer:
+    return visit.page("check", "Check", check=visit.ask("get_audited_check", preflight_id))
+
+
+def add_pages(pages: Pages) -> None:
+    chain = _Chain()
+
+    def show_events(visit: Visit) -> Answer:
+        offset = number_in("offset", 0, LARGEST_NUMBER)
+        found = visit.ask("list_events", limit=_PAGE, offset=offset, org_id=visit.scope)
+        page = PageOf.of("/console/audit", offset, len(found.items), found.total)
+        head = visit.ask("get_head")
+        report = chain.report if visit.access.org_id is None else None
+        return visit.page(
+            "events",
+            "Audit",
+            items=found.items,
+            page=page,
+            head=head,
+            report=report,
+            verified_at=chain.verified_at,
+        )
+
+    def verify(visit: Visit) -> Answer:
+        """Verify the chain, also up to a head that was noted elsewhere."""
+        noted = request.form.get("head", "").strip() or None
+        report = visit.ask("verify_audit", head=noted)
+        if visit.access.org_id is None:
+            chain.report, chain.verified_at = report, visit.ask("get_head").created_at
+        if report.intact:
+            visit.note(f"The chain is intact: {report.checked:,} checks, {report.events:,} events.")
+        else:
+            visit.note_problem(f"The chain is broken: {report.reason}")
+        return see_other("/console/audit")
+
+    pages.get("/console/checks", show_checks)
+    pages.get("/console/checks/<preflight_id>", show_check)
+    pages.get("/console/audit", show_events)
+    pages.post("/console/audit/verify", verify)

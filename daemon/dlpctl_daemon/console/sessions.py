@@ -1,0 +1,111 @@
+"""Sessions of the console, and links that open one. Both are kept in memory alone: after a restart
+people sign in again.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections.abc import Callable, Mapping
+from hashlib import blake2b
+from typing import Generic, NamedTuple, TypeVar
+
+IDLE_SECONDS = 30 * 60.0
+LONGEST_SECONDS = 12 * 3_600.0
+LINK_SECONDS = 120.0
+_MOST = 1_000
+_Item = TypeVar("_Item")
+
+
+class Notice(NamedTuple):
+    """A message that the next page shows once."""
+
+    level: str
+    """`ok` or `error`."""
+    text: str
+    secret: str = ""
+    """A key that is shown now and never again."""
+
+
+class Session:
+    """A person who has signed in with a token."""
+
+    def __init__(self, token_id: str, now: float) -> None:
+        self.token_id = token_id
+        self.csrf = secrets.token_urlsafe(32)
+        self.org = ""
+        """The organization that the pages are about; empty means all."""
+        self.notices: list[Notice] = []
+        self.refused: tuple[str, Mapping[str, str]] = ("", {})
+        """The operation and fields of a form that was refused, to be corrected."""
+        self.began = now
+        self.seen = now
+
+    def take_notices(self) -> list[Notice]:
+        """Return the messages that were not shown yet."""
+        taken, self.notices = self.notices, []
+        return taken
+
+
+class _Kept(Generic[_Item]):
+    """Items by secret identifiers, of which only digests are kept; the oldest give way."""
+
+    def __init__(self) -> None:
+        self._items: dict[bytes, _Item] = {}
+        self._lock = threading.Lock()
+
+    def add(self, item: _Item) -> str:
+        identifier = secrets.token_urlsafe(32)
+        with self._lock:
+            while len(self._items) >= _MOST:
+                del self._items[next(iter(self._items))]
+            self._items[_digest(identifier)] = item
+        return identifier
+
+    def get(self, identifier: str) -> _Item | None:
+        return self._items.get(_digest(identifier))
+
+    def take(self, identifier: str) -> _Item | None:
+        with self._lock:
+            return self._items.pop(_digest(identifier), None)
+
+
+class Sessions:
+    """All sessions and links of this process."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._sessions: _Kept[Session] = _Kept()
+        self._links: _Kept[tuple[str, float]] = _Kept()
+
+    def open(self, token_id: str) -> str:
+        """Start a session, and return its identifier, which is for a cookie."""
+        return self._sessions.add(Session(token_id, self._clock()))
+
+    def find(self, identifier: str) -> Session | None:
+        """Return a session that has not expired, and note that it was used."""
+        session, now = self._sessions.get(identifier), self._clock()
+        if session is None:
+            return None
+        if now - session.seen > IDLE_SECONDS or now - session.began > LONGEST_SECONDS:
+            self.close(identifier)
+            return None
+        session.seen = now
+        return session
+
+    def close(self, identifier: str) -> None:
+        self._sessions.take(identifier)
+
+    def link(self, token_id: str) -> str:
+        """Return a code that signs in once, within two minutes."""
+        return self._links.add((token_id, self._clock() + LINK_SECONDS))
+
+    def redeem(self, code: str) -> str | None:
+        """Return the id of the token that a code was made with; nothing can use the code again."""
+        token_id, until = self._links.take(code) or ("", 0.0)
+        return token_id if token_id and self._clock() <= until else None
+
+
+def _digest(identifier: str) -> bytes:
+    return blake2b(identifier.encode("utf-8", "replace"), digest_size=32).digest()

@@ -1,0 +1,57 @@
+"""How values are shown to people."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from dlpctl.control.access import SHORTENED
+from dlpctl.types import LARGEST_NUMBER
+
+_WORDS = {
+    "ALLOWED": "allowed",
+    "ALLOWED_WITH_MASKING": "masked",
+    "BLOCKED": "blocked",
+    "AI_TOOL": "AI tool",
+    "VENDOR": "Vendor",
+    "CUSTOMER": "Customer",
+    "": "Not known",
+}
+_UNITS = ("B", "KB", "MB", "GB", "TB", "PB")
+
+
+def number(value: int) -> str:
+    return "unlimited" if value == LARGEST_NUMBER else f"{value:,}"
+
+
+def moment(value: str) -> str:
+    """Return a moment without its fraction; all are in UTC."""
+    return value[:19].replace("T", " ")
+
+
+def size(value: float) -> str:
+    """Return a number of bytes in the unit that fits."""
+    for unit in _UNITS[:-1]:
+        if value < 1_000:
+            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
+        value /= 1_000
+    return f"{value:.1f} {_UNITS[-1]}"
+
+
+def word(value: str) -> str:
+    """Return the word of people for a decision or destination."""
+    return _WORDS.get(value, value)
+
+
+def shortened(key: str) -> str:
+    """Return the start and end of a key, which tell it apart."""
+    return f"{key[:7]}{SHORTENED}{key[-4:]}"
+
+
+def share(part: int, total: int) -> str:
+    return f"{part / total:.1%}" if total else "-"
+
+
+FILTERS: dict[str, Callable[..., Any]] = {
+    function.__name__: function for function in (number, moment, size, word, shortened, share)
+}

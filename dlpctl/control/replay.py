@@ -1,0 +1,112 @@
+"""Replays recorded checks: how another policy would have decided on the same types and counts.
+
+A check leaves types and counts, and neither scores nor values. So every finding counts as certain
+and as a value of its own, and health data as one type. Where the policy of that time does not come
+to the recorded decision in this way, something else has decided, such as content that could not be
+inspected: then the check stays as strict as it was.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from dlpctl.policy.decide import Decider
+from dlpctl.policy.loading import with_custom
+from dlpctl.types import PHI_TYPE, Category, Decision, Destination, Finding
+
+if TYPE_CHECKING:
+    from datetime import date
+
+    from dlpctl.policy.model import Policy
+    from dlpctl.policy.rules import Catalogue
+
+_STRICTNESS = {decision: place for place, decision in enumerate(Decision)}
+
+
+class RecordedCheck(NamedTuple):
+    """What the log has of a check."""
+
+    preflight_id: str
+    created_at: str
+    destination: str
+    decision: str
+    version: str
+    detected: str
+    """Types and counts as JSON."""
+
+
+class ReplayedCheck(NamedTuple):
+    check: RecordedCheck
+    after: Decision
+    is_explained: bool
+    """Types and counts lead to the recorded decision."""
+
+    @property
+    def is_changed(self) -> bool:
+        return self.after != self.check.decision
+
+
+class Replay:
+    """A draft, and the versions of the policy that have decided before."""
+
+    def __init__(
+        self, draft: Policy, versions: Mapping[str, Policy], catalogue: Catalogue, day: date
+    ) -> None:
+        self._draft = draft
+        self._versions = versions
+        self._day = day
+        every = [draft, *versions.values()]
+        self._catalogue = with_custom(
+            catalogue, tuple(pattern for policy in every for pattern in policy.custom_patterns)
+        )
+        rules = [rule for policy in every for rule in policy.rules]
+        self._most = max([1, *(max(rule.min_count, rule.min_distinct) for rule in rules)])
+        """More findings of a type make no difference."""
+        self._decider = cache(self._make_decider)
+        self._replayed = cache(self._replay)
+
+    def __call__(self, checks: Iterable[RecordedCheck]) -> list[ReplayedCheck]:
+        return [
+            ReplayedCheck(check, *self._replayed(check.version, *check[2:4], check.detected))
+            for check in checks
+        ]
+
+    def _replay(
+        self, version: str, destination: str, decision: str, detected: str
+    ) -> tuple[Decision, bool]:
+        findings = self._findings(detected)
+        to, recorded = Destination(destination), Decision(decision)
+        after = self._decider(None, to)(findings).decision
+        is_explained = (
+            version in self._versions and self._decider(version, to)(findings).decision is recorded
+        )
+        if not is_explained:
+            after = max(after, recorded, key=_STRICTNESS.__getitem__)
+        return after, is_explained
+
+    def _make_decider(self, version: str | None, to: Destination) -> Decider:
+        policy = self._draft if version is None else self._versions[version]
+        return Decider(policy, to, on=self._day)
+
+    def _findings(self, detected: str) -> list[Finding]:
+        return [
+            Finding(name, self._category(name), 0, 0, 1.0, "")
+            for name, count, _ in json.loads(detected)
+            for _ in range(min(count, self._most))
+        ]
+
+    def _category(self, type_name: str) -> Category:
+        if type_name == PHI_TYPE:
+            return Category.PHI
+        known = self._catalogue.types.get(type_name, ())
+        return min(known, key=list(Category).index, default=Category.CUSTOM)
+
+
+def count_decisions(decisions: Iterable[str]) -> dict[str, int]:
+    """Return how often each decision occurs."""
+    counted = Counter(map(str, decisions))
+    return {str(decision): counted[decision] for decision in Decision}
