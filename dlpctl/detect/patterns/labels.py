@@ -52,7 +52,7 @@ _GENERIC = frozenset(
     )
 )
 _APART = r"[ _.\-/'’]{1,2}"
-_JOINT, _LOOSE_JOINT = r"[ _.\-/'’]{0,2}", r"[ _.\-'/]?"
+_JOINT, _LOOSE_JOINT = r"[ _.\-/'’]{0,2}", r"[ _.\-'/]{0,2}"
 # A short label may be anything's, so that its value is right after it.
 _NEAR = (
     r"(?:[ _.\-]{0,2}(?i:number|nummer|num|no|nr|n|č|n°|nº|№|id|code|card)){0,2}\.?[\"'\])]{0,2}\s?"
@@ -154,7 +154,7 @@ def _label(label: str) -> str:
 
 def _word(word: str) -> str:
     parts = [_letter(char) for char in word.lower()]
-    spelled = len(word) > 1 and word.isupper() and word.isalpha()
+    spelled = len(word) > 1 and word.isalpha() and word[0].isupper() and word[-1].isupper()
     return (r"\.?" if spelled else "").join(parts)
 
 
