@@ -8,7 +8,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dlpctl.detect import blocks
-from dlpctl.detect.engine import Detector
+from dlpctl.detect.engine import Detector, encode
 from dlpctl.detect.entities.taggers import TAGGED
 from dlpctl.detect.patterns.catalogue import labels as type_labels
 from dlpctl.masking.already_masked import is_already_masked
@@ -209,6 +209,12 @@ class Checker:
     def scan(self, text: str) -> Sequence[Finding]:
         """Find values in a text, down to the lowest score that matters to the policy."""
         return blocks.scan(self._detector, text, self._min_score)
+
+    def possible(self, text: str) -> int:
+        """Return the number of findings that only high sensitivity counts; -1 in a long text."""
+        from dlpctl.detect.possible import count_possible
+
+        return count_possible(self._detector, encode(text), self._min_score)
 
     def scan_binary(self, text: str) -> Sequence[Finding]:
         """Find values in the strings of a binary file."""

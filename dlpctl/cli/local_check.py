@@ -13,6 +13,7 @@ from dlpctl.cli.line_index import LineIndex
 from dlpctl.cli.options import Output
 from dlpctl.cli.outputs import writing
 from dlpctl.cli.shown_lines import ShownLine, lines_of, print_lines
+from dlpctl.detect.possible import possible_note
 from dlpctl.errors import DlpctlError, FormatError, InputError, OutputError
 from dlpctl.types import Decision
 
@@ -50,6 +51,8 @@ class CheckedContent(NamedTuple):
     """The reason why a copy could not be written."""
     size: int = 0
     """Bytes of the content; 0 if it was not read to its end."""
+    possible: int = -1
+    """Findings that only high sensitivity counts; -1 if they were not counted."""
 
     def to_dict(self, *, findings: bool) -> dict[str, Any]:
         assert self.report is not None
@@ -136,7 +139,14 @@ class LocalCheck:
         if self._answer.form is Output.HUMAN and not self._answer.quiet:
             shown_lines = lines_of(text, report.findings, lines)
         return CheckedContent(
-            shown, report.decision, report, places, shown_lines, copy=copy, size=len(data)
+            shown,
+            report.decision,
+            report,
+            places,
+            shown_lines,
+            copy=copy,
+            size=len(data),
+            possible=self._checker.possible(text),
         )
 
     def _check_file(self, name: str, data: bytes) -> CheckedContent:
@@ -193,6 +203,8 @@ def _print_content(one: CheckedContent, printer: Printer) -> None:
     places = one.places if one.file is None else one.file.places_by_type()
     printer.table((_row(each, places[each.type]) for each in report.detected), indent="  ")
     print_lines(one.lines, one.shown, printer)
+    if note := possible_note(one.possible):
+        printer.line(f"  {note}")
     if one.file is not None:
         for line in _coverage(one.file):
             printer.line(f"  {line}")

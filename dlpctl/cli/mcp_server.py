@@ -40,7 +40,8 @@ def build(session: Session, vault: Path | None, *, allow_unmask: bool) -> Any:
         """Mask what the policy masks or blocks."""
         from dlpctl.cli.session import open_masker
 
-        checker = session.checker(destination, None, None if store is None else "token")
+        operator = None if store is None else "token"
+        checker = session.checker(destination, None, operator, for_mask=True)
         with open_masker(store, checker) as masker:
             return checker.mask(text, masker)
 

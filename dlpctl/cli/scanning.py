@@ -21,7 +21,7 @@ from dlpctl.cli.report_outputs import (
     require_distinct,
     stdout_output,
 )
-from dlpctl.cli.search import search
+from dlpctl.cli.search import Defaults, search
 from dlpctl.cli.session import Session, print_gaps
 from dlpctl.errors import DlpctlError, InputError, UsageError
 from dlpctl.regex import lazy
@@ -51,11 +51,8 @@ _SIZE = lazy(r"(\d+(?:\.\d+)?)\s*([kmgtKMGT]?)[iI]?[bB]?")
 _UNITS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
 
 
-def scan(request: ScanRequest, *more: Report, default_types: Sequence[str] = ()) -> int:
-    """Scan, write the reports and return the exit status.
-
-    `more` reports get the findings, too. `default_types` hold if flags and settings name no types.
-    """
+def scan(request: ScanRequest, *more: Report, defaults: Defaults = Defaults()) -> int:
+    """Scan, write the reports and return the exit status. `more` reports get the findings, too."""
     from dlpctl.cli.progress import Progress
 
     max_size = _bytes(request.max_size)
@@ -74,7 +71,7 @@ def scan(request: ScanRequest, *more: Report, default_types: Sequence[str] = ())
             destination=request.destination,
             min_score=request.min_score,
             sensitivity=request.sensitivity,
-            default_types=default_types,
+            defaults=defaults,
         )
         if request.no_names:
             wanted = wanted._replace(detector=wanted.detector.without_names())
@@ -91,7 +88,8 @@ def scan(request: ScanRequest, *more: Report, default_types: Sequence[str] = ())
             stopped = _emptiness(run.summary, request)
         _finish(run.summary, deliveries, more, known)
     print_gaps(wanted.detector)
-    if request.form == HUMAN and not (request.quiet or run.summary.findings or request.of_git):
+    counts = run.summary.findings or run.summary.possible
+    if request.form == HUMAN and not (request.quiet or counts or request.of_git):
         for path in (request.paths or ())[:1]:
             print_hint(wanted.detector, path)
     if problem := stopped or failure_of(deliveries):

@@ -17,8 +17,16 @@ if TYPE_CHECKING:
     from dlpctl.policy.model import Policy
 
 
-HOOK_TYPES = ("SECRETS",)
-"""The types of hooks if neither flags nor settings name any: nearly every commit names a person."""
+class Defaults(NamedTuple):
+    """What a command looks for if neither flags nor settings choose it."""
+
+    types: Sequence[str] = ()
+    """Not used if a policy is named."""
+    sensitivity: Sensitivity = Sensitivity.BALANCED
+
+
+HOOK = Defaults(("SECRETS",), Sensitivity.LOW)
+"""Nearly every commit names a person, and a hook that is often wrong is switched off."""
 
 
 class Search(NamedTuple):
@@ -38,19 +46,18 @@ def search(
     destination: str | None = None,
     min_score: float | None = None,
     sensitivity: Sensitivity | None = None,
-    default_types: Sequence[str] = (),
+    defaults: Defaults = Defaults(),
 ) -> Search:
-    """Return the search for these flags; `default_types` hold if nothing names types or a
-    policy.
-    """
+    """Return the search for these flags."""
     config = session.config
     if min_score is None and sensitivity is not None:
         min_score = sensitivity.min_score
     detector, score = session.detector(), config.min_score
-    if _is_set(session, "sensitivity") and not _is_set(session, "min_score"):
-        score = Sensitivity(config.sensitivity).min_score
+    if not _is_set(session, "min_score"):
+        is_set = _is_set(session, "sensitivity")
+        score = Sensitivity(config.sensitivity if is_set else defaults.sensitivity).min_score
     chosen = policy or (config.policy if _is_set(session, "policy") else None)
-    names = _names(session, types, default_types if chosen is None else ())
+    names = _names(session, types, defaults.types if chosen is None else ())
     limits = [", ".join(names)] if names else []
     wanted: set[str] | None = None
     if chosen is not None:

@@ -105,13 +105,20 @@ class Session:
         policy: str | None,
         operator: str | None = None,
         sensitivity: Sensitivity | None = None,
+        *,
+        for_mask: bool = False,
     ) -> Checker:
+        """Return a checker. `for_mask` takes possible findings, too, if an AI tool gets the text:
+        what is masked needlessly there is restored, or read past.
+        """
         from dlpctl.masking.operators import DEFAULT_OPERATOR
         from dlpctl.preflight import Checker, parse_destination
+        from dlpctl.types import Destination
 
-        chosen = self._licensed_policy(policy) or self._tiered(self.policy(policy), sensitivity)
-        usual = self.config.operator or DEFAULT_OPERATOR
         self._destination = parse_destination(destination or self.config.destination)
+        is_prompt = for_mask and self._destination is Destination.AI_TOOL
+        chosen = self._licensed_policy(policy) or self._tiered(policy, sensitivity, is_prompt)
+        usual = self.config.operator or DEFAULT_OPERATOR
         return Checker(
             self.detector(),
             chosen,
@@ -121,13 +128,19 @@ class Session:
             key=self.key() if _needs_key(chosen, operator, usual) else None,
         )
 
-    def _tiered(self, policy: Policy, sensitivity: Sensitivity | None) -> Policy:
-        """Return a policy with the threshold that a flag or the settings choose."""
+    def _tiered(self, name: str | None, sensitivity: Sensitivity | None, is_prompt: bool) -> Policy:
+        """Return a policy with the threshold that a flag or the settings choose. A file states its
+        own; a built-in policy has that of the command.
+        """
         from dlpctl.config import Layer
+        from dlpctl.policy.files import builtin_names
         from dlpctl.types import Sensitivity
 
+        policy = self.policy(name)
         if sensitivity is None and self.config.origin("sensitivity").layer is not Layer.DEFAULT:
             sensitivity = Sensitivity(self.config.sensitivity)
+        if sensitivity is None and is_prompt and (name or self.config.policy) in builtin_names():
+            sensitivity = Sensitivity.HIGH
         return policy if sensitivity is None else policy._replace(min_score=sensitivity.min_score)
 
     def file_checker(self, checker: Checker, on_uninspected: str | None = None) -> FileChecker:

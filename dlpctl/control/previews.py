@@ -85,7 +85,7 @@ def _refuse_larger(field: str, size: int, limit: int) -> None:
 
 
 def _preview(report: Report, masked: str | None) -> Preview:
-    from dlpctl.preflight import interface_detections
+    from dlpctl.text_report import interface_detections
 
     detected = tuple(CheckedDetection(*each) for each in interface_detections(report))
     return Preview(report.decision.value, report.summary, detected, masked, report.policy_version)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dlpctl.config.locations import EXCEPTIONS_FILE
 from dlpctl.detect import blocks
+from dlpctl.detect.possible import count_possible
 from dlpctl.forked import in_order
 from dlpctl.scan.binaries import strings_of
 from dlpctl.scan.excerpts import Excerpts
@@ -39,6 +40,8 @@ class Found(NamedTuple):
     results: Iterable[Result]
     accepted: int = 0
     """Findings that the allow list accepts."""
+    possible: int = -1
+    """Findings that only high sensitivity counts; -1 if they were not counted."""
 
 
 NOTHING = Found([])
@@ -82,6 +85,8 @@ class Examiner:
         self._without_names = detector if detector.names_wanted else detector.without_names()
         self.tells_values_apart = False
         """True for a history, which repeats contents: then results get a `value_id`."""
+        self.counts_possible = False
+        """True where short texts are searched again for what only high sensitivity finds."""
         self._labels: dict[str, str] = {}
         self._run_key = os.urandom(16)
 
@@ -107,13 +112,17 @@ class Examiner:
             from dlpctl.scan.baseline import without_bookkeeping
 
             data = without_bookkeeping(data)
-        findings = blocks.scan_bytes(self._detector_for(path, data), data, self.min_score)
-        if not findings:
-            return NOTHING
-        text = data.decode("utf-8", "surrogateescape")
-        if len(text) != len(data):
-            findings = _in_characters(data, findings)
-        return self.place(path, TextPlaces(text, findings))
+        detector = self._detector_for(path, data)
+        findings = blocks.scan_bytes(detector, data, self.min_score)
+        found = NOTHING
+        if findings:
+            text = data.decode("utf-8", "surrogateescape")
+            if len(text) != len(data):
+                findings = _in_characters(data, findings)
+            found = self.place(path, TextPlaces(text, findings))
+        if not self.counts_possible:
+            return found
+        return found._replace(possible=count_possible(detector, data, self.min_score))
 
     def decoded(self, path: str, text: str) -> Found:
         """Return the findings in a text that was decoded."""

@@ -42,6 +42,10 @@ class Outcome(NamedTuple):
     skipped: list[Skip]
     ending: Ending = NO_ENDING
     """The end of a part of a file."""
+    possible: int = 0
+    """Findings that only high sensitivity counts, in the contents of which that was counted."""
+    counted: int = 0
+    """Contents of which it was counted."""
 
 
 class Reader:
@@ -71,10 +75,11 @@ class Reader:
                 opened.close()
 
     def __call__(self, batch: Any) -> Outcome:
-        kind, items = batch
+        kind, items, *first = batch
         if kind == PART:
             return self._part(*items)
-        self._files = self._bytes = self._accepted = 0
+        self._files = self._bytes = self._accepted = self._possible = self._counted = 0
+        self._examiner.counts_possible = bool(first)
         self._results: list[Iterable[Result]] = []
         self._skipped: list[Skip] = []
         if kind == FILES:
@@ -88,7 +93,15 @@ class Reader:
         else:
             self._blobs(items)
         results = chain.from_iterable(self._results)
-        return Outcome(self._files, self._bytes, self._accepted, results, self._skipped)
+        return Outcome(
+            self._files,
+            self._bytes,
+            self._accepted,
+            results,
+            self._skipped,
+            possible=self._possible,
+            counted=self._counted,
+        )
 
     def _file(self, path: str, shown: str) -> None:
         try:
@@ -201,6 +214,9 @@ class Reader:
         self._files += 1
         self._bytes += len(data)
         self._accepted += found.accepted
+        if found.possible >= 0:
+            self._possible += found.possible
+            self._counted += 1
         return found.results
 
     def _found(self, shown: str, data: bytes) -> Found | None:

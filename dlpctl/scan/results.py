@@ -89,6 +89,10 @@ class Summary:
         self.findings = 0
         self.accepted = 0
         """Findings that an allow list or a baseline accepts."""
+        self.possible = 0
+        """Findings that only high sensitivity counts, in the files of which that was counted."""
+        self.counted = 0
+        """Files of which it was counted: short texts at the start of the scan."""
         self.types: dict[str, int] = {}
         self.skipped: dict[Why, int] = {}
         self.worst: float | None = None
@@ -123,6 +127,7 @@ class Summary:
             "bytes": self.bytes,
             "findings": self.findings,
             "accepted": self.accepted,
+            "possible": self.possible if self.counted == self.files else None,
             "types": dict(sorted(self.types.items(), key=lambda item: (-item[1], item[0]))),
             "skipped": {why.value: count for why, count in sorted(self.skipped.items())},
             "partial": self.partial,

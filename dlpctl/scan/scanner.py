@@ -104,7 +104,7 @@ class Scan:
         self.summary.partial = True
         parts = Parts()
         with InOrder(make_reader, self._jobs, self._examiner.detector.compile) as workers:
-            for batch, plain in workers.run(batches):
+            for batch, plain in workers.run(_first_marked(batches)):
                 yield from map(self._skip, batch.skipped)
                 if batch.task is None:
                     continue
@@ -121,6 +121,8 @@ class Scan:
                 self.summary.files += outcome.files
                 self.summary.bytes += outcome.bytes
                 self.summary.accepted += outcome.accepted
+                self.summary.possible += outcome.possible
+                self.summary.counted += outcome.counted
                 yield from self._counted(results)
                 for path, why, detail in outcome.skipped:
                     yield self._skip(Skip(path, Why(why), detail))
@@ -148,6 +150,18 @@ class Scan:
     def _skip(self, skip: Skip) -> Skip:
         self.summary.skip(skip)
         return skip
+
+
+def _first_marked(batches: Iterable[_Batch]) -> Iterator[_Batch]:
+    """Mark the first batch of contents, in which possible findings are counted: they help who tries
+    a few values, and nobody who scans a tree.
+    """
+    is_first = True
+    for batch in batches:
+        if is_first and batch.task is not None and batch.task[1]:
+            is_first = False
+            batch = batch._replace(task=(*batch.task, True))
+        yield batch
 
 
 def usual_jobs() -> int:

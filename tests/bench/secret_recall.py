@@ -257,7 +257,7 @@ def main() -> None:
     options = parser.parse_args()
     if options.short:
         options.count = 2
-    detector = Detector().for_known(["SECRETS", "URL_CREDENTIALS"])
+    detector = Detector().for_known(["SECRETS"])
     figures = measure(detector, options)
     if options.clean:
         figures["clean"] = count_false(detector, options)

@@ -37,7 +37,7 @@ resolved "https://registry.example.org/token-types-2.0.0.tgz#b23618af744818299c6
 
 @pytest.fixture(scope="module")
 def detector(library: Detector) -> Detector:
-    return library.for_types(["SECRETS", "URL_CREDENTIALS"])
+    return library.for_types(["SECRETS"])
 
 
 @pytest.mark.parametrize("carrier", CARRIERS)

@@ -33,7 +33,7 @@ text = "".join(
 outcomes = []
 for aside, allow in ((None, AllowList()), (Aside(), AllowList()), (Aside(), AllowList(["12345678"]))):
     detector.aside = aside
-    results, accepted = content.Examiner(detector, 0.5, allow).text("a.txt", text.encode())
+    results, accepted, _ = content.Examiner(detector, 0.5, allow).text("a.txt", text.encode())
     outcomes.append([[*map(list, results)], accepted])
 print(json.dumps(outcomes))
 """

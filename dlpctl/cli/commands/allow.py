@@ -39,17 +39,14 @@ def allow(
     form: options.Format = options.Output.HUMAN,
 ) -> None:
     from dlpctl.cli.finding_lookup import FindingLookup
-    from dlpctl.cli.search import HOOK_TYPES, search
+    from dlpctl.cli.search import HOOK, search
 
     if not reason.strip():
         raise UsageError("--reason is empty; say why the finding is accepted")
     template = exception.entry_template(reason)
     baseline = baseline_to_add_to(exception.file)
     session = Session.begin()
-    searches = [
-        search(session, types=types),
-        search(session, types=types, default_types=HOOK_TYPES),
-    ]
+    searches = [search(session, types=types), search(session, types=types, defaults=HOOK)]
     found = FindingLookup(session, searches, baseline.keys).find(finding)
     entry = template._replace(fingerprint=found.fingerprint.partition(" ")[0], type=found.type)
     acceptance = Acceptance(baseline, accepted.today())

@@ -182,12 +182,12 @@ def run(
     """
     from dlpctl.cli import scanning
     from dlpctl.cli.git_hook import AdviceReport
-    from dlpctl.cli.search import HOOK_TYPES
+    from dlpctl.cli.search import HOOK
 
     paths = [f"./{name}" if name == "-" else name for name in files or ()]
     request = ScanRequest(paths=paths, staged=not files, types=types)
     advice = AdviceReport(request.fail_on, types)
-    status = scanning.scan(request, advice, default_types=HOOK_TYPES)
+    status = scanning.scan(request, advice, defaults=HOOK)
     raise typer.Exit(scanning.CLEAN if status == scanning.BELOW else status)
 
 

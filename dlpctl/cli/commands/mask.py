@@ -21,6 +21,7 @@ from dlpctl.cli import documents, inputs, options
 from dlpctl.cli.app import App
 from dlpctl.cli.outputs import writing
 from dlpctl.cli.session import Session, open_masker
+from dlpctl.detect.possible import possible_note
 from dlpctl.errors import StillExposedError, UsageError
 
 if TYPE_CHECKING:
@@ -50,15 +51,18 @@ def mask(
     documents.refuse_unwritable(output, force=content.force)
     session = Session.begin(content.patterns)
     operator = content.operator or ("token" if vault else None)
-    checker = session.checker(content.destination, content.policy, operator, content.sensitivity)
+    checker = session.checker(
+        content.destination, content.policy, operator, content.sensitivity, for_mask=True
+    )
     store = session.vault(vault, create=True) if vault else None
     counts: Counter[str] = Counter()
+    possible: list[int] = []
     name = file or inputs.STDIN
     head, chunks = inputs.peeked(name, required=file is None)
     try:
         if documents.is_plain(name, head):
             with writing(output) as write:
-                for piece in _masked(chunks, checker, store, counts):
+                for piece in _masked(chunks, checker, store, counts, possible):
                     write(piece)
         else:
             data = documents.read_all(chunks, session.config.limits.input_bytes)
@@ -67,17 +71,25 @@ def mask(
     except StillExposedError:
         documents.remove_stale(output, name)
         raise
+    if note := possible_note(sum(possible)):
+        sys.stderr.write(f"dlpctl: note: {note}\n")
     if stats:
         _print_stats(counts)
 
 
 def _masked(
-    chunks: Iterable[bytes], checker: Checker, store: Vault | None, counts: Counter[str]
+    chunks: Iterable[bytes],
+    checker: Checker,
+    store: Vault | None,
+    counts: Counter[str],
+    possible: list[int],
 ) -> Iterator[bytes]:
     for piece in checker.mask_pieces(chunks):
         with open_masker(store, checker) as masker:
             masked = piece.masked(masker)
         counts.update(one.finding.type for one in piece.hidden)
+        if not possible:
+            possible.append(checker.possible(piece.text))
         yield masked.encode("utf-8", "surrogateescape")
 
 

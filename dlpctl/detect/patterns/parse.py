@@ -33,9 +33,11 @@ def parse_pattern(
     possible = reader.table("possible")
     examples = reader.table("examples")
     labels, short_labels = reader.strings("labels"), reader.strings("short_labels")
+    checks = reader.strings("validators", _known_validator)
     labelled = bool(labels or short_labels)
-    label_trigger = ""
+    label_trigger, regex = "", reader.text("regex")
     if labelled:
+        regex = VALUE.sub(r"(?P<value>(?i)", regex)  # in chats, values are in lower case
         before, label_trigger = label_regexes(labels, short_labels)
         fragments = {**fragments, "labels": before}
     pattern = Pattern(
@@ -43,12 +45,12 @@ def parse_pattern(
         type=reader.text("type", TYPE, "upper-case words joined by underscores"),
         category=Category(category),
         label=reader.text("label"),
-        regex=_with_fragments(reader, reader.text("regex"), fragments),
+        regex=_with_fragments(reader, regex, fragments),
         score=reader.number("score", 0.0, 1.0),
-        validators=reader.strings("validators", _known_validator),
+        validators=checks,
         keywords=reader.strings("keywords"),
         context=_context(context) if context else None,
-        possible=_possible(possible) if possible else None,
+        possible=_possible(possible) if possible else _mistyped(labels, checks),
         labels=(*labels, *short_labels),
         width=(
             reader.integer("width", 1, WIDEST)
@@ -90,6 +92,13 @@ def _possible(reader: _Reader) -> Possible:
     return Possible(
         reader.number("score", 0.0, 1.0), reader.strings("validators", _known_validator)
     )
+
+
+def _mistyped(labels: Sequence[str], checks: Sequence[str]) -> Possible | None:
+    """Return the tier of a value with a label and a shape, and a wrong check digit."""
+    if labels and any(validators.find(name).proves for name in checks):
+        return Possible(0.4, ("varied_digits",))
+    return None
 
 
 def _known_validator(name: str) -> str | None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import groupby, islice
 
 from dlpctl.detect.patterns.rotation import Rotation
+from dlpctl.detect.possible import possible_note
 from dlpctl.scan.excerpts import HIDDEN, draw_carets, printable_line
 from dlpctl.scan.reports import (
     BaseReport,
@@ -90,6 +91,8 @@ class Human(BaseReport):
             self._write(
                 f"{counted(summary.accepted, 'finding')} accepted by exceptions or an allow list\n"
             )
+        if note := possible_note(summary.possible, at_least=summary.counted < summary.files):
+            self._write(f"{note}\n")
         if summary.skipped:
             self._write(f"not scanned: {skipped_by_reason(summary)}\n")
         if self._setting.limits:

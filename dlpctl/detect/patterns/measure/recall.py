@@ -116,9 +116,7 @@ def measure(detector: Detector, seed: int, threshold: float = THRESHOLD) -> list
 def _is_found(detector: Detector, one: Planted, threshold: float) -> bool:
     found = detector.scan(one.text, threshold)
     if one.type == "secrets":
-        return any(
-            finding.category == "SECRETS" or finding.type == "URL_CREDENTIALS" for finding in found
-        )
+        return any(finding.category == "SECRETS" for finding in found)
     return any(
         finding.type == one.type and one.text[finding.start : finding.end] == one.value
         for finding in found
