@@ -19,7 +19,7 @@ from dlpctl_daemon.callers import Callers
 from dlpctl_daemon.context import RequestContext, request_context
 from dlpctl_daemon.endpoints import Service, answerer, blueprint, json_response
 from dlpctl_daemon.frame import Frame
-from dlpctl_daemon.limits import Allowance, Rate, RateLimiter
+from dlpctl.control.rates import Allowance, Rate, RateLimiter
 from dlpctl_daemon.logs import Log, locations
 from dlpctl_daemon.metrics import Metrics
 from dlpctl_daemon.options import Options

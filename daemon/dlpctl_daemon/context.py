@@ -12,7 +12,7 @@ from flask import request
 
 if TYPE_CHECKING:
     from dlpctl.control.writer import Ticket
-    from dlpctl_daemon.limits import Allowance
+    from dlpctl.control.rates import Allowance
 
 KEY = "dlpctl.request"
 """The key of a request's context in the environ."""

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from dlpctl.control.service import ControlPlane
     from dlpctl_daemon.callers import Callers
-    from dlpctl_daemon.limits import RateLimiter
+    from dlpctl.control.rates import RateLimiter
     from dlpctl_daemon.logs import Log
     from dlpctl_daemon.metrics import Metrics
     from dlpctl_daemon.options import Options

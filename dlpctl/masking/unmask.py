@@ -121,8 +121,10 @@ class Unmasker:
     token.
     """
 
-    def __init__(self, store: ValueStore) -> None:
+    def __init__(self, store: ValueStore, *, in_json: bool = False) -> None:
+        """`in_json` says that the text is of JSON, in which values have to be escaped."""
         self._store = store
+        self._in_json = in_json
         self._held = ""
         self.restored = 0
         """How many tokens were replaced."""
@@ -134,6 +136,11 @@ class Unmasker:
         cut = begun.start() if begun else len(text)
         self._held = text[cut:]
         return restored + text[behind:cut]
+
+    @property
+    def holds(self) -> bool:
+        """Whether a part of the text is held back."""
+        return bool(self._held)
 
     def finish(self) -> str:
         """The rest; nothing more will come."""
@@ -160,10 +167,15 @@ class Unmasker:
         value = self._store.value(_NOT_IN_NAMES.sub("_", name).upper())
         if value is None:
             return None
+        written = brackets.write(value)
+        if self._in_json and brackets.write is not _for_json:
+            import json
+
+            written = json.dumps(written, ensure_ascii=False)[1:-1]
         if brackets.keep == "\\":
             # The name tells whether the backslash is Markdown's or stood before the value already.
-            return brackets.write(value) if "\\" in name else f"\\{value}"
-        return brackets.keep + brackets.write(value) + brackets.keep
+            return written if "\\" in name else f"\\{written}"
+        return brackets.keep + written + brackets.keep
 
 
 def unmask_text(text: str, store: ValueStore) -> str:
