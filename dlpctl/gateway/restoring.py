@@ -62,15 +62,15 @@ class _StandInText:
     def __init__(self, stand_ins: StandIns, *, in_json: bool) -> None:
         self._stand_ins = stand_ins
         self._in_json = in_json
-        self._held = ""
+        self.held = ""
         self._before = ""
 
     def feed(self, chunk: str) -> str:
-        text = self._before + self._held + chunk
+        text = self._before + self.held + chunk
         return self._restored(text, len(self._before), is_last=False)
 
     def finish(self) -> str:
-        return self._restored(self._before + self._held, len(self._before), is_last=True)
+        return self._restored(self._before + self.held, len(self._before), is_last=True)
 
     def _restored(self, text: str, position: int, *, is_last: bool) -> str:
         parts: list[str] = []
@@ -84,7 +84,7 @@ class _StandInText:
             if position > held:
                 held = self._hold(text, position)
         parts.append(text[position:held])
-        self._held = text[held:]
+        self.held = text[held:]
         self._before = text[max(held - 1, 0) : held]
         return "".join(parts)
 
@@ -115,11 +115,10 @@ class RestoredText:
         return self._stand_ins.feed(text) + self._stand_ins.finish()
 
     @property
-    def holds(self) -> bool:
-        """Whether a part of the text is held back."""
-        if self._unmasker.holds:
-            return True
-        return self._stand_ins is not None and bool(self._stand_ins._held)
+    def held(self) -> str:
+        """The end of the text, as far as it is held back."""
+        first = "" if self._stand_ins is None else self._stand_ins.held
+        return first + self._unmasker.held
 
 
 class Restorer:

@@ -56,10 +56,15 @@ class _Channel:
         self.slot: _Slot | None = None
 
     def feed(self, slot: _Slot) -> None:
+        held = self.text.held
+        new = self.text.feed(slot.leaf.text)
         if self.slot is not None:
+            if held and new.startswith(held):  # it was no token, and stays in its event
+                self.slot.parts.append(held)
+                new = new[len(held) :]
             self.slot.is_open = False
-        slot.parts.append(self.text.feed(slot.leaf.text))
-        slot.is_open = self.text.holds
+        slot.parts.append(new)
+        slot.is_open = bool(self.text.held)
         self.slot = slot
 
     def finish(self) -> None:

@@ -138,9 +138,9 @@ class Unmasker:
         return restored + text[behind:cut]
 
     @property
-    def holds(self) -> bool:
-        """Whether a part of the text is held back."""
-        return bool(self._held)
+    def held(self) -> str:
+        """The end of the text, as far as it is held back."""
+        return self._held
 
     def finish(self) -> str:
         """The rest; nothing more will come."""
