@@ -199,9 +199,9 @@ def joined_gemini(stream: bytes) -> tuple[str, str]:
 
 def of_ollama(text: str, arguments: str, size: int) -> bytes:
     call = {"function": {"name": "send", "arguments": json.loads(arguments)}}
-    made = [{"message": {"content": each}, "done": False} for each in pieces(text, size)]
-    made.append({"message": {"content": "", "tool_calls": [call]}, "done": False})
-    made.append({"message": {"content": ""}, "done": True})
+    made = [{"message": {"role": "assistant", "content": each}, "done": False} for each in pieces(text, size)]
+    made.append({"message": {"role": "assistant", "content": "", "tool_calls": [call]}, "done": False})
+    made.append({"message": {"role": "assistant", "content": ""}, "done": True})
     return b"".join(json.dumps(each).encode() + b"\n" for each in made)
 
 
@@ -287,9 +287,11 @@ def test_what_is_held_back_comes_where_the_stream_ends(
     conversation: Conversation, token: str
 ) -> None:
     stream = stream_of("chat", conversation)
-    sent = of_chat(f"{token} <EMA", "{}", 1_000).partition(b"data: [DONE]")[0]
-    got = stream.feed(sent[: sent.index(b"tool_calls")]) + stream.finish()
-    assert data_of(got)[-2]["choices"][0]["delta"]["content"] == f"{MAIL} <EMA"
+    sent = of_chat(f"{token} <EMA", "{}", 1_000)
+    until = sent.index(b"data: ", sent.index(b"<EMA"))
+    got = stream.feed(sent[:until])
+    assert b"<EMA" not in got
+    assert data_of(stream.finish())[-1]["choices"][0]["delta"]["content"] == f"{MAIL} <EMA"
 
 
 def test_a_text_of_json_lines_may_be_the_event(conversation: Conversation, token: str) -> None:
