@@ -9,7 +9,7 @@ import time
 from bisect import bisect_left
 from collections import Counter
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dlpctl.errors import OutputError
 
@@ -66,7 +66,25 @@ def call_log(data_folder: Path) -> Path:
     return data_folder / "gateway" / "calls.jsonl"
 
 
-def follow(path: Path, last: int) -> Iterator[dict[str, object]]:
+def shown(call: Mapping[str, Any], *, as_json: bool) -> str:
+    """Return a call as a line for people, or of JSON."""
+    if as_json:
+        return json.dumps(call, ensure_ascii=True, separators=(",", ":"))
+    counts = ", ".join(f"{number} {name}" for name, number in call["counts"].items())
+    parts = (
+        call["time"][:19],
+        str(call["status"]),
+        call["decision"],
+        call["route"],
+        call["model"],
+        f"{call['bytes']:,} B",
+        f"+{call['added_ms']} ms",
+        counts,
+    )
+    return "  ".join(part for part in parts if part)
+
+
+def follow(path: Path, last: int, *, waits: bool = True) -> Iterator[dict[str, Any]]:
     """Yield the last calls of a log, and all that come."""
     position = 0
     lines: list[bytes] = []
@@ -75,7 +93,7 @@ def follow(path: Path, last: int) -> Iterator[dict[str, object]]:
         position = data.rfind(b"\n") + 1
         lines = data[:position].splitlines()
     yield from (json.loads(line) for line in lines[max(len(lines) - last, 0) :])
-    while True:
+    while waits:
         try:
             with path.open("rb") as file:
                 if os.fstat(file.fileno()).st_size < position:
