@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dlpctl.files.library import mask_file as mask_file
     from dlpctl.files.report import FileReport as FileReport
     from dlpctl.masking.tokens import TokenStore as TokenStore
-    from dlpctl.masking.unmask import unmask_text as unmask  # noqa: F401
+    from dlpctl.masking.unmask import unmask as unmask
     from dlpctl.masking.vault import Vault as Vault
     from dlpctl.policy.model import Policy as Policy
     from dlpctl.preflight import check as check
@@ -43,7 +43,6 @@ _MODULES = {
     "mask_file": "dlpctl.files.library",
     "unmask": "dlpctl.masking.unmask",
 }
-_RENAMED = {"unmask": "unmask_text"}
 __all__ = ("__version__", *_MODULES)  # noqa: PLE0604
 
 
@@ -52,8 +51,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    value = getattr(import_module(_MODULES[name]), _RENAMED.get(name, name))
-    globals()[name] = value
+    value = globals()[name] = getattr(import_module(_MODULES[name]), name)
     return value
 
 

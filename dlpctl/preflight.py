@@ -73,6 +73,15 @@ class Checker:
         self._labels = labels
         self._min_score = relevant_selectors(policy, destination).min_score
 
+    def by_operator(self, operator: str) -> Checker:
+        """Return the same checker with an operator that goes over those of the rules."""
+        from copy import copy
+
+        check_operator(operator)
+        other = copy(self)
+        other._operator = operator
+        return other
+
     def check(self, text: str, masker: Masker | None = None) -> Report:
         """Find, decide, and mask where that is the decision."""
         _, ruling = self._rule(text)

@@ -30,10 +30,10 @@ from dlpctl_daemon.context import HEADERS_ONLY, RequestContext, request_context
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
 
+    from dlpctl.control.rates import RateLimiter
     from dlpctl.control.service import ControlPlane
     from dlpctl_daemon.callers import Callers
     from dlpctl_daemon.console.sessions import Sessions
-    from dlpctl_daemon.limits import RateLimiter
     from dlpctl_daemon.logs import Log
     from dlpctl_daemon.metrics import Metrics
     from dlpctl_daemon.options import Options

@@ -46,7 +46,7 @@ _WIDEST = 88
 def show() -> None:
     """Print what masking, unmasking and checking make of made-up content."""
     from dlpctl.masking.tokens import TokenStore
-    from dlpctl.masking.unmask import unmask_text
+    from dlpctl.masking.unmask import unmask
 
     session = Session.begin()
     printer = session.printer()
@@ -57,7 +57,7 @@ def show() -> None:
     _print(printer, "A prompt, made up", prompt)
     _print(printer, "What the AI tool gets: dlpctl mask --vault ticket.vault", masked)
     _print(printer, "What it answers", _ANSWER)
-    restored = unmask_text(_ANSWER, vault)
+    restored = unmask(_ANSWER, vault)
     _print(printer, "What you read: dlpctl unmask --vault ticket.vault", restored)
     vendor = session.checker("VENDOR", "default")
     with cleaning_up():

@@ -55,11 +55,11 @@ def build(session: Session, vault: Path | None, *, allow_unmask: bool) -> Any:
 
     def unmask(text: str) -> str:
         """Replace the tokens of masked values by the values."""
-        from dlpctl.masking.unmask import unmask_text
+        from dlpctl.masking.unmask import unmask
 
         assert store is not None
         store.refresh()
-        return unmask_text(text, store)
+        return unmask(text, store)
 
     for tool in (check, mask, scan, explain, *((unmask,) if allow_unmask else ())):
         server.tool(annotations=local)(tool)

@@ -89,6 +89,17 @@ class Agents(NamedTuple):
     vault_days: int = 7
 
 
+class GatewaySettings(NamedTuple):
+    """The settings of the gateway."""
+
+    host: str = "127.0.0.1"
+    port: int = 8687
+    policy: str = "ai-prompts"
+    operator: str = "token"
+    hours: int = 24
+    body_bytes: int = 64 << 20
+
+
 class Config(NamedTuple):
     """All settings of one run. Built once and passed; nothing in it can change."""
 
@@ -106,6 +117,7 @@ class Config(NamedTuple):
     on_uninspected: str = "block"
     limits: FileLimits = FileLimits()
     agents: Agents = Agents()
+    gateway: GatewaySettings = GatewaySettings()
 
     data_folder: Path = Path()
     cache_folder: Path = Path()
@@ -214,6 +226,32 @@ _ALL = (
         "agents.vault_days",
         integer(1, 3_650),
         "Days after its last use until the vault of a session is removed.",
+        is_personal=True,
+    ),
+    Setting("gateway.host", TEXT, "The address that the gateway listens on.", is_personal=True),
+    Setting(
+        "gateway.port",
+        integer(0, 65535),
+        "The port that the gateway listens on; 0 takes a free one.",
+        is_personal=True,
+    ),
+    Setting("gateway.policy", POLICY, "The policy that the gateway decides by.", is_personal=True),
+    Setting(
+        "gateway.operator",
+        choice("token", "surrogate"),
+        "How the gateway masks: tokens, or values that look real.",
+        is_personal=True,
+    ),
+    Setting(
+        "gateway.hours",
+        integer(1, 8_760),
+        "Hours after its last use until the values of a conversation are forgotten.",
+        is_personal=True,
+    ),
+    Setting(
+        "gateway.body_bytes",
+        integer(1, 1 << 30),
+        "The size of the largest request to the gateway.",
         is_personal=True,
     ),
     Setting("limits.input_bytes", integer(1), "The size of the largest file."),

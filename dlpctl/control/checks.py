@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,7 +15,7 @@ from dlpctl.control.engine import Engine
 from dlpctl.control.events import note_use
 from dlpctl.control.filecheck import check_file
 from dlpctl.control.files import MaskedFile, MaskedFiles
-from dlpctl.control.inspection import Inspector, StoredPolicy
+from dlpctl.control.inspection import Inspector, StoredPolicy, gateway_report
 from dlpctl.control.ledger import Entry, Ledger, checks_of_month
 from dlpctl.control.resources.preflight import DESTINATION, CheckedDetection, CheckResult
 from dlpctl.control.seals import check_rows
@@ -27,7 +27,8 @@ from dlpctl.errors import (
     UnauthorizedError,
 )
 from dlpctl.policy.model import Policy
-from dlpctl.types import Destination
+from dlpctl.types import Decision, Destination, Detection
+from dlpctl.values import derive_key
 
 if TYPE_CHECKING:
     from dlpctl.config import FileLimits
@@ -63,6 +64,21 @@ class Submitted(NamedTuple):
         return self.result
 
 
+class OpenPolicy(NamedTuple):
+    """A policy that a key opens, for a caller that inspects contents itself."""
+
+    policy_id: str
+    version: str
+    org_id: str
+    day: str
+    """The day, since exceptions end with their days."""
+    key: bytes
+    """The organization's key."""
+    checker: Callable[[], Checker]
+    record: Callable[[Decision, Mapping[str, int], int], None]
+    """Records a decision with the counts of types and the size of the content."""
+
+
 class Checks:
     def __init__(
         self,
@@ -84,6 +100,26 @@ class Checks:
     def owner(self, api_key: str | None) -> tuple[str, str]:
         """Return the policy and the organization that a key belongs to."""
         return self._core.unless_rotated(lambda: self._owner(api_key))
+
+    def open(self, api_key: str | None, destination: Destination) -> OpenPolicy:
+        """Open the policy of a key, if its license has checks left."""
+        covered = self._authorize(api_key, None, None)
+        day = self._core.clock().astimezone(UTC).date().isoformat()
+
+        def record(decision: Decision, counts: Mapping[str, int], size: int) -> None:
+            detected = tuple(Detection(*each, None) for each in sorted(counts.items()))
+            report = gateway_report(covered.version, destination, decision, detected)
+            self._submit(covered, destination, report, size).recorded()
+
+        return OpenPolicy(
+            covered.policy_id,
+            covered.version,
+            covered.org_id,
+            day,
+            derive_key(self._engine.key(), f"gateway {covered.org_id}"),
+            lambda: self._checker(covered, destination),
+            record,
+        )
 
     def check_text(
         self,

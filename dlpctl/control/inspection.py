@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from dlpctl.types import Decision, Destination
+from dlpctl.types import Decision, Destination, Detection
 
 if TYPE_CHECKING:
     from dlpctl.config import FileLimits
@@ -44,6 +44,25 @@ class Inspector(Protocol):
 
 def blocked(policy: StoredPolicy, reason: str) -> Report:
     """Return the report on content that could not be inspected."""
+    summary = f"Blocked for {policy.destination}: {reason}"
+    return _report(policy.version, Decision.BLOCKED, summary, ())
+
+
+def gateway_report(
+    version: str, destination: Destination, decision: Decision, detected: tuple[Detection, ...]
+) -> Report:
+    """Return the report on a request that the gateway has inspected."""
+    from dlpctl.policy.summary import counted
+
+    found = ", ".join(counted(each.type, each.occurrences, {}) for each in detected)
+    words = decision.value.capitalize().replace("_", " ")
+    summary = f"{words} for {destination} by the gateway; found {found or 'nothing sensitive'}"
+    return _report(version, decision, summary, detected)
+
+
+def _report(
+    version: str, decision: Decision, summary: str, detected: tuple[Detection, ...]
+) -> Report:
     import os
     from datetime import UTC, datetime
 
@@ -51,11 +70,11 @@ def blocked(policy: StoredPolicy, reason: str) -> Report:
 
     return Report(
         f"pf_{os.urandom(12).hex()}",
-        Decision.BLOCKED,
-        f"Blocked for {policy.destination}: {reason}",
-        (),
+        decision,
+        summary,
+        detected,
         None,
-        policy.version,
+        version,
         datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         (),
     )

@@ -116,8 +116,10 @@ _BY_BRACKETS = {(brackets.opening, brackets.closing): brackets for brackets in _
 class Unmasker:
     """Restores a text that comes in pieces; it holds back only what may be part of a token."""
 
-    def __init__(self, store: ValueStore) -> None:
+    def __init__(self, store: ValueStore, *, in_json: bool = False) -> None:
+        """`in_json` says that the text is of JSON, in which values have to be escaped."""
         self._store = store
+        self._in_json = in_json
         self._held = ""
         self.restored = 0
         """The number of tokens that were replaced."""
@@ -129,6 +131,11 @@ class Unmasker:
         cut = begun.start() if begun else len(text)
         self._held = text[cut:]
         return restored + text[behind:cut]
+
+    @property
+    def held(self) -> str:
+        """The end of the text, as far as it is held back."""
+        return self._held
 
     def finish(self) -> str:
         """The rest; nothing more will come."""
@@ -155,13 +162,18 @@ class Unmasker:
         value = self._store.value(_NOT_IN_NAMES.sub("_", name).upper())
         if value is None:
             return None
+        written = brackets.write(value)
+        if self._in_json and brackets.write is not _for_json:
+            import json
+
+            written = json.dumps(written, ensure_ascii=False)[1:-1]
         if brackets.keep == "\\":
             # The name tells whether the backslash is Markdown's or preceded the value already.
-            return brackets.write(value) if "\\" in name else f"\\{value}"
-        return brackets.keep + brackets.write(value) + brackets.keep
+            return written if "\\" in name else f"\\{written}"
+        return brackets.keep + written + brackets.keep
 
 
-def unmask_text(text: str, vault: ValueStore) -> str:
+def unmask(text: str, vault: ValueStore) -> str:
     """Return the text with every token of the vault replaced by its value."""
     unmasker = Unmasker(vault)
     return unmasker.feed(text) + unmasker.finish()

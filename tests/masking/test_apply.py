@@ -13,7 +13,7 @@ from dlpctl.masking.already_masked import is_already_masked
 from dlpctl.masking.apply import Masked, mask_text, replacements, resolve
 from dlpctl.masking.leaks import Value, find_leaks
 from dlpctl.masking.operators import DEFAULT_OPERATOR, OPERATORS, Masker
-from dlpctl.masking.unmask import unmask_text
+from dlpctl.masking.unmask import unmask
 from dlpctl.policy import model
 from dlpctl.types import Category, Finding
 
@@ -150,7 +150,7 @@ def test_tokens_give_the_text_back(document: tuple[str, list[Finding]]) -> None:
     text, found = document
     masker = Masker()
     masked = mask_text(text, [(each, "token") for each in found], masker)
-    assert unmask_text(masked, masker.tokens) == text
+    assert unmask(masked, masker.tokens) == text
 
 
 def test_a_text_that_looks_like_tokens_comes_back_too() -> None:
@@ -162,7 +162,7 @@ def test_a_text_that_looks_like_tokens_comes_back_too() -> None:
     masker = Masker()
     masked = mask_text(text, [(each, "token") for each in found], masker)
     assert masked == "<EMAIL_1> [EMAIL_2] `EMAIL_3` <EMAIL_4> \\<EMAIL_5> <<EMAIL_6>>"
-    assert unmask_text(masked, masker.tokens) == text
+    assert unmask(masked, masker.tokens) == text
 
 
 @pytest.mark.parametrize(

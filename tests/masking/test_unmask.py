@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dlpctl.masking.tokens import TokenStore, token_type
-from dlpctl.masking.unmask import Unmasker, unmask_stream, unmask_text
+from dlpctl.masking.unmask import Unmasker, unmask, unmask_stream
 
 
 def store() -> TokenStore:
@@ -49,7 +49,7 @@ def store() -> TokenStore:
     ],
 )
 def test_a_token_is_found_however_a_model_writes_it(written: str, restored: str) -> None:
-    assert unmask_text(f"a {written} b", store()) == f"a {restored} b"
+    assert unmask(f"a {written} b", store()) == f"a {restored} b"
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ pieces = st.lists(
 def test_the_borders_of_chunks_make_no_difference(text: str, borders: list[int]) -> None:
     cuts = [0, *sorted(border for border in borders if border < len(text)), len(text)]
     chunks = [text[start:end] for start, end in itertools.pairwise(cuts)]
-    whole = unmask_text(text, store())
+    whole = unmask(text, store())
     assert "".join(unmask_stream(chunks, store())) == whole
     assert "".join(unmask_stream(text, store())) == whole
 

@@ -12,7 +12,7 @@ import pytest
 from dlpctl.errors import VaultError
 from dlpctl.masking.apply import mask_text
 from dlpctl.masking.operators import Masker
-from dlpctl.masking.unmask import unmask_text
+from dlpctl.masking.unmask import unmask
 from dlpctl.masking.vault import KEY_VARIABLE, Vault, vault_key
 from dlpctl.types import Category, Finding
 
@@ -49,7 +49,7 @@ def test_a_document_goes_through_a_vault_and_back(tmp_path: Path) -> None:
         found = Finding("EMAIL", Category.PII, 0, 13, 0.9, "email")
         masked = mask_text(text, [(found, "token")], Masker(tokens=vault))
     assert masked == "<EMAIL_1> wrote"
-    assert unmask_text(masked, Vault(tmp_path / "vault", KEY)) == text
+    assert unmask(masked, Vault(tmp_path / "vault", KEY)) == text
 
 
 def test_two_open_vaults_never_give_one_token_twice(tmp_path: Path) -> None:

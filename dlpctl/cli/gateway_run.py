@@ -1,0 +1,162 @@
+"""The gateway as the command line starts it: its policy, upstreams and limits."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlsplit
+
+from dlpctl.cli.session import Session
+from dlpctl.errors import InputError, UsageError
+from dlpctl.types import Decision
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from dlpctl.gateway.admission import Admission
+    from dlpctl.gateway.server import Target
+
+_MISSING = "the gateway needs more packages: install dlpctl with its extra, dlpctl[gateway]"
+_TURN_SECONDS = 0.0005
+"""The longest that a thread keeps the interpreter while another one waits."""
+_HOUR = 3_600.0
+
+
+class GatewayOptions(NamedTuple):
+    host: str
+    port: int
+    allow_remote: bool
+    upstreams: Sequence[str]
+    policy: str | None
+    destination: str | None
+    operator: str | None
+    with_keys: bool
+    keep_values: bool
+
+
+def run(options: GatewayOptions) -> None:
+    """Serve until SIGTERM or SIGINT."""
+    try:
+        from dlpctl.gateway.conversations import Conversations
+        from dlpctl.gateway.server import Gateway, Settings
+        from dlpctl.gateway.serving import listen, server
+        from dlpctl.gateway.upstream import Upstream
+    except ImportError:
+        raise UsageError(_MISSING) from None
+    from dlpctl.gateway.calls import CallLog, call_log
+
+    targets = _targets(options.upstreams)
+    hosts = _hosts(options)
+    session = Session.begin()
+    config = session.config
+    sys.setswitchinterval(_TURN_SECONDS)
+    folder = config.data_folder / "gateway" / "values" if options.keep_values else None
+    conversations = Conversations(config.gateway.hours * _HOUR, folder)
+    conversations.purge()
+    with _admission(session, options) as admission:
+        executor = ThreadPoolExecutor(max(os.cpu_count() or 1, 2), "inspection")
+        gateway = Gateway(
+            targets,
+            admission,
+            conversations,
+            Upstream,
+            CallLog(call_log(config.data_folder)),
+            executor,
+            Settings(hosts, config.gateway.body_bytes),
+        )
+        try:
+            listening = listen(options.host, options.port)
+        except OSError as problem:
+            where = f"{options.host}:{options.port}"
+            raise InputError(f"cannot listen on {where}: {problem.strerror}") from None
+        with listening:
+            port = listening.getsockname()[1]
+            sys.stderr.write(f"dlpctl: the gateway listens on {url_of(options.host, port)}\n")
+            for name, target in targets.items():
+                sys.stderr.write(f"dlpctl:   /{name} for {target.url}\n")
+            server(gateway).run([listening])
+        executor.shutdown(cancel_futures=True)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def url_of(host: str, port: int) -> str:
+    shown = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 -- to be replaced
+    return f"http://[{shown}]:{port}" if ":" in shown else f"http://{shown}:{port}"
+
+
+def _targets(upstreams: Sequence[str]) -> Mapping[str, Target]:
+    """Return the protocols that are served: those that are named, or else all."""
+    from dlpctl.gateway.protocols import PROTOCOLS
+    from dlpctl.gateway.server import Target
+
+    if not upstreams:
+        return {name: Target(each, each.upstream) for name, each in PROTOCOLS.items()}
+    targets = {}
+    for given in upstreams:
+        name, equals, url = given.partition("=")
+        parts = urlsplit(url)
+        if not equals or name not in PROTOCOLS or parts.scheme not in ("http", "https"):
+            names = ", ".join(PROTOCOLS)
+            raise UsageError(f"--upstream: must be NAME=https://HOST, with a name of {names}")
+        if not parts.hostname or parts.query or parts.fragment or parts.username:
+            raise UsageError(f"--upstream {name}: must be an address such as https://HOST/PATH")
+        targets[name] = Target(PROTOCOLS[name], url)
+    return targets
+
+
+def _hosts(options: GatewayOptions) -> frozenset[str]:
+    from dlpctl_daemon.options import is_loopback
+
+    if is_loopback(options.host):
+        return frozenset(("127.0.0.1", "localhost", "::1", options.host.lower()))
+    if options.allow_remote:
+        return frozenset()
+    raise UsageError(
+        f"{options.host} can be reached from other machines, over a connection that is not"
+        " encrypted; put a proxy with TLS before it, and say --allow-remote if you mean it"
+    )
+
+
+@contextmanager
+def _admission(session: Session, options: GatewayOptions) -> Iterator[Admission]:
+    from dlpctl.gateway.admission import ControlAdmission, LocalAdmission, grant
+
+    config = session.config
+    operator = options.operator or config.gateway.operator
+    refuses_unread = config.on_uninspected == "block"
+    if options.with_keys:
+        from dlpctl.control.rates import Rate, RateLimiter
+        from dlpctl.control.service import ControlPlane
+        from dlpctl.preflight import parse_destination
+
+        detector = session.detector()
+        detector.compile()
+        with ControlPlane.open(
+            config.data_folder, lambda: detector, issuer=config.serve.issuer, environ=os.environ
+        ) as control:
+            yield ControlAdmission(
+                control.checks,
+                parse_destination(options.destination or config.destination),
+                operator,
+                config.limits,
+                RateLimiter(Rate(config.serve.rate, config.serve.burst)),
+                refuses_unread=refuses_unread,
+            )
+        return
+    checker = session.checker(
+        options.destination, options.policy or config.gateway.policy, operator
+    )
+    checker.check("")  # so that the first request need not wait for the patterns
+
+    def record(decision: Decision, counts: Mapping[str, int], size: int) -> None:
+        session.record(decision, None, size, is_file=False)
+
+    yield LocalAdmission(
+        grant(checker, config.limits, session.key(), record, refuses_unread=refuses_unread)
+    )
+    session.tell()

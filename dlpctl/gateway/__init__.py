@@ -1,0 +1,1 @@
+"""The gateway between applications and models: requests are masked, and answers restored."""

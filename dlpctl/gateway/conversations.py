@@ -1,0 +1,198 @@
+"""Conversations: the tokens of each, which the same values always get, and what was inspected."""
+
+from __future__ import annotations
+
+import hmac
+import threading
+import time
+from collections import Counter, OrderedDict
+from typing import TYPE_CHECKING, NamedTuple
+
+from dlpctl.errors import VaultError
+from dlpctl.masking.operators import Masker
+from dlpctl.masking.tokens import TokenStore, token_type
+from dlpctl.types import Decision
+from dlpctl.values import derive_key
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
+
+    from dlpctl.gateway.jsonbody import Splice
+    from dlpctl.types import Category
+
+_NUMBERS = 900_000
+_FIRST_NUMBER = 100_000
+_MOST_VALUES = 20_000
+_MOST_UNITS = 50_000
+_MOST_CONVERSATIONS = 4_096
+
+
+class Tokens(TokenStore):
+    """Tokens whose numbers follow from the value and a key, so that no process has to remember."""
+
+    def __init__(self, key: bytes) -> None:
+        super().__init__()
+        self._key = key
+
+    def avoid(self, texts: Iterable[str]) -> None:
+        """Avoid nothing: without the key, nobody can write a name that will be given out."""
+
+    def token(self, type_name: str, value: str) -> str:
+        known = self._names.get((token_type(type_name), value))
+        if known is None:
+            if len(self) >= _MOST_VALUES:
+                raise VaultError(
+                    f"the conversation has more than {_MOST_VALUES:,} values; start a new one"
+                )
+            known = self._name(token_type(type_name), value)
+            self.add({known: value})
+        return f"<{known}>"
+
+    def _name(self, type_name: str, value: str) -> str:
+        for turn in range(_NUMBERS):
+            message = f"{type_name}\0{turn}\0{value}".encode("utf-8", "surrogatepass")
+            drawn = int.from_bytes(hmac.digest(self._key, message, "sha256")[:8], "big")
+            name = f"{type_name}_{_FIRST_NUMBER + drawn % _NUMBERS}"
+            if self.value(name) is None:
+                return name
+        raise VaultError("the conversation has too many values of one type; start a new one")
+
+
+class ConversationMasker(Masker):
+    """A masker that remembers which stand-in is for which value."""
+
+    def __init__(self, key: bytes, tokens: Tokens) -> None:
+        super().__init__(key, tokens)
+        self.stand_ins: dict[str, tuple[str, str]] = {}
+        """Stand-ins, with the types and values that they are for."""
+
+    def replacement(self, operator: str, type_name: str, category: Category, value: str) -> str:
+        made = super().replacement(operator, type_name, category, value)
+        if operator == "surrogate" and not made.startswith("["):
+            self.stand_ins[made] = (type_name, value)
+        return made
+
+
+class UnitResult(NamedTuple):
+    """The decision on a unit; the splices are relative to its start."""
+
+    decision: Decision = Decision.ALLOWED
+    counts: Counter[str] = Counter()  # noqa: RUF012 -- nobody changes it
+    splices: tuple[Splice, ...] = ()
+    reason: str = ""
+    """The reason why it cannot be inspected."""
+
+
+class Conversation:
+    """One conversation of one caller. Its lock is held while a request of it is inspected."""
+
+    def __init__(self, key: bytes) -> None:
+        self.lock = threading.Lock()
+        self.key = key
+        self.tokens = Tokens(derive_key(key, "tokens"))
+        self.masker = ConversationMasker(derive_key(key, "stand-ins"), self.tokens)
+        self._units: OrderedDict[bytes, UnitResult] = OrderedDict()
+
+    def values(self) -> Iterator[tuple[str, str]]:
+        """Yield the values that are masked, with their types."""
+        for name, value in self.tokens.items():
+            yield name.rpartition("_")[0], value
+        yield from self.masker.stand_ins.values()
+
+    def known(self, digest: bytes) -> UnitResult | None:
+        return self._units.get(digest)
+
+    def remember(self, digest: bytes, result: UnitResult) -> None:
+        self._units[digest] = result
+        if len(self._units) > _MOST_UNITS:
+            self._units.popitem(last=False)
+
+
+class Conversations:
+    """The conversations that were used last, each until nobody has used it for its lifetime."""
+
+    def __init__(
+        self,
+        lifetime: float,
+        folder: Path | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`lifetime` is in seconds; a `folder` keeps the values that later requests refer to."""
+        self._lifetime = lifetime
+        self._folder = folder
+        self._clock = clock
+        self._kept: OrderedDict[bytes, tuple[float, Conversation]] = OrderedDict()
+        self._referred: OrderedDict[bytes, tuple[float, dict[str, str]]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def open(self, org_key: bytes, *names: str) -> Conversation:
+        """Return the conversation of these names: its caller, and what tells it from others."""
+        message = "\0".join(names).encode("utf-8", "surrogatepass")
+        key = hmac.digest(derive_key(org_key, "conversation"), message, "sha256")
+        now = self._clock()
+        with self._lock:
+            _, conversation = self._kept.pop(key, None) or (now, Conversation(key))
+            self._kept[key] = (now, conversation)
+            _expire(self._kept, now - self._lifetime)
+        return conversation
+
+    def keep(self, org_key: bytes, name: str, conversation: Conversation) -> None:
+        """Keep the values of a conversation for requests that refer to it by a provider's id."""
+        values = dict(conversation.tokens.items())
+        if not values:
+            return
+        key = _reference(org_key, name)
+        now = self._clock()
+        with self._lock:
+            self._referred[key] = (now, values)
+            _expire(self._referred, now - self._lifetime)
+        if self._folder is not None:
+            from dlpctl.masking.vault import Vault
+
+            vault = Vault(self._folder / f"{key.hex()}.vault", org_key, create=True)
+            with vault.transaction():
+                vault.add(values)
+
+    def recall(self, org_key: bytes, name: str, conversation: Conversation) -> None:
+        """Add the values that were kept for an id to a conversation."""
+        key = _reference(org_key, name)
+        with self._lock:
+            _, values = self._referred.get(key, (0.0, {}))
+        if not values and self._folder is not None:
+            values = self._stored(key, org_key)
+        with conversation.lock:
+            known = dict(conversation.tokens.items())
+            conversation.tokens.add(
+                {name: value for name, value in values.items() if name not in known}
+            )
+
+    def _stored(self, key: bytes, org_key: bytes) -> dict[str, str]:
+        from dlpctl.masking.vault import Vault
+
+        assert self._folder is not None
+        path = self._folder / f"{key.hex()}.vault"
+        if not path.exists() or path.stat().st_mtime < time.time() - self._lifetime:
+            return {}
+        return dict(Vault(path, org_key).items())
+
+    def purge(self) -> int:
+        """Remove the vaults whose lifetime has ended, and return their number."""
+        removed = 0
+        for path in self._folder.glob("*.vault") if self._folder is not None else ():
+            if path.stat().st_mtime < time.time() - self._lifetime:
+                path.unlink(missing_ok=True)
+                path.with_name(f"{path.name}.lock").unlink(missing_ok=True)
+                removed += 1
+        return removed
+
+
+def _reference(org_key: bytes, name: str) -> bytes:
+    return hmac.digest(
+        derive_key(org_key, "reference"), name.encode("utf-8", "surrogatepass"), "sha256"
+    )[:16]
+
+
+def _expire(kept: OrderedDict[bytes, tuple[float, object]] | OrderedDict, oldest: float) -> None:  # type: ignore[type-arg]
+    while kept and (len(kept) > _MOST_CONVERSATIONS or next(iter(kept.values()))[0] < oldest):
+        kept.popitem(last=False)

@@ -1,0 +1,310 @@
+"""Inspect the JSON of requests: decide by policy, and say which characters masking replaces."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from bisect import bisect_right
+from collections import Counter, OrderedDict
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from dlpctl.errors import DlpctlError, InputError
+from dlpctl.gateway import jsonbody
+from dlpctl.gateway.conversations import UnitResult
+from dlpctl.gateway.jsonbody import Leaf, Splice, Unit
+from dlpctl.gateway.media import attachment, checked
+from dlpctl.masking.apply import replacements
+from dlpctl.masking.leaks import Value
+from dlpctl.masking.repeats import Repeats
+from dlpctl.policy.decide import FindingDecision, Verdict
+from dlpctl.regex import lazy
+from dlpctl.types import Action, Category, Decision, Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from dlpctl.files.checking import FileChecker
+    from dlpctl.gateway.conversations import Conversation
+    from dlpctl.gateway.protocol import Shape
+    from dlpctl.masking.operators import Masker
+    from dlpctl.preflight import Checker
+
+_CODE = lazy(r"(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9+/=_.:-]+")
+_AROUND = 4_096
+"""Characters before and after a finding that are searched again once it is masked."""
+_DEEPEST_TEXT = 4
+"""The deepest nesting of JSON in texts of JSON."""
+_MOST_CLEAN = 200_000
+_KNOWN = "conversation"
+"""The pattern of findings that repeat a value of the conversation."""
+_MASK = Verdict(Action.MASK, None, None)
+
+
+class Inspected(NamedTuple):
+    """The decision on a request, and what is replaced in its body."""
+
+    decision: Decision
+    counts: Counter[str]
+    splices: list[Splice]
+    reason: str = ""
+    """The reason why something cannot be inspected."""
+
+
+class _Source:
+    """A JSON text: the body, or a text in it that is JSON itself."""
+
+    def __init__(self, text: str, within: tuple[_Source, Leaf] | None = None) -> None:
+        self.text = text
+        self.within = within
+        self.splices: list[Splice] = []
+
+
+class _Joined:
+    """Leaves in one text, so that a key and its value are read together."""
+
+    def __init__(self) -> None:
+        self.parts: list[tuple[_Source, Leaf]] = []
+        self.starts: list[int] = []
+        self._pieces: list[str] = []
+        self._length = 0
+        self._after_key = False
+
+    def add(self, source: _Source, leaf: Leaf) -> None:
+        if self.parts:
+            separator = ": " if self._after_key and "\n" not in leaf.text else "\n\n"
+            self._pieces.append(separator)
+            self._length += len(separator)
+        self.starts.append(self._length)
+        self.parts.append((source, leaf))
+        self._pieces.append(leaf.text)
+        self._length += len(leaf.text)
+        self._after_key = leaf.is_key
+
+    @property
+    def text(self) -> str:
+        return "".join(self._pieces)
+
+    def by_leaf(self, hidden: Sequence[FindingDecision]) -> dict[int, list[FindingDecision]]:
+        """Return the findings of each leaf, at their places in it."""
+        found: dict[int, list[FindingDecision]] = {}
+        for each in hidden:
+            number = max(bisect_right(self.starts, each.finding.start) - 1, 0)
+            while number < len(self.parts) and self.starts[number] < each.finding.end:
+                length = len(self.parts[number][1].text)
+                start = max(each.finding.start - self.starts[number], 0)
+                end = min(each.finding.end - self.starts[number], length)
+                if start < end:
+                    found.setdefault(number, []).append(_at(each, start, end))
+                number += 1
+        return found
+
+
+class Inspector:
+    """Inspects by one policy. Threads may share it."""
+
+    def __init__(self, checker: Checker, files: FileChecker, *, refuses_unread: bool) -> None:
+        """`refuses_unread` says that media which cannot be read are refused."""
+        self._checker = checker
+        self._files = files
+        self._refuses_unread = refuses_unread
+        self._salt = os.urandom(32)
+        self._clean: OrderedDict[bytes, None] = OrderedDict()
+        """Units in which nothing was found, whatever the conversation."""
+
+    def inspect(
+        self, text: str, document: Any, shape: Shape, conversation: Conversation
+    ) -> Inspected:
+        """Inspect a valid JSON text, whose value is `document`."""
+        found = Inspected(Decision.ALLOWED, Counter(), [])
+        reason = self._checker.not_inspected()
+        if reason:
+            return found._replace(decision=Decision.BLOCKED, reason=reason)
+        decisions = set()
+        with conversation.lock:
+            for unit in jsonbody.units(text):
+                result = self._unit(text, unit, shape, document, conversation)
+                decisions.add(result.decision)
+                found.counts.update(result.counts)
+                reason = reason or result.reason
+                found.splices.extend(
+                    Splice(start + unit.start, end + unit.start, new)
+                    for start, end, new in result.splices
+                )
+        return found._replace(decision=_strictest(decisions), reason=reason)
+
+    def _unit(
+        self, text: str, unit: Unit, shape: Shape, document: Any, conversation: Conversation
+    ) -> UnitResult:
+        raw = text[unit.start : unit.end]
+        digest = hashlib.blake2b(
+            f"{unit.path}\0{unit.first}\0{raw}".encode("utf-8", "surrogatepass"),
+            key=self._salt,
+            digest_size=16,
+        ).digest()
+        result = conversation.known(digest)
+        if result is None:
+            result = self._inspected(text, unit, shape, document, conversation, digest)
+            if not result.reason:
+                conversation.remember(digest, result)
+        return result
+
+    def _inspected(
+        self,
+        text: str,
+        unit: Unit,
+        shape: Shape,
+        document: Any,
+        conversation: Conversation,
+        digest: bytes,
+    ) -> UnitResult:
+        body = _Source(text)
+        joined, sources = _Joined(), [body]
+        counts: Counter[str] = Counter()
+        decisions = set()
+        try:
+            for leaf in jsonbody.leaves_of(text, unit):
+                if leaf.path in shape.media and not leaf.is_key:
+                    parent = jsonbody.at(document, leaf.steps[:-1])
+                    file = attachment(leaf.text, shape.media[leaf.path], parent)
+                    if file is not None:
+                        result = checked(file, self._files, conversation.masker)
+                        if result.reason and self._refuses_unread:
+                            return result
+                        decisions.add(result.decision)
+                        counts.update(result.counts)
+                        body.splices += jsonbody.raw_splices(text, leaf, result.splices)
+                        continue
+                if not _is_declared(leaf, shape):
+                    _add(joined, sources, body, leaf, 0)
+            hidden, decision = self._hidden(joined.text, conversation, digest)
+            decisions.add(decision)
+            counts.update(each.finding.type for each in hidden)
+            self._mask(joined, hidden, conversation.masker)
+        except DlpctlError as problem:
+            return UnitResult(Decision.BLOCKED, counts, reason=problem.message)
+        for source in reversed(sources):
+            source.splices.sort()
+            if source.within is not None:
+                outer, leaf = source.within
+                outer.splices += jsonbody.raw_splices(outer.text, leaf, source.splices)
+        moved = [Splice(s - unit.start, e - unit.start, new) for s, e, new in body.splices]
+        return UnitResult(_strictest(decisions), counts, tuple(moved))
+
+    def _hidden(
+        self, text: str, conversation: Conversation, digest: bytes
+    ) -> tuple[list[FindingDecision], Decision]:
+        """Return the findings that are masked or block, and the decision."""
+        hidden: list[FindingDecision] = []
+        decision = Decision.ALLOWED
+        if digest not in self._clean:
+            ruling = self._checker.ruling(text, self._checker.scan(text))
+            hidden = [each for each in ruling.ruled if each.verdict.action is not Action.ALLOW]
+            decision = ruling.decision
+            if not hidden:
+                self._clean[digest] = None
+                if len(self._clean) > _MOST_CLEAN:
+                    self._clean.popitem(last=False)
+        repeated = _repeated(text, [each.finding for each in hidden], conversation)
+        if repeated and decision is Decision.ALLOWED:
+            decision = Decision.ALLOWED_WITH_MASKING
+        return [*hidden, *repeated], decision
+
+    def _mask(self, joined: _Joined, hidden: Sequence[FindingDecision], masker: Masker) -> None:
+        for number, own in joined.by_leaf(hidden).items():
+            source, leaf = joined.parts[number]
+            splices = list(_masked(self._checker, leaf.text, own, masker))
+            source.splices += jsonbody.raw_splices(source.text, leaf, splices)
+
+
+def _is_declared(leaf: Leaf, shape: Shape) -> bool:
+    """Return whether a leaf is no text for people: opaque, a code, or the key of such a value."""
+    if leaf.path in shape.opaque:
+        return True
+    if leaf.path not in shape.codes:
+        return leaf.is_key and leaf.path in shape.media
+    return leaf.is_key or _CODE.fullmatch(leaf.text) is not None
+
+
+def _add(joined: _Joined, sources: list[_Source], source: _Source, leaf: Leaf, depth: int) -> None:
+    """Add a leaf, or the leaves of the JSON that it is."""
+    if depth < _DEEPEST_TEXT and not leaf.is_key and _may_be_json(leaf.text):
+        try:
+            jsonbody.loads(leaf.text)
+        except InputError:
+            pass
+        else:
+            inner = _Source(leaf.text, (source, leaf))
+            sources.append(inner)
+            for each in jsonbody.leaves(leaf.text):
+                _add(joined, sources, inner, each, depth + 1)
+            return
+    joined.add(source, leaf)
+
+
+def _may_be_json(text: str) -> bool:
+    stripped = text.strip(" \t\r\n")
+    return stripped[:1] + stripped[-1:] in ("{}", "[]") and len(stripped) > 4
+
+
+def _strictest(decisions: set[Decision]) -> Decision:
+    order = (Decision.BLOCKED, Decision.ALLOWED_WITH_MASKING)
+    return next((each for each in order if each in decisions), Decision.ALLOWED)
+
+
+def _at(each: FindingDecision, start: int, end: int) -> FindingDecision:
+    return each._replace(finding=each.finding._replace(start=start, end=end))
+
+
+def _repeated(
+    text: str, findings: Sequence[Finding], conversation: Conversation
+) -> list[FindingDecision]:
+    """Return where a text repeats its own values and those of the conversation."""
+    known: dict[Value, Finding] = {
+        Value(each.type, each.category, text[each.start : each.end]): each for each in findings
+    }
+    for type_name, value in conversation.values():
+        finding = Finding(type_name, Category.CUSTOM, 0, len(value), 1.0, _KNOWN)
+        known.setdefault(Value(type_name, Category.CUSTOM, value), finding)
+    if not known:
+        return []
+    return [FindingDecision(each, _MASK) for each in Repeats(known).outside(text, findings)]
+
+
+def _masked(
+    checker: Checker, text: str, hidden: Sequence[FindingDecision], masker: Masker
+) -> Iterator[Splice]:
+    """Yield what masking replaces in a text; only the lines around values are searched again."""
+    for start, end, own in _windows(text, hidden):
+        part = text[start:end]
+        moved = [_at(each, each.finding.start - start, each.finding.end - start) for each in own]
+        masked = checker.masked(part, moved, masker)
+        splices = [Splice(*each) for each in replacements(part, checker.operators(moved), masker)]
+        if jsonbody.spliced(part, splices) != masked:
+            splices = [_difference(part, masked)]
+        yield from (Splice(s + start, e + start, new) for s, e, new in splices)
+
+
+def _difference(before: str, after: str) -> Splice:
+    """Return one splice that makes a text into another one."""
+    start = len(os.path.commonprefix((before, after)))
+    rest = min(len(before), len(after)) - start
+    same = len(os.path.commonprefix((before[::-1][:rest], after[::-1][:rest])))
+    return Splice(start, len(before) - same, after[start : len(after) - same])
+
+
+def _windows(
+    text: str, hidden: Sequence[FindingDecision]
+) -> Iterator[tuple[int, int, list[FindingDecision]]]:
+    """Yield the pieces of a text that contain its findings, with some text around them."""
+    own: list[FindingDecision] = []
+    start = end = 0
+    for each in sorted(hidden, key=lambda each: each.finding.start):
+        if own and each.finding.start - _AROUND > end:
+            yield start, min(end, len(text)), own
+            own = []
+        if not own:
+            start, end = max(each.finding.start - _AROUND, 0), 0
+        own.append(each)
+        end = max(end, each.finding.end + _AROUND)
+    if own:
+        yield start, min(end, len(text)), own

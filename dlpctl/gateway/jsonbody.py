@@ -1,0 +1,344 @@
+"""JSON as it is written: its texts with their positions, so that a value is replaced and every other
+byte stays.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from json.decoder import scanstring
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from dlpctl.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+MOST_NESTED = 200
+_SMALL = 2_048
+"""Characters of siblings that are inspected together."""
+_LONG_NUMBER = 9
+"""Digits from which on a number may be one of a card, an account or a person."""
+_SPACE = re.compile(r"[ \t\n\r]*")
+_ATOM = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?|true|false|null")
+_ESCAPE = re.compile(
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)"
+)
+
+Step = str | int
+
+
+class Leaf(NamedTuple):
+    """A text, key or long number, and where it is written, without its quotes."""
+
+    path: str
+    """The keys to it, with `[]` for each array: `messages[].content`."""
+    steps: tuple[Step, ...]
+    start: int
+    end: int
+    text: str
+    is_key: bool = False
+    is_number: bool = False
+
+
+class Splice(NamedTuple):
+    """Characters that are replaced by others."""
+
+    start: int
+    end: int
+    text: str
+
+
+class Unit(NamedTuple):
+    """Siblings in an array or object that are inspected together."""
+
+    path: str
+    """The path of the array or object."""
+    steps: tuple[Step, ...]
+    start: int
+    end: int
+    first: int | None
+    """The number of the first sibling in an array; -1 in an object, -2 for a key alone, and None
+    for a lone value.
+    """
+
+
+def decoded(body: bytes) -> str:
+    """Return a body as text; raise `InputError` where it is not UTF-8."""
+    try:
+        return body.decode("utf-8")
+    except UnicodeDecodeError:
+        raise InputError("the body is not UTF-8") from None
+
+
+def loads(text: str) -> Any:
+    """Return the value of a JSON text; raise `InputError` where it is invalid or ambiguous."""
+    if _nesting(text) > MOST_NESTED:
+        raise InputError(f"the JSON nests deeper than {MOST_NESTED} levels")
+    try:
+        return _STRICT.decode(text)
+    except (ValueError, RecursionError):
+        raise InputError("the body is not valid JSON") from None
+
+
+def _nesting(text: str) -> int:
+    """Return an upper bound of the nesting, which is exact only where it may be too deep."""
+    if max(text.count("["), text.count("{")) <= MOST_NESTED // 2:
+        return 0
+    depth = deepest = 0
+    for match in _BRACKETS.finditer(text):
+        character = match[0]
+        if character in "[{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif character in "]}":
+            depth -= 1
+    return deepest
+
+
+_BRACKETS = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[\]{}]', re.DOTALL)
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise InputError("the JSON has a key twice in one object")
+    return members
+
+
+def _no_constant(name: str) -> Any:
+    raise InputError(f"the JSON has {name}, which is no number")
+
+
+_STRICT = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_constant)
+_scan = json.JSONDecoder().scan_once
+
+
+def _after_space(text: str, position: int) -> int:
+    match = _SPACE.match(text, position)
+    assert match is not None
+    return match.end()
+
+
+def units(text: str) -> list[Unit]:
+    """Return a valid JSON text in parts: large containers are taken apart, small siblings stay
+    together.
+    """
+    start = _after_space(text, 0)
+    found: list[Unit] = []
+    if text[start] in "[{":
+        _divide(text, start, "", (), found)
+    else:
+        found.append(Unit("", (), start, len(text.rstrip(" \t\n\r")), None))
+    return found
+
+
+class _Run:
+    """Small siblings next to each other, until there are enough."""
+
+    def __init__(self, path: str, steps: tuple[Step, ...], found: list[Unit]) -> None:
+        self._path = path
+        self._steps = steps
+        self._found = found
+        self._start = self._end = self._first = -1
+
+    def add(self, start: int, end: int, number: int) -> None:
+        if self._start >= 0 and end - self._start > _SMALL:
+            self.close()
+        if self._start < 0:
+            self._start, self._first = start, number
+        self._end = end
+
+    def close(self) -> None:
+        if self._start >= 0:
+            self._found.append(Unit(self._path, self._steps, self._start, self._end, self._first))
+        self._start = -1
+
+
+def _divide(text: str, position: int, path: str, steps: tuple[Step, ...], found: list[Unit]) -> int:
+    """Add the units of a container, and return the position after it."""
+    is_object = text[position] == "{"
+    run = _Run(path, steps, found)
+    position = _after_space(text, position + 1)
+    number = 0
+    while text[position] not in "]}":
+        start, key = position, ""
+        if is_object:
+            key, position = scanstring(text, position + 1)
+            key_end = position
+            position = _after_space(text, _after_space(text, position) + 1)
+        _, end = _scan(text, position)
+        if end - start <= _SMALL or text[position] not in "[{":
+            run.add(start, end, -1 if is_object else number)
+        else:
+            run.close()
+            if is_object:
+                found.append(Unit(path, steps, start, key_end, -2))
+            inner = path_of(path, key) if is_object else f"{path}[]"
+            _divide(text, position, inner, (*steps, key if is_object else number), found)
+        position = _after_space(text, end)
+        if text[position] == ",":
+            position = _after_space(text, position + 1)
+        number += 1
+    run.close()
+    return position + 1
+
+
+def path_of(path: str, key: str) -> str:
+    return f"{path}.{key}" if path else key
+
+
+def leaves_of(text: str, unit: Unit) -> list[Leaf]:
+    """Return the leaves of a unit."""
+    if unit.first == -2:
+        return [_key(text, unit.path, unit.steps, unit.start)[0]]
+    return list(_Walk(text, unit.start, unit.end, unit.path, unit.steps, unit.first).leaves())
+
+
+def leaves(text: str) -> list[Leaf]:
+    """Return the leaves of a valid JSON text."""
+    start = _after_space(text, 0)
+    return list(_Walk(text, start, len(text), "", (), None).leaves())
+
+
+def _key(text: str, path: str, steps: tuple[Step, ...], position: int) -> tuple[Leaf, int]:
+    key, end = scanstring(text, position + 1)
+    leaf = Leaf(path_of(path, key), (*steps, key), position + 1, end - 1, key, is_key=True)
+    return leaf, _after_space(text, _after_space(text, end) + 1)
+
+
+class _Walk:
+    """A walk over valid JSON; its stack has the containers that are open."""
+
+    def __init__(
+        self,
+        text: str,
+        start: int,
+        end: int,
+        path: str,
+        steps: tuple[Step, ...],
+        first: int | None,
+    ) -> None:
+        """`first` is the number of the first sibling, -1 in an object; None for a lone value."""
+        self._text = text
+        self._end = end
+        self._stack: list[tuple[str, tuple[Step, ...], int]] = []
+        self._path, self._steps, self._position = path, steps, start
+        if first is not None:
+            self._stack.append((path, steps, first))
+
+    def leaves(self) -> Iterator[Leaf]:
+        if self._stack:
+            yield from self._next_member()
+        while True:
+            yield from self._value()
+            if not self._proceed():
+                return
+            yield from self._next_member()
+
+    def _value(self) -> Iterator[Leaf]:
+        """Yield the leaf of a value; enter containers until there is one."""
+        text = self._text
+        while (character := text[self._position]) in "[{":
+            inside = _after_space(text, self._position + 1)
+            if text[inside] in "]}":
+                self._position = inside + 1
+                return
+            self._stack.append((self._path, self._steps, -1 if character == "{" else 0))
+            self._position = inside
+            yield from self._next_member()
+        start = self._position
+        if character == '"':
+            value, self._position = scanstring(text, start + 1)
+            yield Leaf(self._path, self._steps, start + 1, self._position - 1, value)
+            return
+        atom = _ATOM.match(text, start)
+        assert atom is not None
+        self._position = atom.end()
+        if atom.end() - start >= _LONG_NUMBER:
+            yield Leaf(self._path, self._steps, start, atom.end(), atom[0], is_number=True)
+
+    def _proceed(self) -> bool:
+        """Leave what ends here, and return whether another member follows."""
+        text = self._text
+        while True:
+            position = _after_space(text, self._position)
+            if position >= self._end or not self._stack:
+                return False
+            if text[position] == ",":
+                self._position = _after_space(text, position + 1)
+                path, steps, number = self._stack[-1]
+                self._stack[-1] = (path, steps, number + 1 if number >= 0 else number)
+                return True
+            self._stack.pop()
+            self._position = position + 1
+
+    def _next_member(self) -> Iterator[Leaf]:
+        path, steps, number = self._stack[-1]
+        if number >= 0:
+            self._path, self._steps = f"{path}[]", (*steps, number)
+            return
+        leaf, self._position = _key(self._text, path, steps, self._position)
+        self._path, self._steps = leaf.path, leaf.steps
+        yield leaf
+
+
+def escaped(text: str) -> str:
+    """Return a text as it is written in a JSON string."""
+    return json.dumps(text, ensure_ascii=False)[1:-1].translate(_SURROGATES)
+
+
+_SURROGATES = {code: f"\\u{code:04x}" for code in range(0xD800, 0xE000)}
+
+
+def raw_splices(text: str, leaf: Leaf, splices: Iterable[Splice]) -> Iterator[Splice]:
+    """Yield splices of a leaf's decoded text as splices of the JSON text."""
+    if leaf.is_number:
+        changed = spliced(leaf.text, splices)
+        yield Splice(leaf.start, leaf.end, f'"{escaped(changed)}"')
+        return
+    place = _Places(text, leaf)
+    for start, end, new in splices:
+        yield Splice(place.raw(start), place.raw(end), escaped(new))
+
+
+class _Places:
+    """The positions of the characters of a string that has escapes."""
+
+    def __init__(self, text: str, leaf: Leaf) -> None:
+        self._start = leaf.start
+        self._decoded: list[int] = []
+        self._shift: list[int] = []
+        if leaf.end - leaf.start == len(leaf.text):
+            return
+        shift = 0
+        for match in _ESCAPE.finditer(text, leaf.start, leaf.end):
+            shift += len(match[0]) - 1
+            self._decoded.append(match.end() - leaf.start - shift)
+            self._shift.append(shift)
+
+    def raw(self, position: int) -> int:
+        index = bisect_right(self._decoded, position)
+        return self._start + position + (self._shift[index - 1] if index else 0)
+
+
+def spliced(text: str, splices: Iterable[Splice]) -> str:
+    """Return a text with splices applied, which are in order and do not overlap."""
+    parts: list[str] = []
+    position = 0
+    for start, end, new in splices:
+        parts += (text[position:start], new)
+        position = end
+    parts.append(text[position:])
+    return "".join(parts)
+
+
+def at(value: Any, steps: Iterable[Step]) -> Any:
+    """Return what is at a place in a value; None where there is no such place."""
+    for step in steps:
+        try:
+            value = value[step]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return value

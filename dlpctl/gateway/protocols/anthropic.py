@@ -1,0 +1,106 @@
+"""Anthropic: Messages, with counting of tokens, batches and files."""
+
+from __future__ import annotations
+
+import json
+
+from dlpctl.gateway.protocol import (
+    Body,
+    Delta,
+    End,
+    Failure,
+    Protocol,
+    Route,
+    Shape,
+    moved,
+    under,
+)
+
+_BLOCK = "messages[].content[]"
+_NESTED = f"{_BLOCK}.content[]"
+_BLOCK_CODES = ("type", "id", "name", "tool_use_id", "file_id", "signature", "data", "server_name")
+_CACHE = ("cache_control.type", "cache_control.ttl")
+_SOURCE = ("source.type", "source.media_type", "source.file_id")
+_SEALED = ("encrypted_content", "encrypted_index", "citations[].encrypted_index")
+
+MESSAGES = Shape(
+    opaque=frozenset({f"{_BLOCK}.thinking"}),
+    codes=under(_BLOCK, *_BLOCK_CODES, *_CACHE, *_SOURCE, *_SEALED)
+    | under(_NESTED, "type", "tool_use_id", "file_id", *_CACHE, *_SOURCE, *_SEALED)
+    | under("tools[]", "name", "type", *_CACHE)
+    | under("system[]", "type", *_CACHE)
+    | {"model", "messages[].role", "tool_choice.type", "tool_choice.name", "thinking.type"},
+    media={
+        f"{block}.source.{field}": sibling
+        for block in (_BLOCK, _NESTED, f"{_BLOCK}.source.content[]")
+        for field, sibling in (("data", "media_type"), ("url", ""))
+    },
+    turns=("messages",),
+    named=("metadata.user_id",),
+    answer_opaque=under("content[]", "thinking", "signature", "data")
+    | under("content_block", "thinking", "signature", "data")
+    | under("delta", "thinking", "signature"),
+    deltas={
+        "delta.text": Delta(("index",)),
+        "delta.partial_json": Delta(("index",), is_json=True),
+    },
+    ends=(
+        End("type", "index", frozenset({"content_block_stop"})),
+        End("type", "", frozenset({"message_delta", "message_stop", "error"})),
+    ),
+)
+_BATCH = moved(MESSAGES, "requests[].params")._replace(kept=("id",))
+_RESULTS = Shape(answer_opaque=under("result.message.content[]", "thinking", "signature", "data"))
+_LIST = ("limit", "before_id", "after_id", "beta", "scope_id")
+
+_TYPES = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+}
+
+
+def _error(failure: Failure) -> bytes:
+    default = "invalid_request_error" if failure.status < 500 else "api_error"
+    kind = _TYPES.get(failure.status, default)
+    error = {"type": kind, "message": failure.message}
+    return json.dumps({"type": "error", "error": error}).encode()
+
+
+def _stream_error(failure: Failure) -> bytes:
+    return b"event: error\ndata: " + _error(failure) + b"\n\n"
+
+
+PROTOCOL = Protocol(
+    "anthropic",
+    "https://api.anthropic.com",
+    (
+        Route("POST", "/v1/messages", MESSAGES, query=("beta",)),
+        Route("POST", "/v1/messages/count_tokens", MESSAGES, query=("beta",)),
+        Route("POST", "/v1/messages/batches", _BATCH, query=("beta",)),
+        Route("GET", "/v1/messages/batches", body=Body.NONE, query=_LIST),
+        Route("GET", "/v1/messages/batches/{id}", body=Body.NONE, query=("beta",)),
+        Route("DELETE", "/v1/messages/batches/{id}", body=Body.NONE, query=("beta",)),
+        Route("POST", "/v1/messages/batches/{id}/cancel", body=Body.NONE, query=("beta",)),
+        Route(
+            "GET",
+            "/v1/messages/batches/{id}/results",
+            _RESULTS,
+            Body.NONE,
+            query=("beta",),
+            is_lines=True,
+        ),
+        Route("POST", "/v1/files", body=Body.FORM, query=("beta",)),
+        Route("GET", "/v1/files", body=Body.NONE, query=_LIST),
+        Route("GET", "/v1/files/{id}", body=Body.NONE, query=("beta",)),
+        Route("DELETE", "/v1/files/{id}", body=Body.NONE, query=("beta",)),
+        Route("GET", "/v1/files/{id}/content", body=Body.NONE, query=("beta",), is_raw=True),
+        Route("GET", "/v1/models", body=Body.NONE, query=_LIST),
+        Route("GET", "/v1/models/{id}", body=Body.NONE, query=("beta",)),
+    ),
+    _error,
+    _stream_error,
+)

@@ -1,0 +1,123 @@
+"""Google Gemini: contents generated at once and in streams, tokens counted, embeddings."""
+
+from __future__ import annotations
+
+import json
+
+from dlpctl.gateway.protocol import (
+    Body,
+    Delta,
+    End,
+    Failure,
+    Protocol,
+    Route,
+    Shape,
+    under,
+)
+
+_PART_CODES = (
+    "thoughtSignature",
+    "thought_signature",
+    "functionCall.id",
+    "functionCall.name",
+    "functionResponse.id",
+    "functionResponse.name",
+    "inlineData.mimeType",
+    "inline_data.mime_type",
+    "fileData.mimeType",
+    "executableCode.language",
+    "codeExecutionResult.outcome",
+)
+_CONTENTS = (
+    "contents[]",
+    "content",
+    "requests[].content",
+    "systemInstruction",
+    "system_instruction",
+    "generateContentRequest.contents[]",
+)
+_TOOLS = ("functionDeclarations[].name", "function_declarations[].name")
+_CANDIDATE = "candidates[].index"
+
+GENERATE = Shape(
+    codes=frozenset().union(
+        *(under(f"{each}.parts[]", *_PART_CODES) for each in _CONTENTS),
+        *(under(each, "role") for each in _CONTENTS),
+        under("tools[]", *_TOOLS),
+        {"model", "requests[].model", "cachedContent", "cached_content"},
+    ),
+    media={
+        f"{each}.parts[].{path}": sibling
+        for each in _CONTENTS
+        for path, sibling in (
+            ("inlineData.data", "mimeType"),
+            ("inline_data.data", "mime_type"),
+            ("fileData.fileUri", ""),
+            ("file_data.file_uri", ""),
+        )
+    },
+    turns=("contents",),
+    named=("cachedContent",),
+    answer_opaque=under("candidates[].content.parts[]", "thoughtSignature"),
+    deltas={
+        "candidates[].content.parts[].text": Delta(
+            (_CANDIDATE, "candidates[].content.parts[].thought")
+        )
+    },
+    ends=(End("candidates[].finishReason", _CANDIDATE),),
+)
+_STATUSES = {
+    400: "INVALID_ARGUMENT",
+    401: "UNAUTHENTICATED",
+    403: "PERMISSION_DENIED",
+    404: "NOT_FOUND",
+    429: "RESOURCE_EXHAUSTED",
+    502: "UNAVAILABLE",
+    503: "UNAVAILABLE",
+    504: "DEADLINE_EXCEEDED",
+}
+_KEY = ("key", "alt", "$alt")
+
+
+def _error(failure: Failure) -> bytes:
+    default = "INVALID_ARGUMENT" if failure.status < 500 else "INTERNAL"
+    status = _STATUSES.get(failure.status, default)
+    error = {"code": failure.status, "message": failure.message, "status": status}
+    return json.dumps({"error": error}).encode()
+
+
+def _stream_error(failure: Failure) -> bytes:
+    return b"data: " + _error(failure) + b"\r\n\r\n"
+
+
+def _routes(version: str) -> tuple[Route, ...]:
+    model = f"/{version}/models/{{id}}"
+    return (
+        Route("POST", f"{model}:generateContent", GENERATE, query=_KEY),
+        Route(
+            "POST",
+            f"{model}:streamGenerateContent",
+            GENERATE,
+            query=_KEY,
+            required={"alt": "sse"},
+        ),
+        Route("POST", f"{model}:countTokens", GENERATE, query=_KEY),
+        Route("POST", f"{model}:embedContent", GENERATE, query=_KEY),
+        Route("POST", f"{model}:batchEmbedContents", GENERATE, query=_KEY),
+        Route("GET", model, body=Body.NONE, query=_KEY),
+        Route(
+            "GET",
+            f"/{version}/models",
+            body=Body.NONE,
+            query=(*_KEY, "pageSize", "pageToken"),
+        ),
+    )
+
+
+PROTOCOL = Protocol(
+    "gemini",
+    "https://generativelanguage.googleapis.com",
+    (*_routes("v1beta"), *_routes("v1")),
+    _error,
+    _stream_error,
+)

@@ -1,0 +1,148 @@
+"""Restore the values of a conversation in answers: tokens, and stand-ins that look real."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from typing import TYPE_CHECKING, NamedTuple
+
+from dlpctl.gateway import jsonbody
+from dlpctl.gateway.jsonbody import Splice, escaped
+from dlpctl.masking.unmask import Unmasker
+from dlpctl.regex import lazy
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from dlpctl.gateway.conversations import Conversation
+    from dlpctl.gateway.protocol import Shape
+
+_WORD = lazy(r"[^\W\d_]+")
+_SHORTEST_WORD = 4
+
+
+class StandIns(NamedTuple):
+    """Stand-ins with the values that they are for."""
+
+    values: Mapping[str, str]
+    ordered: list[str]
+    longest: int
+    regex: re.Pattern[str]
+
+    @classmethod
+    def of(cls, made: Mapping[str, tuple[str, str]]) -> StandIns | None:
+        """Return the stand-ins, and the single words of names among them."""
+        values: dict[str, str] = {}
+        for stand_in, (_, value) in made.items():
+            words, originals = _WORD.findall(stand_in), _WORD.findall(value)
+            if len(words) == len(originals) > 1 and "@" not in stand_in:
+                pairs = zip(words, originals, strict=True)
+                values |= {word: each for word, each in pairs if len(word) >= _SHORTEST_WORD}
+        values |= {stand_in: value for stand_in, (_, value) in made.items()}
+        if not values:
+            return None
+        ordered = sorted(values)
+        by_length = sorted(values, key=len, reverse=True)
+        regex = re.compile(rf"\b(?:{'|'.join(map(re.escape, by_length))})")
+        return cls(values, ordered, len(by_length[0]), regex)
+
+    def may_start_at(self, text: str, start: int) -> bool:
+        """Return whether a text ends with the start of a stand-in."""
+        tail = text[start:]
+        index = bisect_left(self.ordered, tail)
+        return any(
+            each.startswith(tail) and len(each) > len(tail)
+            for each in self.ordered[index : index + 2]
+        )
+
+
+class _StandInText:
+    """A text that comes in pieces; what may become a stand-in is held back."""
+
+    def __init__(self, stand_ins: StandIns, *, in_json: bool) -> None:
+        self._stand_ins = stand_ins
+        self._in_json = in_json
+        self.held = ""
+        self._before = ""
+
+    def feed(self, chunk: str) -> str:
+        text = self._before + self.held + chunk
+        return self._restored(text, len(self._before), is_last=False)
+
+    def finish(self) -> str:
+        return self._restored(self._before + self.held, len(self._before), is_last=True)
+
+    def _restored(self, text: str, position: int, *, is_last: bool) -> str:
+        parts: list[str] = []
+        held = len(text) if is_last else self._hold(text, position)
+        for match in self._stand_ins.regex.finditer(text, position):
+            if match.start() >= held:
+                break
+            value = self._stand_ins.values[match[0]]
+            parts += (text[position : match.start()], escaped(value) if self._in_json else value)
+            position = match.end()
+            if position > held:
+                held = self._hold(text, position)
+        parts.append(text[position:held])
+        self.held = text[held:]
+        self._before = text[max(held - 1, 0) : held]
+        return "".join(parts)
+
+    def _hold(self, text: str, position: int) -> int:
+        first = max(position, len(text) - self._stand_ins.longest)
+        return next(
+            (at for at in range(first, len(text)) if self._stand_ins.may_start_at(text, at)),
+            len(text),
+        )
+
+
+class RestoredText:
+    """A text that comes in pieces, and is given back with its values."""
+
+    def __init__(self, restorer: Restorer, *, in_json: bool = False) -> None:
+        self._unmasker = Unmasker(restorer.conversation.tokens, in_json=in_json)
+        stand_ins = restorer.stand_ins
+        self._stand_ins = None if stand_ins is None else _StandInText(stand_ins, in_json=in_json)
+
+    def feed(self, chunk: str) -> str:
+        text = self._unmasker.feed(chunk)
+        return text if self._stand_ins is None else self._stand_ins.feed(text)
+
+    def finish(self) -> str:
+        text = self._unmasker.finish()
+        if self._stand_ins is None:
+            return text
+        return self._stand_ins.feed(text) + self._stand_ins.finish()
+
+    @property
+    def held(self) -> str:
+        """The end of the text, as far as it is held back."""
+        first = "" if self._stand_ins is None else self._stand_ins.held
+        return first + self._unmasker.held
+
+
+class Restorer:
+    """Restores the values that a conversation has at the time."""
+
+    def __init__(self, conversation: Conversation) -> None:
+        self.conversation = conversation
+        with conversation.lock:
+            self.stand_ins = StandIns.of(conversation.masker.stand_ins)
+
+    @property
+    def is_needed(self) -> bool:
+        return bool(len(self.conversation.tokens)) or self.stand_ins is not None
+
+    def text(self, text: str, *, in_json: bool = False) -> str:
+        restored = RestoredText(self, in_json=in_json)
+        return restored.feed(text) + restored.finish()
+
+    def json(self, text: str, shape: Shape) -> str:
+        """Return a valid JSON text with values restored; all else stays as it is."""
+        splices = []
+        for leaf in jsonbody.leaves(text):
+            if not leaf.is_number and leaf.path not in shape.answer_opaque:
+                new = self.text(leaf.text, in_json=leaf.path in shape.answer_json)
+                if new != leaf.text:
+                    splices.append(Splice(leaf.start, leaf.end, escaped(new)))
+        return jsonbody.spliced(text, splices)

@@ -1,0 +1,241 @@
+"""Restore values in streams, event by event: nothing waits longer than the text that may still
+become a token.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from dlpctl.errors import InputError
+from dlpctl.gateway import jsonbody
+from dlpctl.gateway.jsonbody import Leaf, Splice, escaped
+from dlpctl.gateway.restoring import RestoredText, Restorer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from dlpctl.gateway.protocol import End, Shape
+
+_BLANK_LINE = re.compile(rb"(?>\r\n|\n|\r)(?>\r\n|\n|\r)")
+_LINES = re.compile(rb"(?>\r\n|\n|\r)")
+_PATH = re.compile(r"\[\]|[^.\[\]]+")
+_LARGEST_EVENT = 32 << 20
+_MOST_HELD = 256
+"""Events that may wait for one text; after so many, it goes on as it is."""
+
+
+class _Slot:
+    """A text of an event, as far as it is known."""
+
+    def __init__(self, leaf: Leaf) -> None:
+        self.leaf = leaf
+        self.parts: list[str] = []
+        self.is_open = False
+
+
+class _Event:
+    """An event that may wait for the rest of its texts."""
+
+    def __init__(self, raw: bytes, data: str = "") -> None:
+        self.raw = raw
+        self.data = data
+        self.slots: list[_Slot] = []
+
+    @property
+    def is_open(self) -> bool:
+        return any(slot.is_open for slot in self.slots)
+
+
+class _Channel:
+    """A text that comes in pieces, one slot after the other."""
+
+    def __init__(self, text: RestoredText) -> None:
+        self.text = text
+        self.slot: _Slot | None = None
+
+    def feed(self, slot: _Slot) -> None:
+        held = self.text.held
+        new = self.text.feed(slot.leaf.text)
+        if self.slot is not None:
+            if held and new.startswith(held):  # it was no token, and stays in its event
+                self.slot.parts.append(held)
+                new = new[len(held) :]
+            self.slot.is_open = False
+        slot.parts.append(new)
+        slot.is_open = bool(self.text.held)
+        self.slot = slot
+
+    def finish(self) -> None:
+        if self.slot is not None:
+            self.slot.parts.append(self.text.finish())
+            self.slot.is_open = False
+            self.slot = None
+
+
+class EventStream:
+    """The events of one answer: server-sent events, or JSON texts on lines."""
+
+    def __init__(self, shape: Shape, restorer: Restorer, *, is_lines: bool = False) -> None:
+        self._shape = shape
+        self._restorer = restorer
+        self._is_lines = is_lines
+        self._end = _LINES if is_lines else _BLANK_LINE
+        self._buffer = bytearray()
+        self._searched = 0
+        self._channels: dict[tuple[Any, ...], _Channel] = {}
+        self._waiting: deque[_Event] = deque()
+        self.ids: list[str] = []
+        """The ids that later requests may refer to."""
+
+    def feed(self, chunk: bytes) -> bytes:
+        """Take bytes, and return those that can go on."""
+        self._buffer += chunk
+        if len(self._buffer) > _LARGEST_EVENT:
+            raise InputError("an event of the stream is too large")
+        for raw in self._events():
+            self._take(raw)
+        return self._ready()
+
+    def finish(self) -> bytes:
+        """Return all that was held back; the stream has ended."""
+        rest = bytes(self._buffer)
+        self._buffer.clear()
+        if rest:
+            self._take(rest)
+        self._finish_all()
+        return self._ready()
+
+    def _events(self) -> Iterator[bytes]:
+        position = 0
+        while match := self._end.search(self._buffer, max(position, self._searched)):
+            yield bytes(self._buffer[position : match.end()])
+            position = match.end()
+        del self._buffer[:position]
+        self._searched = max(len(self._buffer) - 3, 0)
+
+    def _ready(self) -> bytes:
+        if len(self._waiting) > _MOST_HELD:
+            self._finish_all()
+        parts = []
+        while self._waiting and not self._waiting[0].is_open:
+            parts.append(self._written(self._waiting.popleft()))
+        return b"".join(parts)
+
+    def _finish_all(self) -> None:
+        for channel in self._channels.values():
+            channel.finish()
+        self._channels.clear()
+
+    def _take(self, raw: bytes) -> None:
+        event = _Event(raw, self._data(raw))
+        self._waiting.append(event)
+        if not event.data or event.data == "[DONE]":
+            if event.data:
+                self._finish_all()
+            return
+        try:
+            document = jsonbody.loads(event.data)
+        except InputError:
+            return
+        self._note_ids(document)
+        for leaf in jsonbody.leaves(event.data):
+            if not leaf.is_number and not leaf.is_key:
+                self._restore(event, leaf, document)
+        for end in self._shape.ends:
+            self._close(document, end)
+
+    def _data(self, raw: bytes) -> str:
+        """Return the data of an event; nothing where it has none."""
+        try:
+            text = raw.decode("utf-8")
+        except UnicodeDecodeError:
+            return ""
+        if self._is_lines:
+            return text.strip()
+        values = [line[5:] for line in _text_lines(text) if line.startswith("data:")]
+        return "\n".join(value.removeprefix(" ") for value in values).strip()
+
+    def _restore(self, event: _Event, leaf: Leaf, document: Any) -> None:
+        deltas = self._shape.deltas
+        kind = document.get("type") if isinstance(document, dict) else None
+        delta = deltas.get(f"{leaf.path} {kind}") or deltas.get(leaf.path)
+        slot = _Slot(leaf)
+        if delta is not None:
+            keys = [jsonbody.at(document, _steps(path, leaf.steps)) for path in delta.keys]
+            identity = (*keys[:1], leaf.path, *keys[1:])
+            channel = self._channels.get(identity)
+            if channel is None:
+                text = RestoredText(self._restorer, in_json=delta.is_json)
+                channel = self._channels[identity] = _Channel(text)
+            channel.feed(slot)
+            event.slots.append(slot)
+        elif leaf.path not in self._shape.answer_opaque:
+            in_json = leaf.path in self._shape.answer_json
+            slot.parts.append(self._restorer.text(leaf.text, in_json=in_json))
+            event.slots.append(slot)
+
+    def _close(self, document: Any, end: End) -> None:
+        """Finish the texts of the blocks that end with an event."""
+        for steps, value in all_at(document, path_parts(end.path), ()):
+            is_end = str(value) in end.values if end.values else value not in (None, False, "")
+            if not is_end:
+                continue
+            if not end.key:
+                self._finish_all()
+                return
+            key = jsonbody.at(document, _steps(end.key, steps))
+            for identity in [each for each in self._channels if each[0] == key]:
+                self._channels.pop(identity).finish()
+
+    def _note_ids(self, document: Any) -> None:
+        for path in self._shape.kept:
+            found = jsonbody.at(document, path_parts(path))
+            if isinstance(found, str) and found not in self.ids:
+                self.ids.append(found)
+
+    def _written(self, event: _Event) -> bytes:
+        splices = []
+        for slot in event.slots:
+            new = "".join(slot.parts)
+            if new != slot.leaf.text:
+                splices.append(Splice(slot.leaf.start, slot.leaf.end, escaped(new)))
+        if not splices:
+            return event.raw
+        data = jsonbody.spliced(event.data, splices)
+        text = event.raw.decode("utf-8")
+        if event.data in text:
+            return text.replace(event.data, data, 1).encode("utf-8")
+        others = [line for line in _text_lines(text) if line and not line.startswith("data:")]
+        lines = [*others, *(f"data: {line}" for line in data.split("\n")), "", ""]
+        return "\n".join(lines).encode("utf-8")
+
+
+def _text_lines(text: str) -> list[str]:
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
+def path_parts(path: str) -> list[str]:
+    """Return the keys of a path, and `[]` for its arrays."""
+    return _PATH.findall(path)
+
+
+def _steps(path: str, steps: tuple[jsonbody.Step, ...]) -> list[jsonbody.Step]:
+    """Return the steps of a path, in the same elements of arrays as other steps."""
+    numbers = iter([step for step in steps if isinstance(step, int)])
+    return [next(numbers, 0) if part == "[]" else part for part in path_parts(path)]
+
+
+def all_at(
+    value: Any, parts: list[str], steps: tuple[jsonbody.Step, ...]
+) -> Iterator[tuple[tuple[jsonbody.Step, ...], Any]]:
+    """Yield what is at a path, in all elements of its arrays."""
+    if not parts:
+        yield steps, value
+    elif parts[0] != "[]":
+        if isinstance(value, dict) and parts[0] in value:
+            yield from all_at(value[parts[0]], parts[1:], (*steps, parts[0]))
+    elif isinstance(value, list):
+        for number, each in enumerate(value):
+            yield from all_at(each, parts[1:], (*steps, number))
