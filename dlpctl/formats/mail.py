@@ -61,7 +61,6 @@ class Mail:
         return head.startswith(b"From ") == (self.name == "mbox") and _has_header(head)
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
-        del password
         segments: list[Segment] = []
         views: list[View] = []
         children: list[Child] = []
@@ -115,7 +114,6 @@ class Mail:
         import email
         import email.policy
 
-        del limits
         texts = [data.decode("latin-1")]
         for start, end in self._messages(data):
             first = data.find(b"\n", start) + 1 if data.startswith(b"From ", start) else start

@@ -59,7 +59,6 @@ class Sqlite(BinaryFormat):
     magic = (b"SQLite format 3\0",)
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
-        del password
         document = Document(self.name, [], [])
         allowance = Allowance(limits)
         with _opened(data) as database:

@@ -102,7 +102,6 @@ class OpenXml(ZippedDocument[PackagePlan]):
 
     def voided(self, wanted: Wanted[PackagePlan], changes: Mapping[str, object]) -> set[str]:
         """Return parts that the changes make wrong and that programs make anew."""
-        del wanted, changes
         return set()
 
 

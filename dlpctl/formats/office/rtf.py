@@ -66,11 +66,9 @@ class RichText:
     text_start = _TEXT_START
 
     def sniff(self, head: bytes, name: str) -> bool:
-        del name
         return _START.match(head, 0, HEAD) is not None
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
-        del password
         reader = _Reader(data.decode("latin-1"), limits)
         collector = Collector()
         reading = reader.read()
@@ -78,7 +76,6 @@ class RichText:
         return Document(self.name, collector.segments, collector.views, reader.uninspected)
 
     def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
-        del children
         source = data.decode("latin-1")
         wanted = edits_by_layer(document.segments, edits).get((_PLACE, TEXT), [])
         before = _Reader(source, Limits()).read()
@@ -98,7 +95,6 @@ class RichText:
 
     def read_again(self, data: bytes, limits: Limits) -> list[str]:
         """The bytes, and what is left of them when all control words are taken away."""
-        del limits
         source = data.decode("latin-1")
         spelled = re.sub(r"\\'([0-9a-fA-F]{2})", lambda found: chr(int(found[1], 16)), source)
         spelled = re.sub(

@@ -107,11 +107,9 @@ class ZippedDocument(ABC, Generic[P]):
 
     def names(self, parts: Mapping[str, bytes]) -> str:
         """Return names of parts that may hold a value, a line each."""
-        del parts
         return ""
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
-        del password
         package = opened(data, limits)
         plan = self.plan(package.parts)
         collector = Collector()
