@@ -13,16 +13,7 @@ from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.archive import edits_by_segment, name_views
 from dlpctl.formats.encoding import Edit as TextEdit
 from dlpctl.formats.encoding import on_one_line, spliced
-from dlpctl.formats.interface import (
-    Child,
-    Children,
-    Document,
-    Edits,
-    Limits,
-    Piece,
-    Segment,
-    View,
-)
+from dlpctl.formats.interface import Child, Children, Document, Edits, Limits, Piece, Segment, View
 from dlpctl.formats.mime import Field, Part, boundary, entity, unfolded, written
 from dlpctl.formats.recognition import HEAD
 from dlpctl.formats.source import Readable

@@ -16,16 +16,7 @@ from typing import NamedTuple
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.archive import Allowance, BinaryFormat, edited
 from dlpctl.formats.binary import has_strings
-from dlpctl.formats.interface import (
-    Child,
-    Children,
-    Document,
-    Edits,
-    Limits,
-    Piece,
-    Segment,
-    View,
-)
+from dlpctl.formats.interface import Child, Children, Document, Edits, Limits, Piece, Segment, View
 
 _CELLS_APART = "\n\n"
 _SHORT, _KEY = 16, 32

@@ -10,10 +10,7 @@ from pathlib import PurePosixPath
 
 from dlpctl.formats import zipfiles
 from dlpctl.formats.encoding import Edit as TextEdit
-from dlpctl.formats.interface import (
-    Limits,
-    NotThisFormatError,
-)
+from dlpctl.formats.interface import Limits, NotThisFormatError
 from dlpctl.formats.office.content import is_telling
 from dlpctl.formats.office.flow import Dialect, Flow, says_nothing
 from dlpctl.formats.office.parts import CONTENT_TYPES, FAMILIES, PackagePlan

@@ -174,13 +174,7 @@ class _Reader:
         return state
 
     def _character(
-        self,
-        found: re.Match[str],
-        syntax: str,
-        state: _State,
-        skipped: int,
-        *,
-        after_word: bool,
+        self, found: re.Match[str], syntax: str, state: _State, skipped: int, *, after_word: bool
     ) -> int:
         """Add what a token shows; return how many stand-in characters are still to be skipped."""
         start, end = found.span()

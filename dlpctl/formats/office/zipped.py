@@ -14,15 +14,7 @@ from typing import Generic, Protocol, TypeVar
 
 from dlpctl.errors import CannotMaskError
 from dlpctl.formats.encoding import Edit as TextEdit
-from dlpctl.formats.interface import (
-    Child,
-    Children,
-    Document,
-    Edits,
-    Limits,
-    Segment,
-    Uninspected,
-)
+from dlpctl.formats.interface import Child, Children, Document, Edits, Limits, Segment, Uninspected
 from dlpctl.formats.office import second
 from dlpctl.formats.office.package import Package, opened, rewritten
 from dlpctl.formats.office.reading import (

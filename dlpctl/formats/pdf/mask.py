@@ -60,11 +60,7 @@ class Masking:
     """One copy in the making."""
 
     def __init__(
-        self,
-        data: bytes,
-        document: PdfDocument,
-        edits: Sequence[Edit],
-        children: Children,
+        self, data: bytes, document: PdfDocument, edits: Sequence[Edit], children: Children
     ) -> None:
         self._data = data
         self._document = document
