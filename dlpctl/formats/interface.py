@@ -94,7 +94,7 @@ class Child(NamedTuple):
     """File name, for sniffing and for people."""
     data: bytes
     spare: bool = False
-    """Whether the parent is complete without it: dropped if it cannot be masked."""
+    """True if the parent is complete without it: dropped if it cannot be masked."""
 
 
 Edits = Sequence[Edit]
@@ -131,7 +131,7 @@ class View:
         self.context = context
         """Words that label everything in the view: the header of the column that it holds."""
         self.repeats = repeats
-        """Whether another view shows all of it; this one is for its label alone."""
+        """True if another view shows all of it; this one is for its label alone."""
         texts: list[str] = []
         self._starts = array("q")
         self._segments = array("q")

@@ -96,7 +96,7 @@ class Readable:
 
     @property
     def is_verbatim(self) -> bool:
-        """Whether the source has no escapes."""
+        """True if the source has no escapes."""
         return not self._starts
 
     def source_start(self, offset: int) -> int:

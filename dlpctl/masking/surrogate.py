@@ -53,7 +53,7 @@ class Surrogates:
             ValueKind.WORDS: _number,
         }
 
-    def stand_in(self, type_name: str, category: Category, value: str) -> str | None:
+    def surrogate(self, type_name: str, category: Category, value: str) -> str | None:
         """Return the surrogate of a value; None where none is safe."""
         value_kind = kind_of(type_name, category)
         maker = self._makers.get(value_kind)

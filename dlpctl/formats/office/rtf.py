@@ -69,7 +69,7 @@ class RichText:
         return _START.match(head, 0, HEAD) is not None
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
-        reader = _Reader(data.decode("latin-1"), limits)
+        reader = _RtfReader(data.decode("latin-1"), limits)
         collector = Collector()
         reading = reader.read()
         collector.add(reading, Spot(_PLACE, TEXT, _PLACE, reading.places, reading.unit))
@@ -78,7 +78,7 @@ class RichText:
     def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
         source = data.decode("latin-1")
         wanted = edits_by_layer(document.segments, edits).get((_PLACE, TEXT), [])
-        before = _Reader(source, Limits()).read()
+        before = _RtfReader(source, Limits()).read()
         changes: list[TextEdit] = []
         for leaf, text in before.changed(wanted):
             if leaf.kind == "opaque":
@@ -87,7 +87,7 @@ class RichText:
                 )
             changes.append(TextEdit(leaf.start, leaf.end, _written(leaf, text)))
         masked = spliced(source, sorted(changes))
-        if _unbroken(_Reader(masked, Limits()).read().text) != _unbroken(
+        if _unbroken(_RtfReader(masked, Limits()).read().text) != _unbroken(
             spliced(before.text, wanted)
         ):
             raise CannotMaskError("the file would not read as it should after masking")
@@ -104,7 +104,7 @@ class RichText:
         return [source, _bare(spelled), _bare(accepted), *_hexadecimal(source)]
 
 
-class _Reader:
+class _RtfReader:
     def __init__(self, source: str, limits: Limits) -> None:
         self._source = source
         self._limits = limits
