@@ -45,6 +45,7 @@ class Mail:
         self.rank = rank
 
     text_start = _TEXT_START
+    is_text_underneath = True
 
     def sniff(self, head: bytes, name: str) -> bool:
         if name.lower().endswith(self.extensions):
