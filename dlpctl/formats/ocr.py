@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from functools import cache
 from typing import NamedTuple
 
 from dlpctl.errors import FormatError
@@ -35,6 +36,7 @@ class Word(NamedTuple):
     confidence: float = 100.0
 
 
+@cache
 def program() -> str | None:
     """Return the path of tesseract, None where it is not installed."""
     return shutil.which("tesseract")

@@ -11,7 +11,6 @@ import gzip
 import io
 import json
 import lzma
-import os
 import plistlib
 import re
 import sqlite3
@@ -21,7 +20,6 @@ import zlib
 from contextlib import closing
 from dataclasses import dataclass
 from email.message import EmailMessage
-from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -31,9 +29,8 @@ from dlpctl.formats.files import Files
 from dlpctl.formats.spans import ViewEdit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
-    from dlpctl.formats import ocr
     from dlpctl.formats.interface import Document
 
 SSN, CARD, MAIL = "123-45-6789", "4111111111111111", "jane.roe@acme.example"
@@ -345,38 +342,3 @@ SAMPLES = [
 @pytest.fixture(scope="session", name="samples")
 def samples_fixture() -> list[tuple[str, bytes]]:
     return [(sample.name, sample.make()) for sample in SAMPLES]
-
-
-class FakeTesseract:
-    """A program on the PATH that keeps the pictures it is given and answers with words."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        (folder / "pictures").mkdir()
-        self.answer(())
-        program = folder / "tesseract"
-        program.write_text(
-            f"#!/bin/sh\ncd '{folder}'\n"
-            "cat > pictures/$(printf %03d $(ls pictures | wc -l))\ncat words.tsv\n"
-        )
-        program.chmod(0o755)
-
-    def answer(self, words: Iterable[ocr.Word]) -> None:
-        rows = [
-            f"5\t1\t1\t1\t{word.line}\t1\t{word.left}\t{word.top}\t{word.width}\t{word.height}"
-            f"\t{word.confidence}\t{word.text}\n"
-            for word in words
-        ]
-        (self._folder / "words.tsv").write_text("".join(["header\n", *rows]))
-
-    def pictures(self) -> list[Path]:
-        """Return the pictures, in the order in which they were given."""
-        return sorted((self._folder / "pictures").iterdir())
-
-
-@pytest.fixture(name="tesseract")
-def tesseract_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeTesseract:
-    if not hasattr(os, "fork"):
-        pytest.skip("this system runs no shell scripts")
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
-    return FakeTesseract(tmp_path)

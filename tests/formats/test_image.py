@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import io
 import shutil
-from typing import TYPE_CHECKING, Any
+import subprocess
+from typing import TYPE_CHECKING
 
 import pytest
 from PIL import Image, ImageDraw, ImageFont
@@ -48,7 +49,7 @@ def picture(kind: str, text: str = "") -> bytes:
 
 @pytest.fixture
 def no_tesseract(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr(ocr, "program", lambda: None)
 
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "TIFF"])
@@ -95,27 +96,31 @@ def test_frames_are_judged_one_by_one(kind: str, no_tesseract: None) -> None:
         format_named("image").extract(data, Limits(pixels=9_999))
 
 
-def test_a_later_frame_is_judged_too(no_tesseract: None) -> None:
+def test_a_later_frame_is_judged_too(monkeypatch: pytest.MonkeyPatch) -> None:
     """The pages of a TIFF have sizes of their own: the first one says nothing of the others."""
     data = frames("TIFF", (10, 10), (300, 300))
+    monkeypatch.setattr(ocr, "program", lambda: None)
     document = format_named("image").extract(data, LIMITS)
     assert [part.place for part in document.uninspected] == ["picture"]
     with pytest.raises(FormatError, match="a frame of more than"):
         format_named("image").extract(data, Limits(pixels=50_000))
 
 
-def test_a_frame_that_repeats_another_is_read_once(tesseract: Any) -> None:
+def test_a_frame_that_repeats_another_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[bytes] = []
+    monkeypatch.setattr(ocr, "program", lambda: "tesseract")
+    monkeypatch.setattr(ocr, "words", lambda png, **_: shown.append(png) or [])
     page = Image.new("L", (100, 100), 200)
     page.putpixel((50, 50), 0)
     output = io.BytesIO()
     page.save(output, "TIFF", save_all=True, append_images=[page] * 5)
     format_named("image").extract(output.getvalue(), LIMITS)
-    first = len(tesseract.pictures())
+    first = len(shown)
     assert first
     output = io.BytesIO()
     page.save(output, "TIFF")
     format_named("image").extract(output.getvalue(), LIMITS)
-    assert len(tesseract.pictures()) == 2 * first
+    assert len(shown) == 2 * first
 
 
 @with_tesseract
@@ -210,7 +215,7 @@ def test_a_screenshot_with_small_letters_is_read(
     assert image.crop((0, 0, 40, 70)).tobytes() == after.crop((0, 0, 40, 70)).tobytes()
 
 
-def test_a_space_before_an_at_sign_is_no_space(tesseract: Any) -> None:
+def test_a_space_before_an_at_sign_is_no_space(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = (
         ("jane.roe", 10, 80, 1),
         ("@acme.example", 94, 120, 1),
@@ -218,8 +223,13 @@ def test_a_space_before_an_at_sign_is_no_space(tesseract: Any) -> None:
         ("@bob", 300, 40, 1),
         ("@x", 342, 20, 2),
     )
-    tesseract.answer(
-        ocr.Word(text, str(line), left, 5, width, 20, 90.0) for text, left, width, line in rows
+    table = "header\n" + "\n".join(
+        f"5\t1\t1\t1\t{line}\t1\t{left}\t5\t{width}\t20\t90\t{text}"
+        for text, left, width, line in rows
+    )
+    monkeypatch.setattr(ocr, "program", lambda: "tesseract")
+    monkeypatch.setattr(
+        ocr.subprocess, "run", lambda *_, **__: subprocess.CompletedProcess([], 0, table.encode())
     )
     words = ocr.words(b"")
     assert [word.text for word in words] == ["jane.roe@acme.example", "or", "@bob", "@x"]
@@ -230,7 +240,7 @@ def test_a_space_before_an_at_sign_is_no_space(tesseract: Any) -> None:
     ("size", "notes", "times"), [(28, 0, 1), (28, 1, 2), (28, 3, 2), (12, 0, 2)]
 )
 def test_only_pictures_with_small_letters_are_enlarged(
-    size: int, notes: int, times: int, tesseract: Any
+    size: int, notes: int, times: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     image = Image.new("RGB", (1240, 1400), "white")
     draw = ImageDraw.Draw(image)
@@ -242,9 +252,16 @@ def test_only_pictures_with_small_letters_are_enlarged(
         draw.text((60, 1300 + 20 * line), text, font=ImageFont.load_default(11), fill="black")
     output = io.BytesIO()
     image.save(output, "PNG")
+    shown: list[int] = []
+
+    def words(png: bytes, *, sparse: bool = False) -> list[ocr.Word]:
+        shown.append(Image.open(io.BytesIO(png)).width)
+        return []
+
+    monkeypatch.setattr(ocr, "program", lambda: "tesseract")
+    monkeypatch.setattr(ocr, "words", words)
     format_named("image").extract(output.getvalue(), LIMITS)
-    with Image.open(tesseract.pictures()[0]) as shown:
-        assert shown.width == 1240 * times
+    assert shown[0] == 1240 * times
 
 
 def written(
@@ -329,12 +346,14 @@ def test_a_masked_picture_is_still_turned_by_its_orientation(
 
 @pytest.mark.parametrize(("confidence", "count"), [(95.0, 0), (40.0, 1)])
 def test_lines_that_ocr_sees_and_cannot_read_are_not_inspected(
-    confidence: float, count: int, tesseract: Any
+    confidence: float, count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tesseract.answer(
+    line = [
         ocr.Word(text, "1", 40 + 150 * at, 40, 120, 30, confidence)
         for at, text in enumerate(["Hcr", "nunber", "iz", "I2E45"])
-    )
+    ]
+    monkeypatch.setattr(ocr, "program", lambda: "tesseract")
+    monkeypatch.setattr(ocr, "words", lambda *_, **__: line)
     document = format_named("image").extract(encoded(written(LETTER)), LIMITS)
     assert len(document.uninspected) == count
 
