@@ -14,8 +14,7 @@ import shutil
 import stat
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 _PREFIX = "dlpctl-scratch-"
@@ -53,16 +52,6 @@ class PrivateFolder:
         else:
             with suppress(OSError):
                 self.path.rmdir()
-
-
-@contextmanager
-def private_folder() -> Iterator[Path]:
-    """Yield a private folder and remove it on success, on an error and on Ctrl-C."""
-    folder = PrivateFolder()
-    try:
-        yield folder.make()
-    finally:
-        folder.remove()
 
 
 def temporary_root() -> str:

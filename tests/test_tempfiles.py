@@ -6,11 +6,22 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from dlpctl.tempfiles import private_folder, sweep
+from dlpctl.tempfiles import PrivateFolder, sweep
+
+
+@contextmanager
+def private_folder() -> Iterator[Path]:
+    folder = PrivateFolder()
+    try:
+        yield folder.make()
+    finally:
+        folder.remove()
 
 
 def test_the_folder_is_private_and_goes() -> None:
@@ -96,10 +107,11 @@ def test_processes_that_are_killed_at_random_take_nothing_from_those_that_live(
     temporary: Path,
 ) -> None:
     code = (
-        "import sys\nfrom dlpctl.tempfiles import private_folder\nprint('ready', flush=True)\n"
-        "while True:\n    with private_folder() as folder:\n"
+        "import sys\nfrom dlpctl.tempfiles import PrivateFolder\nprint('ready', flush=True)\n"
+        "while True:\n    private = PrivateFolder()\n    folder = private.make()\n    if folder:\n"
         "        for number in range(3):\n            (folder / str(number)).write_text('x')\n"
         "        assert sorted(path.name for path in folder.iterdir()) == ['0', '1', '2']\n"
+        "    private.remove()\n"
     )
     environment = os.environ | {"TMPDIR": str(temporary)}
     chance = random.Random(1)

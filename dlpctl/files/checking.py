@@ -11,7 +11,7 @@ from dlpctl.files.names import PlaceNames
 from dlpctl.files.report import Coverage, FileReport, Gap, Verified
 from dlpctl.formats.files import Files
 from dlpctl.formats.interface import Limits, described
-from dlpctl.formats.spans import Hit
+from dlpctl.formats.spans import ViewEdit
 from dlpctl.formats.verify import Verification, Verifier
 from dlpctl.masking.apply import replacements
 from dlpctl.masking.leaks import ForbiddenValues, Value, is_word
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 OnUninspected = Literal["block", "warn"]
 _ROUNDS = 4
-"""The most times that what the masked copy still shows is masked again, as for texts."""
+"""The most times that a masked copy is masked again for what it still shows."""
 _BY_DETECTION = "detection"
 _PAGE = lazy(r"page (\d+)\b")
 
@@ -183,13 +183,13 @@ class FileChecker:
             stage("masking")
             # What verifies starts while the copy is made.
             with Verifier(node.document.format, self._limits, self._method) as verifier:
-                masked = files.masked(opened, masking.hits_of)
+                masked = files.masked(opened, masking.view_edits_of)
                 stage("verifying")
                 found = verifier.verify(
                     masked,
                     name,
                     masking.values,
-                    masking.hits_of,
+                    masking.view_edits_of,
                     words=masking.words,
                     replacements=masking.written,
                     password=password,
@@ -218,7 +218,7 @@ class _FileMasking:
         self._seen: dict[int, dict[int, list[Finding]]] = {}
         """The findings of each view of a document."""
         self._known: list[Document] = []
-        self._hits: dict[int, list[Hit]] = {}
+        self._view_edits: dict[int, list[ViewEdit]] = {}
         self._hidden: dict[Value, FindingDecision] = {}
         self._verdicts: dict[str, Verdict] = {}
         """The verdict on what repeats a hidden value, by type."""
@@ -240,7 +240,7 @@ class _FileMasking:
     def forbid_values(self) -> None:
         """From here on no replacement keeps a part of its value that is another value."""
         self.forbidden = ForbiddenValues(self._hidden)
-        self._hits.clear()
+        self._view_edits.clear()
 
     def rule(self, node: Node, *, everything: bool) -> PolicyDecision:
         """Decide on all findings; with `everything`, blocked ones are masked too."""
@@ -261,20 +261,20 @@ class _FileMasking:
         ruled = self._checker.ruling(value_list.text, value_list.findings).ruled
         self._hide([item for item in ruled if item.verdict.action is not Action.ALLOW], value_list)
 
-    def hits_of(self, document: Document) -> list[Hit]:
+    def view_edits_of(self, document: Document) -> list[ViewEdit]:
         """Return what must not stay: findings and repeated values, in a copy only findings."""
         known = id(document) in self._seen
-        hits = self._hits.get(id(document))
-        if hits is None:
+        view_edits = self._view_edits.get(id(document))
+        if view_edits is None:
             seen = (
                 self._seen[id(document)]
                 if known
                 else _by_view(search_document(document, self._checker))
             )
-            hits = list(self._hits_in(document, seen, known=known))
+            view_edits = list(self._view_edits_in(document, seen, known=known))
             if known:
-                self._hits[id(document)] = hits
-        return hits
+                self._view_edits[id(document)] = view_edits
+        return view_edits
 
     def pages_of(self, document: Document) -> tuple[int, ...]:
         """The pages that hold what must not stay, where the document has pages."""
@@ -283,11 +283,11 @@ class _FileMasking:
             for number, segment in enumerate(document.segments)
             if (found := _PAGE.match(segment.place))
         }
-        hits = self._hits.get(id(document), ()) if pages else ()
+        view_edits = self._view_edits.get(id(document), ()) if pages else ()
         touched = {
             piece.segment
-            for hit in hits
-            for piece in document.views[hit.view].pieces_of(hit.start, hit.end)
+            for view_edit in view_edits
+            for piece in document.views[view_edit.view].pieces_of(view_edit.start, view_edit.end)
         }
         return tuple(sorted({pages[number] for number in touched if number in pages}))
 
@@ -310,9 +310,9 @@ class _FileMasking:
         if self.forbidden:
             self.forbidden = ForbiddenValues(self._hidden)
 
-    def _hits_in(
+    def _view_edits_in(
         self, document: Document, seen: Mapping[int, Sequence[Finding]], *, known: bool
-    ) -> Iterator[Hit]:
+    ) -> Iterator[ViewEdit]:
         for number, view in enumerate(document.views):
             found = seen.get(number, ())
             ruled = [
@@ -327,7 +327,9 @@ class _FileMasking:
                 in self._hidden
             ]
             if not known:
-                yield from (Hit(number, item.finding.start, item.finding.end, "") for item in ruled)
+                yield from (
+                    ViewEdit(number, item.finding.start, item.finding.end, "") for item in ruled
+                )
                 continue
             if not view.repeats:
                 repeated = self._repeats.outside(view.text, [item.finding for item in ruled])
@@ -337,7 +339,7 @@ class _FileMasking:
             ):
                 if text:
                     self.written.add(text)
-                yield Hit(number, start, end, text)
+                yield ViewEdit(number, start, end, text)
 
 
 def _with_blocked(ruling: PolicyDecision) -> PolicyDecision:

@@ -33,11 +33,9 @@ class BinaryFormat:
     magic: tuple[bytes, ...] = ()
 
     def sniff(self, head: bytes, name: str) -> bool:
-        del name
         return head.startswith(self.magic)
 
     def read_again(self, data: bytes, limits: Limits) -> list[str]:
-        del limits
         return decodings(data)
 
 

@@ -112,11 +112,9 @@ class Binary:
     in_process = True
 
     def sniff(self, head: bytes, name: str) -> bool:
-        del head, name
         return True
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
-        del limits, password
         segments: list[Segment] = []
         views: list[View] = []
         for encoding, pattern in _STRINGS.items():
@@ -140,7 +138,6 @@ class Binary:
         return reason(data)
 
     def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
-        del document
         if edits or children:
             raise CannotMaskError(
                 "a binary file of unknown format cannot be masked: remove the value at its source"
@@ -148,7 +145,6 @@ class Binary:
         return data
 
     def read_again(self, data: bytes, limits: Limits) -> list[str]:
-        del limits
         return [data.decode("latin-1")]
 
 
@@ -207,7 +203,6 @@ class MarkedBinary(Binary):
     text_start = rb"!<arch>|0707|P[1-7]\s|/\* XPM|#define \w+_w"
 
     def sniff(self, head: bytes, name: str) -> bool:
-        del name
         return any(mark.match(head) for mark in _TEXTUAL_MARKS)
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:

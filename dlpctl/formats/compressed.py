@@ -82,7 +82,6 @@ class Compressed(BinaryFormat):
         self._pack = pack
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
-        del password
         contents, rest = self._unpacked(data, limits)
         names = Names()
         inner = ""
@@ -187,7 +186,6 @@ class _Frames:
     def decompress(self, data: bytes, max_length: int = -1) -> bytes:
         import zstandard
 
-        del max_length
         self._waiting = memoryview(data) if data else self._waiting
         chunk = b""
         try:

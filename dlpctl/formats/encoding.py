@@ -173,10 +173,7 @@ def splice(data: bytes, decoded: Decoded, edits: Iterable[Edit]) -> bytes:
 
 
 def spliced(
-    text: str,
-    edits: Iterable[Edit],
-    write: Callable[[str], str] = str,
-    margin: int | None = None,
+    text: str, edits: Iterable[Edit], write: Callable[[str], str] = str, margin: int | None = None
 ) -> str:
     """Return a text with disjoint edits made; a `margin` is kept at both of its ends."""
     parts: list[str] = []

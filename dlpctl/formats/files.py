@@ -25,14 +25,14 @@ from dlpctl.formats.interface import (
     Uninspected,
 )
 from dlpctl.formats.recognition import CATCH_ALL, readings
-from dlpctl.formats.spans import Hit, edits_of
+from dlpctl.formats.spans import ViewEdit, edits_of
 from dlpctl.formats.worker import Method, Worker
 
 _INNER_SUFFIXES = {".tgz": ".tar", ".tbz2": ".tar", ".txz": ".tar", ".tzst": ".tar"}
 _LIKELY = {b"PK\x03\x04": "dlpctl.formats.office", b"%PDF-": "dlpctl.formats.pdf"}
 """The likely reader of a file by its start; it is loaded while the formats are asked."""
 _T = TypeVar("_T")
-HitsOf = Callable[[Document], Iterable[Hit]]
+ViewEditsOf = Callable[[Document], Iterable[ViewEdit]]
 """The function that finds what must not stay in a document."""
 
 
@@ -98,7 +98,7 @@ class Files:
 
     def open(self, data: bytes, name: str, password: str | None = None) -> Node:
         """Read a file and all files within it; raise `FormatError` for what is uncertain."""
-        self.begin()
+        self.reset()
         for head, home in _LIKELY.items():
             if data.startswith(head):
                 self._worker.start([home])
@@ -108,10 +108,10 @@ class Files:
             )
         return self._node(data, name, "", "", 0, password)
 
-    def masked(self, node: Node, hits_of: HitsOf) -> bytes:
+    def masked(self, node: Node, view_edits_of: ViewEditsOf) -> bytes:
         """A copy of the file without what was found in it, or the file itself where nothing was."""
         self._deadline = time.monotonic() + self.limits.seconds
-        return self._masked(node, hits_of)
+        return self._masked(node, view_edits_of)
 
     def read_again(self, format_name: str, data: bytes) -> list[str]:
         """All text of one file, without those within it, by the second reader of its format."""
@@ -125,7 +125,7 @@ class Files:
         if not _in_process(format_named(format_name)):
             self._worker.start([home_of(format_name)])
 
-    def begin(self) -> None:
+    def reset(self) -> None:
         """Count time and contents from here."""
         self._deadline = time.monotonic() + self.limits.seconds
         self._expanded = self._entries = 0
@@ -186,20 +186,20 @@ class Files:
             return _direct(lambda: chosen.extract(data, limits, password))
         return self._worker.extract(chosen.name, data, limits, password, self._seconds())
 
-    def _masked(self, node: Node, hits_of: HitsOf) -> bytes:
+    def _masked(self, node: Node, view_edits_of: ViewEditsOf) -> bytes:
         children: dict[str, bytes | None] = {}
         for child, read in zip(node.document.children, node.children, strict=True):
             try:
-                contents: bytes | None = self._masked(read, hits_of)
+                contents: bytes | None = self._masked(read, view_edits_of)
             except CannotMaskError:
                 if not child.spare:
                     raise
                 contents = None
             if contents != child.data:
                 children[child.key] = contents
-        edits = edits_of(node.document, hits_of(node.document))
+        edits = edits_of(node.document, view_edits_of(node.document))
         if not edits and not children:
-            if any(True for other in node.others for _ in hits_of(other)):
+            if any(True for other in node.others for _ in view_edits_of(other)):
                 raise CannotMaskError(
                     f"{node.where or 'the file'} holds a value that only another reading shows"
                 )

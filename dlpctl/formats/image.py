@@ -82,7 +82,6 @@ class Picture:
         return head.startswith(_MAGICS) or (head.startswith(b"RIFF") and head[8:12] == b"WEBP")
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
-        del password
         document = Document(self.name, [], [])
         with _opened(data, limits) as image:
             metadata = list(_metadata(image, data))
@@ -106,7 +105,6 @@ class Picture:
     def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
         from PIL import ImageDraw
 
-        del children  # they are in the metadata, of which a copy keeps none
         marked = _marked(document, edits)
         with _opened(data, _READ_BEFORE) as image:
             file_format = image.format or "PNG"

@@ -94,7 +94,7 @@ class Child(NamedTuple):
     """File name, for sniffing and for people."""
     data: bytes
     spare: bool = False
-    """Whether the parent is complete without it: dropped if it cannot be masked."""
+    """True if the parent is complete without it: dropped if it cannot be masked."""
 
 
 Edits = Sequence[Edit]
@@ -131,7 +131,7 @@ class View:
         self.context = context
         """Words that label everything in the view: the header of the column that it holds."""
         self.repeats = repeats
-        """Whether another view shows all of it; this one is for its label alone."""
+        """True if another view shows all of it; this one is for its label alone."""
         texts: list[str] = []
         self._starts = array("q")
         self._segments = array("q")
@@ -234,7 +234,8 @@ class Format(Protocol):
     it). `in_process = True` says that reading runs no native parser and expands nothing, so that no
     worker process is needed. `shows_all = True` says that the characters of the file show all it
     holds, so that a scan may read them as they are. `is_text = True` says that the file has to
-    decode as text. `archive = True` says that people call such a file an archive. `text_start`, a
+    decode as text; `is_text_underneath = True`, that a scan may read it as text if its format
+    fails, as it may read whatever runs in process. `archive = True` says that people call such a file an archive. `text_start`, a
     regular expression, matches the start of those of its files that may hold nothing but characters
     of text, or a mark within the first `text_start_within` bytes; `python -m
     dlpctl.formats.discovery` then writes `quickcheck` anew. `has_preamble(data)` says whether text

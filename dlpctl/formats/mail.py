@@ -13,16 +13,7 @@ from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.archive import edits_by_segment, name_views
 from dlpctl.formats.encoding import Edit as TextEdit
 from dlpctl.formats.encoding import on_one_line, spliced
-from dlpctl.formats.interface import (
-    Child,
-    Children,
-    Document,
-    Edits,
-    Limits,
-    Piece,
-    Segment,
-    View,
-)
+from dlpctl.formats.interface import Child, Children, Document, Edits, Limits, Piece, Segment, View
 from dlpctl.formats.mime import Field, Part, boundary, entity, unfolded, written
 from dlpctl.formats.recognition import HEAD
 from dlpctl.formats.source import Readable
@@ -54,6 +45,7 @@ class Mail:
         self.rank = rank
 
     text_start = _TEXT_START
+    is_text_underneath = True
 
     def sniff(self, head: bytes, name: str) -> bool:
         if name.lower().endswith(self.extensions):
@@ -61,7 +53,6 @@ class Mail:
         return head.startswith(b"From ") == (self.name == "mbox") and _has_header(head)
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
-        del password
         segments: list[Segment] = []
         views: list[View] = []
         children: list[Child] = []
@@ -115,7 +106,6 @@ class Mail:
         import email
         import email.policy
 
-        del limits
         texts = [data.decode("latin-1")]
         for start, end in self._messages(data):
             first = data.find(b"\n", start) + 1 if data.startswith(b"From ", start) else start

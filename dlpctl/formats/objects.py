@@ -192,7 +192,6 @@ class Objects(BinaryFormat):
         return items
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
-        del password
         segments: list[Segment] = []
         children: list[Child] = []
         parts: list[Piece | str] = []

@@ -32,7 +32,6 @@ class OfficePart(Binary):
         )
 
     def why_not_inspected(self, data: bytes) -> str:
-        del data
         return ""
 
 

@@ -37,7 +37,6 @@ class Parquet(BinaryFormat):
     text_start = _MAGIC
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
-        del password
         table = _table(data, limits)
         names = Names()
         for index, column in enumerate(table.column_names):

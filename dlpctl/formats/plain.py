@@ -12,7 +12,6 @@ class PlainText(TextFormat):
     rank = 90
 
     def sniff(self, head: bytes, name: str) -> bool:
-        del name
         return decode(head) is not None
 
     def parts(self, source: str, size: int) -> Parts:

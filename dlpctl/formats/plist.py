@@ -22,7 +22,6 @@ class BinaryPlist(BinaryFormat):
     magic = (b"bplist00",)
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
-        del password
         texts = Names()
         children: list[Child] = []
 

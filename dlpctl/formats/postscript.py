@@ -46,7 +46,6 @@ class PostScript(TextFormat):
     rank = 69
 
     def sniff(self, head: bytes, name: str) -> bool:
-        del name
         return head.lstrip(b"\x04\r\n ").startswith(b"%!")
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:

@@ -96,7 +96,7 @@ class Readable:
 
     @property
     def is_verbatim(self) -> bool:
-        """Whether the source has no escapes."""
+        """True if the source has no escapes."""
         return not self._starts
 
     def source_start(self, offset: int) -> int:
@@ -175,7 +175,6 @@ class TextFormat:
         return name.lower().endswith(self.extensions)
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
-        del password
         decoded = self.decoded(data)
         source = decoded.text
         self.check(source, limits)
@@ -219,7 +218,6 @@ class TextFormat:
 
     def read_again(self, data: bytes, limits: Limits) -> list[str]:
         """The bytes, read as what they would be if the first reading had the encoding wrong."""
-        del limits
         texts = [data.decode("utf-8", "ignore")]
         if not data.isascii():
             texts.append(data.decode("latin-1"))
@@ -238,22 +236,18 @@ class TextFormat:
 
     def resolve(self, source: str) -> Iterable[Resolved]:
         """The escapes of the source, in order."""
-        del source
         return ()
 
     def views(self, source: str, readable: Readable, segments: Sequence[Segment]) -> Iterable[View]:
         """Return views beyond the plain text."""
-        del source, readable, segments
         return ()
 
     def tokens(self, source: str) -> Iterable[Token] | None:
         """Return what edits may change, in order; None for anything."""
-        del source
         return None
 
     def write(self, kind: str, token: str, edits: Sequence[Edit]) -> str:
         """A token with the edits made, which count from its start."""
-        del kind
         return spliced(token, edits)
 
     def check_masked(self, before: Decoded, masked: bytes) -> None:
@@ -261,7 +255,6 @@ class TextFormat:
 
     def parts(self, source: str, size: int) -> Parts | None:
         """Return parts that can be masked one by one; None if edits depend on what is around."""
-        del source, size
         return None
 
     def fit(self, source: str, edits: Sequence[Edit]) -> Iterator[Edit]:

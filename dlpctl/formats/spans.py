@@ -8,7 +8,7 @@ from typing import NamedTuple
 from dlpctl.formats.interface import Document, Edit
 
 
-class Hit(NamedTuple):
+class ViewEdit(NamedTuple):
     """Characters of a view that must not stay, and their replacement."""
 
     view: int
@@ -17,10 +17,10 @@ class Hit(NamedTuple):
     replacement: str
 
 
-def edits_of(document: Document, hits: Iterable[Hit]) -> list[Edit]:
+def edits_of(document: Document, view_edits: Iterable[ViewEdit]) -> list[Edit]:
     """Return disjoint edits; the first piece of a value is replaced, and the longest value wins."""
     wanted: list[tuple[Edit, int]] = []
-    for view, start, end, replacement in hits:
+    for view, start, end, replacement in view_edits:
         for number, piece in enumerate(document.views[view].pieces_of(start, end)):
             wanted.append((Edit(*piece, replacement if number == 0 else ""), end - start))
     wanted.sort(key=lambda item: (item[0].segment, item[0].start, -item[1]))

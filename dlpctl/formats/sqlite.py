@@ -16,16 +16,7 @@ from typing import NamedTuple
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.archive import Allowance, BinaryFormat, edited
 from dlpctl.formats.binary import has_strings
-from dlpctl.formats.interface import (
-    Child,
-    Children,
-    Document,
-    Edits,
-    Limits,
-    Piece,
-    Segment,
-    View,
-)
+from dlpctl.formats.interface import Child, Children, Document, Edits, Limits, Piece, Segment, View
 
 _CELLS_APART = "\n\n"
 _SHORT, _KEY = 16, 32
@@ -46,7 +37,7 @@ class _Cell(NamedTuple):
     """The rowid of the row, or its primary key."""
 
 
-class _Table(NamedTuple):
+class _SqlTable(NamedTuple):
     name: str
     columns: tuple[str, ...]
     key: tuple[str, ...]
@@ -59,7 +50,6 @@ class Sqlite(BinaryFormat):
     magic = (b"SQLite format 3\0",)
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
-        del password
         document = Document(self.name, [], [])
         allowance = Allowance(limits)
         with _opened(data) as database:
@@ -139,9 +129,9 @@ def _decoded(raw: bytes) -> str:
     return raw.decode("utf-8", "replace")
 
 
-def _tables(database: sqlite3.Connection) -> list[_Table]:
+def _tables(database: sqlite3.Connection) -> list[_SqlTable]:
     """Return the tables with rows of their own; a full-text index has one for its parts."""
-    tables: list[_Table] = []
+    tables: list[_SqlTable] = []
     shadows: set[str] = set()
     rows = database.execute("PRAGMA table_list").fetchall()
     for schema, name, table_type, _, without_rowid, *_ in rows:
@@ -159,7 +149,7 @@ def _tables(database: sqlite3.Connection) -> list[_Table]:
         columns = tuple(row[1] for row in info if row[6] == 0)
         keys = tuple(row[1] for row in sorted(info, key=lambda row: row[5]) if row[5])
         tables.append(
-            _Table(name, columns, keys if without_rowid else ("rowid",), sql[0] if sql else "")
+            _SqlTable(name, columns, keys if without_rowid else ("rowid",), sql[0] if sql else "")
         )
     readable = {table.name for table in tables if _FTS.match(table.sql)}
     for name in shadows:
@@ -169,14 +159,14 @@ def _tables(database: sqlite3.Connection) -> list[_Table]:
                 for row in database.execute(f"PRAGMA table_xinfo({_quoted(name)})")
                 if row[6] == 0
             )
-            tables.append(_Table(name, columns, ("rowid",), ""))
+            tables.append(_SqlTable(name, columns, ("rowid",), ""))
     return tables
 
 
 def _read_rows(
     database: sqlite3.Connection,
     number: int,
-    table: _Table,
+    table: _SqlTable,
     document: Document,
     allowance: Allowance,
 ) -> None:
@@ -222,7 +212,10 @@ def _blobs(document: Document) -> Iterator[tuple[str, _Cell]]:
 
 
 def _update(
-    database: sqlite3.Connection, tables: Sequence[_Table], cell: _Cell, value: str | bytes | None
+    database: sqlite3.Connection,
+    tables: Sequence[_SqlTable],
+    cell: _Cell,
+    value: str | bytes | None,
 ) -> None:
     table = tables[cell.table]
     where = " AND ".join(f"{_quoted(name)} IS ?" for name in table.key)
@@ -244,7 +237,7 @@ def _update(
     raise CannotMaskError("a unique column holds too many values that mask to the same")
 
 
-def _rebuild_indexes(database: sqlite3.Connection, tables: Sequence[_Table]) -> None:
+def _rebuild_indexes(database: sqlite3.Connection, tables: Sequence[_SqlTable]) -> None:
     for table in tables:
         found = _FTS.match(table.sql)
         if found is None:

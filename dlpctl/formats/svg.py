@@ -56,7 +56,6 @@ class Svg(Xml):
     rank = 69
 
     def sniff(self, head: bytes, name: str) -> bool:
-        del name
         return _ROOT.match(head.replace(b"\0", b"")) is not None
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:

@@ -30,7 +30,6 @@ class Tar(BinaryFormat):
         )
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
-        del password
         names = Names()
         children: list[Child] = []
         allowance = Allowance(limits)

@@ -9,10 +9,10 @@ from functools import partial
 from typing import NamedTuple, Self
 
 from dlpctl.errors import FormatError
-from dlpctl.formats.files import Files, HitsOf, Node, is_in_process
+from dlpctl.formats.files import Files, Node, ViewEditsOf, is_in_process
 from dlpctl.formats.interface import Document, Limits, Uninspected, described
 from dlpctl.formats.needles import Needles
-from dlpctl.formats.spans import Hit
+from dlpctl.formats.spans import ViewEdit
 from dlpctl.formats.worker import Method
 
 _UNREADABLE = "it cannot be read again"
@@ -27,7 +27,7 @@ class Leak(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What was inspected, and what was found."""
+    """The parts that were inspected, and the values that remain."""
 
     values: int
     files: int
@@ -40,7 +40,7 @@ class Verification:
 
     @property
     def unreadable(self) -> bool:
-        """Whether it is unknown what remained."""
+        """True if it is unknown what remained."""
         return any(leak.shown_by.startswith(_UNREADABLE) for leak in self.leaks)
 
     def summary(self) -> str:
@@ -59,7 +59,7 @@ class Verifier:
         self, format_name: str, limits: Limits | None = None, method: Method = "spawn"
     ) -> None:
         """`kind` is the format of the original: its reader starts at once."""
-        self._kind = format_name
+        self._format_name = format_name
         self._first = Files(limits, method)
         self._second = Files(limits, method) if method == "spawn" else self._first
         for files in {self._first, self._second}:
@@ -77,7 +77,7 @@ class Verifier:
         masked: bytes,
         name: str,
         values: Iterable[str],
-        hits_of: HitsOf,
+        view_edits_of: ViewEditsOf,
         *,
         words: Iterable[str] = (),
         replacements: Iterable[str] = (),
@@ -85,7 +85,7 @@ class Verifier:
     ) -> Verification:
         """Look for values in the file, and detect in it again.
 
-        `words` are values that count only as they are written, or in capitals. `hits_of` is the
+        `words` are values that count only as they are written, or in capitals. `view_edits_of` is the
         detection that the file was masked by; what it finds within `replacements` is no leak: a
         masked e-mail address may still look like one.
         """
@@ -94,19 +94,19 @@ class Verifier:
         look = partial(_by_second_reader, self._second, needles)
         try:
             with self._aside() as begun:
-                self._second.begin()
-                expected = begun(look, self._kind, "", masked)
+                self._second.reset()
+                expected = begun(look, self._format_name, "", masked)
                 node = self._first.open(masked, name, password)
                 nodes = list(node.walk())
                 looks = [
                     begun(look, each.document.format, each.trail, each.data) for each in nodes[1:]
                 ]
-                if node.document.format != self._kind:
+                if node.document.format != self._format_name:
                     expected = begun(look, node.document.format, "", masked)
                 leaks = [
                     leak
                     for each in nodes
-                    for leak in _by_first_reader(each, needles, hits_of, written)
+                    for leak in _by_first_reader(each, needles, view_edits_of, written)
                 ]
                 leaks += [leak for ended in (expected, *looks) for leak in ended()]
         except FormatError as error:
@@ -123,7 +123,7 @@ class Verifier:
     @contextmanager
     def _aside(self) -> Iterator[Callable[..., Callable[[], list[Leak]]]]:
         """Yield what starts the second reader and returns what waits for its result."""
-        if self._second is self._first or is_in_process(self._kind):
+        if self._second is self._first or is_in_process(self._format_name):
             # A thread would keep the detection from forking.
             yield partial
             return
@@ -142,7 +142,7 @@ def verify(
     masked: bytes,
     name: str,
     values: Iterable[str],
-    hits_of: HitsOf,
+    view_edits_of: ViewEditsOf,
     *,
     replacements: Iterable[str] = (),
     limits: Limits | None = None,
@@ -152,7 +152,7 @@ def verify(
     """Verify a file of which nothing is known."""
     with Verifier("text", limits, method) as verifier:
         return verifier.verify(
-            masked, name, values, hits_of, replacements=replacements, password=password
+            masked, name, values, view_edits_of, replacements=replacements, password=password
         )
 
 
@@ -168,12 +168,14 @@ def _by_second_reader(
 
 
 def _by_first_reader(
-    node: Node, needles: Needles, hits_of: HitsOf, written: Written
+    node: Node, needles: Needles, view_edits_of: ViewEditsOf, written: Written
 ) -> Iterator[Leak]:
     for document in node.documents():
-        for hit in hits_of(document):
-            if not written.is_within(document.views[hit.view].text, hit.start, hit.end):
-                segment, start = _first_place(document, hit)
+        for view_edit in view_edits_of(document):
+            if not written.is_within(
+                document.views[view_edit.view].text, view_edit.start, view_edit.end
+            ):
+                segment, start = _first_place(document, view_edit)
                 yield Leak(node.place(document, segment, start), "detection")
         for view in document.views:
             for start, end in () if view.repeats else needles.spans(view.text):
@@ -210,8 +212,8 @@ class Written:
         )
 
 
-def _first_place(document: Document, hit: Hit) -> tuple[int, int]:
-    pieces = document.views[hit.view].pieces_of(hit.start, hit.end)
+def _first_place(document: Document, view_edit: ViewEdit) -> tuple[int, int]:
+    pieces = document.views[view_edit.view].pieces_of(view_edit.start, view_edit.end)
     return (pieces[0].segment, pieces[0].start) if pieces else (0, 0)
 
 

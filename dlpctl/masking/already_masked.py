@@ -33,13 +33,10 @@ def is_already_masked(type_name: str, category: Category, value: str) -> bool:
     value_kind = kind_of(type_name, category)
     if category is not Category.SECRETS and "*" in value and not any(map(str.isalnum, value)):
         return True
-    return _IS_MASKED.get(value_kind, _mostly_stars)(value) or _IS_STAND_IN.get(value_kind, _never)(
-        value
-    )
-
-
-def _never(_: str) -> bool:
-    return False
+    if _IS_MASKED.get(value_kind, _mostly_stars)(value):
+        return True
+    is_surrogate = _IS_SURROGATE.get(value_kind)
+    return is_surrogate is not None and is_surrogate(value)
 
 
 def _mostly_stars(value: str) -> bool:
@@ -58,22 +55,6 @@ def _is_initials(value: str) -> bool:
         and all(len(word) == 1 for word in words)
         and len(re.findall(r"\w\.|\w\*", value)) >= len(words)
     )
-
-
-def _is_masked_email(value: str) -> bool:
-    return "***@" in value and _MASKED_EMAIL.fullmatch(value) is not None
-
-
-def _is_masked_secret(value: str) -> bool:
-    return _MASKED_SECRET.fullmatch(value) is not None
-
-
-def _is_masked_url(value: str) -> bool:
-    return value.endswith("/***")
-
-
-def _is_masked_ip(value: str) -> bool:
-    return "*" in value
 
 
 def _email(value: str) -> bool:
@@ -103,10 +84,8 @@ def _card(value: str) -> bool:
 
 def _iban(value: str) -> bool:
     compact = "".join(_ALNUM.findall(value)).upper()
-    if len(compact) < 15 or not set(compact[4 : 4 + vocabulary.IBAN_EMPTY_BANK]) <= {
-        "0",
-        "X",
-    }:
+    bank = compact[4 : 4 + vocabulary.IBAN_EMPTY_BANK]
+    if len(compact) < 15 or bank.strip("0X"):
         return False
     return compact[2:4] == vocabulary.iban_check(compact[:2], compact[4:])
 
@@ -143,21 +122,9 @@ def _ip(value: str) -> bool:
     return first.isdecimal() and int(first) in vocabulary.UNUSED_IPV4_FIRST
 
 
-def _mac(value: str) -> bool:
-    return "".join(_ALNUM.findall(value)).lower().startswith(vocabulary.LOCAL_MAC_PREFIX)
-
-
 def _url(value: str) -> bool:
     match = _URL_HOST.fullmatch(value)
     return match is not None and vocabulary.is_invented(match.group(1))
-
-
-def _date(value: str) -> bool:
-    return re.search(rf"(?<!\d){vocabulary.UNLIVED_CENTURY}\d(?!\d)", value) is not None
-
-
-def _coordinates(value: str) -> bool:
-    return _PLACE.fullmatch(value) is not None
 
 
 def _username(value: str) -> bool:
@@ -169,10 +136,7 @@ def _number(value: str) -> bool:
     characters = "".join(_ALNUM.findall(value))
     if len(characters) < 8 or not value.isascii():
         return False
-    body, end = (
-        characters[: -vocabulary.MARK_LENGTH],
-        characters[-vocabulary.MARK_LENGTH :],
-    )
+    body, end = characters[: -vocabulary.MARK_LENGTH], characters[-vocabulary.MARK_LENGTH :]
     zeros = 1 if len(characters) < 10 else 2
     if body[:zeros].isdigit() and body[:zeros] != "0" * zeros:
         return False
@@ -180,15 +144,15 @@ def _number(value: str) -> bool:
 
 
 _IS_MASKED: dict[ValueKind, Callable[[str], bool]] = {
-    ValueKind.EMAIL: _is_masked_email,
-    ValueKind.SECRET: _is_masked_secret,
-    ValueKind.HIDDEN: _is_masked_secret,
-    ValueKind.URL: _is_masked_url,
-    ValueKind.IP: _is_masked_ip,
-    ValueKind.MAC: _is_masked_ip,
+    ValueKind.EMAIL: lambda value: "***@" in value and _MASKED_EMAIL.fullmatch(value) is not None,
+    ValueKind.SECRET: lambda value: _MASKED_SECRET.fullmatch(value) is not None,
+    ValueKind.HIDDEN: lambda value: _MASKED_SECRET.fullmatch(value) is not None,
+    ValueKind.URL: lambda value: value.endswith("/***"),
+    ValueKind.IP: lambda value: "*" in value,
+    ValueKind.MAC: lambda value: "*" in value,
     ValueKind.NAME: _is_initials,
 }
-_IS_STAND_IN: dict[ValueKind, Callable[[str], bool]] = {
+_IS_SURROGATE: dict[ValueKind, Callable[[str], bool]] = {
     ValueKind.EMAIL: _email,
     ValueKind.PHONE: _phone,
     ValueKind.CARD: _card,
@@ -197,10 +161,14 @@ _IS_STAND_IN: dict[ValueKind, Callable[[str], bool]] = {
     ValueKind.NAME: _name,
     ValueKind.ADDRESS: _address,
     ValueKind.IP: _ip,
-    ValueKind.MAC: _mac,
+    ValueKind.MAC: lambda value: (
+        "".join(_ALNUM.findall(value)).lower().startswith(vocabulary.LOCAL_MAC_PREFIX)
+    ),
     ValueKind.URL: _url,
-    ValueKind.DATE: _date,
-    ValueKind.PLACE: _coordinates,
+    ValueKind.DATE: lambda value: (
+        re.search(rf"(?<!\d){vocabulary.UNLIVED_CENTURY}\d(?!\d)", value) is not None
+    ),
+    ValueKind.PLACE: lambda value: _PLACE.fullmatch(value) is not None,
     ValueKind.USERNAME: _username,
     ValueKind.NUMBER: _number,
     ValueKind.WORDS: _number,

@@ -40,11 +40,11 @@ def mask_text(
 ) -> str:
     """A copy of `text` in which every finding is replaced as its operator says."""
     parts: list[str] = []
-    behind = 0
+    last = 0
     for start, end, replacement in replacements(text, masked, masker, forbidden):
-        parts += (text[behind:start], replacement)
-        behind = end
-    parts.append(text[behind:])
+        parts += (text[last:start], replacement)
+        last = end
+    parts.append(text[last:])
     return "".join(parts)
 
 

@@ -21,7 +21,7 @@ class Operator(NamedTuple):
     summary: str
     needs_key: bool = False
     keeps_shape: bool = False
-    """Whether the result is made from parts of the value, which must be complete."""
+    """True if the result is made from parts of the value, which must be complete."""
 
 
 OPERATORS = {
@@ -128,7 +128,7 @@ def _surrogate(key: bytes) -> Callable[[str, Category, str], str]:
     surrogates = Surrogates(key)
 
     def apply(type_name: str, category: Category, value: str) -> str:
-        return surrogates.stand_in(type_name, category, value) or redact(type_name)
+        return surrogates.surrogate(type_name, category, value) or redact(type_name)
 
     return apply
 

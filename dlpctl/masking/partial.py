@@ -72,14 +72,6 @@ def _email(value: str) -> str:
     return f"{local[:1] if len(local) > 1 else ''}***@{domain}"
 
 
-def _ssn(value: str) -> str:
-    return _keep_last(value, 4 if len(_DIGIT.findall(value)) >= 9 else 0)
-
-
-def _card(value: str) -> str:
-    return _keep_last(value, _CARD_TAIL if len(_DIGIT.findall(value)) >= 12 else 0)
-
-
 def _phone(value: str) -> str:
     if len(_DIGIT.findall(value)) < 7:
         return _stars(value)
@@ -94,10 +86,6 @@ def _country_code(value: str) -> str:
         return ""
     shorter = next((end for end in (1, 2) if code.group(1)[:end] in _SHORT_CODES), 3)
     return value[: code.start(1) + shorter]
-
-
-def _iban(value: str) -> str:
-    return value[:2] + _keep_last(value[2:], 2)
 
 
 def _name(value: str) -> str:
@@ -147,30 +135,20 @@ def _coordinates(value: str) -> str:
     )
 
 
-def _username(value: str) -> str:
-    return f"{value[:1]}***" if len(value) > 2 else "***"
-
-
-def _number(value: str) -> str:
-    return _keep_last(value, min(4, len(_LETTER_OR_DIGIT.findall(value)) // 4))
-
-
 def _secret(value: str) -> str:
     """Providers mark their keys in the first characters; the length is not told."""
     prefix = value[:4] if len(value) >= _SHORTEST_SECRET_WITH_PREFIX else ""
     return (prefix if prefix.isascii() and prefix.isprintable() else "") + _HIDDEN
 
 
-def _hidden(_: str) -> str:
-    return _HIDDEN
-
-
 _SHAPES: dict[ValueKind, Callable[[str], str]] = {
     ValueKind.EMAIL: _email,
     ValueKind.PHONE: _phone,
-    ValueKind.CARD: _card,
-    ValueKind.IBAN: _iban,
-    ValueKind.SSN: _ssn,
+    ValueKind.CARD: lambda value: _keep_last(
+        value, _CARD_TAIL if len(_DIGIT.findall(value)) >= 12 else 0
+    ),
+    ValueKind.IBAN: lambda value: value[:2] + _keep_last(value[2:], 2),
+    ValueKind.SSN: lambda value: _keep_last(value, 4 if len(_DIGIT.findall(value)) >= 9 else 0),
     ValueKind.NAME: _name,
     ValueKind.ADDRESS: _stars,
     ValueKind.IP: _ip,
@@ -178,9 +156,11 @@ _SHAPES: dict[ValueKind, Callable[[str], str]] = {
     ValueKind.URL: _url,
     ValueKind.DATE: _date,
     ValueKind.PLACE: _coordinates,
-    ValueKind.USERNAME: _username,
-    ValueKind.NUMBER: _number,
+    ValueKind.USERNAME: lambda value: f"{value[:1]}***" if len(value) > 2 else "***",
+    ValueKind.NUMBER: lambda value: _keep_last(
+        value, min(4, len(_LETTER_OR_DIGIT.findall(value)) // 4)
+    ),
     ValueKind.WORDS: _stars,
     ValueKind.SECRET: _secret,
-    ValueKind.HIDDEN: _hidden,
+    ValueKind.HIDDEN: lambda _: _HIDDEN,
 }

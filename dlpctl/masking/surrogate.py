@@ -46,12 +46,14 @@ class Surrogates:
             ValueKind.URL: self._url,
             ValueKind.DATE: _date,
             ValueKind.PLACE: _coordinates,
-            ValueKind.USERNAME: _username,
+            ValueKind.USERNAME: lambda _, number: (
+                f"{vocabulary.word(number).lower()}{vocabulary.spell(number >> 64, '99')}"
+            ),
             ValueKind.NUMBER: _number,
             ValueKind.WORDS: _number,
         }
 
-    def stand_in(self, type_name: str, category: Category, value: str) -> str | None:
+    def surrogate(self, type_name: str, category: Category, value: str) -> str | None:
         """Return the surrogate of a value; None where none is safe."""
         value_kind = kind_of(type_name, category)
         maker = self._makers.get(value_kind)
@@ -236,10 +238,6 @@ def _coordinates(value: str, number: int) -> str | None:
     return f"-48.{latitude}{match.group(2)}-123.{longitude}"
 
 
-def _username(_: str, number: int) -> str | None:
-    return f"{vocabulary.word(number).lower()}{vocabulary.spell(number >> 64, '99')}"
-
-
 def _number(value: str, number: int) -> str | None:
     characters = "".join(_ALNUM.findall(value))
     if (
@@ -249,10 +247,7 @@ def _number(value: str, number: int) -> str | None:
     ):
         return None
     shape = vocabulary.classes(characters)
-    body_shape, mark_shape = (
-        shape[: -vocabulary.MARK_LENGTH],
-        shape[-vocabulary.MARK_LENGTH :],
-    )
+    body_shape, mark_shape = (shape[: -vocabulary.MARK_LENGTH], shape[-vocabulary.MARK_LENGTH :])
     body = vocabulary.spell(number, body_shape)
     zeros = 1 if len(characters) < 10 else 2
     if body_shape.startswith("9" * zeros):

@@ -78,11 +78,9 @@ class _LongPlaces(Places):
         return self._found[number]
 
     def value(self, number: int, finding: Finding) -> str:
-        del number
         return self._source[finding.start : finding.end]
 
     def position(self, number: int, finding: Finding) -> Position:
-        del number
         start, end = finding.start, finding.end
         line = bisect_left(self._line_ends, start)
         column = start - self._line_ends[line - 1] if line else start + 1
@@ -106,7 +104,6 @@ class _DocumentPlaces(Places):
         return self._placed[number].finding._replace(locator=self._shown[number])
 
     def value(self, number: int, finding: Finding) -> str:
-        del finding
         return self._placed[number].value
 
     def position(self, number: int, finding: Finding) -> Position:

@@ -14,7 +14,7 @@ HIDDEN = "(hidden)"
 """Stands for a value of which even a part would tell too much."""
 _REACH = 160
 """Characters before and after a value that are shown of its line."""
-
+_BLANKS = {ord("\t"): " ", ord("\r"): " "}
 _LEAST_REPEATED = 4
 """Characters of a value that is masked where it is no finding, too."""
 
@@ -96,11 +96,14 @@ def _columns(text: str) -> int:
 
 def printable_line(text: str) -> str:
     """Return text of one line in which every character takes one column, or an escape."""
+    return printable(text.translate(_BLANKS))
+
+
+def printable(text: str) -> str:
+    """Return text with an escape for each character that ends the line or moves the cursor."""
     if text.isprintable():
         return text
-    return "".join(
-        char if char.isprintable() else " " if char in "\t\r" else _escaped(char) for char in text
-    )
+    return "".join(char if char.isprintable() else _escaped(char) for char in text)
 
 
 def _escaped(char: str) -> str:

@@ -46,7 +46,6 @@ class Places:
 
     def outline(self, finding: Finding) -> str:
         """Return the text around a value in its line, without this and all other values."""
-        del finding
         return "\0"
 
 
@@ -71,11 +70,9 @@ class TextPlaces(Places):
         return self.findings[number]
 
     def value(self, number: int, finding: Finding) -> str:
-        del number
         return self.text[finding.start : finding.end]
 
     def position(self, number: int, finding: Finding) -> Position:
-        del number
         start, end = finding.start, finding.end
         first, last = self._line_and_column(start), self._line_and_column(end)
         return Position(*first, *last, start, end, finding.locator or "")

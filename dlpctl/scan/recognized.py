@@ -39,11 +39,8 @@ def recognized(data: bytes, path: str, tail: bytes = b"") -> Content:
         bool(getattr(chosen, "shows_all", False)),
         chosen.name == BINARY,
         bool(getattr(chosen, "archive", False)) and not name.lower().endswith(BOOKS),
-        bool(getattr(chosen, "in_process", False)) or chosen.name in _MAIL,
+        any(getattr(chosen, name, False) for name in ("in_process", "is_text_underneath")),
     )
-
-
-_MAIL = ("eml", "mbox")
 
 
 class InParts(NamedTuple):

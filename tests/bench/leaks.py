@@ -34,7 +34,7 @@ from leak_files import Planted
 from dlpctl.errors import FormatError
 from dlpctl.formats.files import Files
 from dlpctl.formats.interface import Document
-from dlpctl.formats.spans import Hit
+from dlpctl.formats.spans import ViewEdit
 from dlpctl.formats.verify import verify
 
 MASKS = {"ssn": "[SSN]", "card": "[CARD]", "mail": "[MAIL]", "iban": "[IBAN]"}
@@ -51,14 +51,14 @@ _TEXTS = {
 }  # fmt: skip
 
 
-def find(document: Document) -> Iterator[Hit]:
+def find(document: Document) -> Iterator[ViewEdit]:
     """Detection as good as it can be: what is judged here is what formats make of it."""
     for number, view in enumerate(document.views):
         for found in _FINDER.finditer(view.text):
-            yield Hit(number, *found.span(), MASKS[str(found.lastgroup)])
+            yield ViewEdit(number, *found.span(), MASKS[str(found.lastgroup)])
         if re.search(r"ssn|security", view.context, re.IGNORECASE):
             for found in _NUMBER.finditer(view.text):
-                yield Hit(number, *found.span(), MASKS["ssn"])
+                yield ViewEdit(number, *found.span(), MASKS["ssn"])
 
 
 # ---- who looks for what remains

@@ -26,7 +26,7 @@ from urllib.parse import quote
 import pytest
 
 from dlpctl.formats.files import Files
-from dlpctl.formats.spans import Hit
+from dlpctl.formats.spans import ViewEdit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -41,12 +41,12 @@ _FINDER = re.compile(
 )
 
 
-def find(document: Document) -> Iterator[Hit]:
+def find(document: Document) -> Iterator[ViewEdit]:
     """What must not stay in a document."""
     for number, view in enumerate(document.views):
         for found in _FINDER.finditer(view.text):
             assert found.lastgroup is not None
-            yield Hit(number, *found.span(), MASKS[found.lastgroup])
+            yield ViewEdit(number, *found.span(), MASKS[found.lastgroup])
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture(name="find")
-def find_fixture() -> Callable[[Document], Iterator[Hit]]:
+def find_fixture() -> Callable[[Document], Iterator[ViewEdit]]:
     return find
 
 

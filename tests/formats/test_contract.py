@@ -16,7 +16,7 @@ from dlpctl.formats.verify import verify
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from dlpctl.formats.spans import Hit
+    from dlpctl.formats.spans import ViewEdit
 
 VALUES = ("123-45-6789", "4111111111111111", "jane.roe@acme.example")
 MASKS = ("[SSN 1]", "[CARD]", "[E-MAIL]")
@@ -35,7 +35,7 @@ def texts(node: Node) -> str:
 
 
 def test_values_are_gone_and_the_rest_is_kept(
-    sample: Sample, find: Callable[[Document], Iterable[Hit]]
+    sample: Sample, find: Callable[[Document], Iterable[ViewEdit]]
 ) -> None:
     data = sample.make()
     with Files() as files:
@@ -61,7 +61,7 @@ def test_a_file_that_holds_nothing_comes_back_as_it_is(sample: Sample) -> None:
 
 
 def test_the_verifier_catches_every_sample_as_it_was(
-    sample: Sample, find: Callable[[Document], Iterable[Hit]]
+    sample: Sample, find: Callable[[Document], Iterable[ViewEdit]]
 ) -> None:
     result = verify(sample.make(), sample.name, VALUES, find, replacements=MASKS)
     assert not result.clean

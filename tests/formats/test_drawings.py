@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dlpctl.formats.interface import Document
-    from dlpctl.formats.spans import Hit
+    from dlpctl.formats.spans import ViewEdit
 
 SSN = "123-45-6789"
 
@@ -46,7 +46,7 @@ SPLIT = {
 
 @pytest.mark.parametrize("name", SPLIT)
 def test_a_value_in_parts_is_found_and_goes(
-    name: str, find: Callable[[Document], list[Hit]]
+    name: str, find: Callable[[Document], list[ViewEdit]]
 ) -> None:
     with Files() as files:
         node = files.open(SPLIT[name], name)

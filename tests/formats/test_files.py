@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from dlpctl.formats.files import Files
     from dlpctl.formats.interface import Document
-    from dlpctl.formats.spans import Hit
+    from dlpctl.formats.spans import ViewEdit
 
 SSN = "123-45-6789"
 
@@ -33,7 +33,7 @@ def word() -> bytes:
 
 @pytest.mark.parametrize("name", ["a.docx", "a.pdf", "a.txt", "a.zip", "a.png", "a", "a.exe"])
 def test_contents_decide_whatever_the_name_says(
-    name: str, files: Files, find: Callable[[Document], Iterable[Hit]]
+    name: str, files: Files, find: Callable[[Document], Iterable[ViewEdit]]
 ) -> None:
     node = files.open(word(), name)
     assert node.document.format == "docx"
@@ -43,7 +43,7 @@ def test_contents_decide_whatever_the_name_says(
 
 
 def test_contents_that_the_name_does_not_say_are_read_both_ways(
-    files: Files, find: Callable[[Document], Iterable[Hit]]
+    files: Files, find: Callable[[Document], Iterable[ViewEdit]]
 ) -> None:
     node = files.open(f'{{"a": "{SSN}"}}'.encode(), "a.xml")
     assert [document.format for document in node.documents()][:2] == ["json", "text"]
@@ -52,7 +52,7 @@ def test_contents_that_the_name_does_not_say_are_read_both_ways(
 
 
 def test_a_value_that_only_the_other_reading_shows_is_refused(
-    files: Files, find: Callable[[Document], Iterable[Hit]]
+    files: Files, find: Callable[[Document], Iterable[ViewEdit]]
 ) -> None:
     node = files.open(f'{{"a": "{SSN}"}}'.encode(), "a.xml")
     with pytest.raises(CannotMaskError, match="another reading"):

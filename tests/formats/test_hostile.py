@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
-    from dlpctl.formats.spans import Hit
+    from dlpctl.formats.spans import ViewEdit
 
 LIMITS = Limits(
     input_bytes=30 << 20,
@@ -360,7 +360,7 @@ def test_entities_are_not_expanded() -> None:
 
 
 def test_what_lies_between_the_members_of_a_zip_is_read_and_dropped(
-    find: Callable[[Document], Iterable[Hit]],
+    find: Callable[[Document], Iterable[ViewEdit]],
 ) -> None:
     hidden = f"hidden {SSN} between".encode() * 4 + b"\0\1\2"
     with Files(LIMITS) as files:
@@ -375,7 +375,7 @@ def test_what_lies_between_the_members_of_a_zip_is_read_and_dropped(
 
 
 def test_what_takes_the_place_of_a_data_descriptor_is_read_and_dropped(
-    find: Callable[[Document], Iterable[Hit]],
+    find: Callable[[Document], Iterable[ViewEdit]],
 ) -> None:
     """Sizes and checksum follow an entry in a stream; other bytes as long are no such record."""
     first, rest = zipped(("a.txt", b"kept"), ("b.txt", b"kept")).split(b"PK\3\4")[1:]
@@ -398,7 +398,7 @@ def with_gap(first: bytes, gap: bytes, rest: bytes) -> bytes:
     return bytes(data)
 
 
-def test_errors_and_places_name_no_member(find: Callable[[Document], Iterable[Hit]]) -> None:
+def test_errors_and_places_name_no_member(find: Callable[[Document], Iterable[ViewEdit]]) -> None:
     with Files(LIMITS) as files:
         with pytest.raises(FormatError) as refused:
             files.open(zipped(("jane.roe@acme.example.gz", b"\x1f\x8b\x08damaged")), "a.zip")
@@ -441,7 +441,7 @@ def documents(samples: list[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
 
 @pytest.mark.no_cover
 def test_some_mutated_files(
-    documents: list[tuple[str, bytes]], find: Callable[[Document], Iterable[Hit]]
+    documents: list[tuple[str, bytes]], find: Callable[[Document], Iterable[ViewEdit]]
 ) -> None:
     with Files(LIMITS) as files:
         for seed in range(1_000_000, 1_000_100):
@@ -450,7 +450,7 @@ def test_some_mutated_files(
 
 @pytest.mark.slow
 def test_many_mutated_files(
-    documents: list[tuple[str, bytes]], find: Callable[[Document], Iterable[Hit]]
+    documents: list[tuple[str, bytes]], find: Callable[[Document], Iterable[ViewEdit]]
 ) -> None:
     with Files(LIMITS) as files:
         for seed in range(2_000):
@@ -460,7 +460,7 @@ def test_many_mutated_files(
 def mutate(
     seed: int,
     samples: list[tuple[str, bytes]],
-    find: Callable[[Document], Iterable[Hit]],
+    find: Callable[[Document], Iterable[ViewEdit]],
     files: Files,
 ) -> None:
     chance = random.Random(seed)

@@ -18,7 +18,7 @@ from dlpctl.formats import ocr
 from dlpctl.formats.discovery import format_named
 from dlpctl.formats.files import Files
 from dlpctl.formats.interface import Document, Limits, Segment
-from dlpctl.formats.spans import Hit, edits_of
+from dlpctl.formats.spans import ViewEdit, edits_of
 from dlpctl.formats.verify import verify
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def no_tesseract(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "TIFF"])
 def test_metadata_is_found_and_gone(
-    kind: str, find: Callable[[Document], list[Hit]], no_tesseract: None
+    kind: str, find: Callable[[Document], list[ViewEdit]], no_tesseract: None
 ) -> None:
     chosen = format_named("image")
     data = picture(kind)
@@ -135,7 +135,7 @@ def test_a_picture_is_read_once_however_many_frames_and_files_hold_it(
 
 
 @with_tesseract
-def test_words_of_every_frame_are_painted_over(find: Callable[[Document], list[Hit]]) -> None:
+def test_words_of_every_frame_are_painted_over(find: Callable[[Document], list[ViewEdit]]) -> None:
     data = frames("GIF", (800, 160), (800, 160), texts=("first kept", f"Number {SSN}"))
     with Files(Limits(pixels=800 * 160)) as files:
         node = files.open(data, "a.gif")
@@ -160,7 +160,7 @@ JPEG_NOTES = {
 
 @pytest.mark.parametrize("kind", JPEG_NOTES)
 def test_every_note_in_a_jpeg_is_found_and_gone(
-    kind: str, find: Callable[[Document], list[Hit]], no_tesseract: None
+    kind: str, find: Callable[[Document], list[ViewEdit]], no_tesseract: None
 ) -> None:
     output = io.BytesIO()
     Image.new("RGB", (60, 60), "white").save(output, "JPEG")
@@ -174,7 +174,7 @@ def test_every_note_in_a_jpeg_is_found_and_gone(
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG"])
 def test_what_stands_behind_the_end_is_found(
-    kind: str, find: Callable[[Document], list[Hit]], no_tesseract: None
+    kind: str, find: Callable[[Document], list[ViewEdit]], no_tesseract: None
 ) -> None:
     document = format_named("image").extract(picture(kind) + SSN.encode(), LIMITS)
     assert len(list(find(document))) == 2
@@ -188,7 +188,7 @@ def test_a_dot_needs_no_reader(no_tesseract: None) -> None:
 
 @with_tesseract
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "GIF"])
-def test_words_are_painted_over(kind: str, find: Callable[[Document], list[Hit]]) -> None:
+def test_words_are_painted_over(kind: str, find: Callable[[Document], list[ViewEdit]]) -> None:
     data = picture(kind, f"Number {SSN} kept")
     with Files() as files:
         node = files.open(data, f"a.{kind.lower()}")
@@ -205,7 +205,9 @@ def test_words_are_painted_over(kind: str, find: Callable[[Document], list[Hit]]
 
 
 @with_tesseract
-def test_a_screenshot_with_small_letters_is_read(find: Callable[[Document], list[Hit]]) -> None:
+def test_a_screenshot_with_small_letters_is_read(
+    find: Callable[[Document], list[ViewEdit]],
+) -> None:
     image = Image.new("RGB", (560, 70), "white")
     draw = ImageDraw.Draw(image)
     font = ImageFont.load_default(13)
@@ -315,7 +317,7 @@ ODD = {
     ],
 )
 def test_words_are_read_however_they_are_shown(
-    shape: str, find: Callable[[Document], list[Hit]]
+    shape: str, find: Callable[[Document], list[ViewEdit]]
 ) -> None:
     data = ODD[shape]()
     with Files() as files:
@@ -331,7 +333,7 @@ def test_words_are_read_however_they_are_shown(
 
 @with_tesseract
 def test_a_thumbnail_in_metadata_is_read_and_goes_with_them(
-    find: Callable[[Document], list[Hit]],
+    find: Callable[[Document], list[ViewEdit]],
 ) -> None:
     exif = segment(0xE1, b"Exif\0\0" + encoded(written(LETTER), "JPEG"))
     plain = encoded(Image.new("RGB", (200, 100), "#88aacc"), "JPEG")
@@ -341,7 +343,7 @@ def test_a_thumbnail_in_metadata_is_read_and_goes_with_them(
 
 
 def test_a_masked_picture_is_still_turned_by_its_orientation(
-    find: Callable[[Document], list[Hit]], no_tesseract: None
+    find: Callable[[Document], list[ViewEdit]], no_tesseract: None
 ) -> None:
     exif = Image.Exif()
     exif[0x112], exif[0x13B] = 6, MAIL

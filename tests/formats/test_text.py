@@ -15,7 +15,7 @@ from dlpctl.formats.encoding import Edit, decode, splice
 from dlpctl.formats.interface import Document, Limits, View
 from dlpctl.formats.interface import Edit as SegmentEdit
 from dlpctl.formats.source import Readable, Resolved
-from dlpctl.formats.spans import Hit, edits_of
+from dlpctl.formats.spans import ViewEdit, edits_of
 
 LIMITS = Limits()
 
@@ -28,7 +28,7 @@ def masked(name: str, source: str, value: str, replacement: str) -> str:
     chosen = format_named(name)
     document = chosen.extract(source.encode(), LIMITS)
     hits = [
-        Hit(number, at, at + len(value), replacement)
+        ViewEdit(number, at, at + len(value), replacement)
         for number, one in enumerate(document.views)
         if (at := one.text.find(value)) >= 0
     ]
@@ -202,5 +202,7 @@ def test_lines_are_counted_in_the_source() -> None:
 
 def test_overlapping_hits_become_one_edit() -> None:
     document = format_named("text").extract(b"0123456789", LIMITS)
-    edits = edits_of(document, [Hit(0, 2, 5, "[A]"), Hit(0, 4, 9, "[B]"), Hit(0, 2, 5, "[A]")])
+    edits = edits_of(
+        document, [ViewEdit(0, 2, 5, "[A]"), ViewEdit(0, 4, 9, "[B]"), ViewEdit(0, 2, 5, "[A]")]
+    )
     assert edits == [SegmentEdit(0, 2, 9, "[B]")]

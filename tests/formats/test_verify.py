@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dlpctl.formats.interface import Document
-    from dlpctl.formats.spans import Hit
+    from dlpctl.formats.spans import ViewEdit
     from dlpctl.formats.worker import Method
 
 SSN, MAIL = "123-45-6789", "jane.roe@acme.example"
 
 
-def nothing(_: Document) -> list[Hit]:
+def nothing(_: Document) -> list[ViewEdit]:
     return []
 
 
@@ -103,12 +103,12 @@ def test_a_file_without_the_values_is_clean() -> None:
     assert result.summary() == "re-read by two extractors and as bytes, 0 of 2 values remain"
 
 
-def test_detection_finds_what_no_value_says(find: Callable[[Document], list[Hit]]) -> None:
+def test_detection_finds_what_no_value_says(find: Callable[[Document], list[ViewEdit]]) -> None:
     assert not verify(b"other@acme.example", "a.txt", [], find).clean
 
 
 def test_a_replacement_that_looks_like_a_value_is_no_leak(
-    find: Callable[[Document], list[Hit]],
+    find: Callable[[Document], list[ViewEdit]],
 ) -> None:
     assert verify(
         b"write to xxx@acme.example now", "a.txt", [MAIL], find, replacements=["xxx@acme.example"]

@@ -91,7 +91,7 @@ PUBLISHED = [
 
 
 def stand_in(type_name: str, category: Category, value: str, key: bytes = KEY) -> str | None:
-    return Surrogates(key).stand_in(type_name, category, value)
+    return Surrogates(key).surrogate(type_name, category, value)
 
 
 @pytest.mark.parametrize(("type_name", "category", "value"), VALUES)
@@ -175,20 +175,20 @@ def test_american_numbers_are_fictional_ones() -> None:
 
 def test_a_name_has_one_stand_in_wherever_it_stands() -> None:
     made = Surrogates(KEY)
-    full = made.stand_in("PERSON_NAME", PII, "Amara Okafor") or ""
+    full = made.surrogate("PERSON_NAME", PII, "Amara Okafor") or ""
     given_name, surname = full.split()
-    assert made.stand_in("PERSON_NAME", PII, "OKAFOR") == surname.upper()
-    assert made.stand_in("PERSON_NAME", PII, "Okafor, Amara") == f"{surname}, {given_name}"
-    mail = made.stand_in("EMAIL", PII, "amara.okafor@clinic.example.org") or ""
+    assert made.surrogate("PERSON_NAME", PII, "OKAFOR") == surname.upper()
+    assert made.surrogate("PERSON_NAME", PII, "Okafor, Amara") == f"{surname}, {given_name}"
+    mail = made.surrogate("EMAIL", PII, "amara.okafor@clinic.example.org") or ""
     assert mail.startswith(f"{given_name}.{surname}@".lower())
-    other = made.stand_in("EMAIL", PII, "someone@clinic.example.org") or ""
+    other = made.surrogate("EMAIL", PII, "someone@clinic.example.org") or ""
     assert other.split("@")[1] == mail.split("@")[1]
 
 
 def test_spellings_of_one_value_share_their_stand_in() -> None:
     made = Surrogates(KEY)
-    spaced = made.stand_in("CREDIT_CARD", FINANCIAL, "4111 1111 1111 1111") or ""
-    assert made.stand_in("CREDIT_CARD", FINANCIAL, "4111-1111-1111-1111") == spaced.replace(
+    spaced = made.surrogate("CREDIT_CARD", FINANCIAL, "4111 1111 1111 1111") or ""
+    assert made.surrogate("CREDIT_CARD", FINANCIAL, "4111-1111-1111-1111") == spaced.replace(
         " ", "-"
     )
 

@@ -33,7 +33,7 @@ _LIBRARIES = {
 """Packages that modules of formats import when they need them."""
 
 
-class Reader:
+class RequestReader:
     """Answers requests, and keeps the latest documents, which masking would have to read again."""
 
     def __init__(self, memory_bytes: int, sandbox: list[str]) -> None:
@@ -96,7 +96,7 @@ def main(memory_bytes: str, *modules: str) -> None:
     for package in (name for module in modules for name in (module, *_LIBRARIES.get(module, ()))):
         _write_bytecode(package)
     sandbox = confinement.confine(most, str(Path.cwd()), file_bytes=most, programs=_programs())
-    reader = Reader(most, sandbox)
+    reader = RequestReader(most, sandbox)
     while True:
         try:
             _answer(parent, reader, parent.receive())
@@ -104,7 +104,9 @@ def main(memory_bytes: str, *modules: str) -> None:
             return
 
 
-def _answer(parent: Parent[messages.Request], reader: Reader, request: messages.Request) -> None:
+def _answer(
+    parent: Parent[messages.Request], reader: RequestReader, request: messages.Request
+) -> None:
     confinement.limit_processor_time(request.limits.seconds)
     # Millions of small tuples and few cycles: the collector would take a third of the time.
     gc.disable()

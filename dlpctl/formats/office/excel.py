@@ -13,13 +13,7 @@ from dlpctl.formats.office import formulas, sheet
 from dlpctl.formats.office.flow import ATTRIBUTES, TEXT, Dialect, Flow
 from dlpctl.formats.office.formulas import Renames
 from dlpctl.formats.office.layers import layers_of
-from dlpctl.formats.office.opc import (
-    OpenXml,
-    dialect_of,
-    in_reading_order,
-    label_of,
-    part_readings,
-)
+from dlpctl.formats.office.opc import OpenXml, dialect_of, in_reading_order, label_of, part_readings
 from dlpctl.formats.office.parts import PackagePlan, tags
 from dlpctl.formats.office.reading import Leaf, Reading, Spot, disjoint
 from dlpctl.formats.office.strings import STRINGS

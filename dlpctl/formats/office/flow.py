@@ -33,7 +33,7 @@ _MORE_GROUPS = words("more groups in OpenDocument")
 _LEAVES = {"t", "delText", "instrText", "delInstrText"}
 _INSTRUCTIONS = {"instrText", "delInstrText"}
 _SEPARATORS = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "line-break": "\n", "s": " "}
-_STAND_INS = {*_SEPARATORS, *HYPHENS, SYMBOL, "fldChar"}
+_SUBSTITUTES = {*_SEPARATORS, *HYPHENS, SYMBOL, "fldChar"}
 _DELETED, _INSERTED = 1, 2
 _CHANGES = {"del": _DELETED, "moveFrom": _DELETED, "ins": _INSERTED, "moveTo": _INSERTED}
 _TABLES, _ROWS, _CELLS = (
@@ -93,7 +93,7 @@ class Flow:
         self._dialect = dialect
         self._labelled = dialect in {Dialect.PROPERTIES, Dialect.FOREIGN}
         self._limits = limits
-        self._place = location
+        self._location = location
         self._grouping = _GROUPS | _MORE_GROUPS if dialect is Dialect.OPEN_DOCUMENT else _GROUPS
         self._groups: list[Group] = []
         self._open: list[tuple[Group, Group]] = []
@@ -134,8 +134,8 @@ class Flow:
             yield reading
 
     def _start(self, name: str, found: re.Match[str], *, empty: bool) -> None:
-        if self._open and name in _STAND_INS:
-            self._stand_in(name, found, empty=empty)
+        if self._open and name in _SUBSTITUTES:
+            self._substitute(name, found, empty=empty)
         if empty:
             if name in _CHANGES and self._names[-2:] == ["pPr", "rPr"] and self._open:
                 self._open[-1][0].mark |= _CHANGES[name]
@@ -144,7 +144,7 @@ class Flow:
             return
         self._names.append(name)
         if len(self._names) > self._limits.nesting:
-            raise too_deep(self._place, self._limits)
+            raise too_deep(self._location, self._limits)
         if name in self._grouping:
             group = Group(cell=self._cell(), label=self._labels[-1] if self._labels else "")
             fields = Group(cell=group.cell)
@@ -202,7 +202,7 @@ class Flow:
             else:
                 self._groups.append(Group(label, [(leaf, 0)], self._cell()))
 
-    def _stand_in(self, name: str, found: re.Match[str], *, empty: bool) -> None:
+    def _substitute(self, name: str, found: re.Match[str], *, empty: bool) -> None:
         """An element that stands for a character."""
         if name == "tab" and "tabs" in self._names[-1:]:
             return

@@ -10,10 +10,7 @@ from pathlib import PurePosixPath
 
 from dlpctl.formats import zipfiles
 from dlpctl.formats.encoding import Edit as TextEdit
-from dlpctl.formats.interface import (
-    Limits,
-    NotThisFormatError,
-)
+from dlpctl.formats.interface import Limits, NotThisFormatError
 from dlpctl.formats.office.content import is_telling
 from dlpctl.formats.office.flow import Dialect, Flow, says_nothing
 from dlpctl.formats.office.parts import CONTENT_TYPES, FAMILIES, PackagePlan
@@ -102,7 +99,6 @@ class OpenXml(ZippedDocument[PackagePlan]):
 
     def voided(self, wanted: Wanted[PackagePlan], changes: Mapping[str, object]) -> set[str]:
         """Return parts that the changes make wrong and that programs make anew."""
-        del wanted, changes
         return set()
 
 

@@ -66,22 +66,19 @@ class RichText:
     text_start = _TEXT_START
 
     def sniff(self, head: bytes, name: str) -> bool:
-        del name
         return _START.match(head, 0, HEAD) is not None
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
-        del password
-        reader = _Reader(data.decode("latin-1"), limits)
+        reader = _RtfReader(data.decode("latin-1"), limits)
         collector = Collector()
         reading = reader.read()
         collector.add(reading, Spot(_PLACE, TEXT, _PLACE, reading.places, reading.unit))
         return Document(self.name, collector.segments, collector.views, reader.uninspected)
 
     def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
-        del children
         source = data.decode("latin-1")
         wanted = edits_by_layer(document.segments, edits).get((_PLACE, TEXT), [])
-        before = _Reader(source, Limits()).read()
+        before = _RtfReader(source, Limits()).read()
         changes: list[TextEdit] = []
         for leaf, text in before.changed(wanted):
             if leaf.kind == "opaque":
@@ -90,7 +87,7 @@ class RichText:
                 )
             changes.append(TextEdit(leaf.start, leaf.end, _written(leaf, text)))
         masked = spliced(source, sorted(changes))
-        if _unbroken(_Reader(masked, Limits()).read().text) != _unbroken(
+        if _unbroken(_RtfReader(masked, Limits()).read().text) != _unbroken(
             spliced(before.text, wanted)
         ):
             raise CannotMaskError("the file would not read as it should after masking")
@@ -98,7 +95,6 @@ class RichText:
 
     def read_again(self, data: bytes, limits: Limits) -> list[str]:
         """The bytes, and what is left of them when all control words are taken away."""
-        del limits
         source = data.decode("latin-1")
         spelled = re.sub(r"\\'([0-9a-fA-F]{2})", lambda found: chr(int(found[1], 16)), source)
         spelled = re.sub(
@@ -108,7 +104,7 @@ class RichText:
         return [source, _bare(spelled), _bare(accepted), *_hexadecimal(source)]
 
 
-class _Reader:
+class _RtfReader:
     def __init__(self, source: str, limits: Limits) -> None:
         self._source = source
         self._limits = limits
@@ -178,13 +174,7 @@ class _Reader:
         return state
 
     def _character(
-        self,
-        found: re.Match[str],
-        syntax: str,
-        state: _State,
-        skipped: int,
-        *,
-        after_word: bool,
+        self, found: re.Match[str], syntax: str, state: _State, skipped: int, *, after_word: bool
     ) -> int:
         """Add what a token shows; return how many stand-in characters are still to be skipped."""
         start, end = found.span()

@@ -14,15 +14,7 @@ from typing import Generic, Protocol, TypeVar
 
 from dlpctl.errors import CannotMaskError
 from dlpctl.formats.encoding import Edit as TextEdit
-from dlpctl.formats.interface import (
-    Child,
-    Children,
-    Document,
-    Edits,
-    Limits,
-    Segment,
-    Uninspected,
-)
+from dlpctl.formats.interface import Child, Children, Document, Edits, Limits, Segment, Uninspected
 from dlpctl.formats.office import second
 from dlpctl.formats.office.package import Package, opened, rewritten
 from dlpctl.formats.office.reading import (
@@ -107,11 +99,9 @@ class ZippedDocument(ABC, Generic[P]):
 
     def names(self, parts: Mapping[str, bytes]) -> str:
         """Return names of parts that may hold a value, a line each."""
-        del parts
         return ""
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
-        del password
         package = opened(data, limits)
         plan = self.plan(package.parts)
         collector = Collector()

@@ -67,10 +67,10 @@ class PdfFormat:
 
     def picture(self, data: bytes, page: int, limits: Limits, password: str | None = None) -> bytes:
         """A page, counted from 1, as PNG."""
-        from dlpctl.formats.pdf import pictured
+        from dlpctl.formats.pdf import reading
 
         with _readable():
-            return pictured.picture(data, page, limits, password)
+            return reading.picture(data, page, limits, password)
 
 
 @contextmanager

@@ -153,7 +153,7 @@ def show_items(array: bytes) -> list[Operand]:
     return items
 
 
-class _Reader:
+class _OperandReader:
     """Reads operands one token at a time: for what the three common shapes do not cover."""
 
     def __init__(self, data: bytes, position: int, depth: int) -> None:
@@ -240,7 +240,7 @@ def operations(data: bytes) -> Iterator[Operation]:
                 position = common.end
                 yield common
             continue
-        reader = _Reader(data, position, 0)
+        reader = _OperandReader(data, position, 0)
         token = reader.next()
         end = reader.start if token is not None else size
         for comment in _COMMENT.finditer(data, position, end):

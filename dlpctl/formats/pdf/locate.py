@@ -203,7 +203,7 @@ class Locator:
         chosen |= self._twins(chosen)
         self._drop(removal, chosen)
         for line in self._by_line(sorted(chosen)):
-            location = self._place(line, label, chosen, ink)
+            location = self._mask_place(line, label, chosen, ink)
             if location is not None:
                 removal.boxes.append(location)
                 label = ""
@@ -266,7 +266,7 @@ class Locator:
             return abs(x) < 0.3 and abs(y) < 3.0
         return abs(y) < 0.3 and -3.0 < x - before.advance < 3.0
 
-    def _place(
+    def _mask_place(
         self, line: list[int], label: str, chosen: set[int], ink: Sequence[int]
     ) -> MaskPlace | None:
         glyphs, shows = self._alignment.glyphs, self._found.drawing.shows

@@ -60,11 +60,7 @@ class Masking:
     """One copy in the making."""
 
     def __init__(
-        self,
-        data: bytes,
-        document: PdfDocument,
-        edits: Sequence[Edit],
-        children: Children,
+        self, data: bytes, document: PdfDocument, edits: Sequence[Edit], children: Children
     ) -> None:
         self._data = data
         self._document = document
@@ -124,7 +120,7 @@ class Masking:
         removal = Removal()
         try:
             locator = Locator(found)
-            for anchor, each in _whole(self._drawn[canvas.key], self._document.segments):
+            for anchor, each in _joined(self._drawn[canvas.key], self._document.segments):
                 if isinstance(anchor, StrayText):
                     stray = found.drawing.strays[anchor.index]
                     if stray.start == stray.end:
@@ -220,7 +216,7 @@ class Masking:
             page.Resources = Dictionary()
 
 
-def _whole(
+def _joined(
     edits: Iterable[tuple[Drawn, Edit]], segments: Sequence[Segment]
 ) -> Iterator[tuple[Drawn, Edit]]:
     """Join the pieces of a value that only a gap parts: their boxes would tell its shape."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ctypes
+import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.errors import FormatError
+from dlpctl.formats.interface import Limits
 from dlpctl.formats.pdf.matrix import Point
 
 if TYPE_CHECKING:
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
 LINE_HYPHEN = "\ufffe"
 """pdfium's sign for a hyphen at the end of a line; the line break itself is left out."""
 _WIDE = 14_400.0
+_SCALE = 1.5
+"""Pixels a point of a page as a picture: 108 to an inch."""
 
 
 class Box(NamedTuple):
@@ -40,12 +44,12 @@ class Char(NamedTuple):
 
 
 @contextmanager
-def opened(data: bytes) -> Iterator[pypdfium2.PdfDocument]:
+def opened(data: bytes, password: str | None = None) -> Iterator[pypdfium2.PdfDocument]:
     """The document in pdfium. One at a time: pdfium is not thread-safe."""
     import pypdfium2
 
     try:
-        document = pypdfium2.PdfDocument(data)
+        document = pypdfium2.PdfDocument(data, password=password)
     except pypdfium2.PdfiumError as error:
         raise FormatError(
             f"the PDF cannot be opened ({error}): print or save it anew and try again"
@@ -54,6 +58,17 @@ def opened(data: bytes) -> Iterator[pypdfium2.PdfDocument]:
         yield document
     finally:
         document.close()
+
+
+def picture(data: bytes, page: int, limits: Limits, password: str | None) -> bytes:
+    """Return a page, counted from 1, as PNG."""
+    with opened(data, password) as document:
+        found = document[page - 1]
+        width, height = found.get_size()
+        scale = min(_SCALE, (limits.pixels / max(width * height, 1.0)) ** 0.5)
+        output = io.BytesIO()
+        found.render(scale=scale).to_pil().save(output, "PNG", compress_level=3)
+        return output.getvalue()
 
 
 class PageReader:

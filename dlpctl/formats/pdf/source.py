@@ -52,7 +52,7 @@ class Canvas:
 
     @property
     def is_glyph(self) -> bool:
-        """Whether it draws a character of a Type 3 font, which pages show as text."""
+        """True if it draws a character of a Type 3 font, which pages show as text."""
         stream = self.stream
         return stream is not None and "/Subtype" not in stream and "/PatternType" not in stream
 

@@ -12,7 +12,7 @@ from dlpctl.formats.wraps import goes_on
 
 _BREAK = re.compile(r"[ \t]*[\r\n]+[ \t]*")
 _MOVED = frozenset(".,;:!?")
-_EDGE_LINES = 3
+_MARGIN_LINES = 3
 _REACH = 160
 """The number of characters on each side of a page break that are joined."""
 
@@ -109,11 +109,11 @@ def _page_breaks(
     def words(page: PageView, line: Line) -> str:
         return re.sub(r"[0-9]+", "#", segments[page.segment].text[line.start : line.end]).strip()
 
-    edges = Counter(
+    margins = Counter(
         text
         for page, page_lines in zip(pages, lines, strict=True)
         for text in {
-            words(page, line) for line in page_lines[:_EDGE_LINES] + page_lines[-_EDGE_LINES:]
+            words(page, line) for line in page_lines[:_MARGIN_LINES] + page_lines[-_MARGIN_LINES:]
         }
     )
 
@@ -121,11 +121,11 @@ def _page_breaks(
         text = words(page, line)
         return re.fullmatch(
             r"(?i)(?:page|seite|p\.)?\W*#(?:\s*(?:/|of|von)\s*#)?\W*", text
-        ) is not None or (edges[text] > max(1, len(pages) // 3) and len(text) > 3)
+        ) is not None or (margins[text] > max(1, len(pages) // 3) and len(text) > 3)
 
     parts: Parts = []
     for before, after, ending, beginning in zip(pages, pages[1:], lines, lines[1:], strict=False):
-        lasts, firsts = ending[-_EDGE_LINES:][::-1], beginning[:_EDGE_LINES]
+        lasts, firsts = ending[-_MARGIN_LINES:][::-1], beginning[:_MARGIN_LINES]
         # What looks like a page number may be the end of a value.
         joints = dict.fromkeys(
             (last, first)

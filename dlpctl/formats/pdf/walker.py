@@ -127,7 +127,7 @@ class _Interpreter:
 
     # ---- text
 
-    def begin_text(self, _operation: Operation) -> None:
+    def start_text(self, _operation: Operation) -> None:
         self._placed = True
         self._text = self._line = IDENTITY
 
@@ -343,7 +343,7 @@ class _Interpreter:
 
 _OPERATORS: dict[bytes, Callable[[_Interpreter, Operation], None]] = {
     **dict.fromkeys(SHOWS, _Interpreter.show),
-    b"BT": _Interpreter.begin_text,
+    b"BT": _Interpreter.start_text,
     b"Tm": _Interpreter.set_matrix,
     b"Td": _Interpreter.move,
     b"TD": _Interpreter.move,

@@ -50,7 +50,7 @@ class XmlText:
     def __init__(self, source: str) -> None:
         self._source = source
         self._starts: list[int] = []
-        self._places: list[tuple[int, int, bool]] = []
+        self._stretches: list[tuple[int, int, bool]] = []
         """The start and end of each stretch in the source, and whether it is an entity."""
         self._length = 0
         parts: list[str] = []
@@ -95,7 +95,7 @@ class XmlText:
         if not text:
             return
         self._starts.append(self._length)
-        self._places.append((start, end, entity))
+        self._stretches.append((start, end, entity))
         parts.append(text)
         self._length += len(text)
 
@@ -106,7 +106,7 @@ class XmlText:
             index = max(0, bisect_right(self._starts, start) - 1)
             words = escape(replacement, {'"': "&quot;", "'": "&apos;"})
             while index < len(self._starts) and self._starts[index] < end:
-                first, stop, entity = self._places[index]
+                first, stop, entity = self._stretches[index]
                 if not entity:
                     stop = min(stop, first + end - self._starts[index])
                     first += max(0, start - self._starts[index])

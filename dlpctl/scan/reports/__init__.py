@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import NamedTuple, Protocol, cast
 
+from dlpctl.scan.excerpts import printable as printable
 from dlpctl.scan.results import FAILURES, Result, Skip, Summary
 
 Write = Callable[[str], object]
@@ -125,17 +126,6 @@ def size_of(count: int) -> str:
     return (
         f"{count:,} {'byte' if count == 1 else 'bytes'}" if at == 0 else f"{size:.1f} {units[at]}"
     )
-
-
-def printable(text: str) -> str:
-    """Return a name without characters that end the line or move the cursor."""
-    if text.isprintable():
-        return text
-    return "".join(char if char.isprintable() else _escaped(char) for char in text)
-
-
-def _escaped(char: str) -> str:
-    return char.encode("unicode_escape", "surrogatepass").decode("ascii")
 
 
 def place_of(result: Result) -> str:

@@ -14,7 +14,7 @@ import pytest
 from dlpctl.formats.files import Files, Node
 from dlpctl.formats.interface import Document
 from dlpctl.formats.needles import Needles
-from dlpctl.formats.spans import Hit
+from dlpctl.formats.spans import ViewEdit
 from dlpctl.formats.verify import verify
 
 VALUES = ("123-45-6789", "4111111111111111", "jane.roe@acme.example")
@@ -38,7 +38,7 @@ def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def masked(
-    files: Files, find: Callable[[Document], Iterable[Hit]]
+    files: Files, find: Callable[[Document], Iterable[ViewEdit]]
 ) -> Callable[[bytes, str], bytes]:
     """The masked copy of a file that holds values, which both readers must find clean."""
 

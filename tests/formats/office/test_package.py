@@ -16,7 +16,7 @@ from dlpctl.formats.discovery import format_named
 from dlpctl.formats.files import Files, Node
 from dlpctl.formats.interface import Document, Limits
 from dlpctl.formats.recognition import readings
-from dlpctl.formats.spans import Hit
+from dlpctl.formats.spans import ViewEdit
 
 Package = Callable[..., bytes]
 Read = Callable[[bytes, str], Node]
@@ -72,7 +72,7 @@ def test_the_kind_is_told_by_the_content_types(package: Package) -> None:
 
 
 def test_bytes_between_the_parts_are_read_and_dropped(
-    read: Read, files: Files, find: Callable[[Document], Iterable[Hit]], package: Package
+    read: Read, files: Files, find: Callable[[Document], Iterable[ViewEdit]], package: Package
 ) -> None:
     data = package("docx", DOCUMENT)
     at = data.index(b"PK\x01\x02")
@@ -95,7 +95,7 @@ def test_bytes_between_the_parts_are_read_and_dropped(
 @pytest.mark.no_cover
 @pytest.mark.parametrize("kind", ["docx", "xlsx"])
 def test_some_mutated_files(
-    kind: str, package: Package, find: Callable[[Document], Iterable[Hit]]
+    kind: str, package: Package, find: Callable[[Document], Iterable[ViewEdit]]
 ) -> None:
     contents = {
         "docx": DOCUMENT,
@@ -129,7 +129,7 @@ def test_some_mutated_files(
     assert time.process_time() - started < 20
 
 
-def _edits(document: Document, find: Callable[[Document], Iterable[Hit]]) -> list[object]:
+def _edits(document: Document, find: Callable[[Document], Iterable[ViewEdit]]) -> list[object]:
     from dlpctl.formats.spans import edits_of
 
     return list(edits_of(document, find(document)))

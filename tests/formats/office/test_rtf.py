@@ -11,7 +11,7 @@ import pytest
 from dlpctl.errors import CannotMaskError
 from dlpctl.formats.files import Files, Node
 from dlpctl.formats.interface import Document
-from dlpctl.formats.spans import Hit
+from dlpctl.formats.spans import ViewEdit
 
 Mask = Callable[[bytes, str], bytes]
 SSN, CARD, MAIL = "123-45-6789", "4111111111111111", "jane.roe@acme.example"
@@ -61,7 +61,7 @@ def test_pictures_are_not_inspected(read: Callable[[bytes, str], Node]) -> None:
 
 
 def test_what_is_embedded_cannot_be_masked(
-    files: Files, find: Callable[[Document], list[Hit]]
+    files: Files, find: Callable[[Document], list[ViewEdit]]
 ) -> None:
     data = (
         r"{\rtf1 kept {\object{\*\objdata " + f"see {MAIL} there".encode().hex() + "}}}"
