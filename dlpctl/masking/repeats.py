@@ -58,7 +58,7 @@ class Repeats:
         self._originals = originals
         self._longest = max((len(value.text) for value in originals), default=0)
         self._texts = 0
-        """The texts that were looked at."""
+        """The texts that were searched."""
 
     def outside(self, text: str, findings: Iterable[Finding]) -> list[Finding]:
         """The places in a text that are not in `findings`, which are of this text."""
