@@ -121,6 +121,8 @@ class _Block(NamedTuple):
     """Words with a capital outside of what was tagged: to a block that knows such a word from
     elsewhere it may be a name.
     """
+    depends: bool
+    """True if the result of the block follows from what is known before it."""
     start: _Border
     end: _Border
 
@@ -129,6 +131,7 @@ class _Block(NamedTuple):
             sorted(self.state.names),
             self.state.header,
             sorted(self.loose),
+            self.depends,
             self.start.to_json(),
             self.end.to_json(),
         ]
@@ -137,9 +140,9 @@ class _Block(NamedTuple):
     @classmethod
     def of_bytes(cls, data: bytes) -> _Block:
         plain, _, found = data.partition(b"\n")
-        names, header, loose, start, end = json.loads(plain)
+        names, header, loose, depends, *borders = json.loads(plain)
         state = _State(frozenset(names), _header(header))
-        return cls(found, state, frozenset(loose), _Border.of_json(start), _Border.of_json(end))
+        return cls(found, state, frozenset(loose), depends, *map(_Border.of_json, borders))
 
 
 class _Search:
@@ -268,7 +271,7 @@ class _Search:
         found = self._packed(self._detector.resolved(self._data, own, tagged), first)
         loose = _loose(self._data[first:last], tagged, first)
         state = _State(frozenset(known.names), known.header)
-        return _Block(found.to_bytes(), state, loose, start, end).to_bytes()
+        return _Block(found.to_bytes(), state, loose, known.has_mattered, start, end).to_bytes()
 
     def _candidates(self, first: int, last: int) -> list[Candidate]:
         """Return the candidates in a range of the text and of its derived texts, in order."""
@@ -339,6 +342,9 @@ class _Search:
     def _sound(self, number: int, block: _Block) -> _Block:
         """A block as it is with all that is known before it."""
         hint, state = self._hints.pop(number), self._state or _State()
+        if not block.depends:
+            self._state = _State(state.names, block.state.header)
+            return block
         names = state.names | block.state.names
         agrees = (
             hint.header == state.header

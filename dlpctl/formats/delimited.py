@@ -44,9 +44,10 @@ class Delimited(TextFormat):
             cells = [source[start:end] for start, end in zip(starts, ends, strict=True)]
             text = _CELLS_APART.join([*cells, ""])
             apart = len(_CELLS_APART).__add__
-            offsets = array("q", accumulate(map(apart, map(len, cells[:-1])), initial=0))
-            count = len(cells)
-            columns = ViewColumns(offsets[:count], array("q", bytes(8 * count)), starts, ends)
+            offsets = _numbers(accumulate(map(apart, map(len, cells[:-1])), initial=0))
+            del cells
+            count = len(starts)
+            columns = ViewColumns(offsets[:count], array("B", bytes(count)), starts, ends)
             yield View.of_columns(f"column {header}", text, columns, header, repeats=True)
 
     def tokens(self, source: str) -> Iterable[Token]:
@@ -147,6 +148,11 @@ class _Column(NamedTuple):
     ends: array[int]
 
 
+def _numbers(numbers: Iterable[int] = ()) -> array[int]:
+    """Return positions in four bytes each, since a table has millions of them."""
+    return array("I", numbers)
+
+
 def _columns(source: str) -> list[_Column]:
     """Return as many columns as the first row has."""
     delimiter = _delimiter(source)
@@ -179,7 +185,7 @@ def _read_rows(source: str, place: int, count: int, delimiter: str, columns: lis
         if start == len(source) == end:
             break
         if is_first:
-            columns.append(_Column(array("q"), array("q")))
+            columns.append(_Column(_numbers(), _numbers()))
         if column < len(columns) and (is_first or end > start):
             columns[column].starts.append(start)
             columns[column].ends.append(end)

@@ -235,7 +235,9 @@ def _shared(*shapes: _Shape) -> tuple[_Shape, ...]:
 
 def _digits_of_number(value: str) -> str:
     """Return the digits of a value that is mostly digits; nothing for another one."""
-    if value.lower() != value.upper() or any(map(str.isalpha, value)):  # the first is quick
+    if value.lower() != value.upper():
+        return ""
+    if not value.isascii() and any(map(str.isalpha, value)):
         return ""
     digits = _NOT_DIGITS.sub("", value)
     return digits if len(digits) >= _FEWEST_DIGITS and len(digits) * 2 > len(value) else ""

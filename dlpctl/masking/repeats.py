@@ -30,8 +30,10 @@ _APART = lazy(r"[\s\-./()]*")
 _WINDOWS_APART = "\n\0\0\0\0\n"
 _LONGEST = 64
 """Characters up to which a value's first or last word is looked up as a part of longer words."""
-_SHORT = 1 << 12
-"""Digits of what is open up to which most numbers are told to be absent one by one."""
+_SHORT, _MANY = 1 << 12, 1 << 18
+"""Digits of what is open up to which numbers are looked for as they are, and by their length."""
+_FEW_TEXTS = 8
+"""Texts up to which values are told to be absent one by one, without an index of all of them."""
 
 
 def find_repeats(text: str, findings: Sequence[Finding]) -> list[Finding]:
@@ -44,14 +46,14 @@ def find_repeats(text: str, findings: Sequence[Finding]) -> list[Finding]:
 
 
 class Repeats:
-    """Values that were found somewhere, and all other places at which they are. More may be added
-    at any time.
-    """
+    """Values that were found somewhere, and all other places at which they are."""
 
     def __init__(self, originals: Mapping[Value, Finding] | None = None) -> None:
         self._originals: dict[Value, Finding] = {}
         self._values: list[Value] = []
         self._longest = 0
+        self._texts = 0
+        """The texts that were searched."""
         self._indexed = 0
         """The number of values in the index, which is made when it is needed."""
         self._index = _ByWord({}, {}, {}, {}, [], set())
@@ -99,6 +101,9 @@ class Repeats:
         """Return the values that may take an open letter or digit, in their order."""
         if not opened.words:
             return []
+        self._texts += 1
+        if self._texts <= _FEW_TEXTS:
+            return [value for value in self._originals if opened.may_hold(value.text)]
         by = self._by_word
         touching = set(by.others)
         for word in opened.words:
@@ -174,6 +179,7 @@ class OpenText:
     def __init__(self, text: str, spans: Iterable[tuple[int, int]], longest: int) -> None:
         """`spans` are those of the findings, ascending; `longest` is that of the values."""
         self._text = text
+        self._numbers: dict[int, frozenset[str]] = {}
         self._starts, self._ends = array("q"), array("q")
         for start, end in spans:
             if self._ends and start <= self._ends[-1]:
@@ -283,13 +289,39 @@ class OpenText:
         joined = "".join(words)
         if not self.words.isdisjoint(words) or joined in self.words:
             return True
-        if joined.isdecimal() and (len(self.numbers) > _SHORT or joined in self.numbers):
+        if joined.isdecimal() and self._may_hold_number(joined):
             return True
         if len(words) < 2:
             return False
         first, last = words[0][::-1], words[-1]
         ends, starts, ends_before, starts_after = self._affixes
         return ends_before[first] or starts_after[last] or (ends[first] and starts[last])
+
+    def _may_hold_number(self, digits: str) -> bool:
+        if len(self.numbers) <= _SHORT:
+            return digits in self.numbers
+        of_length = self._numbers.get(len(digits))
+        if of_length is None:
+            of_length = self._numbers[len(digits)] = self._numbers_of(len(digits))
+        return not of_length or digits in of_length
+
+    def _numbers_of(self, length: int) -> frozenset[str]:
+        """Return all numbers of a length within those with open digits; none if they are too many,
+        and a blank for them if there are none.
+        """
+        long = [number for number in self.numbers.split() if len(number) >= length]
+        if sum(map(len, long)) > _MANY:
+            return frozenset()
+        return frozenset(
+            [
+                " ",
+                *(
+                    number[at : at + length]
+                    for number in long
+                    for at in range(len(number) - length + 1)
+                ),
+            ]
+        )
 
     @cached_property
     def _affixes(self) -> list[_Starts]:

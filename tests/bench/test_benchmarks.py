@@ -76,7 +76,7 @@ def test_tree(figures: Callable[..., Any]) -> None:
 
 def test_files(figures: Callable[..., Any], home: Path) -> None:
     measured = figures("files.py", "--home", str(home))
-    assert len(measured) == 5
+    assert len(measured) == 7
     assert all(each["cpu s"] > 0 for each in measured.values())
 
 

@@ -15,10 +15,12 @@ class Header(NamedTuple):
 class Known:
     """The memory of the taggers between the parts of a text."""
 
-    __slots__ = ("header", "names")
+    __slots__ = ("has_mattered", "header", "names")
 
     def __init__(self) -> None:
         self.names: set[str] = set()
         """Parts of names, each of which is a name wherever it is."""
         self.header: Header | None = None
         """The header of a table whose rows go on."""
+        self.has_mattered = False
+        """True once a text was tagged, to which all of this matters."""

@@ -116,6 +116,7 @@ class Taggers:
             if not hits or self._tagger is None:
                 known.header = None
                 continue
+            known.has_mattered = True
             text = part.decode()
             plain = len(text) == len(part)
             spans = (

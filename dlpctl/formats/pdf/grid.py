@@ -27,6 +27,9 @@ class Grid:
             if not all(map(math.isfinite, box)):
                 continue
             columns, rows = self._covered(box)
+            if len(columns) == len(rows) == 1:  # as most are
+                self._cells.setdefault((columns.start, rows.start), []).append(index)
+                continue
             if len(columns) * len(rows) > _MOST_CELLS:
                 self._wide.append(index)
                 continue

@@ -300,19 +300,26 @@ class Locator:
             any(shows[glyphs[index].show].state.mode in (3, 7) for index in line),
         )
 
+    @cached_property
+    def _strokes(self) -> list[tuple[float, float, float, float] | None]:
+        """The origins of glyphs and of what follows them; None for blanks."""
+        return [
+            (*glyph.origin, *apply(glyph.frame, glyph.advance, 0.0)) if glyph.text.strip() else None
+            for glyph in self._alignment.glyphs
+        ]
+
     def _extent(self, line: list[int], back: Matrix) -> Box:
         """Return the room of a line's glyphs, in the space of its first one."""
         xs: list[float] = []
         ys: list[float] = [_ASCENT, _DESCENT]
+        glyphs = self._alignment.glyphs
+        is_vertical = self._vertical(glyphs[line[0]])
         for index in line:
-            glyph = self._alignment.glyphs[index]
-            relative = multiply(glyph.frame, back)
-            wide = 1.0 if self._vertical(self._alignment.glyphs[line[0]]) else glyph.advance
-            for x in (0.0, wide):
+            xx, xy, yx, yy, dx, dy = multiply(glyphs[index].frame, back)
+            for x in (0.0, 1.0 if is_vertical else glyphs[index].advance):
                 for y in (_DESCENT, _ASCENT):
-                    corner = apply(relative, x, y)
-                    xs.append(corner[0])
-                    ys.append(corner[1])
+                    xs.append(xx * x + yx * y + dx)
+                    ys.append(xy * x + yy * y + dy)
         return Box(min(xs), min(ys), max(xs), max(ys))
 
     def _widened(
@@ -322,16 +329,18 @@ class Locator:
         wanted = max(_LEAST_WIDTH, math.ceil((right - left) / _STEP) * _STEP)
         before, after = left - wanted, right + wanted
         reach = [apply(first.frame, x, y) for x in (before, after) for y in (-0.5, 1.0)]
-        _, a, _, b, _, c = back
+        xx, xy, yx, yy, dx, dy = back
+        strokes = self._strokes
         for index in self._glyphs_near(_around(reach, 0.0)):
-            glyph = self._alignment.glyphs[index]
-            if not -0.9 < glyph.origin[0] * a + glyph.origin[1] * b + c < 0.9:
+            stroke = strokes[index]
+            if stroke is None or index in chosen:
                 continue
-            if index in chosen or not glyph.text.strip():
+            start_x, start_y, end_x, end_y = stroke
+            if not -0.9 < start_x * xy + start_y * yy + dy < 0.9:
                 continue
-            x, _ = apply(back, *glyph.origin)
-            end = apply(back, *apply(glyph.frame, glyph.advance, 0.0))[0]
-            low, high = min(x, end), max(x, end)
+            low, high = start_x * xx + start_y * yx + dx, end_x * xx + end_y * yx + dx
+            if high < low:
+                low, high = high, low
             if low >= right - 0.05:
                 after = min(after, low - 0.15)
             elif high <= left + 0.05:
