@@ -114,11 +114,9 @@ def _look(picture: Image, *, enlarge: bool, until: float) -> Seen:
             break
         shades = flattened(left)
         views = [_View(shades, first.angle + turn, times) for turn in turns]
-        for turn, found in zip(turns, _read(views, sparse=True), strict=True):
-            if turn:
-                found = found._replace(lines=found.confident())
-            passes.append(found)
-            left = _without(left, found)
+        for turn, read in zip(turns, _read(views, sparse=True), strict=True):
+            passes.append(read._replace(lines=read.confident()) if turn else read)
+            left = _without(left, read)
     return Seen(
         [
             word

@@ -29,7 +29,7 @@ _PREFIX = "patterns-"
 _OF_POLICIES = "policy-"
 _KEPT = {_PREFIX: 24, _OF_POLICIES: 500}
 """Entries of each kind that stay in the cache."""
-_FORMAT = 11
+_FORMAT = 12
 """The version of the layout of a block: another one is never read."""
 _TAKEN = lazy(r"(\[(?!\^)[!-Z^-~]+\](?:\{(\d+)\})?)?")
 """A class of ASCII characters with its count; after a backslash there may be others."""
