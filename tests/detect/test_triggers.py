@@ -46,7 +46,7 @@ def check_that_matches_hold(
     def check(text: str) -> None:
         found = search(text.encode("utf-8", "replace").decode())
         if found:
-            first = found.start("value") - found.start() if from_value else 0
+            first = found[0].index(found["value"]) if from_value else 0
             assert holds(found[0][first:])
 
     check()
