@@ -55,7 +55,7 @@ _ENCODED = (
 # emphasis of Markdown.
 _COLOURS = r"(?:\x1b\[[0-9;]*m)+"
 _SOFT_BREAKS = r"=\r?\n|\\\r?\n[ \t]*"
-_MARKS = r"\\[-.()@_+]|[0-9][ -]?\*{1,3}[ -]?[0-9]"
+_MARKS = r"\b\\(?:[-.@]\b|_)|\\[(+][0-9](?:\\\))?|[0-9]\\\)|[0-9][ -]?\*{1,3}[ -]?[0-9]"
 # A value of a form, with plus signs as blanks, and a character of UTF-7.
 _FORM_START = r"=[0-9A-Za-z%._-]+\+[0-9A-Za-z%]"
 _FORM = r"=[0-9A-Za-z%._-]+(?:\+[0-9A-Za-z%._-]+)+"
@@ -73,7 +73,7 @@ RUN_STARTS = (
 )
 _HEX_DIGITS = b"0123456789ABCDEFabcdef :"
 _SOFT_BREAK = lazy(_SOFT_BREAKS.encode())
-_MARKED = lazy(_MARKS.encode())
+_MARKED = lazy(_MARKS.replace(r"\b", "").encode())
 _PREFIXED = lazy(rb"(0[xX]|\\x)[0-9A-Fa-f]{8}")
 _SEPARATORS = lazy(r"[^0-9]+")
 _AFTER_SPACED = b"\t\n\v\f\r \"'<,;)"
