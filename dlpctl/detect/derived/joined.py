@@ -25,7 +25,11 @@ _INDENTATION = b" \t\r>*#-"
 _CELL = lazy(rb"[,;|\t][0-9A-Z()+-][0-9A-Z()+./ -]*\Z")
 """The end of a row in a table, whose last cell is a number."""
 _LONGEST_CELL = 64
+_ENCODED = lazy(rb"[0-9A-Za-z+/=]{36}")
+"""More characters at the end of a line than a number has: those of encoded data."""
+_LONGEST_PART = 36
 _FEWEST_DIGITS = 9
+_SIGNS = b"+-"
 _SAME = 10
 """Bytes at the starts of lines that tell rows by their digits and letters."""
 _DIGITS, _UPPER = b"0123456789", b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -87,11 +91,17 @@ def _number_search() -> Find:
 
 
 def _is_row(data: bytes, end: int, following: int) -> bool:
-    """Return whether a line is one of a log or a table: the following one starts alike, or its last
-    cell ends with it.
+    """Return whether a line is one of a log, a table or encoded data: the following one starts
+    alike, or its last cell ends with it, or it ends with more than a number.
     """
     start = data.rfind(b"\n", 0, end) + 1
-    shape = data[start : start + _SAME].translate(_SHAPES)
-    if data[following : following + _SAME].translate(_SHAPES) == shape:
+    if _shape(data, start) == _shape(data, following):
+        return True
+    if _ENCODED.fullmatch(data, max(end - _LONGEST_PART, 0), end):
         return True
     return _CELL.search(data, max(end - _LONGEST_CELL, 0), end) is not None
+
+
+def _shape(data: bytes, start: int) -> bytes:
+    """Return the digits and letters at the start of a line, without a sign."""
+    return data[start : start + _SAME + 1].lstrip(_SIGNS)[:_SAME].translate(_SHAPES)
