@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import PurePosixPath
 from typing import Self, TypeVar
 
@@ -31,6 +32,8 @@ from dlpctl.formats.worker import Method, Worker
 _INNER_SUFFIXES = {".tgz": ".tar", ".tbz2": ".tar", ".txz": ".tar", ".tzst": ".tar"}
 _LIKELY = {b"PK\x03\x04": "dlpctl.formats.office", b"%PDF-": "dlpctl.formats.pdf"}
 """The likely reader of a file by its start; it is loaded while the formats are asked."""
+_SMALL, _MOST_RECENT = 1 << 18, 32
+"""The bytes of a file whose document is kept, and how many are."""
 _T = TypeVar("_T")
 ViewEditsOf = Callable[[Document], Iterable[ViewEdit]]
 """The function that finds what must not stay in a document."""
@@ -86,6 +89,8 @@ class Files:
         self._deadline = 0.0
         self._expanded = 0
         self._entries = 0
+        self._recent: dict[tuple[str, str | None, bytes], Document] = {}
+        """Small files that were read before, since many folders and mails hold the same pictures."""
 
     def __enter__(self) -> Self:
         return self
@@ -184,7 +189,17 @@ class Files:
     ) -> Document:
         if _in_process(chosen):
             return _direct(lambda: chosen.extract(data, limits, password))
-        return self._worker.extract(chosen.name, data, limits, password, self._seconds())
+        if len(data) > _SMALL:
+            return self._worker.extract(chosen.name, data, limits, password, self._seconds())
+        key = chosen.name, password, sha256(data).digest()
+        document = self._recent.pop(key, None) or self._worker.extract(
+            chosen.name, data, limits, password, self._seconds()
+        )
+        if not document.children:  # which count towards the limits of their own file
+            self._recent[key] = document
+            if len(self._recent) > _MOST_RECENT:
+                del self._recent[next(iter(self._recent))]
+        return document
 
     def _masked(self, node: Node, view_edits_of: ViewEditsOf) -> bytes:
         children: dict[str, bytes | None] = {}

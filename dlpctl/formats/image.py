@@ -50,9 +50,6 @@ _WITH_THUMBNAILS = ("JPEG", "PNG", "WEBP")
 _MOST_WITHIN = 16
 _JPEG_START = re.compile(rb"\xff\xd8\xff")
 _SHARE_OF_TIME = 0.5
-_MOST_RECENT = 64
-_RECENT: dict[bytes, Seen] = {}
-"""Pictures that this process has read, by their digests; it reads the files of one check or scan."""
 _SAVE_OPTIONS: dict[str, dict[str, object]] = {
     "JPEG": {"quality": 95, "subsampling": 0},
     "WEBP": {"lossless": True},
@@ -277,8 +274,8 @@ def _shown(image: Image, limits: Limits) -> Iterator[tuple[int, Image]]:
 
 
 def _looks(image: Image, limits: Limits) -> Iterator[tuple[int, Seen | None]]:
-    """Yield what OCR sees on each frame, None without OCR; a picture that comes again is read once."""
-    known = dict(_RECENT)
+    """Yield what OCR sees on each frame, None without OCR; a repeated frame is read once."""
+    known: dict[bytes, Seen] = {}
     until = time.monotonic() + limits.seconds * _SHARE_OF_TIME
     for number, picture in _shown(image, limits):
         if ocr.program() is None:
@@ -288,10 +285,6 @@ def _looks(image: Image, limits: Limits) -> Iterator[tuple[int, Seen | None]]:
         seen = known.get(content)
         if seen is None:
             seen = known[content] = look(picture, until=until)
-            if time.monotonic() < until:
-                _RECENT[content] = seen
-                if len(_RECENT) > _MOST_RECENT:
-                    del _RECENT[next(iter(_RECENT))]
         yield number, seen
 
 

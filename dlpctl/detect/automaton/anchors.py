@@ -18,30 +18,31 @@ ANCHORS = (
     r"[0-9A-Fa-f]{2}[:-][0-9A-Fa-f]{2}[:-][0-9A-Fa-f]{2}[:-]|[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4}\.",
     "[1-9A-HJ-NP-Za-km-z]{26}",
 )
-NUMBERS = (
-    r"[0-9][ ./-]?[0-9][ ./-]?[0-9][ ./-]?[0-9]",
-    "[0-9][A-Za-z]{1,4}[0-9]",
-    "[A-Z][ -]?[0-9]{2}",
-    "[0-9]{2}[ -]?[A-Z]",
+_NUMBER = (
+    r"(?:[0-9][ ./-]?[0-9][ ./-]?[0-9][ ./-]?[0-9]|[0-9][A-Za-z]{1,4}[0-9]|[A-Z][ -]?[0-9]{2}"
+    r"|[0-9]{2}[ -]?[A-Z])[0-9A-Za-z]*(?:[^0-9A-Za-z]|$)"
 )
-"""Anchors of patterns with labels, whose values are numbers, few of which are in source code."""
+NUMBERS = (_NUMBER,)
+"""Anchors of patterns with labels, whose values are numbers, few of which are in source code. There
+is one at the end of each number, since every one costs a call.
+"""
 _APART = b"\n"
 
 
 class Surroundings:
     """The surroundings of some places of a text, joined into a text of their own."""
 
-    def __init__(self, data: bytes, ends: Iterable[int], reach: int) -> None:
-        """Take up to `reach` bytes on both sides of each of the `ends`, and only complete
+    def __init__(self, data: bytes, ends: Iterable[int], before: int, after: int) -> None:
+        """Take up to so many bytes before and after each of the `ends`, and only complete
         characters.
         """
         self._windows: list[tuple[int, int]] = []
         first = last = -1
         for end in sorted(ends):
-            if end - reach > last:
+            if end - before > last:
                 self._add(data, first, last)
-                first = end - reach
-            last = end + reach
+                first = end - before
+            last = end + after
         self._add(data, first, last)
         self.data = _APART.join([data[first:last] for first, last in self._windows])
         self._starts = list(

@@ -29,16 +29,16 @@ _PREFIX = "patterns-"
 _OF_POLICIES = "policy-"
 _MOST_BYTES = {_PREFIX: 256 << 20, _OF_POLICIES: 64 << 20}
 """The size of the entries that stay in the cache, by prefix; a library takes about 15 MB."""
-_FORMAT = 11
+_FORMAT = 14
 """The version of the layout of a block: another one is never read."""
 _TAKEN = lazy(r"(\[(?!\^)[!-Z^-~]+\](?:\{(\d+)\})?)?")
 """A class of ASCII characters with its count; after a backslash there may be others."""
 _WORD = lazy("[A-Za-z]{3}")
 _WIDE = 160
 """The width from which on it pays to know better where a match may start."""
-_HEAD = Struct("<IIII")
-"""The number of patterns, the bytes of the widest one with and without its context, and those of
-the database of anchors.
+_HEAD = Struct("<IIIII")
+"""The number of patterns, the bytes of the widest one with its context, those before and after an
+anchor in which a hit may be, and those of the database of anchors.
 """
 
 
@@ -88,7 +88,7 @@ class Compiled:
         """`numbers` are those of its patterns in the set that it is a part of."""
         from dlpctl.detect.automaton.database import load_database
 
-        size, self.widest, self.reach, anchors = _HEAD.unpack_from(block.records)
+        size, self.widest, self.before, self.after, anchors = _HEAD.unpack_from(block.records)
         after_head = _HEAD.size + anchors
         self._first = after_head + 4 * size
         self._ends = array("I", block.records[after_head : self._first])
@@ -126,7 +126,6 @@ class Record(NamedTuple):
 
     pattern: Pattern
     width: int
-    bounded: bool
     ahead: int
     """Bytes from the start of a match to the end of its hit, at most."""
     told: int
@@ -138,7 +137,7 @@ class Record(NamedTuple):
 
 
 def _record(fields: dict[str, Any]) -> Record:
-    found = [fields.pop(name) for name in ("at_most", "bounded", "ahead", "told", "known")]
+    found = [fields.pop(name) for name in ("at_most", "ahead", "told", "known")]
     return Record(pattern_of(fields), *found)
 
 
@@ -172,7 +171,7 @@ def pack(patterns: Sequence[Pattern]) -> Block:
         where = f"{pattern.source}: pattern '{pattern.id}'"
         if matches_nothing(compile_regex(pattern.regex, where)):
             raise PatternError(f"{where}: regex: {EMPTY}")
-        width, bounded = max_width(pattern)
+        width, _ = max_width(pattern)
         widest = max(widest, width + _context_width(pattern))
         reach = max(reach, width)
         ahead = width
@@ -184,7 +183,7 @@ def pack(patterns: Sequence[Pattern]) -> Block:
         # shape after a word does.
         telling = pattern.validators if told >= 0 else _WORD.search(prefix)
         known = len(prefix) if telling and not pattern.labels else 0
-        found = {"at_most": width, "bounded": bounded, "ahead": ahead, "told": told, "known": known}
+        found = {"at_most": width, "ahead": ahead, "told": told, "known": known}
         records.append(json.dumps(fields_of(pattern) | found).encode())
         ends.append((ends[-1] if ends else 0) + len(records[-1]))
     # Where a single one must be looked for everywhere, so must the others.
@@ -192,7 +191,9 @@ def pack(patterns: Sequence[Pattern]) -> Block:
     if patterns and all(pattern.gated for pattern in patterns):
         needed = (NUMBERS if pattern.labels else ANCHORS for pattern in patterns)
         anchors = compile_anchors(list(dict.fromkeys(chain.from_iterable(needed))))
-    head = _HEAD.pack(len(ends), widest, reach, len(anchors)) + anchors + ends.tobytes()
+    # The hit of a label is before its value, which holds the anchor.
+    after = reach if any(not pattern.labels for pattern in patterns) else 0
+    head = _HEAD.pack(len(ends), widest, reach, after, len(anchors)) + anchors + ends.tobytes()
     return Block(head + b"".join(records), compile_database(patterns) if patterns else b"")
 
 

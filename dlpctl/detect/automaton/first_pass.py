@@ -150,7 +150,7 @@ class FirstPass:
 
         assert each.anchors is not None
         self._scan(each.anchors, data, on_anchor)
-        return Surroundings(data, anchors[1:], each.reach + _CLOSE)
+        return Surroundings(data, anchors[1:], each.before + _CLOSE, each.after + _CLOSE)
 
     def _scan(self, database: hyperscan.Database, data: bytes, on_hit: Callable[..., None]) -> None:
         database.scan(data, match_event_handler=on_hit, scratch=self._scratch(database))

@@ -20,27 +20,26 @@ _MOST_MISSES = 63
 class Matcher:
     """One pattern's regex in RE2, which cannot backtrack."""
 
-    __slots__ = ("_ahead", "_bounded", "_match", "_search", "_value", "width")
+    __slots__ = ("_ahead", "_match", "_search", "_value", "width")
 
-    def __init__(self, pattern: Pattern, width: int, bounded: bool, ahead: int) -> None:
+    def __init__(self, pattern: Pattern, width: int, ahead: int) -> None:
         """Take a regex whose hits end at most `ahead` bytes after the start of their match."""
         regex = compile_regex(pattern.regex, f"{pattern.source}: pattern '{pattern.id}'")
         self._search, self._match = finders(regex)
         self._value: int = regex.groupindex.get("value", 0)
-        self._bounded = bounded
         self._ahead = ahead
         self.width = width
 
     def spans(self, data: bytes, ends: Sequence[int], resume: int = 0) -> Iterator[tuple[int, int]]:
         """Return the values, as byte offsets, of the matches with the hits `ends`, which ascend."""
         size = len(data)
-        width, ahead, bounded, group = self.width, self._ahead, self._bounded, self._value
+        width, ahead, group = self.width, self._ahead, self._value
         search = self._search
         misses, last_hit = 0, len(ends) - 1
         for at, end in enumerate(ends):
             while end > resume:
                 until = end
-                if misses and bounded:
+                if misses:
                     # Hits that match nothing come in runs: one search decides on several of them.
                     until = ends[min(at + misses, last_hit)]
                     if until - end > misses * width:
@@ -49,9 +48,10 @@ class Matcher:
                 first = max(first, resume)
                 last = until + width
                 groups = search(data, first, min(size, last))
-                if not bounded:
-                    groups = self._not_too_long(data, groups, end)
                 start, stop = groups[0]
+                if stop - start > width:
+                    groups = self._not_too_long(data, groups, until)
+                    start, stop = groups[0]
                 if start < 0 or start > until:
                     # Nothing starts up to there: no hit searches again what others have searched.
                     resume = until + 1

@@ -140,7 +140,7 @@ class Runner:
             self._known_matcher = (
                 TokenMatcher(record.pattern)
                 if record.pattern.token
-                else Matcher(record.pattern, record.width, record.bounded, record.ahead)
+                else Matcher(record.pattern, record.width, record.ahead)
             )
         return self._known_matcher
 

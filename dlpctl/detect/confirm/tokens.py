@@ -71,16 +71,18 @@ def _tokens(data: bytes, ends: Iterable[int]) -> Iterator[tuple[int, int]]:
     for end in ends:
         if end <= after:
             continue
-        first = max(after, end - _LONGEST_SEPARATOR - _LONGEST - 1)
-        token = backward(data[first:end][::-1])
+        longest = end - _LONGEST_SEPARATOR - _LONGEST - 1
+        token = backward(data[max(after, longest) : end][::-1])
         assert token is not None
-        start, stop = end - token.end(), end - token.start(1)
-        found = rest(data, stop)
-        after = found.end() if found else stop
-        if (
-            _SHORTEST <= after - start <= _LONGEST
-            and stop - start <= _LONGEST
-            and (data[start - 1 : start] not in _LINE_ENDS or not start or _goes_on(data, start))
+        from_end, length = token.span(1)
+        start = end - length
+        after = end - from_end
+        if after - start > _LONGEST:
+            continue
+        if data[after : after + 1] == b"=" and (found := rest(data, after)):
+            after = found.end()
+        if _SHORTEST <= after - start <= _LONGEST and (
+            not start or data[start - 1] not in _LINE_ENDS or _goes_on(data, start)
         ):
             yield start, after
 

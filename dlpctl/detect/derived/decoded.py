@@ -55,7 +55,7 @@ _ENCODED = (
 # emphasis of Markdown.
 _COLOURS = r"(?:\x1b\[[0-9;]*m)+"
 _SOFT_BREAKS = r"=\r?\n|\\\r?\n[ \t]*"
-_MARKS = r"\\[-.()@_+]|[0-9][ -]?\*{1,3}[ -]?[0-9]"
+_MARKS = r"\b\\(?:[-.@]\b|_)|\\[(+][0-9](?:\\\))?|[0-9]\\\)|[0-9][ -]?\*{1,3}[ -]?[0-9]"
 # A value of a form, with plus signs as blanks, and a character of UTF-7.
 _FORM_START = r"=[0-9A-Za-z%._-]+\+[0-9A-Za-z%]"
 _FORM = r"=[0-9A-Za-z%._-]+(?:\+[0-9A-Za-z%._-]+)+"
@@ -71,9 +71,9 @@ RUN_STARTS = (
     rf"|{_FORM_START}|\+A[A-H][0-9A-Za-z+/]|\x1b\[[0-9;]*m|[=\\]\r?\n|{_MARKS}"
     rf"|{_INVISIBLE}|{_OTHER_LETTERS}|{_OTHER_DIGITS}{{3}}|{_OTHER_GAPS}[0-9A-Z]{{1,6}}{_OTHER_GAPS}[0-9A-Z]"
 )
-_HEX = lazy(rb"(?:[0-9A-Fa-f]{2}[ :]?)+")
+_HEX_DIGITS = b"0123456789ABCDEFabcdef :"
 _SOFT_BREAK = lazy(_SOFT_BREAKS.encode())
-_MARKED = lazy(_MARKS.encode())
+_MARKED = lazy(_MARKS.replace(r"\b", "").encode())
 _PREFIXED = lazy(rb"(0[xX]|\\x)[0-9A-Fa-f]{8}")
 _SEPARATORS = lazy(r"[^0-9]+")
 _AFTER_SPACED = b"\t\n\v\f\r \"'<,;)"
@@ -214,7 +214,8 @@ def _unmarked(run: bytes) -> bytes:
 def _encoded(run: bytes) -> bytes | None:
     """Return the text in hexadecimal or base64; None if it is no text."""
     prefix = _PREFIXED.match(run)
-    if prefix or _HEX.fullmatch(run):
+    may_be_hex = len(run) % 2 == 0 or run[2:3] in b" :"
+    if prefix or (may_be_hex and not run.translate(None, _HEX_DIGITS)):
         digits = run[prefix.end(1) if prefix else 0 :].replace(b" ", b"").replace(b":", b"")
         return _text(binascii.unhexlify(digits)) if len(digits) % 2 == 0 else None
     if run.isalpha() and (run.islower() or run[1:].islower()):

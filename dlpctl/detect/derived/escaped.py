@@ -7,9 +7,9 @@ a string of a program hides nothing.
 
 from __future__ import annotations
 
-from array import array
 from bisect import bisect_right
 from collections.abc import Iterable
+from itertools import accumulate
 
 from dlpctl.detect.automaton.anchors import character_start
 from dlpctl.detect.derived.interface import DerivedText
@@ -17,16 +17,19 @@ from dlpctl.regex import lazy
 
 _BEFORE, _AFTER = 256, 1024
 """Bytes around a mark that are copied with it: as far as labels, values and context reach."""
-CLOSE = 512
+_CLOSE = 512
 """Bytes after a mark in which another one tells nothing new."""
 
-_ENTITY = r"&(?:amp;){0,2}(?:quot|apos|#34|#39|#x22|#x27);|[=-]&(?:amp;){0,2}gt;"
-_QUOTE = r"\\{1,7}[\"']"
-_AFTER_LINE = r"[0-9A-Za-z!#-&(-\[\]-~]\\{1,7}[nrt][0-9A-Za-z_.\[{<#/-]"
-MARKS = rf"{_ENTITY}|{_QUOTE}[ ]?[:=,\]}})&]|[:=,({{\[][ ]?{_QUOTE}|{_AFTER_LINE}"
-"""Escapes that tell that the text around them is inside a string."""
-PUNCTUATION = b"&=-\\:,({["
-"""The first characters of marks that do not start with a character before a backslash."""
+# Escapes that tell that the text around them is inside a string. Both regexes start with the
+# character of all such escapes, which is found fastest.
+_ENTITY_MARK = lazy(
+    rb"&(?:amp;){0,2}(?:(?:quot|apos|#34|#39|#x22|#x27);"
+    rb"|(?:(?<=[=-]&)|(?<=[=-]&amp;)|(?<=[=-]&amp;amp;))gt;)"
+)
+_BACKSLASH_MARK = lazy(
+    rb"\\(?:(?<=[0-9A-Za-z!#-&(-\[\]-~]\\)\\{0,6}[nrt][0-9A-Za-z_.\[{<#/-]"
+    rb"|\\{0,6}[\"'][ ]?[:=,\]})&]|(?:(?<=[:=,({\[]\\)|(?<=[:=,({\[][ ]\\))\\{0,6}[\"'])"
+)
 _APART = b"\n\x1a\n"
 _ESCAPE = lazy(
     rb"(\\+(?:u[0-9A-Fa-f]{4}|[\"'/nrt])|&(?:amp;){0,2}(?:quot|apos|lt|gt|amp|#34|#39|#x22|#x27);)"
@@ -41,34 +44,66 @@ class EscapedText(DerivedText):
     """
 
     def __init__(self, data: bytes, marks: Iterable[tuple[int, int]]) -> None:
-        parts: list[bytes] = []
-        self._starts, self._origins = array("q"), array("q")
-        """Starts of the parts in this text and in the original; every other one is an escape."""
-        size = 0
-        for first, last in _windows(data, marks):
-            origin = first
-            for at, part in enumerate(_ESCAPE.split(data[first:last])):
-                written = _unescaped(part) if at % 2 else part
-                self._starts.append(size)
-                self._origins.append(origin)
-                parts.append(written)
-                size += len(written)
-                origin += len(part)
-            # Windows are apart, and the parts go on to alternate.
-            self._starts.append(size)
-            self._origins.append(origin)
-            parts.append(_APART)
-            size += len(_APART)
-        self.data = b"".join(parts)
+        self._original = data
+        self._windows = list(_windows(data, marks))
+        known = _Unescaped()
+        texts: list[bytes] = []
+        for first, last in self._windows:
+            parts = _ESCAPE.split(data[first:last])
+            parts[1::2] = map(known.__getitem__, parts[1::2])
+            texts += (b"".join(parts), _APART)
+        self._starts = [*accumulate(map(len, texts[:-1]), initial=0)][::2]
+        self.data = b"".join(texts)
+        self._places: dict[int, tuple[list[int], list[int]]] = {}
+
+    @classmethod
+    def of(cls, data: bytes) -> EscapedText | None:
+        """Return the unescaped surroundings of marks; None without any."""
+        marks = _marks(data)
+        return cls(data, marks) if marks else None
 
     def original_span(self, start: int, end: int) -> tuple[int, int] | None:
         return self._origin(start), self._origin(end - 1, after=True)
 
     def _origin(self, position: int, *, after: bool = False) -> int:
-        at = bisect_right(self._starts, position) - 1
+        window = bisect_right(self._starts, position) - 1
+        starts, origins = self._parts(window)
+        at = bisect_right(starts, position) - 1
         if at % 2:
-            return self._origins[at + 1 if after else at]
-        return self._origins[at] + position - self._starts[at] + after
+            return origins[at + 1 if after else at]
+        return origins[at] + position - starts[at] + after
+
+    def _parts(self, window: int) -> tuple[list[int], list[int]]:
+        """Return the starts of the parts of a window in this text and in the original; every other
+        one is an escape.
+        """
+        if window not in self._places:
+            first, last = self._windows[window]
+            parts = _ESCAPE.split(self._original[first:last])
+            known = _Unescaped()
+            origins = [*accumulate(map(len, parts), initial=first)]
+            parts[1::2] = map(known.__getitem__, parts[1::2])
+            starts = [*accumulate(map(len, parts), initial=self._starts[window])]
+            self._places[window] = starts, origins
+        return self._places[window]
+
+
+class _Unescaped(dict[bytes, bytes]):
+    """The characters of escapes, by the escapes that were met."""
+
+    def __missing__(self, escape: bytes) -> bytes:
+        self[escape] = written = _unescaped(escape)
+        return written
+
+
+def _marks(data: bytes) -> list[tuple[int, int]]:
+    marks: list[tuple[int, int]] = []
+    for regex in (_ENTITY_MARK, _BACKSLASH_MARK):
+        place = 0
+        while found := regex.search(data, place):
+            marks.append(found.span())
+            place = found.end() + _CLOSE
+    return sorted(marks)
 
 
 def _windows(data: bytes, marks: Iterable[tuple[int, int]]) -> Iterable[tuple[int, int]]:

@@ -8,22 +8,28 @@ below each other are a column.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 
 from dlpctl.detect.derived.decoded import DecodedText, copy_around
+from dlpctl.detect.linear import Find, compile_regex, finders
 from dlpctl.regex import lazy
 
-_BEFORE_NUMBER = lazy(rb"\n[ \t>]*+(?=[0-9(+-]|[A-Z][A-Z0-9]{3}\b)")
-"""A line end before what may be the rest of a number."""
+_NUMBER_GOES_ON = r"[0-9A-Z)./-][ \t\r]*\n[ \t>]*(?:[0-9(+-]|[A-Z][A-Z0-9]{3}\b)"
+"""A line end between what may be parts of a number."""
 _IN_ADDRESS = lazy(
     rb"@(?:[\w.-]{0,64}[.-])?(?P<end>[ \t]*+\r?\n[ \t>]*+)[a-z0-9]"
     rb"|@[\w.-]{1,64}(?P<before>[ \t]*+\r?\n[ \t>]*+)\.[a-z]"
 )
-_BLANKS = b" \t\r"
+_INDENTATION_OF_PART = b" \t>"
 _INDENTATION = b" \t\r>*#-"
 _CELL = lazy(rb"[,;|\t][0-9A-Z()+-][0-9A-Z()+./ -]*\Z")
 """The end of a row in a table, whose last cell is a number."""
 _LONGEST_CELL = 64
+_ENCODED = lazy(rb"[0-9A-Za-z+/=]{36}")
+"""More characters at the end of a line than a number has: those of encoded data."""
+_LONGEST_PART = 36
 _FEWEST_DIGITS = 9
+_SIGNS = b"+-"
 _SAME = 10
 """Bytes at the starts of lines that tell rows by their digits and letters."""
 _DIGITS, _UPPER = b"0123456789", b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -66,22 +72,36 @@ def _breaks_of_addresses(data: bytes) -> Iterator[tuple[int, int]]:
 
 def _breaks_of_numbers(data: bytes) -> Iterator[tuple[int, int]]:
     """Return the line ends, with the blanks around them, that may break a number."""
-    for found in _BEFORE_NUMBER.finditer(data):
-        end, following = found.span()
-        while end and data[end - 1] in _BLANKS:
-            end -= 1
-        last = data[end - 1] if end else 0
-        is_part = last in (_DIGITS if data[following] in _UPPER + b"-" else _ENDS_OF_PARTS)
+    search = _number_search()
+    size = len(data)
+    place = 0
+    while (found := search(data, place, size)[0])[0] >= 0:
+        end = found[0] + 1
+        place = following = data.index(b"\n", end) + 1
+        while data[following] in _INDENTATION_OF_PART:
+            following += 1
+        is_part = data[end - 1] in (_DIGITS if data[following] in _UPPER + b"-" else _ENDS_OF_PARTS)
         if is_part and not _is_row(data, end, following):
             yield end, following
 
 
+@cache
+def _number_search() -> Find:
+    return finders(compile_regex(_NUMBER_GOES_ON, "joined lines"))[0]
+
+
 def _is_row(data: bytes, end: int, following: int) -> bool:
-    """Return whether a line is one of a log or a table: the following one starts alike, or its last
-    cell ends with it.
+    """Return whether a line is one of a log, a table or encoded data: the following one starts
+    alike, or its last cell ends with it, or it ends with more than a number.
     """
     start = data.rfind(b"\n", 0, end) + 1
-    shape = data[start : start + _SAME].translate(_SHAPES)
-    if data[following : following + _SAME].translate(_SHAPES) == shape:
+    if _shape(data, start) == _shape(data, following):
+        return True
+    if _ENCODED.fullmatch(data, max(end - _LONGEST_PART, 0), end):
         return True
     return _CELL.search(data, max(end - _LONGEST_CELL, 0), end) is not None
+
+
+def _shape(data: bytes, start: int) -> bytes:
+    """Return the digits and letters at the start of a line, without a sign."""
+    return data[start : start + _SAME + 1].lstrip(_SIGNS)[:_SAME].translate(_SHAPES)

@@ -1,8 +1,8 @@
 """The texts that are derived from a text: its encoded runs decoded, its escapes removed, its lines
 joined, and its tables' cells after their headers.
 
-One pass of an automaton tells where either starts; text in which nothing does costs no more than
-that.
+One pass of an automaton tells where runs and tables start; text in which nothing does costs no more
+than that.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from functools import cache
 
 from dlpctl.detect.derived.columns import Columns
 from dlpctl.detect.derived.decoded import RUN, RUN_STARTS, DecodedText
-from dlpctl.detect.derived.escaped import CLOSE, MARKS, PUNCTUATION, EscapedText
+from dlpctl.detect.derived.escaped import EscapedText
 from dlpctl.detect.derived.headers import HEADER, WITHIN_LINES, HeaderWords
 from dlpctl.detect.derived.interface import DerivedText
 from dlpctl.detect.derived.joined import joined_texts
@@ -19,7 +19,7 @@ from dlpctl.detect.derived.tables import OpenTable
 from dlpctl.detect.linear import Find, compile_regex, finders
 
 Spans = list[tuple[int, int]]
-_ANY = f"{RUN_STARTS}|{HEADER}|{MARKS}"
+_EITHER = f"{RUN_STARTS}|{HEADER}"
 _LINE_END = ord("\n")
 
 
@@ -34,14 +34,14 @@ def derived_texts(
 
     `table` is the one whose rows the text starts with, and `words` name sensitive columns.
     """
-    runs, headers, marks = _openings(data)
+    runs, headers = _openings(data)
     texts: list[DerivedText] = []
-    if marks:
-        texts.append(EscapedText(data, marks))
+    if escaped := EscapedText.of(data):
+        texts.append(escaped)
     if runs and (decoded := DecodedText.of(data, runs)):
         texts.append(decoded)
         # Text that was encoded twice.
-        deeper, _, _ = _openings(decoded.data)
+        deeper, _ = _openings(decoded.data)
         if deeper and (inner := DecodedText.of(decoded.data, deeper, decoded)):
             texts.append(inner)
     if joins_lines:
@@ -53,18 +53,17 @@ def derived_texts(
     return texts
 
 
-def _openings(data: bytes) -> tuple[Spans, Spans, Spans]:
-    """Return the spans of runs, of headers and of marks, which may start within each other."""
-    search, _ = _regex(_ANY)
+def _openings(data: bytes) -> tuple[Spans, Spans]:
+    """Return the spans of runs and of headers, which may start within each other."""
+    search, _ = _regex(_EITHER)
     runs: Spans = []
     headers: Spans = []
-    marks: Spans = []
     size = len(data)
-    after_run = after_header = after_mark = place = 0
+    after_run = after_header = place = 0
     while True:
         start = search(data, place, size)[0][0]
         if start < 0:
-            return runs, headers, marks
+            return runs, headers
         run = _regex(RUN)[1](data, start, size)[0]
         if run[0] >= 0:
             runs.append(run)
@@ -75,13 +74,6 @@ def _openings(data: bytes) -> tuple[Spans, Spans, Spans]:
             if header[0] >= 0:
                 headers.append(header)
                 after_header = header[1]
-        if start >= after_mark and (
-            data[start] in PUNCTUATION or data[start + 1 : start + 2] == b"\\"
-        ):
-            mark = _regex(MARKS)[1](data, start, size)[0]
-            if mark[0] >= 0:
-                marks.append(mark)
-                after_mark = mark[1] + CLOSE
         place = max(start + 1, after_run)
 
 

@@ -1,0 +1,127 @@
+"""The cost of clean text, counted in calls and in bytes that are searched again, not in seconds.
+
+Every call from Python costs about as much as a kilobyte of text costs the first pass. The limits are
+some 30 % above what was counted when they were set: a change that exceeds one makes scans slower.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import random
+import re
+import sys
+from collections.abc import Callable
+
+import pytest
+
+from dlpctl.detect.engine import Detector
+
+pytestmark = pytest.mark.no_cover  # its tracer is a caller, too
+
+SIZE = 1 << 16
+WORDS = re.findall(
+    r"\w+",
+    "value index buffer parser result config handler stream source target node request response"
+    " length offset module cache token key name path entry field table record client",
+)
+
+
+def code(source: random.Random) -> str:
+    word = source.choice
+    return (
+        f"    def {word(WORDS)}_{word(WORDS)}(self, {word(WORDS)}: str = None) -> int:\n"
+        f'        """Return the {word(WORDS)} of a {word(WORDS)}."""\n'
+        f"        {word(WORDS)} = self._{word(WORDS)}.{word(WORDS)}({source.randrange(999)})\n"
+        f"        return re.match(r'\\w+\\.{word(WORDS)}\\(', {word(WORDS)})[\"{word(WORDS)}\"]\n"
+    )
+
+
+def numbers(source: random.Random) -> str:
+    return " ".join(f"{source.gauss(0, 1):.6e}" for _ in range(6)) + "\n"
+
+
+def checksums(source: random.Random) -> str:
+    digest = base64.urlsafe_b64encode(source.randbytes(32)).rstrip(b"=").decode()
+    return f"pkg/{source.choice(WORDS)}.py,sha256={digest},{source.randrange(9999)}\n"
+
+
+def certificate(source: random.Random) -> str:
+    return base64.b64encode(source.randbytes(48)).decode() + "\n"
+
+
+def identifiers(source: random.Random) -> str:
+    digits = source.randbytes(16).hex()
+    parts = digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]
+    return f'  {{"ref": "{"-".join(parts)}", "size": {source.randrange(10**6)}}},\n'
+
+
+def escaped(source: random.Random) -> str:
+    inner = {"id": source.randrange(99), "name": "some words", "path": "a/b\nc"}
+    return json.dumps(json.dumps({"body": inner})) + "\n"
+
+
+def prose(source: random.Random) -> str:
+    return " ".join(source.choices(WORDS, k=12)).capitalize() + ".\n"
+
+
+KINDS: list[tuple[Callable[[random.Random], str], int, int, float]] = [
+    (code, 6, 40, 0.01),
+    (numbers, 2, 320, 0.01),
+    (checksums, 260, 520, 0.05),
+    (certificate, 170, 760, 0.1),
+    (identifiers, 520, 700, 0.01),
+    (escaped, 30, 75, 0.2),
+    (prose, 2, 35, 0.01),
+]
+"""Makers of lines; the most calls a kilobyte for secrets, and for all but names; and the most bytes
+of derived texts for a byte.
+"""
+
+
+def text_of(line: Callable[[random.Random], str]) -> bytes:
+    source = random.Random(line.__name__)
+    lines: list[str] = []
+    size = 0
+    while size < SIZE:
+        lines.append(line(source))
+        size += len(lines[-1])
+    return "".join(lines).encode()
+
+
+def calls_for_a_kilobyte(detector: Detector, data: bytes) -> float:
+    detector.scan_bytes(data)  # what is made once
+    count = 0
+
+    def on_call(_frame: object, event: str, _argument: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    before = sys.getprofile()
+    sys.setprofile(on_call)
+    try:
+        detector.scan_bytes(data)
+    finally:
+        sys.setprofile(before)
+    return count / (len(data) / 1024)
+
+
+@pytest.mark.parametrize(
+    ("line", "secrets", "plain", "derived"), KINDS, ids=lambda each: getattr(each, "__name__", "")
+)
+def test_clean_text_takes_few_calls(
+    line: Callable[[random.Random], str],
+    secrets: int,
+    plain: int,
+    derived: float,
+    library: Detector,
+) -> None:
+    data = text_of(line)
+    detector = library.without_names()
+    searched = sum(len(text.data) for text in detector.derived(data)) / len(data)
+    counted = (
+        calls_for_a_kilobyte(library.for_types(["SECRETS"]), data),
+        calls_for_a_kilobyte(detector, data),
+        searched,
+    )
+    assert counted <= (secrets, plain, derived), counted
