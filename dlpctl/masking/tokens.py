@@ -25,6 +25,9 @@ def token_type(type_name: str) -> str:
 class TokenStore:
     """Which token stands for which value. The same value of a type has one token, and keeps it."""
 
+    lowest = 0
+    """The number after which those of new tokens start."""
+
     def __init__(self, values: Mapping[str, str] | None = None) -> None:
         """`values` are those of an earlier store: token name (`EMAIL_1`) to value."""
         self._values: dict[str, str] = {}
@@ -72,7 +75,7 @@ class TokenStore:
         kind = token_type(type_name)
         name = self._names.get((kind, value))
         if name is None:
-            number = self._highest.get(kind, 0) + 1
+            number = self._highest.get(kind, self.lowest) + 1
             while f"{kind}_{number}" in self._taken:
                 number += 1
             name = f"{kind}_{number}"
