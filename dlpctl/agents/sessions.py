@@ -30,7 +30,7 @@ _MOST_VALUES = 20_000
 """Each event is searched for all values of its session."""
 _WRAPPER = "mcp"
 """The agent of the vaults of `dlpctl mcp wrap`."""
-_BLOCKS = 4_000
+_LETTERS = "BCDFGHJKLMNPQRTZ"
 _DAY = 86_400
 _TOUCHED = 3_600
 """Seconds after which the use of a vault is noted in its file."""
@@ -156,34 +156,32 @@ class SessionVaults:
 
         Its tokens meet those of the agent's session, and must not be taken for them.
         """
-        used = {_block(each.name) for each in stored(self._folder) if each.agent == _WRAPPER}
+        used = {_suffix(each.name) for each in stored(self._folder) if each.agent == _WRAPPER}
         session = secrets.token_hex(16)
-        while _block(session_name(_WRAPPER, session)) in used:
+        while _suffix(session_name(_WRAPPER, session)) in used:
             session = secrets.token_hex(16)
         return self.open(_WRAPPER, session)
 
     def _opened(self, path: Path, agent: str) -> SessionVault:
         vault = SessionVault(path, self._key)
         if agent == _WRAPPER:
-            vault.lowest = _MOST_VALUES * _block(path.stem)
+            vault.suffix = _suffix(path.stem)
         else:
             vault.elsewhere = self._of_wrapper
         return vault
 
     def _of_wrapper(self, name: str) -> str | None:
         """Return the value of a token that a wrapper of an MCP server has given out."""
-        number = name.rpartition("_")[2]
-        if not number.isdecimal() or int(number) <= _MOST_VALUES:
-            return None
-        block = (int(number) - 1) // _MOST_VALUES
+        kind = name.rpartition("_")[0]
         vaults = (each for each in stored(self._folder) if each.agent == _WRAPPER)
-        found = next((each for each in vaults if _block(each.name) == block), None)
+        found = next((each for each in vaults if kind.endswith(_suffix(each.name))), None)
         return None if found is None else SessionVault(found.path, self._key).value(name)
 
 
-def _block(name: str) -> int:
-    """Return the block of numbers that the tokens of a wrapper's vault are from."""
-    return 1 + int(name.rpartition(".")[2], 16) % _BLOCKS
+def _suffix(name: str) -> str:
+    """Return the end of the types of tokens that a wrapper's vault gives out."""
+    number = int(name.rpartition(".")[2], 16)
+    return "_" + "".join(_LETTERS[number >> shift & 15] for shift in (0, 4, 8))
 
 
 def folder_of(data_folder: Path) -> Path:

@@ -25,8 +25,8 @@ def token_type(type_name: str) -> str:
 class TokenStore:
     """Which token stands for which value. The same value of a type has one token, and keeps it."""
 
-    lowest = 0
-    """The number after which those of new tokens start."""
+    suffix = ""
+    """The end of the types of new tokens."""
 
     def __init__(self, values: Mapping[str, str] | None = None) -> None:
         """`values` are those of an earlier store: token name (`EMAIL_1`) to value."""
@@ -72,10 +72,10 @@ class TokenStore:
 
     def token(self, type_name: str, value: str) -> str:
         """The token for a value, a new one if there is none."""
-        kind = token_type(type_name)
+        kind = token_type(type_name) + self.suffix
         name = self._names.get((kind, value))
         if name is None:
-            number = self._highest.get(kind, self.lowest) + 1
+            number = self._highest.get(kind, 0) + 1
             while f"{kind}_{number}" in self._taken:
                 number += 1
             name = f"{kind}_{number}"

@@ -21,7 +21,7 @@ from dlpctl.files.checking import FileChecker
 from dlpctl.preflight import Checker
 
 MAIL = "jane.doe@example.com"
-TOKEN = re.compile(r"<EMAIL_[0-9]+>")
+TOKEN = re.compile(r"<EMAIL_[A-Z]{3}_[1-9][0-9]*>")
 Message = dict[str, Any]
 
 
