@@ -71,7 +71,12 @@ class SessionVault(Vault):
         self.known = Repeats()
 
     def value(self, name: str) -> str | None:
-        return super().value(name) or self.elsewhere(name)
+        """Return the value of a token; one from elsewhere is known from then on, and masked."""
+        found = super().value(name)
+        if found is None and (found := self.elsewhere(name)) is not None:
+            with self.transaction():
+                self.add({name: found})
+        return found
 
     def add(self, values: Mapping[str, str]) -> None:
         own = super().value

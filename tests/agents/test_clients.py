@@ -182,7 +182,9 @@ def configure_server(agent: str, place: Place) -> None:
         arguments_written = json.dumps(arguments)
         place.write(
             ".codex/config.toml",
-            f'[mcp_servers.crm]\ncommand = "{command}"\nargs = {arguments_written}\n',
+            f'[mcp_servers.crm]\ncommand = "{command}"\nargs = {arguments_written}\n'
+            # It starts servers with few variables.
+            f'[mcp_servers.crm.env]\nDLPCTL_HOME = "{place.environ["DLPCTL_HOME"]}"\n',
         )
     elif agent == "copilot":
         servers = {"crm": {"type": "local", "tools": ["*"]} | server}
@@ -282,18 +284,9 @@ def test_a_session(agent: str, place: Place) -> None:
     assert len(place.planted.within(received)) == 0
     written = (place.work / "out.txt").read_text()
     assert TOKEN.findall(written) == []
-    import re as _re
-
-    print(
-        set(_re.findall(r"(?:driving licence|nie|itin|vin|DL#)[^\n]{0,80}", received)),
-        _re.findall(r"\"name\":\"[^\"]*(?:crm|mcp)[^\"]*\"", received)[:4],
-        [received[m.start() - 100 : m.end() + 300] for m in _re.finditer("call_3", received)][:2],
-    )
     for channel in ("read", "shell", "error", "mcp"):
         missing = place.values(channel) - set(place.planted.within(written))
-        print(channel, [l for v, l in place.planted if v in missing])
-        if 0:
-            assert len(missing) == 0, f"{len(missing)} values of {channel} were not restored"
+        assert len(missing) == 0, f"{len(missing)} values of {channel} were not restored"
 
 
 def test_a_prompt_with_values_and_a_file(agent: str, place: Place) -> None:

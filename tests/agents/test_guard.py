@@ -364,6 +364,7 @@ def test_tokens_of_a_wrapped_server_are_its_own(claude: Claude, vaults: SessionV
     assert learn(claude, " ".join(tokens)) == " ".join(tokens)
     told = claude("PreToolUse", tool_name="Write", tool_input={"content": " ".join(tokens)})
     assert told["hookSpecificOutput"]["updatedInput"]["content"] == " ".join(values)
+    assert learn(claude, f"Wrote {values[0]}") == f"Wrote {tokens[0]}"
     forged = {"content": "<EMAIL_BBB_9> <EMAIL_BBB_1_1>"}
     assert claude("PreToolUse", tool_name="Write", tool_input=forged) is None
 
