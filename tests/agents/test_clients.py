@@ -6,10 +6,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,6 +24,8 @@ from tests.agents.standin import Call, Turn, serving
 pytestmark = pytest.mark.slow
 SECONDS = 240
 PROMPT = "Read the notes"
+DLPCTL = [sys.executable, "-P", "-m", "dlpctl"]
+ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
 CHANNELS = ("read", "shell", "error", "prompt", "mention", "mcp")
 """The channels in which values are planted; each has a file."""
 SERVER = """
@@ -254,13 +258,54 @@ def script(agent: str, work: Path) -> list[Turn]:
 def agent(request: pytest.FixtureRequest, place: Place) -> str:
     """Returns an agent whose hooks are installed, and before whose MCP server dlpctl is put."""
     name = str(request.param)
+    install(name, place)
+    return name
+
+
+def install(name: str, place: Place, *options: str) -> None:
     program = adapters()[name].INSTALLATION.program
     if shutil.which(program) is None:
         pytest.skip(f"{program} is not installed")
     configure_server(name, place)
-    install = [sys.executable, "-P", "-m", "dlpctl", "hook", "install", name, "--wrap-mcp"]
-    subprocess.run(install, env=place.environ, cwd=place.work, check=True)
-    return name
+    subprocess.run(
+        [*DLPCTL, "hook", "install", name, "--wrap-mcp", *options],
+        env=place.environ,
+        cwd=place.work,
+        check=True,
+    )
+
+
+@contextmanager
+def service(place: Place, wait_for: Callable[..., None]) -> Iterator[None]:
+    """Serve on a free port of this place, whose key its environment has."""
+    made = subprocess.run(
+        [*DLPCTL, "init", "--org", "acme", "--format", "json"],
+        env=place.environ,
+        capture_output=True,
+        check=True,
+    )
+    place.environ["DLPCTL_API_KEY"] = json.loads(made.stdout)["api_key"]
+    log = place.home / "serve.log"
+    with log.open("wb") as stderr:
+        command = [*DLPCTL, "serve", "--port", "0"]
+        with subprocess.Popen(command, env=place.environ, stderr=stderr) as process:
+            wait_for(lambda: ADDRESS.search(log.read_text()))
+            found = ADDRESS.search(log.read_text())
+            assert found is not None
+            place.environ["DLPCTL_SERVER"] = found[0]
+            yield
+            process.terminate()
+
+
+def test_claude_code_over_http(place: Place, wait_for: Callable[..., None]) -> None:
+    with service(place, wait_for):
+        install("claude-code", place, "--transport", "http")
+        check_session(*run("claude-code", place, PROMPT), place)
+        doctor = subprocess.run([*DLPCTL, "hook", "doctor", "claude-code"], env=place.environ)
+        assert doctor.returncode == 0
+        del place.environ["DLPCTL_API_KEY"]
+        received, _ = run("claude-code", place, PROMPT)
+        assert len(place.planted.within(received)) == 0, "a key that is missing stops the agent"
 
 
 def run(agent: str, place: Place, prompt: str) -> tuple[str, subprocess.CompletedProcess[str]]:
@@ -279,7 +324,10 @@ def run(agent: str, place: Place, prompt: str) -> tuple[str, subprocess.Complete
 
 
 def test_a_session(agent: str, place: Place) -> None:
-    received, ran = run(agent, place, PROMPT)
+    check_session(*run(agent, place, PROMPT), place)
+
+
+def check_session(received: str, ran: subprocess.CompletedProcess[str], place: Place) -> None:
     assert ran.returncode == 0, ran.stderr
     assert len(place.planted.within(received)) == 0
     written = (place.work / "out.txt").read_text()
