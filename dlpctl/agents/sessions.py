@@ -177,9 +177,9 @@ class SessionVaults:
 
     def _of_wrapper(self, name: str) -> str | None:
         """Return the value of a token that a wrapper of an MCP server has given out."""
-        kind = name.rpartition("_")[0]
+        type_name = name.rpartition("_")[0]
         vaults = (each for each in stored(self._folder) if each.agent == _WRAPPER)
-        found = next((each for each in vaults if kind.endswith(_suffix(each.name))), None)
+        found = next((each for each in vaults if type_name.endswith(_suffix(each.name))), None)
         return None if found is None else SessionVault(found.path, self._key).value(name)
 
 
