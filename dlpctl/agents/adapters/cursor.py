@@ -46,6 +46,7 @@ TABLE = EventTable(
     ),
     session="conversation_id session_id",
     folder="cwd workspace_roots",
+    files="attachments",
     masks_results=False,
 )
 INSTALLATION = Installation(
