@@ -30,15 +30,11 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
     from dlpctl.control.service import ControlPlane
-    from dlpctl_daemon.hooks import AnswerEvent
 
 _RETRY_SECONDS = 5
 
 
-def create_app(
-    control: ControlPlane, options: Options, log: Log, answer_event: AnswerEvent | None = None
-) -> Application:
-    """`answer_event` answers events of coding agents, if the service does."""
+def create_app(control: ControlPlane, options: Options, log: Log) -> Application:
     service = Service(
         control,
         options,
@@ -54,10 +50,10 @@ def create_app(
     for resource in RESOURCES:
         app.register_blueprint(blueprint(resource, service))
     app.register_blueprint(docs.blueprint())
-    if answer_event is not None:
+    if options.answer_event is not None:
         from dlpctl_daemon import hooks
 
-        app.register_blueprint(hooks.blueprint(answer_event, service))
+        app.register_blueprint(hooks.blueprint(options.answer_event, service))
     app.register_blueprint(console.blueprint(service))
     return app
 

@@ -21,10 +21,8 @@ from dlpctl_daemon.options import is_loopback
 if TYPE_CHECKING:
     from dlpctl_daemon.endpoints import Service
 
-AnswerEvent = Callable[[bytes], bytes]
 
-
-def blueprint(answer: AnswerEvent, service: Service) -> Blueprint:
+def blueprint(answer: Callable[[bytes], bytes], service: Service) -> Blueprint:
     made = Blueprint("hooks", __name__)
 
     @made.post(HOOK_PATH)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -24,6 +24,8 @@ class Options(NamedTuple):
     allow_remote: bool = False
     reading: FileLimits | None = None
     """The limits of reading a file."""
+    answer_event: Callable[[bytes], bytes] | None = None
+    """Answers events of coding agents on this machine, if the service does."""
 
     @property
     def limits(self) -> Limits:

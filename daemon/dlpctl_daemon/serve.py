@@ -17,7 +17,6 @@ from dlpctl_daemon.options import Options
 
 if TYPE_CHECKING:
     from dlpctl.detect.engine import Detector
-    from dlpctl_daemon.hooks import AnswerEvent
 
 _WARMING = "jane.doe@example.com"
 _TURN_SECONDS = 0.0005
@@ -26,14 +25,10 @@ again and again if another tenant's request is busy."""
 
 
 def serve(
-    folder: Path,
-    make_detector: Callable[[], Detector],
-    options: Options,
-    inspector: Sequence[str],
-    answer_event: AnswerEvent | None = None,
+    folder: Path, make_detector: Callable[[], Detector], options: Options, inspector: Sequence[str]
 ) -> None:
     """Answer until SIGTERM or SIGINT; `inspector` is the command that starts a process for large
-    contents, and `answer_event` answers events of coding agents.
+    contents.
     """
     log = Log(sys.stderr, options.settings.log)
     options.checked()
@@ -61,7 +56,7 @@ def serve(
             ) as control,
         ):
             token_file = control.tokens.first()
-            app = create_app(control, options, log, answer_event)
+            app = create_app(control, options, log)
             server = Server(app, listening)
             for number in (signal.SIGTERM, signal.SIGINT):
                 signal.signal(number, serving(server))

@@ -59,7 +59,7 @@ def is_private(folder: str) -> bool:
         return False
     is_folder = found.st_mode & 0o170000 == 0o040000
     if sys.platform == "win32":
-        return is_folder  # it lies in the user's profile, which is closed to other users
+        return is_folder  # in the user's profile, which is closed to other users
     return is_folder and found.st_uid == os.getuid() and not found.st_mode & 0o077
 
 

@@ -65,6 +65,8 @@ class Event(NamedTuple):
     """True if an event follows in which the tool's output can be replaced."""
     arguments: Any = None
     """The arguments of the tool whose result the content is."""
+    files: tuple[str, ...] = ()
+    """The files that a prompt brings with it."""
     keeps_arguments: bool = False
     """True if the agent sends arguments that were replaced to the model afterwards."""
     masks_errors: bool = True

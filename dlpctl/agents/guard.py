@@ -96,7 +96,9 @@ class Guard:
         return self._decide[event.purpose](event, vault)
 
     def _prompt(self, event: Event, vault: SessionVault) -> Outcome:
-        if refused := self._refuse_files(event, mentioned_files(str(event.content), event.folder)):
+        files = mentioned_files(str(event.content), event.folder)
+        files += [path for name in event.files if (path := event.folder / name).is_file()]
+        if refused := self._refuse_files(event, files):
             return refused
         found = self._inspect(event, event.content, vault)
         if found.decision is Decision.ALLOWED:

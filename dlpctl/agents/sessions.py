@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import secrets
 import threading
 import time
 from collections import OrderedDict
@@ -22,11 +23,14 @@ from dlpctl.masking.vault import Vault
 from dlpctl.types import Category, Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 _NAME = re.compile(r"(?P<agent>[a-z][a-z0-9-]*)\.(?P<session>[0-9a-f]{16})\.vault")
 _MOST_VALUES = 20_000
 """Each event is searched for all values of its session."""
+_WRAPPER = "mcp"
+"""The agent of the vaults of `dlpctl mcp wrap`."""
+_LETTERS = "BCDFGHJKLMNPQRTZ"
 _DAY = 86_400
 _TOUCHED = 3_600
 """Seconds after which the use of a vault is noted in its file."""
@@ -48,6 +52,8 @@ class SessionVault(Vault):
         self._by_value: dict[str, str] = {}
         self.known = Repeats()
         """The values, to be looked for in texts."""
+        self.elsewhere: Callable[[str], str | None] = lambda _: None
+        """Returns the value of a token that this vault does not know."""
         super().__init__(path, key, create=True)
 
     @contextmanager
@@ -64,8 +70,17 @@ class SessionVault(Vault):
         self._by_value.clear()
         self.known = Repeats()
 
+    def value(self, name: str) -> str | None:
+        """Return the value of a token; one from elsewhere is known from then on, and masked."""
+        found = super().value(name)
+        if found is None and (found := self.elsewhere(name)) is not None:
+            with self.transaction():
+                self.add({name: found})
+        return found
+
     def add(self, values: Mapping[str, str]) -> None:
-        if any(self.value(name) not in (None, value) for name, value in values.items()):
+        own = super().value
+        if any(own(name) not in (None, value) for name, value in values.items()):
             self.clear()  # the file was removed and begun anew
         super().add(values)
         for name, value in values.items():
@@ -134,12 +149,44 @@ class SessionVaults:
                 purge(self._folder, self._days)
             except OSError as error:
                 raise VaultError(f"{path}: cannot be read: {error.strerror}") from None
-            vault = self._kept.pop(path, None) or SessionVault(path, self._key)
+            vault = self._kept.pop(path, None) or self._opened(path, agent)
             self._kept[path] = vault
             if len(self._kept) > _MOST_KEPT:
                 self._kept.popitem(last=False)
         vault.refresh()
         return vault
+
+    def open_wrapper(self) -> SessionVault:
+        """Return a new vault for a wrapper of an MCP server.
+
+        Its tokens meet those of the agent's session, and must not be taken for them.
+        """
+        used = {_suffix(each.name) for each in stored(self._folder) if each.agent == _WRAPPER}
+        session = secrets.token_hex(16)
+        while _suffix(session_name(_WRAPPER, session)) in used:
+            session = secrets.token_hex(16)
+        return self.open(_WRAPPER, session)
+
+    def _opened(self, path: Path, agent: str) -> SessionVault:
+        vault = SessionVault(path, self._key)
+        if agent == _WRAPPER:
+            vault.suffix = _suffix(path.stem)
+        else:
+            vault.elsewhere = self._of_wrapper
+        return vault
+
+    def _of_wrapper(self, name: str) -> str | None:
+        """Return the value of a token that a wrapper of an MCP server has given out."""
+        type_name = name.rpartition("_")[0]
+        vaults = (each for each in stored(self._folder) if each.agent == _WRAPPER)
+        found = next((each for each in vaults if type_name.endswith(_suffix(each.name))), None)
+        return None if found is None else SessionVault(found.path, self._key).value(name)
+
+
+def _suffix(name: str) -> str:
+    """Return the end of the types of tokens that a wrapper's vault gives out."""
+    number = int(name.rpartition(".")[2], 16)
+    return "_" + "".join(_LETTERS[number >> shift & 15] for shift in (0, 4, 8))
 
 
 def folder_of(data_folder: Path) -> Path:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from dlpctl.agents.events import Event, EventKind, ToolClass, UnknownEventError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 _TEXTS = (EventKind.PROMPT, EventKind.FAILURE, EventKind.FILE, EventKind.DISPLAY)
 _OF_TOOLS = (EventKind.INPUT, EventKind.RESULT, EventKind.FAILURE)
@@ -43,6 +43,8 @@ class EventTable(NamedTuple):
     folder: str = "cwd"
     tool: str = "tool_name"
     arguments: str = "tool_input"
+    files: str = ""
+    """The field that lists the files that a prompt brings with it."""
     masks_results: bool = True
     masks_errors: bool = True
     keeps_arguments: bool = False
@@ -74,7 +76,17 @@ class EventTable(NamedTuple):
             masks_results=self.masks_results,
             masks_errors=self.masks_errors,
             keeps_arguments=self.keeps_arguments,
+            files=tuple(_files(_found(payload, self.files))),
         )
+
+
+def _files(listed: Any) -> Iterator[str]:
+    """Yield the paths in a list of files."""
+    for each in listed if isinstance(listed, list) else ():
+        path = _found(each, "file_path filePath path") if isinstance(each, dict) else each
+        if not isinstance(path, str):
+            raise UnknownEventError("the event has a file without a path")
+        yield path
 
 
 def ignored(names: str) -> dict[str, EventSource]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import os
 import subprocess
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 KEY_VARIABLE = "DLPCTL_API_KEY"
 _BROKEN = 1
+_GRACE = 4.0
 _SECONDS = 60
 
 
@@ -181,7 +183,11 @@ def answer(*, stay: bool) -> int:
     from dlpctl.cli.guards import answer as answer_event
 
     client.limit_time()
-    reply = answer_event(sys.stdin.buffer.read(client.LARGEST + 1), Path.cwd(), os.environ)
+    with Path(os.devnull).open("w") as nowhere:
+        # Where one long call keeps Python from seeing the signal, this ends the process.
+        faulthandler.dump_traceback_later(client.SECONDS + _GRACE, exit=True, file=nowhere)
+        reply = answer_event(sys.stdin.buffer.read(client.LARGEST + 1), Path.cwd(), os.environ)
+        faulthandler.cancel_dump_traceback_later()
     sys.stdout.buffer.write(reply.out.encode())
     sys.stdout.buffer.flush()
     sys.stderr.write(reply.error)

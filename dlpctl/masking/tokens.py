@@ -23,6 +23,9 @@ def token_type(type_name: str) -> str:
 class TokenStore:
     """The tokens that replace values. Equal values of a type have one token, and keep it."""
 
+    suffix = ""
+    """The end of the types of new tokens."""
+
     def __init__(self, values: Mapping[str, str] | None = None) -> None:
         """`values` are those of an earlier store: token name (`EMAIL_1`) to value."""
         self._values: dict[str, str] = {}
@@ -65,7 +68,7 @@ class TokenStore:
 
     def token(self, type_name: str, value: str) -> str:
         """Return the token of a value, a new one if there is none."""
-        kind = token_type(type_name)
+        kind = token_type(type_name) + self.suffix
         name = self._names.get((kind, value))
         if name is None:
             number = self._highest.get(kind, 0) + 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
@@ -17,7 +17,8 @@ class Call(NamedTuple):
     arguments: dict[str, Any]
 
 
-Turn = Call | str
+Turn = Call | str | Callable[[str], Call]
+"""A function makes the call from all that the model has received."""
 
 
 class StandIn:
@@ -30,15 +31,17 @@ class StandIn:
         self._lock = threading.Lock()
 
     def text(self) -> str:
-        return "\n".join(self.received)
+        text = "\n".join(self.received)
+        return text.replace("\\u003c", "<").replace("\\u003e", ">").replace("\\u0026", "&")
 
-    def turn(self, body: dict[str, Any]) -> tuple[int, Turn]:
+    def turn(self, body: dict[str, Any]) -> tuple[int, Call | str]:
         with self._lock:
             if not body.get("tools"):  # a title or a check of the quota
                 return 0, "ok"
             number = self._played
             self._played += 1
-            return number, self._script[min(number, len(self._script) - 1)]
+            turn = self._script[min(number, len(self._script) - 1)]
+            return number, turn(self.text()) if callable(turn) else turn
 
 
 @contextmanager
@@ -103,7 +106,7 @@ def serving(script: Sequence[Turn]) -> Iterator[tuple[StandIn, str]]:
         server.server_close()
 
 
-def _anthropic(number: int, turn: Turn) -> Iterator[dict[str, Any]]:
+def _anthropic(number: int, turn: Call | str) -> Iterator[dict[str, Any]]:
     usage = {"input_tokens": 1, "output_tokens": 1}
     message = {
         "id": f"msg_{number}",
@@ -131,7 +134,7 @@ def _anthropic(number: int, turn: Turn) -> Iterator[dict[str, Any]]:
     yield {"type": "message_stop"}
 
 
-def _responses(number: int, turn: Turn) -> Iterator[dict[str, Any]]:
+def _responses(number: int, turn: Call | str) -> Iterator[dict[str, Any]]:
     if isinstance(turn, Call) and "input" in turn.arguments and len(turn.arguments) == 1:
         item = {
             "type": "custom_tool_call",
@@ -141,13 +144,14 @@ def _responses(number: int, turn: Turn) -> Iterator[dict[str, Any]]:
             "input": turn.arguments["input"],
         }
     elif isinstance(turn, Call):
+        namespace, _, name = turn.tool.rpartition("__")
         item = {
             "type": "function_call",
             "id": f"fc_{number}",
             "call_id": f"call_{number}",
-            "name": turn.tool,
+            "name": name,
             "arguments": json.dumps(turn.arguments),
-        }
+        } | ({"namespace": namespace} if namespace else {})
     else:
         item = {
             "type": "message",
@@ -169,7 +173,7 @@ def _responses(number: int, turn: Turn) -> Iterator[dict[str, Any]]:
     yield {"type": "response.completed", "response": done}
 
 
-def _gemini(turn: Turn) -> dict[str, Any]:
+def _gemini(turn: Call | str) -> dict[str, Any]:
     part: dict[str, Any] = {"text": turn}
     if isinstance(turn, Call):
         part = {"functionCall": {"name": turn.tool, "args": turn.arguments}}
@@ -181,7 +185,7 @@ def _gemini(turn: Turn) -> dict[str, Any]:
     }
 
 
-def _chat(number: int, turn: Turn) -> Iterator[dict[str, Any]]:
+def _chat(number: int, turn: Call | str) -> Iterator[dict[str, Any]]:
     delta: dict[str, Any] = {"role": "assistant", "content": turn}
     if isinstance(turn, Call):
         function = {"name": turn.tool, "arguments": json.dumps(turn.arguments)}

@@ -261,6 +261,16 @@ def test_cursor_refuses_a_file_with_values(ask: Ask) -> None:
     assert MAIL not in str(told)
 
 
+def test_cursor_refuses_attached_files_with_values(ask: Ask, work: Path) -> None:
+    (work / "notes.md").write_text(f"To {MAIL}")
+    (work / "plain.md").write_text("Nothing")
+    (work / "broken.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0broken")
+    for name, passes in (("notes.md", False), ("plain.md", True), ("broken.png", False)):
+        attached = [{"type": "file", "file_path": str(work / name)}]
+        told = ask(cursor("beforeSubmitPrompt", prompt="See it", attachments=attached))
+        assert told["continue"] is passes, name
+
+
 def test_cursor_refuses_a_command_that_shows_a_file_with_values(ask: Ask, work: Path) -> None:
     (work / "a.env").write_text(f"MAIL={MAIL}\n")
     event = cursor("preToolUse", tool_name="Shell", tool_input={"command": "cat a.env"})

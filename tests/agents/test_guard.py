@@ -352,6 +352,23 @@ def test_two_processes_share_a_vault(claude: Claude, vaults: SessionVaults, tmp_
     assert learn(claude, "and cid@example.org") == "and <EMAIL_3>"
 
 
+def test_tokens_of_a_wrapped_server_are_its_own(claude: Claude, vaults: SessionVaults) -> None:
+    learn(claude)
+    wrappers = [vaults.open_wrapper() for _ in range(3)]
+    values = [f"person{number}.smith@example.com" for number in range(3)]
+    tokens = []
+    for wrapper, value in zip(wrappers, values, strict=True):
+        with wrapper.transaction():
+            tokens.append(wrapper.token("EMAIL", value))
+    assert len({*tokens, "<EMAIL_1>"}) == 4
+    assert learn(claude, " ".join(tokens)) == " ".join(tokens)
+    told = claude("PreToolUse", tool_name="Write", tool_input={"content": " ".join(tokens)})
+    assert told["hookSpecificOutput"]["updatedInput"]["content"] == " ".join(values)
+    assert learn(claude, f"Wrote {values[0]}") == f"Wrote {tokens[0]}"
+    forged = {"content": "<EMAIL_BBB_9> <EMAIL_BBB_1_1>"}
+    assert claude("PreToolUse", tool_name="Write", tool_input=forged) is None
+
+
 def test_a_purged_vault_is_begun_anew(claude: Claude, tmp_path: Path) -> None:
     learn(claude)
     sessions.purge(sessions.folder_of(tmp_path / "data"), 0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -20,12 +21,13 @@ from dlpctl.files.checking import FileChecker
 from dlpctl.preflight import Checker
 
 MAIL = "jane.doe@example.com"
+TOKEN = re.compile(r"<EMAIL_[A-Z]{3}_[1-9][0-9]*>")
 Message = dict[str, Any]
 
 
 @pytest.fixture
 def inspector(checker: Checker, vaults: SessionVaults) -> Inspector:
-    return Inspector(checker, FileChecker(checker), vaults.open("mcp", "s"))
+    return Inspector(checker, FileChecker(checker), vaults.open("claude-code", "s"))
 
 
 def call(number: int, name: str = "send", **arguments: Any) -> Message:
@@ -208,8 +210,11 @@ def test_a_server(wrapped: Callable[..., Any]) -> None:
     ran = wrapped(call(1, to=MAIL), {"method": "garbage"}, {"method": "half"})
     (line,) = ran.stdout.splitlines()
     answer = json.loads(line)
-    assert '"to": "<EMAIL_1>"' in answer["result"]["content"][0]["text"]
-    assert answer["result"]["content"][0]["text"].endswith("<EMAIL_2>")
+    told = answer["result"]["content"][0]["text"]
+    first, second = TOKEN.findall(told)
+    assert f'"to": "{first}"' in told
+    assert told.endswith(second)
+    assert first != second
     assert ran.returncode == 3
     assert b"not JSON was dropped" in ran.stderr
     assert b"in the middle of a message" in ran.stderr
@@ -219,7 +224,9 @@ def test_a_batch(wrapped: Callable[..., Any]) -> None:
     inner = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"data": MAIL}}
     ran = wrapped({"method": "batch", "params": inner})
     (line,) = ran.stdout.splitlines()
-    assert [each["params"]["data"] for each in json.loads(line)] == ["<EMAIL_1>"] * 2
+    first, second = (each["params"]["data"] for each in json.loads(line))
+    assert first == second
+    assert TOKEN.fullmatch(first)
     assert ran.returncode == 0
 
 

@@ -1,9 +1,11 @@
 """How long hooks of coding agents take, as whole processes, beside `python -S -c pass` in turns with
-them; and what an MCP server costs more with `dlpctl mcp wrap` before it.
+them; what an MCP server costs more with `dlpctl mcp wrap` before it; and how many of 200 values
+reach the models of all agents in played sessions.
 
     python tests/bench/agents.py [--json] [--short] [--home DIR]
 
 The first event works alone and leaves the warm process for the others, which is ended afterwards.
+Beside each figure stands its target, if it has one.
 """
 
 from __future__ import annotations
@@ -23,7 +25,22 @@ from pathlib import Path
 from typing import Any
 
 from dlpctl.agents import client
+from dlpctl.cli.guards import answer
 
+sys.path.insert(0, str(Path(__file__).parents[2]))
+from tests.agents.played import AGENTS, Planted, play
+
+TARGETS = {
+    "2 KB prompt, warm ms": "<= 45 on a quiet machine",
+    "2 KB prompt, warm ratio": "<= 3",
+    "1 MB result, warm ms": "<= 120",
+    "2 KB prompt, alone to mask": "<= 1.2",
+    "2 KB call, added by mcp wrap ms": "<= 3",
+    "different answers": "1",
+    "values that reach a model": "0",
+    "tokens in written files": "0",
+}
+REPETITIONS = 1_000
 WORDS = "The report of the second quarter is ready and the team has read it. "
 VALUES = "Write to john.doe@example.com about card 4111 1111 1111 1111. "
 
@@ -134,10 +151,8 @@ def measure(*, runs: int, home: Path | None) -> dict[str, float]:
             wrap = [sys.executable, "-m", "dlpctl", "mcp", "wrap", "--", *echo]
             direct = call_seconds(echo, runs * 5, environ)
             wrapped = call_seconds(wrap, runs * 5, environ)
-            answers = {
-                subprocess.run(hook, input=result(folder), capture_output=True, env=environ).stdout
-                for _ in range(max(runs // 4, 2))
-            }
+            answers = different_answers(folder, environ, REPETITIONS if runs > 4 else runs)
+            played = played_sessions(Path(folder), environ)
         finally:
             os.kill(process, signal.SIGTERM)
     return {
@@ -148,7 +163,38 @@ def measure(*, runs: int, home: Path | None) -> dict[str, float]:
         "2 KB prompt, alone ms": round(cold, 1),
         "2 KB prompt, alone to mask": round(cold / masked, 2),
         "2 KB call, added by mcp wrap ms": round((wrapped - direct) * 1e3, 2),
-        "different answers": len(answers),
+        "different answers": answers,
+        **played,
+    }
+
+
+def different_answers(folder: str, environ: dict[str, str], times: int) -> int:
+    """Return how many different answers the same session has, in so many repetitions of it."""
+    events = [prompt(folder), event("UserPromptSubmit", folder, prompt=VALUES)]
+    text = (WORDS * 40)[:1900] + VALUES
+    response = {"stdout": text, "stderr": "", "interrupted": False, "isImage": False}
+    events.append(
+        event("PostToolUse", folder, tool_name="Bash", tool_input={}, tool_response=response)
+    )
+    seen = {
+        "".join(answer(each, Path(folder), environ).out for each in events) for _ in range(times)
+    }
+    return len(seen)
+
+
+def played_sessions(folder: Path, environ: dict[str, str]) -> dict[str, float]:
+    def ask(payload: dict[str, Any]) -> Any:
+        reply = answer(json.dumps(payload).encode(), folder, environ)
+        if reply.status:
+            return reply.status, reply.error
+        return json.loads(reply.out) if reply.out else None
+
+    planted = Planted.drawn()
+    outcomes = [play(agent, ask, folder / "played", planted) for agent in AGENTS]
+    return {
+        "values that reach a model": sum(len(each.leaked) for each in outcomes),
+        "tokens in written files": sum(len(each.tokens) for each in outcomes),
+        "values restored in files": sum(len(each.restored) for each in outcomes),
     }
 
 
@@ -163,7 +209,7 @@ def main() -> None:
         print(json.dumps(figures, indent=2))
     else:
         for name, figure in figures.items():
-            print(f"{name:30} {figure}")
+            print(f"{name:32} {figure:8} {TARGETS.get(name, '')}")
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ def ask(caller: Caller, control: ControlPlane) -> Any:
         received.append(event)
         return b'{"decision":"block","reason":"no"}'
 
-    app = create_app(control, Options(), Log(caller.log, "json"), answer_event)
+    app = create_app(control, Options(answer_event=answer_event), Log(caller.log, "json"))
 
     def call(data: Any = EVENT, *, peer: str = "127.0.0.1", **headers: str) -> Any:
         sent = {"X-Service-API-Key": caller.key} | headers

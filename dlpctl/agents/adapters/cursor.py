@@ -31,7 +31,7 @@ _SOURCES = {
 _FOREIGN = {name[:1].upper() + name[1:]: source for name, source in _SOURCES.items()} | {
     "UserPromptSubmit": _SOURCES["beforeSubmitPrompt"]
 }
-"""It runs hooks of Claude Code under their names, too."""
+"""The names of the same events for hooks of Claude Code, which it runs, too."""
 TABLE = EventTable(
     NAME,
     TITLE,
@@ -46,6 +46,7 @@ TABLE = EventTable(
     ),
     session="conversation_id session_id",
     folder="cwd workspace_roots",
+    files="attachments",
     masks_results=False,
 )
 INSTALLATION = Installation(

@@ -9,7 +9,6 @@ Examples:
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -66,7 +65,6 @@ def wrap(
     agents = session.config.agents
     checker = session.checker(destination, policy or agents.policy, "token")
     vaults = SessionVaults(session.config.data_folder, session.key(), agents.vault_days)
-    vault = vaults.open("mcp", os.urandom(16).hex())
-    inspector = Inspector(checker, session.file_checker(checker), vault)
+    inspector = Inspector(checker, session.file_checker(checker), vaults.open_wrapper())
     wrapper = Wrapper(inspector, sys.stdin.buffer, sys.stdout.buffer)
     raise typer.Exit(wrapper.run(command))

@@ -52,7 +52,11 @@ def serve(
     session = Session(load_config(flags), None)
     config = session.config
     options = Options(
-        config.serve, str(unix_socket) if unix_socket else None, allow_remote, config.limits
+        config.serve,
+        str(unix_socket) if unix_socket else None,
+        allow_remote,
+        config.limits,
+        answer_over_http,
     )
     inspector = command(config.patterns, config.cache_folder)
-    run(config.data_folder, session.detector, options, inspector, answer_over_http)
+    run(config.data_folder, session.detector, options, inspector)
