@@ -158,10 +158,13 @@ class Detector:
         """Return whether nothing that is looked for is left to be compiled on demand."""
         return not self.first_pass.on_demand(self._wanted_sets)
 
-    def compile(self) -> None:
-        """Compile now what else is compiled on demand: for a process that reads much, or forks."""
+    def compile(self, progress: Callable[[int, int], object] | None = None) -> None:
+        """Compile now what else is compiled on demand: for a process that reads much, or forks.
+
+        `progress` is called with the number of patterns that are compiled, and of all.
+        """
         taggers = self._taggers if self._wants_tagged else None
-        self.first_pass.compile(self._wanted_sets, taggers.compile if taggers else None)
+        self.first_pass.compile(self._wanted_sets, taggers.compile if taggers else None, progress)
 
     @property
     def _wanted_sets(self) -> Iterable[int]:
