@@ -75,9 +75,12 @@ class Source:
         """Return the place of a path for an error: file, line and path."""
         if not self.name:
             return path
+        return f"{self.where(path)}: {path}" if path else self.where(path)
+
+    def where(self, path: str) -> str:
+        """Return the file of a path, with the line if that is known."""
         line = self._line(path)
-        where = f"{self.name}:{line}" if line else self.name
-        return f"{where}: {path}" if path else where
+        return f"{self.name}:{line}" if line else self.name
 
     def fail(self, path: str, problem: str) -> None:
         place = self.place(path)

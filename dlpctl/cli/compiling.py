@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _CLAIM, _CLAIM_SECONDS = "compiling", 300
 _LOW_PRIORITY = 19
+_BAR = 30
 
 
 def compile_afterwards(detector: Detector, cache: Cache) -> None:
@@ -44,6 +45,28 @@ def _start(detector: Detector, cache: Cache) -> None:
         start_new_session=True,
         cwd=cache.folder,
     )
+
+
+def compile_visibly(detector: Detector, *, quiet: bool = False) -> None:
+    """Compile the library now, with a bar on a terminal."""
+    from dlpctl.cli.progress import ERASE, can_be_redrawn
+
+    stream = None if quiet or not can_be_redrawn(sys.stderr) else sys.stderr
+
+    def show(compiled: int, total: int) -> None:
+        if stream is not None:
+            bar = ("#" * (_BAR * compiled // total)).ljust(_BAR, ".")
+            stream.write(f"{ERASE}dlpctl: compiling {total} patterns, once [{bar}]")
+            stream.flush()
+
+    if detector.is_compiled:
+        return
+    try:
+        detector.compile(show)
+    finally:
+        if stream is not None:
+            stream.write(ERASE)
+            stream.flush()
 
 
 def main(folder: str) -> None:

@@ -7,10 +7,13 @@ import re
 import secrets
 import shutil
 import string
+import sys
 import textwrap
 from typing import TYPE_CHECKING
 
+from dlpctl.cli.compiling import compile_visibly
 from dlpctl.cli.documents import cleaning_up
+from dlpctl.cli.progress import can_be_redrawn
 from dlpctl.cli.session import Session
 
 if TYPE_CHECKING:
@@ -62,6 +65,8 @@ def show() -> None:
     vendor = session.checker("VENDOR", "default")
     with cleaning_up():
         _show_pdf(printer, session.file_checker(vendor))
+    if can_be_redrawn(sys.stderr):
+        compile_visibly(session.detector())
     printer.line(printer.style("Try it", "bold"))
     printer.table(_NEXT, indent="  ")
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from dlpctl.scan.results import Summary
 
 _SHOWN_AFTER, _SHOWN_EVERY, _TICKS_EVERY = 1.0, 0.2, 0.5
-_ERASE = "\r\x1b[K"
+ERASE = "\r\x1b[K"
 
 
 class Progress:
@@ -25,7 +25,7 @@ class Progress:
     """
 
     def __init__(self, stream: TextIO | None) -> None:
-        self._stream = stream if stream is not None and stream.isatty() else None
+        self._stream = stream if can_be_redrawn(stream) else None
         self._started = time.monotonic()
         self._next = self._started + _SHOWN_AFTER
         self._is_shown = False
@@ -45,7 +45,7 @@ class Progress:
         self._is_shown = True
         looked = f"{counted(summary.files, 'file')}, {size_of(summary.bytes)}"
         self._looked = f"{looked}: {counted(summary.findings, 'finding')}"
-        self._stream.write(f"{_ERASE}dlpctl: {self._looked} ...")
+        self._stream.write(f"{ERASE}dlpctl: {self._looked} ...")
         self._stream.flush()
 
     def _tick(self, _number: int, _frame: object) -> None:
@@ -55,7 +55,7 @@ class Progress:
         self._next = now + _SHOWN_EVERY
         self._is_shown = True
         # The handler may run within a write to the stream, which cannot be entered twice.
-        shown = f"{_ERASE}dlpctl: {self._looked} ... {now - self._started:.0f} s"
+        shown = f"{ERASE}dlpctl: {self._looked} ... {now - self._started:.0f} s"
         with suppress(OSError):
             os.write(self._descriptor, shown.encode())
 
@@ -68,9 +68,14 @@ class Progress:
 
     def erase(self) -> None:
         if self._stream is not None and self._is_shown:
-            self._stream.write(_ERASE)
+            self._stream.write(ERASE)
             self._stream.flush()
             self._is_shown = False
+
+
+def can_be_redrawn(stream: TextIO | None) -> bool:
+    """Return whether a line of the stream can be written again."""
+    return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def _descriptor_of(stream: TextIO | None) -> int | None:

@@ -158,7 +158,7 @@ def _read(file: Path) -> str:
     try:
         with open_file(file) as opened:
             content = opened.read(_MAX_BYTES + 1)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):  # services have homes such as /dev/null
         return ""
     except OSError as problem:
         raise ConfigError(f"{file}: cannot be read: {problem.strerror}") from None

@@ -158,13 +158,14 @@ class Detector:
         """Return whether nothing that is looked for is left to be compiled on demand."""
         return not self.first_pass.on_demand()
 
-    def compile(self) -> None:
+    def compile(self, progress: Callable[[int, int], object] | None = None) -> None:
         """Compile now what else is compiled on demand: for a process that reads much, or forks.
 
         Patterns that were not asked for have a say where those that were find something.
+        `progress` is called with the number of patterns that are compiled, and of all.
         """
         taggers = self._taggers if self._wants_tagged else None
-        self.first_pass.compile(taggers.compile if taggers else None)
+        self.first_pass.compile(taggers.compile if taggers else None, progress)
 
     @property
     def widest(self) -> int:

@@ -78,7 +78,9 @@ def _make_key_file(path: Path) -> None:
         with suppress(FileExistsError), replacing(path, overwrite=False) as file:
             file.write(f"{secrets.token_hex(_KEY_BYTES)}\n".encode())
     except OSError as error:
-        raise VaultError(f"{path}: the key cannot be written: {error.strerror}") from None
+        raise VaultError(
+            f"{path}: the key cannot be written: {error.strerror}; set {KEY_VARIABLE}"
+        ) from None
 
 
 class Vault(TokenStore):

@@ -175,7 +175,10 @@ class _Rules:
             source.fail(path, "must name a category, a detection type or a pattern")
         elif self._catalogue and not is_known(selector, self._catalogue):
             hint = did_you_mean(selector, known_names(self._catalogue))
-            source.fail(path, f"{shown(name)} is not a category, detection type or pattern{hint}")
+            problem = f"{shown(name)} is not a category, detection type or pattern{hint}"
+            source.fail(
+                path, f"{problem}; a type of your own needs its pattern file or customPatterns"
+            )
         return selector
 
     def _selectors(self, table: Table, *, required: bool = False) -> tuple[str, ...]:

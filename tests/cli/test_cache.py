@@ -78,3 +78,21 @@ def test_a_first_use_at_a_terminal_compiles_the_rest_in_the_background(dlpctl, f
     os.close(mine)
     assert done.stdout == b"mail j***@example.com\n"
     wait_for(lambda: shown(dlpctl)["compiled"])
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="needs a terminal")
+def test_the_demonstration_compiles_all_with_a_bar_on_a_terminal(dlpctl, fresh):
+    mine, theirs = os.openpty()
+    environ = {**os.environ, "TERM": "xterm"}
+    command = [sys.executable, "-m", "dlpctl", "demo"]
+    done = subprocess.run(
+        command, stdout=subprocess.PIPE, stderr=theirs, env=environ, check=True, timeout=300
+    )
+    os.close(theirs)
+    shown = os.read(mine, 1 << 20).decode()
+    os.close(mine)
+    assert b"Try it" in done.stdout
+    assert "#" * 30 + "]" in shown
+    assert shown.endswith("\r\x1b[K")
+    assert "all patterns  yes" in dlpctl("cache", "show").out

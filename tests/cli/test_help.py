@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import shlex
+import subprocess
 import sys
 from pathlib import Path
 
@@ -111,3 +114,41 @@ def test_a_command_is_one_file(dlpctl, monkeypatch, tmp_path: Path) -> None:
     assert "toy\tGreet a name." in answer([], "to")
     assert answer(["toy", "-d"], "V") == ["VENDOR"]
     sys.modules.pop("dlpctl.cli.commands.toy")
+
+
+HELPS = """
+import json, os, sys
+from dlpctl.cli.main import run
+for path in json.loads(sys.argv[1]):
+    read, write = os.pipe()
+    if not (child := os.fork()):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        run([*path, "--help"])
+        os.write(write, " ".join(sys.modules).encode())
+        os._exit(0)
+    os.close(write)
+    with os.fdopen(read) as answer:
+        print(*path, answer.read(), sep="\\t")
+    os.waitpid(child, 0)
+"""
+HEAVY = {"asyncio", "cryptography", "flask", "hyperscan", "lxml", "pikepdf", "pydantic", "re2"}
+HEAVY |= {"rich", "sqlite3", "sqlite_utils", "ssl", "textual", "yaml", "jwt", "PIL"}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that are forked")
+def test_help_imports_little_so_that_it_comes_at_once() -> None:
+    """Those of subcommands import the same module; an eighth of a second is about 250 modules."""
+    paths = json.dumps([[], *(node.path for node in PROGRAM.children)])
+    done = subprocess.run(
+        [sys.executable, "-c", HELPS, paths],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=300,
+    )
+    assert done.stdout.count("\n") == 1 + len(PROGRAM.children)
+    for line in done.stdout.splitlines():
+        *path, modules = line.split("\t")
+        imported = modules.split()
+        assert not HEAVY & {name.partition(".")[0] for name in imported}, path
+        assert 100 < len(imported) < 250, path

@@ -93,12 +93,18 @@ def test_it_is_summed_up_filtered_and_sorted_by_keyboard(in_browser) -> None:
             select("type", "CLOUD_KEY");
             const keys = shown();
             select("type", "");
+            select("group", "folder");
+            const groups = [...document.querySelectorAll("tr.group")].map(row => row.textContent);
+            const violations = (await axe.run()).violations.map(one => one.id);
+            const under = document.querySelector("tr.group").nextElementSibling.dataset.folder;
+            select("group", "");
+            const ungrouped = document.querySelectorAll("tr.group").length;
             const buttons = [...document.querySelectorAll("thead button")];
             buttons.at(-1).focus();
             buttons.at(-1).click();
             const sorted = document.querySelector("[aria-sort]").getAttribute("aria-sort");
             return {
-                all, keys, sorted, least: first(),
+                all, keys, groups, violations, under, ungrouped, sorted, least: first(),
                 above: summary < document.querySelector(".findings").getBoundingClientRect().top,
                 focused: document.activeElement === buttons.at(-1),
             };
@@ -106,6 +112,9 @@ def test_it_is_summed_up_filtered_and_sorted_by_keyboard(in_browser) -> None:
     )
     assert found["all"] == "40 of 40 shown"
     assert found["keys"] == "14 of 40 shown"
+    assert len(found["groups"]) == 5
+    assert found["groups"][0] == "src: 8"
+    assert (found["under"], found["ungrouped"], found["violations"]) == ("src", 0, [])
     assert found["sorted"] == "ascending"
     assert "0.10" in found["least"]
     assert found["above"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dlpctl.cli import options
 from dlpctl.cli.app import App
+from dlpctl.cli.compiling import compile_visibly
 from dlpctl.cli.session import Session
 from dlpctl.detect.automaton.cache import Cache
 from dlpctl.errors import OutputError
@@ -56,7 +57,7 @@ def build(quiet: options.Quiet = False) -> None:
     unwritable = OutputError(f"{folder}: the cache cannot be written; see 'dlpctl doctor'")
     if not Cache(folder).is_writable():
         raise unwritable
-    session.detector().compile()
+    compile_visibly(session.detector(), quiet=quiet)
     if not session.detector().is_compiled:
         raise unwritable
     session.printer(quiet=quiet).line(f"all patterns are compiled in {folder}")

@@ -51,11 +51,14 @@ def list_patterns(
     """
     session = Session.begin(patterns)
     names = {name.upper() for name in split_names(types or "")}
+    listed = session.pattern_files()
+    _refuse_unknown(names, {name for each in listed for name in _names(each)}, "type")
+    _refuse_unknown({category.upper()} if category else set(), set(Category), "category")
     wanted = [
         pattern
-        for pattern in session.pattern_files()
+        for pattern in listed
         if (category is None or pattern.category.value == category.upper())
-        and (not names or names & {pattern.type, pattern.category.value, pattern.id.upper()})
+        and (not names or names & _names(pattern))
         and (search is None or search.casefold() in f"{pattern.id} {pattern.label}".casefold())
     ]
     printer = session.printer()
@@ -65,6 +68,16 @@ def list_patterns(
     rows = [(one.id, one.type, one.category.value, f"{one.score:.2f}", one.label) for one in wanted]
     printer.table(rows, head=("ID", "TYPE", "CATEGORY", "SCORE", "LABEL"))
     printer.line(printer.style(counted(len(wanted), "pattern"), "bold"))
+
+
+def _names(pattern: Pattern) -> set[str]:
+    return {pattern.type, pattern.category.value, pattern.id.upper()}
+
+
+def _refuse_unknown(names: set[str], known: set[str], noun: str) -> None:
+    for name in sorted(names - known):
+        hint = did_you_mean(name, sorted(known)) or "; see 'dlpctl help types'"
+        raise UsageError(f"{name!r} is not a {noun}{hint}")
 
 
 @app.command("types")

@@ -60,23 +60,33 @@ class FirstPass:
         """Return the sets that are not compiled completely."""
         return [each for each in self.sets if not each.is_complete]
 
-    def compile(self, beside: Callable[[], object] | None) -> None:
+    def compile(
+        self,
+        beside: Callable[[], object] | None,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> None:
         """Compile all sets completely in threads, since Hyperscan releases the lock of Python, and
         call `beside` meanwhile.
+
+        `progress` is told how many patterns are compiled, and of how many.
         """
         waiting = self.on_demand()
         if not waiting:
             return
-        from concurrent.futures import ThreadPoolExecutor
+        from concurrent.futures import ThreadPoolExecutor, as_completed
 
         # The largest first, so that none of them is left to the end alone.
         waiting.sort(key=len, reverse=True)
         with ThreadPoolExecutor() as threads:
-            done = [threads.submit(each.complete) for each in waiting]
+            sizes = {threads.submit(each.complete): len(each) for each in waiting}
             if beside is not None:
                 beside()
-            for each in done:
-                each.result()
+            compiled = 0
+            for done in as_completed(sizes):
+                done.result()
+                compiled += sizes[done]
+                if progress is not None:
+                    progress(compiled, sum(sizes.values()))
 
     def hits(self, data: bytes, sets: Iterable[int] | None = None) -> Hits:
         """Return the hits of all patterns, or of those in some sets, in valid UTF-8."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -34,14 +35,16 @@ def load_patterns(files: Iterable[Path]) -> list[Pattern]:
 
 
 def unique(patterns: Iterable[Pattern]) -> None:
+    """Raise `PatternError` for ids that are used twice."""
     seen: dict[str, Pattern] = {}
-    for pattern in patterns:
-        first = seen.setdefault(pattern.id, pattern)
-        if first is not pattern:
-            elsewhere = "the same file" if first.source == pattern.source else first.source
-            raise PatternError(
-                f"{pattern.source}: pattern '{pattern.id}': id is already used in {elsewhere}"
-            )
+    problems = [
+        f"{pattern.source}: pattern '{pattern.id}': id is already used in "
+        + ("the same file" if first.source == pattern.source else first.source)
+        for pattern in patterns
+        if (first := seen.setdefault(pattern.id, pattern)) is not pattern
+    ]
+    if problems:
+        raise PatternError("; ".join(problems), problems)
 
 
 def read_file(file: Path) -> list[Pattern]:
@@ -49,7 +52,8 @@ def read_file(file: Path) -> list[Pattern]:
     import tomllib
 
     try:
-        content = tomllib.loads(read_regular(file).decode("utf-8-sig"))
+        text = read_regular(file).decode("utf-8-sig")
+        content = tomllib.loads(text)
     except OSError as problem:
         raise PatternError(f"{file}: cannot be read: {problem.strerror or problem}") from None
     except UnicodeDecodeError as problem:
@@ -58,12 +62,17 @@ def read_file(file: Path) -> list[Pattern]:
         raise PatternError(f"{source}: is not TOML: {problem}") from None
     except RecursionError:
         raise PatternError(f"{source}: is not TOML: it is nested too deeply") from None
-    return parse_file(content, source)
+    return parse_file(content, source, text)
 
 
-def parse_file(content: Mapping[str, Any], source: str) -> list[Pattern]:
-    """Return the patterns of a file, or of a policy's `customPatterns` as `{"pattern": [...]}`."""
+def parse_file(content: Mapping[str, Any], source: str, text: str = "") -> list[Pattern]:
+    """Return the patterns of a file, or of a policy's `customPatterns` as `{"pattern": [...]}`.
+
+    All mistakes are raised together, with their lines in `text`.
+    """
     from dlpctl.detect.patterns.parse import parse_pattern
+    from dlpctl.mapping_lines import toml_lines
+    from dlpctl.mappings import Source
 
     for key in content:
         if key not in ("pattern", "fragments"):
@@ -81,7 +90,10 @@ def parse_file(content: Mapping[str, Any], source: str) -> list[Pattern]:
         or not all(isinstance(t, dict) for t in tables)
     ):
         raise PatternError(f"{source}: pattern is not a list of tables; write [[pattern]]")
-    return [parse_pattern(table, source, index, fragments) for index, table in enumerate(tables)]
+    read = Source(source, PatternError, cache(lambda: toml_lines(text)))
+    patterns = [parse_pattern(table, read, index, fragments) for index, table in enumerate(tables)]
+    read.problems.raise_any()
+    return patterns
 
 
 def _fragment(value: object, source: str) -> str:

@@ -1,4 +1,4 @@
-"""Parses the TOML table of a pattern file; every error names the file, the pattern and the key."""
+"""Parses the tables of a pattern file; every mistake names the file, its line, pattern and key."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from dlpctl.detect import validators
 from dlpctl.detect.patterns.labels import LABELLED_WIDTH, label_regexes
 from dlpctl.detect.patterns.model import AFTER, BEFORE, WIDEST, Context, Pattern, Possible
 from dlpctl.detect.patterns.syntax import VALUE, loosened, value_of
-from dlpctl.errors import PatternError, did_you_mean
+from dlpctl.errors import did_you_mean
+from dlpctl.mappings import Source
 from dlpctl.types import Category
 
 ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
@@ -19,14 +20,10 @@ _BEFORE = re.compile(r"\{\{(before|loosely):([a-z_]+)\}\}")
 
 
 def parse_pattern(
-    table: Mapping[str, Any], source: str, index: int, fragments: Mapping[str, str]
+    table: Mapping[str, Any], source: Source, index: int, fragments: Mapping[str, str]
 ) -> Pattern:
-    """Return a pattern from its table; `source` and `index` name it in errors."""
-    identifier = table.get("id")
-    usable = isinstance(identifier, str) and ID.fullmatch(identifier)
-    reader = _Reader(
-        table, f"{source}: pattern '{identifier}'" if usable else f"{source}: pattern[{index}]"
-    )
+    """Return a pattern from its table, or one that fits; mistakes are those of the source."""
+    reader = _Reader(table, source, index)
     identifier = reader.text("id", ID, "lower-case words joined by hyphens")
     category = reader.choice("category", [category.value for category in Category])
     context = reader.table("context")
@@ -66,7 +63,7 @@ def parse_pattern(
         references=reader.strings("references"),
         match=examples.strings("match") if examples else (),
         skip=examples.strings("skip") if examples else (),
-        source=source,
+        source=source.name,
     )
     for each in (reader, context, possible, examples):
         if each:
@@ -77,7 +74,7 @@ def parse_pattern(
 def _context(reader: _Reader) -> Context:
     words, against = reader.strings("words"), reader.strings("against")
     if not words and not against:
-        raise reader.error("words", "is missing")
+        reader.fail("words", "is missing")
     return Context(
         words=words,
         score=reader.number("score", 0.0, 1.0) if words else 0.0,
@@ -121,7 +118,8 @@ def _trigger(reader: _Reader, fragments: Mapping[str, str]) -> str:
         sought = VALUE if name == "value" else re.compile(re.escape(f"{{{{{name}}}}}"))
         at = sought.search(regex)
         if not at:
-            raise reader.error("trigger", f"names {name!r}, which is not in the regex")
+            reader.fail("trigger", f"names {name!r}, which is not in the regex")
+            return ""
         prefix = regex[: at.start()]
         return (
             loosened(_with_fragments(reader, prefix, fragments, "trigger"))
@@ -139,100 +137,129 @@ def _with_fragments(
     reader: _Reader, regex: str, fragments: Mapping[str, str], key: str = "regex"
 ) -> str:
     if "\0" in regex:
-        raise reader.error(key, "holds a character with the code 0; write \\x00")
+        reader.fail(key, "holds a character with the code 0; write \\x00")
 
     def expand(found: re.Match[str]) -> str:
         name = found[1]
         if name not in fragments:
-            raise reader.error(key, f"fragment {name!r} is not defined in this file")
-        return fragments[name]
+            reader.fail(key, f"fragment {name!r} is not defined in this file")
+        return fragments.get(name, "")
 
     regex = re.sub(r"\{\{([a-z_]+)\}\}", expand, regex)
     if len(VALUE.findall(regex)) > 1:
-        raise reader.error(
+        reader.fail(
             key, "has more than one group 'value'; write (?P<value>...) around the alternatives"
         )
     return regex
 
 
 class _Reader:
-    """Reads typed values from a TOML table; errors name the key."""
+    """Reads typed values from a TOML table. After a mistake, it returns a value that fits."""
 
-    def __init__(self, table: Mapping[str, Any], where: str, prefix: str = "") -> None:
+    def __init__(
+        self,
+        table: Mapping[str, Any],
+        source: Source,
+        index: int,
+        named: str = "",
+        prefix: str = "",
+    ) -> None:
+        """`prefix` is that of the keys in mistakes: empty in the table of the pattern itself."""
         self._table = table
-        self._where = where
+        self._source = source
+        self._index = index
         self._prefix = prefix
+        identifier = table.get("id")
+        is_usable = isinstance(identifier, str) and ID.fullmatch(identifier)
+        self._named = named or (f"pattern '{identifier}'" if is_usable else f"pattern[{index}]")
 
-    def error(self, key: str, problem: str) -> PatternError:
-        return PatternError(f"{self._where}: {self._prefix}{key} {problem}")
+    def fail(self, key: str, problem: str) -> None:
+        where = self._source.where(f"pattern[{self._index}].{self._prefix}{key}")
+        self._source.problems.add(f"{where}: {self._named}: {self._prefix}{key} {problem}")
 
-    def _value(
-        self, key: str, kind: type | tuple[type, ...], called: str, default: Any = None
-    ) -> Any:
+    def _value(self, key: str, kind: type | tuple[type, ...], called: str, default: Any) -> Any:
+        """Return a value of that kind; None after a mistake."""
         value = self._table.get(key, default)
         if value is None:
-            raise self.error(key, "is missing")
-        if not isinstance(value, kind) or isinstance(value, bool):
-            raise self.error(key, f"is not {called}")
-        return value
+            self.fail(key, "is missing")
+        elif not isinstance(value, kind) or isinstance(value, bool):
+            self.fail(key, f"is not {called}")
+        else:
+            return value
+        return None
 
     def text(self, key: str, form: re.Pattern[str] | None = None, described: str = "") -> str:
-        value: str = self._value(key, str, "a text")
+        value = self._value(key, str, "a text", None)
+        if value is None:
+            return "x"
         if not value.strip():
-            raise self.error(key, "is empty")
-        self._check_unicode(key, value)
-        if form and not form.fullmatch(value):
-            raise self.error(key, f"is not of the form: {described}")
-        return value
+            self.fail(key, "is empty")
+        elif not self._is_unicode(value):
+            self.fail(key, "holds half a character")
+        elif form and not form.fullmatch(value):
+            self.fail(key, f"is not of the form: {described}")
+        return str(value)
 
-    def _check_unicode(self, key: str, value: str) -> None:
+    @staticmethod
+    def _is_unicode(value: str) -> bool:
         try:
             value.encode()
         except UnicodeEncodeError:
-            raise self.error(key, "holds half a character") from None
+            return False
+        return True
 
     def choice(self, key: str, known: Sequence[str]) -> str:
-        value: str = self._value(key, str, "a text")
-        if value not in known:
-            raise self.error(
-                key, f"{value!r} is not one of {', '.join(known)}{did_you_mean(value, known)}"
-            )
-        return value
+        value = self._value(key, str, "a text", None)
+        if value in known:
+            return str(value)
+        if value is not None:
+            hint = did_you_mean(value, known)
+            self.fail(key, f"{value!r} is not one of {', '.join(known)}{hint}")
+        return known[0]
 
     def number(self, key: str, low: float, high: float, default: float | None = None) -> float:
-        value = float(self._value(key, (int, float), "a number", default))
-        if not low <= value <= high:
-            raise self.error(key, f"is not between {low:g} and {high:g}")
-        return value
+        value = self._value(key, (int, float), "a number", default)
+        return float(self._within(key, value, low, high))
 
     def integer(self, key: str, low: int, high: int, default: int | None = None) -> int:
-        value: int = self._value(key, int, "a whole number", default)
-        if not low <= value <= high:
-            raise self.error(key, f"is not between {low} and {high}")
-        return value
+        value = self._value(key, int, "a whole number", default)
+        return int(self._within(key, value, low, high))
+
+    def _within(self, key: str, value: float | None, low: float, high: float) -> float:
+        if value is not None and low <= value <= high:
+            return value
+        if value is not None:
+            self.fail(key, f"is not between {low:g} and {high:g}")
+        return low
 
     def boolean(self, key: str) -> bool:
         value = self._table.get(key, False)
         if not isinstance(value, bool):
-            raise self.error(key, "is neither true nor false")
-        return value
+            self.fail(key, "is neither true nor false")
+        return value is True
 
     def strings(
         self, key: str, refuse: Callable[[str], str | None] | None = None
     ) -> tuple[str, ...]:
-        values = self._value(key, list, "a list", [])
-        for at, value in enumerate(values):
+        fitting: list[str] = []
+        for at, value in enumerate(self._value(key, list, "a list", []) or ()):
             if not isinstance(value, str) or not value.strip():
-                raise self.error(f"{key}[{at}]", "is not a text")
-            self._check_unicode(f"{key}[{at}]", value)
-            if refuse and (problem := refuse(value)):
-                raise self.error(f"{key}[{at}]", problem)
-        return tuple(values)
+                self.fail(f"{key}[{at}]", "is not a text")
+            elif not self._is_unicode(value):
+                self.fail(f"{key}[{at}]", "holds half a character")
+            elif refuse and (problem := refuse(value)):
+                self.fail(f"{key}[{at}]", problem)
+            else:
+                fitting.append(value)
+        return tuple(fitting)
 
     def table(self, key: str) -> _Reader | None:
         if key not in self._table:
             return None
-        return _Reader(self._value(key, dict, "a table"), self._where, f"{key}.")
+        table = self._value(key, dict, "a table", None)
+        if table is None:
+            return None
+        return _Reader(table, self._source, self._index, self._named, f"{key}.")
 
     def refuse_unknown_keys(self) -> None:
         known = KEYS[self._prefix]
@@ -244,7 +271,7 @@ class _Reader:
                     if home is None
                     else f"; it belongs in pattern{'.' if home else ''}{home}".rstrip(".")
                 )
-                raise self.error(key, f"is not a known key{belongs or did_you_mean(key, known)}")
+                self.fail(key, f"is not a known key{belongs or did_you_mean(key, known)}")
 
 
 KEYS = {

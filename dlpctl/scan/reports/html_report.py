@@ -64,7 +64,7 @@ class Html(BaseReport):
             "Value": f"<code>{_shown(result.sample)}</code>" if result.sample else _dim("hidden"),
             "Score": f"{result.score:.2f}",
         }
-        data = {"type": result.type, "level": level, "folder": folder}
+        data = {"type": result.type, "level": level, "folder": folder, "file": result.path}
         named = " ".join(f'data-{name}="{_shown(value)}"' for name, value in data.items())
         row = "".join(f'<td data-label="{name}">{cell}</td>' for name, cell in cells.items())
         self._write(f'<tr class="finding" {named}>{row}</tr>\n')

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dlpctl.regex import lazy
 from dlpctl.scan.reports import (
     BaseReport,
     Setting,
@@ -15,6 +16,7 @@ from dlpctl.scan.results import Result, Skip, Summary
 
 _MOST_ROWS = 200
 """GitHub takes comments of up to 65,536 characters."""
+_TICKS = lazy("`+")
 _MARKS = {"error": "🔴", "warning": "🟡", "note": "⚪"}
 
 
@@ -63,7 +65,7 @@ class Markdown(BaseReport):
 def _code(text: str) -> str:
     """Return text as code in a cell of a table."""
     flat = printable(text).replace("|", "\\|")
-    fence = "``" if "`" in flat else "`"
+    fence = "`" * (1 + max(map(len, _TICKS.findall(flat)), default=0))
     space = " " if "`" in flat else ""
     return f"{fence}{space}{flat}{space}{fence}"
 

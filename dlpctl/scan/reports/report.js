@@ -1,7 +1,7 @@
 "use strict";
 const table = document.querySelector("table.findings"), summary = document.querySelector("#summary");
 const tools = document.querySelector(".tools"), shown = document.querySelector("#shown");
-const text = document.querySelector("#text");
+const text = document.querySelector("#text"), group = document.querySelector("#group");
 const rows = [...table.querySelectorAll("tr.finding")];
 const choices = ["type", "folder", "level"].map(name => [name, document.querySelector(`#${name}`)]);
 tools.before(summary);
@@ -19,8 +19,38 @@ function filter() {
     count += hit;
   }
   shown.textContent = `${count} of ${rows.length} shown`;
+  arrange();
 }
-for (const control of [text, ...choices.map(([, select]) => select)]) control.addEventListener("input", filter);
+function compare(one, other) {
+  return one.localeCompare(other, undefined, { numeric: true });
+}
+function arrange() {
+  table.querySelectorAll("tr.group").forEach(row => row.remove());
+  const body = table.tBodies[0], name = group.value;
+  if (!name) {
+    for (const row of rows) body.append(row);
+    return;
+  }
+  const groups = new Map();
+  for (const row of rows) {
+    const value = row.dataset[name];
+    if (!groups.has(value)) groups.set(value, []);
+    groups.get(value).push(row);
+  }
+  for (const value of [...groups.keys()].sort(compare)) {
+    const members = groups.get(value), count = members.filter(row => !row.hidden).length;
+    if (count) {
+      const head = body.insertRow(), cell = document.createElement("th");
+      head.className = "group";
+      cell.colSpan = 6;
+      cell.scope = "rowgroup";
+      cell.textContent = `${value}: ${count}`;
+      head.append(cell);
+    }
+    for (const row of members) body.append(row);
+  }
+}
+for (const control of [text, group, ...choices.map(([, select]) => select)]) control.addEventListener("input", filter);
 table.querySelectorAll("thead th").forEach((head, column, heads) => {
   const button = document.createElement("button");
   button.type = "button";
@@ -31,8 +61,8 @@ table.querySelectorAll("thead th").forEach((head, column, heads) => {
     heads.forEach(other => other.removeAttribute("aria-sort"));
     head.setAttribute("aria-sort", sign > 0 ? "ascending" : "descending");
     const key = row => row.cells[column].textContent;
-    rows.sort((one, other) => sign * key(one).localeCompare(key(other), undefined, { numeric: true }));
-    rows[0]?.parentNode.append(...rows);
+    rows.sort((one, other) => sign * compare(key(one), key(other)));
+    arrange();
   });
 });
 filter();
