@@ -126,7 +126,7 @@ def time_pages(control: ControlPlane, times: int) -> list[Timing]:
         "/console/checks?search=blocked",
         "/console/checks?search=iban+vendor",
         "/console/checks?search=zebra",
-        "/console/checks?search=pf_0000000000000000000",
+        "/console/checks?search=pf_00000000000000000000ab",
         f"/console/checks?search=phone&org={organization.slug}",
         f"/console/checks/{newest}?org=",
         "/console/audit",
