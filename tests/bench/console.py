@@ -39,10 +39,20 @@ TARGET = 0.3
 _DAYS = 120
 _ORGANIZATIONS = 20
 _PER_TRANSACTION = 1_000
-_TYPES = (
-    "EMAIL PHONE SSN CREDIT_CARD PERSON_NAME ADDRESS IBAN API_KEY PRIVATE_KEY PHI IP_ADDRESS"
-    " PASSPORT"
-).split()
+_TYPES = [
+    "EMAIL",
+    "PHONE",
+    "SSN",
+    "CREDIT_CARD",
+    "PERSON_NAME",
+    "ADDRESS",
+    "IBAN",
+    "API_KEY",
+    "PRIVATE_KEY",
+    "PHI",
+    "IP_ADDRESS",
+    "PASSPORT",
+]
 
 
 class Timing(NamedTuple):

@@ -31,7 +31,7 @@ class PageOf(NamedTuple):
 
 
 class _Chain:
-    """What the last verification in this process has found."""
+    """The result of the last verification in this process."""
 
     report: ChainReport | None = None
     verified_at = ""
@@ -75,9 +75,11 @@ def add_pages(pages: Pages) -> None:
         if visit.access.org_id is None:
             chain.report, chain.verified_at = report, visit.ask("get_head").created_at
         if report.intact:
-            visit.note(f"The chain is intact: {report.checked:,} checks, {report.events:,} events.")
+            visit.announce(
+                f"The chain is intact: {report.checked:,} checks, {report.events:,} events."
+            )
         else:
-            visit.note_problem(f"The chain is broken: {report.reason}")
+            visit.announce_problem(f"The chain is broken: {report.reason}")
         return see_other("/console/audit")
 
     pages.get("/console/checks", show_checks)

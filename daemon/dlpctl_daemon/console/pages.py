@@ -1,4 +1,4 @@
-"""What every page of the console has in common: who may see it, what is refused, and its frame."""
+"""The frame of every page of the console: who may see it, and what is refused."""
 
 from __future__ import annotations
 
@@ -100,15 +100,15 @@ class Visit(NamedTuple):
             **values,
         )
 
-    def note(self, text: str, secret: str = "") -> None:
+    def announce(self, text: str, secret: str = "") -> None:
         """Show a message on the next page."""
         self.session.notices.append(Notice("ok", text, secret))
 
-    def note_refusal(self, error: DlpctlError) -> None:
+    def announce_refusal(self, error: DlpctlError) -> None:
         """Show on the next page why something was refused."""
-        self.note_problem(" ".join(error.message.split()))
+        self.announce_problem(" ".join(error.message.split()))
 
-    def note_problem(self, text: str) -> None:
+    def announce_problem(self, text: str) -> None:
         self.session.notices.append(Notice("error", text))
 
 
