@@ -24,6 +24,8 @@ _FLAGS = (
     "--no-first-run",
     "--remote-debugging-pipe",
 )
+_PATIENCE = 20_000
+"""Milliseconds in which what a test waits for must happen."""
 _VIOLATIONS = """
     axe.run(document, {resultTypes: ["violations"]}).then(result => result.violations.map(
         each => [each.id, ...each.nodes.map(node => node.html)]))"""
@@ -89,12 +91,15 @@ class Page:
 
     def until(self, condition: str) -> None:
         """Wait until a condition holds in the page, whatever page is loaded meanwhile."""
-        wait = f"""new Promise(done => {{
+        wait = f"""new Promise((done, fail) => {{
+            setTimeout(() => fail(new Error("waited in vain")), {_PATIENCE});
             const look = () => ({condition}) ? done(true) : setTimeout(look, 20); look(); }})"""
-        for _ in range(20):
+        for _ in range(5):
             try:
                 self.run(wait)
-            except AssertionError:
+            except AssertionError as error:
+                if "waited in vain" in str(error):
+                    raise AssertionError(condition) from None
                 continue  # another page took the place of this one
             return
         raise AssertionError(condition)
