@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from http import HTTPStatus
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -82,8 +82,12 @@ class Visit(NamedTuple):
     def organization(self) -> Organization | None:
         """Return the organization that was chosen, or else the first."""
         found = self.ask("list_organizations")
-        chosen = (each for each in found if self.session.org in (each.slug, each.org_id))
-        return next(chosen, found[0] if found else None)
+        return _chosen(found, self.session.org) or (found[0] if found else None)
+
+    def choose(self, org: str) -> None:
+        """Let the pages be about an organization, by its id or slug, or else about all."""
+        found = _chosen(self.ask("list_organizations"), org)
+        self.session.org = found.slug if found else ""
 
     def page(self, template: str, title: str, **values: object) -> str:
         """Render a page in the frame of the console."""
@@ -178,8 +182,8 @@ class Pages:
                     return Response()
                 request.max_form_memory_size = limit
                 _check_csrf(visit.session)
-            elif "org" in request.args:
-                visit.session.org = request.args["org"]
+            elif "org" in request.args or visit.session.org:
+                visit.choose(request.args.get("org", visit.session.org))
             return handler(visit, **parameters)
 
         return view
@@ -193,6 +197,10 @@ class Pages:
         if _wants_json():
             return _json_error(message, error.http_status)
         return _error_page(error.http_status, message)
+
+
+def _chosen(organizations: Sequence[Organization], org: str) -> Organization | None:
+    return next((each for each in organizations if org in (each.slug, each.org_id)), None)
 
 
 def see_other(address: str) -> Response:

@@ -76,6 +76,10 @@ def test_a_page_is_about_the_organization_that_was_chosen(caller, person):
     assert "Checks 0 " in text_of(person.see("/console/", org="globex"))
     assert "Globex" in text_of(person.see("/console/policies"))
     assert "Checks 1 " in text_of(person.see("/console/", org=""))
+    person.see("/console/", org="globex")
+    caller("DELETE", "/api/organizations/globex")
+    assert "Checks 1 " in text_of(person.see("/console/"))
+    assert "Checks 1 " in text_of(person.see("/console/", org="nothing"))
 
 
 def test_a_token_of_one_organization_sees_no_other(caller, enter, token_of):
@@ -190,7 +194,7 @@ def test_scripts_in_values_are_text_on_each_page(caller, person, control):
     caller.check_file(b"write to jane.doe@corp.example.net", f"{SCRIPT}.txt")
     log = control.folder / "agents" / "audit.jsonl"
     log.parent.mkdir()
-    entry = {"tool": HOSTILE, "event": HOSTILE, "action": HOSTILE, "counts": {HOSTILE: HOSTILE}}
+    entry = {"tool": HOSTILE, "event": HOSTILE, "action": HOSTILE, "counts": {HOSTILE: 1, "A": HOSTILE}}
     log.write_text(json.dumps(entry) + '\n[]\nno json\n{"counts": [1]}\n')
     groups = caller("GET", "/api/orgs/acme/groups").json
     pages = [
@@ -206,10 +210,10 @@ def test_scripts_in_values_are_text_on_each_page(caller, person, control):
         f"/console/policies/new?from={HOSTILE}",
     ]
     for path in pages:
-        shown = person.client.get(path).text
-        assert SCRIPT not in shown, path
-        assert "<img" not in shown, path
-        assert "49" not in shown or "{{7*7}}" in shown, path
+        answer = person.client.get(path)
+        assert answer.status_code < 500, (path, caller.log.getvalue()[-500:])
+        assert SCRIPT not in answer.text, path
+        assert "<img" not in answer.text, path
     refused = person.do("create_group", path_org_id=HOSTILE, name=HOSTILE)
     assert SCRIPT not in refused.text
 
