@@ -194,7 +194,12 @@ def test_scripts_in_values_are_text_on_each_page(caller, person, control):
     caller.check_file(b"write to jane.doe@corp.example.net", f"{SCRIPT}.txt")
     log = control.folder / "agents" / "audit.jsonl"
     log.parent.mkdir()
-    entry = {"tool": HOSTILE, "event": HOSTILE, "action": HOSTILE, "counts": {HOSTILE: 1, "A": HOSTILE}}
+    entry = {
+        "tool": HOSTILE,
+        "event": HOSTILE,
+        "action": HOSTILE,
+        "counts": {HOSTILE: 1, "A": HOSTILE},
+    }
     log.write_text(json.dumps(entry) + '\n[]\nno json\n{"counts": [1]}\n')
     groups = caller("GET", "/api/orgs/acme/groups").json
     pages = [
