@@ -54,8 +54,12 @@ def add_pages(pages: Pages) -> None:
 
     def show_events(visit: Visit) -> Answer:
         offset = number_in("offset", 0, LARGEST_NUMBER)
-        found = visit.ask("list_events", limit=_PAGE, offset=offset, org_id=visit.scope)
-        page = PageOf.of("/console/audit", offset, len(found.items), found.total)
+        search = request.args.get("search", "")
+        found = visit.ask(
+            "list_events", limit=_PAGE, offset=offset, org_id=visit.scope, search=search
+        )
+        shown = len(found.items)
+        page = PageOf.of("/console/audit", offset, shown, found.total, search=search)
         head = visit.ask("get_head")
         report = chain.report if visit.access.org_id is None else None
         return visit.page(
@@ -63,6 +67,7 @@ def add_pages(pages: Pages) -> None:
             "Audit",
             items=found.items,
             page=page,
+            search=search,
             head=head,
             report=report,
             verified_at=chain.verified_at,

@@ -108,6 +108,13 @@ def test_checks_are_searched_and_shown(caller, person):
     assert "jane" not in shown
 
 
+def test_events_are_searched(caller, person):
+    shown = text_of(person.see("/console/audit", search="organization.CREATED"))
+    assert "1 to 1 of 1" in shown
+    assert "None" in text_of(person.see("/console/audit", search="zebra"))
+    assert caller("GET", "/api/audit/events?search=signed-in").json["total"] == 1
+
+
 def test_the_chain_is_verified_also_up_to_a_head(caller, person):
     caller.check()
     before = text_of(person.see("/console/audit"))
