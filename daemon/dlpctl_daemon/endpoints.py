@@ -53,7 +53,7 @@ class Service(NamedTuple):
     handlers: Mapping[str, Callable[..., object]]
     """The functions of operations that no method of the control plane does alone, by name."""
     sessions: Sessions
-    """Those of the console."""
+    """The sessions of the console."""
 
 
 class Call(NamedTuple):

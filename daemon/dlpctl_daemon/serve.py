@@ -64,10 +64,7 @@ def serve(
             gc.freeze()  # all objects of now are kept, and need no search for garbage
             sys.setswitchinterval(_TURN_SECONDS)
             housekeeping = Housekeeping(
-                control.maintenance,
-                options.settings.keep_days,
-                log,
-                metrics=app.service.metrics,
+                control.maintenance, options.settings.keep_days, log, metrics=app.service.metrics
             )
             housekeeping.start()
             where = address(listening)

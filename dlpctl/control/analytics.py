@@ -135,11 +135,11 @@ class Analytics:
         """Return the sums over all organizations that the access sees, or over one of them."""
         span = self._span(period)
         with self._core.store.reading() as connection:
-            one = access.org_id
+            seen = access.org_id
             if org_id is not None:
-                one = find_organization(connection, access, org_id)["org_id"]
+                seen = find_organization(connection, access, org_id)["org_id"]
             days, destinations, policies, types = (
-                connection.execute(sql, span.of(one)).fetchall()
+                connection.execute(sql, span.of(seen)).fetchall()
                 for sql in (_BY_DAY, _BY_DESTINATION, _BY_POLICY, _BY_TYPE)
             )
         return Overview(

@@ -53,11 +53,11 @@ _FOUND = "WHERE seq IN (SELECT seq FROM checks WHERE"
 _SORTED = ") ORDER BY seq DESC"
 
 
-_EVENTS_COUNTED = "SELECT count(*) FROM events WHERE :org_id IS NULL OR org_id = :org_id"
-_EVENTS = (
-    "SELECT * FROM events WHERE :org_id IS NULL OR org_id = :org_id"
-    " ORDER BY number DESC LIMIT :limit OFFSET :offset"
-)
+_SOME_EVENTS = """
+    FROM events WHERE (:org_id IS NULL OR org_id = :org_id) AND (:part = '' OR instr(
+        lower(action || ' ' || actor || ' ' || subject || ' ' || details), :part))"""
+_EVENTS_COUNTED = " ".join(("SELECT count(*)", _SOME_EVENTS))
+_EVENTS = " ".join(("SELECT *", _SOME_EVENTS, "ORDER BY number DESC LIMIT :limit OFFSET :offset"))
 _SOMETHING = "something does not match; a token for all organizations sees what"
 
 
@@ -212,14 +212,18 @@ class Audit:
         limit: int = LIMIT.default,
         offset: int = OFFSET.default,
         org_id: str | None = None,
+        search: str | None = None,
     ) -> EventPage:
         """Return the newest events first: administrative changes and uses of keys."""
+        part = (search or "").strip().lower()
+        if len(part) > MAX_SEARCH:
+            fail("search", f"is longer than {MAX_SEARCH} characters")
         limit, offset = LIMIT.read(limit, "limit"), OFFSET.read(offset, "offset")
         with self._core.store.reading() as connection:
             wanted = _filter(connection, access, org_id, None)
             if wanted is None:
                 return EventPage((), limit, offset, 0)
-            values = wanted.values() | {"limit": limit, "offset": offset}
+            values = wanted.values() | {"limit": limit, "offset": offset, "part": part}
             total = connection.execute(_EVENTS_COUNTED, values).fetchone()[0]
             rows = connection.execute(_EVENTS, values).fetchall()
         return EventPage(tuple(_event(row) for row in rows), limit, offset, total)

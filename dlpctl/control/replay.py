@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from dlpctl.policy.model import Policy
     from dlpctl.policy.rules import Catalogue
 
-_STRICTNESS = {decision: place for place, decision in enumerate(Decision)}
+_STRICTNESS = {decision: number for number, decision in enumerate(Decision)}
 
 
 class RecordedCheck(NamedTuple):
-    """What the log has of a check."""
+    """A check as the log has it."""
 
     preflight_id: str
     created_at: str

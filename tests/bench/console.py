@@ -54,6 +54,8 @@ _TYPES = [
     "PASSPORT",
 ]
 
+_VERBS = {"ALLOWED_WITH_MASKING": "Masked", "BLOCKED": "Blocked because of"}
+
 
 class Timing(NamedTuple):
     """The time of a page: its 95th percentile on the wall, and the median on the processor."""
@@ -82,8 +84,9 @@ def fill(control: ControlPlane, checks: int) -> None:
 
     def entry(number: int) -> Entry:
         moment = start + timedelta(days=_DAYS) * (number / checks)
-        found = choose.sample(_TYPES, choose.randrange(4))
-        counts = [(name, choose.randrange(1, 6), None) for name in found]
+        found = {_TYPES[min(int(choose.expovariate(0.5)), len(_TYPES) - 1)] for _ in range(2)}
+        found = found if choose.random() < 0.7 else set()
+        counts = [(name, 1 + int(choose.expovariate(0.9)), None) for name in sorted(found)]
         named = " and ".join(f"{count} {name}" for name, count, _ in counts)
         outcomes = ("ALLOWED_WITH_MASKING", "ALLOWED_WITH_MASKING", "BLOCKED")
         decision = choose.choice(outcomes) if counts else "ALLOWED"
@@ -94,7 +97,7 @@ def fill(control: ControlPlane, checks: int) -> None:
             written(moment),
             choose.choice(("AI_TOOL", "VENDOR", "CUSTOMER")),
             decision,
-            f"Masked {named}; nothing blocked" if counts else "Nothing found",
+            f"{_VERBS[decision]} {named} for this destination" if counts else "Nothing found",
             tuple(counts),
             "1.0",
             choose.randrange(100, 5_000),
@@ -136,7 +139,7 @@ def time_pages(control: ControlPlane, times: int) -> list[Timing]:
         "/console/checks?search=blocked",
         "/console/checks?search=iban+vendor",
         "/console/checks?search=zebra",
-        "/console/checks?search=pf_0000000000000000000",
+        "/console/checks?search=pf_00000000000000000000ab",
         f"/console/checks?search=phone&org={organization.slug}",
         f"/console/checks/{newest}?org=",
         "/console/audit",

@@ -158,7 +158,6 @@ def test_credentials(caller):
 @pytest.mark.parametrize(
     "path",
     [
-        "/",
         "/api",
         "/api/orgs",
         "/api/organizations/",

@@ -53,11 +53,11 @@ def act(visit: Visit, operation: str) -> Answer:
     except DlpctlError as error:
         if error.http_status >= 500:
             raise
-        visit.note_refusal(error)
+        visit.announce_refusal(error)
         visit.session.refused = (operation, form.to_dict())
         return see_other(form.get("here", after))
     secret = plain(answer).get(_SHOWN_ONCE.get(operation), "") if answer is not None else ""
-    visit.note(_DONE[operation], secret)
+    visit.announce(_DONE[operation], secret)
     return see_other(after)
 
 

@@ -105,9 +105,9 @@ def save(visit: Visit, policy_id: str) -> Answer:
     except DlpctlError as error:
         if error.http_status >= 500:
             raise
-        visit.note_refusal(error)
+        visit.announce_refusal(error)
         return _editor(visit, organization, policy, text)
-    visit.note(f"{stored.name} was saved as version {stored.version}.")
+    visit.announce(f"{stored.name} was saved as version {stored.version}.")
     return see_other(address(f"{_LIST}/{stored.policy_id}"))
 
 
@@ -118,7 +118,7 @@ def lint(visit: Visit) -> Answer:
         found = plain(visit.ask("lint_policy", {"policy": draft.to_dict()}))
     except PolicyError as error:
         problems = error.problems or [error.message]
-        found = [{"level": "error", "place": "", "message": each} for each in problems]
+        found = [{"level": "error", "path": "", "message": each} for each in problems]
     return json_response(found, 200)
 
 

@@ -22,7 +22,7 @@ _REFERENCE = "#/components/schemas/"
 class Input(NamedTuple):
     name: str
     label: str
-    kind: str
+    type: str
     """`text`, `long`, `number`, `date`, `color`, `flag`, `choice` or `choices`."""
     hint: str
     options: Sequence[tuple[str, str]]
@@ -53,11 +53,11 @@ def inputs_of(
         if nested := _nested(field):
             yield from inputs_of(nested, value or {}, choices, f"{full}.")
         elif field.schema is not None:
-            kind, options = _kind(name, field, choices)
+            input_type, options = _input_type(name, field, choices)
             hint = str(field.schema.get("description", ""))
-            is_required = field.default is REQUIRED and kind not in ("flag", "choices")
+            is_required = field.default is REQUIRED and input_type not in ("flag", "choices")
             label = name.replace("_", " ").capitalize().replace(" id", " ID")
-            yield Input(full, label, kind, hint, options, _shown(value), is_required)
+            yield Input(full, label, input_type, hint, options, _shown(value), is_required)
 
 
 def body_of(shape: type[Request], form: MultiDict[str, str]) -> dict[str, Any]:
@@ -75,14 +75,14 @@ def _fields(
             if inner := dict(_fields(nested, form, named, f"{full}.")):
                 yield name, inner
         elif full in named:
-            kind, _ = _kind(name, field, {})
+            input_type, _ = _input_type(name, field, {})
             given = form.get(full, "").strip()
-            if kind == "flag":
+            if input_type == "flag":
                 yield name, given == "true"
-            elif kind == "choices":
+            elif input_type == "choices":
                 yield name, form.getlist(full)
             elif given:
-                yield name, _number(given) if kind == "number" else given
+                yield name, _number(given) if input_type == "number" else given
             elif field.default is REQUIRED or _may_be_empty(field):
                 yield name, ""
             elif _is_nullable(field):
@@ -95,7 +95,7 @@ def _nested(field: Field) -> type[Request] | None:
     return shape if shape is not None and issubclass(shape, Request) else None
 
 
-def _kind(name: str, field: Field, choices: Choices) -> tuple[str, Sequence[tuple[str, str]]]:
+def _input_type(name: str, field: Field, choices: Choices) -> tuple[str, Sequence[tuple[str, str]]]:
     schema = field.schema or {}
     types = schema.get("type", "string")
     if types == "array":

@@ -31,7 +31,7 @@ class PageOf(NamedTuple):
 
 
 class _Chain:
-    """What the last verification in this process has found."""
+    """The result of the last verification in this process."""
 
     report: ChainReport | None = None
     verified_at = ""
@@ -54,8 +54,12 @@ def add_pages(pages: Pages) -> None:
 
     def show_events(visit: Visit) -> Answer:
         offset = number_in("offset", 0, LARGEST_NUMBER)
-        found = visit.ask("list_events", limit=_PAGE, offset=offset, org_id=visit.scope)
-        page = PageOf.of("/console/audit", offset, len(found.items), found.total)
+        search = request.args.get("search", "")
+        found = visit.ask(
+            "list_events", limit=_PAGE, offset=offset, org_id=visit.scope, search=search
+        )
+        shown = len(found.items)
+        page = PageOf.of("/console/audit", offset, shown, found.total, search=search)
         head = visit.ask("get_head")
         report = chain.report if visit.access.org_id is None else None
         return visit.page(
@@ -63,6 +67,7 @@ def add_pages(pages: Pages) -> None:
             "Audit",
             items=found.items,
             page=page,
+            search=search,
             head=head,
             report=report,
             verified_at=chain.verified_at,
@@ -75,9 +80,11 @@ def add_pages(pages: Pages) -> None:
         if visit.access.org_id is None:
             chain.report, chain.verified_at = report, visit.ask("get_head").created_at
         if report.intact:
-            visit.note(f"The chain is intact: {report.checked:,} checks, {report.events:,} events.")
+            visit.announce(
+                f"The chain is intact: {report.checked:,} checks, {report.events:,} events."
+            )
         else:
-            visit.note_problem(f"The chain is broken: {report.reason}")
+            visit.announce_problem(f"The chain is broken: {report.reason}")
         return see_other("/console/audit")
 
     pages.get("/console/checks", show_checks)

@@ -32,7 +32,7 @@ def show(visit: Visit) -> Answer:
         total=sum(totals.values()),
         days=columns(days, _OUTCOMES),
         destinations=destinations,
-        types=_bars(types[:_MOST_TYPES], [f"to{place}" for place in range(len(destinations))]),
+        types=_bars(types[:_MOST_TYPES], [f"to{number}" for number in range(len(destinations))]),
         other_types=len(types[_MOST_TYPES:]),
         policies=_bars([(each, _decided(each)) for each in sums.policies], _OUTCOMES),
         by_destination=_bars([(each, _decided(each)) for each in sums.destinations], _OUTCOMES),

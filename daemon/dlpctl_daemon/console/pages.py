@@ -1,8 +1,8 @@
-"""What every page of the console has in common: who may see it, what is refused, and its frame."""
+"""The frame of every page of the console: who may see it, and what is refused."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from http import HTTPStatus
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -82,8 +82,12 @@ class Visit(NamedTuple):
     def organization(self) -> Organization | None:
         """Return the organization that was chosen, or else the first."""
         found = self.ask("list_organizations")
-        chosen = (each for each in found if self.session.org in (each.slug, each.org_id))
-        return next(chosen, found[0] if found else None)
+        return _chosen(found, self.session.org) or (found[0] if found else None)
+
+    def choose(self, org: str) -> None:
+        """Let the pages be about an organization, by its id or slug, or else about all."""
+        found = _chosen(self.ask("list_organizations"), org)
+        self.session.org = found.slug if found else ""
 
     def page(self, template: str, title: str, **values: object) -> str:
         """Render a page in the frame of the console."""
@@ -100,15 +104,15 @@ class Visit(NamedTuple):
             **values,
         )
 
-    def note(self, text: str, secret: str = "") -> None:
+    def announce(self, text: str, secret: str = "") -> None:
         """Show a message on the next page."""
         self.session.notices.append(Notice("ok", text, secret))
 
-    def note_refusal(self, error: DlpctlError) -> None:
+    def announce_refusal(self, error: DlpctlError) -> None:
         """Show on the next page why something was refused."""
-        self.note_problem(" ".join(error.message.split()))
+        self.announce_problem(" ".join(error.message.split()))
 
-    def note_problem(self, text: str) -> None:
+    def announce_problem(self, text: str) -> None:
         self.session.notices.append(Notice("error", text))
 
 
@@ -178,8 +182,8 @@ class Pages:
                     return Response()
                 request.max_form_memory_size = limit
                 _check_csrf(visit.session)
-            elif "org" in request.args:
-                visit.session.org = request.args["org"]
+            elif "org" in request.args or visit.session.org:
+                visit.choose(request.args.get("org", visit.session.org))
             return handler(visit, **parameters)
 
         return view
@@ -193,6 +197,10 @@ class Pages:
         if _wants_json():
             return _json_error(message, error.http_status)
         return _error_page(error.http_status, message)
+
+
+def _chosen(organizations: Sequence[Organization], org: str) -> Organization | None:
+    return next((each for each in organizations if org in (each.slug, each.org_id)), None)
 
 
 def see_other(address: str) -> Response:

@@ -35,7 +35,7 @@ class Session:
         self.token_id = token_id
         self.csrf = secrets.token_urlsafe(32)
         self.org = ""
-        """The organization that the pages are about; empty means all."""
+        """The slug of the organization that the pages are about; empty means all."""
         self.notices: list[Notice] = []
         self.refused: tuple[str, Mapping[str, str]] = ("", {})
         """The operation and fields of a form that was refused, to be corrected."""

@@ -1,4 +1,4 @@
-"""How values are shown to people."""
+"""Formats values for people."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from dlpctl_daemon.console.pages import Answer, Pages, Visit
 
 _TAIL_BYTES = 1 << 18
 _SHOWN = 200
-_FIELDS = ("time", "event", "tool", "action")
+_FIELDS = ("time", "session", "event", "tool", "action")
 
 
 def show(visit: Visit) -> Answer:
@@ -50,9 +50,9 @@ def _entries(file: Path) -> Iterator[dict[str, Any]]:
             continue
         if isinstance(entry, dict):
             counts = entry.get("counts")
+            found = counts.items() if isinstance(counts, dict) else ()
             yield {name: str(entry.get(name) or "-") for name in _FIELDS} | {
-                "session": str(entry.get("session") or "-"),
-                "counts": counts if isinstance(counts, dict) else {},
+                "counts": {name: count for name, count in found if isinstance(count, int)}
             }
 
 

@@ -146,7 +146,9 @@ resource.operation(
     "audit.events",
     EventPage,
     "List administrative changes and the first use of each key on a day, the newest first",
-    query=_PAGE | _OF_ORG,
+    query=_PAGE
+    | _OF_ORG
+    | {"search": fields.text("a part of action, ids or details", longest=MAX_SEARCH)},
 )
 resource.operation(
     "get_head",

@@ -183,7 +183,7 @@ class Problem(Answer):
 
     level: str = fields.text("error, warning or note")
     code: str = fields.text()
-    place: str = fields.text("such as rules[2]; empty for the policy itself")
+    path: str = fields.text("such as rules[2]; empty for the policy itself")
     message: str = fields.text()
 
 

@@ -11,7 +11,7 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome") or ""
 AXE = Path(os.environ.get("AXE_CORE", "node_modules/axe-core")) / "axe.min.js"
@@ -24,6 +24,8 @@ _FLAGS = (
     "--no-first-run",
     "--remote-debugging-pipe",
 )
+_PATIENCE = 20_000
+"""Milliseconds in which what a test waits for must happen."""
 _VIOLATIONS = """
     axe.run(document, {resultTypes: ["violations"]}).then(result => result.violations.map(
         each => [each.id, ...each.nodes.map(node => node.html)]))"""
@@ -32,9 +34,9 @@ _VIOLATIONS = """
 class Page:
     """A tab."""
 
-    def __init__(self, send: int, receive: int) -> None:
+    def __init__(self, send: int, received: IO[bytes]) -> None:
         self._send = send
-        self._received = os.fdopen(receive, "rb", buffering=1 << 16)
+        self._received = received
         self._numbers = itertools.count(1)
         self._buffer = b""
         self._session = ""
@@ -60,7 +62,7 @@ class Page:
 
     def _read(self) -> dict[str, Any]:
         while b"\0" not in self._buffer:
-            piece = self._received.read1(1 << 16)
+            piece = self._received.read(1 << 16)
             assert piece, "the browser has ended"
             self._buffer += piece
         line, _, self._buffer = self._buffer.partition(b"\0")
@@ -89,12 +91,15 @@ class Page:
 
     def until(self, condition: str) -> None:
         """Wait until a condition holds in the page, whatever page is loaded meanwhile."""
-        wait = f"""new Promise(done => {{
+        wait = f"""new Promise((done, fail) => {{
+            setTimeout(() => fail(new Error("waited in vain")), {_PATIENCE});
             const look = () => ({condition}) ? done(true) : setTimeout(look, 20); look(); }})"""
-        for _ in range(20):
+        for _ in range(5):
             try:
                 self.run(wait)
-            except AssertionError:
+            except AssertionError as error:
+                if "waited in vain" in str(error):
+                    raise AssertionError(condition) from None
                 continue  # another page took the place of this one
             return
         raise AssertionError(condition)
@@ -148,8 +153,9 @@ def chromium(profile: Path) -> Iterator[Page]:
     ) as process:
         os.close(to_browser)
         os.close(from_browser)
-        try:
-            yield Page(send, receive)
-        finally:
-            os.close(send)
-            process.terminate()
+        with os.fdopen(receive, "rb", buffering=0) as answers:
+            try:
+                yield Page(send, answers)
+            finally:
+                os.close(send)
+                process.terminate()

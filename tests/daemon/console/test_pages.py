@@ -76,6 +76,10 @@ def test_a_page_is_about_the_organization_that_was_chosen(caller, person):
     assert "Checks 0 " in text_of(person.see("/console/", org="globex"))
     assert "Globex" in text_of(person.see("/console/policies"))
     assert "Checks 1 " in text_of(person.see("/console/", org=""))
+    person.see("/console/", org="globex")
+    caller("DELETE", "/api/organizations/globex")
+    assert "Checks 1 " in text_of(person.see("/console/"))
+    assert "Checks 1 " in text_of(person.see("/console/", org="nothing"))
 
 
 def test_a_token_of_one_organization_sees_no_other(caller, enter, token_of):
@@ -102,6 +106,13 @@ def test_checks_are_searched_and_shown(caller, person):
     assert "EMAIL 1" in shown
     assert "a text of 34 B" in shown
     assert "jane" not in shown
+
+
+def test_events_are_searched(caller, person):
+    shown = text_of(person.see("/console/audit", search="organization.CREATED"))
+    assert "1 to 1 of 1" in shown
+    assert "None" in text_of(person.see("/console/audit", search="zebra"))
+    assert caller("GET", "/api/audit/events?search=signed-in").json["total"] == 1
 
 
 def test_the_chain_is_verified_also_up_to_a_head(caller, person):
@@ -190,7 +201,12 @@ def test_scripts_in_values_are_text_on_each_page(caller, person, control):
     caller.check_file(b"write to jane.doe@corp.example.net", f"{SCRIPT}.txt")
     log = control.folder / "agents" / "audit.jsonl"
     log.parent.mkdir()
-    entry = {"tool": HOSTILE, "event": HOSTILE, "action": HOSTILE, "counts": {HOSTILE: HOSTILE}}
+    entry = {
+        "tool": HOSTILE,
+        "event": HOSTILE,
+        "action": HOSTILE,
+        "counts": {HOSTILE: 1, "A": HOSTILE},
+    }
     log.write_text(json.dumps(entry) + '\n[]\nno json\n{"counts": [1]}\n')
     groups = caller("GET", "/api/orgs/acme/groups").json
     pages = [
@@ -206,10 +222,10 @@ def test_scripts_in_values_are_text_on_each_page(caller, person, control):
         f"/console/policies/new?from={HOSTILE}",
     ]
     for path in pages:
-        shown = person.client.get(path).text
-        assert SCRIPT not in shown, path
-        assert "<img" not in shown, path
-        assert "49" not in shown or "{{7*7}}" in shown, path
+        answer = person.client.get(path)
+        assert answer.status_code < 500, (path, caller.log.getvalue()[-500:])
+        assert SCRIPT not in answer.text, path
+        assert "<img" not in answer.text, path
     refused = person.do("create_group", path_org_id=HOSTILE, name=HOSTILE)
     assert SCRIPT not in refused.text
 

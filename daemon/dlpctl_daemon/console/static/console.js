@@ -22,12 +22,18 @@ const menu = document.querySelector("details.menu");
 if (menu && matchMedia("(max-width: 56rem)").matches) menu.open = false;
 
 const entrance = document.getElementById("sign-in");
-if (entrance && location.hash.length > 1) {
+
+function enterByLink() {
   const code = location.hash.slice(1);
+  if (!entrance || !code) return;
   history.replaceState(null, "", location.pathname + location.search);
   entrance.elements.token.value = code;
   entrance.requestSubmit();
 }
+
+// A link that is opened in a tab with this page changes nothing but the part with the code.
+addEventListener("hashchange", enterByLink);
+enterByLink();
 
 // Asks the service with the session of this page.
 async function ask(address, body) {

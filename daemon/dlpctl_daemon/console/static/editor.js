@@ -24,7 +24,7 @@ function showProblems(problems) {
       button.addEventListener("click", () => goToLine(Number(line)));
       item.append(button, " ");
     }
-    item.append(problem.place ? `${problem.place}: ${text}` : text);
+    item.append(problem.path ? `${problem.path}: ${text}` : text);
     return item;
   }));
   const errors = problems.filter(problem => problem.level === "error").length;
