@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import compress
 from operator import add
 from typing import NamedTuple
@@ -20,6 +21,14 @@ _USUAL_NAME = 28
 _DELIMITERS = (b"\t", b"|", b";", b",", b"  ")
 _RULE = lazy(rb"[\s|:+=-]+")
 _INSERT = lazy(rb"insert\s+into\s[^(]*\(.*\)\s*values\s*", re.IGNORECASE | re.DOTALL)
+_BARE_INSERT = lazy(rb"insert\s+into\s+([^\s(]+)\s*values\s*", re.IGNORECASE)
+_COPY = lazy(rb"copy\s+[^\s(]+\s*\((.*)\)\s*from\s+stdin[^\n]*\n", re.IGNORECASE | re.DOTALL)
+_DEFINITION = lazy(rb"\s*[`\"\[]?([\w$]+)[^,()]*(?:\([^()]*\)[^,()]*)*([,)])")
+_NO_COLUMNS = frozenset(
+    (b"primary", b"unique", b"key", b"index", b"constraint", b"foreign", b"check")
+)
+_CREATE = lazy(rb"(?i)create\s+table(?=\s)[^(]{0,80}?[\s.`\"\[]([\w$]+)[`\"\]]?\s*\(")
+_NAME_QUOTES = b'`"[]'
 _SQL_VALUE = lazy(rb"\s*(?:N?'((?:[^']|'')*)'|([^,()']*(?:\([^()]*\))?))\s*([,)])")
 _SQL_NEXT = lazy(rb"\s*,?\s*\(")
 _QUOTES = b"\"'` \t"
@@ -59,11 +68,19 @@ def sensitive_cells(
             yield cells
         if not place:
             table.header = b""
+    created = _Created(data, words)
     for start, end in headers:
         if start < place:  # the row of a table that was read
             continue
         line = data[start:end]
         place = end
+        if bare := _BARE_INSERT.fullmatch(line):
+            for cells in _sql_rows(data, end, created.names(_unqualified(bare[1]))):
+                place = max(place, cells.end)
+                yield cells
+            continue
+        if copied := _COPY.fullmatch(line):
+            line = b"\t".join(copied[1].split(b","))
         of_rows = line[:1] != b"<" and not _INSERT.fullmatch(line)
         if _may_name(line) and (not of_rows or _may_go_on(data, end, line)) and words.are_in(line):
             if of_rows:
@@ -72,10 +89,17 @@ def sensitive_cells(
             elif line[:1] == b"<":
                 rows = _marked_up(data, start, end)
             else:
-                rows = _sql_rows(data, start, end, words)
+                listed = line[line.index(b"(") + 1 : line.rindex(b")")]
+                names = [words.name(column.strip()) for column in listed.split(b",")]
+                rows = _sql_rows(data, end, names)
             for cells in rows:
                 place = max(place, cells.end)
                 yield cells
+
+
+def _unqualified(name: bytes) -> bytes:
+    """Return the name of a table without that of its schema, and without quotes."""
+    return name.rpartition(b".")[2].strip(_NAME_QUOTES)
 
 
 def _may_name(line: bytes) -> bool:
@@ -171,12 +195,37 @@ def _aligned(line: bytes) -> list[bytes]:
     return parts
 
 
-def _sql_rows(data: bytes, start: int, end: int, words: HeaderWords) -> Iterator[Cells]:
+class _Created:
+    """The tables that statements of a text create; each is read once, when rows are inserted."""
+
+    def __init__(self, data: bytes, words: HeaderWords) -> None:
+        self._data = data
+        self._words = words
+        self._names: dict[bytes, list[bytes]] = {}
+
+    def names(self, table: bytes) -> list[bytes]:
+        """Return the header of each column; none if no column needs one."""
+        if table not in self._names:
+            names = [self._words.name(column) for column in self._columns(table)]
+            self._names[table] = names if any(names) else []
+        return self._names[table]
+
+    def _columns(self, table: bytes) -> Iterator[bytes]:
+        place = self._definitions.get(table.lower())
+        while place is not None and (found := _DEFINITION.match(self._data, place)):
+            if found[1].lower() not in _NO_COLUMNS:
+                yield found[1]
+            place = found.end() if found[2] == b"," else None
+
+    @cached_property
+    def _definitions(self) -> dict[bytes, int]:
+        """The place after the opening bracket of each statement, by the name of its table."""
+        return {found[1].lower(): found.end() for found in _CREATE.finditer(self._data)}
+
+
+def _sql_rows(data: bytes, place: int, names: Sequence[bytes]) -> Iterator[Cells]:
     """Return the values of an INSERT statement by the names of their columns."""
-    listed = data[data.index(b"(", start) + 1 : data.rindex(b")", start, end)]
-    names = [words.name(column.strip()) for column in listed.split(b",")]
-    place = end
-    while found := _SQL_NEXT.match(data, place):
+    while names and (found := _SQL_NEXT.match(data, place)):
         place = found.end()
         for name in names:
             value = _SQL_VALUE.match(data, place)

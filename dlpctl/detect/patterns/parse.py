@@ -34,7 +34,8 @@ def parse_pattern(
     labelled = bool(labels or short_labels)
     label_trigger, regex = "", reader.text("regex")
     if labelled:
-        regex = VALUE.sub(r"(?P<value>(?i)", regex)  # in chats, values are in lower case
+        if " " not in value_of(regex):  # else the next word would belong to a value
+            regex = VALUE.sub(r"(?P<value>(?i)", regex)  # in chats, it is in lower case
         before, label_trigger = label_regexes(labels, short_labels)
         fragments = {**fragments, "labels": before}
     pattern = Pattern(
@@ -94,7 +95,7 @@ def _possible(reader: _Reader) -> Possible:
 def _mistyped(labels: Sequence[str], checks: Sequence[str]) -> Possible | None:
     """Return the tier of a value with a label and a shape, and a wrong check digit."""
     if labels and any(validators.find(name).proves for name in checks):
-        return Possible(0.4, ("varied_digits",))
+        return Possible(0.4, ("long_number",))
     return None
 
 

@@ -20,7 +20,9 @@ _SUBJECTS = {
         "monero_address stellar_address substrate_address bip39_phrase crypto_base58"
     ),
     "dates": "calendar_date card_expiry",
-    "devices": "vin vin_shape coordinates has_digits varied_digits plate degrees zip_code",
+    "devices": (
+        "vin vin_shape coordinates has_digits varied_digits long_number plate degrees zip_code"
+    ),
     "national": (
         "br_cnh br_titulo in_aadhaar it_codice_fiscale pt_cartao_cidadao de_steuer_id ie_pps "
         "fi_hetu tr_vkn vat_cy vat_fr vat_nl vat_ie fr_nir loinc mrz_td3"
@@ -30,6 +32,7 @@ _SUBJECTS = {
         "ipv6 ipv6_public ipv6_whole mac_address url_secret"
     ),
     "phones": "phone_international phone_nanp phone_national phone_trunk phone_labelled",
+    "spoken": "spoken_card spoken_number",
     "secrets": (
         "token mixed_token mixed_tail tail uuid secret_or_uuid not_placeholder password "
         "unquoted_password secret env_password plain_password possible_password strong_password "
