@@ -11,6 +11,7 @@ from flask import Flask, Response
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 from werkzeug.routing import BaseConverter
 
+from dlpctl.control.rates import Allowance, Rate, RateLimiter
 from dlpctl.control.resources import OPERATIONS, RESOURCES
 from dlpctl.errors import DlpctlError, RateLimitError, UnauthorizedError
 from dlpctl_daemon import docs
@@ -19,7 +20,6 @@ from dlpctl_daemon.callers import Callers
 from dlpctl_daemon.context import RequestContext, request_context
 from dlpctl_daemon.endpoints import Service, answerer, blueprint, json_response
 from dlpctl_daemon.frame import Frame
-from dlpctl.control.rates import Allowance, Rate, RateLimiter
 from dlpctl_daemon.logs import Log, locations
 from dlpctl_daemon.metrics import Metrics
 from dlpctl_daemon.options import Options

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from flask import request
 
 if TYPE_CHECKING:
-    from dlpctl.control.writer import Ticket
     from dlpctl.control.rates import Allowance
+    from dlpctl.control.writer import Ticket
 
 KEY = "dlpctl.request"
 """The key of a request's context in the environ."""

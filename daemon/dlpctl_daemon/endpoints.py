@@ -30,9 +30,9 @@ from dlpctl_daemon.context import HEADERS_ONLY, RequestContext, request_context
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
 
+    from dlpctl.control.rates import RateLimiter
     from dlpctl.control.service import ControlPlane
     from dlpctl_daemon.callers import Callers
-    from dlpctl.control.rates import RateLimiter
     from dlpctl_daemon.logs import Log
     from dlpctl_daemon.metrics import Metrics
     from dlpctl_daemon.options import Options

@@ -6,7 +6,7 @@ import hmac
 import threading
 import time
 from collections import Counter, OrderedDict
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from dlpctl.errors import VaultError
 from dlpctl.masking.operators import Masker
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from dlpctl.gateway.jsonbody import Splice
     from dlpctl.types import Category
 
+_Kept = TypeVar("_Kept")
 _NUMBERS = 900_000
 _FIRST_NUMBER = 100_000
 _MOST_VALUES = 20_000
@@ -78,7 +79,7 @@ class UnitResult(NamedTuple):
     """The decision on a unit; the splices are relative to its start."""
 
     decision: Decision = Decision.ALLOWED
-    counts: Counter[str] = Counter()  # noqa: RUF012 -- nobody changes it
+    counts: Counter[str] = Counter()
     splices: tuple[Splice, ...] = ()
     reason: str = ""
     """The reason why it cannot be inspected."""
@@ -132,7 +133,8 @@ class Conversations:
         key = hmac.digest(derive_key(org_key, "conversation"), message, "sha256")
         now = self._clock()
         with self._lock:
-            _, conversation = self._kept.pop(key, None) or (now, Conversation(key))
+            known = self._kept.pop(key, None)
+            conversation = Conversation(key) if known is None else known[1]
             self._kept[key] = (now, conversation)
             _expire(self._kept, now - self._lifetime)
         return conversation
@@ -193,6 +195,6 @@ def _reference(org_key: bytes, name: str) -> bytes:
     )[:16]
 
 
-def _expire(kept: OrderedDict[bytes, tuple[float, object]] | OrderedDict, oldest: float) -> None:  # type: ignore[type-arg]
+def _expire(kept: OrderedDict[bytes, tuple[float, _Kept]], oldest: float) -> None:
     while kept and (len(kept) > _MOST_CONVERSATIONS or next(iter(kept.values()))[0] < oldest):
         kept.popitem(last=False)

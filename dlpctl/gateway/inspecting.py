@@ -209,9 +209,7 @@ class Inspector:
             decision = Decision.ALLOWED_WITH_MASKING
         return [*hidden, *repeated], decision
 
-    def _mask(
-        self, joined: _Joined, hidden: Sequence[FindingDecision], masker: Masker
-    ) -> None:
+    def _mask(self, joined: _Joined, hidden: Sequence[FindingDecision], masker: Masker) -> None:
         for number, own in joined.by_leaf(hidden).items():
             source, leaf = joined.parts[number]
             splices = list(_masked(self._checker, leaf.text, own, masker))
@@ -227,9 +225,7 @@ def _is_declared(leaf: Leaf, shape: Shape) -> bool:
     return leaf.is_key or _CODE.fullmatch(leaf.text) is not None
 
 
-def _add(
-    joined: _Joined, sources: list[_Source], source: _Source, leaf: Leaf, depth: int
-) -> None:
+def _add(joined: _Joined, sources: list[_Source], source: _Source, leaf: Leaf, depth: int) -> None:
     """Add a leaf, or the leaves of the JSON that it is."""
     if depth < _DEEPEST_TEXT and not leaf.is_key and _may_be_json(leaf.text):
         try:
@@ -282,9 +278,7 @@ def _masked(
         part = text[start:end]
         moved = [_at(each, each.finding.start - start, each.finding.end - start) for each in own]
         masked = checker.masked(part, moved, masker)
-        splices = [
-            Splice(*each) for each in replacements(part, checker.operators(moved), masker)
-        ]
+        splices = [Splice(*each) for each in replacements(part, checker.operators(moved), masker)]
         if jsonbody.spliced(part, splices) != masked:
             splices = [_difference(part, masked)]
         yield from (Splice(s + start, e + start, new) for s, e, new in splices)

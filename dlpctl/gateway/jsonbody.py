@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_right
-from json.decoder import scanstring
+from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dlpctl.errors import InputError
@@ -112,7 +112,7 @@ def _no_constant(name: str) -> Any:
 
 
 _STRICT = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_constant)
-_scan = json.JSONDecoder().scan_once
+_scan = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
 
 
 def _after_space(text: str, position: int) -> int:
@@ -152,15 +152,11 @@ class _Run:
 
     def close(self) -> None:
         if self._start >= 0:
-            self._found.append(
-                Unit(self._path, self._steps, self._start, self._end, self._first)
-            )
+            self._found.append(Unit(self._path, self._steps, self._start, self._end, self._first))
         self._start = -1
 
 
-def _divide(
-    text: str, position: int, path: str, steps: tuple[Step, ...], found: list[Unit]
-) -> int:
+def _divide(text: str, position: int, path: str, steps: tuple[Step, ...], found: list[Unit]) -> int:
     """Add the units of a container, and return the position after it."""
     is_object = text[position] == "{"
     run = _Run(path, steps, found)

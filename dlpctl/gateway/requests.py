@@ -14,7 +14,7 @@ from dlpctl.gateway import jsonbody
 from dlpctl.gateway.bodies import RefusedError, form_parts, parameters
 from dlpctl.gateway.inspecting import Inspected
 from dlpctl.gateway.protocol import Body, Route, Shape
-from dlpctl.gateway.streams import all_at, path_parts
+from dlpctl.gateway.streams import path_parts
 from dlpctl.regex import lazy
 from dlpctl.types import Decision
 
@@ -123,9 +123,7 @@ def _refuse_numbers(document: Any, shape: Shape) -> None:
     """Refuse texts that are given as the numbers of a model's tokens."""
     for path in shape.numbers:
         given = jsonbody.at(document, path_parts(path))
-        if isinstance(given, list) and any(
-            isinstance(each, int | float | list) for each in given
-        ):
+        if isinstance(given, list) and any(isinstance(each, int | float | list) for each in given):
             raise RefusedError(400, f"{path}: numbers cannot be inspected; send texts")
 
 

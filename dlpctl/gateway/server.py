@@ -353,9 +353,7 @@ class _Call:
 
     def _keep(self, ids: list[str], request: Request, prepared: Prepared) -> None:
         if self._grant is not None:
-            keep(
-                ids, request, self._grant, self._gateway.conversations, prepared.conversation
-            )
+            keep(ids, request, self._grant, self._gateway.conversations, prepared.conversation)
 
     async def _restored(
         self,
@@ -417,8 +415,8 @@ class _Call:
     async def _whole(self, status: int, headers: _Given, body: bytes) -> None:
         length = [("content-length", str(len(body)))] if status != 204 else []
         await self._start(status, [*_without_length(headers), *length])
-        await self._send({"type": "http.response.body", "body": body})
         self._finished(status)
+        await self._send({"type": "http.response.body", "body": body})
 
     async def _start(self, status: int, headers: _Given) -> None:
         self._started = True
@@ -475,9 +473,7 @@ def _host(header: str) -> str:
 
 def _query(query: bytes) -> list[tuple[str, str]]:
     try:
-        return parse_qsl(
-            query.decode("ascii"), keep_blank_values=True, strict_parsing=bool(query)
-        )
+        return parse_qsl(query.decode("ascii"), keep_blank_values=True, strict_parsing=bool(query))
     except ValueError:
         raise RefusedError(400, "the query is not valid") from None
 

@@ -95,7 +95,7 @@ class Provider:
                     provider.ended.set()
                     self.close_connection = True
 
-            do_GET = do_POST = do_DELETE = answer
+            do_GET = do_POST = do_PUT = do_DELETE = answer  # noqa: N815
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
@@ -127,7 +127,7 @@ class Running(NamedTuple):
         self,
         path: str,
         body: Any = None,
-        headers: Mapping[str, str] = {},  # noqa: B006
+        headers: Mapping[str, str] = {},
         method: str = "POST",
     ) -> tuple[int, dict[str, str], bytes]:
         """Send a request as it is written, and return status, headers and body."""
@@ -159,9 +159,7 @@ def make_gateway(
         operator=operator,
         key=KEY,
     )
-    everybody = grant(
-        checker, FileLimits(), KEY, lambda *_: None, refuses_unread=refuses_unread
-    )
+    everybody = grant(checker, FileLimits(), KEY, lambda *_: None, refuses_unread=refuses_unread)
     return Gateway(
         {name: Target(protocol, provider_url) for name, protocol in PROTOCOLS.items()},
         LocalAdmission(everybody),
@@ -192,7 +190,11 @@ def running(gateway: Gateway, provider: Provider, folder: Path) -> Iterator[Runn
 def events(*documents: Any, named: bool = True) -> bytes:
     """Return server-sent events."""
     return b"".join(
-        (f"event: {each['type']}\n" if named and isinstance(each, dict) and "type" in each else "").encode()
+        (
+            f"event: {each['type']}\n"
+            if named and isinstance(each, dict) and "type" in each
+            else ""
+        ).encode()
         + b"data: "
         + (each if isinstance(each, bytes) else json.dumps(each).encode())
         + b"\n\n"

@@ -128,7 +128,13 @@ def test_openai_chat(gateway: Running, clients: list[Any]) -> None:
         }
         message = {"role": "assistant", "content": f"To {token}", "tool_calls": [call]}
         choice = {"index": 0, "message": message, "finish_reason": "tool_calls"}
-        return {"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
+        return {
+            "id": "c",
+            "object": "chat.completion",
+            "created": 1,
+            "model": "m",
+            "choices": [choice],
+        }
 
     gateway.provider.reply = whole(completion)
     message = client.chat.completions.create(model="m", messages=turns).choices[0].message
@@ -188,7 +194,12 @@ def test_openai_files_and_embeddings(gateway: Running, clients: list[Any]) -> No
     openai = pytest.importorskip("openai")
     client = openai.OpenAI(base_url=f"{gateway.url}/openai/v1", api_key="made-up", max_retries=0)
     clients.append(client)
-    vector = {"object": "list", "model": "m", "data": [{"object": "embedding", "index": 0, "embedding": [0.5]}], "usage": {"prompt_tokens": 1, "total_tokens": 1}}
+    vector = {
+        "object": "list",
+        "model": "m",
+        "data": [{"object": "embedding", "index": 0, "embedding": [0.5]}],
+        "usage": {"prompt_tokens": 1, "total_tokens": 1},
+    }
     gateway.provider.reply = lambda _: Reply(json.dumps(vector).encode())
     client.embeddings.create(model="m", input=["nothing", PROMPT])
     token_in(gateway.provider.sent[-1])

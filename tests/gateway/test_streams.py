@@ -55,7 +55,11 @@ def of_anthropic(text: str, arguments: str, size: int) -> bytes:
             {"type": "content_block_start", "index": index, "content_block": start},
             {"type": "ping"},
             *(
-                {"type": "content_block_delta", "index": index, "delta": {"type": kind, field: each}}
+                {
+                    "type": "content_block_delta",
+                    "index": index,
+                    "delta": {"type": kind, field: each},
+                }
                 for each in pieces(content, size)
             ),
             {"type": "content_block_stop", "index": index},
@@ -199,8 +203,13 @@ def joined_gemini(stream: bytes) -> tuple[str, str]:
 
 def of_ollama(text: str, arguments: str, size: int) -> bytes:
     call = {"function": {"name": "send", "arguments": json.loads(arguments)}}
-    made = [{"message": {"role": "assistant", "content": each}, "done": False} for each in pieces(text, size)]
-    made.append({"message": {"role": "assistant", "content": "", "tool_calls": [call]}, "done": False})
+    made = [
+        {"message": {"role": "assistant", "content": each}, "done": False}
+        for each in pieces(text, size)
+    ]
+    made.append(
+        {"message": {"role": "assistant", "content": "", "tool_calls": [call]}, "done": False}
+    )
     made.append({"message": {"role": "assistant", "content": ""}, "done": True})
     return b"".join(json.dumps(each).encode() + b"\n" for each in made)
 
