@@ -10,6 +10,7 @@ from dlpctl.control.resources import (
     analytics,
     audit,
     groups,
+    guardrail,
     health,
     licenses,
     organizations,
@@ -32,6 +33,7 @@ RESOURCES: tuple[Resource, ...] = tuple(
         tokens,
         analytics,
         audit,
+        guardrail,
         health,
     )
 )
