@@ -1,4 +1,4 @@
-"""How clients are pointed at the gateway: by variables, or by a file that is edited and restored."""
+"""The settings that point clients at the gateway: variables, or a file that is edited."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from dlpctl.gateway.admission import Admission
-    from dlpctl.gateway.server import Target
+    from dlpctl.gateway.relaying import Target
 
 _MISSING = "the gateway needs more packages: install dlpctl with its extra, dlpctl[gateway]"
 _TURN_SECONDS = 0.0005
@@ -92,7 +92,7 @@ def url_of(host: str, port: int) -> str:
 def _targets(upstreams: Sequence[str]) -> Mapping[str, Target]:
     """Return the protocols that are served: those that are named, or else all."""
     from dlpctl.gateway.protocols import PROTOCOLS
-    from dlpctl.gateway.server import Target
+    from dlpctl.gateway.relaying import Target
 
     if not upstreams:
         return {name: Target(each, each.upstream) for name, each in PROTOCOLS.items()}

@@ -52,9 +52,7 @@ class Guardrails:
             return GuardrailAnswer(Intervention.NONE.value, None, None, None)
         return GuardrailAnswer(Intervention.INTERVENED.value, None, texts, images or None)
 
-    def _text(
-        self, checker: Checker, text: str, counts: Counter[str], reasons: list[str]
-    ) -> str:
+    def _text(self, checker: Checker, text: str, counts: Counter[str], reasons: list[str]) -> str:
         size = len(text.encode("utf-8", "surrogatepass"))
         if size > self._limits.text_bytes:
             raise TooLargeError(f"texts: {size:,} bytes are too many for one of them")
@@ -65,9 +63,7 @@ class Guardrails:
             return text
         return report.masked_content
 
-    def _image(
-        self, checker: Checker, image: str, counts: Counter[str], reasons: list[str]
-    ) -> str:
+    def _image(self, checker: Checker, image: str, counts: Counter[str], reasons: list[str]) -> str:
         """Return an image, or its masked copy; one at an address cannot be inspected."""
         head, comma, encoded = image.partition(",")
         try:

@@ -79,7 +79,7 @@ class UnitResult(NamedTuple):
     """The decision on a unit; the splices are relative to its start."""
 
     decision: Decision = Decision.ALLOWED
-    counts: Counter[str] = Counter()
+    counts: Counter[str] = Counter()  # noqa: RUF012 -- a named tuple's default is never changed
     splices: tuple[Splice, ...] = ()
     reason: str = ""
     """The reason why it cannot be inspected."""

@@ -286,10 +286,16 @@ def _masked(
 
 def _difference(before: str, after: str) -> Splice:
     """Return one splice that makes a text into another one."""
-    start = len(os.path.commonprefix((before, after)))
+    start = _same(before, after)
     rest = min(len(before), len(after)) - start
-    same = len(os.path.commonprefix((before[::-1][:rest], after[::-1][:rest])))
+    same = _same(before[::-1][:rest], after[::-1][:rest])
     return Splice(start, len(before) - same, after[start : len(after) - same])
+
+
+def _same(one: str, other: str) -> int:
+    """Return the number of characters that two texts start with alike."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def _windows(

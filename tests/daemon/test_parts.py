@@ -12,9 +12,9 @@ import pytest
 from dlpctl.config import load_config
 from dlpctl.config.settings import Serve
 from dlpctl.control.access import LOCAL
+from dlpctl.control.rates import Rate, RateLimiter
 from dlpctl.errors import ConfigError, RateLimitError, StoreError, UsageError
 from dlpctl_daemon.housekeeping import Housekeeping
-from dlpctl.control.rates import Rate, RateLimiter
 from dlpctl_daemon.listening import address, listen
 from dlpctl_daemon.logs import Log
 from dlpctl_daemon.metrics import Metrics

@@ -17,7 +17,8 @@ from dlpctl.gateway.admission import LocalAdmission, grant
 from dlpctl.gateway.calls import CallLog
 from dlpctl.gateway.conversations import Conversations
 from dlpctl.gateway.protocols import PROTOCOLS
-from dlpctl.gateway.server import Gateway, Settings, Target
+from dlpctl.gateway.relaying import Target
+from dlpctl.gateway.server import Gateway, Settings
 from dlpctl.gateway.serving import listen, server
 from dlpctl.gateway.upstream import Upstream
 from dlpctl.policy.model import Policy

@@ -23,9 +23,7 @@ class GuardrailRequest(Request):
     """The content of a request or an answer; LiteLLM may send further fields."""
 
     is_open = True
-    texts: list[str] | None = fields.optional(
-        fields.array(fields.text(), "texts", most=MOST_TEXTS)
-    )
+    texts: list[str] | None = fields.optional(fields.array(fields.text(), "texts", most=MOST_TEXTS))
     images: list[str] | None = fields.optional(
         fields.array(fields.text("a data: URI"), "images", most=MOST_TEXTS)
     )
