@@ -235,9 +235,7 @@ _ALL = (
         "The port that the gateway listens on; 0 takes a free one.",
         is_personal=True,
     ),
-    Setting(
-        "gateway.policy", POLICY, "The policy that the gateway decides by.", is_personal=True
-    ),
+    Setting("gateway.policy", POLICY, "The policy that the gateway decides by.", is_personal=True),
     Setting(
         "gateway.operator",
         choice("token", "surrogate"),

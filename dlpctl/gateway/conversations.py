@@ -61,17 +61,17 @@ class Tokens(TokenStore):
 
 
 class ConversationMasker(Masker):
-    """A masker that remembers which stand-in is for which value."""
+    """A masker that remembers which surrogate is for which value."""
 
     def __init__(self, key: bytes, tokens: Tokens) -> None:
         super().__init__(key, tokens)
-        self.stand_ins: dict[str, tuple[str, str]] = {}
-        """Stand-ins, with the types and values that they are for."""
+        self.surrogates: dict[str, tuple[str, str]] = {}
+        """Surrogates, with the types and values that they are for."""
 
     def replacement(self, operator: str, type_name: str, category: Category, value: str) -> str:
         made = super().replacement(operator, type_name, category, value)
         if operator == "surrogate" and not made.startswith("["):
-            self.stand_ins[made] = (type_name, value)
+            self.surrogates[made] = (type_name, value)
         return made
 
 
@@ -92,14 +92,14 @@ class Conversation:
         self.lock = threading.Lock()
         self.key = key
         self.tokens = Tokens(derive_key(key, "tokens"))
-        self.masker = ConversationMasker(derive_key(key, "stand-ins"), self.tokens)
+        self.masker = ConversationMasker(derive_key(key, "surrogates"), self.tokens)
         self._units: OrderedDict[bytes, UnitResult] = OrderedDict()
 
     def values(self) -> Iterator[tuple[str, str]]:
         """Yield the values that are masked, with their types."""
         for name, value in self.tokens.items():
             yield name.rpartition("_")[0], value
-        yield from self.masker.stand_ins.values()
+        yield from self.masker.surrogates.values()
 
     def known(self, digest: bytes) -> UnitResult | None:
         return self._units.get(digest)

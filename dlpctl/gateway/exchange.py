@@ -59,8 +59,8 @@ class Exchange:
             f"gw_{os.urandom(12).hex()}", self.name, "", "REFUSED", {}, 0, 0.0, 0
         )
 
-    def note(self, **known: Any) -> None:
-        """Note what is known of the call."""
+    def know(self, **known: Any) -> None:
+        """Add to what is known of the call."""
         self.record = self.record._replace(**known)
 
     async def body(self, most: int, seconds: float) -> bytes:
@@ -91,7 +91,7 @@ class Exchange:
         while (await self._receive())["type"] != "http.disconnect":
             pass
 
-    async def whole(self, status: int, headers: Headers, body: bytes) -> None:
+    async def complete(self, status: int, headers: Headers, body: bytes) -> None:
         """Send an answer at once."""
         length = [("content-length", str(len(body)))] if status != 204 else []
         await self._start(status, [*without_length(headers), *length])
@@ -131,14 +131,14 @@ class Exchange:
             headers.append(("connection", "close"))
         if failure.status < 500 and failure.status not in (408, 429):
             headers.append(("x-should-retry", "false"))
-        await self.whole(failure.status, headers, body)
+        await self.complete(failure.status, headers, body)
 
     def finished(self, status: int) -> None:
         """Log the call, which has ended."""
         if self._is_logged or "/" not in self.record.route:
             return
         self._is_logged = True
-        self.note(status=status, added_ms=round(self.added * 1_000, 2))
+        self.know(status=status, added_ms=round(self.added * 1_000, 2))
         self._metrics.call(self.record)
         self._log.write(self.record)
 

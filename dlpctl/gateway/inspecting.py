@@ -292,10 +292,10 @@ def _difference(before: str, after: str) -> Splice:
     return Splice(start, len(before) - same, after[start : len(after) - same])
 
 
-def _same(one: str, other: str) -> int:
+def _same(first: str, second: str) -> int:
     """Return the number of characters that two texts start with alike."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
+    pairs = enumerate(zip(first, second, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(first), len(second)))
 
 
 def _windows(

@@ -316,9 +316,9 @@ def raw_splices(text: str, leaf: Leaf, splices: Iterable[Splice]) -> Iterator[Sp
         changed = spliced(leaf.text, splices)
         yield Splice(leaf.start, leaf.end, f'"{escaped(changed)}"')
         return
-    place = _Places(text, leaf)
+    positions = _Places(text, leaf)
     for start, end, new in splices:
-        yield Splice(place.raw(start), place.raw(end), escaped(new))
+        yield Splice(positions.raw(start), positions.raw(end), escaped(new))
 
 
 class _Places:

@@ -38,7 +38,7 @@ class Target(NamedTuple):
 
 
 class Services(NamedTuple):
-    """What all relays share."""
+    """The services that all relays share."""
 
     upstream: Upstream
     conversations: Conversations
@@ -133,7 +133,7 @@ class Relay:
         added = time.perf_counter() - started
         self._services.metrics.stage("answer", added)
         self._exchange.added += added
-        await self._exchange.whole(answer.status, headers, body)
+        await self._exchange.complete(answer.status, headers, body)
 
     def _restore(self, body: bytes) -> bytes:
         shape = self._request.route.shape

@@ -90,7 +90,7 @@ class Gateway:
                 await self._pass(exchange, target)
         except RefusedError as refusal:
             if refusal.found is not None:
-                exchange.note(decision=Decision.BLOCKED.value, counts=refusal.found.counts)
+                exchange.know(decision=Decision.BLOCKED.value, counts=refusal.found.counts)
             await _fail(exchange, protocol, refusal.status, refusal.message)
         except UpstreamError as problem:
             await _fail(exchange, protocol, problem.status, problem.message)
@@ -105,7 +105,7 @@ class Gateway:
     async def _tell(self, exchange: Exchange) -> None:
         text = self._metrics.text() if exchange.name == "metrics" else "ok\n"
         headers = [("content-type", "text/plain; charset=utf-8")]
-        await exchange.whole(200, headers, text.encode())
+        await exchange.complete(200, headers, text.encode())
 
     async def _pass(self, exchange: Exchange, target: Target | None) -> None:
         settings = self._settings
@@ -114,13 +114,13 @@ class Gateway:
         if target is None:
             names = ", ".join(f"/{name}" for name in self._targets)
             raise RefusedError(404, f"the gateway serves {names}")
-        exchange.note(route=f"{exchange.name} {exchange.method} /")
+        exchange.know(route=f"{exchange.name} {exchange.method} /")
         if "upgrade" in exchange.headers:
             raise RefusedError(400, "the gateway does not upgrade connections")
         route, ids = self._route(exchange.name, exchange.method, f"/{exchange.rest}")
-        exchange.note(route=f"{exchange.name} {route.method} {route.path}")
+        exchange.know(route=f"{exchange.name} {route.method} {route.path}")
         body = await exchange.body(settings.body_bytes, settings.body_seconds)
-        exchange.note(bytes=len(body))
+        exchange.know(bytes=len(body))
         started = time.perf_counter()
         encoding = exchange.headers.get("content-encoding", "")
         plain = decompressed(body, encoding, settings.body_bytes)
@@ -133,7 +133,7 @@ class Gateway:
         exchange.added = time.perf_counter() - started
         self._metrics.stage("request", exchange.added)
         decision = prepared.decision.value
-        exchange.note(decision=decision, counts=prepared.counts, model=prepared.model)
+        exchange.know(decision=decision, counts=prepared.counts, model=prepared.model)
         assert self._upstream is not None
         services = Services(self._upstream, self._conversations, self._metrics, self.executor)
         await Relay(exchange, services, target, request, prepared, grant).run(body)
@@ -141,7 +141,7 @@ class Gateway:
     def _prepared(self, request: Request, exchange: Exchange) -> tuple[Grant, Prepared]:
         """Inspect a request, and record the decision before anything is sent on."""
         grant = self._admission.admit(exchange.headers.get(KEY_HEADER))
-        exchange.note(org=grant.org, policy=grant.policy)
+        exchange.know(org=grant.org, policy=grant.policy)
         size = len(request.body)
         try:
             prepared = prepare(request, grant, self._conversations)

@@ -12,7 +12,7 @@ MOST_TEXTS = 10_000
 
 
 class Intervention(StrEnum):
-    """What LiteLLM does with a request or an answer."""
+    """The action that LiteLLM takes."""
 
     NONE = "NONE"
     INTERVENED = "GUARDRAIL_INTERVENED"
