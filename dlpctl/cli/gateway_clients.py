@@ -45,6 +45,8 @@ def _edit_json(text: str, variables: Mapping[str, str]) -> str:
     if not isinstance(given, dict) or not isinstance(given.get("env", {}), dict):
         raise ConfigError("the settings are not as the client writes them; nothing was changed")
     merged = {**given.get("env", {}), **variables}
+    if merged == given.get("env"):
+        return text
     if "env" in given:
         return jsonc.replace(text, ("env",), merged)
     return jsonc.set_member(text, "env", merged)
