@@ -25,6 +25,8 @@ _MISSING = "the gateway needs more packages: install dlpctl with its extra, dlpc
 _TURN_SECONDS = 0.0005
 """The longest that a thread keeps the interpreter while another one waits."""
 _HOUR = 3_600.0
+_THREADS = 8
+"""Threads that inspect requests, of which some wait for processes that read files."""
 
 
 class GatewayOptions(NamedTuple):
@@ -59,7 +61,7 @@ def run(options: GatewayOptions) -> None:
     conversations = Conversations(config.gateway.hours * _HOUR, folder)
     conversations.purge()
     with _admission(session, options) as admission:
-        executor = ThreadPoolExecutor(max(os.cpu_count() or 1, 2), "inspection")
+        executor = ThreadPoolExecutor(_THREADS, "inspection")
         gateway = Gateway(
             targets,
             admission,

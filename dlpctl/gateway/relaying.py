@@ -64,7 +64,7 @@ class Relay:
         self._request = request
         self._prepared = prepared
         self._grant = grant
-        self._restorer = Restorer(prepared.conversation)
+        self._restorer = Restorer(prepared.conversation, prepared.names)
 
     async def run(self, body: bytes) -> None:
         """Relay until the answer ends, or the client is gone."""
@@ -152,7 +152,7 @@ class Relay:
 
     def _keep(self, ids: list[str]) -> None:
         conversations = self._services.conversations
-        keep(ids, self._request, self._grant, conversations, self._prepared.conversation)
+        keep(ids, self._request, self._grant, conversations, self._restorer.values)
 
     async def _restored(
         self, chunks: AsyncIterator[bytes], stream: EventStream

@@ -12,7 +12,7 @@ from dlpctl.masking.unmask import Unmasker
 from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from dlpctl.gateway.conversations import Conversation
     from dlpctl.gateway.protocol import Shape
@@ -100,7 +100,7 @@ class RestoredText:
     """A text that comes in pieces, and is given back with its values."""
 
     def __init__(self, restorer: Restorer, *, in_json: bool = False) -> None:
-        self._unmasker = Unmasker(restorer.conversation.tokens, in_json=in_json)
+        self._unmasker = Unmasker(restorer, in_json=in_json)
         surrogates = restorer.surrogates
         self._surrogates = (
             None if surrogates is None else _SurrogateText(surrogates, in_json=in_json)
@@ -124,16 +124,24 @@ class RestoredText:
 
 
 class Restorer:
-    """Restores the values that a conversation has at the time."""
+    """Restores the values that a request has, or refers to, and no others of its conversation."""
 
-    def __init__(self, conversation: Conversation) -> None:
-        self.conversation = conversation
+    def __init__(self, conversation: Conversation, names: Iterable[str]) -> None:
+        """`names` are those of tokens, and surrogates."""
         with conversation.lock:
-            self.surrogates = Surrogates.of(conversation.masker.surrogates)
+            tokens, made = conversation.tokens, conversation.masker.surrogates
+            self.values = {
+                name: value for name in names if (value := tokens.value(name)) is not None
+            }
+            self.surrogates = Surrogates.of({name: made[name] for name in names if name in made})
+
+    def value(self, name: str) -> str | None:
+        """Return the value of a token; None where the request has none."""
+        return self.values.get(name)
 
     @property
     def is_needed(self) -> bool:
-        return bool(len(self.conversation.tokens)) or self.surrogates is not None
+        return bool(self.values) or self.surrogates is not None
 
     def text(self, text: str, *, in_json: bool = False) -> str:
         restored = RestoredText(self, in_json=in_json)

@@ -13,7 +13,7 @@ from dlpctl.errors import InputError, UsageError
 from dlpctl.gateway import jsonbody
 from dlpctl.gateway.admission import Grant, grant
 from dlpctl.gateway.bodies import RefusedError
-from dlpctl.gateway.conversations import Conversation, Conversations
+from dlpctl.gateway.conversations import Conversations
 from dlpctl.gateway.protocol import Failure, Protocol, Route
 from dlpctl.gateway.protocols import PROTOCOLS
 from dlpctl.gateway.requests import Prepared, Request, keep, prepare
@@ -39,8 +39,8 @@ class Masked(NamedTuple):
     prepared: Prepared
 
     @property
-    def conversation(self) -> Conversation:
-        return self.prepared.conversation
+    def restorer(self) -> Restorer:
+        return Restorer(self.prepared.conversation, self.prepared.names)
 
     @property
     def route(self) -> Route:
@@ -84,7 +84,7 @@ class MaskedModels:
 
     def restore(self, masked: Masked, body: bytes) -> bytes:
         """Return the body of an answer with its values."""
-        restorer, shape = Restorer(masked.conversation), masked.route.shape
+        restorer, shape = masked.restorer, masked.route.shape
         if not body or masked.route.is_raw:
             return body
         try:
@@ -101,8 +101,7 @@ class MaskedModels:
         media_type = content_type.partition(";")[0].strip().lower()
         if media_type != _EVENTS and media_type not in _LINES:
             return None
-        restorer = Restorer(masked.conversation)
-        return EventStream(masked.route.shape, restorer, is_lines=media_type != _EVENTS)
+        return EventStream(masked.route.shape, masked.restorer, is_lines=media_type != _EVENTS)
 
     def ended(self, masked: Masked, stream: EventStream) -> None:
         """Keep the values for requests that refer to the answer."""
@@ -113,7 +112,7 @@ class MaskedModels:
         return self.protocol.error(Failure(refused.status, f"dlpctl: {refused.message}"))
 
     def _keep(self, masked: Masked, ids: list[str]) -> None:
-        keep(ids, masked.request, self._grant, self._conversations, masked.conversation)
+        keep(ids, masked.request, self._grant, self._conversations, masked.restorer.values)
 
     def _route(self, method: str, path: str) -> tuple[Route, tuple[str, ...]]:
         """Return the route at the end of a path, which the address of a provider may start."""

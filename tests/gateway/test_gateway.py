@@ -229,7 +229,19 @@ def test_tokens_stay_the_same_from_turn_to_turn(
     assert len(others) == 3
 
 
-def test_stand_ins_look_real_and_are_restored(
+def test_values_of_others_are_not_restored(gateway: Running) -> None:
+    turns: list[Any] = [{"role": "user", "content": "hi"}]
+    gateway.ask(MESSAGES, {"messages": [*turns, {"role": "user", "content": MAIL}]})
+    token = gateway.provider.sent[0].json["messages"][1]["content"]
+    gateway.provider.reply = lambda _: Reply(json.dumps({"content": token}).encode())
+    # With the same key and first turn, but not the value: a guessed token stays as it is.
+    guess = {"messages": [*turns, {"role": "user", "content": f"Who is {token}?"}]}
+    assert json.loads(gateway.ask(MESSAGES, guess)[2])["content"] == token
+    own = {"messages": [*turns, {"role": "user", "content": MAIL}]}
+    assert json.loads(gateway.ask(MESSAGES, own)[2])["content"] == MAIL
+
+
+def test_surrogates_look_real_and_are_restored(
     library: Detector, gateway: Running, tmp_path: Path
 ) -> None:
     gateway.provider.reply = lambda sent: Reply(

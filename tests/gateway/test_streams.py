@@ -237,7 +237,7 @@ PROTOCOLS: dict[str, tuple[Shape, Make, Join]] = {
 
 def stream_of(name: str, conversation: Conversation) -> EventStream:
     shape = PROTOCOLS[name][0]
-    return EventStream(shape, Restorer(conversation), is_lines=name == "ollama")
+    return EventStream(shape, Restorer(conversation, conversation.given), is_lines=name == "ollama")
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)
