@@ -99,7 +99,8 @@ def answerer(operation: Operation, service: Service) -> Answerer:
     handler = service.handlers.get(operation.name) or _handler(operation)
     check_body, limit = _body_rules(operation, service.options)
     credential = operation.credential
-    read = read_texts if credential is Credential.POLICY_KEY else read_json
+    is_open = operation.body is not None and operation.body.is_open
+    read = read_texts if credential is Credential.POLICY_KEY and not is_open else read_json
 
     def answer(environ: WSGIEnvironment, context: RequestContext, **path: str) -> object:
         context.route, context.challenge = operation.path, credential.challenge

@@ -1,4 +1,4 @@
-"""How clients are pointed at the gateway: by variables, or by a file that is edited and restored."""
+"""The settings that point clients at the gateway: variables, or a file that is edited."""
 
 from __future__ import annotations
 
@@ -45,6 +45,8 @@ def _edit_json(text: str, variables: Mapping[str, str]) -> str:
     if not isinstance(given, dict) or not isinstance(given.get("env", {}), dict):
         raise ConfigError("the settings are not as the client writes them; nothing was changed")
     merged = {**given.get("env", {}), **variables}
+    if merged == given.get("env"):
+        return text
     if "env" in given:
         return jsonc.replace(text, ("env",), merged)
     return jsonc.set_member(text, "env", merged)
@@ -89,9 +91,9 @@ def _block(lines: str) -> str:
     return f"{_START}\n{lines}{_END}\n"
 
 
-def _without_blocks(text: str, _: Mapping[str, str] | None = None) -> str:
+def _without_blocks(text: str, _variables: Mapping[str, str] | None = None) -> str:
     while _START in text and _END in text:
-        before, _, rest = text.partition(f"{_START}\n")
+        before, _start, rest = text.partition(f"{_START}\n")
         text = before + rest.partition(f"{_END}\n")[2]
     return text
 
@@ -104,7 +106,7 @@ CLIENTS: dict[str, GatewayClient] = {
     "codex": GatewayClient(
         {"OPENAI_BASE_URL": "{url}/openai/v1"},
         ClientFile("~/.codex/config.toml", "CODEX_HOME", _edit_codex, _without_blocks),
-        "with an API key in OPENAI_API_KEY, and supports_websockets = false",
+        "with an API key in OPENAI_API_KEY",
     ),
     "gemini": GatewayClient(
         {"GOOGLE_GEMINI_BASE_URL": "{url}/gemini"},
@@ -132,7 +134,9 @@ def variables_of(name: str, url: str) -> dict[str, str]:
 
 
 def exports(name: str, url: str) -> str:
-    """Return the lines for a shell."""
+    """Return the lines for a shell, or for the settings where variables are not enough."""
+    if name == "codex":
+        return _edit_codex("", variables_of(name, url))
     lines = [f"export {key}={shlex.quote(value)}" for key, value in variables_of(name, url).items()]
     remark = client(name).remark
     return "".join(f"{line}\n" for line in (*lines, *([f"# {remark}"] if remark else [])))

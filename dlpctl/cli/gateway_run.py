@@ -19,12 +19,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from dlpctl.gateway.admission import Admission
-    from dlpctl.gateway.server import Target
+    from dlpctl.gateway.relaying import Target
 
 _MISSING = "the gateway needs more packages: install dlpctl with its extra, dlpctl[gateway]"
 _TURN_SECONDS = 0.0005
 """The longest that a thread keeps the interpreter while another one waits."""
 _HOUR = 3_600.0
+_THREADS = 8
+"""Threads that inspect requests, of which some wait for processes that read files."""
 
 
 class GatewayOptions(NamedTuple):
@@ -59,7 +61,7 @@ def run(options: GatewayOptions) -> None:
     conversations = Conversations(config.gateway.hours * _HOUR, folder)
     conversations.purge()
     with _admission(session, options) as admission:
-        executor = ThreadPoolExecutor(max(os.cpu_count() or 1, 2), "inspection")
+        executor = ThreadPoolExecutor(_THREADS, "inspection")
         gateway = Gateway(
             targets,
             admission,
@@ -92,7 +94,7 @@ def url_of(host: str, port: int) -> str:
 def _targets(upstreams: Sequence[str]) -> Mapping[str, Target]:
     """Return the protocols that are served: those that are named, or else all."""
     from dlpctl.gateway.protocols import PROTOCOLS
-    from dlpctl.gateway.server import Target
+    from dlpctl.gateway.relaying import Target
 
     if not upstreams:
         return {name: Target(each, each.upstream) for name, each in PROTOCOLS.items()}

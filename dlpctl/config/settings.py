@@ -97,7 +97,7 @@ class GatewaySettings(NamedTuple):
     policy: str = "ai-prompts"
     operator: str = "token"
     hours: int = 24
-    body_bytes: int = 64 << 20
+    body_bytes: int = 32 << 20
 
 
 class Config(NamedTuple):

@@ -24,6 +24,7 @@ from dlpctl.control.directory import Directory
 from dlpctl.control.engine import Engine
 from dlpctl.control.files import MaskedFiles
 from dlpctl.control.groups import Groups
+from dlpctl.control.guardrail import Guardrails
 from dlpctl.control.heads import NotedHead
 from dlpctl.control.inspection import Inspector
 from dlpctl.control.keyfile import KeyFile
@@ -73,6 +74,7 @@ class ControlPlane:
         directory = Directory(core.ring)
         self.checks = Checks(core, engine, directory, files, limits, inspector)
         self.previews = Previews(core, directory, self.checks, limits, inspector)
+        self.guardrails = Guardrails(self.checks, limits)
         self.usage = Usage(core, directory)
         self.analytics = Analytics(core)
         self.audit = Audit(core)

@@ -1,4 +1,4 @@
-"""Who may use the gateway, and by which policy: that of this machine, or of the control plane."""
+"""Admit requests by a policy: that of this machine, or of the control plane."""
 
 from __future__ import annotations
 

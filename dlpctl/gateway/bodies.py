@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dlpctl.errors import DlpctlError
 from dlpctl.regex import lazy
@@ -71,10 +71,10 @@ def _brotli(body: bytes, most: int) -> bytes:
     return data
 
 
-def _brotli_pieces(decoder: object, body: bytes, most: int) -> Iterator[bytes]:
+def _brotli_pieces(decoder: Any, body: bytes, most: int) -> Iterator[bytes]:
     size, given = 0, body
     while size < most:
-        piece: bytes = decoder.process(given, output_buffer_limit=most)  # type: ignore[attr-defined]
+        piece: bytes = decoder.process(given, output_buffer_limit=most)
         given = b""
         if not piece:
             return

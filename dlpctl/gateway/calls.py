@@ -24,7 +24,7 @@ _POLL_SECONDS = 0.25
 
 
 class CallRecord(NamedTuple):
-    """What is kept of a call."""
+    """A call as it is logged, without any content."""
 
     id: str
     route: str

@@ -6,7 +6,7 @@ import hmac
 import threading
 import time
 from collections import Counter, OrderedDict
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from dlpctl.errors import VaultError
 from dlpctl.masking.operators import Masker
@@ -15,25 +15,28 @@ from dlpctl.types import Decision
 from dlpctl.values import derive_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from dlpctl.gateway.jsonbody import Splice
     from dlpctl.types import Category
 
+_Kept = TypeVar("_Kept")
 _NUMBERS = 900_000
 _FIRST_NUMBER = 100_000
 _MOST_VALUES = 20_000
-_MOST_UNITS = 50_000
-_MOST_CONVERSATIONS = 4_096
+_MOST_UNITS = 10_000
+_MOST_CONVERSATIONS = 2_048
 
 
 class Tokens(TokenStore):
     """Tokens whose numbers follow from the value and a key, so that no process has to remember."""
 
-    def __init__(self, key: bytes) -> None:
+    def __init__(self, key: bytes, given: set[str]) -> None:
+        """`given` gets the names of the tokens that are given out."""
         super().__init__()
         self._key = key
+        self._given = given
 
     def avoid(self, texts: Iterable[str]) -> None:
         """Avoid nothing: without the key, nobody can write a name that will be given out."""
@@ -47,6 +50,7 @@ class Tokens(TokenStore):
                 )
             known = self._name(token_type(type_name), value)
             self.add({known: value})
+        self._given.add(known)
         return f"<{known}>"
 
     def _name(self, type_name: str, value: str) -> str:
@@ -60,17 +64,19 @@ class Tokens(TokenStore):
 
 
 class ConversationMasker(Masker):
-    """A masker that remembers which stand-in is for which value."""
+    """A masker that remembers which surrogate is for which value."""
 
-    def __init__(self, key: bytes, tokens: Tokens) -> None:
+    def __init__(self, key: bytes, tokens: Tokens, given: set[str]) -> None:
         super().__init__(key, tokens)
-        self.stand_ins: dict[str, tuple[str, str]] = {}
-        """Stand-ins, with the types and values that they are for."""
+        self._given = given
+        self.surrogates: dict[str, tuple[str, str]] = {}
+        """Surrogates, with the types and values that they are for."""
 
     def replacement(self, operator: str, type_name: str, category: Category, value: str) -> str:
         made = super().replacement(operator, type_name, category, value)
         if operator == "surrogate" and not made.startswith("["):
-            self.stand_ins[made] = (type_name, value)
+            self.surrogates[made] = (type_name, value)
+            self._given.add(made)
         return made
 
 
@@ -78,10 +84,12 @@ class UnitResult(NamedTuple):
     """The decision on a unit; the splices are relative to its start."""
 
     decision: Decision = Decision.ALLOWED
-    counts: Counter[str] = Counter()  # noqa: RUF012 -- nobody changes it
+    counts: Counter[str] = Counter()  # noqa: RUF012 -- a named tuple's default is never changed
     splices: tuple[Splice, ...] = ()
     reason: str = ""
     """The reason why it cannot be inspected."""
+    names: frozenset[str] = frozenset()
+    """The names of its tokens, and its surrogates."""
 
 
 class Conversation:
@@ -90,15 +98,17 @@ class Conversation:
     def __init__(self, key: bytes) -> None:
         self.lock = threading.Lock()
         self.key = key
-        self.tokens = Tokens(derive_key(key, "tokens"))
-        self.masker = ConversationMasker(derive_key(key, "stand-ins"), self.tokens)
+        self.given: set[str] = set()
+        """The names of tokens, and the surrogates, that were given out since it was cleared."""
+        self.tokens = Tokens(derive_key(key, "tokens"), self.given)
+        self.masker = ConversationMasker(derive_key(key, "surrogates"), self.tokens, self.given)
         self._units: OrderedDict[bytes, UnitResult] = OrderedDict()
 
     def values(self) -> Iterator[tuple[str, str]]:
         """Yield the values that are masked, with their types."""
         for name, value in self.tokens.items():
             yield name.rpartition("_")[0], value
-        yield from self.masker.stand_ins.values()
+        yield from self.masker.surrogates.values()
 
     def known(self, digest: bytes) -> UnitResult | None:
         return self._units.get(digest)
@@ -123,7 +133,7 @@ class Conversations:
         self._folder = folder
         self._clock = clock
         self._kept: OrderedDict[bytes, tuple[float, Conversation]] = OrderedDict()
-        self._referred: OrderedDict[bytes, tuple[float, dict[str, str]]] = OrderedDict()
+        self._referred: OrderedDict[bytes, tuple[float, Mapping[str, str]]] = OrderedDict()
         self._lock = threading.Lock()
 
     def open(self, org_key: bytes, *names: str) -> Conversation:
@@ -132,20 +142,20 @@ class Conversations:
         key = hmac.digest(derive_key(org_key, "conversation"), message, "sha256")
         now = self._clock()
         with self._lock:
-            _, conversation = self._kept.pop(key, None) or (now, Conversation(key))
+            known = self._kept.pop(key, None)
+            conversation = Conversation(key) if known is None else known[1]
             self._kept[key] = (now, conversation)
             _expire(self._kept, now - self._lifetime)
         return conversation
 
-    def keep(self, org_key: bytes, name: str, conversation: Conversation) -> None:
-        """Keep the values of a conversation for requests that refer to it by a provider's id."""
-        values = dict(conversation.tokens.items())
+    def keep(self, org_key: bytes, name: str, values: Mapping[str, str]) -> None:
+        """Keep the values of tokens for requests that refer to an answer by a provider's id."""
         if not values:
             return
         key = _reference(org_key, name)
         now = self._clock()
         with self._lock:
-            self._referred[key] = (now, values)
+            self._referred[key] = (now, dict(values))
             _expire(self._referred, now - self._lifetime)
         if self._folder is not None:
             from dlpctl.masking.vault import Vault
@@ -154,8 +164,10 @@ class Conversations:
             with vault.transaction():
                 vault.add(values)
 
-    def recall(self, org_key: bytes, name: str, conversation: Conversation) -> None:
-        """Add the values that were kept for an id to a conversation."""
+    def recall(self, org_key: bytes, name: str, conversation: Conversation) -> set[str]:
+        """Add the values that were kept for an id to a conversation, and return the names of their
+        tokens.
+        """
         key = _reference(org_key, name)
         with self._lock:
             _, values = self._referred.get(key, (0.0, {}))
@@ -166,8 +178,9 @@ class Conversations:
             conversation.tokens.add(
                 {name: value for name, value in values.items() if name not in known}
             )
+        return set(values)
 
-    def _stored(self, key: bytes, org_key: bytes) -> dict[str, str]:
+    def _stored(self, key: bytes, org_key: bytes) -> Mapping[str, str]:
         from dlpctl.masking.vault import Vault
 
         assert self._folder is not None
@@ -193,6 +206,6 @@ def _reference(org_key: bytes, name: str) -> bytes:
     )[:16]
 
 
-def _expire(kept: OrderedDict[bytes, tuple[float, object]] | OrderedDict, oldest: float) -> None:  # type: ignore[type-arg]
+def _expire(kept: OrderedDict[bytes, tuple[float, _Kept]], oldest: float) -> None:
     while kept and (len(kept) > _MOST_CONVERSATIONS or next(iter(kept.values()))[0] < oldest):
         kept.popitem(last=False)

@@ -48,6 +48,8 @@ class Inspected(NamedTuple):
     splices: list[Splice]
     reason: str = ""
     """The reason why something cannot be inspected."""
+    names: frozenset[str] = frozenset()
+    """The names of the tokens in it, and the surrogates."""
 
 
 class _Source:
@@ -120,17 +122,19 @@ class Inspector:
         if reason:
             return found._replace(decision=Decision.BLOCKED, reason=reason)
         decisions = set()
+        names: set[str] = set()
         with conversation.lock:
             for unit in jsonbody.units(text):
                 result = self._unit(text, unit, shape, document, conversation)
                 decisions.add(result.decision)
                 found.counts.update(result.counts)
+                names |= result.names
                 reason = reason or result.reason
                 found.splices.extend(
                     Splice(start + unit.start, end + unit.start, new)
                     for start, end, new in result.splices
                 )
-        return found._replace(decision=_strictest(decisions), reason=reason)
+        return found._replace(decision=_strictest(decisions), reason=reason, names=frozenset(names))
 
     def _unit(
         self, text: str, unit: Unit, shape: Shape, document: Any, conversation: Conversation
@@ -157,6 +161,7 @@ class Inspector:
         conversation: Conversation,
         digest: bytes,
     ) -> UnitResult:
+        conversation.given.clear()
         body = _Source(text)
         joined, sources = _Joined(), [body]
         counts: Counter[str] = Counter()
@@ -188,7 +193,8 @@ class Inspector:
                 outer, leaf = source.within
                 outer.splices += jsonbody.raw_splices(outer.text, leaf, source.splices)
         moved = [Splice(s - unit.start, e - unit.start, new) for s, e, new in body.splices]
-        return UnitResult(_strictest(decisions), counts, tuple(moved))
+        names = frozenset(conversation.given)
+        return UnitResult(_strictest(decisions), counts, tuple(moved), names=names)
 
     def _hidden(
         self, text: str, conversation: Conversation, digest: bytes
@@ -286,10 +292,16 @@ def _masked(
 
 def _difference(before: str, after: str) -> Splice:
     """Return one splice that makes a text into another one."""
-    start = len(os.path.commonprefix((before, after)))
+    start = _same(before, after)
     rest = min(len(before), len(after)) - start
-    same = len(os.path.commonprefix((before[::-1][:rest], after[::-1][:rest])))
+    same = _same(before[::-1][:rest], after[::-1][:rest])
     return Splice(start, len(before) - same, after[start : len(after) - same])
+
+
+def _same(first: str, second: str) -> int:
+    """Return the number of characters that two texts start with alike."""
+    pairs = enumerate(zip(first, second, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(first), len(second)))
 
 
 def _windows(

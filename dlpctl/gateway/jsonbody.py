@@ -1,5 +1,5 @@
-"""JSON as it is written: its texts with their positions, so that a value is replaced and every other
-byte stays.
+"""JSON as it is written: its texts with their positions, so that a value is replaced and all other
+bytes stay.
 """
 
 from __future__ import annotations
@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_right
-from json.decoder import scanstring
+from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dlpctl.errors import InputError
@@ -112,7 +112,7 @@ def _no_constant(name: str) -> Any:
 
 
 _STRICT = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_constant)
-_scan = json.JSONDecoder().scan_once
+_scan = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
 
 
 def _after_space(text: str, position: int) -> int:
@@ -168,21 +168,39 @@ def _divide(text: str, position: int, path: str, steps: tuple[Step, ...], found:
             key, position = scanstring(text, position + 1)
             key_end = position
             position = _after_space(text, _after_space(text, position) + 1)
-        _, end = _scan(text, position)
-        if end - start <= _SMALL or text[position] not in "[{":
+        end = _end_of_small(text, position)
+        if end is not None or text[position] not in "[{":
+            end = end or _end_of_scalar(text, position)
             run.add(start, end, -1 if is_object else number)
         else:
             run.close()
             if is_object:
                 found.append(Unit(path, steps, start, key_end, -2))
             inner = path_of(path, key) if is_object else f"{path}[]"
-            _divide(text, position, inner, (*steps, key if is_object else number), found)
+            end = _divide(text, position, inner, (*steps, key if is_object else number), found)
         position = _after_space(text, end)
         if text[position] == ",":
             position = _after_space(text, position + 1)
         number += 1
     run.close()
     return position + 1
+
+
+def _end_of_small(text: str, position: int) -> int | None:
+    """Return the end of a value; None where it is large."""
+    try:
+        _, end = _scan(text[position : position + _SMALL], 0)
+    except (StopIteration, ValueError):
+        return None
+    return position + int(end)
+
+
+def _end_of_scalar(text: str, position: int) -> int:
+    if text[position] == '"':
+        return int(scanstring(text, position + 1)[1])
+    atom = _ATOM.match(text, position)
+    assert atom is not None
+    return atom.end()
 
 
 def path_of(path: str, key: str) -> str:
@@ -298,9 +316,9 @@ def raw_splices(text: str, leaf: Leaf, splices: Iterable[Splice]) -> Iterator[Sp
         changed = spliced(leaf.text, splices)
         yield Splice(leaf.start, leaf.end, f'"{escaped(changed)}"')
         return
-    place = _Places(text, leaf)
+    positions = _Places(text, leaf)
     for start, end, new in splices:
-        yield Splice(place.raw(start), place.raw(end), escaped(new))
+        yield Splice(positions.raw(start), positions.raw(end), escaped(new))
 
 
 class _Places:

@@ -29,7 +29,7 @@ class Attachment(NamedTuple):
     data: bytes | None
     name: str
     start: int = 0
-    """Where the base64 starts in the text."""
+    """The start of the base64 in the text."""
     end: int = 0
     is_for_urls: bool = False
     """True if its base64 has the alphabet for URLs."""

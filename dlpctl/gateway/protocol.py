@@ -48,7 +48,7 @@ class End(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """What the JSON of requests, answers and streams holds."""
+    """The parts of the JSON of requests, answers and streams."""
 
     opaque: frozenset[str] = frozenset()
     """Texts of a request that its provider has signed or sealed."""
@@ -95,7 +95,7 @@ class Route(NamedTuple):
     is_lines: bool = False
     """True if the answer is JSON texts on lines."""
     inspected: str = ""
-    """What is inspected, for people."""
+    """The inspected content, for people."""
 
     @property
     def pattern(self) -> re.Pattern[str]:

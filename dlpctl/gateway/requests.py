@@ -50,6 +50,8 @@ class Prepared(NamedTuple):
     conversation: Conversation
     decision: Decision
     counts: Counter[str]
+    names: frozenset[str] = frozenset()
+    """The names of tokens, and the surrogates, whose values may be in the answer."""
     model: str = ""
 
 
@@ -60,8 +62,8 @@ def prepare(request: Request, grant: Grant, conversations: Conversations) -> Pre
         if request.route.body is Body.FORM:
             return _form(request, grant, conversations)
         if not request.body and request.route.body is Body.NONE:
-            conversation = _conversation(request, None, grant, conversations)
-            return Prepared(b"", conversation, Decision.ALLOWED, Counter())
+            conversation, names = _conversation(request, None, grant, conversations)
+            return Prepared(b"", conversation, Decision.ALLOWED, Counter(), names)
         return _json(request, grant, conversations)
     except RefusedError:
         raise
@@ -94,14 +96,21 @@ def _json(request: Request, grant: Grant, conversations: Conversations) -> Prepa
     document = jsonbody.loads(text)
     shape = request.route.shape
     _refuse_numbers(document, shape)
-    conversation = _conversation(request, document, grant, conversations)
+    conversation, names = _conversation(request, document, grant, conversations)
     found = grant.inspector.inspect(text, document, shape, conversation)
     _require(found)
     body = request.body
     if found.splices:
         body = jsonbody.spliced(text, found.splices).encode("utf-8")
     model = document.get("model") if isinstance(document, dict) else None
-    return Prepared(body, conversation, found.decision, found.counts, _model(model, request))
+    return Prepared(
+        body,
+        conversation,
+        found.decision,
+        found.counts,
+        found.names | names,
+        _model(model, request),
+    )
 
 
 def _model(given: Any, request: Request) -> str:
@@ -129,17 +138,19 @@ def _refuse_numbers(document: Any, shape: Shape) -> None:
 
 def _conversation(
     request: Request, document: Any, grant: Grant, conversations: Conversations
-) -> Conversation:
-    """Return the conversation of a request, with the values that it refers to."""
+) -> tuple[Conversation, frozenset[str]]:
+    """Return the conversation of a request, with the names of the tokens that it refers to."""
     shape = request.route.shape
     name = request.headers.get(CONVERSATION_HEADER) or _name(document, shape)
     names = (request.protocol, _caller(request), name or os.urandom(16).hex())
     conversation = conversations.open(grant.key, *names)
     referred = [jsonbody.at(document, path_parts(path)) for path in shape.refers]
+    recalled: set[str] = set()
     for each in (*request.ids, *referred):
         if isinstance(each, str):
-            conversations.recall(grant.key, f"{names[0]} {names[1]} {each}", conversation)
-    return conversation
+            reference = f"{names[0]} {names[1]} {each}"
+            recalled |= conversations.recall(grant.key, reference, conversation)
+    return conversation, frozenset(recalled)
 
 
 def _caller(request: Request) -> str:
@@ -156,12 +167,12 @@ def keep(
     request: Request,
     grant: Grant,
     conversations: Conversations,
-    conversation: Conversation,
+    values: Mapping[str, str],
 ) -> None:
-    """Keep the values of a conversation for requests that refer to one of its answers."""
+    """Keep the values of a request for those that refer to its answer."""
     caller = _caller(request)
     for each in ids:
-        conversations.keep(grant.key, f"{request.protocol} {caller} {each}", conversation)
+        conversations.keep(grant.key, f"{request.protocol} {caller} {each}", values)
 
 
 def _name(document: Any, shape: Shape) -> str:
@@ -200,7 +211,7 @@ def _form(request: Request, grant: Grant, conversations: Conversations) -> Prepa
     content_type = request.headers.get("content-type", "")
     if content_type.partition(";")[0].strip().lower() != "multipart/form-data":
         raise RefusedError(415, "the content type must be multipart/form-data")
-    conversation = _conversation(request, None, grant, conversations)
+    conversation, names = _conversation(request, None, grant, conversations)
     found = Inspected(Decision.ALLOWED, Counter(), [])
     pieces: list[bytes] = []
     position = 0
@@ -212,12 +223,13 @@ def _form(request: Request, grant: Grant, conversations: Conversations) -> Prepa
             each, new = _field(data, grant, conversation)
         _require(each)
         found.counts.update(each.counts)
+        names |= each.names
         if each.decision is not Decision.ALLOWED:
             found = found._replace(decision=each.decision)
         pieces += (request.body[position : part.start], new)
         position = part.end
     pieces.append(request.body[position:])
-    return Prepared(b"".join(pieces), conversation, found.decision, found.counts)
+    return Prepared(b"".join(pieces), conversation, found.decision, found.counts, names)
 
 
 def _field(data: bytes, grant: Grant, conversation: Conversation) -> tuple[Inspected, bytes]:
@@ -237,9 +249,11 @@ def _file(
         reason = "the name of a file has values that may not pass; rename it"
         return named._replace(reason=reason), data
     with conversation.lock:
+        conversation.given.clear()
         report = grant.files.check(data, name, masker=conversation.masker)
+        names = frozenset(conversation.given)
     counts = Counter({each.type: each.occurrences for each in report.report.detected})
-    found = Inspected(report.decision, counts, [])
+    found = Inspected(report.decision, counts, [], names=names)
     if report.masked is None:
         return found._replace(reason=report.summary), data
     return found, report.masked

@@ -1,4 +1,4 @@
-"""Restore the values of a conversation in answers: tokens, and stand-ins that look real."""
+"""Restore the values of a conversation in answers: tokens, and surrogates that look real."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dlpctl.masking.unmask import Unmasker
 from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from dlpctl.gateway.conversations import Conversation
     from dlpctl.gateway.protocol import Shape
@@ -21,8 +21,8 @@ _WORD = lazy(r"[^\W\d_]+")
 _SHORTEST_WORD = 4
 
 
-class StandIns(NamedTuple):
-    """Stand-ins with the values that they are for."""
+class Surrogates(NamedTuple):
+    """Surrogates with the values that they are for."""
 
     values: Mapping[str, str]
     ordered: list[str]
@@ -30,15 +30,15 @@ class StandIns(NamedTuple):
     regex: re.Pattern[str]
 
     @classmethod
-    def of(cls, made: Mapping[str, tuple[str, str]]) -> StandIns | None:
-        """Return the stand-ins, and the single words of names among them."""
+    def of(cls, made: Mapping[str, tuple[str, str]]) -> Surrogates | None:
+        """Return the surrogates, and the single words of names among them."""
         values: dict[str, str] = {}
-        for stand_in, (_, value) in made.items():
-            words, originals = _WORD.findall(stand_in), _WORD.findall(value)
-            if len(words) == len(originals) > 1 and "@" not in stand_in:
+        for surrogate, (_, value) in made.items():
+            words, originals = _WORD.findall(surrogate), _WORD.findall(value)
+            if len(words) == len(originals) > 1 and "@" not in surrogate:
                 pairs = zip(words, originals, strict=True)
                 values |= {word: each for word, each in pairs if len(word) >= _SHORTEST_WORD}
-        values |= {stand_in: value for stand_in, (_, value) in made.items()}
+        values |= {surrogate: value for surrogate, (_, value) in made.items()}
         if not values:
             return None
         ordered = sorted(values)
@@ -47,7 +47,7 @@ class StandIns(NamedTuple):
         return cls(values, ordered, len(by_length[0]), regex)
 
     def may_start_at(self, text: str, start: int) -> bool:
-        """Return whether a text ends with the start of a stand-in."""
+        """Return whether a text ends with the start of a surrogate."""
         tail = text[start:]
         index = bisect_left(self.ordered, tail)
         return any(
@@ -56,11 +56,11 @@ class StandIns(NamedTuple):
         )
 
 
-class _StandInText:
-    """A text that comes in pieces; what may become a stand-in is held back."""
+class _SurrogateText:
+    """A text that comes in pieces; what may become a surrogate is held back."""
 
-    def __init__(self, stand_ins: StandIns, *, in_json: bool) -> None:
-        self._stand_ins = stand_ins
+    def __init__(self, surrogates: Surrogates, *, in_json: bool) -> None:
+        self._surrogates = surrogates
         self._in_json = in_json
         self.held = ""
         self._before = ""
@@ -75,10 +75,10 @@ class _StandInText:
     def _restored(self, text: str, position: int, *, is_last: bool) -> str:
         parts: list[str] = []
         held = len(text) if is_last else self._hold(text, position)
-        for match in self._stand_ins.regex.finditer(text, position):
+        for match in self._surrogates.regex.finditer(text, position):
             if match.start() >= held:
                 break
-            value = self._stand_ins.values[match[0]]
+            value = self._surrogates.values[match[0]]
             parts += (text[position : match.start()], escaped(value) if self._in_json else value)
             position = match.end()
             if position > held:
@@ -89,9 +89,9 @@ class _StandInText:
         return "".join(parts)
 
     def _hold(self, text: str, position: int) -> int:
-        first = max(position, len(text) - self._stand_ins.longest)
+        first = max(position, len(text) - self._surrogates.longest)
         return next(
-            (at for at in range(first, len(text)) if self._stand_ins.may_start_at(text, at)),
+            (at for at in range(first, len(text)) if self._surrogates.may_start_at(text, at)),
             len(text),
         )
 
@@ -100,38 +100,48 @@ class RestoredText:
     """A text that comes in pieces, and is given back with its values."""
 
     def __init__(self, restorer: Restorer, *, in_json: bool = False) -> None:
-        self._unmasker = Unmasker(restorer.conversation.tokens, in_json=in_json)
-        stand_ins = restorer.stand_ins
-        self._stand_ins = None if stand_ins is None else _StandInText(stand_ins, in_json=in_json)
+        self._unmasker = Unmasker(restorer, in_json=in_json)
+        surrogates = restorer.surrogates
+        self._surrogates = (
+            None if surrogates is None else _SurrogateText(surrogates, in_json=in_json)
+        )
 
     def feed(self, chunk: str) -> str:
         text = self._unmasker.feed(chunk)
-        return text if self._stand_ins is None else self._stand_ins.feed(text)
+        return text if self._surrogates is None else self._surrogates.feed(text)
 
     def finish(self) -> str:
         text = self._unmasker.finish()
-        if self._stand_ins is None:
+        if self._surrogates is None:
             return text
-        return self._stand_ins.feed(text) + self._stand_ins.finish()
+        return self._surrogates.feed(text) + self._surrogates.finish()
 
     @property
     def held(self) -> str:
         """The end of the text, as far as it is held back."""
-        first = "" if self._stand_ins is None else self._stand_ins.held
+        first = "" if self._surrogates is None else self._surrogates.held
         return first + self._unmasker.held
 
 
 class Restorer:
-    """Restores the values that a conversation has at the time."""
+    """Restores the values that a request has, or refers to, and no others of its conversation."""
 
-    def __init__(self, conversation: Conversation) -> None:
-        self.conversation = conversation
+    def __init__(self, conversation: Conversation, names: Iterable[str]) -> None:
+        """`names` are those of tokens, and surrogates."""
         with conversation.lock:
-            self.stand_ins = StandIns.of(conversation.masker.stand_ins)
+            tokens, made = conversation.tokens, conversation.masker.surrogates
+            self.values = {
+                name: value for name in names if (value := tokens.value(name)) is not None
+            }
+            self.surrogates = Surrogates.of({name: made[name] for name in names if name in made})
+
+    def value(self, name: str) -> str | None:
+        """Return the value of a token; None where the request has none."""
+        return self.values.get(name)
 
     @property
     def is_needed(self) -> bool:
-        return bool(len(self.conversation.tokens)) or self.stand_ins is not None
+        return bool(self.values) or self.surrogates is not None
 
     def text(self, text: str, *, in_json: bool = False) -> str:
         restored = RestoredText(self, in_json=in_json)

@@ -37,7 +37,8 @@ def server(gateway: Gateway) -> uvicorn.Server:
 def listen(host: str, port: int) -> socket.socket:
     """Return a socket that listens."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listening = socket.socket(family, socket.SOCK_STREAM)
+    # Only connections of a socket with this protocol get TCP_NODELAY from asyncio.
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((host, port))

@@ -159,8 +159,8 @@ class EventStream:
 
     def _restore(self, event: _Event, leaf: Leaf, document: Any) -> None:
         deltas = self._shape.deltas
-        kind = document.get("type") if isinstance(document, dict) else None
-        delta = deltas.get(f"{leaf.path} {kind}") or deltas.get(leaf.path)
+        event_type = document.get("type") if isinstance(document, dict) else None
+        delta = deltas.get(f"{leaf.path} {event_type}") or deltas.get(leaf.path)
         slot = _Slot(leaf)
         if delta is not None:
             keys = [jsonbody.at(document, _steps(path, leaf.steps)) for path in delta.keys]

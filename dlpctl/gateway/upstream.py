@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import aiohttp
 from yarl import URL
@@ -53,10 +53,7 @@ class Upstream:
             read_bufsize=_CHUNK,
         )
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
+    async def close(self) -> None:
         await self._session.close()
 
     @asynccontextmanager

@@ -17,7 +17,8 @@ from dlpctl.gateway.admission import LocalAdmission, grant
 from dlpctl.gateway.calls import CallLog
 from dlpctl.gateway.conversations import Conversations
 from dlpctl.gateway.protocols import PROTOCOLS
-from dlpctl.gateway.server import Gateway, Settings, Target
+from dlpctl.gateway.relaying import Target
+from dlpctl.gateway.server import Gateway, Settings
 from dlpctl.gateway.serving import listen, server
 from dlpctl.gateway.upstream import Upstream
 from dlpctl.policy.model import Policy
@@ -95,7 +96,7 @@ class Provider:
                     provider.ended.set()
                     self.close_connection = True
 
-            do_GET = do_POST = do_DELETE = answer
+            do_GET = do_POST = do_PUT = do_DELETE = answer  # noqa: N815
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
+import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -48,6 +52,19 @@ def streaming(name: str, content_type: str = "text/event-stream") -> Any:
         return Reply(body, content_type=content_type)
 
     return reply
+
+
+def full_anthropic(sent: Sent) -> Reply:
+    """Return a stream with all fields that Anthropic's clients ask for."""
+    made = streaming("anthropic")(sent)
+    assert callable(made.body)
+    start = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m"}
+    usage = {"input_tokens": 1, "output_tokens": 1}
+    full = start | {"content": [], "stop_reason": None, "stop_sequence": None, "usage": usage}
+    data = b"".join(made.body())
+    data = data.replace(b'{"id": "msg_1", "content": []}', json.dumps(full).encode())
+    data = data.replace(b'"end_turn"}}', b'"end_turn"}, "usage": {"output_tokens": 1}}')
+    return Reply(data, content_type="text/event-stream")
 
 
 def whole(make: Any) -> Any:
@@ -94,17 +111,7 @@ def test_anthropic_streams(gateway: Running, clients: list[Any]) -> None:
     client = anthropic.Anthropic(base_url=f"{gateway.url}/anthropic", api_key="made-up")
     clients.append(client)
 
-    def reply(sent: Sent) -> Reply:
-        made = streaming("anthropic")(sent)
-        data = b"".join(made.body())
-        start = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m"}
-        usage = {"input_tokens": 1, "output_tokens": 1}
-        full = start | {"content": [], "stop_reason": None, "stop_sequence": None, "usage": usage}
-        data = data.replace(b'{"id": "msg_1", "content": []}', json.dumps(full).encode())
-        data = data.replace(b'"end_turn"}}', b'"end_turn"}, "usage": {"output_tokens": 1}}')
-        return made._replace(body=data)
-
-    gateway.provider.reply = reply
+    gateway.provider.reply = full_anthropic
     with client.messages.stream(
         model="m", max_tokens=9, messages=[{"role": "user", "content": PROMPT}]
     ) as stream:
@@ -246,3 +253,33 @@ def test_ollama(gateway: Running, clients: list[Any]) -> None:
     gateway.provider.reply = streaming("ollama", "application/x-ndjson")
     chunks = list(client.chat("m", [{"role": "user", "content": PROMPT}], stream=True))
     assert "".join(each.message.content for each in chunks) == f"I write to {MAIL}."
+
+
+@pytest.mark.slow
+def test_clients_for_node(gateway: Running) -> None:
+    """Needs node, and the packages of the clients below NODE_PATH or among the global ones."""
+    if not shutil.which("npm"):
+        pytest.skip("needs node")
+    asked = subprocess.run(["npm", "root", "-g"], capture_output=True, text=True, check=True)
+    environ = {"NODE_PATH": asked.stdout.strip()} | os.environ
+    known = "for (const n of ['openai', '@anthropic-ai/sdk', '@google/genai']) require.resolve(n)"
+    if subprocess.run(
+        ["node", "-e", known], env=environ, capture_output=True, check=False
+    ).returncode:
+        pytest.skip("needs the clients for Node")
+
+    def reply(sent: Sent) -> Reply:
+        if sent.path.endswith("/messages"):
+            return full_anthropic(sent)
+        ways = {"/chat/completions": "chat", "/responses": "responses"}
+        made = next((name for end, name in ways.items() if sent.path.endswith(end)), "gemini")
+        return streaming(made)(sent)
+
+    gateway.provider.reply = reply
+    command = ["node", str(Path(__file__).with_name("clients.cjs")), gateway.url, MAIL]
+    ran = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    told = json.loads(ran.stdout)
+    for name in ("chat", "responses", "anthropic", "gemini"):
+        assert told[name] == f"I write to {MAIL}."
+        assert told[f"{name}_call"] == MAIL

@@ -34,8 +34,8 @@ def token(conversation: Conversation) -> str:
 
 
 @pytest.fixture
-def stand_in(conversation: Conversation) -> str:
-    return next(iter(conversation.masker.stand_ins))
+def surrogate(conversation: Conversation) -> str:
+    return next(iter(conversation.masker.surrogates))
 
 
 def data_of(stream: bytes) -> list[Any]:
@@ -237,18 +237,18 @@ PROTOCOLS: dict[str, tuple[Shape, Make, Join]] = {
 
 def stream_of(name: str, conversation: Conversation) -> EventStream:
     shape = PROTOCOLS[name][0]
-    return EventStream(shape, Restorer(conversation), is_lines=name == "ollama")
+    return EventStream(shape, Restorer(conversation, conversation.given), is_lines=name == "ollama")
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)
 @pytest.mark.parametrize("size", [1, 4, 1_000])
 def test_every_cut_is_restored_like_the_whole(
-    name: str, size: int, conversation: Conversation, token: str, stand_in: str
+    name: str, size: int, conversation: Conversation, token: str, surrogate: str
 ) -> None:
     _, make, join = PROTOCOLS[name]
     inside = token[1:-1].lower().replace("_", " ")
-    text = f"To {token}, < {inside} >, <EMAIL_1>, a<b [c] `d` of {stand_in}. é😀 <"
-    arguments = json.dumps({"to": token, "name": stand_in, "n": [1, "<x"]})
+    text = f"To {token}, < {inside} >, <EMAIL_1>, a<b [c] `d` of {surrogate}. é😀 <"
+    arguments = json.dumps({"to": token, "name": surrogate, "n": [1, "<x"]})
     sent = make(text, arguments, size)
     restored = f"To {MAIL}, {MAIL}, <EMAIL_1>, a<b [c] `d` of Maria Lopez. é😀 <"
     wanted = {"to": MAIL, "name": "Maria Lopez", "n": [1, "<x"]}

@@ -11,6 +11,7 @@ from dlpctl.control.resources import (
     audit,
     console,
     groups,
+    guardrail,
     health,
     licenses,
     organizations,
@@ -34,6 +35,7 @@ RESOURCES: tuple[Resource, ...] = tuple(
         analytics,
         audit,
         console,
+        guardrail,
         health,
     )
 )

@@ -65,8 +65,7 @@ _TYPES = {
 
 def _error(failure: Failure) -> bytes:
     default = "invalid_request_error" if failure.status < 500 else "api_error"
-    kind = _TYPES.get(failure.status, default)
-    error = {"type": kind, "message": failure.message}
+    error = {"type": _TYPES.get(failure.status, default), "message": failure.message}
     return json.dumps({"type": "error", "error": error}).encode()
 
 

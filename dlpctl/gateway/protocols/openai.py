@@ -121,10 +121,10 @@ _LIST = ("limit", "after", "before", "order", "purpose", "include[]", "include",
 
 
 def _error(failure: Failure) -> bytes:
-    kind = {401: "authentication_error", 429: "rate_limit_error"}.get(
+    error_type = {401: "authentication_error", 429: "rate_limit_error"}.get(
         failure.status, "invalid_request_error" if failure.status < 500 else "server_error"
     )
-    error = {"message": failure.message, "type": kind, "param": None, "code": "dlpctl"}
+    error = {"message": failure.message, "type": error_type, "param": None, "code": "dlpctl"}
     return json.dumps({"error": error}).encode()
 
 

@@ -1,0 +1,54 @@
+"""Texts that LiteLLM asks about: the interface that it defines for guardrails of others."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from dlpctl.control.resources import fields
+from dlpctl.control.resources.operations import Credential, Resource
+from dlpctl.control.resources.shapes import Answer, Request
+
+MOST_TEXTS = 10_000
+
+
+class Intervention(StrEnum):
+    """The action that LiteLLM takes."""
+
+    NONE = "NONE"
+    INTERVENED = "GUARDRAIL_INTERVENED"
+    BLOCKED = "BLOCKED"
+
+
+class GuardrailRequest(Request):
+    """The content of a request or an answer; LiteLLM may send further fields."""
+
+    is_open = True
+    texts: list[str] | None = fields.optional(fields.array(fields.text(), "texts", most=MOST_TEXTS))
+    images: list[str] | None = fields.optional(
+        fields.array(fields.text("a data: URI"), "images", most=MOST_TEXTS)
+    )
+    tool_calls: object = fields.any_value({"description": "calls of tools"}, default=None)
+    input_type: str = fields.one_of(("request", "response"), "which of the two it is")
+
+
+class GuardrailAnswer(Answer):
+    """The decision, with texts and images to use instead."""
+
+    action: str = fields.one_of(Intervention)
+    blocked_reason: str | None = fields.omitted(fields.text("without any value"))
+    texts: list[str] | None = fields.omitted(fields.array(fields.text()))
+    images: list[str] | None = fields.omitted(fields.array(fields.text()))
+
+
+resource = Resource("Guardrails", "Checks for gateways of others.")
+
+resource.operation(
+    "check_guardrail",
+    "POST /beta/litellm_basic_guardrail_api",
+    "guardrails.check",
+    GuardrailAnswer,
+    "Check texts, images and calls of tools for LiteLLM",
+    body=GuardrailRequest,
+    credential=Credential.POLICY_KEY,
+    fails=(404, 429),
+)

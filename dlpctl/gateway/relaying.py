@@ -1,0 +1,193 @@
+"""Send inspected requests on, and relay the answers with their values restored."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import Executor
+from contextlib import suppress
+from functools import partial
+from typing import Any, NamedTuple
+
+from dlpctl.errors import InputError
+from dlpctl.gateway import jsonbody
+from dlpctl.gateway.admission import Grant
+from dlpctl.gateway.calls import Metrics
+from dlpctl.gateway.conversations import Conversations
+from dlpctl.gateway.exchange import Exchange, Headers, end_to_end, without_length
+from dlpctl.gateway.protocol import Body, Failure, Protocol
+from dlpctl.gateway.requests import Prepared, Request, keep
+from dlpctl.gateway.restoring import Restorer
+from dlpctl.gateway.streams import EventStream
+from dlpctl.gateway.upstream import Answer, Upstream, UpstreamError
+
+_OWN = frozenset(("host", "content-length", "accept-encoding", "expect"))
+_LARGEST_ANSWER = 64 << 20
+_EVENTS = "text/event-stream"
+_LINES = ("application/x-ndjson", "application/jsonl", "application/x-jsonl")
+_GONE = 499
+"""The status in the log of a call whose client has gone."""
+
+
+class Target(NamedTuple):
+    """A protocol, and the address that its requests go to."""
+
+    protocol: Protocol
+    url: str
+
+
+class Services(NamedTuple):
+    """The services that all relays share."""
+
+    upstream: Upstream
+    conversations: Conversations
+    metrics: Metrics
+    executor: Executor
+
+
+class Relay:
+    """Relays the answer to one request."""
+
+    def __init__(
+        self,
+        exchange: Exchange,
+        services: Services,
+        target: Target,
+        request: Request,
+        prepared: Prepared,
+        grant: Grant,
+    ) -> None:
+        self._exchange = exchange
+        self._services = services
+        self._target = target
+        self._request = request
+        self._prepared = prepared
+        self._grant = grant
+        self._restorer = Restorer(prepared.conversation, prepared.names)
+
+    async def run(self, body: bytes) -> None:
+        """Relay until the answer ends, or the client is gone."""
+        relay = asyncio.ensure_future(self._relay(body))
+        gone = asyncio.ensure_future(self._exchange.gone())
+        try:
+            await asyncio.wait({relay, gone}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            gone.cancel()
+            if not relay.done():
+                relay.cancel()
+                self._exchange.finished(_GONE)
+        with suppress(asyncio.CancelledError):
+            await relay
+
+    async def _relay(self, body: bytes) -> None:
+        exchange = self._exchange
+        query = f"?{exchange.query.decode('latin-1')}" if exchange.query else ""
+        url = f"{self._target.url.rstrip('/')}/{exchange.rest}{query}"
+        is_changed = self._prepared.body != self._request.body
+        dropped = _OWN | ({"content-encoding"} if is_changed else frozenset())
+        headers = [*end_to_end(exchange.given, dropped), ("accept-encoding", "identity")]
+        upstream = self._services.upstream
+        sent = self._prepared.body if is_changed else body
+        async with upstream.send(exchange.method, url, headers, sent) as answer:
+            await self._answered(answer)
+
+    async def _answered(self, answer: Answer) -> None:
+        route, exchange = self._request.route, self._exchange
+        given = {name.lower(): value for name, value in answer.headers}
+        headers = _relayed(answer, given)
+        if 300 <= answer.status < 400:
+            raise UpstreamError("the provider redirects, which the gateway does not follow")
+        media_type = given.get("content-type", "").partition(";")[0].strip().lower()
+        if answer.status >= 300 or route.is_raw or answer.status == 204:
+            await exchange.stream(answer.status, headers, answer.chunks)
+        elif media_type == _EVENTS or media_type in _LINES or route.is_lines:
+            stream = EventStream(route.shape, self._restorer, is_lines=media_type != _EVENTS)
+            await exchange.stream(
+                answer.status,
+                without_length(headers),
+                self._restored(answer.chunks, stream),
+                self._stream_error,
+            )
+        elif media_type in ("application/json", ""):
+            await self._restored_whole(answer, headers)
+        elif route.body is Body.FORM and media_type == "text/plain":
+            await exchange.stream(answer.status, headers, answer.chunks)
+        else:
+            raise UpstreamError("the provider has answered with content that is no JSON")
+
+    @property
+    def _stream_error(self) -> Callable[[Failure], bytes]:
+        return self._request.route.shape.stream_error or self._target.protocol.stream_error
+
+    async def _restored_whole(self, answer: Answer, headers: Headers) -> None:
+        parts: list[bytes] = []
+        size = 0
+        async for chunk in answer.chunks:
+            parts.append(chunk)
+            size += len(chunk)
+            if size > _LARGEST_ANSWER:
+                raise UpstreamError("the answer of the provider is too large")
+        started = time.perf_counter()
+        body = await self._in_thread(self._restore, b"".join(parts))
+        added = time.perf_counter() - started
+        self._services.metrics.stage("answer", added)
+        self._exchange.added += added
+        await self._exchange.complete(answer.status, headers, body)
+
+    def _restore(self, body: bytes) -> bytes:
+        shape = self._request.route.shape
+        if not body or not (self._restorer.is_needed or shape.kept):
+            return body
+        try:
+            text = jsonbody.decoded(body)
+            document = jsonbody.loads(text)
+        except InputError:
+            raise UpstreamError("the provider has answered with invalid JSON") from None
+        found = [jsonbody.at(document, path.split(".")) for path in shape.kept]
+        self._keep([each for each in found if isinstance(each, str)])
+        return (
+            self._restorer.json(text, shape).encode("utf-8") if self._restorer.is_needed else body
+        )
+
+    def _keep(self, ids: list[str]) -> None:
+        conversations = self._services.conversations
+        keep(ids, self._request, self._grant, conversations, self._restorer.values)
+
+    async def _restored(
+        self, chunks: AsyncIterator[bytes], stream: EventStream
+    ) -> AsyncIterator[bytes]:
+        metrics = self._services.metrics
+        metrics.stream(1)
+        kept = 0
+        try:
+            async for chunk in chunks:
+                started = time.perf_counter()
+                ready = stream.feed(chunk)
+                metrics.stage("chunk", time.perf_counter() - started)
+                if len(stream.ids) > kept:
+                    kept = len(stream.ids)
+                    await self._in_thread(self._keep, stream.ids)
+                if ready:
+                    yield ready
+        except UpstreamError:
+            yield stream.finish()
+            raise
+        else:
+            yield stream.finish()
+        finally:
+            metrics.stream(-1)
+
+    async def _in_thread(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._services.executor, partial(function, *arguments))
+
+
+def _relayed(answer: Answer, given: dict[str, str]) -> Headers:
+    """Return the headers of an answer that the client gets."""
+    dropped = {"content-encoding"}
+    if given.get("content-encoding", "identity") != "identity":
+        dropped.add("content-length")  # the client of providers decompresses
+        if given["content-encoding"] not in ("gzip", "deflate"):
+            raise UpstreamError("the provider has answered in an unknown encoding")
+    return end_to_end(answer.headers, frozenset(dropped))

@@ -1,0 +1,169 @@
+"""Transports for the clients of httpx and httpx2, and so for those of OpenAI and Anthropic.
+
+client = openai.OpenAI(http_client=httpx2.Client(transport=MaskingTransport("openai")))
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator, Iterator
+from typing import TYPE_CHECKING, Any
+
+from dlpctl.gateway.bodies import RefusedError
+from dlpctl.integrations.models import MaskedModels
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from dlpctl.gateway.streams import EventStream
+    from dlpctl.integrations.models import Masked
+
+_DROPPED = ("content-length", "transfer-encoding", "content-encoding")
+
+
+class _Transport:
+    """The parts that both transports share."""
+
+    def __init__(self, protocol: str, inner: Any = None, **options: Any) -> None:
+        """`inner` is the transport that sends; `options` are those of `MaskedModels`."""
+        self._inner = inner
+        self._models = MaskedModels(protocol, **options)
+
+    def _masked(self, request: Any, body: bytes) -> tuple[Any, Masked]:
+        """Return the request to be sent instead."""
+        url = request.url
+        masked = self._models.mask(request.method, url.path, url.query, request.headers, body)
+        headers = [
+            (name, value)
+            for name, value in request.headers.multi_items()
+            if name.lower() not in (*_DROPPED, "accept-encoding")
+        ]
+        headers.append(("accept-encoding", "identity"))
+        changed = type(request)(
+            request.method, url, headers=headers, content=masked.body, extensions=request.extensions
+        )
+        return changed, masked
+
+    def _refused(self, request: Any, refusal: RefusedError) -> Any:
+        headers = {"content-type": "application/json", "x-should-retry": "false"}
+        content = self._models.refusal(refusal)
+        return _module(request).Response(
+            refusal.status, headers=headers, content=content, request=request
+        )
+
+    def _answer(self, request: Any, response: Any, **content: Any) -> Any:
+        headers = [
+            (name, value)
+            for name, value in response.headers.multi_items()
+            if name.lower() not in _DROPPED
+        ]
+        return _module(request).Response(
+            response.status_code,
+            headers=headers,
+            extensions=response.extensions,
+            request=request,
+            **content,
+        )
+
+
+class MaskingTransport(_Transport):
+    """Masks requests, and restores answers and streams."""
+
+    def handle_request(self, request: Any) -> Any:
+        inner = self._inner = self._inner or _module(request).HTTPTransport()
+        try:
+            changed, masked = self._masked(request, request.read())
+        except RefusedError as refusal:
+            return self._refused(request, refusal)
+        response = inner.handle_request(changed)
+        if response.status_code >= 300:
+            return response
+        stream = self._models.stream(masked, response.headers.get("content-type", ""))
+        if stream is None:
+            body = self._models.restore(masked, response.read())
+            response.close()
+            return self._answer(request, response, content=body)
+        return self._answer(
+            request, response, stream=self._stream(request, response, masked, stream)
+        )
+
+    def _stream(self, request: Any, response: Any, masked: Masked, stream: EventStream) -> Any:
+        models = self._models
+
+        class Restored(_module(request).SyncByteStream):  # type: ignore[misc]
+            def __iter__(self) -> Iterator[bytes]:
+                for chunk in response.stream:
+                    yield stream.feed(chunk)
+                yield stream.finish()
+                models.ended(masked, stream)
+
+            def close(self) -> None:
+                response.close()
+
+        return Restored()
+
+    def close(self) -> None:
+        if self._inner is not None:
+            self._inner.close()
+
+    def __enter__(self) -> MaskingTransport:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class AsyncMaskingTransport(_Transport):
+    """The same for asynchronous clients; inspection runs on other threads."""
+
+    async def handle_async_request(self, request: Any) -> Any:
+        import asyncio
+
+        inner = self._inner = self._inner or _module(request).AsyncHTTPTransport()
+        body = await request.aread()
+        try:
+            changed, masked = await asyncio.to_thread(self._masked, request, body)
+        except RefusedError as refusal:
+            return self._refused(request, refusal)
+        response = await inner.handle_async_request(changed)
+        if response.status_code >= 300:
+            return response
+        stream = self._models.stream(masked, response.headers.get("content-type", ""))
+        if stream is None:
+            answer = await response.aread()
+            await response.aclose()
+            restored = await asyncio.to_thread(self._models.restore, masked, answer)
+            return self._answer(request, response, content=restored)
+        return self._answer(
+            request, response, stream=self._stream(request, response, masked, stream)
+        )
+
+    def _stream(self, request: Any, response: Any, masked: Masked, stream: EventStream) -> Any:
+        models = self._models
+
+        class Restored(_module(request).AsyncByteStream):  # type: ignore[misc]
+            async def __aiter__(self) -> AsyncIterator[bytes]:
+                async for chunk in response.stream:
+                    yield stream.feed(chunk)
+                yield stream.finish()
+                models.ended(masked, stream)
+
+            async def aclose(self) -> None:
+                await response.aclose()
+
+        return Restored()
+
+    async def aclose(self) -> None:
+        if self._inner is not None:
+            await self._inner.aclose()
+
+    async def __aenter__(self) -> AsyncMaskingTransport:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+
+def _module(request: Any) -> ModuleType:
+    """Return the package of a request: httpx, or httpx2, which has the same interface."""
+    return sys.modules[type(request).__module__.partition(".")[0]]

@@ -1,0 +1,130 @@
+"""The gateway with the keys of a control plane."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from dlpctl.config import FileLimits
+from dlpctl.control.access import LOCAL
+from dlpctl.control.rates import Rate, RateLimiter
+from dlpctl.control.service import ControlPlane
+from dlpctl.detect.engine import Detector
+from dlpctl.gateway.admission import ControlAdmission
+from dlpctl.gateway.calls import CallLog
+from dlpctl.gateway.conversations import Conversations
+from dlpctl.gateway.protocols import PROTOCOLS
+from dlpctl.gateway.relaying import Target
+from dlpctl.gateway.server import Gateway, Settings
+from dlpctl.gateway.upstream import Upstream
+from dlpctl.types import Destination
+from tests.gateway.standin import Reply, Running, running
+
+MAIL = "maria.lopez@acme-corp.com"
+MESSAGES = "/anthropic/v1/messages"
+BODY = {"messages": [{"role": "user", "content": f"I am {MAIL}"}]}
+
+
+class Organized(NamedTuple):
+    """A gateway whose control plane has an organization with a policy."""
+
+    gateway: Running
+    control: ControlPlane
+    policy_id: str
+    key: str
+
+    def ask(self, key: str | None = None, body: Any = BODY) -> tuple[int, dict[str, str], bytes]:
+        return self.gateway.ask(MESSAGES, body, {"x-dlpctl-key": key or self.key})
+
+
+@pytest.fixture
+def organized(
+    gateway: Running, library: Detector, tmp_path: Path
+) -> Iterator[Callable[..., Organized]]:
+    with ControlPlane.open(tmp_path / "data", lambda: library) as control:
+        control.organizations.create(LOCAL, {"name": "Acme", "slug": "acme"})
+        policy = control.policies.list(LOCAL, "acme")[0]
+        started = []
+
+        def start(burst: int = 100) -> Organized:
+            admission = ControlAdmission(
+                control.checks,
+                Destination.AI_TOOL,
+                "token",
+                FileLimits(),
+                RateLimiter(Rate(60, burst)),
+                refuses_unread=True,
+            )
+            made = Gateway(
+                {name: Target(each, gateway.provider.url) for name, each in PROTOCOLS.items()},
+                admission,
+                Conversations(60),
+                Upstream,
+                CallLog(tmp_path / "calls.jsonl"),
+                ThreadPoolExecutor(2),
+                Settings(frozenset()),
+            )
+            context = running(made, gateway.provider, tmp_path)
+            started.append(context)
+            return Organized(context.__enter__(), control, policy.policy_id, policy.api_key)
+
+        yield start
+        for each in started:
+            each.__exit__(None, None, None)
+
+
+def test_a_call_is_decided_and_recorded_by_the_policy_of_the_key(
+    organized: Callable[..., Organized],
+) -> None:
+    acme = organized()
+    status, headers, _ = acme.ask()
+    assert status == 200
+    assert headers["x-dlpctl-decision"] == "ALLOWED_WITH_MASKING"
+    sent = acme.gateway.provider.sent[0]
+    assert MAIL.encode() not in sent.body
+    assert acme.key not in str(sent.headers)
+    entry = next(iter(acme.control.audit.export(LOCAL, org_id="acme")))
+    assert entry.decision == "ALLOWED_WITH_MASKING"
+    assert "by the gateway; found 1 email" in entry.summary
+    call = json.loads(acme.gateway.log.read_text().splitlines()[-1])
+    assert call["policy"] == acme.policy_id
+
+
+def test_without_a_key_nothing_is_sent(organized: Callable[..., Organized]) -> None:
+    acme = organized()
+    status, _, answer = acme.ask("dlp_unknown")
+    assert (status, json.loads(answer)["error"]["type"]) == (401, "authentication_error")
+    acme.control.policies.delete(LOCAL, "acme", acme.policy_id)
+    assert acme.ask()[0] == 401
+    assert not acme.gateway.provider.sent
+
+
+def test_the_rate_is_limited(organized: Callable[..., Organized]) -> None:
+    acme = organized(burst=1)
+    assert acme.ask()[0] == 200
+    status, _, answer = acme.ask()
+    assert (status, json.loads(answer)["error"]["type"]) == (429, "rate_limit_error")
+
+
+def test_a_stream_goes_on_where_its_policy_is_revoked(organized: Callable[..., Organized]) -> None:
+    acme = organized()
+
+    def reply(sent: Any) -> Reply:
+        token = sent.json["messages"][0]["content"][5:]
+
+        def body() -> Iterator[bytes]:
+            delta = {"type": "text_delta", "text": f"To {token}"}
+            event = {"type": "content_block_delta", "index": 0, "delta": delta}
+            acme.control.policies.delete(LOCAL, "acme", acme.policy_id)
+            yield b"data: " + json.dumps(event).encode() + b"\n\n"
+
+        return Reply(body, content_type="text/event-stream")
+
+    acme.gateway.provider.reply = reply
+    assert MAIL.encode() in acme.ask()[2]
+    assert acme.ask()[0] == 401

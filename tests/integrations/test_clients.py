@@ -1,0 +1,86 @@
+"""Clients of models with a transport that masks, against a stand-in of the provider."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+import pytest
+
+from dlpctl.detect.engine import Detector
+from tests.gateway import test_streams
+from tests.gateway.standin import Provider, Reply, Sent
+
+openai = pytest.importorskip("openai")
+httpx = pytest.importorskip("httpx2")
+
+from dlpctl.integrations.transport import AsyncMaskingTransport, MaskingTransport  # noqa: E402
+
+MAIL = "maria.lopez@acme-corp.com"
+
+
+@pytest.fixture
+def provider() -> Iterator[Provider]:
+    with closing(Provider()) as started:
+        yield started
+
+
+def reply(sent: Sent) -> Reply:
+    assert MAIL.encode() not in sent.body
+    token = sent.json["messages"][0]["content"][5:]
+    if sent.json.get("stream"):
+        stream = test_streams.of_chat(f"To {token}.", json.dumps({"to": token}), 3)
+        return Reply(stream, content_type="text/event-stream")
+    choice = {"index": 0, "message": {"role": "assistant", "content": f"To {token}."}}
+    return Reply(json.dumps({"id": "c", "object": "chat.completion", "choices": [choice]}).encode())
+
+
+def test_openai_works_unchanged(provider: Provider, library: Detector) -> None:
+    provider.reply = reply
+    given: dict[str, Any] = {
+        "model": "m",
+        "messages": [{"role": "user", "content": f"I am {MAIL}"}],
+    }
+    with (
+        httpx.Client(transport=MaskingTransport("openai", detector=library)) as http,
+        openai.OpenAI(
+            base_url=f"{provider.url}/some/v1", api_key="made-up", http_client=http
+        ) as client,
+    ):
+        answer = client.chat.completions.create(**given)
+        assert answer.choices[0].message.content == f"To {MAIL}."
+        chunks = list(client.chat.completions.create(**given, stream=True))
+        texts = [
+            each.choices[0].delta.content or "" for each in chunks if not each.choices[0].index
+        ]
+        assert "".join(texts) == f"To {MAIL}."
+        with pytest.raises(openai.NotFoundError, match="dlpctl: this route is not known"):
+            client.post("/unknown", cast_to=object, body={})
+    assert len(provider.sent) == 2
+
+
+def test_asynchronous_clients_stream_too(provider: Provider, library: Detector) -> None:
+    provider.reply = reply
+
+    async def ask() -> str:
+        transport = AsyncMaskingTransport("openai", detector=library)
+        async with (
+            httpx.AsyncClient(transport=transport) as http,
+            openai.AsyncOpenAI(
+                base_url=f"{provider.url}/v1", api_key="made-up", http_client=http
+            ) as client,
+        ):
+            stream = await client.chat.completions.create(
+                model="m", messages=[{"role": "user", "content": f"I am {MAIL}"}], stream=True
+            )
+            parts = [
+                each.choices[0].delta.content or ""
+                async for each in stream
+                if not each.choices[0].index
+            ]
+            return "".join(parts)
+
+    assert asyncio.run(ask()) == f"To {MAIL}."
