@@ -204,7 +204,7 @@ _COUNTS = fields.any_value({"type": "object", "additionalProperties": {"type": "
 class ReplayResult(Answer, name="Replay"):
     """The decisions of a draft on the types and counts of recorded checks."""
 
-    checks: int = fields.integer()
+    checks: int = fields.integer("of the policy, among the last 200,000 of the log")
     changed: int = fields.integer()
     unexplained: int = fields.integer(
         "checks that scores, exceptions or uninspected content decided; none becomes milder"
