@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dlpctl.agents import jsonc
-from dlpctl.agents.settings import BACKUP, home_file
+from dlpctl.agents.settings import home_file
+from dlpctl.agents.settings_files import SettingsFile
 from dlpctl.errors import ConfigError, UsageError, did_you_mean
-from dlpctl.newfiles import replacing
 
 _START, _END = "# >>> dlpctl gateway", "# <<< dlpctl gateway"
 
@@ -47,9 +47,11 @@ def _edit_json(text: str, variables: Mapping[str, str]) -> str:
     merged = {**given.get("env", {}), **variables}
     if merged == given.get("env"):
         return text
-    if "env" in given:
-        return jsonc.replace(text, ("env",), merged)
-    return jsonc.set_member(text, "env", merged)
+    written = jsonc.span(text, ("env",))
+    if written is None:
+        return jsonc.set_member(text, "env", merged)
+    start, end = written
+    return text[:start] + json.dumps(merged, ensure_ascii=False) + text[end:]
 
 
 def _restore_json(text: str, variables: Mapping[str, str]) -> str:
@@ -144,42 +146,36 @@ def exports(name: str, url: str) -> str:
 
 def install(name: str, url: str) -> Path:
     """Point a client at the gateway in its settings, and return their file."""
-    path = _path(name)
-    file = client(name).file
-    assert file is not None
-    text = path.read_text("utf-8") if path.exists() else None
-    new = _edited(lambda: file.edit(text or "", variables_of(name, url)), path)
+    file, stored = _file(name)
+    text = stored.read()
+    new = _edited(lambda: file.edit(text or "", variables_of(name, url)), stored.path)
     if new != text:
-        backup = path.with_name(path.name + BACKUP)
-        if text is not None and not backup.exists():
-            _write(backup, text)
-        _write(path, new)
-    return path
+        stored.write(text, new, keeps=True)
+    return stored.path
 
 
 def uninstall(name: str) -> tuple[Path, bool]:
     """Remove the gateway from a client's settings; return their file, and whether it was there."""
-    path = _path(name)
-    file = client(name).file
-    assert file is not None
-    text = path.read_text("utf-8") if path.exists() else ""
-    left = _edited(lambda: file.restore(text, client(name).variables), path) if text else ""
+    file, stored = _file(name)
+    text = stored.read()
+    if not text:
+        return stored.path, False
+    left = _edited(lambda: file.restore(text, client(name).variables), stored.path)
     if left == text:
-        return path, False
-    backup = path.with_name(path.name + BACKUP)
-    if left.strip() in ("", "{}") and not backup.exists():
-        path.unlink()
+        return stored.path, False
+    if left.strip() in ("", "{}") and stored.before() is None:
+        stored.path.unlink()
     else:
-        _write(path, left)
-    backup.unlink(missing_ok=True)
-    return path, True
+        stored.write(text, left, keeps=False)
+    stored.backup.unlink(missing_ok=True)
+    return stored.path, True
 
 
-def _path(name: str) -> Path:
+def _file(name: str) -> tuple[ClientFile, SettingsFile]:
     file = client(name).file
     if file is None:
         raise UsageError(f"{name} has no settings to edit; set the variables in your shell")
-    return home_file(file.name, file.variable, os.environ)
+    return file, SettingsFile(home_file(file.name, file.variable, os.environ))
 
 
 def _edited(edit: Callable[[], str], path: Path) -> str:
@@ -190,8 +186,3 @@ def _edited(edit: Callable[[], str], path: Path) -> str:
     except ValueError:
         raise ConfigError(f"{path}: cannot be read; nothing was changed") from None
 
-
-def _write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as file:
-        file.write(text.encode("utf-8"))

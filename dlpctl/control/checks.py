@@ -117,7 +117,7 @@ class Checks:
             covered.org_id,
             day,
             derive_key(self._engine.key(), f"gateway {covered.org_id}"),
-            lambda: self._checker(covered, destination),
+            lambda: self.checker(covered, destination),
             record,
         )
 
