@@ -85,8 +85,8 @@ class Verifier:
     ) -> Verification:
         """Look for values in the file, and detect in it again.
 
-        `words` are values that count only as they are written, or in capitals. `view_edits_of` is the
-        detection that the file was masked by; what it finds within `replacements` is no leak: a
+        `words` are values that count only as they are written, or in capitals. `view_edits_of` is
+        the detection that the file was masked by; what it finds within `replacements` is no leak: a
         masked e-mail address may still look like one.
         """
         needles = Needles(values, words)
