@@ -56,15 +56,15 @@ class FirstPass:
             if not selected.isdisjoint(range(first, following))
         )
 
-    def on_demand(self) -> list[PatternSet]:
-        """Return the sets that are not compiled completely."""
-        return [each for each in self.sets if not each.is_complete]
+    def on_demand(self, sets: Iterable[int]) -> list[PatternSet]:
+        """Return those of the sets that are not compiled completely."""
+        return [self.sets[at] for at in sets if not self.sets[at].is_complete]
 
-    def compile(self, beside: Callable[[], object] | None) -> None:
-        """Compile all sets completely in threads, since Hyperscan releases the lock of Python, and
+    def compile(self, sets: Iterable[int], beside: Callable[[], object] | None) -> None:
+        """Compile sets completely in threads, since Hyperscan releases the lock of Python, and
         call `beside` meanwhile.
         """
-        waiting = self.on_demand()
+        waiting = self.on_demand(sets)
         if not waiting:
             return
         from concurrent.futures import ThreadPoolExecutor

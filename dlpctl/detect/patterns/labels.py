@@ -40,8 +40,8 @@ _ON_LINE = r"[\t -/:-~\x{A0}-\x{24F}\x{2010}-\x{2122}]"
 _NEXT_LINE = r"\r?\n(?:[\t >|*\-]*\r?\n)?[\t >|*\-\"'(]*"
 _ANSWER = r"\?[^\n0-9]*\n{1,2}(?:[\[(]?\d\d?:\d\d(?::\d\d)?[\])]?)?[^\n0-9]*?"
 _GAP = rf"{_CAMEL}(?:{_MARK}{_ON_LINE}*?)??(?:{_MARK}|{_NEXT_LINE}|{_ANSWER}[\s:\"'(#])"
-# Triggers are looser, and end with the label: exact ones take five times as long to compile and four
-# times as long to look for, and few labels near a number have none right after them.
+# Triggers are looser, and end with the label: exact ones take five times as long to compile and
+# four times as long to look for, and few labels near a number have none right after them.
 _RUN = re.compile(r"[A-Za-z]{5,}|[^\x00-\u024f\s.]{3,}")
 _GENERIC = frozenset(
     re.findall(
