@@ -185,4 +185,3 @@ def _edited(edit: Callable[[], str], path: Path) -> str:
         raise ConfigError(f"{path}: {problem.message}") from None
     except ValueError:
         raise ConfigError(f"{path}: cannot be read; nothing was changed") from None
-

@@ -156,16 +156,23 @@ class Detector:
     @property
     def is_compiled(self) -> bool:
         """Return whether nothing that is looked for is left to be compiled on demand."""
-        return not self.first_pass.on_demand()
+        return not self.first_pass.on_demand(self._wanted_sets)
 
-    def compile(self, progress: Callable[[int, int], object] | None = None) -> None:
+    def compile(
+        self, progress: Callable[[int, int], object] | None = None, *, rivals: bool = False
+    ) -> None:
         """Compile now what else is compiled on demand: for a process that reads much, or forks.
 
-        Patterns that were not asked for have a say where those that were find something.
-        `progress` is called with the number of patterns that are compiled, and of all.
+        `progress` is called with the number of patterns that are compiled, and of all; `rivals` are
+        patterns that were not asked for, and may win where those that were match.
         """
         taggers = self._taggers if self._wants_tagged else None
-        self.first_pass.compile(taggers.compile if taggers else None, progress)
+        sets = range(len(self.first_pass.sets)) if rivals else self._wanted_sets
+        self.first_pass.compile(sets, taggers.compile if taggers else None, progress)
+
+    @property
+    def _wanted_sets(self) -> Iterable[int]:
+        return range(len(self.first_pass.sets)) if self._selected is None else self._of_selected
 
     @property
     def widest(self) -> int:

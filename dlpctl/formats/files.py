@@ -90,7 +90,7 @@ class Files:
         self._expanded = 0
         self._entries = 0
         self._recent: dict[tuple[str, str | None, bytes], Document] = {}
-        """Small files that were read before, since many folders and mails hold the same pictures."""
+        """Documents of small files: many folders and mails hold the same pictures."""
 
     def __enter__(self) -> Self:
         return self

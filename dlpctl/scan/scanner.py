@@ -89,6 +89,9 @@ class Scan:
                 " each is listed once, with the commit that added it."
             )
 
+    def _compile(self) -> None:
+        self._examiner.detector.compile(rivals=True)
+
     def _run(
         self, batches: Iterator[_Batch], repository: Repository | None
     ) -> Generator[Result | Skip]:
@@ -103,7 +106,7 @@ class Scan:
 
         self.summary.partial = True
         parts = Parts()
-        with InOrder(make_reader, self._jobs, self._examiner.detector.compile) as workers:
+        with InOrder(make_reader, self._jobs, self._compile) as workers:
             for batch, plain in workers.run(_first_marked(batches)):
                 yield from map(self._skip, batch.skipped)
                 if batch.task is None:

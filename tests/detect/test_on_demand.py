@@ -103,3 +103,9 @@ def test_compiling_narrows_with_the_detector(fresh: Detector) -> None:
     health.compile()
     assert health.is_compiled
     assert not fresh.is_compiled
+
+
+@pytest.mark.slow
+def test_compiling_takes_rivals_along_for_long_scans(fresh: Detector) -> None:
+    fresh.for_types({"PHI"}).compile(rivals=True)
+    assert fresh.is_compiled

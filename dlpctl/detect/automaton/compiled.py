@@ -38,7 +38,7 @@ _WIDE = 160
 """The width from which on it pays to know better where a match may start."""
 _HEAD = Struct("<IIIII")
 """The number of patterns, the bytes of the widest one with its context, those before and after an
-anchor in which a hit may be, and those of the database of anchors.
+anchor in which a trigger may end, and those of the database of anchors.
 """
 
 
@@ -191,7 +191,7 @@ def pack(patterns: Sequence[Pattern]) -> Block:
     if patterns and all(pattern.gated for pattern in patterns):
         needed = (NUMBERS if pattern.labels else ANCHORS for pattern in patterns)
         anchors = compile_anchors(list(dict.fromkeys(chain.from_iterable(needed))))
-    # The hit of a label is before its value, which holds the anchor.
+    # A label is before its value, which holds the anchor.
     after = reach if any(not pattern.labels for pattern in patterns) else 0
     head = _HEAD.pack(len(ends), widest, reach, after, len(anchors)) + anchors + ends.tobytes()
     return Block(head + b"".join(records), compile_database(patterns) if patterns else b"")

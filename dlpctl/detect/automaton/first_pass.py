@@ -56,21 +56,22 @@ class FirstPass:
             if not selected.isdisjoint(range(first, following))
         )
 
-    def on_demand(self) -> list[PatternSet]:
-        """Return the sets that are not compiled completely."""
-        return [each for each in self.sets if not each.is_complete]
+    def on_demand(self, sets: Iterable[int]) -> list[PatternSet]:
+        """Return those of the sets that are not compiled completely."""
+        return [self.sets[at] for at in sets if not self.sets[at].is_complete]
 
     def compile(
         self,
+        sets: Iterable[int],
         beside: Callable[[], object] | None,
         progress: Callable[[int, int], object] | None = None,
     ) -> None:
-        """Compile all sets completely in threads, since Hyperscan releases the lock of Python, and
+        """Compile sets completely in threads, since Hyperscan releases the lock of Python, and
         call `beside` meanwhile.
 
         `progress` is told how many patterns are compiled, and of how many.
         """
-        waiting = self.on_demand()
+        waiting = self.on_demand(sets)
         if not waiting:
             return
         from concurrent.futures import ThreadPoolExecutor, as_completed

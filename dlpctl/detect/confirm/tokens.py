@@ -1,6 +1,6 @@
 """Exact spans of values that are tokens: runs of letters, digits and a few signs after a label.
 
-A hit is at the end of a token. Data that is encoded in long runs, or in lines of them, is left out
+A trigger ends with a token. Data that is encoded in long runs, or in lines of them, is left out
 before a regex sees it, and so are tokens without a label right before them.
 """
 

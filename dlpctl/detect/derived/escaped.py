@@ -54,7 +54,7 @@ class EscapedText(DerivedText):
             texts += (b"".join(parts), _APART)
         self._starts = [*accumulate(map(len, texts[:-1]), initial=0)][::2]
         self.data = b"".join(texts)
-        self._places: dict[int, tuple[list[int], list[int]]] = {}
+        self._known_parts: dict[int, tuple[list[int], list[int]]] = {}
 
     @classmethod
     def of(cls, data: bytes) -> EscapedText | None:
@@ -77,15 +77,15 @@ class EscapedText(DerivedText):
         """Return the starts of the parts of a window in this text and in the original; every other
         one is an escape.
         """
-        if window not in self._places:
+        if window not in self._known_parts:
             first, last = self._windows[window]
             parts = _ESCAPE.split(self._original[first:last])
             known = _Unescaped()
             origins = [*accumulate(map(len, parts), initial=first)]
             parts[1::2] = map(known.__getitem__, parts[1::2])
             starts = [*accumulate(map(len, parts), initial=self._starts[window])]
-            self._places[window] = starts, origins
-        return self._places[window]
+            self._known_parts[window] = starts, origins
+        return self._known_parts[window]
 
 
 class _Unescaped(dict[bytes, bytes]):
@@ -99,10 +99,10 @@ class _Unescaped(dict[bytes, bytes]):
 def _marks(data: bytes) -> list[tuple[int, int]]:
     marks: list[tuple[int, int]] = []
     for regex in (_ENTITY_MARK, _BACKSLASH_MARK):
-        place = 0
-        while found := regex.search(data, place):
+        start = 0
+        while found := regex.search(data, start):
             marks.append(found.span())
-            place = found.end() + _CLOSE
+            start = found.end() + _CLOSE
     return sorted(marks)
 
 

@@ -74,10 +74,10 @@ def _breaks_of_numbers(data: bytes) -> Iterator[tuple[int, int]]:
     """Return the line ends, with the blanks around them, that may break a number."""
     search = _number_search()
     size = len(data)
-    place = 0
-    while (found := search(data, place, size)[0])[0] >= 0:
+    line = 0
+    while (found := search(data, line, size)[0])[0] >= 0:
         end = found[0] + 1
-        place = following = data.index(b"\n", end) + 1
+        line = following = data.index(b"\n", end) + 1
         while data[following] in _INDENTATION_OF_PART:
             following += 1
         is_part = data[end - 1] in (_DIGITS if data[following] in _UPPER + b"-" else _ENDS_OF_PARTS)

@@ -43,8 +43,8 @@ _NEXT_LINE = (
 )
 _ANSWER = r"\?[^\n0-9]*\n{1,2}(?:[\[(]?\d\d?:\d\d(?::\d\d)?[\])]?)?[^\n0-9]*?"
 _GAP = rf"{_CAMEL}(?:{_MARK}{_ON_LINE}*?)??(?:{_MARK}|{_NEXT_LINE}|{_ANSWER}[\s:\"'(#])"
-# Triggers are looser, and end with the label: exact ones take five times as long to compile and four
-# times as long to look for, and few labels near a number have none right after them.
+# Triggers are looser, and end with the label: exact ones take five times as long to compile and
+# four times as long to look for, and few labels near a number have none right after them.
 _RUN = re.compile(r"[A-Za-z]{5,}|[^\x00-\u024f\s.]{3,}")
 _GENERIC = frozenset(
     re.findall(
