@@ -25,7 +25,10 @@ _LONGEST_PATH = 100
 NONCE = 16
 DIGEST = 32
 _SECRET = 32
-_VARIABLES = ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME")
+_VARIABLES = (
+    *("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"),
+    *("USERPROFILE", "APPDATA", "LOCALAPPDATA"),
+)
 
 
 def run_folder(environ: Mapping[str, str]) -> str:
