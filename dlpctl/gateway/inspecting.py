@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 _CODE = lazy(r"(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9+/=_.:-]+")
 _AROUND = 4_096
 """Characters before and after a finding that are searched again once it is masked."""
+_APART = "\n" * 200
+"""Keeps keys apart from values that they are no context for."""
 _DEEPEST_TEXT = 4
 """The deepest nesting of JSON in texts of JSON."""
 _MOST_CLEAN = 200_000
@@ -69,18 +71,35 @@ class _Joined:
         self.starts: list[int] = []
         self._pieces: list[str] = []
         self._length = 0
-        self._after_key = False
+        self._key: tuple[_Source, Leaf] | None = None
+        """The last key, whose value may be the next leaf."""
+        self._alone: list[tuple[_Source, Leaf]] = []
+        """Keys of values that are no leaves; they are no context for other values."""
 
     def add(self, source: _Source, leaf: Leaf) -> None:
-        if self.parts:
-            separator = ": " if self._after_key and "\n" not in leaf.text else "\n\n"
-            self._pieces.append(separator)
-            self._length += len(separator)
+        if self._key is not None:
+            key_source, key = self._key
+            outer = leaf if key_source is source else source.within and source.within[1]
+            if outer and outer.steps[: len(key.steps)] == key.steps:
+                self._append(key_source, key, ": " if "\n" not in leaf.text else "\n\n")
+            else:
+                self._alone.append(self._key)
+        self._key = (source, leaf) if leaf.is_key else None
+        if not leaf.is_key:
+            self._append(source, leaf, "\n\n")
+
+    def close(self) -> None:
+        """Add the keys that are left; nothing more will come."""
+        self._pieces.append(_APART)
+        self._length += len(_APART)
+        for source, leaf in [*self._alone, *([self._key] if self._key else [])]:
+            self._append(source, leaf, "\n\n")
+
+    def _append(self, source: _Source, leaf: Leaf, ending: str) -> None:
         self.starts.append(self._length)
         self.parts.append((source, leaf))
-        self._pieces.append(leaf.text)
-        self._length += len(leaf.text)
-        self._after_key = leaf.is_key
+        self._pieces += (leaf.text, ending)
+        self._length += len(leaf.text) + len(ending)
 
     @property
     def text(self) -> str:
@@ -181,6 +200,7 @@ class Inspector:
                         continue
                 if not _is_declared(leaf, shape):
                     _add(joined, sources, body, leaf, 0)
+            joined.close()
             hidden, decision = self._hidden(joined.text, conversation, digest)
             decisions.add(decision)
             counts.update(each.finding.type for each in hidden)

@@ -114,7 +114,7 @@ class MaskingTransport(_Transport):
 
 
 class AsyncMaskingTransport(_Transport):
-    """The same for asynchronous clients; inspection runs on other threads."""
+    """Masks requests of asynchronous clients, on other threads, and restores answers and streams."""
 
     async def handle_async_request(self, request: Any) -> Any:
         import asyncio
