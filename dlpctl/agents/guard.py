@@ -6,6 +6,7 @@ import stat
 from collections import Counter
 from contextlib import suppress
 from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -65,16 +66,18 @@ class Guard:
     def __init__(
         self,
         checker: Checker,
-        files: FileChecker,
+        files: Callable[[], FileChecker],
         vaults: SessionVaults,
         audit: AuditLog,
         *,
         restore_in: Iterable[str] = (),
         largest_file: int,
     ) -> None:
-        """`restore_in` are patterns of further tools in which tokens are restored."""
+        """`files` makes what checks files, when there is one; `restore_in` are patterns of further
+        tools in which tokens are restored.
+        """
         self._checker = checker
-        self._files = files
+        self._files = cache(files)
         self._vaults = vaults
         self._audit = audit
         self._restore_in = tuple(restore_in)
@@ -117,7 +120,7 @@ class Guard:
         if event.keeps_arguments and event.tool_class is ToolClass.WRITES:
             self._restore_file(event, vault)
         for data, name in attachments(event.content):
-            report = self._files.check(data, name)
+            report = self._files().check(data, name)
             if report.decision is not Decision.ALLOWED:
                 self._record(event, "refused", {"attachments": 1})
                 return _refused(_WITHHELD.format(report.summary))
@@ -312,7 +315,7 @@ class Guard:
         if _is_text(path) and path.suffix.lower() not in _STRUCTURED:
             with suppress(UnicodeDecodeError):
                 return self._checker.check(data.decode("utf-8"))
-        return self._files.check(data, path.name)
+        return self._files().check(data, path.name)
 
     def _inspect(self, event: Event, content: Any, vault: SessionVault) -> Inspected:
         return inspect(self._checker, content, vault)

@@ -85,7 +85,7 @@ def _guard(basis: _Basis) -> Guard:
     checker = session.checker("AI_TOOL", config.agents.policy, "token")
     return Guard(
         checker,
-        session.file_checker(checker),
+        partial(session.file_checker, checker),
         SessionVaults(config.data_folder, session.key(), config.agents.vault_days),
         audit_log(config.data_folder),
         restore_in=config.agents.restore_in,

@@ -46,7 +46,7 @@ def vaults(tmp_path: Path) -> SessionVaults:
 def guard(checker: Checker, vaults: SessionVaults, tmp_path: Path) -> Guard:
     return Guard(
         checker,
-        FileChecker(checker),
+        lambda: FileChecker(checker),
         vaults,
         AuditLog(tmp_path / "data" / "audit.jsonl"),
         restore_in=("mcp__notes__*",),
