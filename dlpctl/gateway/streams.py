@@ -80,6 +80,7 @@ class EventStream:
     def __init__(self, shape: Shape, restorer: Restorer, *, is_lines: bool = False) -> None:
         self._shape = shape
         self._restorer = restorer
+        self._is_plain = not restorer.is_needed
         self._is_lines = is_lines
         self._end = _LINES if is_lines else _BLANK_LINE
         self._buffer = bytearray()
@@ -91,6 +92,8 @@ class EventStream:
 
     def feed(self, chunk: bytes) -> bytes:
         """Take bytes, and return those that can go on."""
+        if self._is_plain:
+            return chunk
         self._buffer += chunk
         if len(self._buffer) > _LARGEST_EVENT:
             raise InputError("an event of the stream is too large")

@@ -114,7 +114,7 @@ class MaskingTransport(_Transport):
 
 
 class AsyncMaskingTransport(_Transport):
-    """Masks requests of asynchronous clients, on other threads, and restores answers and streams."""
+    """Masks requests of asynchronous clients on other threads, and restores answers."""
 
     async def handle_async_request(self, request: Any) -> Any:
         import asyncio

@@ -1,6 +1,6 @@
 """Measure what the gateway adds: latency of requests and chunks, stalls, memory and leaks.
 
-    python tests/bench/gateway.py [--streams 200] [--requests 300]
+    python tests/bench/gateway.py [--json] [--short]
 
 A stand-in of a provider answers in another process. Each figure stands beside that of the same
 client without the gateway, since a noisy machine is noisy for both.
@@ -125,17 +125,22 @@ def asked(url: str, path: str, bodies: list[bytes]) -> Taken:
     return Taken(taken, (time.process_time() - started) * 1_000 / len(bodies))
 
 
-def shown(name: str, direct: Taken, through: Taken) -> None:
+def compared(direct: Taken, through: Taken) -> dict[str, float]:
+    """Return what the gateway adds to the same requests."""
+
     def at(taken: Taken, part: float) -> float:
         values = sorted(taken.milliseconds)
         return values[min(int(len(values) * part), len(values) - 1)]
 
-    spans = (
-        f"{label} {at(direct, part):7.2f} -> {at(through, part):7.2f} ms"
+    added = {
+        f"{label} {side} ms": round(at(taken, part), 2)
         for label, part in (("p50", 0.5), ("p99", 0.99))
-    )
-    processor = f"processor {direct.processor:.2f} -> {through.processor:.2f} ms"
-    print(f"{name:<26}", *spans, processor, sep="  ")
+        for side, taken in (("direct", direct), ("gateway", through))
+    }
+    return added | {
+        "processor direct ms": round(direct.processor, 2),
+        "processor gateway ms": round(through.processor, 2),
+    }
 
 
 def body(messages: list[str]) -> bytes:
@@ -170,48 +175,50 @@ def streams(url: str, path: str, number: int) -> Taken:
     return Taken(late, (time.process_time() - started) * 1_000 / len(late))
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--requests", type=int, default=300)
-    parser.add_argument("--streams", type=int, default=200)
-    given = parser.parse_args()
-    sys.setswitchinterval(0.0005)
+def measured(*, short: bool) -> dict[str, dict[str, float]]:
+    requests, number, length = (20, 10, 8) if short else (300, 200, 70)
     with provider() as url, TemporaryDirectory() as folder:
         detector = Detector(cache=Cache(Path(folder)))
         detector.compile()
         gateway = make_gateway(detector, url, Path(folder))
         with running(gateway, None, Path(folder)) as started:  # in a thread of this process
-            through, path = started.url, "/anthropic/v1/messages"
-            new = [body([text(2_000, number)]) for number in range(given.requests)]
-            asked(through, path, new[:20])
+            path = "/anthropic/v1/messages"
+
+            def both(bodies: list[bytes]) -> dict[str, float]:
+                direct = asked(url, "/v1/messages", bodies)
+                return compared(direct, asked(started.url, path, bodies))
+
+            def both_streams(number: int) -> dict[str, float]:
+                direct = streams(url, "/v1/messages", number)
+                return compared(direct, streams(started.url, path, number))
+
+            asked(started.url, path, [body([text(2_000, -1 - each)]) for each in range(20)])
             gc.freeze()
-            shown(
-                "a new request of 2 KB",
-                asked(url, "/v1/messages", new),
-                asked(through, path, new[20:]),
-            )
-            turns = [text(8_000, 90_000 + number) for number in range(70)]
-            conversation = [body(turns[: number + 1]) for number in range(len(turns))]
-            asked(through, path, conversation[:49])
-            later = conversation[49:]
-            print(f"the body of turn 50 has {len(later[0]):,} bytes")
-            shown(
-                "turns 50 to 70, 8 KB new",
-                asked(url, "/v1/messages", later),
-                asked(through, path, later),
-            )
-            same = [later[-1]] * 20
-            shown(
-                "the same turn again", asked(url, "/v1/messages", same), asked(through, path, same)
-            )
-            shown(
-                "a chunk of one stream", streams(url, "/v1/messages", 1), streams(through, path, 1)
-            )
-            shown(
-                f"a chunk of {given.streams} streams",
-                streams(url, "/v1/messages", given.streams),
-                streams(through, path, given.streams),
-            )
+            turns = [text(8_000, 90_000 + each) for each in range(length)]
+            conversation = [body(turns[: each + 1]) for each in range(length)]
+            first = length * 5 // 7
+            asked(started.url, path, conversation[: first - 1])
+            return {
+                "new request of 2 KB": both([body([text(2_000, n)]) for n in range(requests)]),
+                f"turn {first} and later, 8 KB new": both(conversation[first - 1 :]),
+                "same turn again": both(conversation[-1:] * 20),
+                "chunk of 1 stream": both_streams(1),
+                f"chunk of {number} streams": both_streams(number),
+            }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--short", action="store_true")
+    given = parser.parse_args()
+    sys.setswitchinterval(0.0005)
+    figures = measured(short=given.short)
+    if given.json:
+        print(json.dumps(figures))
+        return
+    for name, each in figures.items():
+        print(f"{name:<32}", *(f"{key} {value:>8.2f}" for key, value in each.items()), sep="  ")
 
 
 if __name__ == "__main__":

@@ -86,6 +86,13 @@ def test_customers(figures: Callable[..., Any], home: Path) -> None:
     assert all(each["cpu s"] > 0 for each in measured.values())
 
 
+@pytest.mark.slow
+def test_gateway(figures: Callable[..., Any]) -> None:
+    measured = figures("gateway.py")
+    assert len(measured) == 5
+    assert all(each["p50 gateway ms"] > 0 for each in measured.values())
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="the warm process needs Unix sockets")
 def test_agents(figures: Callable[..., Any], home: Path) -> None:
     found = figures("agents.py", "--home", str(home))

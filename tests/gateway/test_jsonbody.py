@@ -42,7 +42,7 @@ def expected(value: Any, path: str = "") -> Iterator[tuple[str, str, bool]]:
             yield from expected(each, inner)
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(VALUES, st.booleans(), st.sampled_from([None, 1]))
 def test_leaves_are_those_of_the_value(value: Any, ascii_only: bool, indent: int | None) -> None:
     text = json.dumps(value, ensure_ascii=ascii_only, indent=indent)
@@ -53,7 +53,7 @@ def test_leaves_are_those_of_the_value(value: Any, ascii_only: bool, indent: int
     assert [(each.path, each.text, each.is_key) for each in in_units] == want
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(st.text(min_size=1, max_size=20), st.booleans(), st.data())
 def test_splices_replace_characters_and_nothing_else(
     value: str, ascii_only: bool, data: st.DataObject

@@ -252,7 +252,7 @@ def test_every_cut_is_restored_like_the_whole(
     sent = make(text, arguments, size)
     restored = f"To {MAIL}, {MAIL}, <EMAIL_1>, a<b [c] `d` of Maria Lopez. é😀 <"
     wanted = {"to": MAIL, "name": "Maria Lopez", "n": [1, "<x"]}
-    cuts = range(1, len(sent), max(len(sent) // (600 if size > 7 else 12), 1))
+    cuts = range(1, len(sent), max(len(sent) // (150 if size > 7 else 5), 1))
     for cut in cuts:
         stream = stream_of(name, conversation)
         got = stream.feed(sent[:cut]) + stream.feed(sent[cut:]) + stream.finish()
