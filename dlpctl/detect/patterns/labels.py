@@ -53,6 +53,7 @@ _GENERIC = frozenset(
 )
 _APART = r"[ _.\-/'’]{1,2}"
 _JOINT, _LOOSE_JOINT = r"[ _.\-/'’]{0,2}", r"[ _.\-'/]?"
+_ABBREVIATED = r"\.?[ _\-/]?"
 # A short label may be anything's, so that its value is right after it.
 _NEAR = (
     r"(?:[ _.\-]{0,2}(?i:number|nummer|num|no|nr|n|č|n°|nº|№|id|code|card)){0,2}\.?[\"'\])]{0,2}\s?"
@@ -136,14 +137,18 @@ def _alternatives(labels: Iterable[str]) -> str:
 
 
 def _label(label: str) -> str:
-    words = _JOINTS.split(_ELISION.sub(r" \1'", label).strip(" ."))
+    plain = _ELISION.sub(r" \1'", label).strip(" .")
+    words, joints = _JOINTS.split(plain), _JOINTS.findall(plain)
     apart = _is_latin(label) and (
         min(map(len, words)) == 1 or sum(map(len, words)) <= _SHORT
     )  # `sa id` is not `said`
     regex = ""
     for number, word in enumerate(words):
         elided = word[1:2] == "'" and word[0].lower() in "dl"
-        joint = (_APART if apart else _JOINT) if number else ""
+        joint = ""
+        if number:
+            is_abbreviated = joints[number - 1] == ". "
+            joint = _ABBREVIATED if is_abbreviated else _APART if apart else _JOINT
         if elided:
             regex += f"(?:{joint}{_word(word[0])})?"
         regex += joint + _word(word[2:] if elided else word)
@@ -154,7 +159,7 @@ def _label(label: str) -> str:
 
 def _word(word: str) -> str:
     parts = [_letter(char) for char in word.lower()]
-    spelled = len(word) > 1 and word.isupper() and word.isalpha()
+    spelled = len(word) > 1 and word.isalpha() and word[0].isupper() and word[-1].isupper()
     return (r"\.?" if spelled else "").join(parts)
 
 

@@ -35,8 +35,9 @@ def parse_pattern(
     labels, short_labels = reader.strings("labels"), reader.strings("short_labels")
     checks = reader.strings("validators", _known_validator)
     labelled = bool(labels or short_labels)
-    label_trigger = ""
+    label_trigger, regex = "", reader.text("regex")
     if labelled:
+        regex = VALUE.sub(r"(?P<value>(?i)", regex)  # in chats, values are in lower case
         before, label_trigger = label_regexes(labels, short_labels)
         fragments = {**fragments, "labels": before}
     pattern = Pattern(
@@ -44,7 +45,7 @@ def parse_pattern(
         type=reader.text("type", TYPE, "upper-case words joined by underscores"),
         category=Category(category),
         label=reader.text("label"),
-        regex=_with_fragments(reader, reader.text("regex"), fragments),
+        regex=_with_fragments(reader, regex, fragments),
         score=reader.number("score", 0.0, 1.0),
         validators=checks,
         keywords=reader.strings("keywords"),
