@@ -18,6 +18,10 @@ _USUAL_NAME = 28
 _DELIMITERS = (b"\t", b"|", b";", b",", b"  ")
 _RULE = lazy(rb"[\s|:+=-]+")
 _INSERT = lazy(rb"insert\s+into\s[^(]*\(.*\)\s*values\s*", re.IGNORECASE | re.DOTALL)
+_BARE_INSERT = lazy(rb"insert\s+into\s+([^\s(]+)\s*values\s*", re.IGNORECASE)
+_COPY = lazy(rb"copy\s+[^\s(]+\s*\((.*)\)\s*from\s+stdin[^\n]*\n", re.IGNORECASE | re.DOTALL)
+_DEFINITION = lazy(rb"\s*[`\"\[]?([\w$]+)[^,()]*(?:\([^()]*\)[^,()]*)*([,)])")
+_NO_COLUMNS = frozenset((b"primary", b"unique", b"key", b"index", b"constraint", b"foreign", b"check"))
 _SQL_VALUE = lazy(rb"\s*(?:N?'((?:[^']|'')*)'|([^,()']*(?:\([^()]*\))?))\s*([,)])")
 _SQL_NEXT = lazy(rb"\s*,?\s*\(")
 _QUOTES = b"\"'` \t"
@@ -47,11 +51,19 @@ def sensitive_cells(
             yield cell
         if not place:
             table.header = b""
+    created: dict[bytes, bytes] = {}
     for start, end in headers:
         if start < place:  # the row of a table that was read
             continue
         line = data[start:end]
         place = end
+        if bare := _BARE_INSERT.fullmatch(line):
+            name = bare[1].strip(b'`"[]')
+            if name not in created:
+                created[name] = _created_columns(data, name)
+            line = b"insert into it (%b) values" % created[name]
+        elif copied := _COPY.fullmatch(line):
+            line = b"\t".join(copied[1].split(b","))
         of_rows = line[:1] != b"<" and not _INSERT.fullmatch(line)
         if words.are_in(line) and _may_name(line) and (not of_rows or _may_go_on(data, end, line)):
             if of_rows:
@@ -60,7 +72,7 @@ def sensitive_cells(
             elif line[:1] == b"<":
                 rows = _marked_up(data, start, end)
             else:
-                rows = _sql_rows(data, start, end, words)
+                rows = _sql_rows(data, end, line, words)
             for cell in rows:
                 place = max(place, cell.end)
                 yield cell
@@ -128,11 +140,23 @@ def _aligned(line: bytes) -> list[bytes]:
     return parts
 
 
-def _sql_rows(data: bytes, start: int, end: int, words: HeaderWords) -> Iterator[Cell]:
+def _created_columns(data: bytes, table: bytes) -> bytes:
+    """Return the columns of a table, joined by commas, from the statement that creates it."""
+    statement = rb"(?i)create\s+table(?=\s)[^(]{0,80}?[\s.`\"\[]%b[`\"\]]?\s*\(" % re.escape(table)
+    found = re.search(statement, data)
+    columns: list[bytes] = []
+    while found and (found := _DEFINITION.match(data, found.end())):
+        if found[1].lower() not in _NO_COLUMNS:
+            columns.append(found[1])
+        if found[2] == b")":
+            break
+    return b",".join(columns)
+
+
+def _sql_rows(data: bytes, place: int, statement: bytes, words: HeaderWords) -> Iterator[Cell]:
     """Return the values of an INSERT statement by the names of their columns."""
-    listed = data[data.index(b"(", start) + 1 : data.rindex(b")", start, end)]
+    listed = statement[statement.index(b"(") + 1 : statement.rindex(b")")]
     names = [words.name(column.strip()) for column in listed.split(b",")]
-    place = end
     while found := _SQL_NEXT.match(data, place):
         place = found.end()
         for name in names:

@@ -37,7 +37,10 @@ _CASE = r"[a-z\x{DF}-\x{17F}]{1,4}"
 _CAMEL = r"(?:[A-Z][a-z]+){0,3}"
 _MARK = r"[\t\n\r -/:-@\[-^`{-~：º°№’_]"
 _ON_LINE = r"[\t -/:-~\x{A0}-\x{24F}\x{2010}-\x{2122}]"
-_NEXT_LINE = r"\r?\n(?:[\t >|*\-]*\r?\n)?[\t >|*\-\"'(]*"
+_NEXT_LINE = (
+    r"\r?\n(?:[\t >|*\-]*\r?\n)?[\t >|*\-\"'(]*"
+    r"(?:(?i:value|number|text|raw|id)[\"']?\s?[:=]\s?[\"']?)?"
+)
 _ANSWER = r"\?[^\n0-9]*\n{1,2}(?:[\[(]?\d\d?:\d\d(?::\d\d)?[\])]?)?[^\n0-9]*?"
 _GAP = rf"{_CAMEL}(?:{_MARK}{_ON_LINE}*?)??(?:{_MARK}|{_NEXT_LINE}|{_ANSWER}[\s:\"'(#])"
 # Triggers are looser, since an exact one takes five times as long to compile.
