@@ -29,10 +29,12 @@ TABLES = {
     "Markdown of one column": "| Patient ID |\n|---|\n" + "".join(f"| {c} |\n" for _, _, c in ROWS),
     "Markdown without edges": "id | name | Patient ID\n---|---|---\n" + "".join(" | ".join(row) + "\n" for row in ROWS),
     "columns of blanks": "id   name        Patient ID\n" + "".join(f"{a:5}{b:12}{c}\n" for a, b, c in ROWS),
-    "psql": " id | name | patient_id \n----+------+-----------\n".lstrip() + "".join(f"  {a} | {b} | {c}\n" for a, b, c in ROWS),
+    "psql": " id | name | patient_id \n----+------+-----------\n" + "".join(f"  {a} | {b} | {c}\n" for a, b, c in ROWS),
     "HTML": "<table>" + "".join(f"<tr><th scope=row>Patient ID</th><td>{c}</td></tr>\n" for _, _, c in ROWS) + "</table>",
     "definitions": "<dl>" + "".join(f"<dt><b>Patient ID:</b></dt>\n <dd>{c}</dd>" for _, _, c in ROWS) + "</dl>",
     "INSERT": "INSERT INTO people (id, name, patient_id) VALUES " + ", ".join(f"({a}, '{b}', '{c}')" for a, b, c in ROWS) + ";",
+    "INSERT after CREATE TABLE": "CREATE TABLE IF NOT EXISTS `people` (\n  id int NOT NULL,\n  name varchar(9), patient_id char(8) DEFAULT NULL,\n  PRIMARY KEY (id, name)\n);\nINSERT INTO `people` VALUES " + ", ".join(f"({a}, '{b}', '{c}')" for a, b, c in ROWS) + ";",
+    "COPY": "COPY public.people (id, name, patient_id) FROM stdin;\n" + "".join("\t".join(row) + "\n" for row in ROWS) + "\\.\n",
     "INSERT in lines": "insert into `people` (`id`, `name`, `patient_id`)\nvalues\n" + ",\n".join(f"  ({a}, '{b}', {c})" for a, b, c in ROWS),
 }  # fmt: skip
 

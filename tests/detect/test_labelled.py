@@ -1,0 +1,44 @@
+"""Values whose label is a level above, dictated, or written as chats and abbreviations write them."""
+
+from __future__ import annotations
+
+import pytest
+
+from dlpctl.detect.engine import Detector
+
+FOUND = {
+    "nested YAML": ("ssn:\n  value: {}\n", "536904399"),
+    "section of TOML": ('[passport]\nnumber = "{}"\n', "536904399"),
+    "nested JSON": ('{{\n  "ssn": {{\n    "value": "{}"\n  }}\n}}', "536904399"),
+    "label with dots": ("K.v.K. nr. {}", "74938805"),
+    "header with dots": ("id,B.S.N.,note\n1,{},new\n", "111222333"),
+    "lower case": ("identity card {}", "ey 632240"),
+    "wrong check digit": ("BSN: {}", "111222334"),
+    "machine": ("Accepted password for root from {} port 22", "10.2.31.4"),
+    "card in words": ("card: {}.", "four one one one" + ", one one one one" * 3),
+    "telephone in words": ("meine Nummer ist {}", "null eins sieben eins drei vier fünf neun zwei acht"),
+    "telephone": ("Ask Ito, {}, about it", "079 123 45 67"),
+    "telephone without 0": ("Write to Eva, {}, today", "612 345 678"),
+    "path of a URL": ("open https://acme.example/reset-password/{} now", "Zk3x9QpL7mVt2RwY8sBn4HcD"),
+    "hidden field": ('<input name="csrf_token" value="{}">', "Zk3x9QpL7mVt2RwY8sBn4HcD"),
+}
+NONE = (
+    "one two three four five six seven eight nine zero",
+    "call one two three four five six seven eight nine",
+    "total: 612 345 679",
+    "upgraded server from 10.2.31.4 to 11",
+    "https://acme.example/hooks/use-previous-state-of-component",
+    "password = getpass()",
+    "the password is case-sensitive",
+)
+
+
+@pytest.mark.parametrize(("form", "value"), FOUND.values(), ids=FOUND)
+def test_a_label_is_read_where_people_write_it(library: Detector, form: str, value: str) -> None:
+    text = form.format(value)
+    assert value in [text[one.start : one.end] for one in library.scan(text, 0.4)]
+
+
+@pytest.mark.parametrize("text", NONE)
+def test_what_only_resembles_a_value_is_none(library: Detector, text: str) -> None:
+    assert library.scan(text, 0.4) == []
