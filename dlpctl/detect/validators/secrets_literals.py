@@ -109,7 +109,9 @@ def unquoted_password(value: str) -> bool:
 def plain_password(value: str) -> bool:
     """A password without quotes where a configuration has its values: also one word."""
     return unquoted_password(value) or (
-        value[0:1].isalnum() and (value.islower() or value.isupper()) and password(value)
+        value[0:1].isalnum()
+        and (value.islower() or value.isupper() or _has_no_program_word(value))
+        and password(value)
     )
 
 
@@ -130,6 +132,12 @@ def _is_name(value: str) -> bool:
     return not _LABELS.isdisjoint(parts) or all(
         part in judge.PROGRAM_WORDS or part in _WORDS or len(part) < 3 for part in parts
     )
+
+
+def _has_no_program_word(value: str) -> bool:
+    """Return whether a value in mixed case is made of words that programs hardly use."""
+    parts = [part.lower() for part in judge.PART.findall(value)]
+    return all(len(part) > 3 and part not in judge.PROGRAM_WORDS for part in parts)
 
 
 def secret(value: str) -> bool:
