@@ -203,8 +203,8 @@ def _print_content(one: CheckedContent, printer: Printer) -> None:
     places = one.places if one.file is None else one.file.places_by_type()
     printer.table((_row(each, places[each.type]) for each in report.detected), indent="  ")
     print_lines(one.lines, one.shown, printer)
-    if note := possible_note(one.possible):
-        printer.line(f"  {note}")
+    if left_out := possible_note(one.possible):
+        printer.line(f"  {left_out}")
     if one.file is not None:
         for line in _coverage(one.file):
             printer.line(f"  {line}")

@@ -21,7 +21,7 @@ from dlpctl.cli.report_outputs import (
     require_distinct,
     stdout_output,
 )
-from dlpctl.cli.search import Defaults, search
+from dlpctl.cli.search import USUAL, Defaults, search
 from dlpctl.cli.session import Session, print_gaps
 from dlpctl.errors import DlpctlError, InputError, UsageError
 from dlpctl.regex import lazy
@@ -51,7 +51,7 @@ _SIZE = lazy(r"(\d+(?:\.\d+)?)\s*([kmgtKMGT]?)[iI]?[bB]?")
 _UNITS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
 
 
-def scan(request: ScanRequest, *more: Report, defaults: Defaults = Defaults()) -> int:
+def scan(request: ScanRequest, *more: Report, defaults: Defaults = USUAL) -> int:
     """Scan, write the reports and return the exit status. `more` reports get the findings, too."""
     from dlpctl.cli.progress import Progress
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Defaults(NamedTuple):
-    """What a command looks for if neither flags nor settings choose it."""
+    """The search of a command if neither flags nor settings choose it."""
 
     types: Sequence[str] = ()
     """Not used if a policy is named."""
@@ -27,6 +27,7 @@ class Defaults(NamedTuple):
 
 HOOK = Defaults(("SECRETS",), Sensitivity.LOW)
 """Nearly every commit names a person, and a hook that is often wrong is switched off."""
+USUAL = Defaults()
 
 
 class Search(NamedTuple):
@@ -46,7 +47,7 @@ def search(
     destination: str | None = None,
     min_score: float | None = None,
     sensitivity: Sensitivity | None = None,
-    defaults: Defaults = Defaults(),
+    defaults: Defaults = USUAL,
 ) -> Search:
     """Return the search for these flags."""
     config = session.config

@@ -128,9 +128,7 @@ class Session:
             key=self.key() if _needs_key(chosen, operator, usual) else None,
         )
 
-    def _tiered(
-        self, name: str | None, sensitivity: Sensitivity | None, is_prompt: bool
-    ) -> Policy:
+    def _tiered(self, name: str | None, sensitivity: Sensitivity | None, is_prompt: bool) -> Policy:
         """Return a policy with the threshold that a flag or the settings choose. A file states its
         own; a built-in policy has that of the command.
         """

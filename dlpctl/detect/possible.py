@@ -22,7 +22,7 @@ def count_possible(detector: Detector, data: bytes, min_score: float) -> int:
         return 0
     if len(data) > LONGEST:
         return -1
-    return sum(one.score < min_score for one in detector.scan_bytes(data, _FLOOR))
+    return sum(finding.score < min_score for finding in detector.scan_bytes(data, _FLOOR))
 
 
 def possible_note(count: int, *, at_least: bool = False) -> str:

@@ -88,7 +88,7 @@ class Examiner:
         self.tells_values_apart = False
         """Whether results get a `value_id`: a history repeats its contents."""
         self.counts_possible = False
-        """Whether short texts are searched again for what only high sensitivity finds."""
+        """True if short texts are searched again for what only high sensitivity finds."""
         self._labels: dict[str, str] = {}
         self._run_key = os.urandom(16)
 

@@ -160,8 +160,9 @@ def _first_marked(batches: Iterable[_Batch]) -> Iterator[_Batch]:
     for batch in batches:
         if is_first and batch.task is not None and batch.task[1]:
             is_first = False
-            batch = batch._replace(task=(*batch.task, True))
-        yield batch
+            yield batch._replace(task=(*batch.task, True))
+        else:
+            yield batch
 
 
 def usual_jobs() -> int:

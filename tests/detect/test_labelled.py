@@ -16,10 +16,16 @@ FOUND = {
     "wrong check digit": ("BSN: {}", "111222334"),
     "machine": ("Accepted password for root from {} port 22", "10.2.31.4"),
     "card in words": ("card: {}.", "four one one one" + ", one one one one" * 3),
-    "telephone in words": ("meine Nummer ist {}", "null eins sieben eins drei vier fünf neun zwei acht"),
+    "telephone in words": (
+        "meine Nummer ist {}",
+        "null eins sieben eins drei vier fünf neun zwei acht",
+    ),
     "telephone": ("Ask Ito, {}, about it", "079 123 45 67"),
     "telephone without 0": ("Write to Eva, {}, today", "612 345 678"),
-    "path of a URL": ("open https://acme.example/reset-password/{} now", "Zk3x9QpL7mVt2RwY8sBn4HcD"),
+    "path of a URL": (
+        "open https://acme.example/reset-password/{} now",
+        "Zk3x9QpL7mVt2RwY8sBn4HcD",
+    ),
     "hidden field": ('<input name="csrf_token" value="{}">', "Zk3x9QpL7mVt2RwY8sBn4HcD"),
 }
 NONE = (

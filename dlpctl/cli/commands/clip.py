@@ -46,9 +46,7 @@ def clip(
 
     session = Session.begin()
     printer = session.printer()
-    checker = session.checker(
-        destination, policy, "token" if vault else None, for_mask=not check
-    )
+    checker = session.checker(destination, policy, "token" if vault else None, for_mask=not check)
     text = clipboard.read()
     report = checker.check(text)
     if not check and report.findings:

@@ -71,8 +71,8 @@ def mask(
     except StillExposedError:
         documents.remove_stale(output, name)
         raise
-    if note := possible_note(sum(possible)):
-        sys.stderr.write(f"dlpctl: note: {note}\n")
+    if left_out := possible_note(sum(possible)):
+        sys.stderr.write(f"dlpctl: note: {left_out}\n")
     if stats:
         _print_stats(counts)
 

@@ -21,7 +21,9 @@ _INSERT = lazy(rb"insert\s+into\s[^(]*\(.*\)\s*values\s*", re.IGNORECASE | re.DO
 _BARE_INSERT = lazy(rb"insert\s+into\s+([^\s(]+)\s*values\s*", re.IGNORECASE)
 _COPY = lazy(rb"copy\s+[^\s(]+\s*\((.*)\)\s*from\s+stdin[^\n]*\n", re.IGNORECASE | re.DOTALL)
 _DEFINITION = lazy(rb"\s*[`\"\[]?([\w$]+)[^,()]*(?:\([^()]*\)[^,()]*)*([,)])")
-_NO_COLUMNS = frozenset((b"primary", b"unique", b"key", b"index", b"constraint", b"foreign", b"check"))
+_NO_COLUMNS = frozenset(
+    (b"primary", b"unique", b"key", b"index", b"constraint", b"foreign", b"check")
+)
 _SQL_VALUE = lazy(rb"\s*(?:N?'((?:[^']|'')*)'|([^,()']*(?:\([^()]*\))?))\s*([,)])")
 _SQL_NEXT = lazy(rb"\s*,?\s*\(")
 _QUOTES = b"\"'` \t"

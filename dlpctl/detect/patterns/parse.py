@@ -97,7 +97,7 @@ def _possible(reader: _Reader) -> Possible:
 def _mistyped(labels: Sequence[str], checks: Sequence[str]) -> Possible | None:
     """Return the tier of a value with a label and a shape, and a wrong check digit."""
     if labels and any(validators.find(name).proves for name in checks):
-        return Possible(0.4, ("varied_digits",))
+        return Possible(0.4, ("long_number",))
     return None
 
 

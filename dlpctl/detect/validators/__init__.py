@@ -20,7 +20,9 @@ _SUBJECTS = {
         "monero_address stellar_address substrate_address bip39_phrase crypto_base58"
     ),
     "dates": "calendar_date card_expiry",
-    "devices": "vin vin_shape coordinates has_digits varied_digits plate degrees zip_code",
+    "devices": (
+        "vin vin_shape coordinates has_digits varied_digits long_number plate degrees zip_code"
+    ),
     "national": (
         "br_cnh br_titulo in_aadhaar it_codice_fiscale pt_cartao_cidadao de_steuer_id ie_pps "
         "fi_hetu tr_vkn vat_cy vat_fr vat_nl vat_ie fr_nir loinc mrz_td3"

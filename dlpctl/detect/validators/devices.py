@@ -78,6 +78,13 @@ def varied_digits(value: str) -> bool:
     return alphanumeric(bare) and varied(bare)
 
 
+@validator("long_number")
+def long_number(value: str) -> bool:
+    """Seven letters and digits or more that differ, of which most are digits."""
+    bare = compact(value)
+    return len(bare) > 6 and varied_digits(value) and 2 * sum(map(str.isdigit, bare)) >= len(bare)
+
+
 @validator("plate")
 def plate(value: str) -> bool:
     """A vehicle's plate: four to ten letters and digits with a digit among them."""

@@ -94,8 +94,8 @@ class Human(BaseReport):
             self._write(
                 f"{counted(summary.accepted, 'finding')} accepted by exceptions or an allow list\n"
             )
-        if note := possible_note(summary.possible, at_least=summary.counted < summary.files):
-            self._write(f"{note}\n")
+        if left_out := possible_note(summary.possible, at_least=summary.counted < summary.files):
+            self._write(f"{left_out}\n")
         if summary.skipped:
             self._write(f"not scanned: {skipped_by_reason(summary)}\n")
         if self._setting.limits:
