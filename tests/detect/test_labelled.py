@@ -12,7 +12,7 @@ FOUND = {
     "nested JSON": ('{{\n  "ssn": {{\n    "value": "{}"\n  }}\n}}', "536904399"),
     "label with dots": ("K.v.K. nr. {}", "74938805"),
     "header with dots": ("id,B.S.N.,note\n1,{},new\n", "111222333"),
-    "lower case": ("identity card {}", "ey 632240"),
+    "lower case": ("ifsc code {}", "sbci08o5dqa"),
     "wrong check digit": ("BSN: {}", "111222334"),
     "machine": ("Accepted password for root from {} port 22", "10.2.31.4"),
     "card in words": ("card: {}.", "four one one one" + ", one one one one" * 3),

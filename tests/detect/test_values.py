@@ -19,6 +19,7 @@ KNOWN = {
     "email": "one author's address is written over two lines",
     "national-id-europe": "a minified script names its variable kt, as Icelanders call their number, and gives it a valid one",
     "phone-national": "two pairs of hexadecimal digits that are no digits stand around what a Frenchman would dial",
+    "phone-mobile": "a dump of digits says, once it is decoded, what an Indian or a Mexican would dial",
     "in-aadhaar": "a dump of digits in groups of four, of which twelve have the checksum",
 }
 """The patterns that find something in clean text, and why they may."""

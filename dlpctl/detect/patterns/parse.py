@@ -37,7 +37,8 @@ def parse_pattern(
     labelled = bool(labels or short_labels)
     label_trigger, regex = "", reader.text("regex")
     if labelled:
-        regex = VALUE.sub(r"(?P<value>(?i)", regex)  # in chats, values are in lower case
+        if " " not in value_of(regex):  # else the next word would belong to a value
+            regex = VALUE.sub(r"(?P<value>(?i)", regex)  # in chats, it is in lower case
         before, label_trigger = label_regexes(labels, short_labels)
         fragments = {**fragments, "labels": before}
     pattern = Pattern(
