@@ -37,8 +37,9 @@ def parse_pattern(
     labelled = bool(labels or short_labels)
     label_trigger, regex = "", reader.text("regex")
     if labelled:
-        if " " not in value_of(regex):  # else the next word would belong to a value
-            regex = VALUE.sub(r"(?P<value>(?i)", regex)  # in chats, it is in lower case
+        value = value_of(regex)
+        if " " not in value:  # else the next word would belong to a value
+            regex = regex.replace(f">{value})", f">(?i:{value}))", 1)  # as in chats
         before, label_trigger = label_regexes(labels, short_labels)
         fragments = {**fragments, "labels": before}
     pattern = Pattern(
