@@ -16,9 +16,10 @@ from dlpctl.masking.apply import mask_text
 from dlpctl.masking.operators import DEFAULT_OPERATOR, Masker, check_operator
 from dlpctl.policy.decide import Decider, FindingDecision, PolicyDecision, relevant_selectors
 from dlpctl.policy.model import Policy
+from dlpctl.policy.selectors import parse_destination
 from dlpctl.policy.summary import summarize
 from dlpctl.text_report import Report as Report
-from dlpctl.text_report import detections
+from dlpctl.text_report import detections, written_now
 from dlpctl.types import (
     IN_BINARIES,
     Action,
@@ -112,7 +113,7 @@ class Checker:
             detected=detections(text, ruling.tallies()),
             masked_content=None if decision is Decision.BLOCKED else masked,
             policy_version=self._policy.version,
-            created_at=_now(),
+            created_at=written_now(),
             findings=findings,
         )
 
@@ -334,12 +335,6 @@ def _not_inspected(problem: str) -> str:
     return f"names and addresses were not inspected: {problem}"
 
 
-def _now() -> str:
-    from datetime import UTC, datetime
-
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
 def custom_patterns(tables: Sequence[Mapping[str, Any]], source: str) -> list[Any]:
     """A policy's own patterns, in the format of the pattern files."""
     from dlpctl.detect.patterns.library import parse_file
@@ -403,13 +398,3 @@ def checker_for(
         operator=operator,
         key=key,
     )
-
-
-def parse_destination(name: Destination | str) -> Destination:
-    from dlpctl.errors import UsageError, did_you_mean
-
-    try:
-        return Destination(name.upper())
-    except ValueError:
-        hint = did_you_mean(name, Destination) or f"; there are {', '.join(Destination)}"
-        raise UsageError(f"{name!r} is not a destination{hint}") from None

@@ -87,3 +87,9 @@ def interface_detections(report: Report) -> tuple[Detection, ...]:
         if one.occurrences > health[one.type]:
             detected.append(one._replace(occurrences=one.occurrences - health[one.type]))
     return tuple(detected)
+
+
+def written_now() -> str:
+    from datetime import UTC, datetime
+
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -43,7 +43,7 @@ _LEAST_REST_SECONDS = 0.01
 
 
 class Pace(NamedTuple):
-    """How a client sends a request."""
+    """The pace at which a client sends a request."""
 
     since: float = 0.0
 

@@ -51,7 +51,7 @@ def acceptance(
     file = exceptions_file(named)
     if file is None:
         return (), None
-    from dlpctl.preflight import parse_destination
+    from dlpctl.policy.selectors import parse_destination
     from dlpctl.scan.baseline import Acceptance, Baseline
 
     baseline = Baseline.load(file, os.environ)

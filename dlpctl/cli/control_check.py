@@ -12,7 +12,7 @@ from dlpctl.cli import documents, inputs
 from dlpctl.cli.control_plane import backend
 from dlpctl.control.resources.shapes import Json as Answer
 from dlpctl.errors import InputError, UsageError
-from dlpctl.preflight import parse_destination
+from dlpctl.policy.selectors import parse_destination
 from dlpctl.regular import read_secret
 from dlpctl.types import Decision
 

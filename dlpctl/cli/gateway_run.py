@@ -134,7 +134,7 @@ def _admission(session: Session, options: GatewayOptions) -> Iterator[Admission]
     if options.with_keys:
         from dlpctl.control.rates import Rate, RateLimiter
         from dlpctl.control.service import ControlPlane
-        from dlpctl.preflight import parse_destination
+        from dlpctl.policy.selectors import parse_destination
 
         detector = session.detector()
         detector.compile()

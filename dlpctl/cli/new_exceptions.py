@@ -43,7 +43,7 @@ class ExceptionOptions(NamedTuple):
 
     def entry_template(self, reason: str, destination: str | None = None) -> Entry:
         """Return an exception without fingerprint and type, which new exceptions start from."""
-        from dlpctl.preflight import parse_destination
+        from dlpctl.policy.selectors import parse_destination
 
         where = parse_destination(destination).value if destination else ""
         try:

@@ -119,7 +119,7 @@ def _by_policy(
     threshold.
     """
     from dlpctl.policy.decide import relevant_selectors
-    from dlpctl.preflight import parse_destination
+    from dlpctl.policy.selectors import parse_destination
 
     detector = _with_patterns(detector, policy)
     where = parse_destination(destination or session.config.destination)

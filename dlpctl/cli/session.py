@@ -112,7 +112,8 @@ class Session:
         what is masked needlessly there is restored, or read past.
         """
         from dlpctl.masking.operators import DEFAULT_OPERATOR
-        from dlpctl.preflight import Checker, parse_destination
+        from dlpctl.policy.selectors import parse_destination
+        from dlpctl.preflight import Checker
         from dlpctl.types import Destination
 
         self._destination = parse_destination(destination or self.config.destination)

@@ -94,14 +94,14 @@ class BlockMasking:
         if not repeated:
             return self._hidden.hidden_spans(low, high, first)
         ruled = list(self._hidden.hidden_in(low, high, first))
-        for one, verdict in repeated:
-            moved = one._replace(start=one.start - first, end=one.end - first)
+        for finding, verdict in repeated:
+            moved = finding._replace(start=finding.start - first, end=finding.end - first)
             ruled.append(FindingDecision(moved, verdict))
         return resolve(self._hidden.checker.operators(ruled))
 
 
-def _start_of(one: FindingDecision) -> int:
-    return one.finding.start
+def _start_of(decided: FindingDecision) -> int:
+    return decided.finding.start
 
 
 class ValueSearch:
@@ -139,6 +139,6 @@ class ValueSearch:
 
 def _byte_cuts(data: bytes, size: int) -> list[int]:
     cuts = [0]
-    while (place := data.find(b"\n", cuts[-1] + size) + 1) > 0:
-        cuts.append(place)
+    while (cut := data.find(b"\n", cuts[-1] + size) + 1) > 0:
+        cuts.append(cut)
     return cuts if cuts[-1] == len(data) else [*cuts, len(data)]

@@ -67,11 +67,11 @@ class Delimited(TextFormat):
             return iter(edits)  # each is within a cell that needs no quotes
         return self.fitted(source, _tokens(source, delimiter), edits)
 
-    def write(self, kind: str, token: str, edits: Sequence[Edit]) -> str:
+    def write(self, delimiter: str, token: str, edits: Sequence[Edit]) -> str:
         if token.startswith('"') and token.endswith('"') and len(token) > 1:
             return spliced(token, edits, lambda text: text.replace('"', '""'), margin=1)
         written = spliced(token, edits)
-        if any(char in written for char in (kind, '"', "\n", "\r")):
+        if any(char in written for char in (delimiter, '"', "\n", "\r")):
             return '"' + written.replace('"', '""') + '"'
         return written
 
@@ -116,7 +116,7 @@ def _delimiter(source: str) -> str:
         times, lines_with = max(
             ((count, number) for count, number in counts[char].items() if count),
             default=(0, 0),
-            key=lambda one: one[1],
+            key=lambda counted: counted[1],
         )
         return char in lines[0], lines_with / len(lines), times
 
@@ -157,12 +157,12 @@ def _columns(source: str) -> list[_Column]:
     """Return as many columns as the first row has."""
     delimiter = _delimiter(source)
     columns: list[_Column] = []
-    place = _read_rows(source, 0, 1, delimiter, columns)
+    position = _read_rows(source, 0, 1, delimiter, columns)
     width = len(columns)
-    while place < len(source):
-        rows = regular_rows(source, place, delimiter, width)
+    while position < len(source):
+        rows = regular_rows(source, position, delimiter, width)
         if rows is None:
-            place = _read_rows(source, place, _IRREGULAR, delimiter, columns)
+            position = _read_rows(source, position, _IRREGULAR, delimiter, columns)
             continue
         for number, (starts, ends) in enumerate(columns):
             each = slice(number, None, width)
@@ -170,17 +170,19 @@ def _columns(source: str) -> list[_Column]:
             filled = list(compress(rows.starts[each], lengths))
             starts.extend(filled)
             ends.extend(map(add, filled, filter(None, lengths)))
-        place = rows.end + 1
+        position = rows.end + 1
     return columns
 
 
-def _read_rows(source: str, place: int, count: int, delimiter: str, columns: list[_Column]) -> int:
-    """Read a number of rows from a place on, the first of a source without columns; return where
+def _read_rows(
+    source: str, position: int, count: int, delimiter: str, columns: list[_Column]
+) -> int:
+    """Read a number of rows from a position on, the first of a source without columns; return where
     they end.
     """
     is_first = not columns
     column = 0
-    for found in _cell_pattern(delimiter).finditer(source, place):
+    for found in _cell_pattern(delimiter).finditer(source, position):
         start, end = found.span(1)
         if start == len(source) == end:
             break

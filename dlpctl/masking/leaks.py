@@ -214,7 +214,7 @@ def words_among(type_name: str, texts: Iterable[str]) -> set[str]:
 
 
 def is_word(value: Value) -> bool:
-    """Whether a value counts only as it is written, or in capitals."""
+    """Return whether a value counts only as it is written, or in capitals."""
     return bool(words_among(value.type, [value.text]))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from enum import IntEnum
 
 from dlpctl.policy.rules import EVERYTHING, Catalogue
-from dlpctl.types import Category
+from dlpctl.types import Category, Destination
 
 
 class Reach(IntEnum):
@@ -54,3 +54,14 @@ def is_known(selector: str, catalogue: Catalogue) -> bool:
 
 def known_names(catalogue: Catalogue) -> list[str]:
     return [*Category, *catalogue.types, *catalogue.patterns]
+
+
+def parse_destination(name: str) -> Destination:
+    """Return the destination of a name in any case, or raise `UsageError`."""
+    from dlpctl.errors import UsageError, did_you_mean
+
+    try:
+        return Destination(name.upper())
+    except ValueError:
+        hint = did_you_mean(name, Destination) or f"; there are {', '.join(Destination)}"
+        raise UsageError(f"{name!r} is not a destination{hint}") from None

@@ -24,7 +24,7 @@ Line = str
 _NUMBER = struct.Struct("<q")
 _REAL = struct.Struct("<d")
 _LENGTH = struct.Struct("<Q")
-_TYPECODES = "IQq"
+_TYPECODES = "BIQq"
 _LONGEST_LINE = 2_000
 
 
