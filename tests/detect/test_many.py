@@ -39,7 +39,7 @@ def test_texts_are_taken_as_they_are_needed(library: Detector) -> None:
     found = library.scan_many(endless(), processes=2)
     assert [len(next(found)) for _ in range(3)] == [100] * 3
     found.close()
-    assert taken == 1 << 16
+    assert 3 <= taken <= 1 << 16
 
 
 def test_the_lowest_score_holds(library: Detector) -> None:
