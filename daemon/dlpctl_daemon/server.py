@@ -72,7 +72,7 @@ class Server:
         self._workers = Workers(rules.pop(SMALL_TEXTS), service.log.failure)
         self._lanes: dict[str, Lane] = {SMALL_TEXTS: self._workers}
         for each in rules.values():
-            self._lanes[each.name] = Crew(each, service.log.failure)
+            self._lanes[each.name] = Crew(each, service.log.failure, lambda: self._workers.is_busy)
         adjustments = _adjustments(settings.trusted_proxy, service.options.largest_body + 1)
         self._inner = _Listener(self, application, listening, adjustments, self._loop.map)
 

@@ -72,6 +72,11 @@ class Workers:
                 self._call(now)
             return None if self._taker is None else _STALLED_SECONDS
 
+    @property
+    def is_busy(self) -> bool:
+        """Return true while a request is answered."""
+        return len(self._idle) < len(self._threads)
+
     def shutdown(self) -> None:
         with self._lock:
             self._is_ending = True

@@ -13,6 +13,7 @@ import pytest
 
 from dlpctl.control.access import LOCAL
 from dlpctl.errors import StoreError
+from dlpctl_daemon.crew import Crew
 from dlpctl_daemon.lanes import ANYONE, LaneRules
 from dlpctl_daemon.workers import Workers
 
@@ -58,6 +59,18 @@ def _until(workers, *connections):
     """As the loop does it."""
     while not all(one.done.is_set() for one in connections):
         time.sleep(workers.hand_over() or 0.001)
+
+
+@pytest.mark.parametrize("busy", [[True, True, False], [True] * 100])
+def test_other_lanes_let_small_texts_go_first_and_not_for_ever(busy):
+    happened, asked = [], iter(busy)
+    crew = Crew(LaneRules("files", 1, 1, 100, 100, 100, 60.0), happened.append, lambda: next(asked))
+    connection = Noted("file", happened)
+    assert crew.put(ANYONE, connection) is None
+    assert connection.done.wait(timeout=300)
+    crew.shutdown()
+    assert happened == ["start file", "end file"]
+    assert 0 < len(busy) - len(list(asked)) < 10
 
 
 def test_what_has_arrived_is_begun_before_any_of_it_ends(crew):
