@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
+from contextlib import suppress
 from typing import Any
 
 from dlpctl.errors import InputError
@@ -32,6 +33,8 @@ _HOP_BY_HOP = frozenset(
     )
 )
 _PREFIX = "x-dlpctl-"
+_DISCARDED_BYTES = 16 << 20
+_DISCARDING_SECONDS = 2.0
 
 
 class Exchange:
@@ -68,6 +71,7 @@ class Exchange:
         given = self.headers.get("content-length", "")
         too_large = RefusedError(413, f"the body has more than {most:,} bytes")
         if given.isdecimal() and int(given) > most:
+            await self._discard()
             raise too_large
         parts: list[bytes] = []
         size = 0
@@ -80,11 +84,23 @@ class Exchange:
                     parts.append(message.get("body", b""))
                     size += len(parts[-1])
                     if size > most:
+                        await self._discard()
                         raise too_large
                     if not message.get("more_body"):
                         return b"".join(parts)
         except TimeoutError:
             raise RefusedError(408, "the body does not come") from None
+
+    async def _discard(self) -> None:
+        """Read on for a while: a client that sends all before it reads gets the reason, too."""
+        left = _DISCARDED_BYTES
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_DISCARDING_SECONDS):
+                while left > 0:
+                    message = await self._receive()
+                    if not message.get("more_body"):
+                        return
+                    left -= len(message["body"])
 
     async def gone(self) -> None:
         """Return once the client is gone."""
