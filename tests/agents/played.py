@@ -95,7 +95,7 @@ class PlayedAgent:
         self.work = work
         self.session = session
         self.received: list[str] = []
-        """What the model receives."""
+        """Texts that reached the model."""
 
     # What a client does with answers, in the form of Claude Code.
 

@@ -1,4 +1,4 @@
-"""A stand-in for the services of models: it plays a script, and keeps what it is sent."""
+"""A fake provider of models: it answers by a script, and keeps the requests."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class StandIn:
 
 @contextmanager
 def serving(script: Sequence[Turn]) -> Iterator[tuple[StandIn, str]]:
-    """Yield the stand-in and its address."""
+    """Serve a script; yield the fake provider and its address."""
     stand_in = StandIn(script)
 
     class Handler(BaseHTTPRequestHandler):

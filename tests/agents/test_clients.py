@@ -1,5 +1,5 @@
-"""The real clients of agents, each in an empty home and before a stand-in for its model: what the
-model receives, and what the agent writes. A client that is not on the PATH is skipped.
+"""Real agents with an empty home and a fake provider: the values in the requests to the model, and
+in the files that the agent writes. An agent that is not on the PATH is skipped.
 """
 
 from __future__ import annotations

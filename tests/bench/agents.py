@@ -1,11 +1,11 @@
-"""How long hooks of coding agents take, as whole processes, beside `python -S -c pass` in turns with
-them; what an MCP server costs more with `dlpctl mcp wrap` before it; and how many of 200 values
-reach the models of all agents in played sessions.
+"""Time the hooks of coding agents as whole processes, in turns with `python -S -c pass`; time an MCP
+server with and without `dlpctl mcp wrap`; and count which of 200 values reach the models of all
+agents in played sessions.
 
     python tests/bench/agents.py [--json] [--short] [--home DIR]
 
-The first event works alone and leaves the warm process for the others, which is ended afterwards.
-Beside each figure stands its target, if it has one.
+The first event starts the warm process, which answers the others and is ended afterwards. A figure
+is printed with its target, if there is one.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""How fast the console shows its pages over a million checks.
+"""Time the pages of the console over a million checks.
 
     python tests/bench/console.py [--checks 1000000] [--times 20] [--folder DIR]
 
-The checks are written by the ledger itself, a thousand to a transaction, without detection; a
-folder that is given keeps them for the next run. Pages are asked of the application in this
-process, and timed in wall and processor time. A page may take 300 ms.
+The ledger itself writes the checks, a thousand to a transaction, without detection; `--folder`
+keeps them for the next run. The application runs in this process, and each page is timed in wall
+and processor time. The target of a page is 300 ms.
 """
 
 from __future__ import annotations

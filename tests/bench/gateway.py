@@ -2,8 +2,8 @@
 
     python tests/bench/gateway.py [--json] [--short]
 
-A stand-in of a provider answers in another process. Each figure stands beside that of the same
-client without the gateway, since a noisy machine is noisy for both.
+A fake provider answers in another process. Each figure is printed with that of the same client
+without the gateway, since a noisy machine is noisy for both.
 """
 
 from __future__ import annotations

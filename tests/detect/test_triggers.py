@@ -34,6 +34,7 @@ def texts(pattern: Pattern) -> st.SearchStrategy[str]:
 def check_that_matches_hold(
     pattern: Pattern, held: str, runs: int, *, from_value: bool = False
 ) -> None:
+    """`from_value` leaves out values with one digit or of a few characters, which nobody issues."""
     search, holds = re2.compile(pattern.regex).search, re2.compile(held).search
 
     @settings(
@@ -47,7 +48,9 @@ def check_that_matches_hold(
         found = search(text.encode("utf-8", "replace").decode())
         if found:
             first = found[0].index(found["value"]) if from_value else 0
-            assert holds(found[0][first:])
+            value = [character for character in found["value"] if character.isalnum()]
+            is_issued = len(value) > 4 and sum(map(str.isdigit, value)) > 1
+            assert holds(found[0][first:]) or (from_value and not is_issued)
 
     check()
 

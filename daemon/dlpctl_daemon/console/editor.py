@@ -177,7 +177,7 @@ def _parsed(visit: Visit, text: str) -> Policy:
 
 
 def _refuse_aliases(text: str) -> None:
-    """Refuse a few lines of YAML that stand for gigabytes."""
+    """Refuse YAML whose aliases expand a few lines to gigabytes."""
     import yaml
 
     try:

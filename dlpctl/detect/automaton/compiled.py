@@ -29,7 +29,7 @@ _PREFIX = "patterns-"
 _OF_POLICIES = "policy-"
 _MOST_BYTES = {_PREFIX: 256 << 20, _OF_POLICIES: 64 << 20}
 """The size of the entries that stay in the cache, by prefix; a library takes about 15 MB."""
-_FORMAT = 14
+_FORMAT = 15
 """The version of the layout of a block: another one is never read."""
 _TAKEN = lazy(r"(\[(?!\^)[!-Z^-~]+\](?:\{(\d+)\})?)?")
 """A class of ASCII characters with its count; after a backslash there may be others."""

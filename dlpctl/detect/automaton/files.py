@@ -16,6 +16,13 @@ if TYPE_CHECKING:
     from dlpctl.detect.automaton.compiled import Compiled, PatternSet
     from dlpctl.detect.patterns.model import Pattern
 
+_DETECT = Path(__file__).parents[1]
+_MAKERS = [
+    *(_DETECT / "patterns" / f"{name}.py" for name in ("parse", "labels", "syntax")),
+    *(_DETECT / "automaton" / f"{name}.py" for name in ("anchors", "compiled")),
+]
+"""The code that makes of files what is compiled: another commit may have the same version."""
+
 
 def from_files(
     library: Sequence[Path],
@@ -33,8 +40,9 @@ def from_files(
     """
     from dlpctl.detect.patterns.library import load_patterns, unique
 
-    further = [_state(files)] if files else []
-    state = _state(library)
+    makers = _state(file for file in _MAKERS if file.exists())
+    further = [makers + _state(files)] if files else []
+    state = makers + _state(library)
     names = (*Category, "gated", "labelled") if library else ()
     keys = [key_of(each) for each in (*(f"{name} {state}" for name in names), *further)]
     kept = [kept_set(key, cache) if cache else None for key in keys]

@@ -176,7 +176,7 @@ class _RtfReader:
     def _character(
         self, found: re.Match[str], syntax: str, state: _State, skipped: int, *, after_word: bool
     ) -> int:
-        """Add what a token shows; return how many stand-in characters are still to be skipped."""
+        """Add the characters of a token; return how many substitutes for Unicode are left."""
         start, end = found.span()
         if syntax == "code":
             text, skip = character(int(found["code"]) % 0x10000), state.skip_after_unicode

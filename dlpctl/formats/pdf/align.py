@@ -126,7 +126,7 @@ def align_by_place(chars: list[Char], drawing: Drawing) -> Alignment:
             for char in close
             if wanted and fold(chars[char].text) and fold(chars[char].text) in wanted
         ]
-        # A ligature stands for several characters at one place; take what is there.
+        # A ligature is several characters at one place: take all of them.
         chosen = same if len(wanted) > 1 else _closest(same or close, chars, glyph)
         by_glyph[index] = sorted(chosen)
         # pdfium may give a glyph more than once, as when a form draws itself.
