@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from dlpctl.gateway.relaying import Target
 
 _MISSING = "the gateway needs more packages: install dlpctl with its extra, dlpctl[gateway]"
-_TURN_SECONDS = 0.0005
-"""The longest that a thread keeps the interpreter while another one waits."""
+_TURN_SECONDS = 0.00005
+"""The longest that a thread keeps the interpreter while another one waits. The event loop gives it
+up with each chunk that it writes, and waits for it that long while a request is inspected.
+"""
 _HOUR = 3_600.0
 _THREADS = 8
 """Threads that inspect requests, of which some wait for processes that read files."""

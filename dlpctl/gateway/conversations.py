@@ -9,17 +9,18 @@ from collections import Counter, OrderedDict
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from dlpctl.errors import VaultError
+from dlpctl.masking.leaks import Value
 from dlpctl.masking.operators import Masker
+from dlpctl.masking.repeats import Repeats
 from dlpctl.masking.tokens import TokenStore, token_type
-from dlpctl.types import Decision
+from dlpctl.types import Category, Decision, Finding
 from dlpctl.values import derive_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
     from dlpctl.gateway.jsonbody import Splice
-    from dlpctl.types import Category
 
 _Kept = TypeVar("_Kept")
 _NUMBERS = 900_000
@@ -29,14 +30,32 @@ _MOST_UNITS = 10_000
 _MOST_CONVERSATIONS = 2_048
 
 
+class KnownValues(Repeats):
+    """The values that are masked in a conversation, to be looked for in texts."""
+
+    def learn(self, type_name: str, value: str) -> None:
+        finding = Finding(type_name, Category.CUSTOM, 0, len(value), 1.0, "conversation")
+        self.add({Value(type_name, Category.CUSTOM, value): finding})
+
+    @property
+    def size(self) -> int:
+        return len(self._values)
+
+
 class Tokens(TokenStore):
     """Tokens whose numbers follow from the value and a key, so that no process has to remember."""
 
-    def __init__(self, key: bytes, given: set[str]) -> None:
-        """`given` gets the names of the tokens that are given out."""
-        super().__init__()
+    def __init__(self, key: bytes, given: set[str], known: KnownValues) -> None:
+        """`given` gets the names of the tokens that are given out, and `known` their values."""
         self._key = key
         self._given = given
+        self._known = known
+        super().__init__()
+
+    def add(self, values: Mapping[str, str]) -> None:
+        super().add(values)
+        for name, value in values.items():
+            self._known.learn(name.rpartition("_")[0], value)
 
     def avoid(self, texts: Iterable[str]) -> None:
         """Avoid nothing: without the key, nobody can write a name that will be given out."""
@@ -66,16 +85,19 @@ class Tokens(TokenStore):
 class ConversationMasker(Masker):
     """A masker that remembers which surrogate is for which value."""
 
-    def __init__(self, key: bytes, tokens: Tokens, given: set[str]) -> None:
+    def __init__(self, key: bytes, tokens: Tokens, given: set[str], known: KnownValues) -> None:
         super().__init__(key, tokens)
         self._given = given
+        self._known = known
         self.surrogates: dict[str, tuple[str, str]] = {}
         """Surrogates, with the types and values that they are for."""
 
     def replacement(self, operator: str, type_name: str, category: Category, value: str) -> str:
         made = super().replacement(operator, type_name, category, value)
         if operator == "surrogate" and not made.startswith("["):
-            self.surrogates[made] = (type_name, value)
+            if made not in self.surrogates:
+                self.surrogates[made] = (type_name, value)
+                self._known.learn(type_name, value)
             self._given.add(made)
         return made
 
@@ -100,15 +122,12 @@ class Conversation:
         self.key = key
         self.given: set[str] = set()
         """The names of tokens, and the surrogates, that were given out since it was cleared."""
-        self.tokens = Tokens(derive_key(key, "tokens"), self.given)
-        self.masker = ConversationMasker(derive_key(key, "surrogates"), self.tokens, self.given)
+        self.repeats = KnownValues()
+        self.tokens = Tokens(derive_key(key, "tokens"), self.given, self.repeats)
+        self.masker = ConversationMasker(
+            derive_key(key, "surrogates"), self.tokens, self.given, self.repeats
+        )
         self._units: OrderedDict[bytes, UnitResult] = OrderedDict()
-
-    def values(self) -> Iterator[tuple[str, str]]:
-        """Yield the values that are masked, with their types."""
-        for name, value in self.tokens.items():
-            yield name.rpartition("_")[0], value
-        yield from self.masker.surrogates.values()
 
     def known(self, digest: bytes) -> UnitResult | None:
         return self._units.get(digest)

@@ -18,10 +18,10 @@ from dlpctl.masking.leaks import Value
 from dlpctl.masking.repeats import Repeats
 from dlpctl.policy.decide import FindingDecision, Verdict
 from dlpctl.regex import lazy
-from dlpctl.types import Action, Category, Decision, Finding
+from dlpctl.types import Action, Decision, Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from dlpctl.files.checking import FileChecker
     from dlpctl.gateway.conversations import Conversation
@@ -37,8 +37,7 @@ _APART = "\n" * 200
 _DEEPEST_TEXT = 4
 """The deepest nesting of JSON in texts of JSON."""
 _MOST_CLEAN = 200_000
-_KNOWN = "conversation"
-"""The pattern of findings that repeat a value of the conversation."""
+_CLEAN = UnitResult()
 _MASK = Verdict(Action.MASK, None, None)
 
 
@@ -52,6 +51,24 @@ class Inspected(NamedTuple):
     """The reason why something cannot be inspected."""
     names: frozenset[str] = frozenset()
     """The names of the tokens in it, and the surrogates."""
+
+
+class _Content(NamedTuple):
+    """The JSON of a request."""
+
+    text: str
+    document: Any
+    shape: Shape
+    files: dict[int, UnitResult]
+    """The results of its files, by their positions."""
+
+    @property
+    def described(self) -> dict[str, list[str]]:
+        """Return the paths of objects with files, and the fields that tell the types of those."""
+        found: dict[str, list[str]] = {}
+        for path, sibling in self.shape.media.items():
+            found.setdefault(path.rpartition(".")[0], ["type"]).append(sibling)
+        return found
 
 
 class _Source:
@@ -136,69 +153,66 @@ class Inspector:
         self, text: str, document: Any, shape: Shape, conversation: Conversation
     ) -> Inspected:
         """Inspect a valid JSON text, whose value is `document`."""
-        found = Inspected(Decision.ALLOWED, Counter(), [])
         reason = self._checker.not_inspected()
         if reason:
-            return found._replace(decision=Decision.BLOCKED, reason=reason)
-        decisions = set()
-        names: set[str] = set()
+            return Inspected(Decision.BLOCKED, Counter(), [], reason)
+        content = _Content(text, document, shape, {})
         with conversation.lock:
-            for unit in jsonbody.units(text):
-                result = self._unit(text, unit, shape, document, conversation)
-                decisions.add(result.decision)
-                found.counts.update(result.counts)
-                names |= result.names
-                reason = reason or result.reason
-                found.splices.extend(
-                    Splice(start + unit.start, end + unit.start, new)
-                    for start, end, new in result.splices
-                )
-        return found._replace(decision=_strictest(decisions), reason=reason, names=frozenset(names))
+            return _together(self._results(content, conversation))
 
-    def _unit(
-        self, text: str, unit: Unit, shape: Shape, document: Any, conversation: Conversation
-    ) -> UnitResult:
-        raw = text[unit.start : unit.end]
-        digest = hashlib.blake2b(
-            f"{unit.path}\0{unit.first}\0{raw}".encode("utf-8", "surrogatepass"),
-            key=self._salt,
-            digest_size=16,
-        ).digest()
-        result = conversation.known(digest)
-        if result is None:
-            result = self._inspected(text, unit, shape, document, conversation, digest)
+    def _results(
+        self, content: _Content, conversation: Conversation
+    ) -> list[tuple[Unit, UnitResult]]:
+        """Return the units in which something was found, or that cannot be inspected."""
+        found: dict[Unit, UnitResult] = {}
+        new: list[tuple[Unit, bytes, int]] = []
+        described = content.described
+        for unit in jsonbody.units(content.text):
+            digest = self._digest(content, unit, described)
+            result = conversation.known(digest)
+            if result is None:
+                result = self._inspected(content, unit, conversation, digest)
+                new.append((unit, digest, conversation.repeats.size))
+            if result is not _CLEAN:
+                found[unit] = result
+        for unit, digest, known in new:
+            if known < conversation.repeats.size:  # units after it have told more values
+                found[unit] = self._inspected(content, unit, conversation, digest)
+            result = found.get(unit, _CLEAN)
             if not result.reason:
                 conversation.remember(digest, result)
-        return result
+        return list(found.items())
+
+    def _digest(self, content: _Content, unit: Unit, described: Mapping[str, list[str]]) -> bytes:
+        """Return what two units have in common only if they have one result."""
+        raw = content.text[unit.start : unit.end]
+        about = f"{unit.path}\0{unit.first}"
+        if unit.path in described:  # the type of a file may be in another unit
+            parent = jsonbody.at(content.document, unit.steps)
+            about += repr([parent.get(name) for name in described[unit.path]])
+        return hashlib.blake2b(
+            f"{about}\0{raw}".encode("utf-8", "surrogatepass"), key=self._salt, digest_size=16
+        ).digest()
 
     def _inspected(
-        self,
-        text: str,
-        unit: Unit,
-        shape: Shape,
-        document: Any,
-        conversation: Conversation,
-        digest: bytes,
+        self, content: _Content, unit: Unit, conversation: Conversation, digest: bytes
     ) -> UnitResult:
         conversation.given.clear()
-        body = _Source(text)
+        body = _Source(content.text)
         joined, sources = _Joined(), [body]
         counts: Counter[str] = Counter()
         decisions = set()
         try:
-            for leaf in jsonbody.leaves_of(text, unit):
-                if leaf.path in shape.media and not leaf.is_key:
-                    parent = jsonbody.at(document, leaf.steps[:-1])
-                    file = attachment(leaf.text, shape.media[leaf.path], parent)
-                    if file is not None:
-                        result = checked(file, self._files, conversation.masker)
-                        if result.reason and self._refuses_unread:
-                            return result
-                        decisions.add(result.decision)
-                        counts.update(result.counts)
-                        body.splices += jsonbody.raw_splices(text, leaf, result.splices)
-                        continue
-                if not _is_declared(leaf, shape):
+            for leaf in jsonbody.leaves_of(content.text, unit):
+                file = self._file(content, leaf, conversation)
+                if file is not None:
+                    if file.reason and self._refuses_unread:
+                        return file
+                    decisions.add(file.decision)
+                    counts.update(file.counts)
+                    conversation.given.update(file.names)
+                    body.splices += jsonbody.raw_splices(content.text, leaf, file.splices)
+                elif not _is_declared(leaf, content.shape):
                     _add(joined, sources, body, leaf, 0)
             joined.close()
             hidden, decision = self._hidden(joined.text, conversation, digest)
@@ -213,8 +227,24 @@ class Inspector:
                 outer, leaf = source.within
                 outer.splices += jsonbody.raw_splices(outer.text, leaf, source.splices)
         moved = [Splice(s - unit.start, e - unit.start, new) for s, e, new in body.splices]
+        if not counts and not moved and decisions == {Decision.ALLOWED}:
+            return _CLEAN
         names = frozenset(conversation.given)
         return UnitResult(_strictest(decisions), counts, tuple(moved), names=names)
+
+    def _file(self, content: _Content, leaf: Leaf, conversation: Conversation) -> UnitResult | None:
+        """Return the result of a leaf that is a file; None of any other."""
+        if leaf.is_key or leaf.path not in content.shape.media:
+            return None
+        if leaf.start not in content.files:
+            parent = jsonbody.at(content.document, leaf.steps[:-1])
+            file = attachment(leaf.text, content.shape.media[leaf.path], parent)
+            if file is None:
+                return None
+            result = checked(file, self._files, conversation.masker)
+            names = frozenset(conversation.given)
+            content.files[leaf.start] = result._replace(names=names)
+        return content.files[leaf.start]
 
     def _hidden(
         self, text: str, conversation: Conversation, digest: bytes
@@ -240,6 +270,23 @@ class Inspector:
             source, leaf = joined.parts[number]
             splices = list(_masked(self._checker, leaf.text, own, masker))
             source.splices += jsonbody.raw_splices(source.text, leaf, splices)
+
+
+def _together(results: Iterable[tuple[Unit, UnitResult]]) -> Inspected:
+    """Return the result of a text by those of its units."""
+    counts: Counter[str] = Counter()
+    splices: list[Splice] = []
+    decisions: set[Decision] = set()
+    names: set[str] = set()
+    reason = ""
+    for unit, result in results:
+        decisions.add(result.decision)
+        counts.update(result.counts)
+        names |= result.names
+        reason = reason or result.reason
+        splices += [Splice(s + unit.start, e + unit.start, new) for s, e, new in result.splices]
+    splices.sort()
+    return Inspected(_strictest(decisions), counts, splices, reason, frozenset(names))
 
 
 def _is_declared(leaf: Leaf, shape: Shape) -> bool:
@@ -285,15 +332,11 @@ def _repeated(
     text: str, findings: Sequence[Finding], conversation: Conversation
 ) -> list[FindingDecision]:
     """Return where a text repeats its own values and those of the conversation."""
-    known: dict[Value, Finding] = {
-        Value(each.type, each.category, text[each.start : each.end]): each for each in findings
-    }
-    for type_name, value in conversation.values():
-        finding = Finding(type_name, Category.CUSTOM, 0, len(value), 1.0, _KNOWN)
-        known.setdefault(Value(type_name, Category.CUSTOM, value), finding)
-    if not known:
-        return []
-    return [FindingDecision(each, _MASK) for each in Repeats(known).outside(text, findings)]
+    own = Repeats(
+        {Value(each.type, each.category, text[each.start : each.end]): each for each in findings}
+    )
+    repeated = own.outside(text, findings, conversation.repeats)
+    return [FindingDecision(each, _MASK) for each in repeated]
 
 
 def _masked(

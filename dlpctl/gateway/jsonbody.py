@@ -20,11 +20,14 @@ _SMALL = 2_048
 """Characters of siblings that are inspected together."""
 _LONG_NUMBER = 9
 """Digits from which on a number may be one of a card, an account or a person."""
-_SPACE = re.compile(r"[ \t\n\r]*")
+_SPACES = " \t\n\r"
+_SPACE = re.compile(f"[{_SPACES}]*")
 _ATOM = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?|true|false|null")
 _ESCAPE = re.compile(
     r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)"
 )
+
+_CLOSING = {"{": "}", "[": "]"}
 
 Step = str | int
 
@@ -74,30 +77,31 @@ def decoded(body: bytes) -> str:
 
 def loads(text: str) -> Any:
     """Return the value of a JSON text; raise `InputError` where it is invalid or ambiguous."""
-    if _nesting(text) > MOST_NESTED:
-        raise InputError(f"the JSON nests deeper than {MOST_NESTED} levels")
+    too_deep = InputError(f"the JSON nests deeper than {MOST_NESTED} levels")
     try:
-        return _STRICT.decode(text)
-    except (ValueError, RecursionError):
+        value = _STRICT.decode(text)
+    except RecursionError:
+        raise too_deep from None
+    except ValueError:
         raise InputError("the body is not valid JSON") from None
+    if _is_deep(value):
+        raise too_deep
+    return value
 
 
-def _nesting(text: str) -> int:
-    """Return an upper bound of the nesting, which is exact only where it may be too deep."""
-    if max(text.count("["), text.count("{")) <= MOST_NESTED // 2:
-        return 0
-    depth = deepest = 0
-    for match in _BRACKETS.finditer(text):
-        character = match[0]
-        if character in "[{":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif character in "]}":
-            depth -= 1
-    return deepest
-
-
-_BRACKETS = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[\]{}]', re.DOTALL)
+def _is_deep(value: Any) -> bool:
+    """Return whether a value nests deeper than it may."""
+    containers: list[Iterable[Any]] = [[value]]
+    for _ in range(MOST_NESTED + 1):
+        containers = [
+            inner.values() if isinstance(inner, dict) else inner
+            for each in containers
+            for inner in each
+            if isinstance(inner, dict | list)
+        ]
+        if not containers:
+            return False
+    return True
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -116,6 +120,8 @@ _scan = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
 
 
 def _after_space(text: str, position: int) -> int:
+    if text[position : position + 1] not in _SPACES:
+        return position
     match = _SPACE.match(text, position)
     assert match is not None
     return match.end()
@@ -168,9 +174,9 @@ def _divide(text: str, position: int, path: str, steps: tuple[Step, ...], found:
             key, position = scanstring(text, position + 1)
             key_end = position
             position = _after_space(text, _after_space(text, position) + 1)
-        end = _end_of_small(text, position)
-        if end is not None or text[position] not in "[{":
-            end = end or _end_of_scalar(text, position)
+        is_container = text[position] in "[{"
+        end = (_end_of_small if is_container else _end_of_scalar)(text, position)
+        if end is not None:
             run.add(start, end, -1 if is_object else number)
         else:
             run.close()
@@ -187,7 +193,9 @@ def _divide(text: str, position: int, path: str, steps: tuple[Step, ...], found:
 
 
 def _end_of_small(text: str, position: int) -> int | None:
-    """Return the end of a value; None where it is large."""
+    """Return the end of a container; None where it is large."""
+    if text.find(_CLOSING[text[position]], position, position + _SMALL) < 0:
+        return None
     try:
         _, end = _scan(text[position : position + _SMALL], 0)
     except (StopIteration, ValueError):

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 _BLANK_LINE = re.compile(rb"(?>\r\n|\n|\r)(?>\r\n|\n|\r)")
 _LINES = re.compile(rb"(?>\r\n|\n|\r)")
+_MAY_OPEN = re.compile(
+    rb"[<`&%\\]|\[(?:[ \t]|\xc2\xa0|\xe2\x80\x8b){0,3}[A-Za-z\"]|\xef\xbc\x9c", re.DOTALL
+)
+"""All that may open a token in a text of JSON, as `masking.unmask` knows them."""
 _PATH = re.compile(r"\[\]|[^.\[\]]+")
 _LARGEST_EVENT = 32 << 20
 _MOST_HELD = 256
@@ -87,6 +91,8 @@ class EventStream:
         self._searched = 0
         self._channels: dict[tuple[Any, ...], _Channel] = {}
         self._waiting: deque[_Event] = deque()
+        self._passed = bytearray()
+        """The events that can go on before those that wait."""
         self.ids: list[str] = []
         """The ids that later requests may refer to."""
 
@@ -121,7 +127,8 @@ class EventStream:
     def _ready(self) -> bytes:
         if len(self._waiting) > _MOST_HELD:
             self._finish_all()
-        parts = []
+        parts = [bytes(self._passed)]
+        self._passed.clear()
         while self._waiting and not self._waiting[0].is_open:
             parts.append(self._written(self._waiting.popleft()))
         return b"".join(parts)
@@ -131,7 +138,19 @@ class EventStream:
             channel.finish()
         self._channels.clear()
 
+    def _passes(self, raw: bytes) -> bool:
+        """Return whether an event can go on unread: nothing is held back, and it has no token."""
+        return not (
+            self._waiting
+            or self._restorer.surrogates is not None
+            or _MAY_OPEN.search(raw)
+            or (self._shape.kept and b'"id"' in raw)
+        )
+
     def _take(self, raw: bytes) -> None:
+        if self._passes(raw):
+            self._passed += raw
+            return
         event = _Event(raw, self._data(raw))
         self._waiting.append(event)
         if not event.data or event.data == "[DONE]":

@@ -1,98 +1,139 @@
-"""Measure what the gateway adds: latency of requests and chunks, stalls, memory and leaks.
+"""Measure what the gateway adds: latency of requests and chunks, stalls and memory.
 
-    python tests/bench/gateway.py [--json] [--short]
+    python tests/bench/gateway.py [--json] [--short] [--only TEXT]
 
-A fake provider answers in another process. Each figure is printed with that of the same client
-without the gateway, since a noisy machine is noisy for both.
+The gateway is the command as users start it; a fake provider and the clients are processes of
+their own. Each figure is printed with that of the same client without the gateway, since a noisy
+machine is noisy for both.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import gc
 import json
 import multiprocessing
+import os
 import random
+import re
+import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing, contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
-from dlpctl.detect.automaton.cache import Cache
-from dlpctl.detect.engine import Detector
-from tests.gateway.standin import make_gateway, running
-
-_WORDS = [
-    "the",
-    "order",
-    "was",
-    "sent",
-    "to",
-    "our",
-    "office",
-    "and",
-    "will",
-    "be",
-    "paid",
-    "by",
-    "the",
-    "end",
-    "of",
-    "next",
-    "month",
-]
-_CHUNKS = 40
+_SENTENCE = "the order was sent to our office and will be paid by the end of next month"
+_WORDS = _SENTENCE.split()
+_PATH = "/v1/messages"
+_BETWEEN = 0.05
+"""Seconds between the chunks of a stream."""
+_STALL = 100.0
+_SPAWN = multiprocessing.get_context("spawn")
+_STAMP = re.compile(rb'"sent_at": ([0-9.]+)')
+_HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: %s\r\n%s\r\n\r\n"
+_ANSWER = json.dumps({"content": [{"type": "text", "text": "ok"}]}).encode()
 
 
-def standin(ready: Any) -> None:
-    """Answer requests at once, and streams chunk by chunk."""
-    from aiohttp import web
+def chunk(number: int) -> bytes:
+    """Return an event with the moment at which it is sent."""
+    text = f" word {number} <EMAIL_100> [x]" if number % 4 == 0 else f" word {number}, no more"
+    delta = {"type": "text_delta", "text": text}
+    event = {"type": "content_block_delta", "index": 0, "delta": delta}
+    data = json.dumps({**event, "sent_at": time.monotonic()}).encode()
+    return b"event: content_block_delta\ndata: " + data + b"\n\n"
 
-    async def answer(request: web.Request) -> web.StreamResponse:
-        body = await request.json()
-        if not body.get("stream"):
-            return web.json_response({"content": [{"type": "text", "text": "ok"}]})
-        response = web.StreamResponse(headers={"content-type": "text/event-stream"})
-        await response.prepare(request)
-        for number in range(_CHUNKS):
-            delta = {"type": "text_delta", "text": f" word {number} <EMAIL_100> [x]"}
-            event = {"type": "content_block_delta", "index": 0, "delta": delta}
-            stamped = {**event, "sent_at": time.perf_counter()}
-            await response.write(b"data: " + json.dumps(stamped).encode() + b"\n\n")
-            await asyncio.sleep(0.05)
-        return response
 
+async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Answer the requests of a connection at once, and streams chunk by chunk."""
+    while head := await _head(reader):
+        length = re.search(rb"(?i)content-length: *([0-9]+)", head)
+        body = await reader.readexactly(int(length[1])) if length else b""
+        chunks = re.search(rb'"stream": ([0-9]+)', body)
+        if chunks is None:
+            size = b"content-length: %d" % len(_ANSWER)
+            writer.write(_HEAD % (b"application/json", size) + _ANSWER)
+            continue
+        writer.write(_HEAD % (b"text/event-stream", b"transfer-encoding: chunked"))
+        for number in range(int(chunks[1])):
+            data = chunk(number)
+            writer.write(b"%x\r\n%s\r\n" % (len(data), data))
+            await asyncio.sleep(_BETWEEN)
+        writer.write(b"0\r\n\r\n")
+    writer.close()
+
+
+async def _head(reader: asyncio.StreamReader) -> bytes:
+    try:
+        return await reader.readuntil(b"\r\n\r\n")
+    except (asyncio.IncompleteReadError, ConnectionError):
+        return b""
+
+
+def provide(ready: Any) -> None:
     async def serve() -> None:
-        app = web.Application(client_max_size=64 << 20)
-        app.router.add_post("/v1/messages", answer)
-        runner = web.AppRunner(app)
-        await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
-        ready.put(site._server.sockets[0].getsockname()[1])
-        await asyncio.Event().wait()
+        server = await asyncio.start_server(answer, "127.0.0.1", 0, backlog=1_024)
+        ready.put(server.sockets[0].getsockname()[1])
+        await server.serve_forever()
 
     asyncio.run(serve())
 
 
 @contextmanager
-def provider() -> Iterator[str]:
-    context = multiprocessing.get_context("spawn")
-    ready = context.Queue()
-    process = context.Process(target=standin, args=(ready,), daemon=True)
+def provider(target: Callable[[Any], None] = provide) -> Iterator[str]:
+    ready = _SPAWN.Queue()
+    process = _SPAWN.Process(target=target, args=(ready,), daemon=True)
     process.start()
     try:
         yield f"http://127.0.0.1:{ready.get()}"
     finally:
         process.terminate()
         process.join()
+
+
+class Gateway(NamedTuple):
+    """The command `dlpctl gateway` as it runs."""
+
+    url: str
+    pid: int
+
+    @property
+    def processor(self) -> float:
+        """Its processor time in milliseconds; 0 where the system does not tell."""
+        try:
+            fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            return 0.0
+        return (int(fields[11]) + int(fields[12])) * 1_000 / os.sysconf("SC_CLK_TCK")
+
+    @property
+    def memory(self) -> float:
+        """Its memory in MB."""
+        command = ["ps", "-o", "rss=", "-p", str(self.pid)]
+        return int(subprocess.run(command, capture_output=True, check=True).stdout) / 1_024
+
+
+@contextmanager
+def gateway(*options: str) -> Iterator[Gateway]:
+    """Run the gateway with a policy that masks, and a home of its own unless one is set."""
+    with TemporaryDirectory() as folder:
+        environ = {"DLPCTL_HOME": folder} | os.environ
+        command = [sys.executable, "-m", "dlpctl", "gateway", "--port", "0", *options]
+        with subprocess.Popen(command, env=environ, stderr=subprocess.PIPE, text=True) as process:
+            assert process.stderr is not None
+            try:
+                url = next(
+                    match[0]
+                    for line in process.stderr
+                    if (match := re.search(r"http://127\.0\.0\.1:[0-9]+$", line.strip()))
+                )
+                yield Gateway(url, process.pid)
+            finally:
+                process.terminate()
 
 
 def text(size: int, seed: int) -> str:
@@ -104,121 +145,161 @@ def text(size: int, seed: int) -> str:
     return " ".join(words)
 
 
-class Taken(NamedTuple):
-    milliseconds: list[float]
-    processor: float
-    """Milliseconds of this process for each, the client's among them."""
-
-
-def asked(url: str, path: str, bodies: list[bytes]) -> Taken:
-    """Ask one request after the other on one connection."""
-    taken = []
-    started = time.process_time()
-    with closing(HTTPConnection(url.removeprefix("http://"), timeout=60)) as connection:
-        for body in bodies:
-            begun = time.perf_counter()
-            connection.request("POST", path, body, {"content-type": "application/json"})
-            answer = connection.getresponse()
-            answer.read()
-            assert answer.status == 200, answer.status
-            taken.append((time.perf_counter() - begun) * 1_000)
-    return Taken(taken, (time.process_time() - started) * 1_000 / len(bodies))
-
-
-def compared(direct: Taken, through: Taken) -> dict[str, float]:
-    """Return what the gateway adds to the same requests."""
-
-    def at(taken: Taken, part: float) -> float:
-        values = sorted(taken.milliseconds)
-        return values[min(int(len(values) * part), len(values) - 1)]
-
-    added = {
-        f"{label} {side} ms": round(at(taken, part), 2)
-        for label, part in (("p50", 0.5), ("p99", 0.99))
-        for side, taken in (("direct", direct), ("gateway", through))
-    }
-    return added | {
-        "processor direct ms": round(direct.processor, 2),
-        "processor gateway ms": round(through.processor, 2),
-    }
-
-
-def body(messages: list[str]) -> bytes:
+def body(messages: list[str], **more: Any) -> bytes:
     turns = [
         {"role": ("user", "assistant")[number % 2], "content": [{"type": "text", "text": each}]}
         for number, each in enumerate(messages)
     ]
-    return json.dumps({"model": "m", "max_tokens": 9, "messages": turns}).encode()
+    return json.dumps({"model": "m", "max_tokens": 9, "messages": turns, **more}).encode()
 
 
-def streams(url: str, path: str, number: int) -> Taken:
-    """Return how long each chunk of so many streams at once was under way."""
-    import aiohttp
+def asked(url: str, bodies: list[bytes]) -> list[float]:
+    """Ask one request after the other on one connection; return their milliseconds."""
+    taken = []
+    with closing(HTTPConnection(url.removeprefix("http://").partition("/")[0])) as connection:
+        path = url.removeprefix("http://").partition("/")[2]
+        for each in bodies:
+            started = time.monotonic()
+            connection.request(
+                "POST",
+                f"/{path}{_PATH}".replace("//", "/"),
+                each,
+                {"content-type": "application/json"},
+            )
+            got = connection.getresponse()
+            got.read()
+            assert got.status == 200, got.status
+            taken.append((time.monotonic() - started) * 1_000)
+    return taken
 
-    late: list[float] = []
 
-    async def read(session: aiohttp.ClientSession, each: int) -> None:
-        given = json.loads(body([text(400, each)])) | {"stream": True}
-        async with session.post(f"{url}{path}", json=given) as answer:
-            async for line in answer.content:
-                if line.startswith(b"data: "):
-                    sent = json.loads(line[6:])["sent_at"]
-                    late.append((time.perf_counter() - sent) * 1_000)
+def late(url: str, first: int, streams: int, chunks: int) -> list[float]:
+    """Read so many streams at once; return how long each chunk was under way."""
+    host, _, path = url.removeprefix("http://").partition("/")
+    name, _, port = host.partition(":")
+    found: list[float] = []
+
+    async def read(number: int) -> None:
+        await asyncio.sleep(number * _BETWEEN / streams)  # they start one after the other
+        given = body([text(400, first + number)], stream=chunks)
+        reader, writer = await asyncio.open_connection(name, int(port))
+        target = f"/{path}{_PATH}".replace("//", "/")
+        head = f"POST {target} HTTP/1.1\r\nhost: {host}\r\ncontent-type: application/json\r\n"
+        writer.write(f"{head}content-length: {len(given)}\r\n\r\n".encode() + given)
+        rest = b""
+        while not rest.endswith(b"0\r\n\r\n"):
+            data = await reader.read(1 << 16)
+            assert data
+            now = time.monotonic()
+            rest += data
+            position = 0
+            for stamp in _STAMP.finditer(rest):
+                found.append((now - float(stamp[1])) * 1_000)
+                position = stamp.end()
+            rest = rest[position:]
+        writer.close()
 
     async def read_all() -> None:
-        connector = aiohttp.TCPConnector(limit=0)
-        async with aiohttp.ClientSession(connector=connector) as session:
-            await asyncio.gather(*(read(session, each) for each in range(number)))
+        await asyncio.gather(*map(read, range(streams)))
 
-    started = time.process_time()
     asyncio.run(read_all())
-    return Taken(late, (time.process_time() - started) * 1_000 / len(late))
+    return found
 
 
-def measured(*, short: bool) -> dict[str, dict[str, float]]:
-    requests, number, length = (20, 10, 8) if short else (300, 200, 70)
-    with provider() as url, TemporaryDirectory() as folder:
-        detector = Detector(cache=Cache(Path(folder)))
-        detector.compile()
-        gateway = make_gateway(detector, url, Path(folder))
-        with running(gateway, None, Path(folder)) as started:  # in a thread of this process
-            path = "/anthropic/v1/messages"
+class Bench:
+    """The figures of a gateway, with those of the same clients without it."""
 
-            def both(bodies: list[bytes]) -> dict[str, float]:
-                direct = asked(url, "/v1/messages", bodies)
-                return compared(direct, asked(started.url, path, bodies))
+    def __init__(self, url: str, through: Gateway, clients: ProcessPoolExecutor) -> None:
+        self._url = url
+        self._gateway = through
+        self._clients = clients
+        self._seed = 0
 
-            def both_streams(number: int) -> dict[str, float]:
-                direct = streams(url, "/v1/messages", number)
-                return compared(direct, streams(started.url, path, number))
+    def requests(self, bodies: list[bytes]) -> dict[str, float]:
+        through = f"{self._gateway.url}/anthropic"
+        direct = self._clients.submit(asked, self._url, bodies).result()
+        before = self._gateway.processor
+        got = self._clients.submit(asked, through, bodies).result()
+        return self._compared(direct, got, before)
 
-            asked(started.url, path, [body([text(2_000, -1 - each)]) for each in range(20)])
-            gc.freeze()
-            turns = [text(8_000, 90_000 + each) for each in range(length)]
-            conversation = [body(turns[: each + 1]) for each in range(length)]
-            first = length * 5 // 7
-            asked(started.url, path, conversation[: first - 1])
-            return {
-                "new request of 2 KB": both([body([text(2_000, n)]) for n in range(requests)]),
-                f"turn {first} and later, 8 KB new": both(conversation[first - 1 :]),
-                "same turn again": both(conversation[-1:] * 20),
-                "chunk of 1 stream": both_streams(1),
-                f"chunk of {number} streams": both_streams(number),
-            }
+    def streams(self, number: int, chunks: int) -> dict[str, float]:
+        """Read streams by two clients."""
+        direct = self._late(self._url, number, chunks)
+        before = self._gateway.processor
+        got = self._late(f"{self._gateway.url}/anthropic", number, chunks)
+        figures = self._compared(direct, got, before)
+        return figures | {
+            "worst direct ms": round(max(direct), 2),
+            "worst gateway ms": round(max(got), 2),
+            "stalls": sum(each > _STALL for each in got),
+            "stalls direct": sum(each > _STALL for each in direct),
+            "memory MB": round(self._gateway.memory, 1),
+        }
+
+    def _late(self, url: str, number: int, chunks: int) -> list[float]:
+        shares = [number // 2, number - number // 2]
+        waiting = []
+        for share in filter(None, shares):
+            waiting.append(self._clients.submit(late, url, self._seed, share, chunks))
+            self._seed += share
+        return [each for part in waiting for each in part.result()]
+
+    def _compared(self, direct: list[float], got: list[float], before: float) -> dict[str, float]:
+        def at(taken: list[float], part: float) -> float:
+            return sorted(taken)[min(int(len(taken) * part), len(taken) - 1)]
+
+        figures = {
+            f"{label} {side} ms": round(at(taken, part), 2)
+            for label, part in (("p50", 0.5), ("p99", 0.99))
+            for side, taken in (("direct", direct), ("gateway", got))
+        }
+        processor = (self._gateway.processor - before) / len(got)
+        return figures | {"processor gateway ms": round(processor, 3)}
+
+
+def measured(*, short: bool, only: str = "") -> dict[str, dict[str, float]]:
+    requests, streams, length = (20, 10, 8) if short else (400, 200, 70)
+    turns = [text(8_000, 90_000 + each) for each in range(length)]
+    first = length * 5 // 7
+    with (
+        provider() as url,
+        gateway("--upstream", f"anthropic={url}") as through,
+        ProcessPoolExecutor(2, mp_context=_SPAWN) as clients,
+    ):
+        bench = Bench(url, through, clients)
+        bench.requests([body([text(2_000, -1 - each)]) for each in range(40)])
+
+        def conversation() -> dict[str, float]:
+            bodies = [body(turns[: each + 1]) for each in range(length)]
+            bench.requests(bodies[: first - 1])
+            return bench.requests(bodies[first - 1 :])
+
+        made: dict[str, Callable[[], dict[str, float]]] = {
+            "new request of 2 KB": lambda: bench.requests(
+                [body([text(2_000, n)]) for n in range(requests)]
+            ),
+            f"turn {first} and later, 8 KB new": conversation,
+            "same turn again": lambda: bench.requests([body(turns)] * 20),
+            "chunk of 1 stream": lambda: bench.streams(1, 10 if short else 200),
+            f"chunk of {streams} streams": lambda: bench.streams(streams, 10 if short else 100),
+            "the same once more": lambda: bench.streams(streams, 10 if short else 100),
+        }
+        return {name: measure() for name, measure in made.items() if only in name}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--short", action="store_true")
+    parser.add_argument("--only", default="", metavar="TEXT")
     given = parser.parse_args()
-    sys.setswitchinterval(0.0005)
-    figures = measured(short=given.short)
+    figures = measured(short=given.short, only=given.only)
     if given.json:
         print(json.dumps(figures))
         return
     for name, each in figures.items():
-        print(f"{name:<32}", *(f"{key} {value:>8.2f}" for key, value in each.items()), sep="  ")
+        print(name)
+        print("   ", *(f"{key} {value:.2f}" for key, value in each.items()), sep="  ")
 
 
 if __name__ == "__main__":

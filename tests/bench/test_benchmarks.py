@@ -89,7 +89,7 @@ def test_customers(figures: Callable[..., Any], home: Path) -> None:
 @pytest.mark.slow
 def test_gateway(figures: Callable[..., Any]) -> None:
     measured = figures("gateway.py")
-    assert len(measured) == 5
+    assert len(measured) == 6
     assert all(each["p50 gateway ms"] > 0 for each in measured.values())
 
 
