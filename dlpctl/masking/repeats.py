@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from dlpctl.types import Finding
 
 _APART = lazy(r"[\s\-./()]*")
+_ESCAPE = lazy(r"\\[nrt](?=\w)")
 _WINDOWS_APART = "\n\0\0\0\0\n"
 _LONGEST = 64
 """Characters up to which a value's first or last word is looked up as a part of longer words."""
@@ -73,9 +74,14 @@ class Repeats:
         groups = [each for each in (self, *more) if each._values]
         if not groups:
             return []
-        spans = sorted((finding.start, finding.end) for finding in findings)
+        spans = [(finding.start, finding.end) for finding in findings]
         longest = max(each._longest for each in groups)
-        return groups[0].within(OpenText(text, spans, longest), *groups[1:])
+        found = groups[0].within(OpenText(text, sorted(spans), longest), *groups[1:])
+        if _ESCAPE.search(text):  # the letter of an escape is no part of the word after it
+            spans += [(finding.start, finding.end) for finding in found]
+            unescaped = OpenText(_ESCAPE.sub("  ", text), sorted(spans), longest)
+            found += groups[0].within(unescaped, *groups[1:])
+        return found
 
     def within(self, opened: OpenText, *more: Repeats) -> list[Finding]:
         """The places in what findings leave of a text."""

@@ -182,6 +182,23 @@ def test_values_do_not_reach_the_provider(
     assert json.loads(sent)
 
 
+def test_values_after_literal_escapes_do_not_reach_the_provider(gateway: Running) -> None:
+    fenced = "```json\n" + json.dumps({"log": f"last\n{MAIL}\nnext", "raw": "x\ny"}) + "\n```"
+    texts = [rf"see\t{CARD}\tnow", rf'the "card:\n{CARD}\nlast"', fenced, rf"to\n{MAIL}\nand"]
+    gateway.ask(MESSAGES, user([{"type": "text", "text": each} for each in texts]))
+    sent = gateway.provider.sent[0].body.decode()
+    assert CARD not in sent
+    assert MAIL not in sent
+
+
+def test_a_value_that_a_later_block_tells_is_masked_in_earlier_ones(gateway: Running) -> None:
+    word = "Zq7Kd9wTnM4xBv2h"
+    long = "nothing to see here " * 200
+    texts = [f"{long} It was {word} again.", f"password = {word}"]
+    gateway.ask(MESSAGES, user([{"type": "text", "text": each} for each in texts]))
+    assert word not in gateway.provider.sent[0].body.decode()
+
+
 def test_numbers_are_masked_and_stay_json(gateway: Running) -> None:
     body = user([{"type": "tool_use", "input": {"card": int(CARD.replace(" ", "")), "n": 5}}])
     gateway.ask(MESSAGES, body)

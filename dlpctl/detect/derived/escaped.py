@@ -18,7 +18,7 @@ from dlpctl.regex import lazy
 _BEFORE, _AFTER = 256, 1024
 """Bytes around a mark that are copied with it: as far as labels, values and context reach."""
 _CLOSE = 512
-"""Bytes after a mark in which another one tells nothing new."""
+"""Bytes of a line after a mark in which another one tells nothing new."""
 
 # Escapes that tell that the text around them is inside a string. Both regexes start with the
 # character of all such escapes, which is found fastest.
@@ -102,7 +102,9 @@ def _marks(data: bytes) -> list[tuple[int, int]]:
         start = 0
         while found := regex.search(data, start):
             marks.append(found.span())
-            start = found.end() + _CLOSE
+            close = found.end() + _CLOSE
+            line_end = data.find(b"\n", found.end(), close)
+            start = close if line_end < 0 else line_end
     return sorted(marks)
 
 
