@@ -41,6 +41,7 @@ class GatewayOptions(NamedTuple):
     operator: str | None
     with_keys: bool
     keep_values: bool
+    inspect_answers: bool
 
 
 def run(options: GatewayOptions) -> None:
@@ -150,17 +151,25 @@ def _admission(session: Session, options: GatewayOptions) -> Iterator[Admission]
                 config.limits,
                 RateLimiter(Rate(config.serve.rate, config.serve.burst)),
                 refuses_unread=refuses_unread,
+                inspects_answers=options.inspect_answers,
             )
         return
-    checker = session.checker(
-        options.destination, options.policy or config.gateway.policy, operator
-    )
+    policy = options.policy or config.gateway.policy
+    answers = session.checker("CUSTOMER", policy, "redact") if options.inspect_answers else None
+    checker = session.checker(options.destination, policy, operator)
     checker.check("")  # so that the first request need not wait for the patterns
 
     def record(decision: Decision, counts: Mapping[str, int], size: int) -> None:
         session.record(decision, None, size, is_file=False)
 
     yield LocalAdmission(
-        grant(checker, config.limits, session.key(), record, refuses_unread=refuses_unread)
+        grant(
+            checker,
+            config.limits,
+            session.key(),
+            record,
+            refuses_unread=refuses_unread,
+            answers=answers,
+        )
     )
     session.tell()

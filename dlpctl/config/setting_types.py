@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from dlpctl.mappings import UnfitError, as_integer, as_list, as_number, as_text
+from dlpctl.mappings import UnfitError, as_flag, as_integer, as_list, as_number, as_text
 from dlpctl.types import Destination
 
 _POLICY_SUFFIXES = (".toml", ".yaml", ".yml", ".json")
@@ -113,6 +113,10 @@ def _lines(text: str) -> list[str]:
     return [line for line in text.splitlines() if line.strip()]
 
 
+FLAG = SettingType(
+    lambda value, _folder: as_flag(value),
+    lambda text: {"true": True, "false": False}.get(text.lower(), text),
+)
 TEXT = SettingType(_text)
 TEXTS = SettingType(_texts, _lines)
 SERVER = SettingType(_server)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from dlpctl.config.origin import DEFAULT, Origin
 from dlpctl.config.setting_types import (
     DESTINATION,
+    FLAG,
     NAMES,
     PATHS,
     POLICY,
@@ -98,6 +99,7 @@ class GatewaySettings(NamedTuple):
     operator: str = "token"
     hours: int = 24
     body_bytes: int = 32 << 20
+    inspect_answers: bool = False
 
 
 class Config(NamedTuple):
@@ -252,6 +254,12 @@ _ALL = (
         "gateway.body_bytes",
         integer(1, 1 << 30),
         "The size of the largest request to the gateway.",
+        is_personal=True,
+    ),
+    Setting(
+        "gateway.inspect_answers",
+        FLAG,
+        "Whether answers are checked for CUSTOMER; a stream is cut before a value.",
         is_personal=True,
     ),
     Setting("limits.input_bytes", integer(1), "The size of the largest file."),

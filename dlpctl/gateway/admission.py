@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from dlpctl.files.checking import FileChecker
 from dlpctl.gateway.inspecting import Inspector
+from dlpctl.types import Destination
 
 if TYPE_CHECKING:
     from dlpctl.config import FileLimits
     from dlpctl.control.checks import Checks
     from dlpctl.control.rates import RateLimiter
     from dlpctl.preflight import Checker
-    from dlpctl.types import Decision, Destination
+    from dlpctl.types import Decision
 
 KEY_HEADER = "x-dlpctl-key"
 _KEPT = 64
@@ -33,6 +34,8 @@ class Grant(NamedTuple):
     policy: str
     record: Record
     """Records a decision with the counts of types and the size of the request."""
+    answers: Checker | None = None
+    """The checker of answers, where these are inspected."""
 
 
 class Admission(Protocol):
@@ -51,12 +54,13 @@ def grant(
     refuses_unread: bool,
     org: str = "",
     policy: str = "",
+    answers: Checker | None = None,
 ) -> Grant:
     files = FileChecker(
         checker, limits=limits, on_uninspected="block" if refuses_unread else "warn"
     )
     inspector = Inspector(checker, files, refuses_unread=refuses_unread)
-    return Grant(inspector, files, key, org, policy, record)
+    return Grant(inspector, files, key, org, policy, record, answers)
 
 
 class LocalAdmission:
@@ -82,7 +86,9 @@ class ControlAdmission:
         rates: RateLimiter,
         *,
         refuses_unread: bool,
+        inspects_answers: bool = False,
     ) -> None:
+        self._inspects_answers = inspects_answers
         self._checks = checks
         self._destination = destination
         self._operator = operator
@@ -97,6 +103,9 @@ class ControlAdmission:
         known = (opened.policy_id, opened.version, opened.day)
         made = self._made.get(known)
         if made is None:
+            answers = None
+            if self._inspects_answers:
+                answers = self._checks.open(key, Destination.CUSTOMER).checker()
             made = grant(
                 opened.checker().by_operator(self._operator),
                 self._limits,
@@ -105,6 +114,7 @@ class ControlAdmission:
                 refuses_unread=self._refuses_unread,
                 org=opened.org_id,
                 policy=opened.policy_id,
+                answers=answers and answers.by_operator("redact"),
             )
             self._made[known] = made
             if len(self._made) > _KEPT:

@@ -5,10 +5,11 @@ Whatever a table does not name is text. Paths are those of `jsonbody`: `messages
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from enum import Enum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 _ID = r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,199}"
 
@@ -70,6 +71,12 @@ class Shape(NamedTuple):
     """Texts of an answer that stay as they are, since the client has to send them back."""
     answer_json: frozenset[str] = frozenset()
     """Texts of an answer that are JSON themselves."""
+    answer_texts: tuple[str, ...] = ()
+    """The texts of an answer that people or tools get, where answers are inspected."""
+    unchanged: Mapping[str, Delta] = {}
+    """Texts in pieces that are inspected with the others, but stay as they are."""
+    cut: Callable[[Any, Any], bytes] | None = None
+    """Writes the end of a stream that is cut, by its first event and the last one."""
     numbers: tuple[str, ...] = ()
     """The fields that may hold encoded texts as numbers, which nobody can inspect."""
     deltas: Mapping[str, Delta] = {}
@@ -101,6 +108,17 @@ class Route(NamedTuple):
     def pattern(self) -> re.Pattern[str]:
         escaped = re.escape(self.path).replace(r"\{id\}", f"({_ID})")
         return re.compile(escaped)
+
+
+def server_sent(*documents: Any) -> bytes:
+    """Return events with their types as names, where they have one."""
+    return b"".join(
+        (f"event: {each['type']}\n" if "type" in each else "").encode()
+        + b"data: "
+        + json.dumps(each).encode()
+        + b"\n\n"
+        for each in documents
+    )
 
 
 def under(prefix: str, *names: str) -> frozenset[str]:

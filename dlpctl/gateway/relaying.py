@@ -13,14 +13,17 @@ from typing import Any, NamedTuple
 from dlpctl.errors import InputError
 from dlpctl.gateway import jsonbody
 from dlpctl.gateway.admission import Grant
+from dlpctl.gateway.answers import AnswerGuard, AnswerPolicy, withheld
+from dlpctl.gateway.bodies import RefusedError
 from dlpctl.gateway.calls import Metrics
 from dlpctl.gateway.conversations import Conversations
 from dlpctl.gateway.exchange import Exchange, Headers, end_to_end, without_length
-from dlpctl.gateway.protocol import Body, Failure, Protocol
+from dlpctl.gateway.protocol import Body, Failure, Protocol, Shape
 from dlpctl.gateway.requests import Prepared, Request, keep
 from dlpctl.gateway.restoring import Restorer
 from dlpctl.gateway.streams import EventStream
 from dlpctl.gateway.upstream import Answer, Upstream, UpstreamError
+from dlpctl.types import Decision
 
 _OWN = frozenset(("host", "content-length", "accept-encoding", "expect"))
 _LARGEST_ANSWER = 64 << 20
@@ -102,12 +105,14 @@ class Relay:
         if answer.status >= 300 or route.is_raw or answer.status == 204:
             await exchange.stream(answer.status, headers, answer.chunks)
         elif media_type == _EVENTS or media_type in _LINES or route.is_lines:
-            stream = EventStream(route.shape, self._restorer, is_lines=media_type != _EVENTS)
+            is_lines = media_type != _EVENTS
+            stream = EventStream(route.shape, self._restorer, is_lines=is_lines)
+            chunks = self._restored(answer.chunks, stream)
+            if self._grant.answers is not None and route.shape.cut is not None:
+                guard = AnswerGuard(route.shape, self._answer_policy, is_lines=is_lines)
+                chunks = self._guarded(answer.chunks, guard, stream)
             await exchange.stream(
-                answer.status,
-                without_length(headers),
-                self._restored(answer.chunks, stream),
-                self._stream_error,
+                answer.status, without_length(headers), chunks, self._stream_error
             )
         elif media_type in ("application/json", ""):
             await self._restored_whole(answer, headers)
@@ -115,6 +120,36 @@ class Relay:
             await exchange.stream(answer.status, headers, answer.chunks)
         else:
             raise UpstreamError("the provider has answered with content that is no JSON")
+
+    @property
+    def _answer_policy(self) -> AnswerPolicy:
+        assert self._grant.answers is not None
+        surrogates = self._restorer.surrogates
+        return AnswerPolicy(self._grant.answers, surrogates.values if surrogates else ())
+
+    async def _guarded(
+        self, chunks: AsyncIterator[bytes], guard: AnswerGuard, stream: EventStream
+    ) -> AsyncIterator[bytes]:
+        """Yield the events of a stream until one has a value that may not pass."""
+
+        async def passed() -> AsyncIterator[bytes]:
+            try:
+                async for chunk in chunks:
+                    yield await self._in_thread(guard.feed, chunk)
+                    if guard.is_cut:
+                        return
+            except UpstreamError:
+                yield await self._in_thread(guard.finish)
+                if not guard.is_cut:
+                    raise
+            else:
+                yield await self._in_thread(guard.finish)
+
+        async for ready in self._restored(passed(), stream):
+            yield ready
+        if guard.is_cut:
+            self._exchange.know(decision=Decision.BLOCKED.value, counts=guard.counts)
+            yield guard.ending
 
     @property
     def _stream_error(self) -> Callable[[Failure], bytes]:
@@ -137,7 +172,8 @@ class Relay:
 
     def _restore(self, body: bytes) -> bytes:
         shape = self._request.route.shape
-        if not body or not (self._restorer.is_needed or shape.kept):
+        inspects = self._grant.answers is not None and shape.answer_texts
+        if not body or not (self._restorer.is_needed or shape.kept or inspects):
             return body
         try:
             text = jsonbody.decoded(body)
@@ -146,9 +182,19 @@ class Relay:
             raise UpstreamError("the provider has answered with invalid JSON") from None
         found = [jsonbody.at(document, path.split(".")) for path in shape.kept]
         self._keep([each for each in found if isinstance(each, str)])
-        return (
-            self._restorer.json(text, shape).encode("utf-8") if self._restorer.is_needed else body
-        )
+        if inspects:
+            text = self._inspected(text, shape)
+        return self._restorer.json(text, shape).encode("utf-8")
+
+    def _inspected(self, text: str, shape: Shape) -> str:
+        """Return an answer with its values masked; raise `RefusedError` where one blocks."""
+        text, counts, blocks = withheld(text, shape, self._answer_policy)
+        if counts:
+            decision = Decision.BLOCKED if blocks else Decision.ALLOWED_WITH_MASKING
+            self._exchange.know(decision=decision.value, counts=counts)
+        if blocks:
+            raise RefusedError(403, "the answer was withheld: the policy blocks values in it")
+        return text
 
     def _keep(self, ids: list[str]) -> None:
         conversations = self._services.conversations

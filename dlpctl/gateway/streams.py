@@ -16,7 +16,7 @@ from dlpctl.gateway.restoring import RestoredText, Restorer
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from dlpctl.gateway.protocol import End, Shape
+    from dlpctl.gateway.protocol import Delta, Shape
 
 _BLANK_LINE = re.compile(rb"(?>\r\n|\n|\r)(?>\r\n|\n|\r)")
 _LINES = re.compile(rb"(?>\r\n|\n|\r)")
@@ -26,6 +26,7 @@ _MAY_OPEN = re.compile(
 """All that may open a token in a text of JSON, as `masking.unmask` knows them."""
 _PATH = re.compile(r"\[\]|[^.\[\]]+")
 _LARGEST_EVENT = 32 << 20
+_ALL = object()
 _MOST_HELD = 256
 """Events that may wait for one text; after so many, it goes on as it is."""
 
@@ -78,6 +79,44 @@ class _Channel:
             self.slot = None
 
 
+class Splitter:
+    """Splits bytes into events: server-sent ones, or JSON texts on lines."""
+
+    def __init__(self, *, is_lines: bool) -> None:
+        self._is_lines = is_lines
+        self._end = _LINES if is_lines else _BLANK_LINE
+        self._buffer = bytearray()
+        self._searched = 0
+
+    def feed(self, chunk: bytes) -> Iterator[bytes]:
+        """Yield the events that are complete."""
+        self._buffer += chunk
+        if len(self._buffer) > _LARGEST_EVENT:
+            raise InputError("an event of the stream is too large")
+        position = 0
+        while match := self._end.search(self._buffer, max(position, self._searched)):
+            yield bytes(self._buffer[position : match.end()])
+            position = match.end()
+        del self._buffer[:position]
+        self._searched = max(len(self._buffer) - 3, 0)
+
+    def rest(self) -> bytes:
+        rest = bytes(self._buffer)
+        self._buffer.clear()
+        return rest
+
+    def data(self, event: bytes) -> str:
+        """Return the data of an event; nothing where it has none."""
+        try:
+            text = event.decode("utf-8")
+        except UnicodeDecodeError:
+            return ""
+        if self._is_lines:
+            return text.strip()
+        values = [line[5:] for line in _text_lines(text) if line.startswith("data:")]
+        return "\n".join(value.removeprefix(" ") for value in values).strip()
+
+
 class EventStream:
     """The events of one answer: server-sent events, or JSON texts on lines."""
 
@@ -85,10 +124,7 @@ class EventStream:
         self._shape = shape
         self._restorer = restorer
         self._is_plain = not restorer.is_needed
-        self._is_lines = is_lines
-        self._end = _LINES if is_lines else _BLANK_LINE
-        self._buffer = bytearray()
-        self._searched = 0
+        self._splitter = Splitter(is_lines=is_lines)
         self._channels: dict[tuple[Any, ...], _Channel] = {}
         self._waiting: deque[_Event] = deque()
         self._passed = bytearray()
@@ -100,29 +136,16 @@ class EventStream:
         """Take bytes, and return those that can go on."""
         if self._is_plain:
             return chunk
-        self._buffer += chunk
-        if len(self._buffer) > _LARGEST_EVENT:
-            raise InputError("an event of the stream is too large")
-        for raw in self._events():
+        for raw in self._splitter.feed(chunk):
             self._take(raw)
         return self._ready()
 
     def finish(self) -> bytes:
         """Return all that was held back; the stream has ended."""
-        rest = bytes(self._buffer)
-        self._buffer.clear()
-        if rest:
+        if rest := self._splitter.rest():
             self._take(rest)
         self._finish_all()
         return self._ready()
-
-    def _events(self) -> Iterator[bytes]:
-        position = 0
-        while match := self._end.search(self._buffer, max(position, self._searched)):
-            yield bytes(self._buffer[position : match.end()])
-            position = match.end()
-        del self._buffer[:position]
-        self._searched = max(len(self._buffer) - 3, 0)
 
     def _ready(self) -> bytes:
         if len(self._waiting) > _MOST_HELD:
@@ -151,7 +174,7 @@ class EventStream:
         if self._passes(raw):
             self._passed += raw
             return
-        event = _Event(raw, self._data(raw))
+        event = _Event(raw, self._splitter.data(raw))
         self._waiting.append(event)
         if not event.data or event.data == "[DONE]":
             if event.data:
@@ -165,28 +188,15 @@ class EventStream:
         for leaf in jsonbody.leaves(event.data):
             if not leaf.is_number and not leaf.is_key:
                 self._restore(event, leaf, document)
-        for end in self._shape.ends:
-            self._close(document, end)
-
-    def _data(self, raw: bytes) -> str:
-        """Return the data of an event; nothing where it has none."""
-        try:
-            text = raw.decode("utf-8")
-        except UnicodeDecodeError:
-            return ""
-        if self._is_lines:
-            return text.strip()
-        values = [line[5:] for line in _text_lines(text) if line.startswith("data:")]
-        return "\n".join(value.removeprefix(" ") for value in values).strip()
+        for key in ended(self._shape, document):
+            for identity in [each for each in self._channels if key in (_ALL, each[0])]:
+                self._channels.pop(identity).finish()
 
     def _restore(self, event: _Event, leaf: Leaf, document: Any) -> None:
-        deltas = self._shape.deltas
-        event_type = document.get("type") if isinstance(document, dict) else None
-        delta = deltas.get(f"{leaf.path} {event_type}") or deltas.get(leaf.path)
+        delta = delta_of(self._shape, leaf, document)
         slot = _Slot(leaf)
         if delta is not None:
-            keys = [jsonbody.at(document, _steps(path, leaf.steps)) for path in delta.keys]
-            identity = (*keys[:1], leaf.path, *keys[1:])
+            identity = identity_of(delta, leaf, document)
             channel = self._channels.get(identity)
             if channel is None:
                 text = RestoredText(self._restorer, in_json=delta.is_json)
@@ -197,19 +207,6 @@ class EventStream:
             in_json = leaf.path in self._shape.answer_json
             slot.parts.append(self._restorer.text(leaf.text, in_json=in_json))
             event.slots.append(slot)
-
-    def _close(self, document: Any, end: End) -> None:
-        """Finish the texts of the blocks that end with an event."""
-        for steps, value in all_at(document, path_parts(end.path), ()):
-            is_end = str(value) in end.values if end.values else value not in (None, False, "")
-            if not is_end:
-                continue
-            if not end.key:
-                self._finish_all()
-                return
-            key = jsonbody.at(document, _steps(end.key, steps))
-            for identity in [each for each in self._channels if each[0] == key]:
-                self._channels.pop(identity).finish()
 
     def _note_ids(self, document: Any) -> None:
         for path in self._shape.kept:
@@ -232,6 +229,26 @@ class EventStream:
         others = [line for line in _text_lines(text) if line and not line.startswith("data:")]
         lines = [*others, *(f"data: {line}" for line in data.split("\n")), "", ""]
         return "\n".join(lines).encode("utf-8")
+
+
+def delta_of(shape: Shape, leaf: Leaf, document: Any) -> Delta | None:
+    """Return the delta that a leaf of an event is; None for any other."""
+    event_type = document.get("type") if isinstance(document, dict) else None
+    return shape.deltas.get(f"{leaf.path} {event_type}") or shape.deltas.get(leaf.path)
+
+
+def identity_of(delta: Delta, leaf: Leaf, document: Any) -> tuple[Any, ...]:
+    """Return what tells the text of a delta from others, the key of its block first."""
+    keys = [jsonbody.at(document, _steps(path, leaf.steps)) for path in delta.keys]
+    return (*keys[:1], leaf.path, *keys[1:])
+
+
+def ended(shape: Shape, document: Any) -> Iterator[Any]:
+    """Yield the keys of the blocks that end with an event; `_ALL` for all of them."""
+    for end in shape.ends:
+        for steps, value in all_at(document, path_parts(end.path), ()):
+            if str(value) in end.values if end.values else value not in (None, False, ""):
+                yield jsonbody.at(document, _steps(end.key, steps)) if end.key else _ALL
 
 
 def _text_lines(text: str) -> list[str]:

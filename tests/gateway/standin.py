@@ -152,6 +152,7 @@ def make_gateway(
     refuses_unread: bool = True,
     conversations: Conversations | None = None,
     stall_seconds: float = 5.0,
+    answers: Checker | None = None,
 ) -> Gateway:
     checker = Checker(
         detector,
@@ -160,7 +161,14 @@ def make_gateway(
         operator=operator,
         key=KEY,
     )
-    everybody = grant(checker, FileLimits(), KEY, lambda *_: None, refuses_unread=refuses_unread)
+    everybody = grant(
+        checker,
+        FileLimits(),
+        KEY,
+        lambda *_: None,
+        refuses_unread=refuses_unread,
+        answers=answers,
+    )
     return Gateway(
         {name: Target(protocol, provider_url) for name, protocol in PROTOCOLS.items()},
         LocalAdmission(everybody),

@@ -57,6 +57,12 @@ def gateway(
         bool,
         typer.Option("--with-keys", help="Ask for a policy's key in X-Dlpctl-Key."),
     ] = False,
+    inspect_answers: Annotated[
+        bool,
+        typer.Option(
+            "--inspect-answers", help="Check answers for CUSTOMER, and cut streams before a value."
+        ),
+    ] = False,
     keep_values: Annotated[
         bool,
         typer.Option(
@@ -83,6 +89,7 @@ def gateway(
             operator,
             with_keys,
             keep_values,
+            inspect_answers or settings.inspect_answers,
         )
     )
 

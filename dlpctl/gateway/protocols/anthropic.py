@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from dlpctl.gateway.protocol import (
     Body,
@@ -13,6 +14,7 @@ from dlpctl.gateway.protocol import (
     Route,
     Shape,
     moved,
+    server_sent,
     under,
 )
 
@@ -22,6 +24,14 @@ _BLOCK_CODES = ("type", "id", "name", "tool_use_id", "file_id", "signature", "da
 _CACHE = ("cache_control.type", "cache_control.ttl")
 _SOURCE = ("source.type", "source.media_type", "source.file_id")
 _SEALED = ("encrypted_content", "encrypted_index", "citations[].encrypted_index")
+
+
+def _cut(_first: Any, last: Any) -> bytes:
+    stop = {"type": "content_block_stop", "index": last.get("index", 0)}
+    delta = {"stop_reason": "refusal", "stop_sequence": None}
+    over = {"type": "message_delta", "delta": delta, "usage": {"output_tokens": 0}}
+    return server_sent(stop, over, {"type": "message_stop"})
+
 
 MESSAGES = Shape(
     opaque=frozenset({f"{_BLOCK}.thinking"}),
@@ -40,6 +50,9 @@ MESSAGES = Shape(
     answer_opaque=under("content[]", "thinking", "signature", "data")
     | under("content_block", "thinking", "signature", "data")
     | under("delta", "thinking", "signature"),
+    answer_texts=("content[].text", "content[].thinking", "content[].input"),
+    unchanged={"delta.thinking": Delta(("index",))},
+    cut=_cut,
     deltas={
         "delta.text": Delta(("index",)),
         "delta.partial_json": Delta(("index",), is_json=True),

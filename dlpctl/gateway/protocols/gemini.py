@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from dlpctl.gateway.protocol import (
     Body,
@@ -12,6 +13,7 @@ from dlpctl.gateway.protocol import (
     Protocol,
     Route,
     Shape,
+    server_sent,
     under,
 )
 
@@ -39,6 +41,12 @@ _CONTENTS = (
 _TOOLS = ("functionDeclarations[].name", "function_declarations[].name")
 _CANDIDATE = "candidates[].index"
 
+
+def _cut(_first: Any, _last: Any) -> bytes:
+    content = {"role": "model", "parts": []}
+    return server_sent({"candidates": [{"index": 0, "content": content, "finishReason": "SAFETY"}]})
+
+
 GENERATE = Shape(
     codes=frozenset().union(
         *(under(f"{each}.parts[]", *_PART_CODES) for each in _CONTENTS),
@@ -59,6 +67,10 @@ GENERATE = Shape(
     turns=("contents",),
     named=("cachedContent",),
     answer_opaque=under("candidates[].content.parts[]", "thoughtSignature"),
+    answer_texts=tuple(
+        under("candidates[].content.parts[]", "text", "functionCall.args", "executableCode.code")
+    ),
+    cut=_cut,
     deltas={
         "candidates[].content.parts[].text": Delta(
             (_CANDIDATE, "candidates[].content.parts[].thought")

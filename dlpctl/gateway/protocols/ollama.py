@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from dlpctl.gateway.protocol import (
     Body,
@@ -16,11 +17,23 @@ from dlpctl.gateway.protocol import (
 )
 from dlpctl.gateway.protocols.openai import CHAT_ROUTES
 
+
+def _cut(_first: Any, last: Any) -> bytes:
+    over = {name: last[name] for name in ("model", "created_at") if name in last}
+    if "message" in last:
+        over["message"] = {"role": "assistant", "content": ""}
+    else:
+        over["response"] = ""
+    return json.dumps({**over, "done": True, "done_reason": "stop"}).encode() + b"\n"
+
+
 CHAT = Shape(
     codes=frozenset({"model", "messages[].role", "tools[].type", "tools[].function.name"})
     | under("messages[]", "tool_name", "tool_calls[].function.name"),
     media={"messages[].images[]": "*", "images[]": "*"},
     turns=("messages", "prompt"),
+    answer_texts=("message.content", "message.tool_calls", "response"),
+    cut=_cut,
     deltas={
         "message.content": Delta(),
         "message.thinking": Delta(),

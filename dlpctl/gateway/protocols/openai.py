@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from dlpctl.gateway.protocol import (
     Body,
@@ -12,12 +13,33 @@ from dlpctl.gateway.protocol import (
     Protocol,
     Route,
     Shape,
+    server_sent,
     under,
 )
 
 _CHOICE = "choices[].index"
 _CALL_CODES = ("id", "type", "index", "function.name")
 _REASONING = ("content", "refusal", "reasoning_content", "reasoning", "audio.transcript")
+
+
+def _cut_chat(_first: Any, last: Any) -> bytes:
+    choices = [
+        {"index": each.get("index", 0), "delta": {}, "finish_reason": "content_filter"}
+        for each in last.get("choices") or [{}]
+    ]
+    return server_sent({**last, "choices": choices}) + b"data: [DONE]\n\n"
+
+
+def _cut_response(first: Any, last: Any) -> bytes:
+    response = {
+        **first.get("response", {}),
+        "status": "incomplete",
+        "incomplete_details": {"reason": "content_filter"},
+    }
+    number = last.get("sequence_number", 0)
+    over = {"type": "response.incomplete", "response": response, "sequence_number": number}
+    return server_sent(over)
+
 
 CHAT = Shape(
     codes=under("messages[]", "role", "tool_call_id", "audio.id")
@@ -34,6 +56,13 @@ CHAT = Shape(
     turns=("messages", "prompt"),
     named=("prompt_cache_key",),
     numbers=("prompt",),
+    answer_texts=(
+        "choices[].message.content",
+        "choices[].message.tool_calls[].function.arguments",
+        "choices[].message.function_call.arguments",
+        "choices[].text",
+    ),
+    cut=_cut_chat,
     answer_json=under("choices[].message", "tool_calls[].function.arguments")
     | under("choices[].message", "function_call.arguments"),
     deltas={
@@ -93,6 +122,8 @@ def _responses(items: str) -> Shape:
         named=("prompt_cache_key", "conversation", "conversation.id"),
         refers=("previous_response_id", "conversation", "conversation.id"),
         kept=("id", "response.id"),
+        answer_texts=("output[].content[].text", "output[].arguments", "output[].input"),
+        cut=_cut_response,
         answer_json=frozenset(
             {"arguments", "item.arguments", "output[].arguments", "response.output[].arguments"}
         ),

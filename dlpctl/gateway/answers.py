@@ -1,0 +1,201 @@
+"""Check the answers of models: a stream is cut before a value that may not pass, and values in
+other answers are masked.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from dlpctl.errors import InputError
+from dlpctl.gateway import jsonbody
+from dlpctl.gateway.jsonbody import Splice
+from dlpctl.gateway.streams import Splitter, delta_of, ended, identity_of
+from dlpctl.types import Action
+
+if TYPE_CHECKING:
+    from dlpctl.gateway.protocol import Shape
+    from dlpctl.policy.decide import FindingDecision
+    from dlpctl.preflight import Checker
+
+_STEP = 32
+"""Characters of a text that come before it is inspected again."""
+_MARGIN = 64
+"""Characters at the end of a text that may be part of a value that more text tells."""
+_LONGEST_WORD = 4_096
+_CONTEXT = 2_048
+"""Characters before those that have gone on, which are inspected with what comes."""
+
+
+class AnswerPolicy(NamedTuple):
+    """The policy of answers, and the values that are the client's own."""
+
+    checker: Checker
+    own: Collection[str]
+
+    def found(self, text: str) -> list[FindingDecision]:
+        """Return the findings that may not pass."""
+        ruled = self.checker.ruling(text, self.checker.scan(text)).ruled
+        return [
+            each
+            for each in ruled
+            if each.verdict.action is not Action.ALLOW
+            and text[each.finding.start : each.finding.end] not in self.own
+        ]
+
+
+class _Text:
+    """A text of a stream that comes in pieces."""
+
+    def __init__(self) -> None:
+        self.tail = ""
+        self.dropped = 0
+        """The number of characters before the tail."""
+        self.inspected = 0
+        """The number of characters that were there when the text was inspected."""
+        self.passed = 0
+        """The number of characters that can go on."""
+
+    @property
+    def size(self) -> int:
+        return self.dropped + len(self.tail)
+
+    def inspect(self, policy: AnswerPolicy, *, is_last: bool) -> list[FindingDecision]:
+        """Return the findings that may not pass; without any, more of the text can go on."""
+        self.inspected = self.size
+        found = policy.found(self.tail)
+        if found:
+            first = min(each.finding.start for each in found)
+            self.passed = max(self.passed, self.dropped + first)
+            return found
+        self.passed = self.size if is_last else max(self.passed, self.dropped + self._word_start())
+        kept = max(self.passed - self.dropped - _CONTEXT, 0)
+        self.tail, self.dropped = self.tail[kept:], self.dropped + kept
+        return []
+
+    def _word_start(self) -> int:
+        """Return the start of the word that is still open, or that the margin is in."""
+        end = max(len(self.tail) - _MARGIN, 0)
+        start = max(end - _LONGEST_WORD, 0)
+        return max(self.tail.rfind(blank, start, end) for blank in " \n\t") + 1 or start
+
+
+class _Event(NamedTuple):
+    """An event that waits until its texts were inspected."""
+
+    raw: bytes
+    parts: list[tuple[_Text, int]]
+    """The texts that it continues, with the numbers of characters up to its end."""
+
+    @property
+    def can_go(self) -> bool:
+        return all(text.passed >= end for text, end in self.parts)
+
+
+class AnswerGuard:
+    """Lets the events of a stream pass until one has a value that may not."""
+
+    def __init__(self, shape: Shape, policy: AnswerPolicy, *, is_lines: bool = False) -> None:
+        self._shape = shape
+        self._policy = policy
+        self._splitter = Splitter(is_lines=is_lines)
+        self._texts: dict[tuple[Any, ...], _Text] = {}
+        self._waiting: deque[_Event] = deque()
+        self._first: Any = None
+        self.counts: Counter[str] = Counter()
+        """The types of what was found, which has cut the stream."""
+        self.ending = b""
+        """The events that end a stream that was cut, as the provider writes them."""
+
+    @property
+    def is_cut(self) -> bool:
+        return bool(self.counts)
+
+    def feed(self, chunk: bytes) -> bytes:
+        """Take bytes, and return the events that can go on."""
+        return b"".join(self._passing(self._splitter.feed(chunk)))
+
+    def finish(self) -> bytes:
+        """Return what was held back; the stream has ended."""
+        rest = self._splitter.rest()
+        passed = b"".join(self._passing(iter([rest] if rest else [])))
+        if not self.is_cut:
+            self._inspect(self._texts.values(), None, is_last=True)
+        return passed + self._ready()
+
+    def _passing(self, events: Iterator[bytes]) -> Iterator[bytes]:
+        for raw in events:
+            if self.is_cut:
+                return
+            self._take(raw)
+            yield self._ready()
+
+    def _ready(self) -> bytes:
+        parts = []
+        while self._waiting and self._waiting[0].can_go:
+            parts.append(self._waiting.popleft().raw)
+        return b"".join(parts)
+
+    def _take(self, raw: bytes) -> None:
+        event = _Event(raw, [])
+        self._waiting.append(event)
+        data = self._splitter.data(raw)
+        try:
+            document = jsonbody.loads(data) if data else None
+        except InputError:
+            document = None
+        if not isinstance(document, dict):
+            if data == "[DONE]":
+                self._inspect(self._texts.values(), None, is_last=True)
+            return
+        self._first = self._first or document
+        for leaf in jsonbody.leaves(data):
+            if leaf.is_key or leaf.is_number:
+                continue
+            delta = delta_of(self._shape, leaf, document) or self._shape.unchanged.get(leaf.path)
+            if delta is not None:
+                text = self._texts.setdefault(identity_of(delta, leaf, document), _Text())
+            elif is_text(leaf.path, self._shape):
+                text = _Text()
+            else:
+                continue
+            text.tail += leaf.text
+            event.parts.append((text, text.size))
+            if delta is None or text.size - text.inspected >= _STEP:
+                self._inspect([text], document, is_last=delta is None)
+        for key in ended(self._shape, document):
+            over = [name for name in self._texts if not isinstance(key, int) or name[0] == key]
+            self._inspect([self._texts.pop(name) for name in over], document, is_last=True)
+
+    def _inspect(self, texts: Collection[_Text], document: Any, *, is_last: bool) -> None:
+        for text in list(texts):
+            found = [] if self.is_cut else text.inspect(self._policy, is_last=is_last)
+            if found:
+                self.counts.update(each.finding.type for each in found)
+                cut = self._shape.cut
+                self.ending = cut(self._first, document or self._first) if cut else b""
+
+
+def is_text(path: str, shape: Shape) -> bool:
+    """Return whether a path of an answer holds text for people."""
+    return any(
+        path == each or path.startswith((f"{each}.", f"{each}[")) for each in shape.answer_texts
+    )
+
+
+def withheld(text: str, shape: Shape, policy: AnswerPolicy) -> tuple[str, Counter[str], bool]:
+    """Return an answer with its values masked, their types, and whether one of them blocks."""
+    counts: Counter[str] = Counter()
+    splices: list[Splice] = []
+    blocks = False
+    for leaf in jsonbody.leaves(text):
+        if leaf.is_key or not is_text(leaf.path, shape):
+            continue
+        found = policy.found(leaf.text)
+        if found:
+            counts.update(each.finding.type for each in found)
+            blocks = blocks or any(each.verdict.action is Action.BLOCK for each in found)
+            masked = policy.checker.masked(leaf.text, found, policy.checker.masker())
+            splices += jsonbody.raw_splices(text, leaf, [Splice(0, len(leaf.text), masked)])
+    return jsonbody.spliced(text, splices), counts, blocks
