@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import threading
 import time
 from bisect import bisect_left
@@ -60,6 +61,11 @@ class CallLog:
                         self._path.replace(self._path.with_suffix(".old.jsonl"))
         except OSError as error:
             raise OutputError(f"{self._path}: cannot be written: {error.strerror}") from None
+
+
+def tell(message: str) -> None:
+    """Tell the operator of a failure that leaves the answer as it is."""
+    sys.stderr.write(f"dlpctl: gateway: {message}\n")
 
 
 def call_log(data_folder: Path) -> Path:

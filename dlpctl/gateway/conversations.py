@@ -204,9 +204,14 @@ class Conversations:
 
         assert self._folder is not None
         path = self._folder / f"{key.hex()}.vault"
-        if not path.exists() or path.stat().st_mtime < time.time() - self._lifetime:
-            return {}
-        return dict(Vault(path, org_key).items())
+        try:
+            if not path.exists() or path.stat().st_mtime < time.time() - self._lifetime:
+                return {}
+            return dict(Vault(path, org_key).items())
+        except (VaultError, OSError):
+            raise VaultError(
+                f"the values of an earlier answer cannot be read: {path.name}"
+            ) from None
 
     def purge(self) -> int:
         """Remove the vaults whose lifetime has ended, and return their number."""

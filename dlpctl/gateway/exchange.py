@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
 from contextlib import suppress
 from typing import Any
 
-from dlpctl.errors import InputError
+from dlpctl.errors import InputError, OutputError
 from dlpctl.gateway.bodies import RefusedError
-from dlpctl.gateway.calls import CallLog, CallRecord, Metrics
+from dlpctl.gateway.calls import CallLog, CallRecord, Metrics, tell
 from dlpctl.gateway.protocol import Failure, Protocol
 from dlpctl.gateway.upstream import UpstreamError
 
@@ -49,6 +49,7 @@ class Exchange:
         self._metrics = metrics
         self._started = self._is_logged = False
         self.method: str = scope["method"]
+        self.scheme: str = scope.get("scheme", "http")
         self.name, _, self.rest = scope["path"].removeprefix("/").partition("/")
         self.query: bytes = scope.get("query_string", b"")
         self.given: Headers = [
@@ -156,7 +157,10 @@ class Exchange:
         self._is_logged = True
         self.know(status=status, added_ms=round(self.added * 1_000, 2))
         self._metrics.call(self.record)
-        self._log.write(self.record)
+        try:
+            self._log.write(self.record)
+        except OutputError as problem:  # the decision itself was recorded before
+            tell(problem.message)
 
     async def _start(self, status: int, headers: Headers) -> None:
         self._started = True

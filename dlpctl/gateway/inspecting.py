@@ -234,8 +234,11 @@ class Inspector:
 
     def _file(self, content: _Content, leaf: Leaf, conversation: Conversation) -> UnitResult | None:
         """Return the result of a leaf that is a file; None of any other."""
+        uploaded = content.shape.uploaded
         if leaf.is_key or leaf.path not in content.shape.media:
             return None
+        if uploaded is not None and uploaded.fullmatch(leaf.text):
+            return _CLEAN
         if leaf.start not in content.files:
             parent = jsonbody.at(content.document, leaf.steps[:-1])
             file = attachment(leaf.text, content.shape.media[leaf.path], parent)

@@ -20,6 +20,8 @@ class Body(Enum):
     NONE = "nothing"
     JSON = "JSON"
     FORM = "form"
+    UPLOAD = "upload"
+    """The start of a resumable upload of Google, or the file in it."""
 
 
 class Failure(NamedTuple):
@@ -59,6 +61,8 @@ class Shape(NamedTuple):
     """Pictures, sounds and documents: base64, a `data:` URI or an address, and the name of the
     sibling that tells the media type.
     """
+    uploaded: re.Pattern[str] | None = None
+    """The addresses of files that the provider has from uploads, where they were inspected."""
     turns: tuple[str, ...] = ()
     """The arrays or texts with the turns of a conversation."""
     named: tuple[str, ...] = ()

@@ -9,13 +9,14 @@ from concurrent.futures import Executor
 from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
-from dlpctl.errors import InputError
+from dlpctl.errors import DlpctlError, InputError
 from dlpctl.gateway import jsonbody
 from dlpctl.gateway.admission import Grant
 from dlpctl.gateway.answers import AnswerGuard, AnswerPolicy, withheld
 from dlpctl.gateway.bodies import RefusedError
-from dlpctl.gateway.calls import Metrics
+from dlpctl.gateway.calls import Metrics, tell
 from dlpctl.gateway.conversations import Conversations
 from dlpctl.gateway.exchange import Exchange, Headers, end_to_end, without_length
 from dlpctl.gateway.protocol import Body, Failure, Protocol, Shape
@@ -25,7 +26,16 @@ from dlpctl.gateway.streams import EventStream
 from dlpctl.gateway.upstream import Answer, Upstream, UpstreamError
 from dlpctl.types import Decision
 
-_OWN = frozenset(("host", "content-length", "accept-encoding", "expect"))
+_ADDRESSES = frozenset(("x-goog-upload-url", "x-goog-upload-control-url"))
+_OWN = frozenset(
+    (
+        "host",
+        "content-length",
+        "accept-encoding",
+        "expect",
+        "x-goog-upload-header-content-length",  # a masked copy has another size
+    )
+)
 _LARGEST_ANSWER = 64 << 20
 _EVENTS = "text/event-stream"
 _LINES = ("application/x-ndjson", "application/jsonl", "application/x-jsonl")
@@ -98,7 +108,7 @@ class Relay:
     async def _answered(self, answer: Answer) -> None:
         route, exchange = self._request.route, self._exchange
         given = {name.lower(): value for name, value in answer.headers}
-        headers = _relayed(answer, given)
+        headers = [self._own_address(*each) for each in _relayed(answer, given)]
         if 300 <= answer.status < 400:
             raise UpstreamError("the provider redirects, which the gateway does not follow")
         media_type = given.get("content-type", "").partition(";")[0].strip().lower()
@@ -120,6 +130,19 @@ class Relay:
             await exchange.stream(answer.status, headers, answer.chunks)
         else:
             raise UpstreamError("the provider has answered with content that is no JSON")
+
+    def _own_address(self, name: str, value: str) -> tuple[str, str]:
+        """Return a header of an answer; an address to upload to is that of the gateway."""
+        if name not in _ADDRESSES:
+            return name, value
+        upstream, given = urlsplit(self._target.url), urlsplit(value)
+        path = given.path.removeprefix(upstream.path.rstrip("/"))
+        if given.netloc != upstream.netloc:
+            raise UpstreamError("the provider names another host to upload to")
+        exchange = self._exchange
+        scheme = exchange.headers.get("x-forwarded-proto", exchange.scheme)
+        own = f"{scheme}://{exchange.headers['host']}/{exchange.name}{path}?{given.query}"
+        return name, own
 
     @property
     def _answer_policy(self) -> AnswerPolicy:
@@ -198,7 +221,10 @@ class Relay:
 
     def _keep(self, ids: list[str]) -> None:
         conversations = self._services.conversations
-        keep(ids, self._request, self._grant, conversations, self._restorer.values)
+        try:
+            keep(ids, self._request, self._grant, conversations, self._restorer.values)
+        except (DlpctlError, OSError) as problem:  # the answer itself is complete
+            tell(f"the values of an answer cannot be kept ({type(problem).__name__})")
 
     async def _restored(
         self, chunks: AsyncIterator[bytes], stream: EventStream

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import mimetypes
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,6 +28,7 @@ _QUERY_VALUE = lazy(r"[A-Za-z0-9_.:;=/+-]{0,512}")
 _MODEL = lazy(r"[A-Za-z0-9_.:/-]{1,100}")
 _CREDENTIALS = ("authorization", "x-api-key", "x-goog-api-key", "x-dlpctl-key")
 _NO_TURN = ("cache_control", "role", "type", "id")
+_UPLOAD_COMMAND, _UPLOAD_OFFSET = "x-goog-upload-command", "x-goog-upload-offset"
 _LONGEST_TURN = 1 << 16
 
 
@@ -61,6 +63,8 @@ def prepare(request: Request, grant: Grant, conversations: Conversations) -> Pre
     try:
         if request.route.body is Body.FORM:
             return _form(request, grant, conversations)
+        if request.route.body is Body.UPLOAD and _UPLOAD_COMMAND in request.headers:
+            return _upload(request, grant, conversations)
         if not request.body and request.route.body is Body.NONE:
             conversation, names = _conversation(request, None, grant, conversations)
             return Prepared(b"", conversation, Decision.ALLOWED, Counter(), names)
@@ -172,7 +176,8 @@ def keep(
     """Keep the values of a request for those that refer to its answer."""
     caller = _caller(request)
     for each in ids:
-        conversations.keep(grant.key, f"{request.protocol} {caller} {each}", values)
+        name = each.rpartition("/")[2]  # Google's ids have the name of their resource
+        conversations.keep(grant.key, f"{request.protocol} {caller} {name}", values)
 
 
 def _name(document: Any, shape: Shape) -> str:
@@ -230,6 +235,23 @@ def _form(request: Request, grant: Grant, conversations: Conversations) -> Prepa
         position = part.end
     pieces.append(request.body[position:])
     return Prepared(b"".join(pieces), conversation, found.decision, found.counts, names)
+
+
+def _upload(request: Request, grant: Grant, conversations: Conversations) -> Prepared:
+    """Inspect the start of an upload, or the file in it."""
+    command = request.headers[_UPLOAD_COMMAND].replace(" ", "").lower()
+    if command == "start":
+        return _json(request, grant, conversations)
+    conversation, names = _conversation(request, None, grant, conversations)
+    if command in ("query", "cancel") and not request.body:
+        return Prepared(b"", conversation, Decision.ALLOWED, Counter(), names)
+    if command != "upload,finalize" or request.headers.get(_UPLOAD_OFFSET, "0") != "0":
+        raise RefusedError(400, "a file must come in one piece, since parts cannot be inspected")
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip()
+    name = f"upload{mimetypes.guess_extension(media_type) or ''}"
+    found, data = _file(request.body, name, grant, conversation)
+    _require(found)
+    return Prepared(data, conversation, found.decision, found.counts, names | found.names)
 
 
 def _field(data: bytes, grant: Grant, conversation: Conversation) -> tuple[Inspected, bytes]:

@@ -9,10 +9,10 @@ from concurrent.futures import Executor
 from typing import NamedTuple
 from urllib.parse import parse_qsl
 
-from dlpctl.errors import DlpctlError
+from dlpctl.errors import DlpctlError, fault
 from dlpctl.gateway.admission import KEY_HEADER, Admission, Grant
 from dlpctl.gateway.bodies import RefusedError, decompressed
-from dlpctl.gateway.calls import CallLog, Metrics
+from dlpctl.gateway.calls import CallLog, Metrics, tell
 from dlpctl.gateway.conversations import Conversations
 from dlpctl.gateway.exchange import Exchange, Message, Receive, Send
 from dlpctl.gateway.protocol import Failure, Protocol, Route
@@ -101,6 +101,9 @@ class Gateway:
                 await _fail(exchange, protocol, 503, "nothing can be inspected now")
         except OSError:
             return  # the client is gone
+        except Exception as problem:  # its message may hold values
+            tell(f"a call has failed: {fault(problem)}")
+            await _fail(exchange, protocol, 503, "the gateway has failed")
 
     async def _tell(self, exchange: Exchange) -> None:
         text = self._metrics.text() if exchange.name == "metrics" else "ok\n"

@@ -128,3 +128,24 @@ def test_a_stream_goes_on_where_its_policy_is_revoked(organized: Callable[..., O
     acme.gateway.provider.reply = reply
     assert MAIL.encode() in acme.ask()[2]
     assert acme.ask()[0] == 401
+
+
+@pytest.mark.parametrize("damage", ["removed", "overwritten"])
+def test_nothing_is_sent_once_the_database_is_gone(
+    organized: Callable[..., Organized], tmp_path: Path, damage: str
+) -> None:
+    acme = organized()
+    assert acme.ask()[0] == 200
+    acme.gateway.provider.sent.clear()
+    acme.control.close()
+    for path in (tmp_path / "data").rglob("*"):
+        if path.is_file() and path.suffix != ".key":
+            if damage == "removed":
+                path.unlink()
+            else:
+                path.write_bytes(b"junk" * 2_000)
+    status, _, answer = acme.ask()
+    assert status >= 400
+    assert json.loads(answer)["type"] == "error"
+    assert str(tmp_path) not in answer.decode()
+    assert not acme.gateway.provider.sent

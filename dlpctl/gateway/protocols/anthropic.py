@@ -63,6 +63,7 @@ MESSAGES = Shape(
     ),
 )
 _BATCH = moved(MESSAGES, "requests[].params")._replace(kept=("id",))
+_FILE = Shape(kept=("id",))
 _RESULTS = Shape(answer_opaque=under("result.message.content[]", "thinking", "signature", "data"))
 _LIST = ("limit", "before_id", "after_id", "beta", "scope_id")
 
@@ -105,11 +106,11 @@ PROTOCOL = Protocol(
             query=("beta",),
             is_lines=True,
         ),
-        Route("POST", "/v1/files", body=Body.FORM, query=("beta",)),
+        Route("POST", "/v1/files", _FILE, Body.FORM, query=("beta",)),
         Route("GET", "/v1/files", body=Body.NONE, query=_LIST),
         Route("GET", "/v1/files/{id}", body=Body.NONE, query=("beta",)),
         Route("DELETE", "/v1/files/{id}", body=Body.NONE, query=("beta",)),
-        Route("GET", "/v1/files/{id}/content", body=Body.NONE, query=("beta",), is_raw=True),
+        Route("GET", "/v1/files/{id}/content", body=Body.NONE, query=("beta",), is_lines=True),
         Route("GET", "/v1/models", body=Body.NONE, query=_LIST),
         Route("GET", "/v1/models/{id}", body=Body.NONE, query=("beta",)),
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from dlpctl.gateway.protocol import (
@@ -13,6 +14,7 @@ from dlpctl.gateway.protocol import (
     Protocol,
     Route,
     Shape,
+    moved,
     server_sent,
     under,
 )
@@ -66,6 +68,9 @@ GENERATE = Shape(
     },
     turns=("contents",),
     named=("cachedContent",),
+    uploaded=re.compile(
+        r"(?:https://generativelanguage\.googleapis\.com/v1(?:beta)?/)?files/[a-z0-9-]{1,64}"
+    ),
     answer_opaque=under("candidates[].content.parts[]", "thoughtSignature"),
     answer_texts=tuple(
         under("candidates[].content.parts[]", "text", "functionCall.args", "executableCode.code")
@@ -78,6 +83,12 @@ GENERATE = Shape(
     },
     ends=(End("candidates[].finishReason", _CANDIDATE),),
 )
+_BATCH = moved(GENERATE, "batch.inputConfig.requests.requests[].request")._replace(kept=("name",))
+_INLINED = "response.inlinedResponses.inlinedResponses[].response"
+_BATCH_ANSWER = Shape(
+    answer_opaque=under(f"{_INLINED}.candidates[].content.parts[]", "thoughtSignature")
+)
+_UPLOAD = Shape(codes=frozenset({"file.name", "file.mimeType", "file.mime_type"}))
 _STATUSES = {
     400: "INVALID_ARGUMENT",
     401: "UNAUTHENTICATED",
@@ -89,6 +100,7 @@ _STATUSES = {
     504: "DEADLINE_EXCEEDED",
 }
 _KEY = ("key", "alt", "$alt")
+_LIST = (*_KEY, "pageSize", "pageToken")
 
 
 def _error(failure: Failure) -> bytes:
@@ -116,13 +128,23 @@ def _routes(version: str) -> tuple[Route, ...]:
         Route("POST", f"{model}:countTokens", GENERATE, query=_KEY),
         Route("POST", f"{model}:embedContent", GENERATE, query=_KEY),
         Route("POST", f"{model}:batchEmbedContents", GENERATE, query=_KEY),
+        Route("POST", f"{model}:batchGenerateContent", _BATCH, query=_KEY),
+        Route("GET", f"/{version}/batches", body=Body.NONE, query=_LIST),
+        Route("GET", f"/{version}/batches/{{id}}", _BATCH_ANSWER, Body.NONE, query=_KEY),
+        Route("POST", f"/{version}/batches/{{id}}:cancel", body=Body.NONE, query=_KEY),
+        Route("DELETE", f"/{version}/batches/{{id}}", body=Body.NONE, query=_KEY),
         Route("GET", model, body=Body.NONE, query=_KEY),
+        Route("GET", f"/{version}/models", body=Body.NONE, query=_LIST),
         Route(
-            "GET",
-            f"/{version}/models",
-            body=Body.NONE,
-            query=(*_KEY, "pageSize", "pageToken"),
+            "POST",
+            f"/upload/{version}/files",
+            _UPLOAD,
+            Body.UPLOAD,
+            query=(*_KEY, "upload_id", "upload_protocol"),
         ),
+        Route("GET", f"/{version}/files", body=Body.NONE, query=_LIST),
+        Route("GET", f"/{version}/files/{{id}}", body=Body.NONE, query=_KEY),
+        Route("DELETE", f"/{version}/files/{{id}}", body=Body.NONE, query=_KEY),
     )
 
 

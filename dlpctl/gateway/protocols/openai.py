@@ -147,7 +147,21 @@ _TEXTS = Shape(
     numbers=("input",),
 )
 _PLAIN = Shape(codes=frozenset({"model"}))
-_BATCH = Shape(codes=frozenset({"input_file_id", "endpoint", "completion_window"}))
+_FILE = Shape(kept=("id",))
+_BATCH = Shape(
+    codes=frozenset({"input_file_id", "endpoint", "completion_window"}),
+    refers=("input_file_id",),
+    kept=("id", "output_file_id", "error_file_id"),
+)
+_BODY = "response.body"
+_RESULTS = Shape(
+    answer_json=frozenset(
+        {
+            f"{_BODY}.choices[].message.tool_calls[].function.arguments",
+            f"{_BODY}.output[].arguments",
+        }
+    )
+)
 _LIST = ("limit", "after", "before", "order", "purpose", "include[]", "include", "starting_after")
 
 
@@ -207,14 +221,14 @@ PROTOCOL = Protocol(
         Route("POST", "/v1/audio/speech", _TEXTS, is_raw=True),
         Route("POST", "/v1/audio/transcriptions", body=Body.FORM),
         Route("POST", "/v1/audio/translations", body=Body.FORM),
-        Route("POST", "/v1/files", body=Body.FORM),
+        Route("POST", "/v1/files", _FILE, Body.FORM),
         Route("GET", "/v1/files", body=Body.NONE, query=_LIST),
         Route("GET", "/v1/files/{id}", body=Body.NONE),
         Route("DELETE", "/v1/files/{id}", body=Body.NONE),
-        Route("GET", "/v1/files/{id}/content", body=Body.NONE, is_raw=True),
+        Route("GET", "/v1/files/{id}/content", _RESULTS, Body.NONE, is_lines=True),
         Route("POST", "/v1/batches", _BATCH),
         Route("GET", "/v1/batches", body=Body.NONE, query=_LIST),
-        Route("GET", "/v1/batches/{id}", body=Body.NONE),
+        Route("GET", "/v1/batches/{id}", _BATCH, Body.NONE),
         Route("POST", "/v1/batches/{id}/cancel", body=Body.NONE),
     ),
     _error,
