@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-from bisect import bisect_right
 from collections import Counter, OrderedDict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,12 +12,10 @@ from dlpctl.gateway import jsonbody
 from dlpctl.gateway.conversations import UnitResult
 from dlpctl.gateway.jsonbody import Leaf, Splice, Unit
 from dlpctl.gateway.media import attachment, checked
+from dlpctl.leaf_masks import by_leaf, masked_windows, repeated
 from dlpctl.masking.apply import replacements
-from dlpctl.masking.leaks import Value
-from dlpctl.masking.repeats import Repeats
-from dlpctl.policy.decide import FindingDecision, Verdict
 from dlpctl.regex import lazy
-from dlpctl.types import Action, Decision, Finding
+from dlpctl.types import Action, Decision
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -27,18 +24,16 @@ if TYPE_CHECKING:
     from dlpctl.gateway.conversations import Conversation
     from dlpctl.gateway.protocol import Shape
     from dlpctl.masking.operators import Masker
+    from dlpctl.policy.decide import FindingDecision
     from dlpctl.preflight import Checker
 
 _CODE = lazy(r"(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9+/=_.:-]+")
-_AROUND = 4_096
-"""Characters before and after a finding that are searched again once it is masked."""
 _APART = "\n" * 200
 """Keeps keys apart from values that they are no context for."""
 _DEEPEST_TEXT = 4
 """The deepest nesting of JSON in texts of JSON."""
 _MOST_CLEAN = 200_000
 _CLEAN = UnitResult()
-_MASK = Verdict(Action.MASK, None, None)
 
 
 class Inspected(NamedTuple):
@@ -121,20 +116,6 @@ class _Joined:
     @property
     def text(self) -> str:
         return "".join(self._pieces)
-
-    def by_leaf(self, hidden: Sequence[FindingDecision]) -> dict[int, list[FindingDecision]]:
-        """Return the findings of each leaf, at their places in it."""
-        found: dict[int, list[FindingDecision]] = {}
-        for each in hidden:
-            number = max(bisect_right(self.starts, each.finding.start) - 1, 0)
-            while number < len(self.parts) and self.starts[number] < each.finding.end:
-                length = len(self.parts[number][1].text)
-                start = max(each.finding.start - self.starts[number], 0)
-                end = min(each.finding.end - self.starts[number], length)
-                if start < end:
-                    found.setdefault(number, []).append(_at(each, start, end))
-                number += 1
-        return found
 
 
 class Inspector:
@@ -263,13 +244,14 @@ class Inspector:
                 self._clean[digest] = None
                 if len(self._clean) > _MOST_CLEAN:
                     self._clean.popitem(last=False)
-        repeated = _repeated(text, [each.finding for each in hidden], conversation)
-        if repeated and decision is Decision.ALLOWED:
+        again = repeated(text, [each.finding for each in hidden], conversation.repeats)
+        if again and decision is Decision.ALLOWED:
             decision = Decision.ALLOWED_WITH_MASKING
-        return [*hidden, *repeated], decision
+        return [*hidden, *again], decision
 
     def _mask(self, joined: _Joined, hidden: Sequence[FindingDecision], masker: Masker) -> None:
-        for number, own in joined.by_leaf(hidden).items():
+        lengths = [len(leaf.text) for _, leaf in joined.parts]
+        for number, own in by_leaf(hidden, joined.starts, lengths).items():
             source, leaf = joined.parts[number]
             splices = list(_masked(self._checker, leaf.text, own, masker))
             source.splices += jsonbody.raw_splices(source.text, leaf, splices)
@@ -327,30 +309,13 @@ def _strictest(decisions: set[Decision]) -> Decision:
     return next((each for each in order if each in decisions), Decision.ALLOWED)
 
 
-def _at(each: FindingDecision, start: int, end: int) -> FindingDecision:
-    return each._replace(finding=each.finding._replace(start=start, end=end))
-
-
-def _repeated(
-    text: str, findings: Sequence[Finding], conversation: Conversation
-) -> list[FindingDecision]:
-    """Return where a text repeats its own values and those of the conversation."""
-    own = Repeats(
-        {Value(each.type, each.category, text[each.start : each.end]): each for each in findings}
-    )
-    repeated = own.outside(text, findings, conversation.repeats)
-    return [FindingDecision(each, _MASK) for each in repeated]
-
-
 def _masked(
     checker: Checker, text: str, hidden: Sequence[FindingDecision], masker: Masker
 ) -> Iterator[Splice]:
     """Yield what masking replaces in a text; only the lines around values are searched again."""
-    for start, end, own in _windows(text, hidden):
+    for start, end, own, masked in masked_windows(checker, text, hidden, masker):
         part = text[start:end]
-        moved = [_at(each, each.finding.start - start, each.finding.end - start) for each in own]
-        masked = checker.masked(part, moved, masker)
-        splices = [Splice(*each) for each in replacements(part, checker.operators(moved), masker)]
+        splices = [Splice(*each) for each in replacements(part, checker.operators(own), masker)]
         if jsonbody.spliced(part, splices) != masked:
             splices = [_difference(part, masked)]
         yield from (Splice(s + start, e + start, new) for s, e, new in splices)
@@ -368,21 +333,3 @@ def _same(first: str, second: str) -> int:
     """Return the number of characters that two texts start with alike."""
     pairs = enumerate(zip(first, second, strict=False))
     return next((at for at, (a, b) in pairs if a != b), min(len(first), len(second)))
-
-
-def _windows(
-    text: str, hidden: Sequence[FindingDecision]
-) -> Iterator[tuple[int, int, list[FindingDecision]]]:
-    """Yield the pieces of a text that contain its findings, with some text around them."""
-    own: list[FindingDecision] = []
-    start = end = 0
-    for each in sorted(hidden, key=lambda each: each.finding.start):
-        if own and each.finding.start - _AROUND > end:
-            yield start, min(end, len(text)), own
-            own = []
-        if not own:
-            start, end = max(each.finding.start - _AROUND, 0), 0
-        own.append(each)
-        end = max(end, each.finding.end + _AROUND)
-    if own:
-        yield start, min(end, len(text)), own

@@ -150,5 +150,8 @@ class Protocol(NamedTuple):
     routes: tuple[Route, ...]
     error: Callable[[Failure], bytes]
     """The body of an error, as the provider writes it."""
-    stream_error: Callable[[Failure], bytes]
-    """The event that ends a stream with an error."""
+    error_event: bytes = b"data: %s\n\n"
+    """The event of an error that ends a stream."""
+
+    def stream_error(self, failure: Failure) -> bytes:
+        return self.error_event % self.error(failure)

@@ -83,10 +83,6 @@ def _error(failure: Failure) -> bytes:
     return json.dumps({"type": "error", "error": error}).encode()
 
 
-def _stream_error(failure: Failure) -> bytes:
-    return b"event: error\ndata: " + _error(failure) + b"\n\n"
-
-
 PROTOCOL = Protocol(
     "anthropic",
     "https://api.anthropic.com",
@@ -115,5 +111,5 @@ PROTOCOL = Protocol(
         Route("GET", "/v1/models/{id}", body=Body.NONE, query=("beta",)),
     ),
     _error,
-    _stream_error,
+    b"event: error\ndata: %s\n\n",
 )

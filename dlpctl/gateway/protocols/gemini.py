@@ -110,10 +110,6 @@ def _error(failure: Failure) -> bytes:
     return json.dumps({"error": error}).encode()
 
 
-def _stream_error(failure: Failure) -> bytes:
-    return b"data: " + _error(failure) + b"\r\n\r\n"
-
-
 def _routes(version: str) -> tuple[Route, ...]:
     model = f"/{version}/models/{{id}}"
     return (
@@ -153,5 +149,5 @@ PROTOCOL = Protocol(
     "https://generativelanguage.googleapis.com",
     (*_routes("v1beta"), *_routes("v1")),
     _error,
-    _stream_error,
+    b"data: %s\r\n\r\n",
 )

@@ -48,10 +48,6 @@ def _error(failure: Failure) -> bytes:
     return json.dumps({"error": failure.message}).encode()
 
 
-def _stream_error(failure: Failure) -> bytes:
-    return _error(failure) + b"\n"
-
-
 PROTOCOL = Protocol(
     "ollama",
     "http://127.0.0.1:11434",
@@ -67,5 +63,5 @@ PROTOCOL = Protocol(
         *CHAT_ROUTES,
     ),
     _error,
-    _stream_error,
+    b"%s\n",
 )

@@ -173,10 +173,6 @@ def _error(failure: Failure) -> bytes:
     return json.dumps({"error": error}).encode()
 
 
-def _stream_error(failure: Failure) -> bytes:
-    return b"data: " + _error(failure) + b"\n\n"
-
-
 def _responses_error(failure: Failure) -> bytes:
     error = {
         "type": "error",
@@ -232,5 +228,4 @@ PROTOCOL = Protocol(
         Route("POST", "/v1/batches/{id}/cancel", body=Body.NONE),
     ),
     _error,
-    _stream_error,
 )
