@@ -93,6 +93,14 @@ def test_gateway(figures: Callable[..., Any]) -> None:
     assert all(each["p50 gateway ms"] > 0 for each in measured.values())
 
 
+@pytest.mark.slow
+def test_gateway_leaks(figures: Callable[..., Any]) -> None:
+    found = figures("gateway_leaks.py")
+    assert found["requests"] == 70
+    assert found["values"] > 300
+    assert found["leaks"] == 0
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="the warm process needs Unix sockets")
 def test_agents(figures: Callable[..., Any], home: Path) -> None:
     found = figures("agents.py", "--home", str(home))

@@ -263,6 +263,22 @@ def test_every_cut_is_restored_like_the_whole(
     assert one_by_one + stream.finish() == got
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_a_cut_at_any_byte_changes_nothing(
+    name: str, conversation: Conversation, token: str, surrogate: str
+) -> None:
+    _, make, join = PROTOCOLS[name]
+    arguments = json.dumps({"to": token, "name": surrogate})
+    sent = make(f"To {token} <EMA [x] {surrogate}. \u00e9", arguments, 12)
+    stream = stream_of(name, conversation)
+    whole = join(stream.feed(sent) + stream.finish())
+    assert whole[0].startswith(f"To {MAIL} <EMA [x] Maria Lopez.")
+    for cut in range(1, len(sent)):
+        stream = stream_of(name, conversation)
+        assert join(stream.feed(sent[:cut]) + stream.feed(sent[cut:]) + stream.finish()) == whole
+
+
 @pytest.mark.parametrize("name", PROTOCOLS)
 def test_a_stream_without_tokens_is_relayed_byte_for_byte(
     name: str, conversation: Conversation
