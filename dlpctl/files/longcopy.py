@@ -150,7 +150,7 @@ class ValueSearch:
         self, needles: Needles, sections: Sections, again: Iterable[str], size: int
     ) -> None:
         self._needles = needles
-        texts = dict.fromkeys([*(section.view.text for section in sections.all), *again])
+        texts = _without_short([*(section.view.text for section in sections.all), *again], size)
         data = [node.data for node in sections.node.walk()]
         longest = max(map(len, [*needles.values, *needles.words]), default=0)
         self._tasks: list[tuple[str | bytes, int, int]] = [
@@ -176,6 +176,12 @@ class ValueSearch:
         else:
             holds = self._needles.in_text(text[first:last])
         return b"" if holds else CLEAN
+
+
+def _without_short(texts: Sequence[str], size: int) -> Iterable[str]:
+    """Return different texts; the short ones are joined, since each costs a task."""
+    short = "\n".join(text for text in texts if len(text) < size)
+    return dict.fromkeys([*(text for text in texts if len(text) >= size), short])
 
 
 def _byte_cuts(data: bytes, size: int) -> list[int]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from operator import sub
 from typing import TYPE_CHECKING, NamedTuple, cast
 
@@ -19,7 +19,7 @@ from dlpctl.errors import FormatError
 from dlpctl.files.decided import REJECTED, REPEATED, DecidedFindings
 from dlpctl.files.longcopy import CLEAN, EditMasking, TextMasking, ValueSearch
 from dlpctl.files.names import PlaceNames
-from dlpctl.files.sections import Sections
+from dlpctl.files.sections import Section, Sections
 from dlpctl.forked import in_order
 from dlpctl.formats.discovery import format_named
 from dlpctl.formats.needles import Needles
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 LONG = 1 << 18
 """Characters from which on a text is checked in blocks."""
 BLOCK = 1 << 17
+_FEW = 8
 _CHUNK = 1 << 12
 """Findings that are decided on together."""
 _STRICTNESS = list(Decision)
@@ -251,28 +252,42 @@ class LongText:
 
     def _repeated(self) -> list[FindingDecision]:
         """The other places of the values that must not stay."""
-        values = {text for texts in self._hidden.values() for text in texts}
-        longest = max(map(len, values), default=0)
-        spans = list(self._hidden_spans())
-        opened = OpenText(self.text, spans, longest)
-        values = set(filter(opened.may_hold, values)) if opened.words else set()
+        longest = max((len(text) for texts in self._hidden.values() for text in texts), default=0)
+        sections = self._sections.all
+        # With many sections, it is told of all together which values they may hold.
+        each = [self._opened(section, longest) for section in sections[:_FEW]]
+        opened = [OpenText(self.text, self._hidden_spans(), longest)] if sections[_FEW:] else each
+        opened = [one for one in opened if one.words]
+        values = {
+            text
+            for texts in (self._hidden.values() if opened else ())
+            for text in texts
+            if any(one.may_hold(text) for one in opened)
+        }
         originals: dict[Value, Finding] = {}
         for finding in self._hidden_among(values) if values else ():
             value = Value(finding.type, finding.category, self.text[finding.start : finding.end])
             originals.setdefault(value, finding)
+        if not originals:
+            return []
         repeats = Repeats(originals)
-        found: list[Finding] = []
-        for section in self._sections.all if originals else ():
-            if len(self._sections.all) > 1:
-                start, text = section.start, section.view.text
-                low, high = (bisect_left(spans, (at,)) for at in (start, start + len(text)))
-                own = ((first - start, last - start) for first, last in spans[low:high])
-                opened = OpenText(text, own, longest)
-            found += (
-                one._replace(start=one.start + section.start, end=one.end + section.start)
-                for one in repeats.within(opened)
+        later = (self._opened(section, longest) for section in sections[_FEW:])
+        return [
+            FindingDecision(
+                one._replace(start=one.start + section.start, end=one.end + section.start),
+                self._of_type[one.type],
             )
-        return [FindingDecision(one, self._of_type[one.type]) for one in found]
+            for section, rest in zip(sections, chain(each, later), strict=True)
+            for one in repeats.within(rest)
+        ]
+
+    def _opened(self, section: Section, longest: int) -> OpenText:
+        """Return what findings leave of a section."""
+        text, at = section.view.text, section.start
+        starts = self.found.starts
+        low, high = bisect_left(starts, at), bisect_left(starts, at + len(text))
+        spans = ((start - at, end - at) for start, end in self._hidden_spans(low, high))
+        return OpenText(text, spans, longest)
 
     def _hidden_among(self, texts: set[str]) -> Iterator[Finding]:
         """The findings that their verdicts hide and whose values are among these."""
@@ -282,13 +297,15 @@ class LongText:
             if hides[number] and text[start:end] in texts:
                 yield found[at]
 
-    def _hidden_spans(self) -> Iterator[tuple[int, int]]:
+    def _hidden_spans(self, low: int = 0, high: int | None = None) -> Iterator[tuple[int, int]]:
         found, hides = self.found, self._hides()
+        some = slice(low, len(found) if high is None else high)
         if any(verdict.action is Action.ALLOW for verdict in self._listed):
-            for one, _ in self.hidden_in(0, len(found)):
+            for one, _ in self.hidden_in(some.start, some.stop):
                 yield one.start, one.end
             return
-        for start, end, number in zip(found.starts, found.ends, self._verdicts, strict=True):
+        columns = found.starts[some], found.ends[some], self._verdicts[some]
+        for start, end, number in zip(*columns, strict=True):
             if hides[number]:
                 yield start, end
 
@@ -304,20 +321,21 @@ class LongText:
                 return None
             del found
             sections.forget_columns()
-            again = {
+            again = [
                 text
                 for node in sections.node.walk()
                 for text in files.read_again(node.document.format, node.data)
-            }
+            ]
         except FormatError:
             return None
         plain: set[str] = set()
         words: set[str] = set()
-        for (type_name, _), texts in self._hidden.items():
+        while self._hidden:
+            (type_name, _), texts = self._hidden.popitem()
             spelled = words_among(type_name, texts)
             words |= spelled
-            plain |= texts - spelled
-        self._hidden = {}
+            texts -= spelled
+            plain = plain | texts if plain else texts
         needles = Needles(plain, words)
         del plain, words
         count = count_values(needles)
