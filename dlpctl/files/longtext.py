@@ -29,7 +29,8 @@ from dlpctl.formats.verify import Verification, Written, count_values
 from dlpctl.masking.already_masked import is_already_masked
 from dlpctl.masking.apply import Span
 from dlpctl.masking.leaks import Value, words_among
-from dlpctl.masking.repeats import OpenText, Repeats
+from dlpctl.masking.opentext import OpenText
+from dlpctl.masking.repeats import Repeats
 from dlpctl.policy.decide import FindingDecision, Verdict
 from dlpctl.types import Action, Category, Decision, Finding
 
