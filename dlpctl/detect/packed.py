@@ -52,7 +52,9 @@ class PackedFindings(Sequence[Finding]):
         """Return the number of a finding's pattern; one that is not among these gets a new one."""
         for pattern in set(self.patterns) if not self._numbers else ():
             self._numbers[self.sort_of(pattern)] = pattern
-        sort = finding.type, finding.category, finding.pattern_id
+        return self._number_of((finding.type, finding.category, finding.pattern_id))
+
+    def _number_of(self, sort: tuple[str, Category, str]) -> int:
         number = self._numbers.get(sort)
         if number is None:
             number = self._numbers[sort] = _FURTHER - len(self._numbers)
@@ -93,6 +95,15 @@ class PackedFindings(Sequence[Finding]):
         self.ends.append(end)
         self.scores.append(score)
         self.patterns.append(pattern)
+
+    def extend(self, others: PackedFindings, offset: int) -> None:
+        """Add findings that follow these, with an offset to their places."""
+        sorts = {pattern: others.sort_of(pattern) for pattern in set(others.patterns)}
+        numbers = {pattern: self._number_of(sort) for pattern, sort in sorts.items()}
+        self.starts.extend(map(offset.__add__, others.starts))
+        self.ends.extend(map(offset.__add__, others.ends))
+        self.scores.extend(others.scores)
+        self.patterns.extend(map(numbers.__getitem__, others.patterns))
 
     def move(self, first: int, offset: int) -> None:
         """Add an offset to the places of the findings from the `first` on."""

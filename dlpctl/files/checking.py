@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from dlpctl.errors import FormatError, StillExposedError, UsageError
-from dlpctl.files.finding import ValueList, ViewFinding, place_all, search_document
+from dlpctl.files.finding import ValueList, ViewFinding, place_all, repeats_of, search_document
 from dlpctl.files.longtext import LongText
 from dlpctl.files.names import PlaceNames
 from dlpctl.files.report import Coverage, FileReport, Gap, Verified
@@ -166,7 +166,7 @@ class FileChecker:
             verified = _verified(found)
         report = self._checker.report(long_text.text, ruling, None)
         given = None if report.decision is Decision.BLOCKED else masked
-        return FileReport(report, _coverage(node, PlaceNames(self._checker.scan)), given, verified)
+        return FileReport(report, _coverage(node, long_text.names), given, verified)
 
     def _masked(
         self,
@@ -245,7 +245,7 @@ class _FileMasking:
     def rule(self, node: Node, *, everything: bool) -> PolicyDecision:
         """Decide on all findings; with `everything`, blocked ones are masked too."""
         placed = place_all(node, self._see)
-        self.names.know(placed)
+        self.names.know(lambda: repeats_of(placed))
         self.value_list = ValueList(placed, self.names.shown([item.place for item in placed]))
         ruling = self._checker.ruling(self.value_list.text, self.value_list.findings)
         hidden = [item for item in ruling.ruled if item.verdict.action is not Action.ALLOW]

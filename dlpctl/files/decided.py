@@ -1,4 +1,4 @@
-"""The findings of one long text with their verdicts, as columns of numbers: what a report lists."""
+"""The findings of a long file with their verdicts, as columns of numbers: what a report lists."""
 
 from __future__ import annotations
 
@@ -6,19 +6,21 @@ from array import array
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import compress
 from typing import TYPE_CHECKING, overload
 
-from dlpctl.formats.source import Readable
 from dlpctl.policy.decide import FindingDecision, PackedDecisions, Tally
 from dlpctl.types import Finding
 
 if TYPE_CHECKING:
     from dlpctl.detect.packed import PackedFindings
-    from dlpctl.formats.files import Node
+    from dlpctl.files.names import PlaceNames
+    from dlpctl.files.sections import Sections
     from dlpctl.policy.decide import Verdict
 
-REJECTED = 255
-"""In the place of a verdict's number: the finding does not count."""
+REJECTED, REPEATED = 255, 254
+"""In the place of a verdict's number: the finding does not count, or says again what another does.
+"""
 _new = tuple.__new__
 
 
@@ -29,9 +31,15 @@ class DecidedFindings(PackedDecisions):
     """
 
     def __init__(
-        self, node: Node, found: PackedFindings, verdicts: bytes, listed: Sequence[Verdict]
+        self,
+        sections: Sections,
+        found: PackedFindings,
+        verdicts: bytes,
+        listed: Sequence[Verdict],
+        names: PlaceNames,
     ) -> None:
-        self._node = node
+        self._sections = sections
+        self._names = names
         self.found = found
         self._verdicts = verdicts
         self._listed = listed
@@ -46,7 +54,7 @@ class DecidedFindings(PackedDecisions):
         return [
             Tally(self.found[self._first(*key)], self._listed[key[1]], count)
             for key, count in counts.items()
-            if key[1] != REJECTED
+            if key[1] < REPEATED
         ]
 
     def _first(self, pattern: int, verdict: int) -> int:
@@ -56,55 +64,49 @@ class DecidedFindings(PackedDecisions):
         return at
 
     def __len__(self) -> int:
-        return len(self._verdicts) - self._verdicts.count(REJECTED)
+        return len(self._verdicts) - sum(map(self._verdicts.count, (REJECTED, REPEATED)))
 
     def __iter__(self) -> Iterator[FindingDecision]:
         listed = self._listed
         at = 0
         for finding, number in zip(self.found, self._verdicts, strict=True):
             name, category, start, end, score, pattern_id, _ = finding
-            if number != REJECTED:
+            if number < REPEATED:
                 placed = _new(
                     Finding, (name, category, at, at + end - start, score, pattern_id, None)
                 )
                 yield _new(FindingDecision, (placed, listed[number]))
-            at += end - start + 1
+            if number != REPEATED:
+                at += end - start + 1
 
     def places(self) -> Iterator[str]:
         """The places of the findings, for people."""
-        document, anchor = self._node.document, self._anchor
-        line_ends = anchor.line_ends
-        line_end, place = -1, ""
-        for start, number in zip(self.found.starts, self._verdicts, strict=True):
-            if number != REJECTED:
-                if start > line_end:
-                    line = bisect_left(line_ends, start)
-                    line_end = line_ends[line] if line < len(line_ends) else len(anchor.text)
-                    place = self._node.place(document, 0, start)
-                yield place
+        counted = map(REPEATED.__gt__, self._verdicts)
+        found = compress(self._sections.locations(self.found.starts), counted)
+        # The number of a line holds no name.
+        yield from found if self._sections.source else self._names.shown(list(found))
 
     def places_by_type(self) -> dict[str, Sequence[str]]:
         """Return the distinct places of the findings of each type."""
-        found = self.found
-        line_ends = self._anchor.line_ends
+        found, source = self.found, self._sections.source
         names = {pattern: found.sort_of(pattern)[0] for pattern in set(found.patterns)}
+        if source is None:
+            by_type: dict[str, dict[str, None]] = {}
+            for (finding, _), location in zip(self, self.places(), strict=True):
+                by_type.setdefault(finding.type, {})[location] = None
+            return {name: list(distinct) for name, distinct in by_type.items()}
+        line_ends = source.line_ends
         starts: dict[str, dict[int, int]] = {name: {} for name in names.values()}
         """A character of each line, by the line."""
         columns = zip(found.patterns, found.starts, self._verdicts, strict=True)
         for pattern, start, number in columns:
-            if number != REJECTED:
+            if number < REPEATED:
                 starts[names[pattern]].setdefault(bisect_left(line_ends, start), start)
         return {
-            name: _Places(self._node, array("q", first.values()))
+            name: _Places(self._sections, array("q", first.values()))
             for name, first in starts.items()
             if first
         }
-
-    @property
-    def _anchor(self) -> Readable:
-        anchor = self._node.document.segments[0].anchor
-        assert isinstance(anchor, Readable)
-        return anchor
 
     @overload
     def __getitem__(self, at: int) -> FindingDecision: ...
@@ -142,8 +144,8 @@ class LocatedFindings(Sequence[Finding]):
 class _Places(Sequence[str]):
     """The places of some lines, for people."""
 
-    def __init__(self, node: Node, starts: Sequence[int]) -> None:
-        self._node = node
+    def __init__(self, sections: Sections, starts: Sequence[int]) -> None:
+        self._section = sections.all[0]
         self._starts = starts
         """A character of each line."""
 
@@ -156,5 +158,5 @@ class _Places(Sequence[str]):
     def __getitem__(self, at: slice) -> list[str]: ...
     def __getitem__(self, at: int | slice) -> str | list[str]:
         if isinstance(at, slice):
-            return [self._node.place(self._node.document, 0, start) for start in self._starts[at]]
-        return self._node.place(self._node.document, 0, self._starts[at])
+            return list(map(self._section.location, self._starts[at]))
+        return self._section.location(self._starts[at])

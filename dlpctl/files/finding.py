@@ -7,7 +7,9 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from dlpctl.formats.interface import BINARY
+from dlpctl.formats.interface import BINARY, CELLS_APART
+from dlpctl.masking.leaks import Value
+from dlpctl.masking.repeats import Repeats
 from dlpctl.types import Finding
 
 if TYPE_CHECKING:
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
 Scan = Callable[[str], Sequence[Finding]]
 _new = tuple.__new__
 _LONGEST_LABEL = 80
-_CELLS_APART = "\n\n"
 
 
 class Finder(Protocol):
@@ -124,7 +125,7 @@ def scan_labelled(view: View, whole: WholeValues, scan: Scan) -> Iterator[Findin
     again.
     """
     prefix = f"{' '.join(view.context.split())[:_LONGEST_LABEL]}: "
-    all_cells = view.text.split(_CELLS_APART)
+    all_cells = view.text.split(CELLS_APART)
     open_cells = all_cells
     if view.repeats and view.count == len(all_cells) - 1:
         open_cells = whole.outside(view, all_cells)
@@ -132,7 +133,7 @@ def scan_labelled(view: View, whole: WholeValues, scan: Scan) -> Iterator[Findin
     cells = list(dict.fromkeys(open_cells))
     if not cells:
         return
-    apart = _CELLS_APART + prefix
+    apart = CELLS_APART + prefix
     starts = [
         len(prefix) + at
         for at in accumulate(map(len(apart).__add__, map(len, cells[:-1])), initial=0)
@@ -150,7 +151,7 @@ def scan_labelled(view: View, whole: WholeValues, scan: Scan) -> Iterator[Findin
         yield from (
             one._replace(start=at + one.start, end=at + one.end) for one in within.get(cell, ())
         )
-        at += len(cell) + len(_CELLS_APART)
+        at += len(cell) + len(CELLS_APART)
 
 
 def place_all(node: Node, seen_in: Callable[[Document], list[ViewFinding]]) -> list[PlacedValue]:
@@ -162,11 +163,9 @@ def _placed_in(node: Node, seen_in: Callable[[Document], list[ViewFinding]]) -> 
     found = _distinct(node, node.document, seen_in(node.document))
     for other in node.others:
         # A second reading mostly shows the same values; only others count.
-        known = {_spelled(one.value) for one in found}
+        known = {spelled(one.value) for one in found}
         found += [
-            one
-            for one in _distinct(node, other, seen_in(other))
-            if _spelled(one.value) not in known
+            one for one in _distinct(node, other, seen_in(other)) if spelled(one.value) not in known
         ]
     return found
 
@@ -214,7 +213,7 @@ def _once_a_place(found: Iterable[PlacedValue]) -> Iterator[PlacedValue]:
     """Return the findings of one segment at each place: a cell is in a row and in a column."""
     groups: dict[tuple[str, str], dict[int, list[PlacedValue]]] = {}
     for one in found:
-        by_segment = groups.setdefault((one.place, _spelled(one.value)), {})
+        by_segment = groups.setdefault((one.place, spelled(one.value)), {})
         by_segment.setdefault(one.segment, []).append(one)
     for by_segment in groups.values():
         yield from max(
@@ -223,9 +222,16 @@ def _once_a_place(found: Iterable[PlacedValue]) -> Iterator[PlacedValue]:
         )
 
 
-def _spelled(value: str) -> str:
+def spelled(value: str) -> str:
     """One spelling for the same value over line breaks and in other cases."""
     return "".join(filter(str.isalnum, value)).casefold() or value
+
+
+def repeats_of(placed: Iterable[PlacedValue]) -> Repeats:
+    """Return what finds the values of a file elsewhere."""
+    return Repeats(
+        {Value(one.finding.type, one.finding.category, one.value): one.finding for one in placed}
+    )
 
 
 class ValueList:

@@ -1,4 +1,4 @@
-"""The masked copy of a long text, block by block: what writes it, and what looks for values in it.
+"""The masked copy of a long file, block by block: what writes it, and what looks for values in it.
 
 Forked processes share both, and are asked for one block after the other.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from dlpctl.detect.packed import PackedFindings
-    from dlpctl.formats.files import Files, Node
+    from dlpctl.files.sections import Sections
     from dlpctl.formats.needles import Needles
     from dlpctl.formats.source import Parts
     from dlpctl.masking.operators import Masker
@@ -32,7 +32,7 @@ _new = tuple.__new__
 
 
 class HiddenValues(Protocol):
-    """The values of a long text that must not stay."""
+    """The values of a long file that must not stay."""
 
     checker: Checker
     text: str
@@ -44,21 +44,18 @@ class HiddenValues(Protocol):
 
 
 class BlockMasking:
-    """Masks the blocks of a text. Children share it."""
+    """Finds what to write for the values in each block of a text. Children share it."""
 
     def __init__(
         self,
         hidden: HiddenValues,
-        parts: Parts,
         repeated: Sequence[FindingDecision],
         masker: Masker,
-        codec: str,
+        cuts: Iterable[int],
     ) -> None:
         self._hidden = hidden
-        self._fit = parts.fit
         self._repeated = sorted(repeated, key=_start_of)
         self._masker = masker
-        self._codec = codec
         self._starts, ends = hidden.found.starts, hidden.found.ends
         others = array("q", accumulate((one.finding.end for one in self._repeated), max))
 
@@ -67,14 +64,14 @@ class BlockMasking:
             other = bisect_left(self._repeated, cut, key=_start_of)
             return not ((before and ends[before - 1] > cut) or (other and others[other - 1] > cut))
 
-        self._cuts = list(filter(is_between, parts.cuts))
+        self._cuts = list(filter(is_between, cuts))
 
     @property
     def count(self) -> int:
         return len(self._cuts) - 1
 
-    def block(self, task: bytes) -> bytes:
-        """Mask a block; return what was written for values, and the block."""
+    def edits(self, task: bytes) -> tuple[int, int, list[Edit]]:
+        """Return the range of a block, and the edits in it, which count from its start."""
         first, last = self._cuts[int(task) : int(task) + 2]
         text, replacement = self._hidden.text[first:last], self._masker.replacement
         edits = [
@@ -82,9 +79,7 @@ class BlockMasking:
             for start, end, name, category, operator in self._spans(first, last)
         ]
         self._masker.forget()
-        made = {one.replacement for one in edits if one.replacement}
-        copy = spliced(text, list(self._fit(text, edits)))
-        return json.dumps(list(made)).encode() + b"\n" + copy.encode(self._codec, "replace")
+        return first, last, edits
 
     def _spans(self, first: int, last: int) -> Iterable[Span]:
         """Return what is masked in a block, in order and apart."""
@@ -100,6 +95,50 @@ class BlockMasking:
         return resolve(self._hidden.checker.operators(ruled))
 
 
+class EditMasking(BlockMasking):
+    """Gives the edits of the text, for a format that writes the copy itself."""
+
+    def __init__(
+        self,
+        hidden: HiddenValues,
+        repeated: Sequence[FindingDecision],
+        masker: Masker,
+        size: int,
+    ) -> None:
+        ends = range(size, len(hidden.text), size)
+        super().__init__(hidden, repeated, masker, [0, *ends, len(hidden.text)])
+
+    def block(self, task: bytes) -> bytes:
+        first, _, edits = self.edits(task)
+        return json.dumps(
+            [[first + start, first + end, text] for start, end, text in edits]
+        ).encode()
+
+
+class TextMasking(BlockMasking):
+    """Writes the copy of a format that is text, cut where it may be cut."""
+
+    def __init__(
+        self,
+        hidden: HiddenValues,
+        repeated: Sequence[FindingDecision],
+        masker: Masker,
+        parts: Parts,
+        codec: str,
+    ) -> None:
+        super().__init__(hidden, repeated, masker, parts.cuts)
+        self._fit = parts.fit
+        self._codec = codec
+
+    def block(self, task: bytes) -> bytes:
+        """Mask a block; return what was written for values, and the block."""
+        first, last, edits = self.edits(task)
+        text = self._hidden.text[first:last]
+        made = {one.replacement for one in edits if one.replacement}
+        copy = spliced(text, list(self._fit(text, edits)))
+        return json.dumps(list(made)).encode() + b"\n" + copy.encode(self._codec, "replace")
+
+
 def _start_of(decided: FindingDecision) -> int:
     return decided.finding.start
 
@@ -107,22 +146,24 @@ def _start_of(decided: FindingDecision) -> int:
 class ValueSearch:
     """Looks for values in the blocks of a copy: in both readings of it, and in its bytes."""
 
-    def __init__(self, needles: Needles, node: Node, files: Files, size: int) -> None:
+    def __init__(
+        self, needles: Needles, sections: Sections, again: Iterable[str], size: int
+    ) -> None:
         self._needles = needles
-        self._data = node.data
-        text = node.document.segments[0].text
-        again = dict.fromkeys([text, *files.read_again(node.document.format, node.data)])
+        texts = _without_short([*(section.view.text for section in sections.all), *again], size)
+        data = [node.data for node in sections.node.walk()]
         longest = max(map(len, [*needles.values, *needles.words]), default=0)
-        self._tasks: list[tuple[str | None, int, int]] = [
+        self._tasks: list[tuple[str | bytes, int, int]] = [
             (each, first, min(last + 4 * longest, len(each)))
-            for each in again
+            for each in texts
             for first, last in pairwise(line_cuts(each, size))
         ]
         self._tasks += [
-            (None, first, last + 8 * longest)
-            for first, last in pairwise(_byte_cuts(node.data, size))
+            (each, first, last + 8 * longest)
+            for each in data
+            for first, last in pairwise(_byte_cuts(each, size))
         ]
-        needles.prepare(is_wide=b"\0" in node.data)
+        needles.prepare(is_wide=any(b"\0" in each for each in data))
 
     @property
     def count(self) -> int:
@@ -130,11 +171,17 @@ class ValueSearch:
 
     def block(self, task: bytes) -> bytes:
         text, first, last = self._tasks[int(task)]
-        if text is None:
-            holds = self._needles.in_bytes(self._data[first:last])
+        if isinstance(text, bytes):
+            holds = self._needles.in_bytes(text[first:last])
         else:
             holds = self._needles.in_text(text[first:last])
         return b"" if holds else CLEAN
+
+
+def _without_short(texts: Sequence[str], size: int) -> Iterable[str]:
+    """Return different texts; the short ones are joined, since each costs a task."""
+    short = "\n".join(text for text in texts if len(text) < size)
+    return dict.fromkeys([*(text for text in texts if len(text) >= size), short])
 
 
 def _byte_cuts(data: bytes, size: int) -> list[int]:

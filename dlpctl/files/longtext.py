@@ -1,41 +1,42 @@
-"""Check and mask one long text in blocks: what `FileChecker` does with any file, without an object
-for each of its findings.
+"""Check and mask a long file in sections and blocks: what `FileChecker` does with any file, without
+an object for each of its findings.
 
-Findings are columns of numbers. The text is masked block by block, cut where its format may be
-cut, and the copy is searched block by block, both by as many processes as there are processors.
-What is out of the ordinary, such as tokens, rules that count, or a copy that still shows a value,
-is left to the general way.
+Findings are columns of numbers. Values are masked and the copy is searched block by block, by as
+many processes as there are processors. What is out of the ordinary, such as tokens, rules that
+count, or a copy that still shows a value, is left to the general way.
 """
 
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
-from itertools import compress, islice
-from operator import ne, sub
-from typing import TYPE_CHECKING, cast
+from itertools import chain, islice
+from operator import sub
+from typing import TYPE_CHECKING, NamedTuple, cast
 
-from dlpctl.detect.packed import PackedFindings
 from dlpctl.errors import FormatError
-from dlpctl.files.decided import REJECTED, DecidedFindings
-from dlpctl.files.finding import scan_labelled
-from dlpctl.files.longcopy import CLEAN, BlockMasking, ValueSearch
+from dlpctl.files.decided import REJECTED, REPEATED, DecidedFindings
+from dlpctl.files.longcopy import CLEAN, EditMasking, TextMasking, ValueSearch
+from dlpctl.files.names import PlaceNames
+from dlpctl.files.sections import Section, Sections
 from dlpctl.forked import in_order
 from dlpctl.formats.discovery import format_named
 from dlpctl.formats.needles import Needles
-from dlpctl.formats.source import Readable, TextFormat
+from dlpctl.formats.source import TextFormat
+from dlpctl.formats.spans import ViewEdit
 from dlpctl.formats.verify import Verification, Written, count_values
 from dlpctl.masking.already_masked import is_already_masked
 from dlpctl.masking.apply import Span
 from dlpctl.masking.leaks import Value, words_among
-from dlpctl.masking.repeats import OpenText, Repeats
+from dlpctl.masking.opentext import OpenText
+from dlpctl.masking.repeats import Repeats
 from dlpctl.policy.decide import FindingDecision, Verdict
 from dlpctl.types import Action, Category, Decision, Finding
 
 if TYPE_CHECKING:
-    from dlpctl.files.finding import Finder
+    from dlpctl.detect.packed import PackedFindings
     from dlpctl.formats.files import Files, Node
-    from dlpctl.formats.interface import Document, View
     from dlpctl.masking.operators import Masker
     from dlpctl.policy.decide import PolicyDecision
     from dlpctl.preflight import Checker
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 LONG = 1 << 18
 """Characters from which on a text is checked in blocks."""
 BLOCK = 1 << 17
-_LONGEST = 255
+_FEW = 8
 _CHUNK = 1 << 12
 """Findings that are decided on together."""
 _STRICTNESS = list(Decision)
@@ -57,13 +58,16 @@ _new = tuple.__new__
 
 
 class LongText:
-    """A file that is one long text, with what is found in it."""
+    """A long file, with what is found in it."""
 
-    def __init__(self, checker: Checker, node: Node, found: PackedFindings) -> None:
+    def __init__(self, checker: Checker, sections: Sections, found: PackedFindings) -> None:
         self.checker = checker
-        self._node = node
-        self.text = node.document.segments[0].text
+        self._sections = sections
+        self._node = sections.node
+        self.text = sections.text
         self.found = found
+        self.names = PlaceNames(checker.scan)
+        self.names.know(lambda: _Values(self.text, found))
         self._verdicts = b""
         """The number of the verdict on each finding."""
         self._listed: list[Verdict] = []
@@ -74,15 +78,18 @@ class LongText:
 
     @classmethod
     def of(cls, checker: Checker, node: Node) -> LongText | None:
-        """Search a file; return None for what is no long text, or not as simple as one.
+        """Search a file; return None for one that is short, or shows one text in several ways.
 
         Otherwise the views of columns, which were searched, are gone.
         """
-        found = None if checker.counts else search_long(node, checker)
-        if found is None:
+        if checker.counts or _length(node) < LONG:
             return None
-        del node.document.views[1:]
-        return cls(checker, node, found)
+        sections = Sections.of(node)
+        found = None if sections is None else sections.search(checker)
+        if sections is None or found is None:
+            return None
+        sections.forget_columns()
+        return cls(checker, sections, found)
 
     def decide(self) -> PolicyDecision:
         ruling = self.checker.ruling("", [])
@@ -95,7 +102,10 @@ class LongText:
         for number in sorted({*self._verdicts} - {REJECTED}):
             decision = max(decision, _DECISIONS[self._listed[number].action], key=_STRICTNESS.index)
         self._hide()
-        packed = DecidedFindings(self._node, found, self._verdicts, self._listed)
+        counted = bytearray(self._verdicts)
+        for number in self._sections.repeated_places(found):
+            counted[number] = REPEATED
+        packed = DecidedFindings(self._sections, found, bytes(counted), self._listed, self.names)
         return ruling._replace(decision=decision, ruled=packed)
 
     def _number_of_value(self, finding: Finding) -> int:
@@ -157,24 +167,55 @@ class LongText:
         to do it.
         """
         stage("masking")
+        if any(operator == "token" for operator in self._operators()):
+            return None  # a single process has to number them
+        repeated = self._repeated()
+        if self._sections.source is None:
+            made = self._masked_by_edits(files, repeated, masker)
+        else:
+            made = self._masked_text(repeated, masker)
+        if made is None:
+            return None
+        del repeated
+        stage("verifying")
+        copy, written = made
+        return self._verified(files, name, copy, Written(written))
+
+    def _masked_text(
+        self, repeated: list[FindingDecision], masker: Masker
+    ) -> tuple[bytes, set[str]] | None:
         chosen = cast("TextFormat", format_named(self._node.document.format))
         decoded = chosen.decoded(self._node.data)
         parts = chosen.parts(self.text, BLOCK)
         if parts is None or decoded.codec is None or decoded.text != self.text:
             return None
-        if any(operator == "token" for operator in self._operators()):
-            return None  # a single process has to number them
-        masking = BlockMasking(self, parts, self._repeated(), masker, decoded.codec)
+        masking = TextMasking(self, repeated, masker, parts, decoded.codec)
         written: set[str] = set()
         pieces = [self._node.data[: decoded.runs[0].byte]]
         for result in in_order(masking.count, _number, masking.block, self.checker.processes):
             made, _, piece = result.partition(b"\n")
             written.update(json.loads(made))
             pieces.append(piece)
-        copy = b"".join(pieces)
-        del pieces, masking
-        stage("verifying")
-        return self._verified(files, name, copy, Written(written))
+        return b"".join(pieces), written
+
+    def _masked_by_edits(
+        self, files: Files, repeated: list[FindingDecision], masker: Masker
+    ) -> tuple[bytes, set[str]] | None:
+        masking = EditMasking(self, repeated, masker, BLOCK)
+        written: set[str] = set()
+        edits: dict[int, list[ViewEdit]] = {}
+        for result in in_order(masking.count, _number, masking.block, self.checker.processes):
+            for start, end, text in json.loads(result):
+                section = self._sections.at(start)
+                found = edits.setdefault(id(section.node.document), [])
+                if text:
+                    written.add(text)
+                at = section.start
+                found.append(_new(ViewEdit, (section.number, start - at, end - at, text)))
+        try:
+            return files.masked(self._node, lambda one: edits.get(id(one), ())), written
+        except FormatError:
+            return None
 
     def _operators(self) -> list[str]:
         """Return the operator of each verdict."""
@@ -212,17 +253,42 @@ class LongText:
 
     def _repeated(self) -> list[FindingDecision]:
         """The other places of the values that must not stay."""
-        values = {text for texts in self._hidden.values() for text in texts}
-        opened = OpenText(self.text, self._hidden_spans(), max(map(len, values), default=0))
-        values = set(filter(opened.may_hold, values)) if opened.words else set()
+        longest = max((len(text) for texts in self._hidden.values() for text in texts), default=0)
+        sections = self._sections.all
+        # With many sections, it is told of all together which values they may hold.
+        each = [self._opened(section, longest) for section in sections[:_FEW]]
+        opened = [OpenText(self.text, self._hidden_spans(), longest)] if sections[_FEW:] else each
+        opened = [one for one in opened if one.words]
+        values = {
+            text
+            for texts in (self._hidden.values() if opened else ())
+            for text in texts
+            if any(one.may_hold(text) for one in opened)
+        }
         originals: dict[Value, Finding] = {}
         for finding in self._hidden_among(values) if values else ():
             value = Value(finding.type, finding.category, self.text[finding.start : finding.end])
             originals.setdefault(value, finding)
+        if not originals:
+            return []
+        repeats = Repeats(originals)
+        later = (self._opened(section, longest) for section in sections[_FEW:])
         return [
-            FindingDecision(one, self._of_type[one.type])
-            for one in Repeats(originals).within(opened)
+            FindingDecision(
+                one._replace(start=one.start + section.start, end=one.end + section.start),
+                self._of_type[one.type],
+            )
+            for section, rest in zip(sections, chain(each, later), strict=True)
+            for one in repeats.within(rest)
         ]
+
+    def _opened(self, section: Section, longest: int) -> OpenText:
+        """Return what findings leave of a section."""
+        text, at = section.view.text, section.start
+        starts = self.found.starts
+        low, high = bisect_left(starts, at), bisect_left(starts, at + len(text))
+        spans = ((start - at, end - at) for start, end in self._hidden_spans(low, high))
+        return OpenText(text, spans, longest)
 
     def _hidden_among(self, texts: set[str]) -> Iterator[Finding]:
         """The findings that their verdicts hide and whose values are among these."""
@@ -232,13 +298,15 @@ class LongText:
             if hides[number] and text[start:end] in texts:
                 yield found[at]
 
-    def _hidden_spans(self) -> Iterator[tuple[int, int]]:
+    def _hidden_spans(self, low: int = 0, high: int | None = None) -> Iterator[tuple[int, int]]:
         found, hides = self.found, self._hides()
+        some = slice(low, len(found) if high is None else high)
         if any(verdict.action is Action.ALLOW for verdict in self._listed):
-            for one, _ in self.hidden_in(0, len(found)):
+            for one, _ in self.hidden_in(some.start, some.stop):
                 yield one.start, one.end
             return
-        for start, end, number in zip(found.starts, found.ends, self._verdicts, strict=True):
+        columns = found.starts[some], found.ends[some], self._verdicts[some]
+        for start, end, number in zip(*columns, strict=True):
             if hides[number]:
                 yield start, end
 
@@ -246,30 +314,38 @@ class LongText:
         self, files: Files, name: str, copy: bytes, written: Written
     ) -> tuple[bytes, Verification] | None:
         try:
-            node = files.open(copy, name)
+            sections = Sections.of(files.open(copy, name))
+            if sections is None or sections.formats != self._sections.formats:
+                return None
+            found = sections.search(self.checker)
+            if found is None or self._shows_more(sections.text, found, written):
+                return None
+            del found
+            sections.forget_columns()
+            again = [
+                text
+                for node in sections.node.walk()
+                for text in files.read_again(node.document.format, node.data)
+            ]
         except FormatError:
             return None
-        if node.document.format != self._node.document.format or not _is_simple(node):
-            return None
-        found = _search(self.checker, node.document)
-        if found is None or self._shows_more(node.document.segments[0].text, found, written):
-            return None
-        del node.document.views[1:], found
         plain: set[str] = set()
         words: set[str] = set()
-        for (type_name, _), texts in self._hidden.items():
+        while self._hidden:
+            (type_name, _), texts = self._hidden.popitem()
             spelled = words_among(type_name, texts)
             words |= spelled
-            plain |= texts - spelled
-        self._hidden = {}
+            texts -= spelled
+            plain = plain | texts if plain else texts
         needles = Needles(plain, words)
         del plain, words
         count = count_values(needles)
-        search = ValueSearch(needles, node, files, BLOCK)
+        search = ValueSearch(needles, sections, again, BLOCK)
         for result in in_order(search.count, _number, search.block, self.checker.processes):
             if result != CLEAN:
                 return None
-        return copy, Verification(count, 1, (), tuple(node.uninspected()))
+        uninspected = tuple(sections.node.uninspected())
+        return copy, Verification(count, len(sections.formats), (), uninspected)
 
     def _shows_more(self, text: str, found: Sequence[Finding], written: Written) -> bool:
         """Tell whether something that must not stay is found in a copy, but for replacements."""
@@ -284,86 +360,31 @@ class LongText:
         return False
 
 
-def search_long(node: Node, finder: Finder) -> PackedFindings | None:
-    """Return what is found in a file that is one long text; None for any other file."""
-    if len(node.data) < LONG or not _is_simple(node):
-        return None
-    return _search(finder, node.document)
+class _Values(NamedTuple):
+    """The values of a file."""
+
+    text: str
+    found: PackedFindings
+
+    def outside(self, text: str, findings: Sequence[Finding]) -> list[Finding]:
+        """Return the places of values in a text that are not in its findings."""
+        longest = max(map(sub, self.found.ends, self.found.starts), default=0)
+        opened = OpenText(text, sorted((one.start, one.end) for one in findings), longest)
+        originals: dict[Value, Finding] = {}
+        for one in self.found if opened.words else ():
+            value = self.text[one.start : one.end]
+            if opened.may_hold(value):
+                originals.setdefault(Value(one.type, one.category, value), one)
+        return Repeats(originals).within(opened)
 
 
-def _is_simple(node: Node) -> bool:
-    """Tell whether a file is one long text without escapes, shown as it is, of which other views
-    only repeat the cells of columns.
-    """
-    document = node.document
-    if len(document.segments) != 1 or node.others or document.children or document.uninspected:
-        return False
-    (segment,) = document.segments
-    first, *others = document.views
-    return (
-        isinstance(segment.anchor, Readable)
-        and segment.anchor.is_verbatim
-        and isinstance(format_named(document.format), TextFormat)
-        and not first.context
-        and list(first.pieces()) == [(0, 0, len(segment.text))]
-        and all(view.context and view.repeats for view in others)
-    )
-
-
-def _search(finder: Finder, document: Document) -> PackedFindings | None:
-    """Return what is found in a text and under the labels of its columns; None where that
-    overlaps.
-    """
-    first, *columns = document.views
-    seen = finder.scan(first.text)
-    found = seen if isinstance(seen, PackedFindings) else PackedFindings.of(seen)
-    if not columns:
-        return found
-    spans = _Spans(len(first.text), found)
-    more: list[Finding] = []
-    for view in columns:
-        for one in scan_labelled(view, spans, finder.scan):
-            pieces = view.pieces_of(one.start, one.end)
-            if len(pieces) > 1:
-                return None
-            more += (one._replace(start=piece.start, end=piece.end) for piece in pieces)
-    return found.with_others(sorted(more, key=_order)) if more else found
+def _length(node: Node) -> int:
+    """Return the number of characters that a file shows."""
+    return sum(len(segment.text) for each in node.walk() for segment in each.document.segments)
 
 
 def _number(number: int) -> bytes:
     return b"%d" % number
-
-
-def _order(finding: Finding) -> tuple[int, float]:
-    return finding.start, -finding.score
-
-
-class _Spans:
-    """The spans of findings, which do not overlap."""
-
-    def __init__(self, size: int, found: PackedFindings) -> None:
-        self._lengths = bytearray(size)
-        self._long: dict[int, int] = {}
-        for start, end in zip(found.starts, found.ends, strict=True):
-            if end - start < _LONGEST:
-                self._lengths[start] = end - start
-            else:
-                self._long[start] = end
-
-    def outside(self, view: View, cells: Sequence[str]) -> list[str]:
-        """Return the cells of a view, each at its place in the text, that are not one value."""
-        _, _, starts, ends = view.columns
-        other = map(ne, map(sub, ends, starts), map(self._lengths.__getitem__, starts))
-        return [
-            cell
-            for cell, start, end in compress(zip(cells, starts, ends, strict=False), other)
-            if not self._holds(start, end) and not self._holds(start + 1, end - 1)
-        ]
-
-    def _holds(self, start: int, end: int) -> bool:
-        if 0 < end - start < _LONGEST:
-            return self._lengths[start] == end - start
-        return self._long.get(start) == end
 
 
 def _chunks(found: Sequence[Finding]) -> Iterator[list[Finding]]:

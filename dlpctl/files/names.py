@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 import re
-from functools import cached_property
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Protocol
 
 from dlpctl.masking.already_masked import is_already_masked
 from dlpctl.masking.apply import mask_text
-from dlpctl.masking.leaks import Value
 from dlpctl.masking.operators import Masker
 from dlpctl.masking.repeats import Repeats
 from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from dlpctl.files.finding import PlacedValue, Scan
+    from dlpctl.files.finding import Scan
+    from dlpctl.types import Finding
 
 _OPERATOR = "redact"
-_COUNTED = lazy(r"(?:(?:line|page) [0-9]+)?")
-"""Places without a name in them."""
+_NUMBER = lazy(r"(?:(?:\A|, )(?:line|page|row|paragraph|text) [0-9]{1,9}|![A-Z]{1,3}[0-9]{1,7})\Z")
+"""The end of a place that no name can be in."""
 _SUFFIX = lazy(r"\.(?=[A-Za-z0-9]{1,8}(?:$| > |/))", re.MULTILINE)
+
+
+class KnownValues(Protocol):
+    """The values of a file."""
+
+    def outside(self, text: str, findings: Sequence[Finding], /) -> list[Finding]:
+        """Return the places of values in a text that are not in its findings."""
 
 
 class PlaceNames:
@@ -29,32 +36,26 @@ class PlaceNames:
 
     def __init__(self, scan: Scan) -> None:
         self._scan = scan
-        self._placed: Sequence[PlacedValue] = ()
+        self._values_of: Callable[[], KnownValues] = Repeats
+        self._shown: dict[str, str] = {}
 
-    def know(self, placed: Sequence[PlacedValue]) -> None:
+    def know(self, values_of: Callable[[], KnownValues]) -> None:
         """Know the values of the file: a name tells them without the words around them."""
-        self._placed = placed
-        self.__dict__.pop("_repeats", None)
-
-    @cached_property
-    def _repeats(self) -> Repeats:
-        return Repeats(
-            {
-                Value(each.finding.type, each.finding.category, each.value): each.finding
-                for each in self._placed
-            }
-        )
+        self._values_of = cache(values_of)
+        self._shown.clear()
 
     def shown(self, texts: Sequence[str]) -> list[str]:
-        """All at once: there may be a hundred thousand."""
-        lines = {text: " ".join(text.split()) for text in texts if not _COUNTED.fullmatch(text)}
-        if not lines:
-            return list(texts)
-        shown = self._masked("\n".join(lines.values())).split("\n")
-        if len(shown) != len(lines):
-            shown = [self._masked(line) for line in lines.values()]
-        by_text = dict(zip(lines, shown, strict=True))
-        return [by_text.get(text, text) for text in texts]
+        """All at once: there may be a hundred thousand, of which most differ in a number."""
+        parted = [_parted(text) for text in texts]
+        lines = {
+            name: " ".join(name.split()) for name, _ in parted if name and name not in self._shown
+        }
+        if lines:
+            shown = self._masked("\n".join(lines.values())).split("\n")
+            if len(shown) != len(lines):
+                shown = [self._masked(line) for line in lines.values()]
+            self._shown.update(zip(lines, shown, strict=True))
+        return [self._shown.get(name, name) + number for name, number in parted]
 
     def _masked(self, text: str) -> str:
         # `jane@acme.com.pdf` is no address, but for the part before the suffix.
@@ -65,5 +66,11 @@ class PlaceNames:
             for each in self._scan(reading)
             if not is_already_masked(each.type, each.category, text[each.start : each.end])
         ]
-        found += self._repeats.outside(text, found)
+        found += self._values_of().outside(text, found)
         return mask_text(text, ((each, _OPERATOR) for each in found), Masker())
+
+
+def _parted(location: str) -> tuple[str, str]:
+    """Return the part of a place that may be a name, and the number after it."""
+    found = _NUMBER.search(location)
+    return (location[: found.start()], found[0]) if found else (location, "")

@@ -100,7 +100,7 @@ def _from_base64(run: str) -> str:
     """Return the text that a value in base64 encodes; empty where it encodes none."""
     try:
         text = binascii.a2b_base64("".join(run.split())).decode()
-    except (binascii.Error, UnicodeDecodeError):
+    except ValueError:
         return ""
     return text if text.replace("\n", "").replace("\r", "").replace("\t", "").isprintable() else ""
 

@@ -8,12 +8,12 @@ import re
 from array import array
 from collections import Counter
 from functools import cache, partial
-from itertools import accumulate, compress
+from itertools import compress
 from operator import add
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.formats.encoding import Edit, spliced
-from dlpctl.formats.interface import Limits, Segment, View, ViewColumns
+from dlpctl.formats.interface import Limits, Segment, View
 from dlpctl.formats.source import Parts, Readable, TextFormat, Token, line_cuts
 from dlpctl.tables import regular_rows
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 _DELIMITERS = ",;\t|"
 _QUOTED = re.compile(r'"(?:[^"]|"")*+"')
-_CELLS_APART = "\n\n"
 _IRREGULAR = 1 << 10
 """Rows that are read one by one where not all have the same number of cells without quotes."""
 
@@ -41,14 +40,7 @@ class Delimited(TextFormat):
         del segments
         for header, (starts, ends) in zip(headers, rows, strict=True):
             del starts[0], ends[0]
-            cells = [source[start:end] for start, end in zip(starts, ends, strict=True)]
-            text = _CELLS_APART.join([*cells, ""])
-            apart = len(_CELLS_APART).__add__
-            offsets = _numbers(accumulate(map(apart, map(len, cells[:-1])), initial=0))
-            del cells
-            count = len(starts)
-            columns = ViewColumns(offsets[:count], array("B", bytes(count)), starts, ends)
-            yield View.of_columns(f"column {header}", text, columns, header, repeats=True)
+            yield View.of_cells(f"column {header}", source, 0, (starts, ends), header)
 
     def tokens(self, source: str) -> Iterable[Token]:
         return _tokens(source, _delimiter(source))

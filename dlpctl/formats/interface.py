@@ -12,6 +12,7 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import NamedTuple, Protocol, Self, cast, runtime_checkable
 
 from dlpctl.config.settings import FileLimits
@@ -19,6 +20,8 @@ from dlpctl.errors import FormatError
 from dlpctl.regex import lazy
 
 Limits = FileLimits
+CELLS_APART = "\n\n"
+"""Between the cells of a column in its view."""
 BINARY = "binary"
 """The format of files that no other format reads."""
 _PAGE = lazy(r"(?:^| )page \d+$")
@@ -161,6 +164,28 @@ class View:
         view.text = text
         view._starts, view._segments, view._froms, view._tos = columns
         return view
+
+    @classmethod
+    def of_cells(
+        cls,
+        name: str,
+        source: str,
+        segment: int,
+        cells: tuple[array[int], array[int]],
+        header: str,
+    ) -> Self:
+        """Return the view of a column: the cells of a segment that a header labels, by their starts
+        and ends.
+        """
+        starts, ends = cells
+        texts = [source[start:end] for start, end in zip(starts, ends, strict=True)]
+        apart = len(CELLS_APART).__add__
+        offsets = array("I", accumulate(map(apart, map(len, texts)), initial=0))
+        offsets.pop()
+        segments = array("B" if segment < 256 else "I", [segment]) * len(starts)
+        columns = ViewColumns(offsets, segments, starts, ends)
+        text = CELLS_APART.join([*texts, ""])
+        return cls.of_columns(name, text, columns, header, repeats=True)
 
     @property
     def columns(self) -> ViewColumns:

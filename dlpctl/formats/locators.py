@@ -78,12 +78,10 @@ class Cells(NamedTuple):
     """The offset of the first character of each cell."""
     rows: array[int]
     columns: array[int]
-    """The column of each cell; a single number is the column of all of them."""
 
     def place_at(self, offset: int) -> str:
         index = max(bisect_right(self.starts, offset) - 1, 0)
-        column = self.columns[index if len(self.columns) > 1 else 0]
-        return f"{self.label}!{letters_of(column)}{self.rows[index]}"
+        return f"{self.label}!{letters_of(self.columns[index])}{self.rows[index]}"
 
 
 def letters_of(column: int) -> str:

@@ -36,22 +36,23 @@ class Documents:
 
     def read(self, path: str, name: str, data: bytes) -> tuple[Found, list[str]]:
         """Return the findings, and the parts that could not be inspected; raises `FormatError`."""
-        from dlpctl.files.finding import place_all, search_document
-        from dlpctl.files.longtext import search_long
+        from dlpctl.files.finding import place_all, repeats_of, search_document
+        from dlpctl.files.longtext import LONG
         from dlpctl.files.names import PlaceNames
+        from dlpctl.files.sections import search_long
         from dlpctl.formats.files import Files
 
         if self._files is None:
             self._files = Files(self._limits)
         node = self._files.open(data, name)
-        found = search_long(node, self._examiner)
+        found = search_long(node, self._examiner, LONG)
         if found is not None:
             return self._examiner.place(path, _LongPlaces(node, found)), []
         placed = place_all(node, lambda document: search_document(document, self._examiner))
         names = PlaceNames(
             self._examiner.scan
         )  # the names of members and sheets may hold values themselves
-        names.know(placed)
+        names.know(lambda: repeats_of(placed))
         shown = names.shown([each.place for each in placed])
         missed = list(node.uninspected())
         locations = names.shown([part.place for part in missed])

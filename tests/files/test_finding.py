@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from dlpctl.files.finding import PlacedValue, ValueList, place_all, scan_document
+from dlpctl.files.finding import PlacedValue, ValueList, place_all, repeats_of, scan_document
 from dlpctl.files.names import PlaceNames
 from dlpctl.formats.files import Node
 from dlpctl.formats.interface import Document, Piece, Segment, View
@@ -134,5 +134,5 @@ def test_names_are_shown_without_the_values_in_them(name: str, shown: str) -> No
 
 def test_a_value_of_the_file_is_known_in_a_name_without_what_labels_it() -> None:
     names = PlaceNames(scan)
-    names.know(found(table("123456789")))
+    names.know(lambda: repeats_of(found(table("123456789"))))
     assert names.shown(["of 123456789.pdf"]) == ["of [SSN].pdf"]

@@ -1,4 +1,4 @@
-"""One long text that is checked in blocks gives what the general way gives, to the byte."""
+"""A long file that is checked in sections and blocks gives what the general way gives, to the byte."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ import pytest
 
 # A process of its own, since only one with a single thread forks.
 _SCRIPT = r"""
-import base64, json, os, random, sys
+import base64, io, json, os, random, sys, zipfile
+from email.message import EmailMessage
+
+import openpyxl
+
 from dlpctl.detect import blocks
 from dlpctl.detect.entities import taggers
 from dlpctl.detect.aside import Aside
@@ -62,9 +66,44 @@ def text():
     lines += [chance.choice(FAMILY), mail().split("@")[0], card().replace(" ", "")]
     return chance.choice(["\n", "\r\n", "\n\n"]).join(lines)
 
+def workbook():
+    book = openpyxl.Workbook()
+    for number in range(chance.randint(1, 2)):
+        sheet = book.create_sheet(chance.choice(["people", name(), f"part {number}"]) + str(number))
+        for line in table().splitlines():
+            sheet.append(line.split(next((mark for mark in ",;\t" if mark in line), ",")))
+        for _ in range(chance.randint(0, 2)):
+            value = mail()
+            sheet.append([chance.choice([f'="{value}"', f"{name()} {value}", 12345678, name()])])
+    output = io.BytesIO()
+    book.save(output)
+    return output.getvalue()
+
+def message():
+    made = EmailMessage()
+    made["From"], made["To"] = f"{name()} <{mail()}>", mail()
+    made["Subject"] = chance.choice(["hello", name(), phone()])
+    for number in range(chance.randint(0, 30)):
+        made[f"X-{chance.choice(['Note', 'Said', 'Card'])}-{number % 7}"] = chance.choice([mail, card, phone, name])()
+    made.set_content(text().replace("\r", ""))
+    if chance.random() < 0.5:
+        made.add_attachment(table().encode(), maintype="text", subtype="csv", filename="a.csv")
+    return made.as_bytes()
+
+def archive():
+    output = io.BytesIO()
+    with zipfile.ZipFile(output, "w") as made:
+        for number in range(chance.randint(1, 5)):
+            suffix, contents = chance.choice([("csv", table), ("txt", text)])
+            made.writestr(f"{chance.choice(['a', name()])}{number}.{suffix}", contents())
+    return output.getvalue()
+
 def encoded(text):
     codec = chance.choice(["utf-8"] * 5 + ["utf-8-sig", "latin-1", "utf-16"])
     return text.encode(codec, "replace")
+
+TEXTS = [(table, "a.csv"), (table, "a.csv"), (text, "a.log"), (text, "a.txt")]
+FILES = {"texts": TEXTS, "files": [(workbook, "a.xlsx"), (message, "a.eml"), (archive, "a.zip")]}[sys.argv[3]]
 
 os.sched_getaffinity = lambda _: {0, 1, 2}
 taggers._WINDOW = 1 << 11
@@ -96,8 +135,9 @@ def counted(*args):
 longtext.LongText.of = counted
 
 for number in range(int(sys.argv[2])):
-    data, file = chance.choice([(table, "a.csv"), (table, "a.csv"), (text, "a.log"), (text, "a.txt")])
-    data = encoded(data())
+    make, file = chance.choice(FILES)
+    data = make()
+    data = encoded(data) if isinstance(data, str) else data
     how = chance.choice(["check", "mask"])
     operator = chance.choice([None, "redact", "remove", "hash", "surrogate", "token", 'replace:a,"b"'])
     destination = chance.choice(list(Destination))
@@ -109,15 +149,15 @@ for number in range(int(sys.argv[2])):
     together = run(checking(), how, data, file)
     if alone != together:
         different.append(number)
-        if len(sys.argv) > 3:
+        if len(sys.argv) > 4:
             print(file, how, operator, destination, data, alone, together, sep="\n")
 print(json.dumps({"different": different, "taken": taken}))
 """
 
 
-def compared(seed: int, files: int) -> dict[str, object]:
+def compared(seed: int, files: int, formats: str = "texts") -> dict[str, object]:
     ran = subprocess.run(
-        [sys.executable, "-c", _SCRIPT, str(seed), str(files)],
+        [sys.executable, "-c", _SCRIPT, str(seed), str(files), formats],
         capture_output=True,
         text=True,
         timeout=600,
@@ -135,7 +175,14 @@ def test_a_long_text_is_masked_as_any_other(seed: int) -> None:
     assert seen["taken"]
 
 
+def test_a_long_file_is_masked_as_any_other() -> None:
+    seen = compared(20, 6, "files")
+    assert seen["different"] == []
+    assert seen["taken"]
+
+
 @pytest.mark.slow
+@pytest.mark.parametrize("formats", ["texts", "files"])
 @pytest.mark.parametrize("seed", range(10, 16))
-def test_many_long_texts_are_masked_as_any_other(seed: int) -> None:
-    assert compared(seed, 60)["different"] == []
+def test_many_long_texts_are_masked_as_any_other(seed: int, formats: str) -> None:
+    assert compared(seed, 60, formats)["different"] == []

@@ -133,7 +133,7 @@ class Running(NamedTuple):
     ) -> tuple[int, dict[str, str], bytes]:
         """Send a request as it is written, and return status, headers and body."""
         address = self.url.removeprefix("http://")
-        with closing(http.client.HTTPConnection(address, timeout=20)) as connection:
+        with closing(http.client.HTTPConnection(address, timeout=300)) as connection:
             data = body if isinstance(body, bytes | None) else json.dumps(body).encode()
             given = {} if body is None else {"content-type": "application/json"}
             connection.request(method, path, data, given | dict(headers))

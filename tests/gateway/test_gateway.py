@@ -612,7 +612,7 @@ def test_the_first_text_does_not_wait_for_the_last(gateway: Running) -> None:
 
     gateway.provider.reply = _stream(body)
     address = gateway.url.removeprefix("http://")
-    with closing(http.client.HTTPConnection(address, timeout=20)) as connection:
+    with closing(http.client.HTTPConnection(address, timeout=300)) as connection:
         headers = {"content-type": "application/json"}
         connection.request("POST", MESSAGES, json.dumps(user(MAIL)), headers)
         answer = connection.getresponse()
@@ -630,7 +630,7 @@ def test_a_client_that_goes_cancels_the_provider(
 
     gateway.provider.reply = _stream(body)
     address = gateway.url.removeprefix("http://")
-    with closing(http.client.HTTPConnection(address, timeout=20)) as connection:
+    with closing(http.client.HTTPConnection(address, timeout=300)) as connection:
         headers = {"content-type": "application/json"}
         connection.request("POST", MESSAGES, json.dumps(user("a")), headers)
         connection.getresponse().read1()

@@ -261,7 +261,7 @@ def _view(joined: Joined, texts: Sequence[str]) -> View:
 def _check(locator: Locator) -> None:
     match locator:
         case Cells(_, starts, rows, columns):
-            fits = len(starts) == len(rows) > 0 and len(columns) in {1, len(rows)}
+            fits = len(starts) == len(rows) == len(columns) > 0
         case Lines(escapes):
             fits = len({len(column) for column in escapes}) == 1
         case _:

@@ -173,24 +173,15 @@ class _Masking:
                     self._renames.names[leaf.text] = formulas.defined_name(text, names)
 
     def _cell_edits(self, part: str) -> None:
-        """Edits by the text of all cells and by those of columns come together at each cell."""
-        by_cell: dict[int, tuple[str, list[TextEdit]]] = {}
-        for layer, (spot, text) in self._cells.get(part, {}).items():
-            wanted = self._wanted.get((part, layer))
-            if not wanted or layer == sheet.FORMULAS:
-                continue
-            for index, found in spot.touched(wanted, text):
-                shown, known = by_cell.setdefault(
-                    spot.positions[index], (spot.text_of(index, text), found)
-                )
-                if known != found:
-                    by_cell[spot.positions[index]] = shown, disjoint([*known, *found])
-        for position, (shown, found) in by_cell.items():
+        spot, text = self._layer(part, sheet.CELLS)
+        for index, found in spot.touched(self._wanted.get((part, sheet.CELLS), ()), text):
+            position = spot.positions[index]
             cell = self._cell_at(part, position)
             if cell.type == "s":
                 self._string_edits.setdefault(int(cell.value), []).extend(found)
             else:
-                self._overrides.setdefault(part, {})[position] = spliced(shown, found)
+                new = spliced(spot.text_of(index, text), found)
+                self._overrides.setdefault(part, {})[position] = new
 
     def _text_now(self, part: str, position: int, shown: str) -> str:
         """The text of a cell as it will be."""

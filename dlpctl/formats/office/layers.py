@@ -6,14 +6,13 @@ from array import array
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, compress
-from operator import ne
+from operator import add, ne
 
 from dlpctl.formats.locators import letters_of
 from dlpctl.formats.office.content import is_header
-from dlpctl.formats.office.reading import Reading, ViewPlan
-from dlpctl.formats.office.sheet import CELLS, COLUMN, FORMULAS, CellSpot, Shows
+from dlpctl.formats.office.reading import ColumnPlan, Reading, ViewPlan
+from dlpctl.formats.office.sheet import CELLS, FORMULAS, CellSpot, Shows
 
-_APART = "\n\n"
 _HEADER_WITHIN = 20
 
 
@@ -29,17 +28,12 @@ def layers_of(
     text = "\n".join(
         "\t".join(shows.texts[start:end]) for start, end in zip([0, *ends], ends, strict=False)
     )
-    reading, spot = _layer(part, label, CELLS, text, shows, shows.columns)
+    reading, spot = _layer(part, label, CELLS, text, shows)
     if lines := list(_lines_of_cells(shows.texts, spot.places)):
         reading.plans.append(ViewPlan("lines of cells", lines))
+    reading.columns.extend(_columns(shows, spot.places, headers))
     yield reading, spot
-    for name, header, column in _columns(shows, headers):
-        text = _APART.join(column.texts)
-        reading, spot = _layer(part, label, f"{COLUMN}{name}", text, column, name)
-        full = [(0, len(text))]
-        reading.plans[:] = [ViewPlan(f"column {letters_of(name)}", full, header, repeats=True)]
-        yield reading, spot
-    yield _layer(part, label, FORMULAS, "\n".join(formulas.texts), formulas, formulas.columns)
+    yield _layer(part, label, FORMULAS, "\n".join(formulas.texts), formulas)
 
 
 def _lines_of_cells(texts: Sequence[str], starts: array[int]) -> Iterator[tuple[int, int] | str]:
@@ -54,22 +48,19 @@ def _lines_of_cells(texts: Sequence[str], starts: array[int]) -> Iterator[tuple[
             yield "\n\n"
 
 
-def _layer(
-    part: str, label: str, layer: str, text: str, shows: Shows, columns: array[int] | int
-) -> tuple[Reading, CellSpot]:
-    apart = len(_APART) if isinstance(columns, int) else 1
-    starts = array("I", accumulate(map(apart.__add__, map(len, shows.texts)), initial=0))
+def _layer(part: str, label: str, layer: str, text: str, shows: Shows) -> tuple[Reading, CellSpot]:
+    starts = array("I", accumulate(map((1).__add__, map(len, shows.texts)), initial=0))
     starts.pop()
     reading = Reading(layer, text, plans=[ViewPlan(layer, [(0, len(text))])])
     return reading, CellSpot(
-        part, layer, label, starts, "", apart, shows.rows, columns, shows.positions
+        part, layer, label, starts, "", shows.rows, shows.columns, shows.positions
     )
 
 
-def _columns(shows: Shows, headers: Mapping[int, int]) -> Iterator[tuple[int, str, Shows]]:
+def _columns(shows: Shows, starts: array[int], headers: Mapping[int, int]) -> Iterator[ColumnPlan]:
     """Yield the cells below each header, which labels no others."""
-    texts, rows, positions = shows.texts, shows.rows, shows.positions
-    by_column: defaultdict[int, list[int]] = defaultdict(list)
+    texts, rows = shows.texts, shows.rows
+    by_column: defaultdict[int, array[int]] = defaultdict(lambda: array("I"))
     for index, column in enumerate(shows.columns):
         by_column[column].append(index)
     likely = header_row(shows)
@@ -79,15 +70,10 @@ def _columns(shows: Shows, headers: Mapping[int, int]) -> Iterator[tuple[int, st
         if head is None or head + 1 == len(indexes) or not is_header(texts[indexes[head]].strip()):
             continue
         below = indexes[head + 1 :]
-        yield (
-            column,
-            " ".join(texts[indexes[head]].split()),
-            Shows(
-                list(map(texts.__getitem__, below)),
-                array("I", map(rows.__getitem__, below)),
-                positions=array("I", map(positions.__getitem__, below)),
-            ),
-        )
+        froms = array("I", map(starts.__getitem__, below))
+        ends = array("I", map(add, froms, map(len, map(texts.__getitem__, below))))
+        header = " ".join(texts[indexes[head]].split())
+        yield ColumnPlan(f"column {letters_of(column)}", froms, ends, header)
 
 
 def header_row(shows: Shows) -> int:

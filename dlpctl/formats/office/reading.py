@@ -38,6 +38,16 @@ class ViewPlan(NamedTuple):
     """True where another view shows all of it, too."""
 
 
+class ColumnPlan(NamedTuple):
+    """The view to make of the cells below a header."""
+
+    name: str
+    starts: array[int]
+    """The position in the text at which each cell starts ..."""
+    ends: array[int]
+    header: str
+
+
 @dataclass(frozen=True, slots=True)
 class LeafRanges:
     """The ways from a text back to its leaves, as plain numbers: of many leaves few change."""
@@ -76,6 +86,8 @@ class Reading:
     starts: array[int] = field(default_factory=lambda: array("q"))
     """The position in the text at which each leaf starts."""
     plans: list[ViewPlan] = field(default_factory=list)
+    columns: list[ColumnPlan] = field(default_factory=list)
+    """Columns, which repeat cells of the text under their headers."""
     places: array[int] = field(default_factory=lambda: array("q"))
     """The position in the text at which each paragraph starts."""
     unit: str = ""
@@ -226,6 +238,10 @@ class Collector:
                     plan.context,
                     repeats=plan.repeats,
                 )
+            )
+        for name, starts, ends, header in reading.columns:
+            self.views.append(
+                View.of_cells(f"{spot.label}: {name}", reading.text, number, (starts, ends), header)
             )
 
 

@@ -17,7 +17,7 @@ from dlpctl.formats.office.reading import Spot, portions
 from dlpctl.formats.office.xmltext import attributes, escaped, local, unescaped
 from dlpctl.regex import lazy
 
-CELLS, COLUMN, FORMULAS = "cells", "column ", "formulas"
+CELLS, FORMULAS = "cells", "formulas"
 _DATA = lazy(r"<((?:[^\s/>:\"'<=!?]+:)?)sheetData\s*>")
 _ESCAPE = lazy(r"_x([0-9A-Fa-f]{4})_")
 _TAG = r"[^>\"'/]*+(?:(?:\"[^\"]*+\"|'[^']*+'|/(?!>))[^>\"'/]*+|(?!))*+"
@@ -68,24 +68,20 @@ class Shows:
 class CellSpot(Spot):
     """The anchor of cells, with all that masking needs to read only those that change."""
 
-    apart: int = 1
-    """The number of characters between the texts of two cells."""
     rows: array[int] = field(default_factory=_numbers)
-    columns: array[int] | int = 0
-    """The column of each cell, or of all of them."""
+    columns: array[int] = field(default_factory=_numbers)
     positions: array[int] = field(default_factory=_numbers)
     """The position in the source at which each cell starts."""
 
     def locator(self) -> Cells:
-        columns = array("I", [self.columns]) if isinstance(self.columns, int) else self.columns
-        return Cells(self.label, self.places, self.rows, columns)
+        return Cells(self.label, self.places, self.rows, self.columns)
 
     def text_of(self, index: int, text: str) -> str:
         """Return the text of one cell; `text` is that of all."""
         return text[self.places[index] : self._end(index, text)]
 
     def _end(self, index: int, text: str) -> int:
-        return self.places[index + 1] - self.apart if index + 1 < len(self.places) else len(text)
+        return self.places[index + 1] - 1 if index + 1 < len(self.places) else len(text)
 
     def touched(self, edits: Iterable[Edit], text: str) -> Iterator[tuple[int, list[Edit]]]:
         """The cells that edits of the text of all touch, and the edits within what each shows."""
@@ -96,7 +92,6 @@ class CellSpot(Spot):
 
     def in_row(self, row: int) -> dict[int, int]:
         """The cells of a row by their columns."""
-        assert not isinstance(self.columns, int)
         return {self.columns[index]: index for index, each in enumerate(self.rows) if each == row}
 
 

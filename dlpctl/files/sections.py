@@ -1,0 +1,321 @@
+"""The texts of a file, and of all files within it, as sections of one text.
+
+A section is the text of one view. It is searched on its own, so that the findings are those of the
+view. Their positions are those of the text of all sections, so that they are numbers, not objects.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import compress, islice, pairwise
+from operator import add, eq, ne, sub
+from typing import TYPE_CHECKING, NamedTuple
+
+from dlpctl.detect.packed import PackedFindings
+from dlpctl.files.finding import WholePieces, scan_labelled, spelled
+from dlpctl.formats.discovery import format_named
+from dlpctl.formats.interface import BINARY
+from dlpctl.formats.source import Readable, TextFormat
+
+if TYPE_CHECKING:
+    from dlpctl.files.finding import Finder
+    from dlpctl.formats.files import Node
+    from dlpctl.formats.interface import Document, View
+    from dlpctl.types import Finding
+
+_APART = "\n"
+_LONGEST = 255
+
+
+class Section(NamedTuple):
+    """The text of one view."""
+
+    node: Node
+    number: int
+    """The number of the view among those that do not repeat others."""
+    view: View
+    start: int
+    """The position in the text of all sections."""
+
+    @property
+    def source(self) -> Readable | None:
+        """The source that the section is read from, where that is one text."""
+        number = self.view.columns.segments[0]
+        anchor = self.node.document.segments[number].anchor
+        return anchor if self.view.count == 1 and isinstance(anchor, Readable) else None
+
+    def segment_at(self, position: int) -> tuple[int, int]:
+        """Return the segment and the offset in it of a position in the text of all."""
+        offsets, segments, *_ = self.view.columns
+        at = position - self.start
+        piece = max(bisect_right(offsets, at) - 1, 0)
+        return segments[piece], max(at - offsets[piece], 0)
+
+    def location(self, position: int) -> str:
+        """Return the place of a position in the text of all, for people."""
+        return self.node.place(self.node.document, *self.segment_at(position))
+
+
+class Sections:
+    """The sections of a file, in the order of its segments."""
+
+    def __init__(self, node: Node, sections: Sequence[Section], columns: Sequence[_Columns]):
+        self.node = node
+        self.all = sections
+        self.text = _APART.join(section.view.text for section in sections)
+        self.formats = [each.document.format for each in node.walk()]
+        """The formats of the file and of those within it."""
+        self._columns = columns
+        self._starts = [section.start for section in sections]
+
+    @classmethod
+    def of(cls, node: Node) -> Sections | None:
+        """Return the sections of a file; None where several views show one text, or none does."""
+        sections: list[Section] = []
+        columns: list[_Columns] = []
+        start = 0
+        for each in node.walk():
+            document = each.document
+            if each.others or document.uninspected:
+                return None
+            shown = _shown(document)
+            repeating = [view for view in document.views if view.context and view.repeats]
+            if not _show_all_once(document, shown):
+                return None
+            base = len(sections)
+            for number, view in enumerate(shown):
+                sections.append(Section(each, number, view, start))
+                start += len(view.text) + len(_APART)
+            if repeating:
+                columns.append(_Columns(repeating, _positions(sections[base:])))
+        return cls(node, sections, columns) if sections else None
+
+    @property
+    def source(self) -> Readable | None:
+        """The source of a file that is one text without escapes; None for any other file."""
+        if len(self.all) != 1 or self.node.children:
+            return None
+        found = self.all[0].source
+        is_text = isinstance(format_named(self.node.document.format), TextFormat)
+        return found if found is not None and found.is_verbatim and is_text else None
+
+    def search(self, finder: Finder) -> PackedFindings | None:
+        """Return what is found in the sections and under the labels of columns; None where that
+        overlaps.
+        """
+        together = PackedFindings.of(())
+        for section in self.all:
+            found = _packed(section, finder)
+            if len(self.all) == 1:
+                together = found
+            else:
+                together.extend(found, section.start)
+            if self._columns and section.view.count > 1 and _crosses(section, found):
+                return None
+        more: list[Finding] = []
+        spans = _Spans(len(self.text), together) if self._columns else None
+        for columns in self._columns:
+            assert spans is not None
+            labelled = columns.search(spans, finder)
+            if labelled is None:
+                return None
+            more += labelled
+        return together.with_others(sorted(more, key=_order)) if more else together
+
+    def forget_columns(self) -> None:
+        """Free the views that only repeat others, which were searched."""
+        self._columns = ()
+        for each in self.node.walk():
+            # `Files` may give the same document again.
+            each.document = replace(each.document, views=_shown(each.document))
+
+    def at(self, position: int) -> Section:
+        """Return the section of a position."""
+        return self.all[bisect_right(self._starts, position) - 1]
+
+    def locations(self, starts: Sequence[int]) -> Iterator[str]:
+        """Yield the places of positions, which ascend, for people."""
+        for section, low, high in self.ranges(starts):
+            source = section.source
+            if source is None:
+                yield from map(section.location, starts[low:high])
+                continue
+            line_ends, line_end, location = source.line_ends, -1, ""
+            for start in starts[low:high]:
+                position = source.source_start(start - section.start)
+                if position > line_end:
+                    line = bisect_left(line_ends, position)
+                    line_end = line_ends[line] if line < len(line_ends) else len(self.text)
+                    location = section.location(start)
+                yield location
+
+    def ranges(self, starts: Sequence[int]) -> Iterator[tuple[Section, int, int]]:
+        """Yield sections with the numbers of the ascending positions that are in them."""
+        low = 0
+        while low < len(starts):
+            section = self.at(starts[low])
+            high = bisect_left(starts, section.start + len(section.view.text) + 1, low)
+            yield section, low, high
+            low = high
+
+    def repeated_places(self, found: PackedFindings) -> set[int]:
+        """Return the numbers of findings that say again what others do: one value at one place
+        may be in several segments, such as a cell and its formula.
+        """
+        by_node: dict[int, list[tuple[Section, int, int]]] = {}
+        for part in self.ranges(found.starts):
+            by_node.setdefault(id(part[0].node), []).append(part)
+        return {number for parts in by_node.values() for number in self._repeated(found, parts)}
+
+    def _repeated(
+        self, found: PackedFindings, parts: Sequence[tuple[Section, int, int]]
+    ) -> Iterator[int]:
+        """Return those of one document; only segments of the same label share places."""
+        segments = parts[0][0].node.document.segments
+        held = {
+            section.segment_at(start)[0]
+            for section, low, high in parts
+            for start in found.starts[low : high if section.view.count > 1 else low + 1]
+        }
+        labels = Counter(segments[segment].place for segment in held)
+        groups: dict[tuple[str, str], dict[int, list[int]]] = {}
+        for section, low, high in parts if len(labels) < len(held) else ():
+            for number in range(low, high):
+                start, end = found.starts[number], found.ends[number]
+                segment, _ = section.segment_at(start)
+                if labels[segments[segment].place] > 1:
+                    key = section.location(start), spelled(self.text[start:end])
+                    groups.setdefault(key, {}).setdefault(segment, []).append(number)
+        for by_segment in groups.values():
+            best = max(
+                by_segment.values(),
+                key=lambda those: (max(found.scores[number] for number in those), len(those)),
+            )
+            yield from (n for those in by_segment.values() if those is not best for n in those)
+
+
+def _shown(document: Document) -> list[View]:
+    """Return the views that do not only repeat others."""
+    return [view for view in document.views if not (view.context and view.repeats)]
+
+
+def _show_all_once(document: Document, views: Sequence[View]) -> bool:
+    """Tell whether views show every segment that holds text, in its order and only once."""
+    following = 0
+    lengths = [len(segment.text) for segment in document.segments]
+    for view in views:
+        _, segments, starts, ends = view.columns
+        if not segments or any(starts):
+            return False
+        if len(segments) > 1 and not all(before < after for before, after in pairwise(segments)):
+            return False
+        if not all(map(eq, ends, map(lengths.__getitem__, segments))):
+            return False
+        first, last = segments[0], segments[-1]
+        if first < following or any(islice(lengths, following, first)):
+            return False
+        if sum(lengths[first : last + 1]) != sum(ends):
+            return False
+        following = last + 1
+    return not any(islice(lengths, following, None))
+
+
+def _positions(sections: Sequence[Section]) -> dict[int, int]:
+    """Return the position in the text of all of each segment of a document."""
+    return {
+        segment: section.start + offset
+        for section in sections
+        for offset, segment in zip(*section.view.columns[:2], strict=True)
+    }
+
+
+def _packed(section: Section, finder: Finder) -> PackedFindings:
+    view = section.view
+    is_binary = section.node.document.format == BINARY
+    scan = finder.scan_binary if is_binary else finder.scan
+    seen = list(scan_labelled(view, WholePieces(), scan)) if view.context else scan(view.text)
+    return seen if isinstance(seen, PackedFindings) else PackedFindings.of(seen)
+
+
+def _crosses(section: Section, found: PackedFindings) -> bool:
+    """Tell whether a finding of a section is in several segments."""
+    offsets = section.view.columns.offsets
+    return any(
+        bisect_right(offsets, start) != bisect_right(offsets, end - 1)
+        for start, end in zip(found.starts, found.ends, strict=True)
+    )
+
+
+def _order(finding: Finding) -> tuple[int, float]:
+    return finding.start, -finding.score
+
+
+class _Columns(NamedTuple):
+    """The views of a document that repeat cells of its sections under their labels."""
+
+    views: Sequence[View]
+    positions: dict[int, int]
+    """The position of each segment in the text of all sections."""
+
+    def search(self, spans: _Spans, finder: Finder) -> list[Finding] | None:
+        found: list[Finding] = []
+        complete = _WholeCells(spans, self.positions)
+        for view in self.views:
+            for finding in scan_labelled(view, complete, finder.scan):
+                pieces = view.pieces_of(finding.start, finding.end)
+                if len(pieces) > 1:
+                    return None
+                for segment, start, end in pieces:
+                    at = self.positions[segment]
+                    found.append(finding._replace(start=at + start, end=at + end))
+        return found
+
+
+class _Spans:
+    """The spans of findings, which do not overlap."""
+
+    def __init__(self, size: int, found: PackedFindings) -> None:
+        self.lengths = bytearray(size)
+        self._long: dict[int, int] = {}
+        for start, end in zip(found.starts, found.ends, strict=True):
+            if end - start < _LONGEST:
+                self.lengths[start] = end - start
+            else:
+                self._long[start] = end
+
+    def holds(self, start: int, end: int) -> bool:
+        if 0 < end - start < _LONGEST:
+            return self.lengths[start] == end - start
+        return self._long.get(start) == end
+
+
+class _WholeCells(NamedTuple):
+    """The cells that are one value each."""
+
+    spans: _Spans
+    positions: dict[int, int]
+
+    def outside(self, view: View, cells: Sequence[str]) -> list[str]:
+        """Return the cells of a view, each at its place in the text, that are not one value."""
+        _, segments, starts, ends = view.columns
+        at = array("q", map(add, map(self.positions.__getitem__, segments), starts))
+        lengths = array("q", map(sub, ends, starts))
+        other = map(ne, lengths, map(self.spans.lengths.__getitem__, at))
+        holds = self.spans.holds
+        return [
+            cell
+            for cell, start, length in compress(zip(cells, at, lengths, strict=False), other)
+            if not holds(start, start + length) and not holds(start + 1, start + length - 1)
+        ]
+
+
+def search_long(node: Node, finder: Finder, least: int) -> PackedFindings | None:
+    """Return what is found in a file that is one long text; None for any other file."""
+    if len(node.data) < least:
+        return None
+    sections = Sections.of(node)
+    return None if sections is None or sections.source is None else sections.search(finder)

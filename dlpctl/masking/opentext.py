@@ -1,0 +1,306 @@
+"""The rest of a text without findings: which values may still be in it."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left, bisect_right
+from functools import cached_property
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING
+
+from dlpctl.masking.leaks import DIGITS, GROUPED, SHORTEST, SHORTEST_GROUPED, TOKEN, normal
+from dlpctl.regex import lazy
+from dlpctl.words import folded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from dlpctl.types import Finding
+
+_APART = lazy(r"[\s\-./()]*")
+_WINDOWS_APART = "\n\0\0\0\0\n"
+LONGEST = 64
+"""Characters up to which a value's first or last word is looked up as a part of longer words."""
+
+
+def words_of(value: str) -> list[str] | None:
+    """Return the words of a value; None where it may be written without any of them."""
+    words: list[str] = TOKEN.findall(normal(value))
+    size = sum(map(len, words))
+    if size < SHORTEST or (size >= LONGEST and max(len(words[0]), len(words[-1])) >= LONGEST):
+        return None
+    return words if value.isascii() or words == TOKEN.findall(folded(value)) else None
+
+
+class OpenText:
+    """The rest of a text without findings, with as much around as a value may take."""
+
+    def __init__(self, text: str, spans: Iterable[tuple[int, int]], longest: int) -> None:
+        """`spans` are those of the findings, ascending; `longest` is that of the values."""
+        self._text = text
+        self._numbers: dict[int, _Hashes] = {}
+        self._starts, self._ends = array("q"), array("q")
+        for start, end in spans:
+            if self._ends and start <= self._ends[-1]:
+                self._ends[-1] = max(self._ends[-1], end)
+            else:
+                self._starts.append(start)
+                self._ends.append(end)
+        windows = list(self._windows(longest))
+        if sum(end - start for start, end in windows) * 2 > len(text):
+            windows = [(0, len(text))]
+        self._windows_at = [start for start, _ in windows]
+        self.joined = _WINDOWS_APART.join(text[start:end] for start, end in windows)
+        lengths = (end - start + len(_WINDOWS_APART) for start, end in windows)
+        self._joined_at = list(accumulate(lengths, initial=0))
+
+    def _windows(self, longest: int) -> Iterator[tuple[int, int]]:
+        """Stretches with an open letter or digit, apart from each other."""
+        text, before = self._text, 0
+        words, before_findings, after_findings = set[str](), set[str](), set[str]()
+        blank = {""}
+        first = last = -1
+        for start, end in zip([*self._starts, len(text)], [*self._ends, len(text)], strict=True):
+            between = text[before:start]
+            if between in blank:  # as most are
+                before = end
+                continue
+            found = TOKEN.findall(text, *self._whole_words(before, start))
+            if not found:
+                blank.add(between)
+            if found:
+                words.update(found)
+                if before:
+                    after_findings.add(found[0])
+                if end > start:
+                    before_findings.add(found[-1])
+                reached = self._reach_back(before, longest)
+                if last >= reached:
+                    last = self._reach_on(start, longest)
+                else:
+                    if last >= 0:
+                        yield first, last
+                    first, last = reached, self._reach_on(start, longest)
+            before = end
+        if last >= 0:
+            yield first, last
+        self.words = _normalized(words)
+        """The words that hold an open letter or digit."""
+        self.before_findings = _normalized(before_findings)
+        self.after_findings = _normalized(after_findings)
+
+    def _whole_words(self, start: int, end: int) -> tuple[int, int]:
+        """Return a stretch with the rest of the words that it starts and ends in."""
+        text = self._text
+        if start < end:
+            if text[end - 1].isalnum():
+                while end < len(text) and text[end].isalnum():
+                    end += 1
+            if text[start].isalnum():
+                while start and text[start - 1].isalnum():
+                    start -= 1
+        return start, end
+
+    def _reach_back(self, position: int, longest: int) -> int:
+        """Return the start of what a value can take before a position."""
+        text, step = self._text, 4 * longest + 16
+        start = max(position - step, 0)
+        while start and len(TOKEN.findall(text, start, position)) <= longest // 2 + 1:
+            start = max(start - step, 0)
+        while start and text[start].isalnum() and text[start - 1].isalnum():
+            start -= 1
+        return start
+
+    def _reach_on(self, position: int, longest: int) -> int:
+        text, step = self._text, 4 * longest + 16
+        end = min(position + step, len(text))
+        while end < len(text) and len(TOKEN.findall(text, position, end)) <= longest // 2 + 1:
+            end = min(end + step, len(text))
+        while end < len(text) and text[end].isalnum() and text[end - 1].isalnum():
+            end += 1
+        return end
+
+    def span_of(self, start: int, end: int) -> tuple[int, int] | None:
+        """The place in the text of a stretch of the windows; None for one of several windows."""
+        window = bisect_right(self._joined_at, start) - 1
+        if end > self._joined_at[window + 1] - len(_WINDOWS_APART):
+            return None
+        offset = self._windows_at[window] - self._joined_at[window]
+        return start + offset, end + offset
+
+    @cached_property
+    def numbers(self) -> str:
+        """The numbers with open digits, apart from each other."""
+        return " ".join(digits for digits, _ in self._open_numbers)
+
+    @cached_property
+    def _open_numbers(self) -> list[tuple[str, list[tuple[int, int]]]]:
+        """The digits of numbers, and the ranges of those that are in no finding."""
+        found: list[tuple[str, list[tuple[int, int]]]] = []
+        for run in GROUPED.finditer(self.joined):
+            if len(run[0]) < SHORTEST_GROUPED:
+                continue
+            span = self.span_of(*run.span())
+            parts, open_parts, size = [], [], 0
+            for match in DIGITS.finditer(run[0]):
+                length = len(match[0])
+                if span is None or not self._is_covered(*(span[0] + at for at in match.span())):
+                    open_parts.append((size, size + length))
+                parts.append(match[0])
+                size += length
+            if open_parts and size >= SHORTEST_GROUPED:
+                found.append(("".join(parts), open_parts))
+        return found
+
+    def _is_covered(self, start: int, end: int) -> bool:
+        before = bisect_right(self._starts, start)
+        return before > 0 and self._ends[before - 1] >= end
+
+    def may_hold(self, value: str) -> bool:
+        """Tell whether a value may take an open letter or digit."""
+        words = words_of(value)
+        if words is None:
+            return True
+        joined = "".join(words)
+        if joined in self.words or self._may_hold_words(words):
+            return True
+        if joined.isdecimal() and len(joined) >= SHORTEST_GROUPED:
+            return joined in self._numbers_of(len(joined))
+        if len(words) < 2:
+            return False
+        first, last = words[0][::-1], words[-1]
+        ends, starts, ends_before, starts_after = self._affixes
+        return ends_before[first] or starts_after[last] or (ends[first] and starts[last])
+
+    def _may_hold_words(self, words: Sequence[str]) -> bool:
+        """Tell whether one of the words is open, and beside it what is beside it in the value."""
+        before, after = self._beside
+        last = len(words) - 1
+        for at, word in enumerate(words):
+            if (
+                word in self.words
+                and (at == 0 or before.has(word, words[at - 1], may_go_on=at == 1))
+                and (at == last or after.has(word, words[at + 1], may_go_on=at + 1 == last))
+            ):
+                return True
+        return False
+
+    @cached_property
+    def _beside(self) -> tuple[_Beside, _Beside]:
+        """The words before open words, backwards, and those after them."""
+        before, after = _Beside(backwards=True), _Beside(backwards=False)
+        for (left, left_is_open), (right, right_is_open) in pairwise(self._told_words()):
+            if right_is_open:
+                before.add(right, left)
+            if left_is_open:
+                after.add(left, right)
+        return before, after
+
+    def _told_words(self) -> Iterator[tuple[str, bool]]:
+        """Yield the words of the windows, and whether each may be open where it is."""
+        text, words = self.joined, self.words
+        if not text.isascii():  # the normal form may have others
+            for word in TOKEN.findall(normal(text)):
+                yield word, word in words
+            return
+        for match in TOKEN.finditer(text.lower()):
+            word = match[0]
+            span = self.span_of(*match.span()) if word in words else None
+            yield word, span is not None and not self._is_covered(*span)
+
+    def _numbers_of(self, length: int) -> _Hashes:
+        """Return all numbers of a length that take an open digit."""
+        known = self._numbers.get(length)
+        if known is None:
+            cuts = [
+                (digits, range(max(first - length + 1, 0), min(last, len(digits) - length + 1)))
+                for digits, parts in self._open_numbers
+                for first, last in parts
+            ]
+            known = self._numbers[length] = _Hashes(
+                sum(map(len, (some for _, some in cuts))),
+                (digits[at : at + length] for digits, some in cuts for at in some),
+            )
+        return known
+
+    @cached_property
+    def _affixes(self) -> list[_Starts]:
+        """The words for which values may be a part; backwards where it is the end."""
+        ends, ends_before = (
+            [word[::-1] for word in each] for each in (self.words, self.before_findings)
+        )
+        return [_Starts(each) for each in (ends, self.words, ends_before, self.after_findings)]
+
+    def uncovered(self, found: Iterable[Finding]) -> list[Finding]:
+        """Return the longest of `found` at each place that findings do not cover together."""
+        kept: list[Finding] = []
+        for each in sorted(found, key=lambda finding: (finding.start, -finding.end, finding.type)):
+            if not (kept and kept[-1].end >= each.end) and not self._covers(each.start, each.end):
+                kept.append(each)
+        return kept
+
+    def _covers(self, start: int, end: int) -> bool:
+        first = max(bisect_right(self._starts, start) - 1, 0)
+        if first < len(self._ends) and self._ends[first] <= start:
+            first += 1
+        last = bisect_left(self._starts, end)
+        if first >= last:
+            return False
+        ends = [start, *self._ends[first:last]]
+        starts = [*self._starts[first:last], end]
+        # Between a card number and a phone number is nothing, though the last digit of one and the
+        # other may be a third.
+        return all(
+            _APART.fullmatch(self._text[before:after])
+            for before, after in zip(ends, starts, strict=True)
+        )
+
+
+def _normalized(words: Iterable[str]) -> frozenset[str]:
+    return frozenset(filter(None, normal("\n".join(words)).split("\n")))
+
+
+class _Hashes:
+    """Texts by their hashes: few others seem to be among them."""
+
+    def __init__(self, count: int, texts: Iterable[str]) -> None:
+        self._mask = (1 << (32 * count).bit_length()) - 1
+        self._marks = bytearray(self._mask + 1)
+        for text in texts:
+            self._marks[hash(text) & self._mask] = 1
+
+    def __contains__(self, text: str) -> bool:
+        return self._marks[hash(text) & self._mask] == 1
+
+
+class _Beside:
+    """The words on one side of open words."""
+
+    def __init__(self, *, backwards: bool) -> None:
+        self._step = -1 if backwards else 1
+        self._words: dict[str, set[str]] = {}
+        self._starts: dict[str, _Starts] = {}
+
+    def add(self, word: str, other: str) -> None:
+        self._words.setdefault(word, set()).add(other[:: self._step])
+
+    def has(self, word: str, other: str, *, may_go_on: bool) -> bool:
+        """Tell whether another word is beside a word; it may go on at its far end."""
+        found = self._words.get(word, ())
+        if not may_go_on or not found:
+            return other[:: self._step] in found
+        if word not in self._starts:
+            self._starts[word] = _Starts(found)
+        return self._starts[word][other[:: self._step]]
+
+
+class _Starts(dict[str, bool]):
+    """Tells of a text whether one of the words starts so."""
+
+    def __init__(self, words: Iterable[str]) -> None:
+        self._words = sorted(words)
+
+    def __missing__(self, start: str) -> bool:
+        at = bisect_left(self._words, start)
+        found = self[start] = at < len(self._words) and self._words[at].startswith(start)
+        return found
