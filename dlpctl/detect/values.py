@@ -1,0 +1,169 @@
+"""Many short values under one label, such as the cells of a column: what `Detector.scan` finds in
+each, `label: value`, for a fraction of the time.
+
+One pass over all of them tells which values may hold anything. Only these are judged, each by
+itself, so that no value is ever evidence for or against its neighbour.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate, chain
+from typing import TYPE_CHECKING
+
+from dlpctl.detect.confirm.code_density import SHORT
+from dlpctl.detect.derived.texts import openings
+from dlpctl.detect.engine import encode
+from dlpctl.regex import lazy
+from dlpctl.types import Finding
+
+if TYPE_CHECKING:
+    from dlpctl.detect.automaton.first_pass import Hits
+    from dlpctl.detect.engine import Detector
+    from dlpctl.detect.resolve import Candidate
+
+_TOGETHER = 1 << 18
+"""Bytes of values that are passed over at once."""
+_LONGEST_LABEL = 80
+_UNNAMED = "value"
+_NOTHING: Sequence[Finding] = ()
+_new = tuple.__new__
+_NEEDS_END = lazy(r"[^|(:]\$|\\[zZ]")
+_CLASS_OR_ESCAPE = lazy(r"\[\^?\]?(?:\\.|[^\]])*\]|\\[^zZ]")
+_NEVER_AT_END = lazy(r"\(\?[a-zA-Z]*m|(?:\(\?[a-zA-Z]+\))?(?:\^|\\A)")
+
+
+def label_before(header: str) -> str:
+    """Return what is read before each value below a header."""
+    return f"{' '.join(header.split())[:_LONGEST_LABEL] or _UNNAMED}: "
+
+
+def scan_value(detector: Detector, header: str, value: str, min_score: float) -> Sequence[Finding]:
+    """Return the findings in a value below a header, as positions in the value."""
+    label = label_before(header)
+    return _within(detector.scan(label + value, min_score), len(label))
+
+
+def scan_values(
+    detector: Detector, header: str, values: Sequence[str], min_score: float
+) -> Iterator[Sequence[Finding]]:
+    """Yield what `scan_value` does for each of the values, in their order."""
+    scanner = _ValueScanner(detector, label_before(header), min_score)
+    first, size = 0, 0
+    for number, value in enumerate(values, start=1):
+        size += len(value) + len(scanner.label)
+        if size >= _TOGETHER or number == len(values):
+            yield from scanner.scan(values[first:number])
+            first, size = number, 0
+
+
+class _ValueScanner:
+    """The scan of values below one label."""
+
+    def __init__(self, detector: Detector, label: str, min_score: float) -> None:
+        self.label = label
+        self._detector = detector
+        self._min_score = min_score
+        self._size = len(label)
+        self._ending = _patterns_of_ends(detector)
+
+    def scan(self, values: Sequence[str]) -> Iterator[Sequence[Finding]]:
+        """Yield the findings in values that are passed over together."""
+        detector = self._detector
+        texts = [self.label + value for value in values]
+        data = encode("\n".join([*texts, ""]))
+        lengths = map(len, texts if data.isascii() else map(encode, texts))
+        ends = list(accumulate(map((1).__add__, lengths)))
+        hits = self._hits(data, ends)
+        tagged = set(_numbers(ends, detector.triggers(data)))
+        opened = self._opened(data, ends, texts)
+        found: dict[int, Sequence[Finding]] = {}
+        for number in {*hits, *tagged, *opened}:
+            text = texts[number]
+            of_value = hits.get(number)
+            if self._is_plain(text, opened=number in opened):
+                findings = self._judged(text, of_value or {}, is_tagged=number in tagged)
+            elif of_value or number in tagged or number in opened:
+                findings = detector.scan(text, self._min_score)
+            if findings:
+                found[number] = _within(findings, self._size)
+        for number in range(len(values)):
+            yield found.get(number, _NOTHING)
+
+    def _is_plain(self, text: str, *, opened: bool) -> bool:
+        """Return whether nothing is derived from a value, and all types are looked for."""
+        detector = self._detector
+        if detector._selected is not None or len(text) >= SHORT or "\n" in text:
+            return False
+        return not opened or not detector.derived(encode(text))
+
+    def _judged(self, text: str, hits: Hits, *, is_tagged: bool) -> Sequence[Finding]:
+        """Return the findings of patterns that may match, and the names and addresses."""
+        detector, min_score = self._detector, self._min_score
+        data = encode(text)
+        candidates: list[Candidate] = []
+        for index, ends in hits.items():
+            candidates += detector._confirm(index, data, ends, min_score, None)
+        tagged = detector.tagged(data, min_score) if is_tagged else ()
+        if not candidates and not tagged:
+            return _NOTHING
+        if tagged or len(candidates) > 1:
+            candidates = detector.resolved(data, candidates, tagged)
+        return detector.findings(candidates, data if len(data) != len(text) else None)
+
+    def _hits(self, data: bytes, ends: Sequence[int]) -> dict[int, Hits]:
+        """Return the hits of the patterns that count, by value, as places in its text."""
+        by_value: dict[int, Hits] = {}
+        starts = [0, *ends]
+        selected = self._detector._selected
+        for index, places in self._detector.first_pass.hits(data).items():
+            if selected is None or index in selected:
+                for place in places:
+                    number = bisect_left(ends, place)
+                    last = ends[number] - 1
+                    here = (place if place < last else last) - starts[number]
+                    by_value.setdefault(number, {}).setdefault(index, []).append(here)
+        for index in self._ending:
+            if selected is None or index in selected:
+                for number, end in enumerate(ends):
+                    hits = by_value.setdefault(number, {}).setdefault(index, [])
+                    hits.append(end - 1 - starts[number])
+        return by_value
+
+    def _opened(self, data: bytes, ends: Sequence[int], texts: Sequence[str]) -> set[int]:
+        """Return the values from which something may be derived, or that are long."""
+        opened: set[int] = set()
+        for start, end in chain.from_iterable(openings(data)):
+            opened.update(range(bisect_left(ends, start + 1), bisect_left(ends, end) + 1))
+        opened.update(
+            number
+            for number, text in enumerate(texts)
+            if len(text) >= SHORT or "\n" in text or "\\" in text or "&" in text
+        )
+        return opened
+
+
+def _numbers(ends: Sequence[int], places: Iterable[int]) -> Iterator[int]:
+    """Return the numbers of the values that places are in."""
+    for place in places:
+        yield bisect_left(ends, place)
+
+
+def _patterns_of_ends(detector: Detector) -> list[int]:
+    """Return the patterns that match at the end of a text alone: a line end is none for them."""
+    return [
+        index
+        for index, pattern in enumerate(detector.patterns)
+        if _NEEDS_END.search(_CLASS_OR_ESCAPE.sub("x", pattern.regex))
+        and not _NEVER_AT_END.match(pattern.regex)
+    ]
+
+
+def _within(findings: Iterable[Finding], start: int) -> Sequence[Finding]:
+    """Return the parts of findings that are in a value which starts after its label."""
+    return [
+        _new(Finding, (name, category, max(first - start, 0), last - start, *others))
+        for name, category, first, last, *others in findings
+        if last > start
+    ]
