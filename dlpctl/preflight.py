@@ -21,13 +21,7 @@ from dlpctl.policy.selectors import parse_destination
 from dlpctl.policy.summary import summarize
 from dlpctl.text_report import Report as Report
 from dlpctl.text_report import detections, written_now
-from dlpctl.types import (
-    IN_BINARIES,
-    Action,
-    Decision,
-    Destination,
-    Finding,
-)
+from dlpctl.types import IN_BINARIES, Action, Decision, Destination, Finding
 
 if TYPE_CHECKING:
     from datetime import date

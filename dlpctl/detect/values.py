@@ -75,16 +75,16 @@ class _ValueScanner:
         data = encode("\n".join([*texts, ""]))
         lengths = map(len, texts if data.isascii() else map(encode, texts))
         ends = list(accumulate(map((1).__add__, lengths)))
-        hits = self._hits(data, ends)
+        matching = self._matching(data, ends)
         tagged = set(_numbers(ends, detector.triggers(data)))
         opened = self._opened(data, ends, texts)
         found: dict[int, Sequence[Finding]] = {}
-        for number in {*hits, *tagged, *opened}:
+        for number in {*matching, *tagged, *opened}:
             text = texts[number]
-            of_value = hits.get(number)
             if self._is_plain(text, opened=number in opened):
-                findings = self._judged(text, of_value or {}, is_tagged=number in tagged)
-            elif of_value or number in tagged or number in opened:
+                patterns = matching.get(number, {})
+                findings = self._judged(text, patterns, is_tagged=number in tagged)
+            else:
                 findings = detector.scan(text, self._min_score)
             if findings:
                 found[number] = _within(findings, self._size)
@@ -98,12 +98,12 @@ class _ValueScanner:
             return False
         return not opened or not detector.derived(encode(text))
 
-    def _judged(self, text: str, hits: Hits, *, is_tagged: bool) -> Sequence[Finding]:
+    def _judged(self, text: str, patterns: Hits, *, is_tagged: bool) -> Sequence[Finding]:
         """Return the findings of patterns that may match, and the names and addresses."""
         detector, min_score = self._detector, self._min_score
         data = encode(text)
         candidates: list[Candidate] = []
-        for index, ends in hits.items():
+        for index, ends in patterns.items():
             candidates += detector._confirm(index, data, ends, min_score, None)
         tagged = detector.tagged(data, min_score) if is_tagged else ()
         if not candidates and not tagged:
@@ -112,23 +112,22 @@ class _ValueScanner:
             candidates = detector.resolved(data, candidates, tagged)
         return detector.findings(candidates, data if len(data) != len(text) else None)
 
-    def _hits(self, data: bytes, ends: Sequence[int]) -> dict[int, Hits]:
-        """Return the hits of the patterns that count, by value, as places in its text."""
+    def _matching(self, data: bytes, ends: Sequence[int]) -> dict[int, Hits]:
+        """Return the patterns that may match in each value, with the ends in its text."""
         by_value: dict[int, Hits] = {}
         starts = [0, *ends]
         selected = self._detector._selected
-        for index, places in self._detector.first_pass.hits(data).items():
+        for index, found in self._detector.first_pass.hits(data).items():
             if selected is None or index in selected:
-                for place in places:
-                    number = bisect_left(ends, place)
-                    last = ends[number] - 1
-                    here = (place if place < last else last) - starts[number]
-                    by_value.setdefault(number, {}).setdefault(index, []).append(here)
+                for position in found:
+                    number = bisect_left(ends, position)
+                    end = min(position, ends[number] - 1) - starts[number]
+                    by_value.setdefault(number, {}).setdefault(index, []).append(end)
         for index in self._ending:
             if selected is None or index in selected:
                 for number, end in enumerate(ends):
-                    hits = by_value.setdefault(number, {}).setdefault(index, [])
-                    hits.append(end - 1 - starts[number])
+                    of_value = by_value.setdefault(number, {}).setdefault(index, [])
+                    of_value.append(end - 1 - starts[number])
         return by_value
 
     def _opened(self, data: bytes, ends: Sequence[int], texts: Sequence[str]) -> set[int]:
@@ -144,10 +143,10 @@ class _ValueScanner:
         return opened
 
 
-def _numbers(ends: Sequence[int], places: Iterable[int]) -> Iterator[int]:
-    """Return the numbers of the values that places are in."""
-    for place in places:
-        yield bisect_left(ends, place)
+def _numbers(ends: Sequence[int], positions: Iterable[int]) -> Iterator[int]:
+    """Return the numbers of the values that positions are in."""
+    for position in positions:
+        yield bisect_left(ends, position)
 
 
 def _patterns_of_ends(detector: Detector) -> list[int]:

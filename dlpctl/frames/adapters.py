@@ -112,7 +112,10 @@ class PandasFrame(ArrowFrame):
 
         frame = table.to_frame() if isinstance(table, pandas.Series) else table
         self._columns = {
-            **{("index", number): frame.index.get_level_values(number) for number in range(frame.index.nlevels)},
+            **{
+                ("index", number): frame.index.get_level_values(number)
+                for number in range(frame.index.nlevels)
+            },
             **{("column", number): frame.iloc[:, number] for number in range(frame.shape[1])},
         }
         arrays: list[Any] = []
@@ -127,7 +130,7 @@ class PandasFrame(ArrowFrame):
         import pyarrow
 
         try:
-            if column.dtype == object and any(map(_is_too_deep, column)):
+            if getattr(column.dtype, "kind", "") == "O" and any(map(_is_too_deep, column)):
                 raise RecursionError
             return pyarrow.array(column, from_pandas=True)
         except (pyarrow.ArrowException, TypeError, ValueError, OverflowError, RecursionError):
@@ -177,7 +180,7 @@ def _in_pandas(new: Any, old: Any, column: Any) -> Any:
     dtype = column.dtype
     if isinstance(dtype, pandas.CategoricalDtype):
         return pandas.Categorical(new.cast(new.type.value_type).to_pylist(), ordered=dtype.ordered)
-    if dtype == object:  # of which only what was replaced changes
+    if dtype.kind == "O":  # of which only what was replaced changes
         same = compute.coalesce(compute.equal(*_comparable(new, old)), new.is_null())
         values = [
             kept if is_same else made
@@ -188,7 +191,9 @@ def _in_pandas(new: Any, old: Any, column: Any) -> Any:
         return pandas.array(values, dtype=dtype)
     if new.null_count and isinstance(dtype.type(), numpy.integer):  # which has no null
         dtype = f"{dtype}".replace("int", "Int").replace("u", "U")
-    return pandas.array(new.to_pylist() if pyarrow.types.is_integer(new.type) else new.to_pandas(), dtype=dtype)
+    return pandas.array(
+        new.to_pylist() if pyarrow.types.is_integer(new.type) else new.to_pandas(), dtype=dtype
+    )
 
 
 def _comparable(new: Any, old: Any) -> tuple[Any, Any]:

@@ -104,9 +104,9 @@ class Tally:
         return rewrite_batch(batch, self)
 
     def texts(
-        self, place: str, header: str, texts: Sequence[str], counts: Sequence[int]
+        self, path: str, header: str, texts: Sequence[str], counts: Sequence[int]
     ) -> Mapping[int, str]:
-        column = self._column(place)
+        column = self._column(path)
         column.values += sum(counts)
         replaced: dict[int, str] = {}
         for number, judgement in enumerate(self._judge(header, texts)):
@@ -117,11 +117,11 @@ class Tally:
                     replaced[number] = judgement.masked
         return replaced
 
-    def uninspected(self, place: str, reason: str) -> None:
-        self._column(place).uninspected = reason
+    def uninspected(self, path: str, reason: str) -> None:
+        self._column(path).uninspected = reason
 
-    def _column(self, place: str) -> ColumnReport:
-        return self._columns.setdefault(place, ColumnReport(place))
+    def _column(self, path: str) -> ColumnReport:
+        return self._columns.setdefault(path, ColumnReport(path))
 
 
 class TableMasker:
@@ -177,7 +177,7 @@ class TableMasker:
 
     @property
     def classification(self) -> Classification:
-        """What was in the tables that were masked so far."""
+        """The columns of the tables that were masked so far."""
         return self._tally.classification
 
     def mask(self, table: Any) -> Any:
@@ -207,9 +207,7 @@ class TableMasker:
                 self._tally.add_schema(schema)
             yield self._masked_batch(batch)
 
-    def _masked(
-        self, schema: Schema, batches: Iterable[RecordBatch]
-    ) -> Iterator[RecordBatch]:
+    def _masked(self, schema: Schema, batches: Iterable[RecordBatch]) -> Iterator[RecordBatch]:
         self._tally.add_schema(schema)
         return map(self._masked_batch, batches)
 

@@ -11,22 +11,21 @@ from dlpctl.types import Destination
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from duckdb import DuckDBPyConnection
     from pyarrow import Array, ChunkedArray
 
 _APART = ", "
 
 
 def register(
-    connection: DuckDBPyConnection,
+    connection: Any,
     destination: Destination | str = Destination.AI_TOOL,
     policy: Any = None,
     **options: Any,
 ) -> None:
     """Add `dlp_mask(value, header)` and `dlp_types(value, header)` to a connection.
 
-    `dlp_mask` replaces what the policy masks or blocks; `dlp_types` names the types that were found,
-    and is null where nothing was. Further options are those of `mask`.
+    `dlp_mask` replaces what the policy masks or blocks; `dlp_types` names the types of what was
+    found, and is null where nothing was. Further options are those of `mask`.
     """
     masker = TableMasker(destination, policy, **options)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from dlpctl.detect.values import scan_values
 from dlpctl.errors import StillExposedError
-from dlpctl.masking.apply import mask_text
+from dlpctl.masking.apply import Masked, mask_text
 from dlpctl.masking.leaks import Value, find_leaks
 from dlpctl.types import Action
 
@@ -80,24 +80,20 @@ class ValueMasker:
     ) -> tuple[tuple[str, ...], str | None]:
         """Return the types of what counts in a value, and its masked text if there is one."""
         ruled = self._checker.ruling(value, findings).ruled
-        hidden = [one for one in ruled if one.verdict.action is not Action.ALLOW]
-        types = _types(one.finding for one in ruled)
+        hidden = [each for each in ruled if each.verdict.action is not Action.ALLOW]
+        types = _types(each.finding for each in ruled)
         if not hidden:
             return types, None
-        operators = (
+        operators: Sequence[Masked] = (
             list(self._checker.operators(hidden))
             if turn < _KEEPING_SHAPE
-            else [(one.finding, "redact") for one in hidden]
+            else [(each.finding, "redact") for each in hidden]
         )
         text = mask_text(value, operators, self._masker)
         first = hidden[0].finding
-        if len(hidden) > 1 or first.end - first.start < len(value):
-            exposed = [
-                Value(one.finding.type, one.finding.category, value[one.finding.start : one.finding.end])
-                for one in hidden
-            ]
-            if find_leaks(text, exposed):
-                text = mask_text(value, [(_widest(first, value), "redact")], self._masker)
+        is_complete = len(hidden) == 1 and first.end - first.start == len(value)
+        if not is_complete and find_leaks(text, [_value(each.finding, value) for each in hidden]):
+            text = mask_text(value, [(_widest(first, value), "redact")], self._masker)
         return types, text
 
     def _verified(self, header: str, masked: dict[int, str]) -> dict[int, str]:
@@ -147,7 +143,11 @@ class Remembering:
 
 
 def _types(findings: Iterable[Finding]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(one.type for one in findings))
+    return tuple(dict.fromkeys(finding.type for finding in findings))
+
+
+def _value(finding: Finding, value: str) -> Value:
+    return Value(finding.type, finding.category, value[finding.start : finding.end])
 
 
 def _widest(finding: Finding, value: str) -> Finding:

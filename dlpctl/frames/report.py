@@ -1,4 +1,4 @@
-"""What the columns of a table are, without any of their values."""
+"""The report on a table: what its columns are, without any of their values."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ColumnReport:
     found: Counter[str] = field(default_factory=Counter)
     """The number of values with a finding, by type."""
     uninspected: str = ""
-    """Why some of the column could not be read; empty if all of it was."""
+    """The reason why some of the column could not be read; empty if all of it was."""
 
     @property
     def shares(self) -> Mapping[str, float]:
@@ -49,7 +49,7 @@ class ColumnReport:
 
 @dataclass(slots=True)
 class Classification:
-    """What each column of a table is."""
+    """The reports on the columns of a table."""
 
     rows: int
     columns: Sequence[ColumnReport]

@@ -3,8 +3,8 @@
     python tests/bench/frames.py [--json] [--short] [--rows N] [--presidio PYTHON]
 
 A column of short strings: of ten values seven are clean, and one each is a mail address, a card
-number and a social security number. `repeated` has each sensitive value ten times, as a table of
-orders has its customers; `distinct` has each once. `value by value` is `Detector.scan` called for
+number and a social security number. `repeated` has each value ten times, as a table of orders has
+its customers; `distinct` has each once. `value by value` is `Detector.scan` called for
 each value, which masks nothing. Seconds are those of the processor; DuckDB and Spark are measured
 by the clock, on one thread. `--presidio` names a Python with presidio-structured, which is given
 the same rows, without a model for names.
@@ -29,10 +29,10 @@ from dlpctl.detect.validators.checksums import luhn_checks
 ROWS = 1_000_000
 SAMPLE = 3_000
 PRESIDIO_ROWS = 10_000
-WORDS = (
-    "order shipped pending blue green widget invoice paid note checked delivered return large"
-    " small metal wood table chair"
-).split()
+WORDS = [
+    *("order", "shipped", "pending", "blue", "green", "widget", "invoice", "paid", "note"),
+    *("checked", "delivered", "return", "large", "small", "metal", "wood", "table", "chair"),
+]
 PRESIDIO = """
 import json, sys, time
 import pandas, spacy
@@ -77,11 +77,8 @@ def column(rows: int, repetitions: int) -> list[str]:
         area = source.randint(1, 665)
         return f"{area:03d}-{source.randint(1, 99):02d}-{source.randint(1, 9999):04d}"
 
-    sensitive = [
-        make() for make in (email, card, ssn) for _ in range(-(-rows // (10 * repetitions)))
-    ]
-    values = (sensitive * repetitions)[: rows * 3 // 10]
-    values += [clean() for _ in range(rows - len(values))]
+    makers = (email, card, ssn, *[clean] * 7)
+    values = [makers[number % 10]() for number in range(rows // repetitions)] * repetitions
     source.shuffle(values)
     return values
 
@@ -117,7 +114,12 @@ def adapters(values: list[str]) -> dict[str, float]:
     table = pyarrow.table({"note": values})
     frames.mask(table.slice(0, 1000), "VENDOR")
     plain = measured(lambda: frames.mask(table, "VENDOR"), clock)
-    for name, make in (("pandas", _pandas), ("polars", _polars), ("duckdb", _duckdb), ("spark", _spark)):
+    for name, make in (
+        ("pandas", _pandas),
+        ("polars", _polars),
+        ("duckdb", _duckdb),
+        ("spark", _spark),
+    ):
         try:
             work = make(table)
         except ImportError:
@@ -174,7 +176,11 @@ def _spark(table: Any) -> Callable[[], object]:
 
 def presidio(values: list[str], python: str) -> dict[str, float]:
     ran = subprocess.run(
-        [python, "-c", PRESIDIO], input=json.dumps(values), capture_output=True, text=True, check=True
+        [python, "-c", PRESIDIO],
+        input=json.dumps(values),
+        capture_output=True,
+        text=True,
+        check=True,
     )
     table = pyarrow.table({"note": values})
     own = measured(lambda: frames.mask(table, "VENDOR"))

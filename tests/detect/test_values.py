@@ -54,7 +54,9 @@ def test_any_values_are_judged_as_by_themselves(
 ) -> None:
     part = st.one_of(
         st.sampled_from(examples),
-        st.sampled_from(["John", "Smith, Anna", "742 Evergreen Terrace", "SSN", "0x", "a,b\n", "&quot;"]),
+        st.sampled_from(
+            ["John", "Smith, Anna", "742 Evergreen Terrace", "SSN", "0x", "a,b\n", "&quot;"]
+        ),
         st.text(max_size=40),
         st.text("0123456789-. @/\\\"'=:,;abcdefABCDEF\n", max_size=30),
     )

@@ -66,7 +66,9 @@ def test_pandas_with_cyclic_and_foreign_values(library: Detector) -> None:
     cyclic.append(cyclic)
     for values in ([cyclic], [object()], [1, {"a": {1, 2}}]):
         frame = pandas.DataFrame({"odd": pandas.Series(values, dtype=object), "mail": MAIL})
-        with pytest.raises(CannotMaskError, match=r"'odd' was not inspected: values of mixed types"):
+        with pytest.raises(
+            CannotMaskError, match=r"'odd' was not inspected: values of mixed types"
+        ):
             masked(library, frame)
         kept = masked(library, frame, on_uninspected="warn")
         assert kept["odd"][0] is values[0]

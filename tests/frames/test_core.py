@@ -46,7 +46,9 @@ def test_columns_are_classified_by_the_share_of_their_values(library: Detector) 
 
 
 def test_a_header_tells_what_its_values_are(library: Detector) -> None:
-    table = pa.table({"birth_date": [datetime.date(1980, 4, 5)], "due": [datetime.date(1980, 4, 5)]})
+    table = pa.table(
+        {"birth_date": [datetime.date(1980, 4, 5)], "due": [datetime.date(1980, 4, 5)]}
+    )
     found = frames.classify(table, detector=library)
     assert (found["birth_date"].type, found["due"].type) == ("DATE_OF_BIRTH", None)
 
@@ -60,7 +62,9 @@ def test_a_header_tells_what_its_values_are(library: Detector) -> None:
         pa.array([MAIL.encode(), None, b"fine"]),
         pa.array([MAIL.encode(), None, b"fine"], pa.binary_view()),
         pa.array([MAIL, None, "fine", MAIL]).dictionary_encode(),
-        pa.array(["fine", MAIL, OTHER, None]).dictionary_encode().cast(pa.dictionary(pa.int8(), pa.string())),
+        pa.array(["fine", MAIL, OTHER, None])
+        .dictionary_encode()
+        .cast(pa.dictionary(pa.int8(), pa.string())),
         pa.array([{"mail": MAIL, "n": 1}, None, {"mail": None, "n": 2}]),
         pa.array([[MAIL, "a"], None, [], [None, OTHER]]),
         pa.array([[MAIL, "a"], None, []], pa.large_list(pa.large_string())),
@@ -174,7 +178,9 @@ def test_names_of_columns_that_hold_values_block_without_showing_them(
     mask: Mask, library: Detector
 ) -> None:
     for table in (pa.table({MAIL: [1]}), pa.table({"c": [{MAIL: 1}]})):
-        with pytest.raises(StillExposedError, match=r"the name of column \d holds a value of EMAIL") as found:
+        with pytest.raises(
+            StillExposedError, match=r"the name of column \d holds a value of EMAIL"
+        ) as found:
             mask(table)
         assert MAIL not in str(found.value)
         assert frames.classify(table, detector=library).sensitive[0].found == {"EMAIL": 1}
