@@ -149,6 +149,15 @@ def test_tokens_of_a_vault_are_the_same_in_every_table(mask: Mask) -> None:
     assert second == ["ask <EMAIL_1>"]
 
 
+def test_short_numbers_are_encrypted_by_the_vault(mask: Mask) -> None:
+    vault = TokenStore()
+    table = pa.table({"zip_code": ["90210", "90210"], "card": [CARD, "none"]})
+    masked = mask(table, operator="encrypt", key=KEY, vault=vault)
+    assert masked["zip_code"].to_pylist() == ["<POSTAL_CODE_1>"] * 2
+    assert masked["card"][0].as_py() != CARD
+    assert len(masked["card"][0].as_py()) == len(CARD)
+
+
 def test_what_cannot_be_read_blocks_or_is_reported(mask: Mask, library: Detector) -> None:
     table = pa.table({"mail": [MAIL], "photo": [b"\xff\xd8\xff\xe0"]})
     with pytest.raises(CannotMaskError, match=r"'photo' was not inspected: binary data"):
