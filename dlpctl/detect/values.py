@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 from dlpctl.detect.confirm.code_density import SHORT
 from dlpctl.detect.derived.texts import openings
 from dlpctl.detect.engine import encode
-from dlpctl.regex import lazy
 from dlpctl.types import Finding
 
 if TYPE_CHECKING:
@@ -29,9 +28,6 @@ _LONGEST_LABEL = 80
 _UNNAMED = "value"
 _NOTHING: Sequence[Finding] = ()
 _new = tuple.__new__
-_NEEDS_END = lazy(r"[^|(:]\$|\\[zZ]")
-_CLASS_OR_ESCAPE = lazy(r"\[\^?\]?(?:\\.|[^\]])*\]|\\[^zZ]")
-_NEVER_AT_END = lazy(r"\(\?[a-zA-Z]*m|(?:\(\?[a-zA-Z]+\))?(?:\^|\\A)")
 
 
 def label_before(header: str) -> str:
@@ -66,7 +62,6 @@ class _ValueScanner:
         self._detector = detector
         self._min_score = min_score
         self._size = len(label)
-        self._ending = _patterns_of_ends(detector)
 
     def scan(self, values: Sequence[str]) -> Iterator[Sequence[Finding]]:
         """Yield the findings in values that are passed over together."""
@@ -123,7 +118,7 @@ class _ValueScanner:
                     number = bisect_left(ends, position)
                     end = min(position, ends[number] - 1) - starts[number]
                     by_value.setdefault(number, {}).setdefault(index, []).append(end)
-        for index in self._ending:
+        for index in self._detector.first_pass.ending:
             if selected is None or index in selected:
                 for number, end in enumerate(ends):
                     of_value = by_value.setdefault(number, {}).setdefault(index, [])
@@ -147,16 +142,6 @@ def _numbers(ends: Sequence[int], positions: Iterable[int]) -> Iterator[int]:
     """Return the numbers of the values that positions are in."""
     for position in positions:
         yield bisect_left(ends, position)
-
-
-def _patterns_of_ends(detector: Detector) -> list[int]:
-    """Return the patterns that match at the end of a text alone: a line end is none for them."""
-    return [
-        index
-        for index, pattern in enumerate(detector.patterns)
-        if _NEEDS_END.search(_CLASS_OR_ESCAPE.sub("x", pattern.regex))
-        and not _NEVER_AT_END.match(pattern.regex)
-    ]
 
 
 def _within(findings: Iterable[Finding], start: int) -> Sequence[Finding]:
