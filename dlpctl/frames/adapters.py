@@ -111,11 +111,9 @@ class PandasFrame(ArrowFrame):
         import pyarrow
 
         frame = table.to_frame() if isinstance(table, pandas.Series) else table
+        levels = 0 if isinstance(frame.index, pandas.RangeIndex) else frame.index.nlevels
         self._columns = {
-            **{
-                ("index", number): frame.index.get_level_values(number)
-                for number in range(frame.index.nlevels)
-            },
+            **{("index", level): frame.index.get_level_values(level) for level in range(levels)},
             **{("column", number): frame.iloc[:, number] for number in range(frame.shape[1])},
         }
         arrays: list[Any] = []
@@ -130,7 +128,7 @@ class PandasFrame(ArrowFrame):
         import pyarrow
 
         try:
-            if getattr(column.dtype, "kind", "") == "O" and any(map(_is_too_deep, column)):
+            if column.dtype == "object" and any(map(_is_too_deep, column)):
                 raise RecursionError
             return pyarrow.array(column, from_pandas=True)
         except (pyarrow.ArrowException, TypeError, ValueError, OverflowError, RecursionError):
@@ -180,7 +178,7 @@ def _in_pandas(new: Any, old: Any, column: Any) -> Any:
     dtype = column.dtype
     if isinstance(dtype, pandas.CategoricalDtype):
         return pandas.Categorical(new.cast(new.type.value_type).to_pylist(), ordered=dtype.ordered)
-    if dtype.kind == "O":  # of which only what was replaced changes
+    if dtype == "object":  # of which only what was replaced changes
         same = compute.coalesce(compute.equal(*_comparable(new, old)), new.is_null())
         values = [
             kept if is_same else made
