@@ -315,3 +315,11 @@ def field_names(fields: Iterable[Any]) -> Iterator[str]:
         if types.is_nested(field.type):
             children = (field.type.field(number) for number in range(field.type.num_fields))
             yield from field_names(children)
+
+
+def metadata_texts(schema: Any) -> Iterator[str]:
+    """Yield the keys and values that a schema and its columns hold besides their names."""
+    for holder in (schema, *schema):
+        for key, value in (holder.metadata or {}).items():
+            yield key.decode("utf-8", "replace")
+            yield value.decode("utf-8", "replace")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from dlpctl.arrow import field_names, rewrite, rewrite_batch
+from dlpctl.arrow import field_names, metadata_texts, rewrite, rewrite_batch
 from dlpctl.errors import CannotMaskError, StillExposedError
 from dlpctl.frames.adapters import opened
 from dlpctl.frames.judging import CLEAN, Classifier, Judge, Remembering, ValueMasker
@@ -86,16 +86,17 @@ class Tally:
         return Classification(self._rows, list(self._columns.values()))
 
     def add_schema(self, schema: Schema) -> None:
-        """Judge the names of columns, which may hold values themselves."""
-        for number, name in enumerate(field_names(schema), start=1):
-            (judgement,) = self._judge("name", [name])
+        """Judge the names and the metadata of columns, which may hold values themselves."""
+        names = [(f"name of column {at}", name) for at, name in enumerate(field_names(schema), 1)]
+        for path, text in (*names, *(("metadata", text) for text in metadata_texts(schema))):
+            (judgement,) = self._judge("name", [text])
             if judgement.types:
-                column = self._column(f"name of column {number}")
-                column.values = 1
+                column = self._column(path)
+                column.values += 1
                 column.found.update(judgement.types)
             if judgement.masked is not None:
                 raise StillExposedError(
-                    f"the name of column {number} holds a value of {judgement.types[0]}: rename it"
+                    f"the {path} holds a value of {judgement.types[0]}: change or remove it"
                 )
 
     def add(self, batch: RecordBatch) -> RecordBatch:

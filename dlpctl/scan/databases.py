@@ -108,6 +108,7 @@ class DatabaseScan:
         self._summary.files += 1
         for column in columns:
             yield from self._column(shown, column, database.values(schema, table, column, key))
+            database.roll_back()  # no transaction is open for longer than a column takes
 
     def _column(
         self, shown: str, column: str, pages: Iterator[Sequence[Any]]
@@ -190,7 +191,7 @@ class _Database:
         self._sql = sqlalchemy
 
     def roll_back(self) -> None:
-        """Go on after an error, with which a transaction ends."""
+        """End the transaction, in which nothing was written; the next query begins another."""
         self._connection.rollback()
 
     def tables(self) -> Iterator[tuple[str | None, str]]:

@@ -195,6 +195,17 @@ def test_names_of_columns_that_hold_values_block_without_showing_them(
         assert frames.classify(table, detector=library).sensitive[0].found == {"EMAIL": 1}
 
 
+def test_metadata_that_holds_values_blocks(mask: Mask) -> None:
+    pandas = pytest.importorskip("pandas")
+    table = pa.Table.from_pandas(pandas.DataFrame({"mail": [MAIL]}, index=["a"]))
+    assert mask(table).schema.metadata == table.schema.metadata
+    noted = table.replace_schema_metadata({"owner": MAIL})
+    field = pa.schema([pa.field("n", pa.int8(), metadata={"owner": MAIL})])
+    for each in (noted, pa.table({"n": [1]}, schema=field)):
+        with pytest.raises(StillExposedError, match="the metadata holds a value of EMAIL"):
+            mask(each)
+
+
 def test_what_is_no_table_is_refused(mask: Mask) -> None:
     with pytest.raises(UsageError, match="a str is no table"):
         mask("text")
