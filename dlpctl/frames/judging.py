@@ -21,7 +21,9 @@ _ROUNDS = 6
 """The most times that a value is masked again for what it still shows."""
 _KEEPING_SHAPE = 2
 """The rounds after which what still shows is replaced by its type alone."""
-_MOST_REMEMBERED = 1 << 17
+_MOST_REMEMBERED = 1 << 24
+"""Characters of the values that are remembered, each of which costs some more."""
+_COST = 100
 
 
 class Judgement(NamedTuple):
@@ -124,22 +126,29 @@ class Remembering:
     def __init__(self, judge: Judge) -> None:
         self._judge = judge
         self._known: dict[str, dict[str, Judgement]] = {}
+        self._size = 0
 
     def __call__(self, header: str, values: Sequence[str], /) -> Sequence[Judgement]:
-        known = self._known.setdefault(header, {})
+        known = self._known.get(header, {})
         remembered = list(map(known.get, values))
         new = [value for value, judged in zip(values, remembered, strict=True) if judged is None]
         if not new:
             return remembered  # type: ignore[return-value]  # none of them is missing
         found = self._judge(header, new)
-        if len(known) + len(new) > _MOST_REMEMBERED:
-            known.clear()
-        if len(new) <= _MOST_REMEMBERED:
-            known.update(zip(new, found, strict=True))
+        self._remember(header, new, found)
         if len(new) == len(values):
             return found
         following = iter(found)
         return [next(following) if judged is None else judged for judged in remembered]
+
+    def _remember(self, header: str, values: Sequence[str], found: Sequence[Judgement]) -> None:
+        size = sum(map(len, values)) + _COST * len(values)
+        if self._size + size > _MOST_REMEMBERED:
+            self._known.clear()
+            self._size = 0
+        if size <= _MOST_REMEMBERED:
+            self._known.setdefault(header, {}).update(zip(values, found, strict=True))
+            self._size += size
 
 
 def _types(findings: Iterable[Finding]) -> tuple[str, ...]:
