@@ -119,11 +119,12 @@ def _judged(
 
     encoded = array.dictionary_encode()
     texts = encoded.dictionary.to_pylist()
-    counts = [0] * len(texts)
-    counted = compute.value_counts(encoded.indices.drop_null())
-    numbers, sums = counted.field("values").to_pylist(), counted.field("counts").to_pylist()
-    for number, count in zip(numbers, sums, strict=True):
-        counts[number] = count
+    counts = [1] * len(texts)
+    if len(texts) + array.null_count < len(array):
+        counted = compute.value_counts(encoded.indices.drop_null())
+        numbers, sums = counted.field("values").to_pylist(), counted.field("counts").to_pylist()
+        for number, count in zip(numbers, sums, strict=True):
+            counts[number] = count
     return encoded, texts, visitor.texts(path, header, texts, counts) if texts else {}
 
 

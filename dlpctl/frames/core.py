@@ -109,13 +109,14 @@ class Tally:
     ) -> Mapping[int, str]:
         column = self._column(path)
         column.values += sum(counts)
+        judged = self._judge(header, texts)
         replaced: dict[int, str] = {}
-        for number, judgement in enumerate(self._judge(header, texts)):
-            if judgement is not CLEAN:
-                for name in judgement.types:
-                    column.found[name] += counts[number]
-                if judgement.masked is not None:
-                    replaced[number] = judgement.masked
+        for number in [at for at, judgement in enumerate(judged) if judgement is not CLEAN]:
+            types, masked = judged[number]
+            for name in types:
+                column.found[name] += counts[number]
+            if masked is not None:
+                replaced[number] = masked
         return replaced
 
     def uninspected(self, path: str, reason: str) -> None:
