@@ -80,7 +80,11 @@ def scan(request: ScanRequest, *more: Report, defaults: Defaults = USUAL) -> int
         keys, known = accepted.acceptance(request.baseline, request.destination)
         progress = Progress(None if request.quiet else sys.stderr)
         run = _scan(session, request, max_size, wanted, keys, known, progress)
-        found = _found(session, run, request, wanted, known)
+        found = (
+            _from_git(run, request)
+            if request.of_git
+            else _from_paths(session, run, request, wanted, known)
+        )
         deliveries = _deliveries(session, request, wanted, files)
         stopped = _deliver(found, run.summary, deliveries, more, progress)
         if stopped is None:
@@ -154,13 +158,10 @@ def _scan(
     )
 
 
-def _found(
+def _from_paths(
     session: Session, run: Scan, request: ScanRequest, wanted: Search, known: Acceptance | None
 ) -> Generator[Result | Skip]:
-    """Yield what is found in git, or in files and databases."""
-    if request.of_git:
-        yield from _from_git(run, request)
-        return
+    """Yield what is found in files, and then in databases."""
     paths = request.paths or [USUAL_PATH]
     addresses = [path for path in paths if _ADDRESS.match(path)]
     if files := [path for path in paths if path not in addresses]:
