@@ -11,6 +11,7 @@ from dlpctl.detect import blocks
 from dlpctl.detect.engine import Detector, encode
 from dlpctl.detect.entities.taggers import TAGGED
 from dlpctl.detect.patterns.catalogue import labels as type_labels
+from dlpctl.detect.values import scan_values
 from dlpctl.masking.already_masked import is_already_masked
 from dlpctl.masking.apply import mask_text
 from dlpctl.masking.operators import DEFAULT_OPERATOR, Masker, check_operator
@@ -20,13 +21,7 @@ from dlpctl.policy.selectors import parse_destination
 from dlpctl.policy.summary import summarize
 from dlpctl.text_report import Report as Report
 from dlpctl.text_report import detections, written_now
-from dlpctl.types import (
-    IN_BINARIES,
-    Action,
-    Decision,
-    Destination,
-    Finding,
-)
+from dlpctl.types import IN_BINARIES, Action, Decision, Destination, Finding
 
 if TYPE_CHECKING:
     from datetime import date
@@ -219,6 +214,10 @@ class Checker:
     def scan(self, text: str) -> Sequence[Finding]:
         """Find values in a text, down to the lowest score that matters to the policy."""
         return blocks.scan(self._detector, text, self._min_score)
+
+    def scan_values(self, header: str, values: Sequence[str]) -> Iterator[Sequence[Finding]]:
+        """Find values in the cells of a column, each by itself after the header."""
+        return scan_values(self._detector, header, values, self._min_score)
 
     def possible(self, text: str) -> int:
         """Return the number of findings that only high sensitivity counts; -1 in a long text."""

@@ -47,6 +47,7 @@ CLEAN, INCOMPLETE, BELOW, FOUND = 0, 1, 10, 20
 HUMAN, JSONL, HTML = "human", "jsonl", "html"
 USUAL_PATH = "."
 _MOST_LINES = 1_000
+_ADDRESS = lazy(r"(?:postgresql|mysql|mariadb|sqlite|duckdb)://")
 _SIZE = lazy(r"(\d+(?:\.\d+)?)\s*([kmgtKMGT]?)[iI]?[bB]?")
 _UNITS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
 
@@ -80,7 +81,9 @@ def scan(request: ScanRequest, *more: Report, defaults: Defaults = USUAL) -> int
         progress = Progress(None if request.quiet else sys.stderr)
         run = _scan(session, request, max_size, wanted, keys, known, progress)
         found = (
-            _from_git(run, request) if request.of_git else run.files(request.paths or [USUAL_PATH])
+            _from_git(run, request)
+            if request.of_git
+            else _from_paths(session, run, request, wanted, known)
         )
         deliveries = _deliveries(session, request, wanted, files)
         stopped = _deliver(found, run.summary, deliveries, more, progress)
@@ -90,7 +93,7 @@ def scan(request: ScanRequest, *more: Report, defaults: Defaults = USUAL) -> int
     print_gaps(wanted.detector)
     counts = run.summary.findings or run.summary.possible
     if request.form == HUMAN and not (request.quiet or counts or request.of_git):
-        for path in (request.paths or ())[:1]:
+        for path in [path for path in request.paths or () if not _ADDRESS.match(path)][:1]:
             print_hint(wanted.detector, path)
     if problem := stopped or failure_of(deliveries):
         raise problem
@@ -153,6 +156,27 @@ def _scan(
         limits=session.config.limits,
         on_step=progress,
     )
+
+
+def _from_paths(
+    session: Session, run: Scan, request: ScanRequest, wanted: Search, known: Acceptance | None
+) -> Generator[Result | Skip]:
+    """Yield what is found in files, and then in databases."""
+    paths = request.paths or [USUAL_PATH]
+    addresses = [path for path in paths if _ADDRESS.match(path)]
+    if files := [path for path in paths if path not in addresses]:
+        yield from run.files(files)
+    if addresses:
+        from dlpctl.scan.databases import DatabaseScan
+
+        yield from DatabaseScan(
+            wanted.detector,
+            wanted.min_score,
+            session.allow_list(),
+            run.selection,
+            run.summary,
+            known.accepts if known else None,
+        ).scan(addresses)
 
 
 def _from_git(run: Scan, request: ScanRequest) -> Generator[Result | Skip]:
@@ -242,13 +266,21 @@ def _about(request: ScanRequest, wanted: Search) -> list[tuple[str, str]]:
 
     paths = request.paths or [USUAL_PATH]
     rows = [
-        ("Scanned", ", ".join(str(Path(path).absolute()) for path in paths)),
+        ("Scanned", ", ".join(map(_named, paths))),
         ("On", f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"),
         ("Commit", _commit(Path(paths[0]))),
         ("Looked only for", wanted.limits),
         ("By", f"dlpctl {__version__}"),
     ]
     return [(name, text) for name, text in rows if text]
+
+
+def _named(path: str) -> str:
+    """Return a path in full, or the address of a database without user and password."""
+    if _ADDRESS.match(path):
+        scheme, _, rest = path.partition("://")
+        return f"{scheme}://{rest.rpartition('@')[2].partition('?')[0]}"
+    return str(Path(path).absolute())
 
 
 def _commit(path: Path) -> str:

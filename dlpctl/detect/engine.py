@@ -254,6 +254,12 @@ class Detector:
             return []
         return self._taggers.candidates(data, min_score, known)
 
+    def triggers(self, data: bytes) -> Iterable[int]:
+        """Return the ends of what may be parts of names and addresses in short texts."""
+        if self._taggers is None or not self._wants_tagged:
+            return ()
+        return self._taggers.triggers(data)
+
     def resolved(
         self, data: bytes, candidates: list[Candidate], tagged: Sequence[Candidate]
     ) -> list[Candidate]:

@@ -53,7 +53,7 @@ def replacements(
 ) -> list[Replacement]:
     """Return disjoint replacements in order; one that holds a `forbidden` value is redacted."""
     spans = resolve(masked)
-    if any(span.operator == "token" for span in spans):
+    if any(span.operator in ("token", "encrypt") for span in spans):
         masker.tokens.avoid(_between(text, spans))
     written: list[Replacement] = []
     for start, end, type_name, category, operator in spans:

@@ -13,6 +13,11 @@ SHORTEST = 6
 """Fewer digits could be tried one by one; the standard wants a million possibilities."""
 
 
+def is_encryptable(value: str) -> bool:
+    """Return whether a value has no letters, and enough digits."""
+    return len(_DIGIT.findall(value)) >= SHORTEST and not _OTHER_LETTER_OR_DIGIT.search(value)
+
+
 class DigitCipher:
     """Encrypts the digits of a value and leaves its separators; the detection type is the tweak."""
 
@@ -29,8 +34,8 @@ class DigitCipher:
         return self._changed(type_name, value, self._cipher.decrypt)
 
     def _changed(self, type_name: str, value: str, change: Callable[..., str]) -> str | None:
-        digits = "".join(_DIGIT.findall(value))
-        if len(digits) < SHORTEST or _OTHER_LETTER_OR_DIGIT.search(value):
+        if not is_encryptable(value):
             return None
+        digits = "".join(_DIGIT.findall(value))
         changed = iter(change(digits, tweak=type_name.encode()))
         return _DIGIT.sub(lambda _: next(changed), value)

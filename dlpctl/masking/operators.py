@@ -62,15 +62,19 @@ class Masker:
     """Applies operators; keep one for a document, so that equal values stay equal."""
 
     def __init__(self, key: bytes | None = None, tokens: TokenStore | None = None) -> None:
-        """The `key` is for hash, surrogate and encrypt; None for `tokens` is a new store."""
+        """The `key` is for hash, surrogate and encrypt; None for `tokens` is a new store.
+
+        With `tokens`, encrypt gives a token for what has too few digits to be encrypted.
+        """
         self._key = key
+        self._has_vault = tokens is not None
         self.tokens = TokenStore() if tokens is None else tokens
         self._made: dict[tuple[str, str, str], str] = {}
         self._operators: dict[str, Callable[[str, Category, str], str]] = {}
 
     def replacement(self, operator: str, type_name: str, category: Category, value: str) -> str:
         """Return the replacement; raise `MaskingError` for an unknown operator or a missing key."""
-        if operator == "token":
+        if operator == "token" or (operator == "encrypt" and self._is_too_short(value)):
             # The store remembers; a second memory would outlive tokens that a failed transaction
             # takes back.
             return self.tokens.token(type_name, value)
@@ -84,6 +88,11 @@ class Masker:
                 self._made.clear()
             made = self._made[known] = apply(type_name, category, value)
         return made
+
+    def _is_too_short(self, value: str) -> bool:
+        from dlpctl.masking.fpe import is_encryptable
+
+        return self._has_vault and not is_encryptable(value)
 
     def forget(self) -> None:
         """Forget what was made, which the same value becomes again."""

@@ -65,7 +65,7 @@ class Scan:
         """`accepts` tells known findings, e.g. by a baseline; `on_step` is called now and then."""
         self.summary = Summary()
         self._examiner = examiner
-        self._selection = selection
+        self.selection = selection
         self._archives = archives
         self._jobs = jobs or usual_jobs()
         self._accepts = accepts
@@ -76,13 +76,13 @@ class Scan:
 
     def files(self, names: Sequence[str]) -> Generator[Result | Skip]:
         """Yield the findings in files and folders; `-` is stdin."""
-        return self._run(_file_batches(_walked_and_stdin(names, self._selection)), None)
+        return self._run(_file_batches(_walked_and_stdin(names, self.selection)), None)
 
     def blobs(
         self, repository: Repository, blobs: Iterable[Blob | Skip]
     ) -> Generator[Result | Skip]:
         """Yield the findings in git; a history gives each once, with the commit that added it."""
-        yield from self._run(_blob_batches(blobs, self._selection), repository)
+        yield from self._run(_blob_batches(blobs, self.selection), repository)
         if self._repeated:
             self.summary.notes.append(
                 f"{self._repeated:,} findings in later contents are repetitions;"
@@ -99,7 +99,7 @@ class Scan:
             return Reader(
                 self._examiner,
                 archives=self._archives,
-                max_size=self._selection.max_size,
+                max_size=self.selection.max_size,
                 limits=self._limits,
                 contents=repository.contents if repository is not None else None,
             )

@@ -51,6 +51,12 @@ def test_engine(figures: Callable[..., Any]) -> None:
     assert "memory" in measured
 
 
+def test_frames(figures: Callable[..., Any]) -> None:
+    measured = figures("frames.py")
+    assert measured["repeated"]["distinct"] < measured["distinct"]["distinct"]
+    assert measured["repeated"]["ratio"] > measured["distinct"]["ratio"] > 0
+
+
 def test_cold_start(figures: Callable[..., Any], home: Path) -> None:
     assert figures("cold_start.py", "--home", str(home))["ratio"] > 1
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
 from dlpctl.detect.automaton.anchors import Surroundings, character_start
+from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
     import hyperscan
@@ -21,6 +23,10 @@ _CLOSE = 16
 """Bytes after an anchor in which others are dropped: dumps of numbers have one at nearly every
 byte.
 """
+_NEEDS_END = lazy(r"[^|(:]\$|\\[zZ]")
+_CLASS_OR_ESCAPE = lazy(r"\[\^?\]?(?:\\.|[^\]])*\]|\\[^zZ]")
+_ELSEWHERE = lazy(r"\(\?[a-zA-Z]*m|(?:\(\?[a-zA-Z]+\))?(?:\^|\\A)")
+"""The start of regexes that match before line ends, too, or only from the start of a text."""
 
 Hits = dict[int, list[int]]
 """Pattern index to the ends of its hits, ascending."""
@@ -47,6 +53,17 @@ class FirstPass:
 
     def __len__(self) -> int:
         return self._firsts[-1]
+
+    @cached_property
+    def ending(self) -> list[int]:
+        """The patterns that match at the end of a text alone, and before no line end."""
+        patterns = (pattern for each in self.sets for pattern in each.patterns)
+        return [
+            index
+            for index, pattern in enumerate(patterns)
+            if _NEEDS_END.search(_CLASS_OR_ESCAPE.sub("x", pattern.regex))
+            and not _ELSEWHERE.match(pattern.regex)
+        ]
 
     def holding(self, selected: frozenset[int]) -> frozenset[int]:
         """Return the sets that hold some of the patterns."""

@@ -34,14 +34,14 @@ def derived_texts(
 
     `table` is the one whose rows the text starts with, and `words` name sensitive columns.
     """
-    runs, headers = _openings(data)
+    runs, headers = openings(data)
     texts: list[DerivedText] = []
     if escaped := EscapedText.of(data):
         texts.append(escaped)
     if runs and (decoded := DecodedText.of(data, runs)):
         texts.append(decoded)
         # Text that was encoded twice.
-        deeper, _ = _openings(decoded.data)
+        deeper, _ = openings(decoded.data)
         if deeper and (inner := DecodedText.of(decoded.data, deeper, decoded)):
             texts.append(inner)
     if joins_lines:
@@ -53,7 +53,7 @@ def derived_texts(
     return texts
 
 
-def _openings(data: bytes) -> tuple[Spans, Spans]:
+def openings(data: bytes) -> tuple[Spans, Spans]:
     """Return the spans of runs and of headers, which may start within each other."""
     search, _ = _regex(_EITHER)
     runs: Spans = []

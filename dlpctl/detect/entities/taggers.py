@@ -103,6 +103,10 @@ class Taggers:
         """Whether the tagger could be loaded; if not, `problem` says why."""
         return self._tagger is not None
 
+    def triggers(self, data: bytes) -> list[int]:
+        """Return the ends of triggers, without which a text that is no code has no candidates."""
+        return [end for _, end in self._in_prose.hits(data)]
+
     def candidates(
         self, data: bytes, min_score: float, known: Known | None = None
     ) -> list[Candidate]:

@@ -1,0 +1,323 @@
+"""Scan databases: every table and column, in a session that can only read, without their values.
+
+A column is read in pages by the primary key, or else as a stream. Its distinct values are judged
+below its name, as those of a table in memory.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from dlpctl.detect.values import scan_values
+from dlpctl.errors import InputError, UsageError
+from dlpctl.scan.results import Result, Skip, Summary, Why
+
+if TYPE_CHECKING:
+    from dlpctl.detect.allow import AllowList
+    from dlpctl.detect.engine import Detector
+    from dlpctl.scan.walk import Selection
+    from dlpctl.types import Finding
+
+DRIVERS = {
+    "postgresql": "postgresql+psycopg",
+    "mysql": "mysql+pymysql",
+    "mariadb": "mariadb+pymysql",
+    "sqlite": "sqlite",
+    "duckdb": "duckdb",
+}
+"""The schemes of databases, and the drivers that read them."""
+_SYSTEM = frozenset(
+    (
+        *("information_schema", "pg_catalog", "mysql", "performance_schema", "sys"),
+        *("system.information_schema", "system.main", "temp.main"),
+    )
+)
+_PAGE = 10_000
+_LONGEST = 1 << 24
+_OF_DATA = "22"
+"""The class of SQL states whose messages quote data."""
+_STRICT = "SET SESSION TRANSACTION READ ONLY"
+
+
+class _Found(NamedTuple):
+    """The findings of one pattern in a column."""
+
+    finding: Finding
+    values: int
+    score: float
+
+
+class DatabaseScan:
+    """Scans databases into the summary of a scan, in which tables count as files."""
+
+    def __init__(
+        self,
+        detector: Detector,
+        min_score: float,
+        allow: AllowList,
+        selection: Selection,
+        summary: Summary,
+        accepts: Callable[[Result], bool] | None = None,
+    ) -> None:
+        self._detector = detector
+        self._min_score = min_score
+        self._allow = allow.acceptor("")
+        self._selection = selection
+        self._summary = summary
+        self._accepts = accepts
+
+    def scan(self, urls: Sequence[str]) -> Iterator[Result | Skip]:
+        """Yield a finding for each type of each column, and what was not read."""
+        self._summary.partial = True
+        for url in urls:
+            for result in self._database(url):
+                if isinstance(result, Skip):
+                    self._summary.skip(result)
+                elif self._accepts is not None and self._accepts(result):
+                    self._summary.accepted += 1
+                    continue
+                else:
+                    self._summary.add(result)
+                yield result
+        self._summary.partial = False
+
+    def _database(self, url: str) -> Iterator[Result | Skip]:
+        with _opened(url) as database:
+            for schema, table in database.tables():
+                name = f"{schema}.{table}" if schema else table
+                shown = f"{database.name}/{name}"
+                if why := self._selection.why_not_blob(name.replace(".", "/")):
+                    yield Skip(shown, why)
+                    continue
+                try:
+                    yield from self._table(database, shown, schema, table)
+                except database.problems as problem:
+                    database.roll_back()
+                    yield Skip(shown, Why.UNREADABLE, _reason(problem))
+
+    def _table(
+        self, database: _Database, shown: str, schema: str | None, table: str
+    ) -> Iterator[Result | Skip]:
+        columns, key = database.columns(schema, table)
+        self._summary.files += 1
+        for column in columns:
+            yield from self._column(shown, column, database.values(schema, table, column, key))
+            database.roll_back()  # no transaction is open for longer than a column takes
+
+    def _column(
+        self, shown: str, column: str, pages: Iterator[Sequence[Any]]
+    ) -> Iterator[Result | Skip]:
+        values = 0
+        found: dict[str, _Found] = {}
+        unread: Counter[str] = Counter()
+        for page in pages:
+            texts: Counter[str] = Counter()
+            for value in page:
+                text, reason = _text_of(value)
+                if reason:
+                    unread[reason] += 1
+                elif text is not None:
+                    texts[text] += 1
+            values += len(page)
+            self._summary.bytes += sum(map(len, texts))
+            self._judge(column, texts, found)
+        for each in found.values():
+            yield self._result(shown, column, each, values)
+        for reason, count in unread.items():
+            noun = "value" if count == 1 else "values"
+            yield Skip(shown, Why.UNINSPECTED, f"column {column}: {count:,} {noun}: {reason}")
+
+    def _judge(self, column: str, texts: Counter[str], found: dict[str, _Found]) -> None:
+        values = list(texts)
+        judged = scan_values(self._detector, column, values, self._min_score)
+        for value, findings in zip(values, judged, strict=True):
+            seen: dict[str, Finding] = {}
+            for finding in findings:
+                exact = value[finding.start : finding.end]
+                if self._allow is None or not self._allow(finding, exact):
+                    seen.setdefault(finding.pattern_id, finding)
+            for name, finding in seen.items():
+                known = found.get(name) or _Found(finding, 0, 0.0)
+                count = known.values + texts[value]
+                found[name] = known._replace(values=count, score=max(known.score, finding.score))
+
+    def _result(self, shown: str, column: str, each: _Found, values: int) -> Result:
+        name = each.finding.pattern_id
+        identity = sha256(f"{shown}\0{column}\0{name}".encode("utf-8", "replace"))
+        return Result(
+            *(shown, 1, 1, 1, 1, 0, 0),
+            *(each.finding.type, each.finding.category.value, each.score, name),
+            self._detector.label(name),
+            None,
+            identity.hexdigest()[:32],
+            inner=f"{column}: {each.values:,} of {values:,} values",
+        )
+
+
+def _text_of(value: Any) -> tuple[str | None, str]:
+    """Return a value as text, or why it has none."""
+    if value is None or isinstance(value, bool):
+        return None, ""
+    if isinstance(value, bytes | bytearray | memoryview):
+        try:
+            value = bytes(value).decode()
+        except UnicodeDecodeError:
+            return None, "binary data"
+    if isinstance(value, dict | list | tuple | set):
+        try:
+            value = json.dumps(value, ensure_ascii=False, default=str)
+        except (ValueError, RecursionError):
+            return None, "it nests too deep"
+    text = value if isinstance(value, str) else str(value)
+    return (text, "") if len(text) <= _LONGEST else (None, "longer than 16 MB")
+
+
+class _Database:
+    """A connection, which can only read."""
+
+    def __init__(self, name: str, connection: Any) -> None:
+        import sqlalchemy
+
+        self.name = name
+        self.problems = (sqlalchemy.exc.SQLAlchemyError, UnicodeDecodeError)
+        self._connection = connection
+        self._dialect = connection.dialect.name
+        self._sql = sqlalchemy
+
+    def roll_back(self) -> None:
+        """End the transaction, in which nothing was written; the next query begins another."""
+        self._connection.rollback()
+
+    def tables(self) -> Iterator[tuple[str | None, str]]:
+        """Yield the tables with their schemas."""
+        inspector = self._sql.inspect(self._connection)
+        is_sqlite = self._dialect == "sqlite"
+        schemas = [None] if is_sqlite else sorted(inspector.get_schema_names())
+        chosen = self._connection.engine.url.database
+        if self._dialect in ("mysql", "mariadb") and chosen:
+            schemas = [chosen]
+        for schema in schemas:
+            if schema in _SYSTEM or (schema or "").startswith("pg_"):
+                continue
+            for table in sorted(inspector.get_table_names(schema)):
+                yield schema, table
+
+    def columns(self, schema: str | None, table: str) -> tuple[list[str], list[str]]:
+        """Return the columns of a table, and those of its primary key."""
+        if self._dialect == "duckdb":  # has no catalogue of PostgreSQL to reflect completely
+            rows = self._select(self._sql.column("*", is_literal=True), schema, table).limit(0)
+            return list(self._connection.execute(rows).keys()), []
+        inspector = self._sql.inspect(self._connection)
+        columns = [column["name"] for column in inspector.get_columns(table, schema)]
+        return columns, inspector.get_pk_constraint(table, schema)["constrained_columns"]
+
+    def _select(self, what: Any, schema: str | None, table: str) -> Any:
+        named = self._sql.table(table, schema=schema)
+        return self._sql.select(what).select_from(named)
+
+    def values(
+        self, schema: str | None, table: str, column: str, key: Sequence[str]
+    ) -> Iterator[Sequence[Any]]:
+        """Yield the values of a column in pages."""
+        sql = self._sql
+        wanted = sql.column(column)
+        if not key:
+            rows = self._connection.execution_options(stream_results=True, yield_per=_PAGE).execute(
+                self._select(wanted, schema, table)
+            )
+            yield from (page for page in rows.scalars().partitions(_PAGE))
+            return
+        keys = [sql.column(name) for name in key]
+        query = self._select(wanted, schema, table).add_columns(*keys).order_by(*keys).limit(_PAGE)
+        last: tuple[Any, ...] | None = None
+        while True:
+            page = query
+            if last is not None:
+                after = sql.tuple_(*keys) > sql.tuple_(*map(sql.literal, last))
+                after = keys[0] > last[0] if len(keys) == 1 else after
+                page = query.where(after)
+            rows = self._connection.execute(page).all()
+            yield [row[0] for row in rows]
+            if len(rows) < _PAGE:
+                return
+            last = tuple(rows[-1][1:])
+
+
+@contextmanager
+def _opened(address: str) -> Iterator[_Database]:
+    """Connect, so that nothing can be written; raise `InputError` where that fails."""
+    try:
+        import sqlalchemy
+        from sqlalchemy.pool import NullPool
+    except ImportError:
+        raise UsageError(
+            "databases are read with SQLAlchemy: pip install 'dlpctl[databases]'"
+        ) from None
+    try:
+        given = sqlalchemy.engine.make_url(address)
+    except (sqlalchemy.exc.ArgumentError, ValueError):
+        raise UsageError("a database has an address such as postgresql://HOST/NAME") from None
+    parts = given.drivername, None, None, given.host, given.port, given.database
+    name = sqlalchemy.engine.URL.create(*parts).render_as_string().rstrip("/")
+    url = given.set(drivername=DRIVERS[given.drivername])
+    try:
+        url, arguments = _read_only(url)
+        engine = sqlalchemy.create_engine(
+            url, connect_args=arguments, poolclass=NullPool, hide_parameters=True
+        )
+        connection = engine.connect()
+    except (ImportError, sqlalchemy.exc.NoSuchModuleError):
+        raise UsageError(
+            f"{name}: its driver is not installed: pip install 'dlpctl[databases]'"
+        ) from None
+    except sqlalchemy.exc.SQLAlchemyError as problem:
+        raise InputError(f"{name}: cannot connect: {_reason(problem)}") from None
+    with connection:
+        if connection.dialect.name == "postgresql":
+            connection = connection.execution_options(postgresql_readonly=True)
+        elif connection.dialect.name == "sqlite":
+            # Text that is not UTF-8 is read all the same; the driver's error would quote it.
+            driver: Any = connection.connection.driver_connection
+            driver.text_factory = _decoded
+        elif connection.dialect.name in ("mysql", "mariadb"):
+            connection.exec_driver_sql(_STRICT)
+            connection.rollback()
+        try:
+            yield _Database(name, connection)
+        except sqlalchemy.exc.SQLAlchemyError as problem:
+            raise InputError(f"{name}: cannot be read: {_reason(problem)}") from None
+
+
+def _decoded(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace")
+
+
+def _read_only(url: Any) -> tuple[Any, dict[str, Any]]:
+    """Return the address of a database that is opened for reading, and the driver's arguments."""
+    scheme = url.drivername
+    if scheme not in ("sqlite", "duckdb"):
+        return url, {"connect_timeout": 20}
+    file = Path(url.database or "")
+    if not file.is_file():
+        raise InputError(f"{scheme}:///{url.database or ''}: there is no such database file")
+    if scheme == "duckdb":
+        return url, {"read_only": True}
+    query = {"mode": "ro", "uri": "true"}
+    return url.set(database=file.absolute().as_uri(), query=query), {}
+
+
+def _reason(problem: BaseException) -> str:
+    """Return why a driver failed: its first line, unless that may quote a value of a table."""
+    original = getattr(problem, "orig", None) or problem
+    state = getattr(original, "sqlstate", None)
+    if isinstance(original, UnicodeDecodeError) or str(state or "").startswith(_OF_DATA):
+        return f"{type(original).__name__} in its data"
+    diagnosis = getattr(getattr(original, "diag", None), "message_primary", None)
+    lines = str(diagnosis or original).strip().splitlines() or [type(original).__name__]
+    return lines[0][:200]

@@ -1,0 +1,186 @@
+"""Databases are scanned by schema, table and column: read-only, and without their values."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("sqlalchemy")
+
+MAIL = "jane.doe@northwind.org"
+OTHER = "omar.khan@northwind.org"
+Scan = Callable[..., tuple[int, dict[str, Any], str]]
+
+
+@pytest.fixture
+def scan(dlpctl: Callable[..., Any]) -> Scan:
+    def call(*arguments: str) -> tuple[int, dict[str, Any], str]:
+        ran = dlpctl("scan", *arguments, "--format", "json")
+        shown = ran.out + ran.err
+        assert MAIL not in shown
+        assert OTHER not in shown
+        start = ran.out.find("{")
+        return ran.status, json.loads(ran.out[start:]) if start >= 0 else {}, shown
+
+    return call
+
+
+def places(report: dict[str, Any]) -> list[tuple[str, str, str]]:
+    """Return the table, the column with its counts, and the type of each finding."""
+    return [
+        (one["file"].rpartition("/")[2], one["place"], one["type"]) for one in report["findings"]
+    ]
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    file = tmp_path / "shop.db"
+    with sqlite3.connect(file) as connection:
+        connection.execute(
+            "CREATE TABLE people (id INTEGER PRIMARY KEY, mail TEXT, note, photo BLOB)"
+        )
+        connection.execute("CREATE TABLE log (line TEXT)")
+        connection.execute("CREATE TABLE grades (a TEXT, b INT, v TEXT, PRIMARY KEY (a, b))")
+        connection.executemany(
+            "INSERT INTO people (mail, note) VALUES (?, ?)",
+            [(MAIL, 1), (OTHER, f"ask {MAIL}"), (None, b"plain bytes")],
+        )
+        connection.execute("INSERT INTO people (photo) VALUES (?)", (b"\xff\xd8\xff",))
+        connection.execute("INSERT INTO log VALUES (?)", (f"sent to {MAIL}",))
+        connection.execute("INSERT INTO log VALUES (CAST(? AS TEXT))", (MAIL.encode() + b" \xff",))
+        connection.executemany(
+            "INSERT INTO grades VALUES (?, ?, ?)",
+            [
+                (f"k{number % 7}", number, MAIL if number == 24_999 else "x")
+                for number in range(25_000)
+            ],
+        )
+    connection.close()
+    return file
+
+
+def test_sqlite(scan: Scan, shop: Path) -> None:
+    before = shop.read_bytes()
+    status, report, _ = scan(f"sqlite:///{shop}", "--verbose")
+    assert status == 20
+    assert sorted(places(report)) == [
+        ("grades", "v: 1 of 25,000 values", "EMAIL"),
+        ("log", "line: 2 of 2 values", "EMAIL"),
+        ("people", "mail: 2 of 4 values", "EMAIL"),
+        ("people", "note: 1 of 4 values", "EMAIL"),
+    ]
+    assert all(one["sample"] is None for one in report["findings"])
+    assert [one["detail"] for one in report["skipped"]] == ["column photo: 1 value: binary data"]
+    assert report["summary"]["files"] == 3
+    assert shop.read_bytes() == before
+    assert [file.name for file in shop.parent.glob("shop*")] == ["shop.db"]
+
+
+def test_tables_are_included_excluded_and_accepted(scan: Scan, shop: Path) -> None:
+    _, report, _ = scan(f"sqlite:///{shop}", "--include", "people", "--types", "EMAIL")
+    assert {table for table, _, _ in places(report)} == {"people"}
+    _, report, _ = scan(f"sqlite:///{shop}", "--exclude", "people", "--exclude", "grades")
+    assert {table for table, _, _ in places(report)} == {"log"}
+
+
+def test_files_and_databases_are_scanned_together(scan: Scan, shop: Path, tmp_path: Path) -> None:
+    note = tmp_path / "note.txt"
+    note.write_text(MAIL)
+    status, report, _ = scan(str(note), f"sqlite:///{shop}")
+    assert status == 20
+    assert report["summary"]["files"] == 4
+
+
+def test_what_is_no_database_is_an_error(scan: Scan, tmp_path: Path) -> None:
+    missing = tmp_path / "missing.db"
+    status, _, shown = scan(f"sqlite:///{missing}")
+    assert (status, missing.exists()) == (1, False)
+    assert "there is no such database file" in shown
+    damaged = tmp_path / "damaged.db"
+    damaged.write_bytes(b"no database" * 1000)
+    status, _, shown = scan(f"sqlite:///{damaged}")
+    assert status == 1
+    assert "file is not a database" in shown
+    status, _, shown = scan("postgresql://jane:hunter2secret@127.0.0.1:1/shop")
+    assert status == 1
+    assert "postgresql://127.0.0.1:1/shop: cannot connect" in shown
+    assert "hunter2secret" not in shown
+
+
+def test_duckdb(scan: Scan, tmp_path: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    pytest.importorskip("duckdb_engine")
+    file = tmp_path / "shop.duckdb"
+    with duckdb.connect(str(file)) as connection:
+        connection.execute("CREATE SCHEMA sales")
+        connection.execute("CREATE TABLE sales.people (mail VARCHAR, tags VARCHAR[], born DATE)")
+        connection.execute(f"INSERT INTO sales.people VALUES ('{MAIL}', ['{OTHER}'], '1980-02-03')")
+    status, report, _ = scan(f"duckdb:///{file}")
+    assert status == 20
+    assert sorted(
+        place.partition(":")[0] for _, place, kind in places(report) if kind == "EMAIL"
+    ) == ["mail", "tags"]
+    assert report["findings"][0]["file"].endswith("sales.people")
+
+
+@pytest.fixture(scope="module")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a server of one's own, with a superuser and a user without rights."""
+    pytest.importorskip("psycopg")
+    pgserver = pytest.importorskip("pgserver")
+    server = pgserver.get_server(tmp_path_factory.mktemp("postgres"), cleanup_mode="delete")
+    try:
+        yield server.get_uri()
+    finally:
+        server.cleanup()
+
+
+def test_postgresql(scan: Scan, postgres: str) -> None:
+    import psycopg
+
+    with psycopg.connect(postgres) as connection:
+        connection.execute(
+            "CREATE SCHEMA crm; CREATE TABLE crm.people (id bigint PRIMARY KEY, mail text, data jsonb,"
+            " mails text[], photo bytea, born date);"
+            "CREATE TABLE public.log (at uuid, line varchar, n numeric, PRIMARY KEY (at, n));"
+            "CREATE TABLE hidden (mail text); CREATE ROLE reader LOGIN;"
+            "GRANT USAGE ON SCHEMA crm TO reader; GRANT SELECT ON crm.people, log TO reader"
+        )
+        connection.execute(
+            "INSERT INTO crm.people SELECT n + 9000000000, 'none', '{}', '{}', NULL, NULL"
+            " FROM generate_series(1, 25000) AS n"
+        )
+        connection.execute(
+            "INSERT INTO crm.people VALUES (%s, %s, %s, %s, %s, %s)",
+            (99999999999, MAIL, json.dumps({"to": OTHER}), [MAIL], b"\xff\xfe", "1980-02-03"),
+        )
+        connection.execute(
+            "INSERT INTO log SELECT gen_random_uuid(), %s, n FROM generate_series(1, 20001) AS n",
+            (f"sent to {MAIL}",),
+        )
+        connection.execute("INSERT INTO hidden VALUES (%s)", (MAIL,))
+    status, report, _ = scan(postgres, "--types", "EMAIL")
+    assert status == 20
+    found = sorted(places(report))
+    assert found == [
+        ("crm.people", "data: 1 of 25,001 values", "EMAIL"),
+        ("crm.people", "mail: 1 of 25,001 values", "EMAIL"),
+        ("crm.people", "mails: 1 of 25,001 values", "EMAIL"),
+        ("public.hidden", "mail: 1 of 1 values", "EMAIL"),
+        ("public.log", "line: 20,001 of 20,001 values", "EMAIL"),
+    ]
+    reader = postgres.replace("postgres:@", "reader@")
+    status, report, _ = scan(reader, "--types", "EMAIL")
+    assert status == 1
+    assert [(one["file"].rpartition("/")[2], one["detail"]) for one in report["skipped"]] == [
+        ("public.hidden", "permission denied for table hidden")
+    ]
+    assert {table for table, _, _ in places(report)} == {"crm.people", "public.log"}
+    status, _, shown = scan(postgres.replace("/postgres?", "/nowhere?"))
+    assert status == 1
+    assert "cannot connect" in shown

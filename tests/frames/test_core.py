@@ -1,0 +1,261 @@
+"""Tables are classified and masked, and stay the tables that they were."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from dlpctl import TokenStore, frames
+from dlpctl.detect.engine import Detector
+from dlpctl.errors import CannotMaskError, StillExposedError, UsageError
+from dlpctl.frames import TableMasker
+from dlpctl.policy.model import Policy
+
+MAIL = "jane.doe@northwind.org"
+OTHER = "omar.khan@northwind.org"
+CARD = "4929123456789015"
+KEY = bytes(range(32))
+
+Mask = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def mask(library: Detector) -> Mask:
+    def call(table: Any, **options: Any) -> Any:
+        return frames.mask(table, "VENDOR", detector=library, **options)
+
+    return call
+
+
+def test_columns_are_classified_by_the_share_of_their_values(library: Detector) -> None:
+    table = pa.table(
+        {"contact": [MAIL, OTHER, MAIL, None], "note": ["fine", f"ask {MAIL}", "fine", "late"]}
+    )
+    found = frames.classify(table, detector=library)
+    assert found.rows == 4
+    assert (found["contact"].type, found["contact"].values) == ("EMAIL", 3)
+    assert found["contact"].shares == {"EMAIL": 1.0}
+    assert (found["note"].type, found["note"].shares) == (None, {"EMAIL": 0.25})
+    assert [column.name for column in found.sensitive] == ["contact", "note"]
+    assert MAIL not in str(found) + str(found.to_dict())
+
+
+def test_a_header_tells_what_its_values_are(library: Detector) -> None:
+    table = pa.table(
+        {"birth_date": [datetime.date(1980, 4, 5)], "due": [datetime.date(1980, 4, 5)]}
+    )
+    found = frames.classify(table, detector=library)
+    assert (found["birth_date"].type, found["due"].type) == ("DATE_OF_BIRTH", None)
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        pa.array([MAIL, None, "fine"]),
+        pa.array([MAIL, None, "fine"], pa.large_string()),
+        pa.array([MAIL, None, "fine"], pa.string_view()),
+        pa.array([MAIL.encode(), None, b"fine"]),
+        pa.array([MAIL.encode(), None, b"fine"], pa.binary_view()),
+        pa.array([MAIL, None, "fine", MAIL]).dictionary_encode(),
+        pa.array(["fine", MAIL, OTHER, None])
+        .dictionary_encode()
+        .cast(pa.dictionary(pa.int8(), pa.string())),
+        pa.array([{"mail": MAIL, "n": 1}, None, {"mail": None, "n": 2}]),
+        pa.array([[MAIL, "a"], None, [], [None, OTHER]]),
+        pa.array([[MAIL, "a"], None, []], pa.large_list(pa.large_string())),
+        pa.array([[MAIL, "a"], None, ["b", "c"]], pa.list_(pa.string(), 2)),
+        pa.array([[{"to": [MAIL]}], None, [None, {"to": None}, {"to": []}]]),
+        pa.array([[("mail", MAIL)], None, []], pa.map_(pa.string(), pa.string())),
+        pa.array([[], [("cc", [OTHER])]], pa.map_(pa.string(), pa.list_(pa.string()))),
+    ],
+    ids=lambda array: str(array.type),
+)
+def test_types_nulls_and_shapes_stay(mask: Mask, array: Any) -> None:
+    for given in (array, array.slice(1), pa.concat_arrays([array, array]).slice(2)):
+        table = pa.table({"value": given})
+        masked = mask(table)
+        masked.validate(full=True)
+        assert masked.schema == table.schema
+        assert MAIL not in str(masked.to_pylist())
+        assert OTHER not in str(masked.to_pylist())
+        assert _outline(masked.to_pylist()) == _outline(table.to_pylist())
+
+
+def _outline(value: Any) -> Any:
+    """Return nested values without their texts."""
+    if isinstance(value, dict):
+        return {key: _outline(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_outline(each) for each in value]
+    return type(value)
+
+
+def test_categories_that_become_the_same_are_one(mask: Mask) -> None:
+    column = pa.array([MAIL, OTHER, "fine", MAIL]).dictionary_encode()
+    masked = mask(pa.table({"c": column}), operator="redact")["c"].combine_chunks()
+    assert masked.to_pylist() == ["[EMAIL]", "[EMAIL]", "fine", "[EMAIL]"]
+    assert len(masked.dictionary) == 2
+
+
+def test_categories_that_do_not_occur_are_not_given_out(mask: Mask) -> None:
+    column = pa.DictionaryArray.from_arrays(pa.array([0, 0]), pa.array(["fine", MAIL]))
+    assert MAIL not in str(mask(pa.table({"c": column}))["c"].combine_chunks().dictionary)
+
+
+def test_values_hidden_under_a_null_are_not_given_out(mask: Mask) -> None:
+    hidden = pa.array([MAIL, OTHER])
+    struct = pa.StructArray.from_arrays([hidden], ["mail"], mask=pa.array([True, False]))
+    masked = mask(pa.table({"c": struct}))["c"].combine_chunks()
+    assert MAIL not in str(masked.field(0))
+
+
+def test_numbers_keep_their_type_or_become_null(mask: Mask) -> None:
+    table = pa.table(
+        {
+            "card": pa.array([int(CARD), 7, None]),
+            "floating": pa.array([float(CARD), 7.0, None]),
+            "exact": pa.array([decimal.Decimal(CARD), decimal.Decimal(7), None]),
+            "count": pa.array([1, 2, 3], pa.int8()),
+        }
+    )
+    partial = mask(table)
+    assert partial.schema == table.schema
+    assert partial["card"].to_pylist() == [None, 7, None]
+    assert partial["floating"].to_pylist() == [None, 7.0, None]
+    assert partial["exact"].to_pylist() == [None, 7, None]
+    encrypted = mask(table, operator="encrypt", key=KEY)["card"].to_pylist()
+    assert encrypted[0] not in (None, int(CARD))
+    assert encrypted[1:] == [7, None]
+
+
+def test_the_same_value_has_the_same_surrogate_in_every_table(mask: Mask) -> None:
+    for operator in ("surrogate", "hash"):
+        orders = mask(pa.table({"customer_mail": [MAIL, OTHER]}), operator=operator, key=KEY)
+        people = mask(pa.table({"mail": [OTHER, MAIL]}), operator=operator, key=KEY)
+        assert orders["customer_mail"].to_pylist() == people["mail"].to_pylist()[::-1]
+        assert orders["customer_mail"][0] != orders["customer_mail"][1]
+
+
+def test_tokens_of_a_vault_are_the_same_in_every_table(mask: Mask) -> None:
+    vault = TokenStore()
+    first = mask(pa.table({"mail": [MAIL]}), vault=vault)["mail"].to_pylist()
+    second = mask(pa.table({"note": [f"ask {MAIL}"]}), vault=vault)["note"].to_pylist()
+    assert first == ["<EMAIL_1>"]
+    assert second == ["ask <EMAIL_1>"]
+
+
+def test_short_numbers_are_encrypted_by_the_vault(mask: Mask) -> None:
+    vault = TokenStore()
+    table = pa.table({"zip_code": ["90210", "90210"], "card": [CARD, "none"]})
+    masked = mask(table, operator="encrypt", key=KEY, vault=vault)
+    assert masked["zip_code"].to_pylist() == ["<POSTAL_CODE_1>"] * 2
+    assert masked["card"][0].as_py() != CARD
+    assert len(masked["card"][0].as_py()) == len(CARD)
+
+
+def test_what_cannot_be_read_blocks_or_is_reported(mask: Mask, library: Detector) -> None:
+    table = pa.table({"mail": [MAIL], "photo": [b"\xff\xd8\xff\xe0"]})
+    with pytest.raises(CannotMaskError, match=r"'photo' was not inspected: binary data"):
+        mask(table)
+    masked = mask(table, on_uninspected="warn")
+    assert masked["photo"] == table["photo"]
+    assert MAIL not in str(masked["mail"])
+    missed = frames.classify(table, detector=library).uninspected
+    assert [(column.name, column.uninspected) for column in missed] == [("photo", "binary data")]
+
+
+def test_unions_are_not_taken_for_clean(mask: Mask) -> None:
+    union = pa.UnionArray.from_sparse(pa.array([0], pa.int8()), [pa.array([MAIL])])
+    with pytest.raises(CannotMaskError, match="cannot be read"):
+        mask(pa.table({"c": union}))
+
+
+def test_nesting_without_end_is_not_followed(mask: Mask) -> None:
+    array = pa.array([MAIL])
+    for _ in range(80):
+        array = pa.ListArray.from_arrays(pa.array([0, 1], pa.int32()), array)
+    with pytest.raises(CannotMaskError, match="nests deeper than"):
+        mask(pa.table({"c": array}))
+
+
+def test_names_of_columns_that_hold_values_block_without_showing_them(
+    mask: Mask, library: Detector
+) -> None:
+    for table in (pa.table({MAIL: [1]}), pa.table({"c": [{MAIL: 1}]})):
+        with pytest.raises(
+            StillExposedError, match=r"the name of column \d holds a value of EMAIL"
+        ) as found:
+            mask(table)
+        assert MAIL not in str(found.value)
+        assert frames.classify(table, detector=library).sensitive[0].found == {"EMAIL": 1}
+
+
+def test_metadata_that_holds_values_blocks(mask: Mask) -> None:
+    pandas = pytest.importorskip("pandas")
+    table = pa.Table.from_pandas(pandas.DataFrame({"mail": [MAIL]}, index=["a"]))
+    assert mask(table).schema.metadata == table.schema.metadata
+    noted = table.replace_schema_metadata({"owner": MAIL})
+    field = pa.schema([pa.field("n", pa.int8(), metadata={"owner": MAIL})])
+    for each in (noted, pa.table({"n": [1]}, schema=field)):
+        with pytest.raises(StillExposedError, match="the metadata holds a value of EMAIL"):
+            mask(each)
+
+
+def test_what_is_no_table_is_refused(mask: Mask) -> None:
+    with pytest.raises(UsageError, match="a str is no table"):
+        mask("text")
+
+
+def test_batches_and_readers_stay_what_they_are(mask: Mask) -> None:
+    batch = pa.record_batch({"mail": [MAIL, None]})
+    assert isinstance(mask(batch), pa.RecordBatch)
+    reader = pa.RecordBatchReader.from_batches(batch.schema, iter([batch, batch]))
+    masked = mask(reader)
+    assert isinstance(masked, pa.RecordBatchReader)
+    assert MAIL not in str(masked.read_all().to_pylist())
+    assert mask(pa.table({"mail": pa.array([], pa.string())})).num_rows == 0
+    assert mask(batch.slice(0, 0)).num_rows == 0
+
+
+def test_a_reader_is_masked_batch_by_batch(mask: Mask) -> None:
+    given = 0
+
+    def batches() -> Any:
+        nonlocal given
+        for _ in range(100):
+            given += 1
+            yield pa.record_batch({"mail": [MAIL]})
+
+    reader = pa.RecordBatchReader.from_batches(pa.schema({"mail": pa.string()}), batches())
+    masked = mask(reader)
+    masked.read_next_batch()
+    assert given <= 2
+
+
+def test_a_masker_tells_what_was_in_all_of_its_tables(library: Detector) -> None:
+    masker = TableMasker("VENDOR", detector=library)
+    masker.mask(pa.table({"mail": [MAIL]}))
+    masker.mask(pa.table({"mail": [OTHER, "none"]}))
+    assert masker.classification.rows == 3
+    assert masker.classification["mail"].found == {"EMAIL": 2}
+
+
+def test_policies_decide_and_rules_that_count_act_on_each_value(library: Detector) -> None:
+    rule = {"id": "many", "action": "MASK", "dataTypes": ["EMAIL"], "destinations": ["VENDOR"]}
+    policy = Policy.from_dict({"name": "p", "rules": [rule | {"minCount": 5}]})
+    table = pa.table({"mail": [MAIL], "card": [CARD]})
+    masked = frames.mask(table, "VENDOR", policy, detector=library)
+    assert MAIL not in str(masked["mail"])
+    assert masked["card"] == table["card"]
+
+
+def test_masked_values_are_masked_once(mask: Mask) -> None:
+    table = pa.table({"mail": [MAIL, f"{MAIL} and {OTHER}, {CARD}"]})
+    once = mask(table)
+    assert mask(once) == once
+    assert not any(value in str(once.to_pylist()) for value in (MAIL, OTHER, CARD))
