@@ -206,3 +206,10 @@ def test_overlapping_hits_become_one_edit() -> None:
         document, [ViewEdit(0, 2, 5, "[A]"), ViewEdit(0, 4, 9, "[B]"), ViewEdit(0, 2, 5, "[A]")]
     )
     assert edits == [SegmentEdit(0, 2, 9, "[B]")]
+
+
+def test_a_value_in_base64_with_a_letter_beyond_ascii_is_read_as_it_is_written() -> None:
+    run = "amFuZS5yb2VAYWNtZS5l\u00aaGFtcGxl"
+    data = f"BEGIN:VCARD\r\nX;ENCODING=b:{run}\r\nEND:VCARD\r\n".encode()
+    document = format_named("vcard").extract(data, Limits(), None)
+    assert any(run in segment.text for segment in document.segments)
