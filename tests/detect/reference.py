@@ -72,9 +72,14 @@ class Reference:
         pattern = self._patterns[index]
         checks = [validators.find(name) for name in pattern.validators]
         for start, end in self._values(index, data):
+            worth = score(pattern, data, start, end)
             if all(check.accepts(data[start:end].decode()) for check in checks):
                 proven = any(check.proves for check in checks)
-                yield Match(start, end, score(pattern, data, start, end), proven, index)
+                yield Match(start, end, worth, proven, index)
+            elif (possible := pattern.possible) and worth > possible.score:
+                others = [validators.find(name) for name in possible.validators]
+                if all(check.accepts(data[start:end].decode()) for check in others):
+                    yield Match(start, end, possible.score, False, index)
 
     def _values(self, index: int, data: bytes) -> Iterator[tuple[int, int]]:
         """From left to right: the earliest match no wider than the pattern; then on from behind its

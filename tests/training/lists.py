@@ -24,10 +24,13 @@ from dlpctl.detect.entities.crf.words import (
     SUFFIX,
     SURNAME,
     TITLE,
+    look_up_keys,
     normalize,
 )
+from dlpctl.detect.entities.lexicon import words as lexicon_words
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Iterable
 
 HERE = Path(__file__).parent
@@ -41,6 +44,10 @@ MARKED = {
     "suffixes": SUFFIX,
 }
 """What a word of a lexicon is marked as, by the key that lists it."""
+
+
+_OFTEN = 30
+"""A word that occurs so often in the prose of a language is one of its usual words."""
 
 
 @dataclass
@@ -236,9 +243,11 @@ def load() -> Lists:
     )
 
 
-def gazetteer(lists: Lists, scowl: Path) -> dict[str, int]:
+def gazetteer(
+    lists: Lists, scowl: Path, common: Iterable[Counter[str]] = (), nouns: Iterable[str] = ()
+) -> dict[str, int]:
     """Word -> flags. Frequency classes are ranks in the census, counts of locales, levels of the
-    word lists, populations.
+    word lists, populations; `common` counts words of other languages than English.
     """
     classes: dict[str, dict[int, int]] = defaultdict(dict)
     marks: dict[str, int] = defaultdict(int)
@@ -301,17 +310,41 @@ def gazetteer(lists: Lists, scowl: Path) -> dict[str, int]:
             if len(part) > 3:
                 grade(part, PLACE, 3)
     for key, mark in MARKED.items():
-        for word in words(f"gazetteer_{key}"):
+        for word in lexicon_words(f"gazetteer_{key}"):
             marks[normalize(word)] |= mark
     for word in (HERE / "companies.txt").read_text(encoding="utf-8").split():
         marks[normalize(word)] |= COMPANY
-    for word in words("gazetteer_common"):
+    for word in lexicon_words("gazetteer_common"):
         grade(word, COMMON, 3)
-    for word in words("gazetteer_nouns"):
+    for word in lexicon_words("gazetteer_nouns"):
         grade(word, COMMON, 2)
-    return {
+
+    def grade_foreign(word: str, level: int) -> None:
+        """A usual name stays one, whatever it means elsewhere."""
+        held = classes.get(normalize(word), {})
+        if max(held.get(GIVEN, 0), held.get(SURNAME, 0)) < 2 and not held.get(PLACE):
+            grade(word, COMMON, level)
+
+    for counts in common:
+        for word, count in counts.items():
+            grade_foreign(word, 2 if count >= _OFTEN else 1)
+    for noun in nouns:
+        grade_foreign(noun, 1)
+    made = {
         word: sum(level << shift for shift, level in classes.get(word, {}).items())
         | marks.get(word, 0)
         for word in sorted({*classes, *marks})
         if len(word) > 1 and (classes.get(word) or marks.get(word))
     }
+    return _without_inflected(made)
+
+
+def _without_inflected(gazetteer: dict[str, int]) -> dict[str, int]:
+    """Leave out words of which their stems tell the same: both are looked up."""
+    kept: dict[str, int] = {}
+    for word in sorted(gazetteer, key=lambda word: (len(word), word)):
+        stems = look_up_keys(word)[1:]
+        told = next((kept[stem] for stem in stems if stem in kept), None)
+        if told != gazetteer[word] or "'" in word:
+            kept[word] = gazetteer[word]
+    return kept

@@ -15,6 +15,7 @@ from zlib import crc32
 import compose
 import corpora
 import lists as word_lists
+import prose
 
 from dlpctl.detect.entities.crf.crosses import class_codes, key_codes, triple_codes
 from dlpctl.detect.entities.crf.model import FORBIDDEN, LABELS, SCALE, SLOTS, pack
@@ -41,7 +42,7 @@ REACH = {
     "g": ("0", "-1", "+1"),
     "3": ("0", "-1", "+1"),
 }
-SHARES = {"en": 64.0, "xx": 10.0, "de": 6.0, "fr": 6.0, "es": 6.0, "it": 4.0, "pt": 4.0, "nl": 4.0}
+SHARES = {"en": 68.0, "xx": 10.0, "de": 8.0, "fr": 7.0, "es": 7.0, "it": 5.0, "pt": 5.0, "nl": 5.0}
 
 
 def kept_for_training(name: str) -> bool:
@@ -66,7 +67,7 @@ def attributes(tokens: list[str], gazetteer: dict[str, int], hidden: set[str]) -
         keys.append(key)
         kinds.append(kind)
         outlines.append(outline)
-    mood = setting(outlines)
+    mood = setting(outlines, keys)
     count = len(tokens)
     border_class, border_key, border_names = own_features("\n\n", "NL2", 0)
     # Two borders on either side; a place in these lists is two more than the token's.
@@ -201,6 +202,17 @@ def main() -> None:
     parser.add_argument(
         "--scowl", type=Path, required=True, help="the folder of the SCOWL word lists"
     )
+    parser.add_argument(
+        "--prose",
+        type=Path,
+        action="append",
+        default=[],
+        help="the folder of a language in LibreOffice's help; repeat",
+    )
+    parser.add_argument(
+        "--nouns", type=Path, action="append", default=[], help="a list of German nouns; repeat"
+    )
+    parser.add_argument("--prose-bytes", type=int, default=70_000, help="of each language")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--synthetic", type=int, default=30_000)
     parser.add_argument("--code-bytes", type=int, default=900_000)
@@ -229,7 +241,10 @@ def main() -> None:
     began = time.monotonic()
     rng = random.Random(options.seed)
     lists = word_lists.load()
-    gazetteer = word_lists.gazetteer(lists, options.scowl)
+    pages = prose.of_languages(options.prose)
+    common = [prose.common_words(language, texts) for language, texts in pages.items()]
+    nouns = {noun for path in options.nouns for noun in path.read_text(encoding="utf-8").split()}
+    gazetteer = word_lists.gazetteer(lists, options.scowl, common, nouns)
     composer = compose.Composer(
         lists, rng, (lambda _: True) if options.all_names else kept_for_training
     )
@@ -247,9 +262,11 @@ def main() -> None:
         composer.language = "en"
         rows += loaded + corpora.exchange(loaded, composer, 1.0)
     rows = corpora.cut(rows, rng)
-    rows += compose.generate(
-        composer, compose.templates(HERE / "templates"), options.synthetic, shares=SHARES
-    )
+    templates = compose.templates(HERE / "templates")
+    rows += compose.generate(composer, templates, options.synthetic, shares=SHARES)
+    for language, texts in pages.items():
+        beside = templates.get(language.partition("-")[0], templates["xx"])
+        rows += prose.rows(language.partition("-")[0], texts, composer, beside, options.prose_bytes)
     rows += code_negatives(options.code, rng, options.code_bytes)
     trainer = pycrfsuite.Trainer(verbose=False)
     counts: Counter[str] = Counter()

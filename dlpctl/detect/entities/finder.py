@@ -89,12 +89,12 @@ class NameTagger:
         tagged = self._sequencer.tag(text, regions)
         found: list[Finding] = []
         for region in tagged:
-            if not region.chances:
-                continue
-            here = [
-                *self._names(text, region),
-                *addresses.find(text, region, self._spans(region, _ADDRESS, (_ADDRESS_FLOOR,))),
-            ]
+            here: list[Finding] = []
+            if region.chances:
+                here = [
+                    *self._names(text, region),
+                    *addresses.find(text, region, self._spans(region, _ADDRESS, (_ADDRESS_FLOOR,))),
+                ]
             found += self._with_shapes(region, here)
         fields = [one for region in tagged for one in self._fields(text, region)]
         if fields:

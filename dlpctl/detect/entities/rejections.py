@@ -41,6 +41,7 @@ def is_rejected(words: Sequence[Word], left: int, right: int) -> bool:
         or _is_institution(*span)
         or _is_eponym(*span)
         or _is_lone_particle(*span)
+        or _is_in_list_of_words(*span)
         or _is_part_of_title(*span)
     )
 
@@ -260,6 +261,23 @@ def _is_lone_particle(words: Sequence[Word], left: int, right: int) -> bool:
         for word in words[max(0, left - 2) : left]
         if word.kind != 2
     )
+
+
+def _is_in_list_of_words(words: Sequence[Word], left: int, right: int) -> bool:
+    """RED, GREEN, BLUE: a common word in capitals that is no usual given name, beside a comma and
+    another such word.
+    """
+    if not _is_common_in_capitals(words[left]):
+        return False
+    for comma, place in ((left - 1, left - 2), (right, right + 1)):
+        if 0 <= place < len(words) and words[comma].key == ", ":
+            if _is_common_in_capitals(words[place]):
+                return True
+    return False
+
+
+def _is_common_in_capitals(word: Word) -> bool:
+    return word.outline == "XX" and word.flags.common > 1 and word.flags.given < 2
 
 
 def _is_part_of_title(words: Sequence[Word], left: int, right: int) -> bool:

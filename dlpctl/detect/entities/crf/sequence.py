@@ -23,6 +23,7 @@ from dlpctl.detect.entities.crf.words import (
     COMMON,
     GIVEN,
     PARTICLE,
+    SETTINGS,
     STREET,
     TITLE,
     TOKEN,
@@ -138,7 +139,9 @@ class Sequencer:
     def __init__(self, model: Model) -> None:
         self._model = model
         self._words: dict[str, Word] = {}
-        self._triples = [_Votes(partial(self._triple, mood)) for mood in range(3)]  # by the setting
+        self._triples = [
+            _Votes(partial(self._triple, mood)) for mood in range(SETTINGS)
+        ]  # by the setting
         self._crossed = _Crossed(model)
         self._shared: _Votes[str] = _Votes(lambda name: model.votes(feature_code(name)))
         # What a region was found to hold, by its length and its hash: the history of a chat, quoted
@@ -202,7 +205,8 @@ class Sequencer:
             chances = self._remembered.get(key)
             tagged.append(Tagged(words, matches, {} if chances is None else chances, tokens))
             if chances is None:
-                fresh.setdefault(setting([word.outline for word in words]), []).append(tagged[-1])
+                mood = setting([word.outline for word in words], [word.key for word in words])
+                fresh.setdefault(mood, []).append(tagged[-1])
                 if end - start < _LONGEST_REMEMBERED:
                     waiting.append((key, tagged[-1].chances))
         for mood, alike in fresh.items():

@@ -5,9 +5,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cache, lru_cache
+from typing import TYPE_CHECKING
 from zlib import crc32
 
+from dlpctl.detect.entities.lexicon import words as lexicon_words
 from dlpctl.regex import lazy
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 # A word keeps its inner apostrophes but not a possessive 's; identifiers (first_name, x86) stay
 # whole; punctuation keeps the blanks around it, because "foo.Bar(" and "foo. Bar (" are different
@@ -21,6 +26,7 @@ TOKEN = lazy(
     r"| ?([^\w\s])\1*+ ?"
 )
 
+SETTINGS = 4
 GIVEN, SURNAME, COMMON, PLACE = 0, 2, 4, 6  # shifts of the two-bit frequency classes
 STREET, TITLE, PARTICLE, COMPANY, CALENDAR, LABEL, PROPER, SUFFIX = (
     1 << bit for bit in range(8, 16)
@@ -99,11 +105,28 @@ def word_key(token: str, outline: str) -> str:
     return token.lower()
 
 
+_ENDINGS = {
+    "s": ("s", "es"),
+    "n": ("n", "en"),
+    "e": ("e",),
+    "a": ("a",),
+    "r": ("er",),
+    "m": ("em",),
+}
+"""Endings of plurals and cases, by their last letter."""
+_SHORTEST_STEM = 4
+
+
 def look_up_keys(token: str) -> list[str]:
-    """Return the gazetteer keys of a word, the best first: O'Neill, then oneill, then neill."""
+    """Return the gazetteer keys of a word, the best first: oneill, then neill, for O'Neill; for an
+    inflected word its stems, too.
+    """
     word = normalize(token)
     if "'" not in word and "’" not in word:
-        return [word]
+        stems = [
+            word[: -len(ending)] for ending in _ENDINGS.get(word[-1:], ()) if word.endswith(ending)
+        ]
+        return [word, *(stem for stem in stems if len(stem) >= _SHORTEST_STEM)]
     parts = re.split("['’]", word)
     return ["".join(parts), max(parts, key=len)]
 
@@ -214,12 +237,17 @@ def own_features(token: str, outline: str, flags: int) -> tuple[str, str, list[s
     return cls, key, features
 
 
-def setting(outlines: list[str]) -> int:
+@cache
+def _noun_capitals() -> frozenset[str]:
+    return lexicon_words("noun_capitals")
+
+
+def setting(outlines: Sequence[str], keys: Sequence[str]) -> int:
     """Return 0 for ordinary writing, 1 where nothing is capitalised, 2 where every word is in
-    capitals.
+    capitals, 3 where nouns are capitalised, as in German.
     """
     if "Xx" in outlines:
-        return 0
+        return 3 if len(_noun_capitals().intersection(keys)) > 1 else 0
     if not any(outline[0] == "X" for outline in outlines):
         return 1
     words = [outline for outline in outlines if outline[0] in "xX"]

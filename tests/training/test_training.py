@@ -1,0 +1,109 @@
+"""The parts of the training that need no corpus."""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from dlpctl.detect.entities.crf.words import COMMON, GIVEN, PLACE, SURNAME, setting
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import SimpleNamespace
+
+
+@pytest.fixture
+def training(monkeypatch: pytest.MonkeyPatch) -> Iterator[SimpleNamespace]:
+    """The modules of this folder, which its scripts import by their names alone."""
+    from importlib import import_module
+    from types import SimpleNamespace
+
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    names = ("lists", "compose", "corpora", "prose")
+    yield SimpleNamespace(**{name: import_module(name) for name in names})
+    for name in names:
+        sys.modules.pop(name, None)
+
+
+def page(folder: Path, language: str, *paragraphs: str) -> Path:
+    pages = folder / language / "text"
+    pages.mkdir(parents=True)
+    body = "".join(f"<p class='x'>{paragraph}</p>" for paragraph in paragraphs)
+    (pages / "page.html").write_text(f"<html><body>{body}</body></html>", encoding="utf-8")
+    return folder / language
+
+
+def test_prose_holds_each_paragraph_once_and_leaves_out_what_is_not_translated(
+    tmp_path: Path, training: Any
+) -> None:
+    english = "This page is not translated yet."
+    folders = [
+        page(tmp_path, "de", "Die <b>Datei</b> wird ge&ouml;ffnet.", english, english),
+        page(tmp_path, "es", "Se abre el archivo elegido.", english),
+        page(tmp_path, "fr", "Le fichier choisi est ouvert.", english),
+    ]
+    assert training.prose.of_languages(folders) == {
+        "de": ["Die Datei wird geöffnet."],
+        "es": ["Se abre el archivo elegido."],
+        "fr": ["Le fichier choisi est ouvert."],
+    }
+
+
+def test_common_words_are_in_lower_case_or_german_nouns_within_a_sentence(training: Any) -> None:
+    texts = ["Anna sah die Datei."] * 4
+    assert set(training.prose.common_words("de", texts)) == {"sah", "die", "datei"}
+    assert set(training.prose.common_words("es", texts)) == {"sah", "die"}
+
+
+def test_a_template_beside_a_paragraph_keeps_the_spans_of_its_names(training: Any) -> None:
+    lists = training.lists
+    locale = lists.Locale(["Ada"] * 30, ["Quist"] * 30, [], [])
+    found = lists.Lists({"de_DE": locale}, [("Ada", 1.0)], [("Quist", 1.0)], [], ["Peru"], [])
+    composer = training.compose.Composer(found, random.Random(3), lambda _: True)
+    rows = training.prose.rows("xx", ["No name is here."] * 200, composer, ["Dear {f}!"], 3_000)
+    named = [row for row in rows if row["spans"]]
+    assert 0 < len(named) < len(rows)
+    for row in named:
+        (_, start, end) = row["spans"][0]
+        assert row["text"][:start].endswith("Dear ")
+        assert row["text"][end:].startswith("!")
+
+
+def test_a_word_of_another_language_is_common_unless_it_is_a_usual_name_or_a_place(
+    training: Any, tmp_path: Path
+) -> None:
+    lists = training.lists
+    found = lists.Lists({}, [("Rosa", 1.0)], [("Koch", 1.0)], [("Essen", 900_000, "DE")], [], [])
+    gazetteer = lists.gazetteer(
+        found,
+        tmp_path,
+        [Counter({"rosa": 90, "datei": 90, "selten": 3})],
+        ["Koch", "Essen", "Ofen"],
+    )
+    levels = {word: gazetteer[word] >> COMMON & 3 for word in ("rosa", "koch", "essen", "ofen")}
+    assert levels == {"rosa": 0, "koch": 0, "essen": 0, "ofen": 1}
+    assert gazetteer["datei"] >> COMMON & 3 == 2
+    assert gazetteer["rosa"] >> GIVEN & 3 == gazetteer["koch"] >> SURNAME & 3 == 3
+    assert gazetteer["essen"] >> PLACE & 3 == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Hvis Filen er tom", 0),
+        ("Die Datei ist leer und der Wert fehlt", 3),
+        ("nothing is capitalised", 1),
+        ("EVERY WORD IS", 2),
+        ("Von Hagen met der Meer", 3),
+    ],
+)
+def test_the_setting_tells_where_nouns_have_capitals(text: str, expected: int) -> None:
+    from dlpctl.detect.entities.crf.words import shape
+
+    words = text.split()
+    assert setting([shape(word) for word in words], [word.lower() for word in words]) == expected
