@@ -233,7 +233,7 @@ def test(
     from dlpctl.detect.patterns.lint import check_patterns
 
     session = Session.begin()
-    patterns = load_patterns(files or builtin_files())
+    patterns = load_patterns(files or builtin_files(), check_regexes=True)
     problems = list(check_patterns(patterns))
     errors = sum(problem.is_error for problem in problems)
     printer = session.printer()
