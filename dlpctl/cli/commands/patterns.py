@@ -38,7 +38,7 @@ def list_patterns(
     category: CategoryOption = None,
     types: options.Types = None,
     search: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Only ids and labels that contain TEXT.")
+        str | None, typer.Option(metavar="WORDS", help="Only ids and labels that contain WORDS.")
     ] = None,
     form: options.Format = options.Output.HUMAN,
     patterns: options.Patterns = None,
