@@ -42,7 +42,7 @@ def _node(command: Any, context: Any, path: tuple[str, ...]) -> Node:
     options = tuple(
         Option(
             tuple(sorted([*param.opts, *param.secondary_opts], key=len)),
-            param.metavar or "",
+            param.metavar or ("" if param.is_flag else param.make_metavar(context)),
             param.help or "",
         )
         for param in command.get_params(context)

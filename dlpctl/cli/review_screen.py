@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import signal
 import subprocess
 from collections.abc import Callable
+from contextlib import suppress
 from typing import ClassVar
 
 from rich.text import Text
@@ -69,8 +72,8 @@ class ConfirmScreen(ModalScreen[bool]):
         self.dismiss(answer)
 
 
-class ReviewApp(App[None]):
-    """A list of findings, and the line of the one at the cursor."""
+class ReviewApp(App[bool]):
+    """A list of findings, and the line of the one at the cursor. True if it was interrupted."""
 
     ENABLE_COMMAND_PALETTE = False
     CSS = """
@@ -89,6 +92,7 @@ class ReviewApp(App[None]):
         Binding("m", "mask", "Mask in place"),
         Binding("x", "explain", "Explain"),
         Binding("q", "quit", "Quit"),
+        Binding("ctrl+c", "interrupt", show=False, priority=True),
     ]
 
     def __init__(self, review: Review, expires: str) -> None:
@@ -104,6 +108,8 @@ class ReviewApp(App[None]):
         yield Footer()
 
     def on_mount(self) -> None:
+        with suppress(NotImplementedError):  # on Windows, where Ctrl-C is only a key here
+            asyncio.get_running_loop().add_signal_handler(signal.SIGINT, self.action_interrupt)
         self._table.add_columns(*_COLUMNS)
         self._show_all(0)
 
@@ -118,6 +124,9 @@ class ReviewApp(App[None]):
 
     def on_data_table_row_highlighted(self) -> None:
         self._show_detail()
+
+    def action_interrupt(self) -> None:
+        self.exit(True)
 
     def action_move(self, step: int) -> None:
         self._table.move_cursor(row=self._table.cursor_row + step)

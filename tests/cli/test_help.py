@@ -17,6 +17,17 @@ from dlpctl.cli.outline import Node, describe
 
 PROGRAM = describe()
 NODES = {" ".join(node.path): node for node in PROGRAM.walk()}
+BARE_TYPES = {
+    "TEXT",
+    "INTEGER",
+    "FLOAT",
+    "BOOLEAN",
+    "UUID",
+    "DATETIME",
+    "FILENAME",
+    "DIRECTORY",
+    "RANGE",
+}
 TOY = '''"""Greet a name.
 
 Examples:
@@ -62,6 +73,8 @@ def test_help_is_complete_at_every_width(dlpctl, monkeypatch, path: str, width: 
     lines = examples.splitlines()
     assert [line.strip() for line in lines if line.strip()] == list(NODES[path].examples)
     assert len(NODES[path].examples) == 2
+    usage, _, _ = joined.partition(". ")
+    assert not BARE_TYPES & set(re.findall(r"\w+", usage)), "an argument has a name"
 
 
 @pytest.mark.parametrize("path", NODES)
@@ -85,18 +98,22 @@ def is_folded(child: Node, joined: str) -> bool:
 
 def test_options_have_one_meaning_and_names_for_their_values() -> None:
     meanings: dict[str, set[str]] = {}
+    values: dict[str, set[str]] = {}
     for path, node in NODES.items():
         for option in node.options:
             assert re.fullmatch(r"|[A-Z]+([_=][A-Z]+)*", option.metavar), (path, option)
+            assert option.metavar not in BARE_TYPES | {"PATH"}, (path, option)
             assert option.help.endswith("."), (path, option)
             assert len(option.help) <= 100 or option.names[-1] == "--format", (path, option)
             for name in option.names:
+                values.setdefault(name, set()).add(option.metavar)
                 if name in ("-f", "--format", "-p", "--policy", "--types", "-d", "-q", "--server"):
                     meanings.setdefault(name, set()).add(" ".join(option.names))
                     assert option.help.startswith(("Output format: ",)) == (
                         name in ("-f", "--format")
                     )
     assert {name: len(found) for name, found in meanings.items()} == dict.fromkeys(meanings, 1)
+    assert [name for name, metavars in values.items() if len(metavars) > 1] == []
 
 
 def test_a_command_is_one_file(dlpctl, monkeypatch, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -113,3 +114,73 @@ def test_what_is_wrong_is_said_with_its_place(dlpctl, file, said):
     assert said in result.out + result.err
     assert "mine.toml" in result.out + result.err
     assert "Traceback" not in result.err
+
+
+MISTAKES = r"""weight = 1
+[fragments]
+sep = 3
+[[pattern]]
+id = "one"
+type = "ONE"
+category = "CUSTOM"
+label = "One"
+regex = "(?=A)C-[0-9]{8}"
+score = 2
+[[pattern]]
+id = "two"
+type = "TWO"
+category = "CUSTOM"
+label = "Two"
+regex = "A(["
+trigger = "A["
+score = 0.9
+[[pattern]]
+id = "two"
+type = "two"
+category = "CUSTOM"
+label = "Three"
+regex = "A*"
+score = 0.9
+[[pattern]]
+id = "four"
+type = "FOUR"
+category = "CUSTOM"
+label = "Four"
+regex = "{{gap}}"
+score = 0.9
+"""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("patterns", "test", "mine.toml"), ("mask", "a.txt", "--patterns", "mine.toml")],
+    ids=["test", "mask"],
+)
+def test_all_mistakes_are_listed_at_once_those_of_regexes_too(dlpctl, command):
+    Path("a.txt").write_text("plain words\n")
+    Path("mine.toml").write_text(MISTAKES)
+    result = dlpctl(*command)
+    assert (result.status, result.out) == (1, "")
+    found = re.findall(r"mine\.toml:(\d+): (?:pattern '(\w+)': )?([\w.]+)", result.err)
+    assert [" ".join(filter(None, each)) for each in found] == [
+        "1 weight",
+        "3 fragments.sep",
+        "10 one score",
+        "9 one regex",
+        "16 two regex",
+        "17 two trigger",
+        "21 two type",
+        "24 two regex",
+        "20 two id",
+        "31 four regex",
+    ]
+    assert len(found) == result.err.count("\n")
+
+
+def test_the_mistakes_of_several_files_are_listed_at_once(dlpctl):
+    Path("one.toml").write_text(GOOD.replace("AC-[0-9]{8}", "A("))
+    Path("two.toml").write_text("[[pattern]\n")
+    Path("three.toml").write_text(GOOD.replace("score = 0.9", "score = 9"))
+    result = dlpctl("patterns", "test", "one.toml", "two.toml", "three.toml")
+    found = re.findall(r"(\w+\.toml(?::\d+)?):", result.err)
+    assert found == ["one.toml:6", "two.toml", "three.toml:7"]

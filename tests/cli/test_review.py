@@ -7,6 +7,7 @@ import json
 import os
 import select
 import shlex
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -180,7 +181,43 @@ def test_without_a_terminal_it_says_so(dlpctl, piped):
     assert b"review needs a terminal" in done.stderr
 
 
-@pytest.mark.skipif(os.name != "posix", reason="needs a pseudoterminal")
+needs_terminal = pytest.mark.skipif(os.name != "posix", reason="needs a pseudoterminal")
+
+
+class Terminal:
+    """`dlpctl review a.txt` in a terminal of its own."""
+
+    def __init__(self, **environ: str) -> None:
+        self._mine, theirs = os.openpty()
+        sizes = {"TERM": "xterm-256color", "COLUMNS": "100", "LINES": "30"}
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "dlpctl", "review", "a.txt"],
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            env={**os.environ, **sizes, **environ},
+            start_new_session=True,
+        )
+        os.close(theirs)
+
+    def press(self, keys: bytes) -> None:
+        os.write(self._mine, keys)
+
+    def read(self, until: bytes) -> bytes:
+        """Return all that is shown up to a text."""
+        seen = b""
+        while until not in seen:
+            assert select.select([self._mine], [], [], 120)[0], seen[-500:]
+            seen += os.read(self._mine, 65536)
+        return seen
+
+    def end(self) -> int:
+        status = self.process.wait(120)
+        os.close(self._mine)
+        return status
+
+
+@needs_terminal
 def test_in_a_terminal_the_editor_gets_it_and_what_was_mended_is_gone(tmp_path):
     """The editor is a script that takes the line out."""
     editor = tmp_path / "editor"
@@ -188,36 +225,30 @@ def test_in_a_terminal_the_editor_gets_it_and_what_was_mended_is_gone(tmp_path):
         f'#!/bin/sh\necho "$@" > {shlex.quote(str(tmp_path / "called"))}\nsed -i 1d a.txt\n'
     )
     editor.chmod(0o755)
-    mine, theirs = os.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "dlpctl", "review", "a.txt"],
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        env={
-            **os.environ,
-            "EDITOR": str(editor),
-            "TERM": "xterm-256color",
-            "COLUMNS": "100",
-            "LINES": "30",
-        },
-        start_new_session=True,
-    )
-    os.close(theirs)
-    seen = b""
-
-    def until(text: bytes) -> None:
-        nonlocal seen
-        while text not in seen:
-            assert select.select([mine], [], [], 120)[0], seen[-500:]
-            seen += os.read(mine, 65536)
-        seen = b""
-
-    until(b"3 left")
-    os.write(mine, b"e")
-    until(b"2 left")
-    os.write(mine, b"q")
-    until(b"2 findings left in")
-    assert process.wait(120) == 20
-    os.close(mine)
+    terminal = Terminal(EDITOR=str(editor))
+    terminal.read(b"3 left")
+    terminal.press(b"e")
+    terminal.read(b"2 left")
+    terminal.press(b"q")
+    terminal.read(b"2 findings left in")
+    assert terminal.end() == 20
     assert (tmp_path / "called").read_text() == "+1 a.txt\n"
+
+
+@needs_terminal
+@pytest.mark.parametrize("how", ["key", "key in a dialog", "signal"])
+def test_ctrl_c_ends_the_review_and_leaves_the_files(dlpctl, how):
+    dlpctl("allow", "a.txt:1:10", "--reason", "ours", "--owner", "jane")
+    before = EXCEPTIONS.read_text()
+    terminal = Terminal()
+    terminal.read(b"1 left")
+    if how == "key in a dialog":
+        terminal.press(b"a")
+        terminal.read(b"Why?")
+    if how == "signal":
+        terminal.process.send_signal(signal.SIGINT)
+    else:
+        terminal.press(b"\x03")
+    assert b"Traceback" not in terminal.read(b"\x1b[?1049l"), "back from the alternate screen"
+    assert terminal.end() == 130
+    assert (Path("a.txt").read_text(), EXCEPTIONS.read_text()) == (TEXT, before)

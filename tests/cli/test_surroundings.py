@@ -256,6 +256,47 @@ def test_ctrl_c_ends_what_compiles_and_the_cache_stays_sound(name, tmp_path, wai
     assert not list(home.glob("cache/*.partial"))
 
 
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="needs /proc")
+@pytest.mark.parametrize("command", ["create", pytest.param("update", marks=SLOW)])
+def test_ctrl_c_leaves_the_exceptions_as_they_were(dlpctl, wait_for, command):
+    """The scan of the tree takes seconds once the engine is loaded."""
+    if command == "update":
+        assert dlpctl("baseline", "create", "a.txt", "--owner", "jane").status == 0
+    Path("tree").mkdir()
+    for number in range(8):
+        lines = (f"mail user{line}@acme-corp{number}.com please\n" for line in range(8000))
+        Path(f"tree/{number}.txt").write_text("".join(lines))
+    before = {file: file.read_bytes() for file in Path().iterdir() if file.is_file()}
+    with subprocess.Popen(
+        [*PROGRAM, "baseline", command, "tree", "--owner", "jane"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    ) as process:
+        maps = Path(f"/proc/{process.pid}/maps")
+        wait_for(lambda: process.poll() is not None or "hyperscan" in maps.read_text())
+        assert process.poll() is None, "it was over before it could be interrupted"
+        os.killpg(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=300)
+    assert (process.returncode, out) == (130, b"")
+    assert err in QUIET
+    assert {file: file.read_bytes() for file in Path().iterdir() if file.is_file()} == before
+
+
+def test_ctrl_c_ends_the_server_in_order():
+    """At SIGINT, requests under way are answered and the server ends with status 0."""
+    with subprocess.Popen(
+        [*PROGRAM, "serve", "--unix-socket", "socket"], stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None
+        assert " listening " in process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        assert re.fullmatch(r"\S+ ended\n", process.stderr.read())
+        assert process.wait(300) == 0
+    assert not Path("socket").exists()
+
+
 @pytest.mark.parametrize(
     "arguments", [["patterns", "list"], ["help", "types"], ["patterns", "types"]]
 )

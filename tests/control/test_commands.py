@@ -229,11 +229,13 @@ def test_the_audit_log_is_verified_against_a_head_that_was_noted(dlpctl, tmp_pat
     for noted in (head.strip(), "head.txt", "head.json"):
         assert dlpctl("audit", "verify", "--head", noted)[0] == 0
         assert (
-            dlpctl("audit", "verify", "--head", noted, "--database", "early.db", "--key", key)[0]
+            dlpctl("audit", "verify", "--head", noted, "--database", "early.db", "--key-file", key)[
+                0
+            ]
             == 0
         )
     status, out, _ = dlpctl(
-        "audit", "verify", "--head", "later.txt", "--database", "early.db", "--key", key
+        "audit", "verify", "--head", "later.txt", "--database", "early.db", "--key-file", key
     )
     assert (status, "1 checks and 0 events up to it are missing" in out) == (1, True)
     assert dlpctl("audit", "verify", "--head", "note.txt")[0] == 2

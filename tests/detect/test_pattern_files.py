@@ -178,16 +178,16 @@ def written(folder: Path, content: str | bytes) -> Path:
     ("content", "message"),
     [
         ("[[pattern]\nid = 1", "acme/mine.toml: is not TOML: "),
-        ("pattern = 'x'", "acme/mine.toml: pattern is not a list of tables; write [[pattern]]"),
+        ("pattern = 'x'", "acme/mine.toml:1: pattern: must be a list of tables; write [[pattern]]"),
         (
             "[pattern]\nid = 'x'",
-            "acme/mine.toml: pattern is not a list of tables; write [[pattern]]",
+            "acme/mine.toml:1: pattern: must be a list of tables; write [[pattern]]",
         ),
         (
             "[[patterns]]\nid = 'x'",
-            "acme/mine.toml: patterns is not a known key; did you mean 'pattern'?",
+            "acme/mine.toml:1: patterns: there is no such key; did you mean 'pattern'?",
         ),
-        ("fragments = 1", "acme/mine.toml: fragments is not a table of texts"),
+        ("fragments = 1", "acme/mine.toml:1: fragments: must be a table of texts"),
         (b"[[pattern]]\nid = '\xff'", "acme/mine.toml: is not UTF-8 at byte 18"),
         ("a = " + "[" * 100_000, "acme/mine.toml: is not TOML: "),
     ],

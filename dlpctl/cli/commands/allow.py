@@ -33,7 +33,7 @@ def allow(
             metavar="FINDING", help="FILE:LINE, FILE:LINE:COLUMN, or its 'id' in a report."
         ),
     ],
-    reason: Annotated[str, typer.Option(metavar="TEXT", help="Why it is accepted.")],
+    reason: Annotated[str, typer.Option(metavar="REASON", help="Why it is accepted.")],
     exception: ExceptionOptions,
     types: options.Types = None,
     form: options.Format = options.Output.HUMAN,

@@ -52,7 +52,7 @@ class EvidenceOptions(NamedTuple):
     database: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Read this copy or backup instead.")
     ] = None
-    key: Annotated[
+    key_file: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="The key file of --database; control.key next to it."),
     ] = None
@@ -152,9 +152,9 @@ def head(source: EvidenceOptions, control: ControlOptions) -> None:
 
     Examples:
         dlpctl audit head
-        dlpctl audit head --database backup.db --key control.key
+        dlpctl audit head --database backup.db --key-file control.key
     """
-    with evidence(control.server, source.database, source.key) as log:
+    with evidence(control.server, source.database, source.key_file) as log:
         answer = log.get_head()
     if control.as_json:
         control.print_record(answer)
@@ -178,7 +178,7 @@ def verify(
         dlpctl audit verify --head head.txt --database backup.db
     """
     noted = None if head is None else _noted_head(head)
-    with evidence(control.server, source.database, source.key) as log:
+    with evidence(control.server, source.database, source.key_file) as log:
         report = log.verify_audit(head=noted)
     printer = Printer()
     if control.as_json:

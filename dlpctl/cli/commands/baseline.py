@@ -52,7 +52,7 @@ Paths = Annotated[
     list[str] | None,
     typer.Argument(metavar="[PATH]...", help="Files and folders to scan; '.' if none."),
 ]
-Reason = Annotated[str, typer.Option(metavar="TEXT", help="Why they are accepted.")]
+Reason = Annotated[str, typer.Option(metavar="REASON", help="Why they are accepted.")]
 
 
 class SelectionOptions(NamedTuple):

@@ -26,7 +26,9 @@ Policies = Annotated[
     list[str] | None,
     typer.Option("--policy-id", metavar="ID", help="A policy of the group. Repeatable."),
 ]
-Description = Annotated[str | None, typer.Option(metavar="TEXT", help="The purpose of the group.")]
+Description = Annotated[
+    str | None, typer.Option(metavar="PURPOSE", help="The purpose of the group.")
+]
 
 
 @app.command("list")

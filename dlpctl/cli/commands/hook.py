@@ -67,7 +67,10 @@ def install(
     wrap_mcp: WrapMcp = None,
     transport: Annotated[
         Transport,
-        typer.Option(help="Run a command, or ask 'dlpctl serve' over http (Claude Code only)."),
+        typer.Option(
+            metavar="TRANSPORT",
+            help="Run a command, or ask 'dlpctl serve' over http (Claude Code only).",
+        ),
     ] = Transport.COMMAND,
 ) -> None:
     """Install a hook: before each commit, or for each event of a coding agent.

@@ -27,7 +27,7 @@ app = App()
 def init(
     control: ControlOptions,
     org: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Also create an organization.")
+        str | None, typer.Option(metavar="ORG", help="Also create the organization ORG.")
     ] = None,
     slug: Annotated[
         str | None, typer.Option(metavar="SLUG", help="The organization's short name.")

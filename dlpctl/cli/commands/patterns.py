@@ -38,7 +38,7 @@ def list_patterns(
     category: CategoryOption = None,
     types: options.Types = None,
     search: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Only ids and labels that contain TEXT.")
+        str | None, typer.Option(metavar="WORDS", help="Only ids and labels that contain WORDS.")
     ] = None,
     form: options.Format = options.Output.HUMAN,
     patterns: options.Patterns = None,
@@ -233,7 +233,7 @@ def test(
     from dlpctl.detect.patterns.lint import check_patterns
 
     session = Session.begin()
-    patterns = load_patterns(files or builtin_files())
+    patterns = load_patterns(files or builtin_files(), check_regexes=True)
     problems = list(check_patterns(patterns))
     errors = sum(problem.is_error for problem in problems)
     printer = session.printer()

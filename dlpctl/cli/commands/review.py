@@ -63,8 +63,8 @@ def review(
     printer = session.printer()
     if not reviewed.files:
         raise InputError("no file was scanned: check the paths and what leaves files out")
-    if reviewed.results:
-        ReviewApp(reviewed, exception.expires).run()
+    if reviewed.results and ReviewApp(reviewed, exception.expires).run():
+        raise KeyboardInterrupt
     _print_outcome(reviewed.left(), reviewed.files, printer)
     raise typer.Exit(1 if reviewed.unread else LEFT if reviewed.left() else 0)
 

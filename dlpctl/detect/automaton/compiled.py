@@ -20,7 +20,7 @@ from dlpctl.detect.automaton.anchors import ANCHORS, NUMBERS
 from dlpctl.detect.automaton.cache import Cache
 from dlpctl.detect.patterns.model import AFTER, BEFORE, Context, Pattern, Possible
 from dlpctl.detect.patterns.syntax import loosened, prefix_of
-from dlpctl.errors import EngineError, PatternError
+from dlpctl.errors import EngineError
 from dlpctl.regex import lazy
 from dlpctl.types import Category
 from dlpctl.version import __version__
@@ -161,17 +161,18 @@ def pattern_of(fields: dict[str, Any]) -> Pattern:
 
 def pack(patterns: Sequence[Pattern]) -> Block:
     """Compile the patterns; a regex that either engine refuses is an error that names it."""
-    from dlpctl.detect.automaton.database import compile_anchors, compile_database, max_width
-    from dlpctl.detect.linear import EMPTY, compile_regex, matches_nothing
+    from dlpctl.detect.automaton.database import (
+        checked_width,
+        compile_anchors,
+        compile_database,
+        max_width,
+    )
 
     records: list[bytes] = []
     ends = array("I")
     widest = reach = 0
     for pattern in patterns:
-        where = f"{pattern.source}: pattern '{pattern.id}'"
-        if matches_nothing(compile_regex(pattern.regex, where)):
-            raise PatternError(f"{where}: regex: {EMPTY}")
-        width, _ = max_width(pattern)
+        width, _ = checked_width(pattern)
         widest = max(widest, width + _context_width(pattern))
         reach = max(reach, width)
         ahead = width

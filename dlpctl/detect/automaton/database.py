@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from dlpctl.detect.linear import plainly
+from dlpctl.detect.linear import EMPTY, compile_regex, matches_nothing, plainly
 from dlpctl.detect.patterns.model import UNBOUNDED_WIDTH, Pattern
 from dlpctl.errors import EngineError, PatternError
 from dlpctl.regex import lazy
@@ -53,8 +53,7 @@ def compile_database(patterns: Sequence[Pattern]) -> bytes:
     except hyperscan.error as problem:
         for pattern in patterns:
             max_width(pattern)
-            if pattern.trigger:
-                _check_trigger(pattern)
+            check_trigger(pattern)
         raise EngineError(f"the patterns do not compile together: {problem}") from None
     serialized: bytes = hyperscan.dumpb(database)
     return serialized
@@ -81,11 +80,13 @@ def _compiled(regexes: Sequence[str]) -> hyperscan.Database:
     return database
 
 
-def _check_trigger(pattern: Pattern) -> None:
+def check_trigger(pattern: Pattern) -> None:
+    """Raise `PatternError` for a trigger that Hyperscan refuses."""
     import hyperscan
 
     try:
-        _compiled([pattern.trigger or ""])
+        if pattern.trigger is not None:
+            _compiled([pattern.trigger])
     except hyperscan.error as problem:
         raise PatternError(
             f"{pattern.source}: pattern '{pattern.id}': trigger: {plainly(str(problem))}"
@@ -125,6 +126,14 @@ def load_database(serialized: bytes) -> hyperscan.Database:
         return hyperscan.loadb(serialized, hyperscan.HS_MODE_BLOCK)
     except hyperscan.error as problem:
         raise EngineError(f"the compiled patterns do not load: {type(problem).__name__}") from None
+
+
+def checked_width(pattern: Pattern) -> tuple[int, bool]:
+    """Return `max_width`; raise `PatternError` for a regex that an engine refuses."""
+    where = f"{pattern.source}: pattern '{pattern.id}'"
+    if matches_nothing(compile_regex(pattern.regex, where)):
+        raise PatternError(f"{where}: regex: {EMPTY}")
+    return max_width(pattern)
 
 
 def max_width(pattern: Pattern) -> tuple[int, bool]:

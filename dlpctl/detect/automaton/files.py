@@ -50,7 +50,7 @@ def from_files(
         return [each for each in kept if each]
     from dlpctl.detect.automaton.on_demand import OnDemand
 
-    own, more = load_patterns(library), load_patterns(files)
+    own, more = load_patterns(library), load_patterns(files, check_regexes=True)
     unique([*own, *more])
     compiling = _once(on_compile)
     sets: list[PatternSet] = []

@@ -270,9 +270,9 @@ def _is_in_list_of_words(words: Sequence[Word], left: int, right: int) -> bool:
     if not _is_common_in_capitals(words[left]):
         return False
     for comma, place in ((left - 1, left - 2), (right, right + 1)):
-        if 0 <= place < len(words) and words[comma].key == ", ":
-            if _is_common_in_capitals(words[place]):
-                return True
+        is_listed = 0 <= place < len(words) and words[comma].key == ", "
+        if is_listed and _is_common_in_capitals(words[place]):
+            return True
     return False
 
 

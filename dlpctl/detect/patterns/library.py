@@ -6,11 +6,16 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dlpctl.detect.patterns.model import Pattern
 from dlpctl.errors import PatternError, did_you_mean
 from dlpctl.regular import read_regular
+
+if TYPE_CHECKING:
+    from dlpctl.mappings import Source
+
+_KEYS = ("pattern", "fragments")
 
 
 def builtin_files() -> list[Path]:
@@ -25,11 +30,21 @@ def builtin_files() -> list[Path]:
     )
 
 
-def load_patterns(files: Iterable[Path]) -> list[Pattern]:
-    """Return the patterns of all files; their ids are unique."""
+def load_patterns(files: Iterable[Path], *, check_regexes: bool = False) -> list[Pattern]:
+    """Return the patterns of all files; their ids are unique.
+
+    The mistakes of all files are raised together. Those of regexes are among them on request: to
+    find them costs more than to read the files.
+    """
     patterns: list[Pattern] = []
+    problems: list[str] = []
     for file in files:
-        patterns += read_file(file)
+        try:
+            patterns += read_file(file, check_regexes=check_regexes)
+        except PatternError as problem:
+            problems += problem.problems or [problem.message]
+    if problems:
+        raise PatternError("; ".join(problems), problems)
     unique(patterns)
     return patterns
 
@@ -47,7 +62,7 @@ def unique(patterns: Iterable[Pattern]) -> None:
         raise PatternError("; ".join(problems), problems)
 
 
-def read_file(file: Path) -> list[Pattern]:
+def read_file(file: Path, *, check_regexes: bool = False) -> list[Pattern]:
     source = f"{file.parent.name}/{file.name}" if file.parent.name else file.name
     import tomllib
 
@@ -62,10 +77,12 @@ def read_file(file: Path) -> list[Pattern]:
         raise PatternError(f"{source}: is not TOML: {problem}") from None
     except RecursionError:
         raise PatternError(f"{source}: is not TOML: it is nested too deeply") from None
-    return parse_file(content, source, text)
+    return parse_file(content, source, text, check_regexes=check_regexes)
 
 
-def parse_file(content: Mapping[str, Any], source: str, text: str = "") -> list[Pattern]:
+def parse_file(
+    content: Mapping[str, Any], source: str, text: str = "", *, check_regexes: bool = False
+) -> list[Pattern]:
     """Return the patterns of a file, or of a policy's `customPatterns` as `{"pattern": [...]}`.
 
     All mistakes are raised together, with their lines in `text`.
@@ -74,29 +91,39 @@ def parse_file(content: Mapping[str, Any], source: str, text: str = "") -> list[
     from dlpctl.mapping_lines import toml_lines
     from dlpctl.mappings import Source
 
+    read = Source(source, PatternError, cache(lambda: toml_lines(text)))
     for key in content:
-        if key not in ("pattern", "fragments"):
-            raise PatternError(
-                f"{source}: {key} is not a known key{did_you_mean(key, ['pattern', 'fragments'])}"
-            )
-    table = content.get("fragments", {})
-    if not isinstance(table, dict):
-        raise PatternError(f"{source}: fragments is not a table of texts")
-    fragments = {name: _fragment(value, source) for name, value in table.items()}
+        if key not in _KEYS:
+            read.fail(key, f"there is no such key{did_you_mean(key, _KEYS)}")
+    fragments = _fragments(content.get("fragments", {}), read)
     tables = content.get("pattern", [])
     if (
         not isinstance(tables, Sequence)
         or isinstance(tables, str)
         or not all(isinstance(t, dict) for t in tables)
     ):
-        raise PatternError(f"{source}: pattern is not a list of tables; write [[pattern]]")
-    read = Source(source, PatternError, cache(lambda: toml_lines(text)))
-    patterns = [parse_pattern(table, read, index, fragments) for index, table in enumerate(tables)]
+        read.fail("pattern", "must be a list of tables; write [[pattern]]")
+        tables = []
+    patterns: list[Pattern] = []
+    ids: set[str] = set()
+    for index, table in enumerate(tables):
+        patterns.append(parse_pattern(table, read, index, fragments, check_regexes=check_regexes))
+        if (taken := table.get("id")) and str(taken) in ids:
+            where = read.where(f"pattern[{index}].id")
+            read.problems.add(f"{where}: pattern '{taken}': id is already used in the same file")
+        ids.add(str(taken))
     read.problems.raise_any()
     return patterns
 
 
-def _fragment(value: object, source: str) -> str:
+def _fragments(table: object, read: Source) -> dict[str, str]:
+    if not isinstance(table, dict):
+        read.fail("fragments", "must be a table of texts")
+        return {}
+    return {name: _fragment(value, f"fragments.{name}", read) for name, value in table.items()}
+
+
+def _fragment(value: object, path: str, read: Source) -> str:
     """Return the regex of a fragment: itself, or any of a list of words, case ignored, in which a
     hyphen is any joint, or none.
     """
@@ -105,4 +132,5 @@ def _fragment(value: object, source: str) -> str:
     if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
         written = (r"[ _.-]?".join(map(re.escape, word.split("-"))) for word in value)
         return f"(?i:{'|'.join(written)})"
-    raise PatternError(f"{source}: fragments is not a table of texts")
+    read.fail(path, "must be a text or a list of texts")
+    return "x"

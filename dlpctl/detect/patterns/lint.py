@@ -13,7 +13,6 @@ from typing import NamedTuple
 from dlpctl.detect.automaton.database import compile_database, max_width
 from dlpctl.detect.confirm.runner import Trace
 from dlpctl.detect.engine import THRESHOLD, Detector
-from dlpctl.detect.linear import compile_regex
 from dlpctl.detect.patterns.model import Pattern
 from dlpctl.detect.patterns.placeholders import expand
 from dlpctl.detect.patterns.prose import plain_prose
@@ -56,26 +55,18 @@ def check_patterns(
 
     They are compiled unless a `detector` that has them is given.
     """
-    widths: dict[str, tuple[int, bool]] = {}
-    for pattern in patterns:
-        try:
-            compile_regex(pattern.regex, _where(pattern))
-            widths[pattern.id] = max_width(pattern)
-        except PatternError as problem:
-            yield Problem(problem.message, is_error=True)
-    usable = [pattern for pattern in patterns if pattern.id in widths]
     # One for all: compiling them together costs less than each by itself.
-    detector = detector or Detector(usable)
+    detector = detector or Detector(patterns)
     in_prose = Counter(
         trace.finding.pattern_id for trace in detector.traces(plain_prose()) if _counts(trace)
     )
-    for pattern in usable:
-        width, bounded = widths[pattern.id]
+    for pattern in patterns:
+        width, bounded = max_width(pattern)
         try:
             yield from _broken_examples(pattern, detector)
         except PatternError as problem:
             yield Problem(f"{_where(pattern)}: examples: {problem.message}", is_error=True)
-        seconds = _seconds_to_compile(pattern) if len(usable) <= _TIMED else 0.0
+        seconds = _seconds_to_compile(pattern) if len(patterns) <= _TIMED else 0.0
         yield from _warnings(pattern, width, bounded, in_prose[pattern.id], seconds)
 
 

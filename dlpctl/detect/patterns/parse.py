@@ -10,7 +10,7 @@ from dlpctl.detect import validators
 from dlpctl.detect.patterns.labels import LABELLED_WIDTH, label_regexes
 from dlpctl.detect.patterns.model import AFTER, BEFORE, WIDEST, Context, Pattern, Possible
 from dlpctl.detect.patterns.syntax import VALUE, loosened, value_of
-from dlpctl.errors import did_you_mean
+from dlpctl.errors import PatternError, did_you_mean
 from dlpctl.mappings import Source
 from dlpctl.types import Category
 
@@ -20,7 +20,12 @@ _BEFORE = re.compile(r"\{\{(before|loosely):([a-z_]+)\}\}")
 
 
 def parse_pattern(
-    table: Mapping[str, Any], source: Source, index: int, fragments: Mapping[str, str]
+    table: Mapping[str, Any],
+    source: Source,
+    index: int,
+    fragments: Mapping[str, str],
+    *,
+    check_regexes: bool,
 ) -> Pattern:
     """Return a pattern from its table, or one that fits; mistakes are those of the source."""
     reader = _Reader(table, source, index)
@@ -70,7 +75,21 @@ def parse_pattern(
     for each in (reader, context, possible, examples):
         if each:
             each.refuse_unknown_keys()
+    if check_regexes:
+        _check_regexes(pattern, reader)
     return pattern
+
+
+def _check_regexes(pattern: Pattern, reader: _Reader) -> None:
+    """Report the regexes that an engine refuses, unless they have a mistake already."""
+    from dlpctl.detect.automaton.database import check_trigger, checked_width
+
+    for key, check in (("regex", checked_width), ("trigger", check_trigger)):
+        if key not in reader.failed:
+            try:
+                check(pattern._replace(source=reader.where(key)))
+            except PatternError as problem:
+                reader.problems.add(problem.message)
 
 
 def _context(reader: _Reader) -> Context:
@@ -169,15 +188,20 @@ class _Reader:
         """`prefix` is that of the keys in mistakes: empty in the table of the pattern itself."""
         self._table = table
         self._source = source
+        self.problems = source.problems
+        self.failed: set[str] = set()
         self._index = index
         self._prefix = prefix
         identifier = table.get("id")
         is_usable = isinstance(identifier, str) and ID.fullmatch(identifier)
         self._named = named or (f"pattern '{identifier}'" if is_usable else f"pattern[{index}]")
 
+    def where(self, key: str) -> str:
+        return self._source.where(f"pattern[{self._index}].{self._prefix}{key}")
+
     def fail(self, key: str, problem: str) -> None:
-        where = self._source.where(f"pattern[{self._index}].{self._prefix}{key}")
-        self._source.problems.add(f"{where}: {self._named}: {self._prefix}{key} {problem}")
+        self.failed.add(key)
+        self.problems.add(f"{self.where(key)}: {self._named}: {self._prefix}{key} {problem}")
 
     def _value(self, key: str, kind: type | tuple[type, ...], called: str, default: Any) -> Any:
         """Return a value of that kind; None after a mistake."""
