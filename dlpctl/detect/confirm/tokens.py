@@ -22,20 +22,20 @@ _SHORTEST, _LONGEST = 16, 600
 _LABEL = 256
 """Bytes before a token that its label and what assigns take at most."""
 _LABELS = 4
-"""Labels before a token that are looked at one by one."""
+"""Labels before a token that are checked one by one; of more, the complete regex decides."""
 _LINE_ENDS = b"\r\n"
 
 
 class TokenMatcher:
     """One pattern's regex, which is matched around tokens alone."""
 
-    __slots__ = ("_compile", "_label", "_prefix", "_regex", "_tail", "_tail_value", "_whole")
+    __slots__ = ("_compile", "_complete", "_label", "_prefix", "_regex", "_tail", "_tail_value")
 
     def __init__(self, pattern: Pattern) -> None:
         where = f"{pattern.source}: pattern '{pattern.id}'"
         self._compile = partial(compile_regex, where=where, megabytes=32)
         self._regex = pattern.regex
-        self._whole: tuple[Find, int] | None = None
+        self._complete: tuple[Find, int] | None = None
         prefix = prefix_of(pattern.regex)
         # At the end of a text, RE2 goes backward from there, and stops where no label can follow.
         self._label, _ = finders(self._compile(rf"(?:{loosened(prefix)})\z"))
@@ -75,7 +75,7 @@ class TokenMatcher:
                 if end > start:
                     break
                 after = label + 1
-        search, value_group = self._whole or self._compiled()
+        search, value_group = self._complete or self._compiled()
         while first >= 0:
             groups = search(data, first, stop)
             value = groups[value_group]
@@ -88,8 +88,8 @@ class TokenMatcher:
     def _compiled(self) -> tuple[Find, int]:
         """Return what searches for all of the regex, and the group of the value."""
         regex = self._compile(self._regex)
-        self._whole = finders(regex)[0], regex.groupindex["value"]
-        return self._whole
+        self._complete = finders(regex)[0], regex.groupindex["value"]
+        return self._complete
 
 
 def _tokens(data: bytes, ends: Iterable[int]) -> Iterator[tuple[int, int]]:
