@@ -19,7 +19,9 @@ Find = Callable[[bytes, int, int], Sequence[tuple[int, int]]]
 """Takes data, from where and to where; returns the spans of the match and of its groups."""
 
 
-def compile_regex(regex: str, where: str, *, megabytes: int = 0) -> Any:
+def compile_regex(
+    regex: str, where: str, *, megabytes: int = 0, longest_match: bool = False
+) -> Any:
     """Return the compiled regex. `megabytes` is for searches of long texts: RE2 keeps making the
     automaton of a large regex anew where it does not fit.
     """
@@ -27,6 +29,7 @@ def compile_regex(regex: str, where: str, *, megabytes: int = 0) -> Any:
 
     options = re2.Options()
     options.log_errors = False
+    options.longest_match = longest_match
     if megabytes:
         options.max_mem = megabytes << 20
     try:

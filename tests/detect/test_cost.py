@@ -71,7 +71,7 @@ KINDS: list[tuple[Callable[[random.Random], str], int, int, float]] = [
     (checksums, 260, 520, 0.05),
     (certificate, 170, 760, 0.1),
     (identifiers, 520, 700, 0.01),
-    (escaped, 100, 160, 0.9),
+    (escaped, 60, 135, 0.9),
     (prose, 2, 35, 0.01),
 ]
 """Makers of lines; the most calls a kilobyte for secrets, and for all but names; and the most bytes

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import json
 import time
+from itertools import product
 
 import pytest
 from hypothesis import given, settings
@@ -133,3 +135,15 @@ def test_a_stream_sees_the_same(detector: Detector, cut: int) -> None:
     given_out, found = in_pieces(detector, pieces)
     assert given_out == data
     assert found == detector.scan_bytes(data)
+
+
+@pytest.mark.parametrize("joint", ["", "\n", " "])
+def test_places_far_into_escaped_text_are_those_of_the_original(
+    detector: Detector, joint: str
+) -> None:
+    names = ("".join(letters) for letters in product("abcdefgh", repeat=3))
+    mails = [f"{name}\\u0040example.com" for name in names]
+    rows = [json.dumps(json.dumps({"path": "a/b\nc"})) + f' \\"{mail}\\",' for mail in mails]
+    text = joint.join(rows)
+    found = [text[one.start : one.end] for one in detector.scan(text)]
+    assert found == mails

@@ -6,9 +6,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 
 from dlpctl.detect.linear import NOTHING, Find, compile_regex, finders
-from dlpctl.regex import lazy
-
-_FLAGS = lazy(r"\(\?[a-zA-Z]+\)")
+from dlpctl.detect.patterns.syntax import flags_of
 
 
 class ValuePrefilter:
@@ -25,8 +23,7 @@ class ValuePrefilter:
         the end of a hit; -1 where a hit does not tell, and the value starts at most `ahead` bytes
         before that end.
         """
-        flags = _FLAGS.match(regex)
-        self._search, self._match, self._value = _shape((flags[0] if flags else "") + regex[known:])
+        self._search, self._match, self._value = _shape(flags_of(regex) + regex[known:])
         self._width = width
         self._ahead = ahead
         self._taken = taken

@@ -8,7 +8,7 @@ a string of a program hides nothing.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import accumulate
 
 from dlpctl.detect.automaton.anchors import character_start
@@ -19,17 +19,24 @@ _BEFORE, _AFTER = 256, 1024
 """Bytes around a mark that are copied with it: as far as labels, values and context reach."""
 _CLOSE = 512
 """Bytes of a line after a mark in which another one tells nothing new."""
+_PIECE = 4096
+"""Bytes from which a window is cut: the original places of few pieces are asked for."""
 
-# Escapes that tell that the text around them is inside a string. Both regexes start with the
-# character of all such escapes, which is found fastest.
+Mark = tuple[int, int, int]
+"""The start of a mark, the end of the bytes in which another one tells nothing new, and its own."""
+
+# Escapes that tell that the text around them is inside a string, as group 1. Both regexes start
+# with the character of all such escapes, which is found fastest.
 _ENTITY_MARK = lazy(
-    rb"&(?:amp;){0,2}(?:(?:quot|apos|#34|#39|#x22|#x27);"
-    rb"|(?:(?<=[=-]&)|(?<=[=-]&amp;)|(?<=[=-]&amp;amp;))gt;)"
+    rb"(&(?:amp;){0,2}(?:(?:quot|apos|#34|#39|#x22|#x27);"
+    rb"|(?:(?<=[=-]&)|(?<=[=-]&amp;)|(?<=[=-]&amp;amp;))gt;))[^\n]{0,%d}" % _CLOSE
 )
 _BACKSLASH_MARK = lazy(
-    rb"\\(?:(?<=[0-9A-Za-z!#-&(-\[\]-~]\\)\\{0,6}[nrt][0-9A-Za-z_.\[{<#/-]"
-    rb"|\\{0,6}[\"'][ ]?[:=,\]})&]|(?:(?<=[:=,({\[]\\)|(?<=[:=,({\[][ ]\\))\\{0,6}[\"'])"
+    rb"(\\(?:(?<=[0-9A-Za-z!#-&(-\[\]-~]\\)\\{0,6}[nrt][0-9A-Za-z_.\[{<#/-]"
+    rb"|\\{0,6}[\"'][ ]?[:=,\]})&]|(?:(?<=[:=,({\[]\\)|(?<=[:=,({\[][ ]\\))\\{0,6}[\"']))"
+    rb"[^\n]{0,%d}" % _CLOSE
 )
+_BETWEEN = lazy(rb"[\s,]")
 _APART = b"\n\x1a\n"
 _ESCAPE = lazy(
     rb"(\\+(?:u[0-9A-Fa-f]{4}|[\"'/nrt])|&(?:amp;){0,2}(?:quot|apos|lt|gt|amp|#34|#39|#x22|#x27);)"
@@ -43,16 +50,19 @@ class EscapedText(DerivedText):
     original.
     """
 
-    def __init__(self, data: bytes, marks: Iterable[tuple[int, int]]) -> None:
+    def __init__(self, data: bytes, marks: Iterable[Mark]) -> None:
         self._original = data
-        self._windows = list(_windows(data, marks))
+        self._pieces: list[tuple[int, int]] = []
         known = _Unescaped()
         texts: list[bytes] = []
-        for first, last in self._windows:
-            parts = _ESCAPE.split(data[first:last])
-            parts[1::2] = map(known.__getitem__, parts[1::2])
-            texts += (b"".join(parts), _APART)
-        self._starts = [*accumulate(map(len, texts[:-1]), initial=0)][::2]
+        for first, last in _windows(data, marks):
+            for piece in _pieces(data, first, last):
+                parts = _ESCAPE.split(_without_usual_escapes(data[slice(*piece)]))
+                parts[1::2] = map(known.__getitem__, parts[1::2])
+                self._pieces.append(piece)
+                texts.append(b"".join(parts))
+            texts[-1] += _APART
+        self._starts = [*accumulate(map(len, texts[:-1]), initial=0)]
         self.data = b"".join(texts)
         self._known_parts: dict[int, tuple[list[int], list[int]]] = {}
 
@@ -66,26 +76,26 @@ class EscapedText(DerivedText):
         return self._origin(start), self._origin(end - 1, after=True)
 
     def _origin(self, position: int, *, after: bool = False) -> int:
-        window = bisect_right(self._starts, position) - 1
-        starts, origins = self._parts(window)
+        piece = bisect_right(self._starts, position) - 1
+        starts, origins = self._parts(piece)
         at = bisect_right(starts, position) - 1
         if at % 2:
             return origins[at + 1 if after else at]
         return origins[at] + position - starts[at] + after
 
-    def _parts(self, window: int) -> tuple[list[int], list[int]]:
-        """Return the starts of the parts of a window in this text and in the original; every other
+    def _parts(self, piece: int) -> tuple[list[int], list[int]]:
+        """Return the starts of the parts of a piece in this text and in the original; every other
         one is an escape.
         """
-        if window not in self._known_parts:
-            first, last = self._windows[window]
+        if piece not in self._known_parts:
+            first, last = self._pieces[piece]
             parts = _ESCAPE.split(self._original[first:last])
             known = _Unescaped()
             origins = [*accumulate(map(len, parts), initial=first)]
             parts[1::2] = map(known.__getitem__, parts[1::2])
-            starts = [*accumulate(map(len, parts), initial=self._starts[window])]
-            self._known_parts[window] = starts, origins
-        return self._known_parts[window]
+            starts = [*accumulate(map(len, parts), initial=self._starts[piece])]
+            self._known_parts[piece] = starts, origins
+        return self._known_parts[piece]
 
 
 class _Unescaped(dict[bytes, bytes]):
@@ -96,31 +106,46 @@ class _Unescaped(dict[bytes, bytes]):
         return written
 
 
-def _marks(data: bytes) -> list[tuple[int, int]]:
-    marks: list[tuple[int, int]] = []
-    for regex in (_ENTITY_MARK, _BACKSLASH_MARK):
-        start = 0
-        while found := regex.search(data, start):
-            marks.append(found.span())
-            close = found.end() + _CLOSE
-            line_end = data.find(b"\n", found.end(), close)
-            start = close if line_end < 0 else line_end
-    return sorted(marks)
+def _marks(data: bytes) -> list[Mark]:
+    """Return the spans of marks, each with its end and with the end of what it tells."""
+    return sorted(
+        (*found.span(), found.end(1))
+        for regex in (_ENTITY_MARK, _BACKSLASH_MARK)
+        for found in regex.finditer(data)
+    )
 
 
-def _windows(data: bytes, marks: Iterable[tuple[int, int]]) -> Iterable[tuple[int, int]]:
+def _windows(data: bytes, marks: Iterable[Mark]) -> Iterator[tuple[int, int]]:
     """Return the surroundings of marks within their lines, joined where they meet."""
     first = last = -1
-    for start, end in marks:
+    for start, told, end in marks:
         if last < 0 or start - _BEFORE > last:
             if last >= 0:
                 yield first, last
             line = data.rfind(b"\n", max(0, start - _BEFORE), start) + 1
             first = line or character_start(data, max(0, start - _BEFORE))
-        line_end = data.find(b"\n", end, end + _AFTER)
+        if told - end < _CLOSE:
+            last = told  # a line end, or that of the data
+            continue
+        line_end = data.find(b"\n", told, end + _AFTER)
         last = character_start(data, min(len(data), end + _AFTER)) if line_end < 0 else line_end
     if last >= 0:
         yield first, last
+
+
+def _pieces(data: bytes, first: int, last: int) -> Iterator[tuple[int, int]]:
+    """Return the parts of a window, cut where no escape is."""
+    while cut := _BETWEEN.search(data, first + _PIECE, last):
+        yield first, cut.end()
+        first = cut.end()
+    yield first, last
+
+
+def _without_usual_escapes(data: bytes) -> bytes:
+    """Return the data with most quotes unescaped: replacing takes a tenth of the time of a regex,
+    which finds all other escapes, and the rest of those of a quote.
+    """
+    return data.replace(b'\\\\\\"', b'"').replace(b'\\"', b'"')
 
 
 def _unescaped(escape: bytes) -> bytes:

@@ -7,6 +7,7 @@ import re
 from dlpctl.regex import lazy
 
 VALUE = lazy(r"\(\?P?<value>")
+_FLAGS = lazy(r"\(\?[a-zA-Z]+\)")
 _PARTS = lazy(r"\\.|\[\^?\]?(?:\\.|\[:[a-z]+:\]|[^\]\\])*\]|[()|]", re.DOTALL)
 _COUNTED = lazy(_PARTS.pattern.removesuffix("|[()|]") + r"|\{(\d+),\d+\}", re.DOTALL)
 _UNBOUNDED = {"0": "*", "1": "+"}
@@ -39,6 +40,12 @@ def prefix_of(regex: str) -> str:
         if part[0] == "|" and not depth:
             return ""
     return regex[: found.start()]
+
+
+def flags_of(regex: str) -> str:
+    """Return the flags that a regex starts with, or nothing."""
+    found = _FLAGS.match(regex)
+    return found[0] if found else ""
 
 
 def loosened(regex: str) -> str:

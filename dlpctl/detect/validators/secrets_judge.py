@@ -140,12 +140,13 @@ def is_random(value: str) -> bool:
         return False
     if value.isalpha() and (value.islower() or value.isupper()) and len(value) < 16:
         return False
-    if value.isdigit() or is_patterned(value):
+    if value.isdigit():
         return False
-    if _HEX.fullmatch(value):
-        return True
-    wordy = wordiness(value)
-    return wordy < WORDY and (wordy < _UNCERTAIN or not is_made_of_words(value))
+    if not _HEX.fullmatch(value):
+        wordy = wordiness(value)
+        if wordy >= WORDY or (wordy >= _UNCERTAIN and is_made_of_words(value)):
+            return False
+    return not is_patterned(value)
 
 
 # Public values: keys that their makers publish for emulators, and the first characters of public

@@ -149,14 +149,14 @@ def secret(value: str) -> bool:
         or _DIGEST.match(value)
     ):
         return False
-    if not _MIXED_BASE64.fullmatch(value) and _is_no_literal(
-        value[:_LONGEST], value[:_LONGEST].lower()
-    ):
-        return False
     return (
         judge.is_random(value)
         and not judge.has_placeholder_words(value)
         and not _NUMBERS.fullmatch(value)
+        and (
+            _MIXED_BASE64.fullmatch(value) is not None
+            or not _is_no_literal(value[:_LONGEST], value[:_LONGEST].lower())
+        )
     )
 
 
