@@ -12,9 +12,10 @@ from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Protocol
 
 from dlpctl.formats.encoding import Edit, spliced
-from dlpctl.formats.source import line_cuts
+from dlpctl.formats.verify import searched_text
 from dlpctl.masking.apply import Span, resolve
 from dlpctl.policy.decide import FindingDecision
+from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 CLEAN = b"clean"
 """The result of a block without values."""
+_SPACE = lazy(r"\s")
 _new = tuple.__new__
 
 
@@ -150,13 +152,14 @@ class ValueSearch:
         self, needles: Needles, sections: Sections, again: Iterable[str], size: int
     ) -> None:
         self._needles = needles
-        texts = _without_short([*(section.view.text for section in sections.all), *again], size)
+        shown = (searched_text(each.node.document, each.view) for each in sections.all)
+        texts = _without_short([*shown, *again], size)
         data = [node.data for node in sections.node.walk()]
         longest = max(map(len, [*needles.values, *needles.words]), default=0)
         self._tasks: list[tuple[str | bytes, int, int]] = [
             (each, first, min(last + 4 * longest, len(each)))
             for each in texts
-            for first, last in pairwise(line_cuts(each, size))
+            for first, last in pairwise(_text_cuts(each, size))
         ]
         self._tasks += [
             (each, first, last + 8 * longest)
@@ -182,6 +185,13 @@ def _without_short(texts: Sequence[str], size: int) -> Iterable[str]:
     """Return different texts; the short ones are joined, since each costs a task."""
     short = "\n".join(text for text in texts if len(text) < size)
     return dict.fromkeys([*(text for text in texts if len(text) >= size), short])
+
+
+def _text_cuts(text: str, size: int) -> list[int]:
+    cuts = [0]
+    while found := _SPACE.search(text, cuts[-1] + size):
+        cuts.append(found.end())
+    return cuts if cuts[-1] == len(text) else [*cuts, len(text)]
 
 
 def _byte_cuts(data: bytes, size: int) -> list[int]:

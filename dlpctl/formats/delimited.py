@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.formats.encoding import Edit, spliced
 from dlpctl.formats.interface import Limits, Segment, View
+from dlpctl.formats.needles import CELL_END, with_rows_apart
 from dlpctl.formats.source import Parts, Readable, TextFormat, Token, line_cuts
 from dlpctl.tables import regular_rows
 
@@ -30,6 +31,7 @@ class Delimited(TextFormat):
     name = "csv"
     extensions = (".csv", ".tsv", ".tab", ".psv")
     shows_all = False
+    is_table = True
 
     def views(self, source: str, readable: Readable, segments: Sequence[Segment]) -> Iterable[View]:
         """Return a view of each column under its own header and no other."""
@@ -72,12 +74,12 @@ class Delimited(TextFormat):
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text))
         previous = csv.field_size_limit(max(len(text), 1))
         try:
-            cells = "\n".join(cell for row in reader for cell in row)
+            cells = CELL_END.join(" ".join(cell.splitlines()) for row in reader for cell in row)
         except csv.Error:
             cells = text
         finally:
             csv.field_size_limit(previous)
-        return [*super().read_again(data, limits), cells]
+        return [*map(with_rows_apart, super().read_again(data, limits)), cells]
 
 
 def _tokens(source: str, delimiter: str) -> Iterator[Token]:

@@ -261,10 +261,12 @@ class Format(Protocol):
     holds, so that a scan may read them as they are. `is_text = True` says that the file has to
     decode as text; `is_text_underneath = True`, that a scan may read it as text if its format
     fails, as it may read whatever runs in process. `archive = True` says that people call such a
-    file an archive. `text_start`, a regular expression, matches the start of those of its files
-    that may hold nothing but characters of text, or a mark within the first `text_start_within`
-    bytes; `python -m dlpctl.formats.discovery` then writes `quickcheck` anew. `has_preamble(data)`
-    says whether text precedes the file proper, so that it is read as text as well.
+    file an archive. `is_table = True` says that each line end of its texts ends a cell, unless a
+    cell has several lines. `text_start`, a regular expression, matches the start of those of its
+    files that may hold nothing but characters of text, or a mark within the first
+    `text_start_within` bytes; `python -m dlpctl.formats.discovery` then writes `quickcheck` anew.
+    `has_preamble(data)` says whether text precedes the file proper, so that it is read as text as
+    well.
     """
 
     name: str

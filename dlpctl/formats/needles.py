@@ -30,8 +30,15 @@ _CODES = 0x110000
 _CHUNK = 1 << 12
 _PART = lazy(r"[^\W_]+")
 _NOT_DIGITS = lazy(r"[^0-9]+")
-_RUN = lazy(r"[0-9](?:[\s.\-/()\u00a0\u2010-\u2015]{0,2}+[0-9]|(?!)){6,}+")
+# White space but the tab, which ends a cell, and punctuation.
+_BETWEEN_DIGITS = (
+    r"[ \n-\r\x1c-\x1f\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+    r".\-/()\u2010-\u2015]"
+)
+_RUN = lazy(rf"[0-9](?:{_BETWEEN_DIGITS}{{0,2}}+[0-9]|(?!)){{6,}}+")
 _DIGITS = lazy(r"[0-9]+")
+CELL_END = "\t"
+"""Ends a cell: a number does not continue in the next cell."""
 
 
 class Needles:
@@ -302,6 +309,11 @@ class _Phrases:
                 if spaced is None:
                     return
                 start = spaced.end()
+
+
+def with_rows_apart(text: str) -> str:
+    """Return the text of a table, in which each line end ends a cell too, of the same length."""
+    return text.replace("\n", CELL_END).replace("\r", CELL_END)
 
 
 def readings(data: bytes) -> Iterator[bytes]:

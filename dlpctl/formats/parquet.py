@@ -35,6 +35,7 @@ class Parquet(BinaryFormat):
     extensions = (".parquet", ".pq")
     magic = (_MAGIC,)
     text_start = _MAGIC
+    is_table = True
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
         table = _table(data, limits)

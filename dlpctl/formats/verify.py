@@ -9,9 +9,11 @@ from functools import partial
 from typing import NamedTuple, Self
 
 from dlpctl.errors import FormatError
+from dlpctl.formats.discovery import format_named
 from dlpctl.formats.files import Files, Node, ViewEditsOf, is_in_process
-from dlpctl.formats.interface import Document, Limits, Uninspected, described
-from dlpctl.formats.needles import Needles
+from dlpctl.formats.interface import Document, Limits, Uninspected, View, described
+from dlpctl.formats.locators import Cells
+from dlpctl.formats.needles import Needles, with_rows_apart
 from dlpctl.formats.spans import ViewEdit
 from dlpctl.formats.worker import Method
 
@@ -178,7 +180,7 @@ def _by_first_reader(
                 segment, start = _first_place(document, view_edit)
                 yield Leak(node.place(document, segment, start), "detection")
         for view in document.views:
-            for start, end in () if view.repeats else needles.spans(view.text):
+            for start, end in () if view.repeats else needles.spans(searched_text(document, view)):
                 pieces = view.pieces_of(start, end)
                 if pieces:
                     yield Leak(
@@ -210,6 +212,15 @@ class Written:
             for length in self._lengths
             for at in range(max(start - length + 1, 0), end)
         )
+
+
+def searched_text(document: Document, view: View) -> str:
+    """Return the text of a view for a search for values; in a table, rows end as cells do."""
+    segments = view.columns.segments
+    is_table = getattr(format_named(document.format), "is_table", False) or (
+        segments and isinstance(document.segments[segments[0]].anchor, Cells)
+    )
+    return with_rows_apart(view.text) if is_table else view.text
 
 
 def _first_place(document: Document, view_edit: ViewEdit) -> tuple[int, int]:

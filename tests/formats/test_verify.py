@@ -11,13 +11,17 @@ import zipfile
 from contextlib import closing
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
+from openpyxl import Workbook
+from openpyxl.worksheet.worksheet import Worksheet
 
 from dlpctl.formats.needles import Needles
 from dlpctl.formats.verify import Verifier, verify
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from dlpctl.formats.interface import Document
     from dlpctl.formats.spans import ViewEdit
@@ -95,6 +99,50 @@ def test_a_leak_is_caught_without_detection(what: str) -> None:
     assert not result.clean
     assert "0 of" not in result.summary()
     assert all(MAIL not in leak.shown_by for leak in result.leaks)
+
+
+def workbook(*rows: Sequence[str | int]) -> bytes:
+    book, output = Workbook(), io.BytesIO()
+    sheet = book.active
+    assert isinstance(sheet, Worksheet)
+    for row in rows:
+        sheet.append(row)
+    book.save(output)
+    return output.getvalue()
+
+
+def parquet(*cells: str) -> bytes:
+    output = io.BytesIO()
+    pyarrow.parquet.write_table(pa.table({"a": cells}), output)
+    return output.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("a.xlsx", workbook([40948, 40949])),
+        ("a.xlsx", workbook(["a", 40948], [40949, "b"])),
+        ("a.xlsx", workbook(["no. 40948", "40949"])),
+        ("a.xlsx", workbook([40948, "x"], ["x", 40949])),
+        ("a.csv", b"a,b\nx,40948\n40949,y\n"),
+        ("a.csv", b"a,b\r\nx,40948\r\n40949,y\r\n"),
+        ("a.tsv", b"a\tb\n40948\t40949\n"),
+        ("a.parquet", parquet("40948", "40949")),
+    ],
+)
+def test_the_digits_of_several_cells_are_no_number(name: str, data: bytes) -> None:
+    assert verify(data, name, ["(409) 484-0949"], nothing).clean
+
+
+@pytest.mark.parametrize("cell", ["no. 40948 40949", "no. 409-484\n0949", "4094840949"])
+def test_the_digits_of_one_cell_are_a_number(cell: str) -> None:
+    files = {
+        "a.xlsx": workbook(["x", cell], [1, 2]),
+        "a.csv": f'a,b\nx,"{cell}"\n'.encode(),
+        "a.parquet": parquet("x", cell.replace("\n", " ")),
+    }
+    for name, data in files.items():
+        assert not verify(data, name, ["(409) 484-0949"], nothing).clean
 
 
 def test_a_file_without_the_values_is_clean() -> None:

@@ -12,6 +12,7 @@ from dlpctl.errors import FormatError
 from dlpctl.formats import zipfiles
 from dlpctl.formats.archive import Allowance
 from dlpctl.formats.interface import Limits
+from dlpctl.formats.needles import CELL_END
 from dlpctl.regex import lazy
 
 _XML_STARTS = (b"<", b"\xef\xbb\xbf<", b"\xff\xfe<", b"\xfe\xff\0<")
@@ -131,9 +132,9 @@ def _characters(data: bytes) -> Iterator[str]:
         yield _RUNS.sub("", text)
     else:
         # No text goes on in the next one.
-        yield "\n".join(distinct)
+        yield CELL_END.join(distinct)
     attributes = dict.fromkeys(value for pattern in _ATTRIBUTES for value in pattern.findall(data))
-    yield unescape(b"\n".join(attributes).decode("utf-8", "replace"))
+    yield unescape(CELL_END.encode().join(attributes).decode("utf-8", "replace"))
 
 
 def _spellings(text: str) -> str:
