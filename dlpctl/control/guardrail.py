@@ -35,22 +35,23 @@ class Guardrails:
         counts: Counter[str] = Counter()
         reasons: list[str] = []
         texts = [self._text(checker, each, counts, reasons) for each in given.texts or ()]
-        images = [self._image(checker, each, counts, reasons) for each in given.images or ()]
-        if given.tool_calls:
-            calls = json.dumps(given.tool_calls, ensure_ascii=False)
-            if self._text(checker, calls, counts, reasons) != calls:
-                reasons.append("the calls of tools have values that cannot be masked there")
-        changed = texts != list(given.texts or ()) or images != list(given.images or ())
+        for image in given.images or ():
+            self._judge_image(checker, image, counts, reasons)
+        for what, value in (("calls", given.tool_calls), ("definitions", given.tools)):
+            written = json.dumps(value, ensure_ascii=False) if value else ""
+            if self._text(checker, written, counts, reasons) != written:
+                reasons.append(f"the {what} of tools have values that cannot be masked there")
+        changed = texts != list(given.texts or ())
         decision = Decision.ALLOWED_WITH_MASKING if changed else Decision.ALLOWED
         size = sum(len(each.encode("utf-8", "surrogatepass")) for each in given.texts or ())
         opened.record(Decision.BLOCKED if reasons else decision, counts, size)
         if reasons:
             found = ", ".join(counted(*each, {}) for each in counts.most_common(5))
             reason = f"dlpctl: {reasons[0]}{f' ({found})' if found else ''}"
-            return GuardrailAnswer(Intervention.BLOCKED.value, reason, None, None)
+            return GuardrailAnswer(Intervention.BLOCKED.value, reason, None)
         if not changed:
-            return GuardrailAnswer(Intervention.NONE.value, None, None, None)
-        return GuardrailAnswer(Intervention.INTERVENED.value, None, texts, images or None)
+            return GuardrailAnswer(Intervention.NONE.value, None, None)
+        return GuardrailAnswer(Intervention.INTERVENED.value, None, texts)
 
     def _text(self, checker: Checker, text: str, counts: Counter[str], reasons: list[str]) -> str:
         size = len(text.encode("utf-8", "surrogatepass"))
@@ -63,8 +64,10 @@ class Guardrails:
             return text
         return report.masked_content
 
-    def _image(self, checker: Checker, image: str, counts: Counter[str], reasons: list[str]) -> str:
-        """Return an image, or its masked copy; one at an address cannot be inspected."""
+    def _judge_image(
+        self, checker: Checker, image: str, counts: Counter[str], reasons: list[str]
+    ) -> None:
+        """Let an image without values pass: LiteLLM sends the original, whatever is answered."""
         head, comma, encoded = image.partition(",")
         try:
             if not comma or not head.lower().startswith("data:") or ";base64" not in head.lower():
@@ -72,15 +75,13 @@ class Guardrails:
             data = base64.b64decode(encoded, validate=True)
         except (binascii.Error, ValueError):
             reasons.append("an image is no data: URI and cannot be inspected")
-            return image
+            return
         report, masked = check_file(checker, data, "image", self._limits.reading)
         _count(report, counts)
         if report.decision is Decision.BLOCKED:
             reasons.append("an image may not pass")
-            return image
-        if masked is None or masked == data:
-            return image
-        return f"{head},{base64.b64encode(masked).decode('ascii')}"
+        elif masked not in (None, data):
+            reasons.append("an image has values that cannot be masked there")
 
 
 def _count(report: Report, counts: Counter[str]) -> None:

@@ -257,7 +257,7 @@ def _opened(address: str) -> Iterator[_Database]:
         from sqlalchemy.pool import NullPool
     except ImportError:
         raise UsageError(
-            "databases are read with SQLAlchemy: pip install 'dlpctl[databases]'"
+            "databases need more packages: install dlpctl with its extra, dlpctl[databases]"
         ) from None
     try:
         given = sqlalchemy.engine.make_url(address)
@@ -274,7 +274,7 @@ def _opened(address: str) -> Iterator[_Database]:
         connection = engine.connect()
     except (ImportError, sqlalchemy.exc.NoSuchModuleError):
         raise UsageError(
-            f"{name}: its driver is not installed: pip install 'dlpctl[databases]'"
+            f"{name}: install its driver, or dlpctl with its extra, dlpctl[databases]"
         ) from None
     except sqlalchemy.exc.SQLAlchemyError as problem:
         raise InputError(f"{name}: cannot connect: {_reason(problem)}") from None

@@ -10,7 +10,7 @@ import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -212,43 +212,60 @@ class Terminal:
         return seen
 
     def end(self) -> int:
-        status = self.process.wait(120)
+        return self.process.wait(120)
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.wait()
         os.close(self._mine)
-        return status
+
+
+@pytest.fixture
+def terminal() -> Iterator[Callable[..., Terminal]]:
+    """Open terminals, and end what a failed test leaves in them."""
+    opened: list[Terminal] = []
+
+    def open_one(**environ: str) -> Terminal:
+        opened.append(Terminal(**environ))
+        return opened[-1]
+
+    yield open_one
+    for each in opened:
+        each.close()
 
 
 @needs_terminal
-def test_in_a_terminal_the_editor_gets_it_and_what_was_mended_is_gone(tmp_path):
+def test_in_a_terminal_the_editor_gets_it_and_what_was_mended_is_gone(tmp_path, terminal):
     """The editor is a script that takes the line out."""
     editor = tmp_path / "editor"
     editor.write_text(
         f'#!/bin/sh\necho "$@" > {shlex.quote(str(tmp_path / "called"))}\nsed -i 1d a.txt\n'
     )
     editor.chmod(0o755)
-    terminal = Terminal(EDITOR=str(editor))
-    terminal.read(b"3 left")
-    terminal.press(b"e")
-    terminal.read(b"2 left")
-    terminal.press(b"q")
-    terminal.read(b"2 findings left in")
-    assert terminal.end() == 20
+    review = terminal(EDITOR=str(editor))
+    review.read(b"3 left")
+    review.press(b"e")
+    review.read(b"2 left")
+    review.press(b"q")
+    review.read(b"2 findings left in")
+    assert review.end() == 20
     assert (tmp_path / "called").read_text() == "+1 a.txt\n"
 
 
 @needs_terminal
 @pytest.mark.parametrize("how", ["key", "key in a dialog", "signal"])
-def test_ctrl_c_ends_the_review_and_leaves_the_files(dlpctl, how):
+def test_ctrl_c_ends_the_review_and_leaves_the_files(dlpctl, terminal, how):
     dlpctl("allow", "a.txt:1:10", "--reason", "ours", "--owner", "jane")
     before = EXCEPTIONS.read_text()
-    terminal = Terminal()
-    terminal.read(b"1 left")
+    review = terminal()
+    review.read(b"1 left")
     if how == "key in a dialog":
-        terminal.press(b"a")
-        terminal.read(b"Why?")
+        review.press(b"a")
+        review.read(b"Why?")
     if how == "signal":
-        terminal.process.send_signal(signal.SIGINT)
+        review.process.send_signal(signal.SIGINT)
     else:
-        terminal.press(b"\x03")
-    assert b"Traceback" not in terminal.read(b"\x1b[?1049l"), "back from the alternate screen"
-    assert terminal.end() == 130
+        review.press(b"\x03")
+    assert b"Traceback" not in review.read(b"\x1b[?1049l"), "back from the alternate screen"
+    assert review.end() == 130
     assert (Path("a.txt").read_text(), EXCEPTIONS.read_text()) == (TEXT, before)

@@ -37,12 +37,19 @@ def test_calls_of_tools_that_cannot_be_masked_are_blocked(caller: Any) -> None:
     assert EMAIL not in answer["blocked_reason"]
 
 
+def test_definitions_of_tools_with_values_are_blocked(caller: Any) -> None:
+    tool = {"type": "function", "function": {"name": "send", "description": f"mails {EMAIL}"}}
+    assert ask(caller, texts=["hi"], tools=[tool])["action"] == "BLOCKED"
+    tool["function"]["description"] = "sends a mail"
+    assert ask(caller, texts=["hi"], tools=[tool]) == {"action": "NONE"}
+
+
 def test_images_are_inspected_or_blocked(caller: Any) -> None:
     table = base64.b64encode(f"a,b\n1,{EMAIL}\n".encode()).decode()
     answer = ask(caller, images=[f"data:text/csv;base64,{table}"])
-    masked = base64.b64decode(answer["images"][0].partition(",")[2])
-    assert answer["action"] == "GUARDRAIL_INTERVENED"
-    assert EMAIL.encode() not in masked
+    assert answer["action"] == "BLOCKED", "LiteLLM would send the original"
+    clean = base64.b64encode(b"a,b\n1,2\n").decode()
+    assert ask(caller, images=[f"data:text/csv;base64,{clean}"]) == {"action": "NONE"}
     assert ask(caller, images=["https://example.com/a.png"])["action"] == "BLOCKED"
 
 

@@ -19,9 +19,8 @@ LEXICONS = sorted((PATTERNS / "names/lexicon").glob("*.toml"))
 MADE_UP = """
 titles = '''zorgu'''
 closings = '''vaskit'''
-born = '''nask'''
 """
-TEXTS = ("was de Zorgu. Vantrellik op tam", "Tam op.\nVaskit, Raj\n", "tam nask Kremnor.")
+TEXTS = ("de Zorgu. Pramenik is op", "Tam op.\nVaskit, Raj\n")
 SCAN = """
 import json, sys
 from dlpctl.detect.entities.taggers import Taggers
@@ -40,9 +39,9 @@ def test_lexicons_are_toml_with_entries_that_are_read(file: Path) -> None:
 
 def test_a_language_of_names_is_one_file(tmp_path: Path) -> None:
     shutil.copytree(PATTERNS, tmp_path / "dlpctl_patterns")
-    assert _found(tmp_path) == [[], ["Vaskit, Raj"], []]
+    assert _found(tmp_path) == [[], ["Vaskit, Raj"]]
     (tmp_path / "dlpctl_patterns/names/lexicon/zz.toml").write_text(MADE_UP, encoding="utf-8")
-    assert _found(tmp_path) == [["Vantrellik"], ["Raj"], ["Kremnor"]]
+    assert _found(tmp_path) == [["Pramenik"], ["Raj"]]
 
 
 def _found(root: Path) -> list[list[str]]:

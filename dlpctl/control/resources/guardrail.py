@@ -28,16 +28,16 @@ class GuardrailRequest(Request):
         fields.array(fields.text("a data: URI"), "images", most=MOST_TEXTS)
     )
     tool_calls: object = fields.any_value({"description": "calls of tools"}, default=None)
+    tools: object = fields.any_value({"description": "definitions of tools"}, default=None)
     input_type: str = fields.one_of(("request", "response"), "which of the two it is")
 
 
 class GuardrailAnswer(Answer):
-    """The decision, with texts and images to use instead."""
+    """The decision, with texts to use instead."""
 
     action: str = fields.one_of(Intervention)
     blocked_reason: str | None = fields.omitted(fields.text("without any value"))
     texts: list[str] | None = fields.omitted(fields.array(fields.text()))
-    images: list[str] | None = fields.omitted(fields.array(fields.text()))
 
 
 resource = Resource("Guardrails", "Checks for gateways of others.")
