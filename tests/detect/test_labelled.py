@@ -11,6 +11,8 @@ FOUND = {
     "section of TOML": ('[passport]\nnumber = "{}"\n', "536904399"),
     "nested JSON": ('{{\n  "ssn": {{\n    "value": "{}"\n  }}\n}}', "536904399"),
     "label with dots": ("K.v.K. nr. {}", "74938805"),
+    "header with blanks": ("id,reg no.,note\n1,{},new\n", "TX86 PKY"),
+    "letter of Turkish": ("MERSİS no: {}", "3305040217285275"),
     "header with dots": ("id,B.S.N.,note\n1,{},new\n", "111222333"),
     "lower case": ("ifsc code {}", "sbci08o5dqa"),
     "wrong check digit": ("BSN: {}", "111222334"),

@@ -12,9 +12,11 @@ from synthetic import custom
 
 from dlpctl.detect import stream
 from dlpctl.detect.derived.columns import Columns
+from dlpctl.detect.derived.headers import HeaderWords
 from dlpctl.detect.derived.interface import DerivedText
 from dlpctl.detect.derived.texts import derived_texts
 from dlpctl.detect.engine import Detector
+from dlpctl.detect.patterns.library import builtin_files, load_patterns
 from dlpctl.detect.patterns.model import Pattern
 
 ROWS = [("1", "Ada Byron", "12345678"), ("2", "Jo Li", "23456789")]
@@ -236,3 +238,15 @@ def test_four_times_as_much_takes_four_times_as_long(filling: str) -> None:
 
     size = 1 << 16
     assert min(taken(4 * size) for _ in range(3)) < 8 * min(taken(size) for _ in range(3)) + 0.02
+
+
+def test_every_label_of_the_library_names_a_column() -> None:
+    patterns = load_patterns(builtin_files())
+    labels = {label for pattern in patterns for label in pattern.labels}
+    words = HeaderWords()
+    assert not {label for label in labels if not words.are_in(label.encode())}
+
+
+@pytest.mark.parametrize("header", ["source", "stopped", "brand"])
+def test_a_brief_word_within_another_names_no_column(header: str) -> None:
+    assert not HeaderWords().are_in(header.encode())

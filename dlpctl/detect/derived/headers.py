@@ -30,6 +30,9 @@ _LETTER = r"A-Za-z\x{C0}-\x{17F}"
 _LONGEST_NAME = 48
 _AROUND_NAME = b"\"'` \t"
 _ESCAPED = lazy(r"\\.")
+_JOINT = "[ _./-]{0,2}"
+_BRIEF = 2
+"""The most letters of a word that only counts as a complete word: many words start with it."""
 _LABEL_WORD = lazy(r"[^\W\d_]{3,}")
 
 
@@ -70,6 +73,14 @@ def _library_search() -> Find:
     import dlpctl_patterns
 
     listed = Path(dlpctl_patterns.__path__[0], "column_words.txt").read_text(encoding="utf-8")
-    words = "|".join(re.escape(word) for word in listed.partition("\n")[2].split())
-    regex = rf"(?i)(?:^|[^{_LETTER}])(?:{words})|(?:{words})(?:$|[^{_LETTER}])"
+    words = listed.partition("\n")[2].split()
+    long = _either(word for word in words if len(word) > _BRIEF)
+    brief = _either(word for word in words if len(word) <= _BRIEF)
+    left, right = rf"(?:^|[^{_LETTER}])", rf"(?:$|[^{_LETTER}])"
+    regex = rf"(?i){left}{long}|{long}{right}|{left}{brief}(?:{right}|(?-i:[A-Z]))"
     return finders(compile_regex(regex, "column_words.txt", megabytes=32))[0]
+
+
+def _either(words: Iterable[str]) -> str:
+    """Return a regex of the words, in which `_` is any joint."""
+    return f"(?:{'|'.join(re.escape(word).replace('_', _JOINT) for word in words)})"

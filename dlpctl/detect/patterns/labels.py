@@ -159,7 +159,7 @@ def _label(label: str) -> str:
 
 
 def _word(word: str) -> str:
-    parts = [_letter(char) for char in word.lower()]
+    parts = [_letter(char) for char in word.replace("İ", "ı").lower()]
     spelled = len(word) > 1 and word.isalpha() and word[0].isupper() and word[-1].isupper()
     return (r"\.?" if spelled else "").join(parts)
 
