@@ -108,6 +108,18 @@ def _root(
 
 def run(arguments: Sequence[str]) -> int:
     """Run the program with these arguments, and return its exit status."""
+    try:
+        return _run(arguments)
+    finally:
+        # A signal may end a command whose reader has gone: what is left to write would change the
+        # exit status when Python ends.
+        try:
+            sys.stdout.flush()
+        except OSError:
+            discard_stdout()
+
+
+def _run(arguments: Sequence[str]) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # names and texts may be invalid Unicode
