@@ -212,7 +212,7 @@ class _Shape(NamedTuple):
     """Characters before the word."""
     length: int
     is_alone: bool
-    """Whether the value begins and ends at the borders of words."""
+    """True if the value begins and ends at the borders of words."""
 
 
 def _anchor(value: str, counts: Mapping[str, int]) -> tuple[str, _Shape]:

@@ -215,6 +215,8 @@ class _Database:
             return list(self._connection.execute(rows).keys()), []
         inspector = self._sql.inspect(self._connection)
         columns = [column["name"] for column in inspector.get_columns(table, schema)]
+        if self._dialect == "sqlite":  # whose keys may be null or invalid text: none comes after
+            return columns, []
         return columns, inspector.get_pk_constraint(table, schema)["constrained_columns"]
 
     def _select(self, what: Any, schema: str | None, table: str) -> Any:

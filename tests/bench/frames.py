@@ -1,4 +1,4 @@
-"""How fast tables are classified and masked.
+"""Time the classification and the masking of tables.
 
     python tests/bench/frames.py [--json] [--short] [--rows N] [--presidio PYTHON]
 

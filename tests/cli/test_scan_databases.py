@@ -81,6 +81,27 @@ def test_sqlite(scan: Scan, shop: Path) -> None:
     assert [file.name for file in shop.parent.glob("shop*")] == ["shop.db"]
 
 
+@pytest.mark.parametrize("key", ["NULL", "CAST(X'ff' AS TEXT)"])
+def test_rows_after_keys_that_nothing_follows_are_read(
+    scan: Scan, tmp_path: Path, key: str
+) -> None:
+    """SQLite has null keys and invalid text; after a page that ends in one, there is more."""
+    file = tmp_path / "keys.db"
+    connection = sqlite3.connect(file)
+    with connection:
+        connection.execute(
+            "CREATE TABLE people (id TEXT, part TEXT, mail TEXT, PRIMARY KEY (id, part))"
+        )
+        connection.executemany(
+            f"INSERT INTO people VALUES ({key}, ?, 'none')",
+            [(f"{number:05}",) for number in range(12_000)],
+        )
+        connection.execute(f"INSERT INTO people VALUES ({key}, 'z', ?)", (MAIL,))
+    connection.close()
+    _, report, _ = scan(f"sqlite:///{file}", "--types", "EMAIL")
+    assert places(report) == [("people", "mail: 1 of 12,001 values", "EMAIL")]
+
+
 def test_tables_are_included_excluded_and_accepted(scan: Scan, shop: Path) -> None:
     _, report, _ = scan(f"sqlite:///{shop}", "--include", "people", "--types", "EMAIL")
     assert {table for table, _, _ in places(report)} == {"people"}
