@@ -7,16 +7,18 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext, suppress
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
-from growing import GROWING, Growing, name, sentence
+from growing import GROWING, Growing, sentence
 
 from dlpctl.cli.documents import is_plain
 from dlpctl.detect.allow import AllowList
 from dlpctl.detect.engine import Detector
+from dlpctl.errors import StillExposedError
 from dlpctl.files.checking import FileChecker
 from dlpctl.formats.needles import Needles
 from dlpctl.masking.leaks import Value, find_leaks
@@ -37,7 +39,7 @@ LONG = 0.4
 """
 ATTEMPTS = 6
 UNKNOWN = "a.bin"
-"""The file of no known format, whose strings are searched and which counts as not inspected."""
+"""A file of no known format: its strings are searched, and it counts as not inspected."""
 Command = Callable[[str, bytes], object]
 
 
@@ -65,7 +67,9 @@ def commands(library: Detector, tmp_path_factory: pytest.TempPathFactory) -> dic
     def mask(name: str, data: bytes) -> object:
         if is_plain(name, data[:8192]):
             return [piece.masked(checker.masker()) for piece in checker.mask_pieces(iter([data]))]
-        return len(FileChecker(checker).mask(data, name).report.findings)
+        with suppress(StillExposedError) if name == UNKNOWN else nullcontext():
+            return FileChecker(checker).mask(data, name)
+        return None
 
     return {"scan": scan, "check": check, "mask": mask}
 
@@ -94,20 +98,15 @@ def seconds_of(work: Callable[[], object]) -> float:
     return sum(after[:4]) - sum(before[:4])
 
 
-def growth_of(
-    detector: Detector, work: Callable[[int], Callable[[], object]], size: int, most: int
-) -> float:
+def growth_of(work: Callable[[int], Callable[[], object]], size: int, most: int) -> float:
     """Return how many times the time twice the size takes, at a size that takes a while."""
     constant = seconds_of(work(max(size // 50, 1)))
     while size * 4 <= most and seconds_of(work(size)) < LONG + constant:
         size *= 2
     small, large = work(size), work(2 * size)
-    other = "".join(f"Seen by {name(number)} on ward {number}.\n\n" for number in range(3000))
     times: tuple[list[float], list[float]] = [], []
     for _ in range(ATTEMPTS):
         for measured, one in zip(times, (small, large), strict=True):
-            # The smaller one may fit into what the tagger remembers, and the larger one may not.
-            detector.scan(other)
             measured.append(seconds_of(one))
         # Another program may take from the cache, or from the processor's other thread, in any of
         # them.
@@ -120,14 +119,14 @@ def growth_of(
 @pytest.mark.parametrize("command", ["scan", "check", "mask"])
 @pytest.mark.parametrize("growing", GROWING, ids=lambda one: one.id)
 def test_twice_the_work_takes_twice_the_time(
-    library: Detector, commands: dict[str, Command], growing: Growing, command: str
+    commands: dict[str, Command], growing: Growing, command: str
 ) -> None:
     def work(size: int) -> Callable[[], object]:
         data = growing.make(size)
         return lambda: commands[command](growing.name, data)
 
     work(1)()
-    assert growth_of(library, work, growing.size, growing.most) <= MOST
+    assert growth_of(work, growing.size, growing.most) <= MOST
 
 
 @pytest.mark.slow
@@ -140,7 +139,7 @@ def test_twice_the_files_take_twice_the_time(library: Detector, tmp_path: Path) 
         examiner = Examiner(library, 0.5, AllowList())
         return lambda: sum(1 for _ in Scan(examiner, Selection(), jobs=1).files([str(folder)]))
 
-    assert growth_of(library, work, 500, 1 << 20) <= MOST
+    assert growth_of(work, 500, 1 << 20) <= MOST
 
 
 FEW = {
