@@ -19,9 +19,11 @@ import pytest
 from dlpctl.control.access import LOCAL
 from dlpctl.control.events import record
 from dlpctl.control.service import ControlPlane
+from dlpctl.detect.packing import PACKER
 
 _CHECKS = 120
 _POISON = 666
+_COMPILER = PACKER[-1].encode()
 
 
 class Tenant(NamedTuple):
@@ -118,9 +120,18 @@ def _policy(*patterns: dict[str, Any]) -> dict[str, Any]:
     return {"name": "badges", "rules": [rule], "customPatterns": list(patterns)}
 
 
-def _children(running: Any) -> set[int]:
+def _compilers(running: Any) -> set[int]:
+    """The processes that compile patterns; one that is not yet itself would hold the service."""
     tasks = Path(f"/proc/{running.process.pid}/task").glob("*/children")
-    return {int(child) for task in tasks for child in task.read_text().split()}
+    children = [child for task in tasks for child in task.read_text().split()]
+    return {int(child) for child in children if _COMPILER in _command(child)}
+
+
+def _command(process: str) -> list[bytes]:
+    try:
+        return Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return []
 
 
 @contextmanager
@@ -130,15 +141,14 @@ def _compiling(running: Any, start: Callable[[], Any], wait_for: Any) -> Iterato
     A check that waits for it is never answered meanwhile; on a machine under load, one may be
     refused as busy and is asked again.
     """
-    before = _children(running)
     start()
-    wait_for(lambda: _children(running) - before)
-    held = _children(running) - before
+    wait_for(lambda: _compilers(running))
+    held = _compilers(running)
     for child in held:
         os.kill(child, signal.SIGSTOP)
     try:
         yield
-        assert held <= _children(running), "something waited until compiling was given up"
+        assert held <= _compilers(running), "something waited until compiling was given up"
     finally:
         for child in held:
             with suppress(ProcessLookupError):
