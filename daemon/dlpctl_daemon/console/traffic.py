@@ -21,7 +21,7 @@ from dlpctl_daemon.console.charts import Columns, Segment, columns, stack
 from dlpctl_daemon.console.logbook import PAGE, PageOf
 from dlpctl_daemon.console.pages import Answer, Pages, Visit, number_in
 
-_MOST_BYTES = 2 << 20
+_MOST_BYTES = 1 << 20
 """The bytes at the end of a log that are read."""
 _MOST_BARS = 12
 _MOST_CHOICES = 50
@@ -112,7 +112,7 @@ def show(log: TrafficLog, visit: Visit) -> Answer:
         filters=_choices(log, read, filters),
         outcomes=_outcomes(log, entries),
         legend=list(zip(_CLASSES, log.legend, strict=True)),
-        over_time=_over_time(log, entries),
+        over_time=_over_time(entries),
         sources=_sources(log, entries),
         types=_types(entries),
         size=sum(each.get("bytes", 0) for each in entries),
@@ -172,6 +172,7 @@ def _cleaned(log: TrafficLog, entry: Mapping[str, Any]) -> Entry:
     cleaned["counts"] = {
         name: number for name, number in counts if isinstance(number, int) and number > 0
     }
+    cleaned["outcome"] = log.outcomes.get(cleaned[log.outcome], len(_CLASSES) - 1)
     if log is AGENTS:
         cleaned["agent"] = cleaned["session"].partition(".")[0]
     return cleaned
@@ -204,13 +205,9 @@ def _choices(
     return found
 
 
-def _outcome(log: TrafficLog, entry: Entry) -> int:
-    return log.outcomes.get(entry[log.outcome], len(_CLASSES) - 1)
-
-
 def _outcomes(log: TrafficLog, entries: Sequence[Entry]) -> list[tuple[str, str, int]]:
     """Return the CSS classes of outcomes, their words and numbers."""
-    counted = Counter(_outcome(log, each) for each in entries)
+    counted = Counter(each["outcome"] for each in entries)
     return [(_CLASSES[each], log.legend[each], number) for each, number in sorted(counted.items())]
 
 
@@ -218,7 +215,7 @@ def _sources(log: TrafficLog, entries: Sequence[Entry]) -> list[_Bar]:
     sums: dict[str, list[int]] = {}
     for entry in entries:
         numbers = sums.setdefault(entry[log.source], [0] * len(_CLASSES))
-        numbers[_outcome(log, entry)] += 1
+        numbers[entry["outcome"]] += 1
     return _bars(sums, _CLASSES)
 
 
@@ -237,9 +234,9 @@ def _bars(sums: Mapping[str, Sequence[int]], classes: Sequence[str]) -> list[_Ba
     return [_Bar(name, sum(each), stack(each, classes, top)) for name, each in largest]
 
 
-def _over_time(log: TrafficLog, entries: Sequence[Entry]) -> Columns | None:
+def _over_time(entries: Sequence[Entry]) -> Columns | None:
     """Return the outcomes by hour or by day, without gaps, up to the newest entry."""
-    counted = Counter((each["time"][:13], _outcome(log, each)) for each in entries)
+    counted = Counter((each["time"][:13], each["outcome"]) for each in entries)
     hours: dict[datetime, list[int]] = {}
     for (written, outcome), number in counted.items():
         try:
