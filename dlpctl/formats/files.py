@@ -182,9 +182,15 @@ class Files:
                 else f"file {number}"
             )
             child_where = f"{where} > {label}" if where else label
-            node.children.append(
-                self._node(child.data, inner, child_trail, child_where, depth + 1, password)
-            )
+            try:
+                read = self._node(child.data, inner, child_trail, child_where, depth + 1, password)
+            except FormatError as error:
+                if not child.spare:
+                    raise
+                unread = [Uninspected("content", error.message)]
+                document = Document(BINARY, [], [], unread)
+                read = Node(inner, child_trail, child_where, child.data, document)
+            node.children.append(read)
         return node
 
     def _documents(

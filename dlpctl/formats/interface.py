@@ -24,6 +24,8 @@ CELLS_APART = "\n\n"
 """Between the cells of a column in its view."""
 BINARY = "binary"
 """The format of files that no other format reads."""
+LIKE_LETTERS = "shapes that may be letters"
+"""The reason for which a drawing of many shapes is not inspected."""
 _PAGE = lazy(r"(?:^| )page \d+$")
 
 

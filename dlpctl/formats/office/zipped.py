@@ -14,7 +14,7 @@ from typing import Generic, Protocol, TypeVar
 
 from dlpctl.errors import CannotMaskError
 from dlpctl.formats.encoding import Edit as TextEdit
-from dlpctl.formats.interface import Child, Children, Document, Edits, Limits, Segment, Uninspected
+from dlpctl.formats.interface import Child, Children, Document, Edits, Limits, Segment
 from dlpctl.formats.office import second
 from dlpctl.formats.office.package import Package, opened, rewritten
 from dlpctl.formats.office.reading import (
@@ -32,7 +32,6 @@ ARCHIVE, NAMES = "archive", "names of parts"
 # A file was within its limits when it was read; to mask it, it is read again.
 READ_BEFORE = Limits(expanded_bytes=1 << 40, entries=1 << 20, entry_ratio=1 << 30, nesting=1 << 16)
 NAME_HOLDS_VALUE = "the name of a part of the file holds a value: rename it at its source"
-_VECTOR_PICTURES = (".emf", ".wmf", ".emz", ".wmz", ".pict", ".pct")
 
 
 class PartsPlan(Protocol):
@@ -120,9 +119,6 @@ class ZippedDocument(ABC, Generic[P]):
                 continue
             spare = part.startswith(self.spare)
             document.children.append(Child(part, PurePosixPath(part).name, contents, spare))
-            if part.lower().endswith(_VECTOR_PICTURES):
-                reason = "vector picture: only its strings were searched"
-                document.uninspected.append(Uninspected(part, reason))
 
     def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
         parts = opened(data, READ_BEFORE).parts
