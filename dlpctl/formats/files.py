@@ -73,8 +73,10 @@ class Node:
 
     def uninspected(self) -> Iterator[Uninspected]:
         """Yield the parts that were not inspected, in this file and all within it."""
+        spare = {child.key for child in self.document.children if child.spare}
         for part in self.document.uninspected:
-            yield part._replace(place=" > ".join(filter(None, (self.trail, part.place))))
+            place = " > ".join(filter(None, (self.trail, part.place)))
+            yield Uninspected(place, part.reason, 0 if part.place in spare else part.segment)
         named = {part.place for part in self.document.uninspected}
         for child, node in zip(self.document.children, self.children, strict=True):
             if child.key not in named or node.document.format != BINARY:

@@ -181,7 +181,8 @@ def _file(pictures: Sequence[Image]) -> bytes:
     output = io.BytesIO()
     first, *more = pictures
     if more:
-        first.save(output, "TIFF", save_all=True, append_images=more)
+        # Compression of a fax, which a picture keeps as that of its file, is for two shades alone.
+        first.save(output, "TIFF", save_all=True, append_images=more, compression="raw")
     else:
         first.save(output, "PNG", compress_level=1)
     return output.getvalue()

@@ -375,6 +375,22 @@ def test_lines_that_ocr_sees_and_cannot_read_are_not_inspected(
     assert all(part.is_removable for part in document.uninspected)
 
 
+@pytest.mark.parametrize("compression", ["group3", "group4", "tiff_ccitt", "jpeg", "tiff_lzw"])
+def test_a_fax_is_read_in_several_passes(compression: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[int] = []
+
+    def words(data: bytes, *, pages: int = 1, **_: bool) -> list[list[ocr.Word]]:
+        with Image.open(io.BytesIO(data)) as shown:
+            seen.append(getattr(shown, "n_frames", 1))
+        return [[ocr.Word("Hcr", "1", 40, 40, 120, 30, 40.0)] for _ in range(pages)]
+
+    monkeypatch.setattr(ocr, "program", lambda: "tesseract")
+    monkeypatch.setattr(ocr, "words", words)
+    fax = written(LETTER).convert("L" if compression == "jpeg" else "1")
+    format_named("image").extract(encoded(fax, "TIFF", compression=compression), LIMITS)
+    assert max(seen) > 1
+
+
 def test_digits_that_ocr_takes_for_letters_are_read_as_meant() -> None:
     from dlpctl.formats.ocrpasses import SeenWord
     from dlpctl.formats.ocrviews import add_words
