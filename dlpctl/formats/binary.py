@@ -69,8 +69,6 @@ _KINDS = {
 # Further marks, and where they are.
 _MARKS = (
     (4, b"ftyp", "recording"),
-    (40, b" EMF", "vector picture"),
-    (0, b"\xd7\xcd\xc6\x9a", "vector picture"),
     (4, b"Standard Jet DB", "database (Access)"),
     (4, b"Standard ACE DB", "database (Access)"),
 )

@@ -26,8 +26,8 @@ from dlpctl.formats.interface import (
     Uninspected,
     View,
 )
-from dlpctl.formats.ocrpasses import UNREAD, look, look_sparsely
-from dlpctl.formats.ocrviews import add_words
+from dlpctl.formats.ocrpasses import look, look_sparsely
+from dlpctl.formats.ocrviews import add_unread, add_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -306,13 +306,11 @@ def _on_white(layers: Image) -> Image:
 
 
 def _add_words(document: Document, frame: int, seen: Seen) -> None:
-    if seen.unread:
-        document.uninspected.append(Uninspected("picture", UNREAD))
-
     def segment_of(word: SeenWord, text: str) -> Segment:
         x, y = (max(int(min(axis)), 0) for axis in zip(*word.corners, strict=True))
         return Segment(text, f"picture, at {x},{y}", _Word(frame, *word[1:]))
 
+    add_unread(document, seen.unread, "picture", segment_of)
     name = f"words of picture {frame + 1}"
     document.views += add_words(name, seen.words, document.segments, segment_of)
 

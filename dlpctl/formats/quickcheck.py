@@ -38,6 +38,7 @@ STARTS = (
         b"(?i)(?=From |[a-z][a-z0-9-]*+:)(?:[^\\n]*+\\n(?!\\r?\\n))*?(?:From|To|Subject|Date|Received|Message-ID|MIME-Version|Return-Path|Delivered-To|Cc):",
         0,
     ),
+    ("dlpctl.formats.metafile", b"VCLMTF", 0),
     ("dlpctl.formats.office", b"[\\xef\\xbb\\xbf \\t\\r\\n]*+\\{\\\\rtf", 0),
     ("dlpctl.formats.parquet", b"PAR1", 0),
     ("dlpctl.formats.pdf", b"%PDF-", 1029),
