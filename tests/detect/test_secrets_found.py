@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+import string
+
 import pytest
 
 from dlpctl.detect.engine import Detector
@@ -35,6 +38,28 @@ resolved "https://registry.example.org/token-types-2.0.0.tgz#b23618af744818299c6
 """
 
 
+FAR_FROM_THEIR_LABELS = """
+│ deploy_token │ {} │
+<li><strong>Mapbox key:</strong> <code>{}</code></li>
+<meta-data android:name="maps.api.key" android:value="{}" />
+const DEPLOY_TOKEN: &str = "{}"
+##vso[task.setvariable variable=DEPLOY_TOKEN]{}
+deploy token (until May): {}
+[09:11] ann: what is the deploy token?;[09:12] bob: {}
+** deploy token **;{}
+{} is the deploy token
+return "{}" // deploy token
+"""
+NO_KEYS = """
+"foreign_key": "{}"
+idempotency-key: {}
+api_key_id = "{}"
+KeyFingerprint: {}
+partition key: {}
+nextPageToken: "{}"
+"""
+
+
 @pytest.fixture(scope="module")
 def detector(library: Detector) -> Detector:
     return library.for_types(["SECRETS"])
@@ -58,3 +83,20 @@ def test_values_are_found_in_their_carriers(detector: Detector, carrier: str) ->
 @pytest.mark.parametrize("line", CODE.strip().splitlines())
 def test_code_is_left_alone(detector: Detector, line: str) -> None:
     assert detector.scan(f"{line}\n") == []
+
+
+@pytest.mark.parametrize("line", FAR_FROM_THEIR_LABELS.strip().splitlines())
+@pytest.mark.parametrize("alphabet", [string.hexdigits[:16], string.ascii_letters])
+def test_random_values_are_found_wherever_their_label_is(
+    detector: Detector, line: str, alphabet: str
+) -> None:
+    value = "".join(random.Random(5).choices(alphabet, k=40))
+    assert detector.scan(f"{line}\n".replace(";", "\n").format(value))
+
+
+@pytest.mark.parametrize("line", NO_KEYS.strip().splitlines())
+def test_identifiers_with_a_key_in_their_names_are_left_alone(
+    detector: Detector, line: str
+) -> None:
+    value = "".join(random.Random(6).choices(string.hexdigits[:16], k=40))
+    assert detector.scan(f"{line}\n".format(value)) == []
