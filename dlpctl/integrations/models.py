@@ -46,7 +46,7 @@ class MaskedModels:
 
         `body_bytes` is the size of the largest body, once it is decompressed.
         """
-        self._body_bytes = body_bytes
+        self.body_bytes = body_bytes
         key = key or os.urandom(32)
         checker = checker_for(
             destination, policy or Policy.builtin("ai-prompts"), detector, operator, key
@@ -62,7 +62,7 @@ class MaskedModels:
         route, ids = self._route(method, path)
         lowered = {name.lower(): value for name, value in headers.items()}
         pairs = parse_qsl(query.decode("ascii", "replace"), keep_blank_values=True)
-        plain = decompressed(body, lowered.get("content-encoding", ""), self._body_bytes)
+        plain = decompressed(body, lowered.get("content-encoding", ""), self.body_bytes)
         request = Request(self.protocol.name, route, ids, pairs, lowered, plain)
         prepared = prepare(request, self._grant, self._conversations)
         return Masked(prepared.body, request, prepared)
