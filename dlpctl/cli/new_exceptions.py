@@ -61,7 +61,7 @@ def scan_of(
     """Return a scan whose results have fingerprints with these keys."""
     from dlpctl.scan.content import Examiner
     from dlpctl.scan.scanner import Scan
-    from dlpctl.scan.walk import Selection
+    from dlpctl.scan.selection import Selection
 
     allow = session.allow_list()
     selection = Selection(allowed=allow.skips if session.config.allow.paths else None)

@@ -43,7 +43,7 @@ class Progress:
 
         self._next = now + _SHOWN_EVERY
         self._is_shown = True
-        looked = f"{counted(summary.files, 'file')}, {size_of(summary.bytes)}"
+        looked = f"{counted(summary.files, summary.noun)}, {size_of(summary.bytes)}"
         self._looked = f"{looked}: {counted(summary.findings, 'finding')}"
         self._stream.write(f"{ERASE}dlpctl: {self._looked} ...")
         self._stream.flush()

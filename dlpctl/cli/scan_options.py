@@ -29,7 +29,8 @@ class ScanRequest(NamedTuple):
     paths: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[PATH]...", help="Files, folders and databases, or '-' for stdin; '.' if none."
+            metavar="[PATH]...",
+            help="Files, folders, buckets and databases, or '-' for stdin; '.' if none.",
         ),
     ] = None
     types: options.Types = None

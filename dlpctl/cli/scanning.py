@@ -27,6 +27,7 @@ from dlpctl.errors import DlpctlError, InputError, UsageError
 from dlpctl.regex import lazy
 from dlpctl.scan.reports import FORMS, Setting, report_named, skipped_by_reason
 from dlpctl.scan.results import Skip, Why
+from dlpctl.scan.source import address_shown, is_address
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -47,7 +48,7 @@ CLEAN, INCOMPLETE, BELOW, FOUND = 0, 1, 10, 20
 HUMAN, JSONL, HTML = "human", "jsonl", "html"
 USUAL_PATH = "."
 _MOST_LINES = 1_000
-_ADDRESS = lazy(r"(?:postgresql|mysql|mariadb|sqlite|duckdb)://")
+_DATABASE = lazy(r"(?:postgresql|mysql|mariadb|sqlite|duckdb)://")
 _SIZE = lazy(r"(\d+(?:\.\d+)?)\s*([kmgtKMGT]?)[iI]?[bB]?")
 _UNITS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
 
@@ -93,7 +94,7 @@ def scan(request: ScanRequest, *more: Report, defaults: Defaults = USUAL) -> int
     print_gaps(wanted.detector)
     counts = run.summary.findings or run.summary.possible
     if request.form == HUMAN and not (request.quiet or counts or request.of_git):
-        for path in [path for path in request.paths or () if not _ADDRESS.match(path)][:1]:
+        for path in [path for path in request.paths or () if not is_address(path)][:1]:
             print_hint(wanted.detector, path)
     if problem := stopped or failure_of(deliveries):
         raise problem
@@ -130,7 +131,7 @@ def _scan(
 ) -> Scan:
     from dlpctl.scan.content import Examiner
     from dlpctl.scan.scanner import Scan
-    from dlpctl.scan.walk import Selection
+    from dlpctl.scan.selection import Selection
 
     allow = session.allow_list()
     selection = Selection(
@@ -163,7 +164,7 @@ def _from_paths(
 ) -> Generator[Result | Skip]:
     """Yield what is found in files, and then in databases."""
     paths = request.paths or [USUAL_PATH]
-    addresses = [path for path in paths if _ADDRESS.match(path)]
+    addresses = [path for path in paths if _DATABASE.match(path)]
     if files := [path for path in paths if path not in addresses]:
         yield from run.files(files)
     if addresses:
@@ -268,7 +269,7 @@ def _about(request: ScanRequest, wanted: Search) -> list[tuple[str, str]]:
     rows = [
         ("Scanned", ", ".join(map(_named, paths))),
         ("On", f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"),
-        ("Commit", _commit(Path(paths[0]))),
+        ("Commit", "" if is_address(paths[0]) else _commit(Path(paths[0]))),
         ("Looked only for", wanted.limits),
         ("By", f"dlpctl {__version__}"),
     ]
@@ -277,9 +278,11 @@ def _about(request: ScanRequest, wanted: Search) -> list[tuple[str, str]]:
 
 def _named(path: str) -> str:
     """Return a path in full, or the address of a database without user and password."""
-    if _ADDRESS.match(path):
+    if _DATABASE.match(path):
         scheme, _, rest = path.partition("://")
         return f"{scheme}://{rest.rpartition('@')[2].partition('?')[0]}"
+    if is_address(path):
+        return address_shown(path)
     return str(Path(path).absolute())
 
 

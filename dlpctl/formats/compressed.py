@@ -18,7 +18,7 @@ from dlpctl.formats.interface import Child, Children, Document, Edits, Limits
 from dlpctl.formats.recognition import CONTROLS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from zstandard import ZstdDecompressionObj
 
@@ -94,6 +94,43 @@ class Compressed(BinaryFormat):
         if rest.strip(b"\0"):
             children.append(Child("end", "bytes after the end", rest, spare=True))
         return names.document(self.name, children)
+
+    def unpacking(self, read: Callable[[int], bytes]) -> Callable[[int], bytes]:
+        """Return a function that reads the unpacked content in bounded memory."""
+        pieces = self._pieces(read)
+        piece = b""
+
+        def read_unpacked(wanted: int) -> bytes:
+            nonlocal piece
+            parts = [piece[:wanted]]
+            piece = piece[wanted:]
+            left = wanted - len(parts[0])
+            while left and (piece := next(pieces, b"")):
+                parts.append(piece[:left])
+                piece = piece[left:]
+                left -= len(parts[-1])
+            return b"".join(parts)
+
+        return read_unpacked
+
+    def _pieces(self, read: Callable[[int], bytes]) -> Iterator[bytes]:
+        pending = read(_CHUNK)
+        try:
+            while pending.startswith(self.magic):
+                unpacker, fed = self._unpacker(), pending
+                while not unpacker.eof:
+                    piece = unpacker.decompress(fed, _CHUNK)
+                    if piece:
+                        fed = b""
+                        yield piece
+                    elif not unpacker.eof and not (fed := read(_CHUNK)):
+                        raise FormatError(f"the {self.name} file is cut off")
+                pending = unpacker.unused_data
+                pending += read(_SIP) if len(pending) < _SIP else b""
+        except (zlib.error, lzma.LZMAError, OSError, EOFError, ValueError) as error:
+            raise FormatError(f"the {self.name} file is damaged") from error
+        if pending.strip(b"\0"):
+            raise FormatError(f"the {self.name} file has more after its end")
 
     def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
         contents = kept(children, "content", document.children[0].data) or b""

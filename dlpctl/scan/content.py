@@ -17,7 +17,7 @@ from dlpctl.scan.binaries import strings_of
 from dlpctl.scan.excerpts import Excerpts
 from dlpctl.scan.places import TextPlaces
 from dlpctl.scan.results import Result
-from dlpctl.scan.sources import JUDGED, is_source
+from dlpctl.scan.source_code import JUDGED, is_source
 from dlpctl.types import IN_BINARIES
 
 if TYPE_CHECKING:

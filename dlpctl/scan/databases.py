@@ -21,7 +21,7 @@ from dlpctl.scan.results import Result, Skip, Summary, Why
 if TYPE_CHECKING:
     from dlpctl.detect.allow import AllowList
     from dlpctl.detect.engine import Detector
-    from dlpctl.scan.walk import Selection
+    from dlpctl.scan.selection import Selection
     from dlpctl.types import Finding
 
 DRIVERS = {
@@ -92,7 +92,7 @@ class DatabaseScan:
             for schema, table in database.tables():
                 name = f"{schema}.{table}" if schema else table
                 shown = f"{database.name}/{name}"
-                if why := self._selection.why_not_blob(name.replace(".", "/")):
+                if why := self._selection.why_not_inside(name.replace(".", "/")):
                     yield Skip(shown, why)
                     continue
                 try:

@@ -61,11 +61,18 @@ class InOrder:
         make_work: Callable[[], Work],
         jobs: int,
         prepare: Callable[[], object] | None = None,
+        *,
+        at_once: bool = False,
     ) -> None:
-        """`make_work` is called in each worker, and `prepare` once before there are several."""
+        """`make_work` is called in each worker, and `prepare` once before there are several.
+
+        With `at_once` they are started before the first task is known, since finding tasks starts
+        threads, which a fork does not copy.
+        """
         self._make_work = make_work
         self._prepare = prepare
         self._jobs = jobs
+        self._at_once = at_once and jobs > 1
         self._todo: SimpleQueue[_Slot | None] = SimpleQueue()
         self._children: list[_Child] = []
 
@@ -80,15 +87,16 @@ class InOrder:
 
     def run(self, batches: Iterator[BatchT]) -> Iterator[tuple[BatchT, Any]]:
         """Yield each batch with the outcome of its task; a single batch runs in this process."""
+        if self._at_once:
+            self._prepare_and_start()
         first = [batch for _, batch in zip(range(2), batches, strict=False)]
-        if len(first) < 2 or self._jobs < 2:
+        if not self._at_once and (len(first) < 2 or self._jobs < 2):
             with closing(self._make_work()) as job:
                 for batch in _chained(first, batches):
                     yield batch, None if batch.task is None else job(batch.task)
             return
-        if self._prepare is not None:
-            self._prepare()
-        self._start()
+        if not self._at_once:
+            self._prepare_and_start()
         pending: deque[_Slot] = deque()
         for batch in _chained(first, batches):
             slot = _Slot(batch, SimpleQueue())
@@ -102,7 +110,9 @@ class InOrder:
         while pending:
             yield _taken(pending.popleft())
 
-    def _start(self) -> None:
+    def _prepare_and_start(self) -> None:
+        if self._prepare is not None:
+            self._prepare()
         if FORKS:
             for _ in range(
                 self._jobs

@@ -1,35 +1,31 @@
-"""Read the files or blobs of a batch in a worker, and return findings and what was not scanned."""
+"""Read the contents of a batch in a worker, and return findings and what was not scanned."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import PurePosixPath
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from dlpctl.errors import DlpctlError, FormatError, fault
 from dlpctl.formats.recognition import ends_with_zip, is_utf8
-from dlpctl.regular import NotRegularError, open_regular
 from dlpctl.scan.content import NO_ENDING, Ending, Examiner, Found, Parts
-from dlpctl.scan.recognized import in_parts, recognized
+from dlpctl.scan.recognized import compression_of, in_parts, recognized
 from dlpctl.scan.results import Result, Skip, Why
+from dlpctl.scan.source import File, Source, UnreadError
 
 if TYPE_CHECKING:
     from dlpctl.config import FileLimits
+    from dlpctl.formats.compressed import Compressed
     from dlpctl.scan.documents import Documents
     from dlpctl.scan.git import Contents
 
 FILES, BLOBS, PART, STREAM = "files", "blobs", "part", "stream"
-STDIN = "-"
 LARGE = 16 << 20
 """Files from this size on are read in parts."""
 PART_SIZE = 8 << 20
 DOCUMENT_LIMIT = 100 << 20
 """The largest file that a format reads."""
-_UNKNOWN_SIZE = 1 << 16
-_SLACK = 1 << 20
-"""A file that grows by more while it is read is given up."""
 
 
 class Outcome(NamedTuple):
@@ -48,6 +44,16 @@ class Outcome(NamedTuple):
     """Contents of which it was counted."""
 
 
+class Task(NamedTuple):
+    """The work of one batch, as JSON carries it."""
+
+    kind: str
+    items: Sequence[Any]
+    source: int = 0
+    """The number of the source that reads the files."""
+    counts_possible: bool = False
+
+
 class Reader:
     """Reads batches, in one worker."""
 
@@ -55,11 +61,13 @@ class Reader:
         self,
         examiner: Examiner,
         *,
+        sources: Sequence[Source] = (),
         archives: bool = True,
         max_size: int | None = None,
         limits: FileLimits | None = None,
         contents: Callable[[], Contents] | None = None,
     ) -> None:
+        self._sources = sources
         self._examiner = examiner
         self._examiner.tells_values_apart = contents is not None
         self._archives = archives
@@ -75,23 +83,22 @@ class Reader:
                 opened.close()
 
     def __call__(self, batch: Any) -> Outcome:
-        kind, items, *first = batch
-        if kind == PART:
-            return self._part(*items)
+        task = Task(*batch)
+        if task.kind == PART:
+            file, *part = task.items
+            return self._part(self._sources[task.source], File(*file), *part)
         self._files = self._bytes = self._accepted = self._possible = self._counted = 0
-        self._examiner.counts_possible = bool(first)
+        self._examiner.counts_possible = task.counts_possible
         self._results: list[Iterable[Result]] = []
         self._skipped: list[Skip] = []
-        if kind == FILES:
-            for path, shown in items:
-                self._file(path, shown)
-        elif kind == STREAM:
-            try:
-                self._stream(*items)
-            except OSError as problem:
-                self._skipped.append(Skip(items[1], Why.UNREADABLE, problem.strerror or ""))
+        files = [File(*item) for item in task.items] if task.kind != BLOBS else []
+        if task.kind == FILES:
+            self._read_files(self._sources[task.source], files)
+        elif task.kind == STREAM:
+            for file in files:
+                self._stream(self._sources[task.source], file)
         else:
-            self._blobs(items)
+            self._blobs(task.items)
         results = chain.from_iterable(self._results)
         return Outcome(
             self._files,
@@ -103,17 +110,12 @@ class Reader:
             counted=self._counted,
         )
 
-    def _file(self, path: str, shown: str) -> None:
-        try:
-            data = _read(path)
-        except FileNotFoundError:
-            self._skipped.append(Skip(shown, Why.GONE))
-        except NotRegularError:
-            self._skipped.append(Skip(shown, Why.SPECIAL))
-        except OSError as problem:
-            self._skipped.append(Skip(shown, Why.UNREADABLE, problem.strerror or ""))
-        else:
-            self._results.append(self._content(shown, data))
+    def _read_files(self, source: Source, files: Sequence[File]) -> None:
+        for file, data in zip(files, source.read_all(files), strict=True):
+            if isinstance(data, UnreadError):
+                self._skipped.append(data.skip(file.shown))
+            else:
+                self._results.append(self._content(file.shown, data))
 
     def _blobs(self, items: Sequence[Any]) -> None:
         if self._contents is None:
@@ -143,34 +145,56 @@ class Reader:
                 [one._replace(commit=commit, date=date) for one in results] if commit else results
             )
 
-    def _stream(self, path: str, shown: str) -> None:
-        """Read stdin, whose size is not known."""
-        assert path == STDIN
-        with open(0, "rb", buffering=_UNKNOWN_SIZE, closefd=False) as stream:
-            head = stream.read(LARGE + 1)
-            if len(head) <= LARGE:
-                self._results.append(self._content(shown, head))
-                return
-            self._results.append(self._large(shown, _after(head, stream)))
+    def _stream(self, source: Source, file: File) -> None:
+        """Read a content from start to end: its size is not known, or it is compressed."""
+        results: list[Result] = []
+        self._results.append(results)
+        try:
+            with source.open(file) as read:
+                head = read(LARGE + 1)
+                if len(head) <= LARGE:
+                    results.extend(self._content(file.shown, head))
+                elif packed := compression_of(head, file.shown):
+                    results.extend(self._unpacked(file.shown, packed, _after(head, read)))
+                else:
+                    results.extend(self._large(file.shown, _after(head, read)))
+        except UnreadError as error:
+            self._skipped.append(Skip(file.shown, Why.UNREADABLE, error.detail or error.why.value))
+        except FormatError as error:
+            self._skipped.append(Skip(file.shown, Why.UNREADABLE, error.message))
 
-    def _large(self, shown: str, read: Callable[[int], bytes]) -> Iterable[Result]:
-        """Return the findings in a large content, read in parts if it is text or unknown."""
+    def _unpacked(
+        self, shown: str, packed: Compressed, read: Callable[[int], bytes]
+    ) -> Iterator[Result]:
+        """Yield the findings in a large compressed content, which is unpacked as it is read."""
+        if not self._archives:
+            self._skipped.append(Skip(shown, Why.ARCHIVE))
+            return
+        inside = shown.rpartition(".")[0] if shown.lower().endswith(packed.extensions) else shown
+        for one in self._large(shown, packed.unpacking(read), inside):
+            inner = one.inner or f"line {one.line}"
+            yield one._replace(
+                line=1, column=1, end_line=1, end_column=1, start=0, end=0, inner=inner
+            )
+
+    def _large(self, shown: str, read: Callable[[int], bytes], name: str = "") -> Iterator[Result]:
+        """Yield the findings in a large content, read in parts if it is text or unknown."""
         margin = self._examiner.margin
         data = read(PART_SIZE + margin)
-        parted = in_parts(data, shown)
+        parted = in_parts(data, name or shown)
         if parted is None:
-            return self._large_document(shown, data, read)
+            yield from self._large_document(shown, data, read)
+            return
         if parted.not_inspected:
             why = Why.BINARY if parted.binary else Why.UNINSPECTED
             self._skipped.append(Skip(shown, why, parted.not_inspected))
         more = len(data) == PART_SIZE + margin
         parts = Parts(binary=parted.binary)
-        results: list[Result] = []
         first = 0
         while first < len(data):
             own = PART_SIZE if more else len(data) - first
             found, ending = self._examiner.part(shown, data, first, own, binary=parted.binary)
-            results += parts.place(found.results, ending)
+            yield from parts.place(found.results, ending)
             self._accepted += found.accepted
             self._bytes += own
             if not more and not parted.binary and ends_with_zip(data):
@@ -181,7 +205,6 @@ class Reader:
             data = data[before:] + following
             first += own - before
         self._files += 1
-        return results
 
     def _large_document(
         self, shown: str, data: bytes, read: Callable[[int], bytes]
@@ -272,15 +295,18 @@ class Reader:
             self._documents = Documents(self._examiner, self._limits)
         return self._documents.read(shown, PurePosixPath(shown).name, data)
 
-    def _part(self, path: str, shown: str, first: int, last: int, binary: bool) -> Outcome:
+    def _part(self, source: Source, file: File, first: int, last: int, binary: bool) -> Outcome:
         """Return the findings that start in a range of a large file."""
         margin = self._examiner.margin
         begin = max(0, first - margin)
         try:
-            data = _read_range(path, begin, last + margin)
-        except OSError as problem:
-            return Outcome(0, 0, 0, [], [Skip(shown, Why.UNREADABLE, problem.strerror or "")])
-        found, ending = self._examiner.part(shown, data, first - begin, last - first, binary=binary)
+            data = source.read_range(file, begin, last + margin)
+        except UnreadError as error:  # gone or not, the file was read in part
+            skip = Skip(file.shown, Why.UNREADABLE, error.detail or error.why.value)
+            return Outcome(0, 0, 0, [], [skip])
+        found, ending = self._examiner.part(
+            file.shown, data, first - begin, last - first, binary=binary
+        )
         return Outcome(
             0,
             max(0, min(len(data) + begin, last) - first),
@@ -309,46 +335,16 @@ def _limited(stream: IO[bytes], size: int) -> Callable[[int], bytes]:
     return read
 
 
-def _after(head: bytes, stream: IO[bytes]) -> Callable[[int], bytes]:
+def _after(head: bytes, rest: Callable[[int], bytes]) -> Callable[[int], bytes]:
     """Return a function that continues after the bytes that were already read."""
 
     def read(wanted: int) -> bytes:
         nonlocal head
         data, head = head[:wanted], head[wanted:]
-        return data + stream.read(wanted - len(data))
+        return data + rest(wanted - len(data)) if len(data) < wanted else data
 
     return read
 
 
 def _touches(result: Result, lines: Sequence[Sequence[int]]) -> bool:
     return any(first <= result.end_line and result.line <= last for first, last in lines)
-
-
-def _read(path: str) -> bytes:
-    # A file of the walk may have become a link or a pipe since.
-    descriptor = open_regular(path, follow=False)
-    try:
-        size = os.fstat(descriptor).st_size
-        data = os.read(descriptor, size + 1 if size else _UNKNOWN_SIZE)
-        if len(data) == size:
-            return data
-        parts = [data]
-        while data and sum(map(len, parts)) <= size + _SLACK:
-            data = os.read(descriptor, _UNKNOWN_SIZE)
-            parts.append(data)
-    finally:
-        os.close(descriptor)
-    if data:
-        raise OSError(0, "it grows while it is read")
-    return b"".join(parts)
-
-
-def _read_range(path: str, first: int, last: int) -> bytes:
-    with os.fdopen(open_regular(path, follow=False), "rb", buffering=0) as file:
-        file.seek(first)
-        parts: list[bytes] = []
-        left = last - first
-        while left and (data := file.read(left)):
-            parts.append(data)
-            left -= len(data)
-    return b"".join(parts)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.errors import FormatError
 from dlpctl.formats.recognition import HEAD, ends_with_zip, is_source_text, recognize
+
+if TYPE_CHECKING:
+    from dlpctl.formats.compressed import Compressed
 
 BOOKS = ".epub"
 """The suffix of books, which are ZIP archives that nobody calls archives."""
@@ -66,6 +69,17 @@ def in_parts(head: bytes, path: str, tail: bytes = b"") -> InParts | None:
     if not content.is_text or _is_wide(head[:HEAD]):
         return None
     return InParts(binary=False)
+
+
+def compression_of(head: bytes, path: str) -> Compressed | None:
+    """Return the format of a content that is one compressed file, to unpack it piece by piece."""
+    from dlpctl.formats.compressed import Compressed
+
+    try:
+        chosen = recognize(head[:HEAD], path.rpartition("/")[2])
+    except FormatError:
+        return None
+    return chosen if isinstance(chosen, Compressed) else None
 
 
 def _is_wide(head: bytes) -> bool:

@@ -84,6 +84,8 @@ class Summary:
     """The counts of a scan, of constant size for any tree."""
 
     def __init__(self) -> None:
+        self.nouns = {"file"}
+        """Names of the contents, for people: files, objects, tables."""
         self.files = 0
         self.bytes = 0
         self.findings = 0
@@ -108,6 +110,10 @@ class Summary:
         self.types[result.type] = self.types.get(result.type, 0) + 1
         if self.worst is None or result.score > self.worst:
             self.worst = result.score
+
+    @property
+    def noun(self) -> str:
+        return next(iter(self.nouns)) if len(self.nouns) == 1 else "file"
 
     def skip(self, skip: Skip) -> None:
         self.skipped[skip.why] = self.skipped.get(skip.why, 0) + 1

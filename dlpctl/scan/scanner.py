@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import errno
 import os
-import sys
 from collections.abc import Generator, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.formats.recognition import HEAD, ZIP_END
-from dlpctl.regular import open_regular
 from dlpctl.scan.content import Ending, Examiner, Parts
 from dlpctl.scan.executor import InOrder
+from dlpctl.scan.local import LocalFiles
 from dlpctl.scan.reader import (
     BLOBS,
     DOCUMENT_LIMIT,
@@ -19,15 +17,16 @@ from dlpctl.scan.reader import (
     LARGE,
     PART,
     PART_SIZE,
-    STDIN,
     STREAM,
     Outcome,
     Reader,
+    Task,
     too_large,
 )
-from dlpctl.scan.recognized import in_parts
+from dlpctl.scan.recognized import compression_of, in_parts
 from dlpctl.scan.results import Result, Skip, Summary, Why
-from dlpctl.scan.walk import File, Selection, walk
+from dlpctl.scan.selection import Selection
+from dlpctl.scan.source import File, Source, UnreadError, is_address
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -43,7 +42,7 @@ _MOST_JOBS = 16
 
 
 class _Batch(NamedTuple):
-    task: Any
+    task: Task | None
     skipped: list[Skip]
     """Files that were skipped before it."""
 
@@ -75,14 +74,22 @@ class Scan:
         self._repeated = 0
 
     def files(self, names: Sequence[str]) -> Generator[Result | Skip]:
-        """Yield the findings in files and folders; `-` is stdin."""
-        return self._run(_file_batches(_walked_and_stdin(names, self.selection)), None)
+        """Yield the findings in files, folders and object stores; `-` is stdin."""
+        addresses = [name for name in dict.fromkeys(names) if is_address(name)]
+        local = [name for name in names if name not in addresses]
+        sources: list[Source] = [LocalFiles(local)] if local else []
+        if addresses:
+            from dlpctl.scan.objects import ObjectStore
+
+            sources += map(ObjectStore, addresses)
+        self.summary.nouns = {source.noun for source in sources}
+        return self._run(_source_batches(sources, self.selection), sources=sources)
 
     def blobs(
         self, repository: Repository, blobs: Iterable[Blob | Skip]
     ) -> Generator[Result | Skip]:
         """Yield the findings in git; a history gives each once, with the commit that added it."""
-        yield from self._run(_blob_batches(blobs, self.selection), repository)
+        yield from self._run(_blob_batches(blobs, self.selection), repository=repository)
         if self._repeated:
             self.summary.notes.append(
                 f"{self._repeated:,} findings in later contents are repetitions;"
@@ -93,11 +100,16 @@ class Scan:
         self._examiner.detector.compile(rivals=True)
 
     def _run(
-        self, batches: Iterator[_Batch], repository: Repository | None
+        self,
+        batches: Iterator[_Batch],
+        *,
+        sources: Sequence[Source] = (),
+        repository: Repository | None = None,
     ) -> Generator[Result | Skip]:
         def make_reader() -> Reader:
             return Reader(
                 self._examiner,
+                sources=sources,
                 archives=self._archives,
                 max_size=self.selection.max_size,
                 limits=self._limits,
@@ -106,7 +118,8 @@ class Scan:
 
         self.summary.partial = True
         parts = Parts()
-        with InOrder(make_reader, self._jobs, self._compile) as workers:
+        at_once = any(source.has_threads for source in sources)
+        with InOrder(make_reader, self._jobs, self._compile, at_once=at_once) as workers:
             for batch, plain in workers.run(_first_marked(batches)):
                 yield from map(self._skip, batch.skipped)
                 if batch.task is None:
@@ -115,8 +128,8 @@ class Scan:
                 results = outcome.results
                 if not isinstance(plain, Outcome):
                     results = map(Result._make, results)
-                if batch.task[0] == PART:
-                    _path, _shown, first, _last, binary = batch.task[1]
+                if batch.task.kind == PART:
+                    _file, first, _last, binary = batch.task.items
                     if not first:
                         parts = Parts(binary=binary)
                         self.summary.files += 1
@@ -161,9 +174,9 @@ def _first_marked(batches: Iterable[_Batch]) -> Iterator[_Batch]:
     """
     is_first = True
     for batch in batches:
-        if is_first and batch.task is not None and batch.task[1]:
+        if is_first and batch.task is not None and batch.task.items:
             is_first = False
-            yield batch._replace(task=(*batch.task, True))
+            yield batch._replace(task=batch.task._replace(counts_possible=True))
         else:
             yield batch
 
@@ -173,75 +186,64 @@ def usual_jobs() -> int:
     return min(_MOST_JOBS, len(affinity(0)) if affinity else os.cpu_count() or 1)
 
 
-def _walked_and_stdin(names: Sequence[str], selection: Selection) -> Iterator[File | Skip]:
-    yield from walk([name for name in names if name != STDIN], selection)
-    if STDIN in names:  # last, since nobody knows how long it takes
-        yield File(STDIN, "stdin", 0, stream=True)
+def _source_batches(sources: Sequence[Source], selection: Selection) -> Iterator[_Batch]:
+    for number, source in enumerate(sources):
+        yield from _file_batches(source, number, source.files(selection))
 
 
-def _file_batches(files: Iterable[File | Skip]) -> Iterator[_Batch]:
-    batch: list[tuple[str, str]] = []
+def _file_batches(source: Source, number: int, files: Iterable[File | Skip]) -> Iterator[_Batch]:
+    batch: list[File] = []
     skipped: list[Skip] = []
     size = 0
     for file in files:
         if isinstance(file, Skip):
             skipped.append(file)
         elif file.stream or file.size > LARGE:
-            yield _Batch((FILES, batch), skipped)
-            yield from _alone(file)
+            yield _Batch(Task(FILES, batch, number), skipped)
+            yield from _alone(source, number, file)
             batch, skipped, size = [], [], 0
         else:
-            batch.append((file.path, file.shown))
+            batch.append(file)
             size += file.size
         if size >= _BATCH_BYTES or len(batch) >= _BATCH_FILES or len(skipped) >= _BATCH_SKIPPED:
-            yield _Batch((FILES, batch), skipped)
+            yield _Batch(Task(FILES, batch, number), skipped)
             batch, skipped, size = [], [], 0
     if batch or skipped:
-        yield _Batch((FILES, batch), skipped)
+        yield _Batch(Task(FILES, batch, number), skipped)
 
 
-def _alone(file: File) -> Iterator[_Batch]:
+def _alone(source: Source, number: int, file: File) -> Iterator[_Batch]:
     """Yield a stream, or a large file in parts without those that were never written."""
     if file.stream:
-        yield _Batch((STREAM, (file.path, file.shown)), [])
+        yield _Batch(Task(STREAM, [file], number), [])
         return
     try:
-        with os.fdopen(open_regular(file.path, follow=False), "rb") as opened:
-            head = opened.read(HEAD)
-            opened.seek(max(file.size - ZIP_END, 0))
-            parted = in_parts(head, file.shown, opened.read(ZIP_END))
-            if parted is None:
-                yield _document(file)
-                return
-            skipped = []
-            if parted.not_inspected:
-                why = Why.BINARY if parted.binary else Why.UNINSPECTED
-                skipped.append(Skip(file.shown, why, parted.not_inspected))
-            for first in range(0, file.size, PART_SIZE):
-                last = min(first + PART_SIZE, file.size)
-                if first and _next_data(opened.fileno(), first) >= last:
-                    continue
-                part = (file.path, file.shown, first, last, parted.binary)
-                yield _Batch((PART, part), skipped if not first else [])
-    except OSError as problem:
-        yield _Batch(None, [Skip(file.shown, Why.UNREADABLE, problem.strerror or "")])
+        head = source.read_range(file, 0, HEAD)
+        tail = source.read_range(file, max(file.size - ZIP_END, 0), file.size)
+        parted = in_parts(head, file.shown, tail)
+        if parted is None:
+            yield _document(file, number, head)
+            return
+        skipped = []
+        if parted.not_inspected:
+            why = Why.BINARY if parted.binary else Why.UNINSPECTED
+            skipped.append(Skip(file.shown, why, parted.not_inspected))
+        for first in range(0, file.size, PART_SIZE):
+            last = min(first + PART_SIZE, file.size)
+            if first and source.next_data(file, first) >= last:
+                continue
+            part = (file, first, last, parted.binary)
+            yield _Batch(Task(PART, part, number), skipped if not first else [])
+    except UnreadError as error:
+        yield _Batch(None, [error.skip(file.shown)])
 
 
-def _document(file: File) -> _Batch:
+def _document(file: File, number: int, head: bytes) -> _Batch:
+    if compression_of(head, file.shown):
+        return _Batch(Task(STREAM, [file], number), [])
     if file.size <= DOCUMENT_LIMIT:
-        return _Batch((FILES, [(file.path, file.shown)]), [])
+        return _Batch(Task(FILES, [file], number), [])
     return _Batch(None, [too_large(file.shown)])
-
-
-def _next_data(descriptor: int, place: int) -> int:
-    """Return the end of a hole in a file; the position itself if holes are not known."""
-    seek_data = getattr(os, "SEEK_DATA", None)
-    if seek_data is None:
-        return place
-    try:
-        return os.lseek(descriptor, place, seek_data)
-    except OSError as problem:
-        return sys.maxsize if problem.errno == errno.ENXIO else place
 
 
 def _blob_batches(blobs: Iterable[Blob | Skip], selection: Selection) -> Iterator[_Batch]:
@@ -257,7 +259,7 @@ def _blob_batches(blobs: Iterable[Blob | Skip], selection: Selection) -> Iterato
         name = bytes.fromhex(blob.id) if blob.commit else b""
         if name in seen:
             continue
-        why = selection.why_not_blob(blob.path)
+        why = selection.why_not_inside(blob.path)
         if why is None:
             batch.append(blob)
             if name:
@@ -267,7 +269,7 @@ def _blob_batches(blobs: Iterable[Blob | Skip], selection: Selection) -> Iterato
             if name:
                 passed.add((name, blob.path))
         if len(batch) >= _BATCH_BLOBS or len(skipped) >= _BATCH_SKIPPED:
-            yield _Batch((BLOBS, batch), skipped)
+            yield _Batch(Task(BLOBS, batch), skipped)
             batch, skipped = [], []
     if batch or skipped:
-        yield _Batch((BLOBS, batch), skipped)
+        yield _Batch(Task(BLOBS, batch), skipped)

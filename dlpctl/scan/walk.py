@@ -4,67 +4,18 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from dlpctl.regular import read_regular, why_not_regular
 from dlpctl.scan.ignore import Rules
 from dlpctl.scan.results import Skip, Why
+from dlpctl.scan.selection import Selection
+from dlpctl.scan.source import File
 
 IGNORE_FILES = (".gitignore", ".dlpctlignore")
 _GIT = ".git"
-
-
-class File(NamedTuple):
-    """A regular file, or stdin."""
-
-    path: str
-    shown: str
-    """The path in results."""
-    size: int
-    stream: bool = False
-    """True for stdin, which has no size."""
-
-
-class Selection:
-    """The wanted files of a tree, by globs of `.gitignore` relative to its folder."""
-
-    def __init__(
-        self,
-        *,
-        include: Sequence[str] = (),
-        exclude: Sequence[str] = (),
-        allowed: Callable[[str], bool] | None = None,
-        max_size: int | None = None,
-        ignore_files: bool = True,
-    ) -> None:
-        """`allowed` returns whether all findings in a path, as it is shown, are accepted."""
-        self._include = Rules(include)
-        self._exclude = Rules(exclude)
-        self._allowed = allowed
-        self.max_size = max_size
-        self.ignore_files = ignore_files
-
-    def why_not_folder(self, path: str, shown: str) -> Why | None:
-        if self._exclude and self._exclude.verdict(path, folder=True):
-            return Why.EXCLUDED
-        return Why.ALLOWED if self._allowed is not None and self._allowed(shown) else None
-
-    def why_not_file(self, path: str, shown: str, size: int) -> Why | None:
-        if self._exclude and self._exclude.verdict(path, folder=False):
-            return Why.EXCLUDED
-        if self._include and not self._include.covers(path):
-            return Why.EXCLUDED
-        if self.max_size is not None and size > self.max_size:
-            return Why.TOO_LARGE
-        return Why.ALLOWED if self._allowed is not None and self._allowed(shown) else None
-
-    def why_not_blob(self, path: str) -> Why | None:
-        """Return the reason to skip a path of git; its folders were not walked."""
-        if self._exclude and self._exclude.covers(path):
-            return Why.EXCLUDED
-        return self.why_not_file(path, path, 0)
 
 
 def walk(names: Sequence[str], selection: Selection) -> Iterator[File | Skip]:
@@ -88,7 +39,12 @@ def _named_file(name: str, status: os.stat_result, selection: Selection) -> File
     if not stat.S_ISREG(status.st_mode):
         return Skip(shown, Why.UNREADABLE, f"{why_not_regular(status.st_mode)}; use '-' for stdin")
     why = selection.why_not_file(Path(name).name, shown, status.st_size)
-    return Skip(shown, why) if why else File(str(Path(name).resolve()), shown, status.st_size)
+    return Skip(shown, why) if why else _file(str(Path(name).resolve()), shown, status)
+
+
+def _file(path: str, shown: str, status: os.stat_result) -> File:
+    version = f"{status.st_mtime_ns} {status.st_ctime_ns} {status.st_size}"
+    return File(path, shown, status.st_size, version=version)
 
 
 def _outermost(names: Sequence[str]) -> Iterator[str]:
@@ -167,11 +123,10 @@ class _Walk:
                 elif not entry.is_file(follow_symlinks=False):
                     yield Skip(top + relative, Why.SPECIAL)
                 else:
-                    size = entry.stat(follow_symlinks=False).st_size
-                    why = selection.why_not_file(relative, top + relative, size)
-                    yield (
-                        Skip(top + relative, why) if why else File(entry.path, top + relative, size)
-                    )
+                    status = entry.stat(follow_symlinks=False)
+                    shown = top + relative
+                    why = selection.why_not_file(relative, shown, status.st_size)
+                    yield Skip(shown, why) if why else _file(entry.path, shown, status)
             except OSError as problem:
                 yield Skip(top + relative, Why.UNREADABLE, problem.strerror or "")
 

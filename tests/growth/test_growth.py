@@ -26,10 +26,12 @@ from dlpctl.masking.repeats import find_repeats
 from dlpctl.policy.model import Policy
 from dlpctl.preflight import Checker
 from dlpctl.scan.content import Examiner
+from dlpctl.scan.local import LocalFiles
 from dlpctl.scan.places import TextPlaces
-from dlpctl.scan.reader import FILES, Reader
+from dlpctl.scan.reader import FILES, Reader, Task
 from dlpctl.scan.scanner import Scan
-from dlpctl.scan.walk import Selection
+from dlpctl.scan.selection import Selection
+from dlpctl.scan.source import File
 from dlpctl.types import Category, Destination, Finding
 
 MOST = 2.3
@@ -51,9 +53,9 @@ def commands(library: Detector, tmp_path_factory: pytest.TempPathFactory) -> dic
 
     def scan(name: str, data: bytes) -> object:
         (folder / name).write_bytes(data)
-        reader = Reader(examiner)
+        reader = Reader(examiner, sources=[LocalFiles([])])
         try:
-            outcome = reader((FILES, [(str(folder / name), name)]))
+            outcome = reader(Task(FILES, [File(str(folder / name), name, 0)]))
         finally:
             reader.close()
         assert name == UNKNOWN or not outcome.skipped

@@ -14,7 +14,7 @@ from dlpctl.scan.binaries import strings_of
 from dlpctl.scan.content import Examiner
 from dlpctl.scan.results import Result, Skip, Why
 from dlpctl.scan.scanner import Scan
-from dlpctl.scan.walk import Selection
+from dlpctl.scan.selection import Selection
 
 SECRET = "postgres://admin:Xk29vQpLw81z@db.acme.io/prod"
 PERSONAL = (

@@ -17,7 +17,7 @@ from dlpctl.scan.content import Examiner
 from dlpctl.scan.git import Blob, Repository
 from dlpctl.scan.results import Result, Skip, Why
 from dlpctl.scan.scanner import Scan
-from dlpctl.scan.walk import Selection
+from dlpctl.scan.selection import Selection
 
 Git = Callable[..., str]
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="needs git")

@@ -22,7 +22,7 @@ from dlpctl.scan.content import Examiner
 from dlpctl.scan.recognized import recognized
 from dlpctl.scan.results import Result, Skip, Why
 from dlpctl.scan.scanner import Scan
-from dlpctl.scan.walk import Selection
+from dlpctl.scan.selection import Selection
 from tests.formats.conftest import SAMPLES
 
 BADGE = "AC-12345678"

@@ -20,7 +20,8 @@ from dlpctl.scan.content import Examiner
 from dlpctl.scan.executor import InOrder
 from dlpctl.scan.results import Result, Skip, Why
 from dlpctl.scan.scanner import Scan
-from dlpctl.scan.walk import Selection
+from dlpctl.scan.selection import Selection
+from dlpctl.scan.walk import walk
 
 BADGE = "AC-12345678"
 
@@ -225,11 +226,11 @@ def test_what_vanishes_or_changes_on_the_way(
     for name in ("gone", "pipe", "stays"):
         Path(name).write_text(f"{BADGE}\n")
     run = Scan(examiner, Selection(), jobs=1)
-    walked = list(scanner.walk(["."], Selection()))
+    walked = list(walk(["."], Selection()))
     Path("gone").unlink()
     Path("pipe").unlink()
     os.mkfifo("pipe")
-    monkeypatch.setattr(scanner, "walk", lambda *_: iter(walked))
+    monkeypatch.setattr("dlpctl.scan.local.walk", lambda *_: iter(walked))
     found = list(run.files(["."]))
     assert [(one.path, one.why if isinstance(one, Skip) else one.type) for one in found] == [
         ("stays", "BADGE"),

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from dlpctl.scan.results import Skip, Why
-from dlpctl.scan.walk import File, Selection, walk
+from dlpctl.scan.selection import Selection
+from dlpctl.scan.source import File
+from dlpctl.scan.walk import walk
 
 
 def made(folder: Path, **files: str) -> None:

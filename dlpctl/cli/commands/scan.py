@@ -1,4 +1,4 @@
-"""Find sensitive data in files, folders and git.
+"""Find sensitive data in files, folders, git, buckets and databases.
 
 Exit status: 0 nothing found, 10 only findings below --fail-on, 20 others, 1 something could not be
 read, or no file was scanned.

@@ -96,7 +96,7 @@ def shortcomings(summary: Summary) -> list[str]:
     if summary.partial:
         message.insert(0, "The scan was stopped before its end; this is what it had found.")
     if summary.failures:
-        message.append(f"{counted(summary.failures, 'file')} could not be read.")
+        message.append(f"{counted(summary.failures, summary.noun)} could not be read.")
     return message
 
 
@@ -105,7 +105,7 @@ def headline(summary: Summary) -> tuple[str, str]:
     if not summary.files and not summary.findings:
         return "No file was scanned", ""
     found = counted(summary.findings, "finding") if summary.findings else "Nothing found"
-    return found, f" in {counted(summary.files, 'file')}, {size_of(summary.bytes)}"
+    return found, f" in {counted(summary.files, summary.noun)}, {size_of(summary.bytes)}"
 
 
 def skipped_by_reason(summary: Summary) -> str:

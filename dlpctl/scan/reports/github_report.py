@@ -30,7 +30,7 @@ class GitHub(BaseReport):
         level = "warning" if summary.is_complete else "error"
         for sentence in shortcomings(summary):
             self._write(f"::{level} title=dlpctl::{_message(sentence)}\n")
-        total = f"{counted(summary.findings, 'finding')} in {counted(summary.files, 'file')}"
+        total = f"{counted(summary.findings, 'finding')} in {counted(summary.files, summary.noun)}"
         self._write(f"::notice title=dlpctl::{total}\n")
 
 

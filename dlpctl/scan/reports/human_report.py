@@ -184,7 +184,7 @@ def _location(result: Result) -> str:
 def _total(summary: Summary, files: int) -> str:
     if not summary.files and not summary.findings:
         return "no file was scanned"
-    looked = f"{counted(summary.files, 'file')}, {size_of(summary.bytes)}"
+    looked = f"{counted(summary.files, summary.noun)}, {size_of(summary.bytes)}"
     if not summary.findings:
         return f"nothing found in {looked}"
     return f"{counted(summary.findings, 'finding')} in {files:,} of {looked}"

@@ -39,7 +39,9 @@ class JUnit(BaseReport):
         error = "" if summary.is_complete else f'<error message="{_attribute(reasons)}"/>'
         self._start_suite("dlpctl scan", 1, errors=int(bool(error)))
         self._write(f'    <testcase name="scan" classname="dlpctl">{error}</testcase>\n')
-        account = " ".join(filter(None, [f"{counted(summary.files, 'file')} scanned", reasons]))
+        account = " ".join(
+            filter(None, [f"{counted(summary.files, summary.noun)} scanned", reasons])
+        )
         self._write(f"    <system-out>{_text(account)}</system-out>\n")
         self._write("  </testsuite>\n</testsuites>\n")
 

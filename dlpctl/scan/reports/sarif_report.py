@@ -10,6 +10,7 @@ from urllib.parse import quote
 from dlpctl.scan.reports import BaseReport, Setting, Write, message_of, shortcomings
 from dlpctl.scan.reports.advice import advice, rotation
 from dlpctl.scan.results import FAILURES, Result, Skip, Summary
+from dlpctl.scan.source import is_address
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _SEVERITY = {"SECRETS": "8.5", "PHI": "8.0", "FINANCIAL": "7.0", "PII": "6.0", "CUSTOM": "5.0"}
@@ -116,7 +117,10 @@ def _place(result: Result) -> dict[str, Any]:
 
 def _artifact(path: str) -> dict[str, str]:
     """Return a URI reference; bytes that are not UTF-8 are percent-encoded, too."""
-    return {"uri": quote(os.fsencode(path), safe="/-._~")}
+    if path.startswith(("http://", "https://")):
+        return {"uri": path}
+    scheme, mark, rest = path.partition("://") if is_address(path) else ("", "", path)
+    return {"uri": scheme + mark + quote(os.fsencode(rest), safe="/-._~")}
 
 
 def _note(text: str, level: str) -> dict[str, Any]:

@@ -13,8 +13,8 @@ from dlpctl.detect.engine import Detector
 from dlpctl.scan.content import Examiner
 from dlpctl.scan.results import Result
 from dlpctl.scan.scanner import Scan
-from dlpctl.scan.sources import is_source
-from dlpctl.scan.walk import Selection
+from dlpctl.scan.selection import Selection
+from dlpctl.scan.source_code import is_source
 
 CODE = {
     "a script": b"#!/usr/bin/env run\nanything\n",

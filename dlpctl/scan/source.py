@@ -1,0 +1,78 @@
+"""The interface of a source: a place that lists contents and reads them, whole or by ranges."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from dlpctl.regex import lazy
+from dlpctl.scan.results import Skip, Why
+
+if TYPE_CHECKING:
+    from dlpctl.scan.selection import Selection
+
+_ADDRESS = lazy(r"[a-z][a-z0-9+.-]*+://")
+Read = Callable[[int], bytes]
+"""Returns the next bytes, as many as asked for unless the content ends."""
+
+
+class File(NamedTuple):
+    """A content that a source lists: a file, an object or stdin. Tasks carry it as JSON."""
+
+    path: str
+    """The name by which the source reads it."""
+    shown: str
+    """The path in results."""
+    size: int
+    stream: bool = False
+    """True for content that is read from start to end: its size is unknown, or it has no ranges."""
+    version: str = ""
+    """Changes with the content, such as an ETag; empty if the source tells no versions."""
+
+
+class UnreadError(Exception):
+    """A content cannot be read."""
+
+    def __init__(self, why: Why, detail: str = "") -> None:
+        super().__init__(detail or why.value)
+        self.why = why
+        self.detail = detail
+
+    def skip(self, shown: str) -> Skip:
+        return Skip(shown, self.why, self.detail)
+
+
+def is_address(name: str) -> bool:
+    """Return whether a name is the address of objects or a database rather than a path."""
+    return "://" in name and bool(_ADDRESS.match(name)) and not os.path.lexists(name)
+
+
+def address_shown(address: str) -> str:
+    """Return an address without its query, which may hold a signature."""
+    return address.partition("?")[0] if address.startswith(("http://", "https://")) else address
+
+
+class Source(Protocol):
+    """Lists in the process of the scan, and reads in each of its workers."""
+
+    noun: str
+    """The name of one content, for people."""
+    has_threads: bool
+    """True if listing starts threads, before which the workers have to be forked."""
+
+    def files(self, selection: Selection) -> Iterator[File | Skip]:
+        """Yield the selected contents, in an order that depends on their names alone."""
+
+    def read_all(self, files: Sequence[File]) -> Iterator[bytes | UnreadError]:
+        """Yield the complete contents of small files, in order."""
+
+    def read_range(self, file: File, first: int, last: int) -> bytes:
+        """Return a range of the content that was listed; raise `UnreadError` if it has changed."""
+
+    def open(self, file: File) -> AbstractContextManager[Read]:
+        """Read a content from start to end, in bounded memory."""
+
+    def next_data(self, file: File, position: int) -> int:
+        """Return the end of a hole in the content; the position itself if holes are unknown."""

@@ -1,0 +1,351 @@
+"""Objects are scanned as files are, from a real S3 protocol and over HTTP."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+pytest.importorskip("s3fs")
+pytest.importorskip("moto.server")
+boto3 = pytest.importorskip("boto3")
+
+from moto.core import DEFAULT_ACCOUNT_ID  # noqa: E402
+from moto.s3.models import s3_backends  # noqa: E402
+
+from tests.cli.object_server import LINE_END, Environ, ObjectServer, refusal  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("default")
+MAIL = "jane.doe@northwind.org"
+LINE = f"ask {MAIL} today\n".encode()
+BUCKET = "s3://shop"
+
+
+class Ran(NamedTuple):
+    status: int
+    report: dict[str, Any]
+    error: str
+
+    @property
+    def places(self) -> list[tuple[str, int]]:
+        return [(one["file"], one["line"]) for one in self.report["findings"]]
+
+    @property
+    def skipped(self) -> dict[str, str]:
+        return {one["file"]: f"{one['why']}: {one['detail']}" for one in self.report["skipped"]}
+
+
+Scan = Callable[..., Ran]
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[ObjectServer]:
+    running = ObjectServer()
+    yield running
+    running.close()
+
+
+@pytest.fixture
+def bucket(server: ObjectServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    for name in [name for name in os.environ if name.startswith(("AWS_", "FSSPEC_"))]:
+        monkeypatch.delenv(name)
+    credentials = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}
+    settings = {
+        "AWS_ENDPOINT_URL": server.url,
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "AWS_EC2_METADATA_DISABLED": "true",
+        "AWS_CONFIG_FILE": os.devnull,
+        "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+    }
+    for name, value in (credentials | settings).items():
+        monkeypatch.setenv(name, value)
+    boto3.resource("s3").create_bucket(Bucket="shop")
+    yield
+    server.fault = lambda _: None
+    s3_backends[DEFAULT_ACCOUNT_ID]["aws"].reset()
+
+
+@pytest.fixture
+def scan() -> Scan:
+    def call(*arguments: str) -> Ran:
+        command = [sys.executable, "-m", "dlpctl", "scan", *arguments, "--types", "EMAIL"]
+        ran = subprocess.run(
+            [*command, "--format", "json"], capture_output=True, text=True, timeout=300, check=False
+        )
+        assert MAIL not in ran.stdout + ran.stderr
+        assert "Traceback" not in ran.stderr
+        start = ran.stdout.find("{")
+        return Ran(ran.returncode, json.loads(ran.stdout[start:]) if start >= 0 else {}, ran.stderr)
+
+    return call
+
+
+def put(name: str, data: bytes) -> None:
+    """Store an object under any name, of which boto3 would resolve some."""
+    stored = name.replace("\n", LINE_END)
+    s3_backends[DEFAULT_ACCOUNT_ID]["aws"].put_object("shop", stored, data)
+
+
+def test_objects_are_scanned_as_files_are(bucket: None, scan: Scan) -> None:
+    rows = "id,mail\n" + "".join(f"{n},user{n}@northwind.org\n" for n in range(3))
+    contents = {
+        "a/clean.txt": b"nothing\n",
+        "a/b/mail.txt": b"\n" + LINE,
+        "a/empty": b"",
+        "a/folder/": b"",
+        "a/log.txt.gz": gzip.compress(LINE),
+        "a/rows.csv": rows.encode(),
+        "a2/other.txt": LINE,
+        "a/../up.txt": LINE,
+        "a/new\nline.txt": LINE,
+        "a/left out.log": LINE,
+        "a/deep/left.tmp/x.txt": LINE,
+    }
+    folder = Path("tree")
+    for name, data in contents.items():
+        put(name, data)
+        if not name.endswith("/") and ".." not in name and name.startswith("a/"):
+            file = folder / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(data)
+    options = ("--exclude", "*.log", "--exclude", "*.tmp/", "--verbose")
+    there, here = scan(f"{BUCKET}/a", *options), scan("tree/a", *options)
+    assert there.status == here.status == 20
+    assert sorted(there.places) == sorted(
+        [(place.replace("tree/", f"{BUCKET}/"), line) for place, line in here.places]
+        + [(f"{BUCKET}/a/../up.txt", 1)]
+    )
+    assert there.report["summary"]["skipped"] == {"excluded": 2}
+    both = scan("tree/a/b", f"{BUCKET}/a/b/mail.txt")
+    assert both.places == [("tree/a/b/mail.txt", 2), (f"{BUCKET}/a/b/mail.txt", 2)]
+
+
+def test_large_objects_are_read_in_ranges_and_streams_unpacked(bucket: None, scan: Scan) -> None:
+    filler = b"all work and no play\n" * 1_000_000
+    big = filler + LINE + filler[: 1 << 20] + LINE
+    put("big.txt", big)
+    noise = b"".join(b"%d %s\n" % (n, os.urandom(40).hex().encode()) for n in range(350_000))
+    packed = gzip.compress(noise[:900_000], 1) + gzip.compress(noise + LINE, 1)
+    assert len(packed) > 16 << 20
+    put("log.txt.gz", packed)
+    put("cut.txt.gz", packed[: (16 << 20) + 10])
+    ran = scan(BUCKET, "--jobs", "1")
+    assert ran.status == 1
+    lines = [(1_000_001, f"{BUCKET}/big.txt"), (1_000_002 + (1 << 20) // 21, f"{BUCKET}/big.txt")]
+    assert [(line, path) for path, line in ran.places if path.endswith("big.txt")] == lines
+    # The first stream ends within a line, which the second one continues.
+    place = f"line {noise.count(10) + noise[:900_000].count(10) + 1}"
+    assert [one.get("place") for one in ran.report["findings"]][2:] == [place]
+    assert ran.skipped == {f"{BUCKET}/cut.txt.gz": "unreadable: the gzip file is cut off"}
+
+
+def test_what_cannot_be_read_is_reported_and_the_rest_scanned(
+    bucket: None, scan: Scan, server: ObjectServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FSSPEC_S3", '{"config_kwargs": {"read_timeout": 1}}')
+    names = ("denied", "gone", "good", "hangs", "passes", "slow", "grew")
+    for name in names:
+        put(name, LINE)
+    release = threading.Event()
+    refused: list[str] = []
+
+    def fault(environ: Environ) -> Any:
+        if environ["REQUEST_METHOD"] != "GET":
+            return None
+        name = environ["PATH_INFO"].rpartition("/")[2]
+        refused.append(name)
+        if name == "slow" or (name == "passes" and refused.count(name) < 3):
+            return refusal("503 Slow Down", "SlowDown")
+        if name == "denied":
+            return refusal("403 Forbidden", "AccessDenied")
+        if name == "gone":
+            return refusal("404 Not Found", "NoSuchKey")
+        if name == "grew":
+            return "206 Partial Content", [("Content-Length", "3")], [b"new"]
+        if name == "hangs":
+            release.wait()
+        return None
+
+    server.fault = fault
+    try:
+        ran = scan(BUCKET, "--verbose")
+    finally:
+        release.set()
+    assert ran.status == 1
+    assert [path for path, _ in ran.places] == [f"{BUCKET}/good", f"{BUCKET}/passes"]
+    assert {name.rpartition("/")[2]: why for name, why in ran.skipped.items()} == {
+        "denied": "unreadable: access denied: AccessDenied, says the test.",
+        "gone": "gone before it was read: ",
+        "grew": "unreadable: it changed while it was read",
+        "hangs": "unreadable: the server did not answer in time",
+        "slow": "unreadable: SlowDown, says the test. (HTTP 503)",
+    }
+    assert refused.count("slow") > 3
+
+
+def test_an_object_that_changes_between_two_ranges_is_not_scanned(
+    bucket: None, scan: Scan, server: ObjectServer
+) -> None:
+    put("big.txt", LINE + b"x y\n" * (5 << 20))
+    ranges: list[str] = []
+
+    def fault(environ: Environ) -> None:
+        if "HTTP_RANGE" in environ:
+            ranges.append(environ["HTTP_RANGE"])
+            if len(ranges) == 3:  # after the start and the end, which tell the format
+                put("big.txt", LINE + b"y x\n" * (5 << 20))
+
+    server.fault = fault
+    ran = scan(BUCKET)
+    assert ran.status == 1
+    assert not ran.places
+    assert ran.skipped == {f"{BUCKET}/big.txt": "unreadable: it changed while it was read"}
+
+
+def test_a_bucket_that_vanishes_leaves_no_object_unreported(
+    bucket: None, scan: Scan, server: ObjectServer
+) -> None:
+    for number in range(3):
+        put(f"{number}.txt", LINE)
+    read: list[str] = []
+
+    def fault(environ: Environ) -> Any:
+        if "list-type" in environ["QUERY_STRING"]:
+            return None
+        read.append(environ["PATH_INFO"])
+        return refusal("404 Not Found", "NoSuchBucket")
+
+    server.fault = fault
+    ran = scan(BUCKET)
+    assert ran.status == 1
+    assert set(ran.skipped.values()) == {"unreadable: there is no bucket shop"}
+    assert len(ran.skipped) == 3
+    server.fault = lambda _: None
+    none = scan("s3://nowhere/a/")
+    assert none.status == 1
+    assert none.skipped == {"s3://nowhere/a/": "unreadable: there is no bucket nowhere"}
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (("403 Forbidden", "InvalidAccessKeyId"), "access denied"),
+        (("400 Bad Request", "ExpiredToken"), "access denied"),
+    ],
+)
+def test_wrong_and_expired_credentials(
+    bucket: None, scan: Scan, server: ObjectServer, answer: tuple[str, str], reason: str
+) -> None:
+    put("a.txt", LINE)
+    server.fault = lambda _: refusal(*answer)
+    ran = scan(f"{BUCKET}/")
+    assert (ran.status, ran.error) == (1, "")
+    assert list(ran.skipped) == [f"{BUCKET}/"]
+    assert f"unreadable: {reason}: {answer[1]}, says the test." == ran.skipped[f"{BUCKET}/"]
+
+
+def test_no_credentials(bucket: None, scan: Scan, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+    monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
+    ran = scan(f"{BUCKET}/")
+    assert ran.status == 1
+    assert "Unable to locate credentials" in ran.skipped[f"{BUCKET}/"]
+
+
+class _Web(SimpleHTTPRequestHandler):
+    def log_message(self, *_arguments: Any) -> None:
+        """Write nothing."""
+
+
+@pytest.fixture
+def web(tmp_path: Path) -> Iterator[tuple[str, Path]]:
+    """A web server without ranges, and its folder."""
+    folder = tmp_path / "web"
+    folder.mkdir()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Web, directory=str(folder)))
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}", folder
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_web_pages_and_their_folders(web: tuple[str, Path], scan: Scan) -> None:
+    url, folder = web
+    (folder / "docs" / "old").mkdir(parents=True)
+    (folder / "docs" / "a.txt").write_bytes(LINE)
+    (folder / "docs" / "old" / "b c.txt").write_bytes(b"\n" + LINE)
+    (folder / "out.txt").write_bytes(LINE)
+    (folder / "docs" / "big.txt").write_bytes(b"all work\n" * 2_000_000 + LINE)
+    ran = scan(f"{url}/docs/")
+    assert (ran.status, ran.error) == (20, "")
+    assert ran.places == [
+        (f"{url}/docs/a.txt", 1),
+        (f"{url}/docs/big.txt", 2_000_001),
+        (f"{url}/docs/old/b%20c.txt", 2),
+    ]
+    signed = scan(f"{url}/out.txt?signature=hidden")
+    assert signed.places == [(f"{url}/out.txt", 1)]
+    assert "hidden" not in json.dumps(signed.report)
+    missing = scan(f"{url}/none.txt?signature=hidden")
+    assert missing.status == 1
+    assert missing.skipped == {
+        f"{url}/none.txt": "unreadable: there is no such object, bucket or folder"
+    }
+
+
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        ("ftp://host/x", "unknown kind of source"),
+        ("https://user:secret@host/x", "an address with a password is not accepted"),
+        ("az://container", "needs the package adlfs"),
+    ],
+)
+def test_addresses_that_are_refused(scan: Scan, address: str, message: str) -> None:
+    if "adlfs" in message:
+        pytest.importorskip("fsspec")
+        if find_spec("adlfs"):
+            pytest.skip("adlfs is installed")
+    ran = scan(address)
+    assert ran.status == 2
+    assert message in ran.error
+    assert ran.error.count("\n") == 1
+    assert "secret" not in ran.error
+
+
+def test_objects_in_the_memory_of_a_program() -> None:
+    script = (
+        "import sys, fsspec; from dlpctl.__main__ import main\n"
+        "store = fsspec.filesystem('memory')\n"
+        f"store.pipe('/box/a/x.txt', {LINE!r}); store.pipe('/box/y.txt', {LINE!r})\n"
+        "sys.argv = ['dlpctl', 'scan', 'memory://box', '--types', 'EMAIL', '--format', 'json']\n"
+        "main()\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 20, ran.stderr
+    found = [one["file"] for one in json.loads(ran.stdout)["findings"]]
+    assert found == ["memory://box/a/x.txt", "memory://box/y.txt"]
+
+
+def test_sarif_has_the_address_as_uri(bucket: None, scan: Scan, tmp_path: Path) -> None:
+    put("a b/é.txt", LINE)
+    report = tmp_path / "report.sarif"
+    assert scan(BUCKET, "--report", f"sarif={report}").status == 20
+    result = json.loads(report.read_text("utf-8"))["runs"][0]["results"][0]
+    location = result["locations"][0]["physicalLocation"]["artifactLocation"]
+    assert location["uri"] == f"{BUCKET}/a%20b/%C3%A9.txt"
