@@ -26,6 +26,7 @@ from dlpctl_daemon.bodies import (
 )
 from dlpctl_daemon.callers import bearer_of
 from dlpctl_daemon.context import HEADERS_ONLY, RequestContext, request_context
+from dlpctl_daemon.lanes import Share
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
@@ -196,19 +197,21 @@ def _let_in(
         key = environ.get("HTTP_X_SERVICE_API_KEY")
         if credential is Credential.GUARDRAIL_KEY:
             key = key or environ.get("HTTP_X_API_KEY") or bearer_of(environ.get(_AUTHORIZATION))
-        context.caller = service.callers.policy_id(key)
+        caller = context.identify(service.callers.of_key(key))
         if context.allowance is None:  # else the request was admitted by its headers
-            context.allowance = service.limiter.take(context.caller)
+            context.allowance = service.limiter.take(caller)
         return _NOBODY, key
     if credential is Credential.LICENSE_KEY:
         key = bearer_of(environ.get(_AUTHORIZATION))
-        context.caller = service.control.licenses.identify(key)
-        context.allowance = service.limiter.take(context.caller)
+        license_id, org_id = service.control.licenses.owner(key)
+        share = service.callers.remember(key, Share(org_id, license_id))
+        context.allowance = service.limiter.take(context.identify(share))
         return _NOBODY, key
     if credential is Credential.ADMIN_TOKEN:
         token = bearer_of(environ.get(_AUTHORIZATION))
         access = service.control.tokens.authenticate(token)
-        context.caller = access.token_id
-        service.callers.remember(token, access)
+        # A token for all organizations has turns of its own.
+        share = Share(access.org_id or access.token_id, access.token_id)
+        context.identify(service.callers.remember(token, share))
         return access, None
     return _NOBODY, None

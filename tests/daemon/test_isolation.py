@@ -219,6 +219,19 @@ def test_checks_by_patterns_that_are_not_compiled_yet_keep_nobody_waiting(
     assert running.ask("GET", "/readyz").status == 200
 
 
+def test_first_checks_of_some_do_not_hold_up_the_first_of_another(start, wait_for):
+    """As after a start, when no key is known yet and all come from one proxy."""
+    with start() as service, ThreadPoolExecutor(4) as pool:
+        *early, late = [service.key(f"tenant-{number}") for number in range(5)]
+        answers = [pool.submit(service.check, key, f"held {key}") for key in early]
+        wait_for(lambda: service.held() == 4)
+        try:
+            assert service.check(late).status == 200
+        finally:
+            service.release()
+        assert [answer.result().status for answer in answers] == [200] * 4
+
+
 @linux
 @pytest.mark.slow
 def test_two_hundred_heavy_patterns_are_refused_and_stall_nobody(running, tenants, wait_for):
