@@ -164,10 +164,12 @@ class Restorer:
         """`names` are those of tokens, and surrogates."""
         with conversation.lock:
             tokens, made = conversation.tokens, conversation.masker.surrogates
-            self.values = {
+            self.values: dict[str, str] = {
                 name: value for name in names if (value := tokens.value(name)) is not None
             }
-            self.surrogates = Surrogates.of({name: made[name] for name in names if name in made})
+            self.surrogates: Surrogates | None = Surrogates.of(
+                {name: made[name] for name in names if name in made}
+            )
 
     def value(self, name: str) -> str | None:
         """Return the value of a token; None where the request has none."""
