@@ -75,8 +75,7 @@ _MARKS = (
 _TEXTUAL = {
     rb"!<arch>\n": "static library or package",
     rb"0707(?:0[127])[0-9A-Fa-f]{20}": "cpio archive",
-    rb"P[1-7][ \t\r\n]+(?:#[^\n]*\n\s*)*(?:WIDTH )?\d+\s": "picture (Netpbm)",
-    rb"/\* XPM \*/|#define \w+_width \d+\s+#define \w+_height \d": "picture (XPM or XBM)",
+    rb"P7[ \t\r\n]+(?:#[^\n]*\n\s*)*(?:WIDTH )\d+\s": "picture (Netpbm)",
 }
 """Starts of files that are no text although they may be characters of text alone."""
 _TEXTUAL_MARKS = [lazy(start) for start in _TEXTUAL]
@@ -198,7 +197,7 @@ class MarkedBinary(Binary):
 
     name = "marked binary"
     rank = 85
-    text_start = rb"!<arch>|0707|P[1-7]\s|/\* XPM|#define \w+_w"
+    text_start = rb"!<arch>|0707|P7\s"
 
     def sniff(self, head: bytes, name: str) -> bool:
         return any(mark.match(head) for mark in _TEXTUAL_MARKS)
