@@ -53,8 +53,9 @@ _KINDS = {
     b"\x78\x9f\x3e\x22": "TNEF attachment",
     b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "older Office or Outlook format"
     " (save it as .docx, .xlsx, .pptx or .eml)",
-    b"ORC": "ORC file",
-    b"Obj\x01": "Avro file",
+    b"ORC": "ORC file without the extra that reads it",
+    b"ARROW1": "Arrow file (save it as Parquet)",
+    b"Obj\x01": "Avro file (save it as Parquet)",
     b"\x89HDF": "HDF5 file",
     b"-----BEGIN PGP MESSAGE": "encrypted message",
     b"Salted__": "encrypted file",
@@ -64,17 +65,16 @@ _KINDS = {
     b"fLaC": "recording",
     b"RIFF": "recording",
     b"\x1a\x45\xdf\xa3": "recording",
-    b"\x04\x22\x4d\x18": "LZ4 file",
+    b"\x04\x22\x4d\x18": "LZ4 file without the extra that reads it",
 }
 # Further marks, and where they are.
 _MARKS = (
     (4, b"ftyp", "recording"),
+    (0x8001, b"CD001", "disc image (unpack it and check the files)"),
     (4, b"Standard Jet DB", "database (Access)"),
     (4, b"Standard ACE DB", "database (Access)"),
 )
 _TEXTUAL = {
-    rb"!<arch>\n": "static library or package",
-    rb"0707(?:0[127])[0-9A-Fa-f]{20}": "cpio archive",
     rb"P7[ \t\r\n]+(?:#[^\n]*\n\s*)*(?:WIDTH )\d+\s": "picture (Netpbm)",
 }
 """Starts of files that are no text although they may be characters of text alone."""
@@ -193,11 +193,11 @@ def _entropy(sample: bytes) -> float:
 
 
 class MarkedBinary(Binary):
-    """Pictures and archives whose bytes may all be characters of text."""
+    """Pictures whose bytes may all be characters of text."""
 
     name = "marked binary"
     rank = 85
-    text_start = rb"!<arch>|0707|P7\s"
+    text_start = rb"P7\s"
 
     def sniff(self, head: bytes, name: str) -> bool:
         return any(mark.match(head) for mark in _TEXTUAL_MARKS)
