@@ -35,6 +35,8 @@ _STRINGS = {
     "utf-16-le": lazy(rb"(?:[\t\x20-\x7e]\0){6,}"),
     "utf-16-be": lazy(rb"(?:\0[\t\x20-\x7e]){6,}"),
 }
+_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 # Prefixes of formats that are known and not read.
 _KINDS = {
     b"\x7fELF": "program or library (ELF)",
@@ -51,10 +53,10 @@ _KINDS = {
     b"PAR1": "Parquet file without the extra that reads it",
     b"MSCF": "cabinet file",
     b"\x78\x9f\x3e\x22": "TNEF attachment",
-    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "older Office or Outlook format"
-    " (save it as .docx, .xlsx, .pptx or .eml)",
-    b"ORC": "ORC file",
-    b"Obj\x01": "Avro file",
+    _OLE: "older Office or Outlook format (save it as .docx, .xlsx, .pptx or .eml)",
+    b"ORC": "ORC file without the extra that reads it",
+    b"ARROW1": "Arrow file (save it as Parquet)",
+    b"Obj\x01": "Avro file (save it as Parquet)",
     b"\x89HDF": "HDF5 file",
     b"-----BEGIN PGP MESSAGE": "encrypted message",
     b"Salted__": "encrypted file",
@@ -64,19 +66,17 @@ _KINDS = {
     b"fLaC": "recording",
     b"RIFF": "recording",
     b"\x1a\x45\xdf\xa3": "recording",
-    b"\x04\x22\x4d\x18": "LZ4 file",
+    b"\x04\x22\x4d\x18": "LZ4 file without the extra that reads it",
 }
 # Further marks, and where they are.
 _MARKS = (
     (4, b"ftyp", "recording"),
+    (0x8001, b"CD001", "disc image (unpack it and check the files)"),
     (4, b"Standard Jet DB", "database (Access)"),
     (4, b"Standard ACE DB", "database (Access)"),
 )
 _TEXTUAL = {
-    rb"!<arch>\n": "static library or package",
-    rb"0707(?:0[127])[0-9A-Fa-f]{20}": "cpio archive",
-    rb"P[1-7][ \t\r\n]+(?:#[^\n]*\n\s*)*(?:WIDTH )?\d+\s": "picture (Netpbm)",
-    rb"/\* XPM \*/|#define \w+_width \d+\s+#define \w+_height \d": "picture (XPM or XBM)",
+    rb"P7[ \t\r\n]+(?:#[^\n]*\n\s*)*(?:WIDTH )\d+\s": "picture (Netpbm)",
 }
 """Starts of files that are no text although they may be characters of text alone."""
 _TEXTUAL_MARKS = [lazy(start) for start in _TEXTUAL]
@@ -168,6 +168,8 @@ def _content_type(data: bytes) -> str:
     for at, mark, content in _MARKS:
         if data.startswith(mark, at):
             return content
+    if data.startswith(_OLE) and _ENCRYPTED in data:
+        return "encrypted Office file (save it without a password)"
     for magic, content in _KINDS.items():
         if data.startswith(magic):
             return content
@@ -194,11 +196,11 @@ def _entropy(sample: bytes) -> float:
 
 
 class MarkedBinary(Binary):
-    """Pictures and archives whose bytes may all be characters of text."""
+    """Pictures whose bytes may all be characters of text."""
 
     name = "marked binary"
     rank = 85
-    text_start = rb"!<arch>|0707|P[1-7]\s|/\* XPM|#define \w+_w"
+    text_start = rb"P7\s"
 
     def sniff(self, head: bytes, name: str) -> bool:
         return any(mark.match(head) for mark in _TEXTUAL_MARKS)

@@ -30,7 +30,14 @@ from dlpctl.formats.recognition import CATCH_ALL, readings
 from dlpctl.formats.spans import ViewEdit, edits_of
 from dlpctl.formats.worker import Method, Worker
 
-_INNER_SUFFIXES = {".tgz": ".tar", ".tbz2": ".tar", ".txz": ".tar", ".tzst": ".tar"}
+_INNER_SUFFIXES = {
+    ".tgz": ".tar",
+    ".tbz2": ".tar",
+    ".txz": ".tar",
+    ".tzst": ".tar",
+    ".tlz": ".tar",
+    ".taz": ".tar",
+}
 _LIKELY = {b"PK\x03\x04": "dlpctl.formats.office", b"%PDF-": "dlpctl.formats.pdf"}
 """The likely reader of a file by its start; it is loaded while the formats are asked."""
 _SMALL, _MOST_RECENT = 1 << 18, 32

@@ -52,7 +52,7 @@ class _Shape(NamedTuple):
 
 
 _Found = _Run | _Shape | str
-"""What a record holds; a string says why it is not inspected."""
+"""The contents of a record; a string says why they are not inspected."""
 _EMF_PIXELS = {76, 77, 78, 79, 80, 81, 93, 94, 114, 116}
 _EMF_SHAPES = {
     *range(2, 9),
@@ -168,40 +168,40 @@ def _run(data: bytes, start: int, count: int, encoding: str) -> Iterator[_Run]:
 def _emf(data: bytes) -> Iterator[_Found]:
     count, at = struct.unpack_from("<II", data, 60)
     yield from _run(data, at, count, _WIDE)
-    at, kind = 0, 0
-    while kind != _EMF_END:
-        kind, size = struct.unpack_from("<II", data, at)
+    at, code = 0, 0
+    while code != _EMF_END:
+        code, size = struct.unpack_from("<II", data, at)
         if size < 8 or at + size > len(data):
             raise FormatError("the drawing is damaged")
-        yield from _emf_record(data, at, kind, size)
+        yield from _emf_record(data, at, code, size)
         at += size
     if data[at:].strip(b"\0"):
         yield _PRIVATE
 
 
-def _emf_record(data: bytes, at: int, kind: int, size: int) -> Iterator[_Found]:
-    if kind in _EMF_PIXELS:
+def _emf_record(data: bytes, at: int, code: int, size: int) -> Iterator[_Found]:
+    if code in _EMF_PIXELS:
         yield _PIXELS
-    elif kind in _EMF_SHAPES:
+    elif code in _EMF_SHAPES:
         yield _Shape(size // 8)
-    elif kind in (84, 83):
-        yield from _emf_text(data, at, at + 36, _WIDE if kind == 84 else _NARROW)
-    elif kind in (96, 97):
+    elif code in (84, 83):
+        yield from _emf_text(data, at, at + 36, _WIDE if code == 84 else _NARROW)
+    elif code in (96, 97):
         (texts,) = struct.unpack_from("<I", data, at + 36)
         for number in range(min(texts, size // 40)):
-            place = at + 40 + 40 * number
-            yield from _emf_text(data, at, place, _WIDE if kind == 97 else _NARROW)
-    elif kind == _EMF_SMALL_TEXT:
+            start = at + 40 + 40 * number
+            yield from _emf_text(data, at, start, _WIDE if code == 97 else _NARROW)
+    elif code == _EMF_SMALL_TEXT:
         count, options = struct.unpack_from("<II", data, at + 16)
         start = at + (36 if options & 0x100 else 52)
         if options & _GLYPHS:
             yield _UNKNOWN
         yield from _run(data, start, count, _NARROW if options & 0x200 else _WIDE)
-    elif kind == _EMF_COMMENT:
+    elif code == _EMF_COMMENT:
         yield from _emf_comment(data, at, size)
-    elif kind == _EMF_PEN and size > _PEN_WITHOUT_PIXELS:
+    elif code == _EMF_PEN and size > _PEN_WITHOUT_PIXELS:
         yield _PIXELS
-    elif kind not in _EMF_STATES and kind not in (_EMF_END, _EMF_PEN):
+    elif code not in _EMF_STATES and code not in (_EMF_END, _EMF_PEN):
         yield _PRIVATE
 
 
@@ -222,32 +222,32 @@ def _emf_comment(data: bytes, at: int, size: int) -> Iterator[_Found]:
         return
     at += 16
     while at + 12 <= end:
-        kind, flags, size, _ = struct.unpack_from("<HHII", data, at)
+        code, flags, size, _ = struct.unpack_from("<HHII", data, at)
         if size < 12 or at + size > end:
             raise FormatError("the drawing is damaged")
-        yield from _plus_record(data, at, kind, flags >> 8 & 0x7F, size)
+        yield from _plus_record(data, at, code, flags >> 8 & 0x7F, size)
         at += size
 
 
-def _plus_record(data: bytes, at: int, kind: int, of: int, size: int) -> Iterator[_Found]:
+def _plus_record(data: bytes, at: int, code: int, of: int, size: int) -> Iterator[_Found]:
     """Yield what a record of EMF+ holds; `of` is the type of its object."""
-    if kind == _PLUS_STRING:
+    if code == _PLUS_STRING:
         (count,) = struct.unpack_from("<I", data, at + 20)
         yield from _run(data, at + 40, count, _WIDE)
-    elif kind == _PLUS_DRIVER_STRING:
+    elif code == _PLUS_DRIVER_STRING:
         options, _, count = struct.unpack_from("<III", data, at + 16)
         if options & 1:
             yield from _run(data, at + 28, count, _WIDE)
         elif count:
             yield _UNKNOWN
-    elif kind == _PLUS_OBJECT:
+    elif code == _PLUS_OBJECT:
         if of == _PLUS_PATH:
             yield _Shape(size // 8)
         elif of == _PLUS_IMAGE or size > _SMALL_OBJECT:
             yield _PIXELS
-    elif kind in _PLUS_SHAPES:
+    elif code in _PLUS_SHAPES:
         yield _Shape(size // 8)
-    elif kind not in _PLUS_STATES:
+    elif code not in _PLUS_STATES:
         yield _PRIVATE
 
 
@@ -256,32 +256,32 @@ def _plus_record(data: bytes, at: int, kind: int, of: int, size: int) -> Iterato
 
 def _wmf(data: bytes) -> Iterator[_Found]:
     at = _WMF_HEADER_SIZE + (_PLACEABLE_SIZE if data.startswith(_PLACEABLE) else 0)
-    kind = -1
-    while kind != 0:
-        words, kind = struct.unpack_from("<IH", data, at)
+    code = -1
+    while code != 0:
+        words, code = struct.unpack_from("<IH", data, at)
         if words < 3 or at + 2 * words > len(data):
             raise FormatError("the drawing is damaged")
-        yield from _wmf_record(data, at, kind, 2 * words)
+        yield from _wmf_record(data, at, code, 2 * words)
         at += 2 * words
     if data[at:].strip(b"\0"):
         yield _PRIVATE
 
 
-def _wmf_record(data: bytes, at: int, kind: int, size: int) -> Iterator[_Found]:
-    if kind in _WMF_PIXELS:
+def _wmf_record(data: bytes, at: int, code: int, size: int) -> Iterator[_Found]:
+    if code in _WMF_PIXELS:
         yield _PIXELS
-    elif kind in _WMF_SHAPES:
+    elif code in _WMF_SHAPES:
         yield _Shape(size // 4)
-    elif kind == _WMF_TEXT:
+    elif code == _WMF_TEXT:
         (count,) = struct.unpack_from("<H", data, at + 6)
         yield from _run(data, at + 8, count, _NARROW)
-    elif kind == _WMF_PLACED_TEXT:
+    elif code == _WMF_PLACED_TEXT:
         count, options = struct.unpack_from("<HH", data, at + 10)
         if options & _GLYPHS and count:
             yield _UNKNOWN
         else:
             yield from _run(data, at + (22 if options & 6 else 14), count, _NARROW)
-    elif kind not in _WMF_STATES and not (kind == _WMF_ESCAPE and size <= _SMALL_ESCAPE):
+    elif code not in _WMF_STATES and not (code == _WMF_ESCAPE and size <= _SMALL_ESCAPE):
         yield _PRIVATE
 
 

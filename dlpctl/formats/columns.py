@@ -1,10 +1,10 @@
-"""Parquet files, where pyarrow is installed."""
+"""Parquet and ORC files, where pyarrow is installed."""
 
 from __future__ import annotations
 
 import io
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
@@ -14,7 +14,6 @@ from dlpctl.formats.interface import Children, Document, Edits, Limits, Piece, S
 from dlpctl.formats.locators import Units
 
 _CELLS_APART = "\n\n"
-_MAGIC = b"PAR1"
 
 
 class _Column(NamedTuple):
@@ -30,15 +29,28 @@ class _Column(NamedTuple):
         return self.locator().place_at(offset)
 
 
-class Parquet(BinaryFormat):
-    name = "parquet"
-    extensions = (".parquet", ".pq")
-    magic = (_MAGIC,)
-    text_start = _MAGIC
+class ColumnFile(BinaryFormat):
+    """A file of one table, by columns."""
+
     is_table = True
 
+    def __init__(
+        self,
+        name: str,
+        magic: bytes,
+        extensions: tuple[str, ...],
+        read: Callable[[io.BytesIO, Allowance], Any],
+        write: Callable[[Any, io.BytesIO], None],
+    ) -> None:
+        self.name = name
+        self.extensions = extensions
+        self.magic = (magic,)
+        self.text_start = magic
+        self._read = read
+        self._write = write
+
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
-        table = _table(data, limits)
+        table = self._table(data, limits)
         names = Names()
         for index, column in enumerate(table.column_names):
             names.add(f"column {index}", column, f"name of column {index + 1}")
@@ -65,11 +77,10 @@ class Parquet(BinaryFormat):
 
     def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
         import pyarrow
-        import pyarrow.parquet
 
         if children:
-            raise CannotMaskError("a Parquet file holds no files")
-        table = _table(data, Limits())
+            raise CannotMaskError(f"a file of {self.name} holds no files")
+        table = self._table(data, Limits())
         for segment, text in edited(document, edits):
             anchor = segment.anchor
             if not isinstance(anchor, _Column):
@@ -77,14 +88,12 @@ class Parquet(BinaryFormat):
             column = table.column(anchor.number)
             if pyarrow.types.is_nested(column.type):
                 raise CannotMaskError(
-                    "a nested column of the Parquet file holds a value: mask it at its source"
+                    "a nested column of the file holds a value: mask it at its source"
                 )
             cells = text.split(_CELLS_APART)
             original = column.to_pylist()
             if len(cells) != len(original):
-                raise CannotMaskError(
-                    "a cell of the Parquet file cannot be told from its neighbours"
-                )
+                raise CannotMaskError("a cell of the file cannot be told from its neighbours")
             values = [
                 None if old is None else new for old, new in zip(original, cells, strict=True)
             ]
@@ -105,29 +114,22 @@ class Parquet(BinaryFormat):
             if key not in {b"ARROW:schema", b"pandas"} or not edits
         }
         output = io.BytesIO()
-        pyarrow.parquet.write_table(
-            table.rename_columns(names).replace_schema_metadata(metadata), output
-        )
+        self._write(table.rename_columns(names).replace_schema_metadata(metadata), output)
         return output.getvalue()
 
+    def _table(self, data: bytes, limits: Limits) -> Any:
+        import pyarrow
+
+        try:
+            return self._read(io.BytesIO(data), Allowance(limits))
+        except (pyarrow.ArrowException, OSError, ValueError) as error:
+            raise FormatError(f"the file of {self.name} is damaged or encrypted") from error
+
     def read_again(self, data: bytes, limits: Limits) -> list[str]:
-        table = _table(data, limits)
+        table = self._table(data, limits)
         return [str(row) for batch in table.to_batches() for row in batch.to_pylist()] + [
             data.decode("latin-1")
         ]
-
-
-def _table(data: bytes, limits: Limits) -> Any:
-    import pyarrow
-    import pyarrow.parquet
-
-    try:
-        file = pyarrow.parquet.ParquetFile(io.BytesIO(data))
-        groups = [file.metadata.row_group(index) for index in range(file.metadata.num_row_groups)]
-        Allowance(limits).expanded(sum(group.total_byte_size for group in groups))
-        return file.read(use_threads=False)
-    except (pyarrow.ArrowException, OSError, ValueError) as error:
-        raise FormatError("the Parquet file is damaged or encrypted") from error
 
 
 def _texts(column: Any) -> Iterator[str]:
@@ -140,4 +142,43 @@ def _texts(column: Any) -> Iterator[str]:
             yield str(value).replace("\n\n", "\n ")
 
 
-FORMATS = (Parquet(),) if find_spec("pyarrow") is not None else ()
+def _read_parquet(source: io.BytesIO, allowance: Allowance) -> Any:
+    import pyarrow.parquet
+
+    file = pyarrow.parquet.ParquetFile(source)
+    groups = [file.metadata.row_group(index) for index in range(file.metadata.num_row_groups)]
+    allowance.expanded(sum(group.total_byte_size for group in groups))
+    return file.read(use_threads=False)
+
+
+def _write_parquet(table: Any, output: io.BytesIO) -> None:
+    import pyarrow.parquet
+
+    pyarrow.parquet.write_table(table, output)
+
+
+def _read_orc(source: io.BytesIO, allowance: Allowance) -> Any:
+    import pyarrow.orc
+
+    file = pyarrow.orc.ORCFile(source)
+    batches = []
+    for number in range(file.nstripes):
+        batches.append(file.read_stripe(number))
+        allowance.expanded(batches[-1].nbytes)
+    return pyarrow.Table.from_batches(batches, file.schema)
+
+
+def _write_orc(table: Any, output: io.BytesIO) -> None:
+    import pyarrow.orc
+
+    pyarrow.orc.write_table(table, output)
+
+
+FORMATS = (
+    (
+        ColumnFile("parquet", b"PAR1", (".parquet", ".pq"), _read_parquet, _write_parquet),
+        ColumnFile("orc", b"ORC", (".orc",), _read_orc, _write_orc),
+    )
+    if find_spec("pyarrow") is not None
+    else ()
+)
