@@ -156,7 +156,7 @@ def _is_name(value: str) -> bool:
 
 
 def _has_no_program_word(value: str) -> bool:
-    """Return whether a value is made of words that programs hardly use, in mixed case or joined."""
+    """Return whether a value is made of words that programs hardly use."""
     parts = [part.lower() for part in judge.PART.findall(value)]
     return all(
         len(part) > 3 and part not in judge.PROGRAM_WORDS and part not in _WORDS for part in parts
