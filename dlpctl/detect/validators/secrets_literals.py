@@ -57,7 +57,8 @@ _EVALUATED = re.compile(
 )
 # Endings of words that describe a password: required, optional, visible, confirming.
 _DESCRIBES = re.compile(
-    r"(?:ed|[^r]ing|[ai]ble|[^e]al|ly|ive|ory|ous|less|ful|ent|ant|ic|est|own|ith|tion|ext|ary|[tldv]en)$|^(?:un|in|non|pre|re)"
+    r"(?:ed|[^r]ing|[ai]ble|[^e]al|ly|ive|ory|ous|less|ful|ent|ant|ic|est|own|ith|tion|ext|ary"
+    r"|[tldv]en)$|^(?:un|in|non|pre|re)"
 )
 # The algorithm before a digest.
 _DIGEST = re.compile(r"(?:sha-?[0-9]{1,3}|md5|blake2[bs]?|blake3|crc32)[:=-]", re.IGNORECASE)
