@@ -58,6 +58,31 @@ KeyFingerprint: {}
 partition key: {}
 nextPageToken: "{}"
 """
+WRITTEN = """
+password = "sunny.meadow"
+DB_PASSWORD=sunny.meadow
+db:;  password: sunny.meadow
+spring.datasource.password=Sunny.meadow1210
+export DB_PASSWORD=sunnymeadow
+set -gx SMTP_PASSWORD sunnymeadow
+const DB_PASSWORD: &'static str = "sunnymeadow"
+cache.example.net:6380,password=sunnymeadow,ssl=True
+the wifi password is sunnymeadow
+[09:11] ann: what is the admin password?;[09:12] bob: sunnymeadow
+use sunny.meadow as the password
+log in as bob with password sunnymeadow17
+"""
+NOT_WRITTEN = """
+password = config.password
+password: users.passwordHash
+password = "login.password.placeholder"
+PASSWORD=settings.DB_PASSWORD
+the password is encrypted
+Her password was stolen.
+use email as the password
+What is the password?;I forgot
+log in as bob and password protect it
+"""
 
 
 @pytest.fixture(scope="module")
@@ -100,3 +125,13 @@ def test_identifiers_with_a_key_in_their_names_are_left_alone(
 ) -> None:
     value = "".join(random.Random(6).choices(string.hexdigits[:16], k=40))
     assert detector.scan(f"{line}\n".format(value)) == []
+
+
+@pytest.mark.parametrize("line", WRITTEN.strip().splitlines())
+def test_words_that_people_chose_are_found(detector: Detector, line: str) -> None:
+    assert detector.scan(f"{line}\n".replace(";", "\n"))
+
+
+@pytest.mark.parametrize("line", NOT_WRITTEN.strip().splitlines())
+def test_what_code_and_prose_say_of_passwords_is_left_alone(detector: Detector, line: str) -> None:
+    assert detector.scan(f"{line}\n".replace(";", "\n")) == []
