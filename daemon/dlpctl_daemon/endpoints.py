@@ -100,7 +100,7 @@ def answerer(operation: Operation, service: Service) -> Answerer:
     check_body, limit = _body_rules(operation, service.options)
     credential = operation.credential
     is_open = operation.body is not None and operation.body.is_open
-    read = read_texts if credential is Credential.POLICY_KEY and not is_open else read_json
+    read = read_texts if credential.is_policy_key and not is_open else read_json
 
     def answer(environ: WSGIEnvironment, context: RequestContext, **path: str) -> object:
         context.route, context.challenge = operation.path, credential.challenge
@@ -147,7 +147,7 @@ def _body_rules(
     if operation.form:
         return check_form, options.file_body
     if operation.body:
-        is_text = operation.credential is Credential.POLICY_KEY
+        is_text = operation.credential.is_policy_key
         return check_json, options.text_body if is_text else options.json_body
     return refuse_larger, _UNREAD_BODY
 
@@ -185,25 +185,28 @@ def as_json(answer: object) -> bytes:
 
 
 _encode = json.JSONEncoder(separators=(",", ":")).encode
+_AUTHORIZATION = "HTTP_AUTHORIZATION"
 _NOBODY = Access(Role.AUDITOR, "")
 
 
 def _let_in(
     environ: WSGIEnvironment, context: RequestContext, credential: Credential, service: Service
 ) -> tuple[Access, str | None]:
-    if credential is Credential.POLICY_KEY:
+    if credential.is_policy_key:
         key = environ.get("HTTP_X_SERVICE_API_KEY")
+        if credential is Credential.GUARDRAIL_KEY:
+            key = key or environ.get("HTTP_X_API_KEY") or bearer_of(environ.get(_AUTHORIZATION))
         context.caller = service.callers.policy_id(key)
         if context.allowance is None:  # else the request was admitted by its headers
             context.allowance = service.limiter.take(context.caller)
         return _NOBODY, key
     if credential is Credential.LICENSE_KEY:
-        key = bearer_of(environ.get("HTTP_AUTHORIZATION"))
+        key = bearer_of(environ.get(_AUTHORIZATION))
         context.caller = service.control.licenses.identify(key)
         context.allowance = service.limiter.take(context.caller)
         return _NOBODY, key
     if credential is Credential.ADMIN_TOKEN:
-        token = bearer_of(environ.get("HTTP_AUTHORIZATION"))
+        token = bearer_of(environ.get(_AUTHORIZATION))
         access = service.control.tokens.authenticate(token)
         context.caller = access.token_id
         service.callers.remember(token, access)
