@@ -24,8 +24,10 @@ _MARGIN = 64
 """Characters at the end of a text that may be part of a value that more text tells."""
 _LONGEST_WORD = 4_096
 _ENCODED = ("file_data", "data", "base64")
-_ADDRESSES = ("image_url", "file_url", "file_id", "source.url")
-_ADDRESSES += ("image_url.url", "video_url.url", "audio_url.url")
+_ADDRESSES = (
+    *("image_url", "file_url", "file_id", "source.url"),
+    *("image_url.url", "video_url.url", "audio_url.url"),
+)
 """The fields whose texts are files, and those that say where one is."""
 _SEALED = {"thinking": ("signature",), "redacted_thinking": ("data",)}
 """The fields that a provider has signed or encrypted, by the types of their blocks."""
