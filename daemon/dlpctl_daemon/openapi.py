@@ -35,7 +35,7 @@ _SCHEMES = {
         "type": "apiKey",
         "in": "header",
         "name": "X-API-Key",
-        "description": "the key of a policy, as LiteLLM sends it; `Authorization: Bearer` is read, too",
+        "description": "the key of a policy; `Authorization: Bearer` is read, too",
     },
     "LicenseKey": {"type": "http", "scheme": "bearer", "description": "a license key (dlp_lk_...)"},
     "AdminToken": {

@@ -24,8 +24,10 @@ _MARGIN = 64
 """Characters at the end of a text that may be part of a value that more text tells."""
 _LONGEST_WORD = 4_096
 _ENCODED = ("file_data", "data", "base64")
-_ADDRESSES = ("image_url", "file_url", "file_id", "source.url")
-_ADDRESSES += ("image_url.url", "video_url.url", "audio_url.url")
+_ADDRESSES = (
+    *("image_url", "file_url", "file_id", "source.url"),
+    *("image_url.url", "video_url.url", "audio_url.url"),
+)
 """The fields whose texts are files, and those that say where one is."""
 _SEALED = {"thinking": ("signature",), "redacted_thinking": ("data",)}
 """The fields that a provider has signed or encrypted, by the types of their blocks."""
@@ -67,7 +69,7 @@ class Guardrails:
 
 
 class _Found:
-    """What was found in the content of a request or an answer."""
+    """The findings in the content of a request or an answer."""
 
     def __init__(self, checker: Checker, limits: Limits) -> None:
         self._checker = checker
@@ -163,8 +165,8 @@ def _unseen(value: object, key: str, seen: set[str], files: list[tuple[str, str]
     own: list[tuple[str, str]] = []
     rest = {
         each: left
-        for each, one in value.items()
-        if each not in sealed and (left := _unseen(one, _key(key, each), seen, own))
+        for each, field in value.items()
+        if each not in sealed and (left := _unseen(field, _key(key, each), seen, own))
     }
     files += [(content, name if what == "file" else what) for content, what in own]
     return rest or None

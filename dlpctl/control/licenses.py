@@ -141,6 +141,10 @@ class Licenses:
             row = licensed(connection, self._core, license_key)
         return row["license_id"], row["org_id"]
 
+    def generation(self) -> bytes:
+        """Return a value that changes whenever a license may grant something else."""
+        return self._core.store.generation()
+
     def validate(self, license_key: str | None) -> Validation:
         core = self._core
         row, config = core.unless_rotated(lambda: self._covered(license_key))
