@@ -84,6 +84,13 @@ class ScanRequest(NamedTuple):
         Path | None,
         typer.Option(metavar="FILE", help="The accepted findings; the nearest .dlpctl-allow."),
     ] = None
+    state: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Remember in FILE what was scanned; read only what is new or changed.",
+        ),
+    ] = None
     no_archives: Annotated[bool, typer.Option("--no-archives", help="Skip archives.")] = False
     keep_going: Annotated[
         bool, typer.Option("--keep-going", help="Do not exit with status 1 for unreadable files.")
