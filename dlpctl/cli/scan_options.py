@@ -91,6 +91,13 @@ class ScanRequest(NamedTuple):
             help="Remember in FILE what was scanned; read only what is new or changed.",
         ),
     ] = None
+    sample: Annotated[
+        str | None,
+        typer.Option(metavar="SHARE", help="Scan only a sample of each folder and format: 5%."),
+    ] = None
+    seed: Annotated[
+        str, typer.Option(metavar="SEED", help="Draw another sample for another SEED.")
+    ] = "1"
     no_archives: Annotated[bool, typer.Option("--no-archives", help="Skip archives.")] = False
     keep_going: Annotated[
         bool, typer.Option("--keep-going", help="Do not exit with status 1 for unreadable files.")

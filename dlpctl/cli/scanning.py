@@ -21,7 +21,7 @@ from dlpctl.cli.report_outputs import (
     require_distinct,
     stdout_output,
 )
-from dlpctl.cli.scan_state import state_of
+from dlpctl.cli.scan_coverage import sample_of, state_of
 from dlpctl.cli.search import USUAL, Defaults, search
 from dlpctl.cli.session import Session, print_gaps
 from dlpctl.errors import DlpctlError, InputError, UsageError
@@ -162,6 +162,7 @@ def _scan(
         limits=session.config.limits,
         on_step=progress,
         state=state,
+        sample=sample_of(request),
     )
 
 

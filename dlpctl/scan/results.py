@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Result(NamedTuple):
@@ -65,6 +65,7 @@ class Why(StrEnum):
     GONE = "gone before it was read"
     UNREADABLE = "unreadable"
     UNINSPECTED = "in part unreadable"
+    SAMPLED = "not in the sample"
     BINARY = "binary (strings searched for secrets)"
 
 
@@ -101,6 +102,8 @@ class Summary:
         """Findings that an allow list or a baseline accepts."""
         self.unchanged: int | None = None
         """Contents that a state knows, and that were not read again; None without a state."""
+        self.sample: dict[str, Any] | None = None
+        """Coverage and estimates, if only a sample was scanned."""
         self.possible = 0
         """Findings that only high sensitivity counts, in the files of which that was counted."""
         self.counted = 0
@@ -149,6 +152,7 @@ class Summary:
             "findings": self.findings,
             "accepted": self.accepted,
             **({} if self.unchanged is None else {"unchanged": self.unchanged}),
+            **({} if self.sample is None else {"sample": self.sample}),
             "possible": self.possible if self.counted == self.files else None,
             "types": dict(sorted(self.types.items(), key=lambda item: (-item[1], item[0]))),
             "skipped": {why.value: count for why, count in sorted(self.skipped.items())},

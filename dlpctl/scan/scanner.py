@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from dlpctl.config import FileLimits
     from dlpctl.scan.git import Blob, Repository
+    from dlpctl.scan.sampling import Sample
     from dlpctl.scan.state import Known, State
 
 _BATCH_FILES = 64
@@ -64,10 +65,11 @@ class Scan:
         limits: FileLimits | None = None,
         on_step: Callable[[Summary], object] | None = None,
         state: State | None = None,
+        sample: Sample | None = None,
     ) -> None:
         """`accepts` tells known findings, e.g. by a baseline; `on_step` is called now and then.
 
-        With a state, files that it knows are not read again.
+        With a state, files that it knows are not read again; with a sample, only drawn files are.
         """
         self.summary = Summary()
         self._examiner = examiner
@@ -78,6 +80,7 @@ class Scan:
         self._limits = limits
         self._on_step = on_step
         self._state = state
+        self._sample = sample
         self._of_known = 0
         self._seen: set[tuple[str, str]] = set()
         self._repeated = 0
@@ -92,9 +95,19 @@ class Scan:
 
             sources += map(ObjectStore, addresses)
         self.summary.nouns = {source.noun for source in sources}
-        yield from self._run(_source_batches(sources, self.selection, self._state), sources=sources)
+        yield from self._run(self._source_batches(sources), sources=sources)
+        if self._sample is not None:
+            self.summary.notes.extend(self._sample.sentences(self.summary.noun))
+            self.summary.sample = self._sample.to_dict()
         if self._state is not None:
             self._note_unchanged(self._state, [name for name in names if name != STDIN])
+
+    def _source_batches(self, sources: Sequence[Source]) -> Iterator[_Batch]:
+        for number, source in enumerate(sources):
+            files = source.files(self.selection)
+            if self._sample is not None:
+                files = _sampled(files, self._sample)
+            yield from _file_batches(source, number, files, self._state)
 
     def blobs(
         self, repository: Repository, blobs: Iterable[Blob | Skip]
@@ -147,8 +160,8 @@ class Scan:
                     results = parts.place(results, Ending(*outcome.ending), first)
                 if self._state is not None and batch.task.kind != BLOBS:
                     results = [*results]
-                    self._remember(self._state, batch, outcome, results)
-                self.summary.count(Tally(outcome.files, outcome.bytes, outcome.accepted))
+                    self._remember(sources[batch.task.source], batch, outcome, results)
+                self._count(Tally(outcome.files, outcome.bytes, outcome.accepted))
                 self.summary.possible += outcome.possible
                 self.summary.counted += outcome.counted
                 yield from self._counted(results)
@@ -158,11 +171,16 @@ class Scan:
                     self._on_step(self.summary)
         self.summary.partial = False
 
+    def _count(self, tally: Tally) -> None:
+        self.summary.count(tally)
+        if self._sample is not None:
+            self._sample.read += tally.files
+
     def _unchanged(self, known: Iterable[Known]) -> Iterator[Result | Skip]:
         """Count contents that are not read again, and yield what was found in them."""
         for each in known:
             assert self._state is not None
-            self.summary.count(each.tally)
+            self._count(each.tally)
             self.summary.unchanged = (self.summary.unchanged or 0) + 1
             for record in self._state.records(each) if each.has_records else ():
                 if isinstance(record, Skip):
@@ -172,17 +190,20 @@ class Scan:
                     yield from self._counted((record,))
                     self._of_known += self.summary.findings - before
 
-    @staticmethod
-    def _remember(state: State, batch: _Batch, outcome: Outcome, results: Sequence[Result]) -> None:
-        task = batch.task
+    def _remember(
+        self, source: Source, batch: _Batch, outcome: Outcome, results: Sequence[Result]
+    ) -> None:
+        task, state = batch.task, self._state
         assert task is not None
+        assert state is not None
         is_part = task.kind == PART
         files = [task.items[0]] if is_part else task.items
         skipped = [Skip(path, Why(why), detail) for path, why, detail in outcome.skipped]
         if is_part:  # the first part comes with what is not inspected
             skipped += [skip for skip in batch.skipped if skip.path == files[0].shown]
         is_continued = is_part and task.items[1] > 0
-        state.add(files, outcome.tallies, [*results, *skipped], is_continued=is_continued)
+        keyed = [(source.key(file), file) for file in files]
+        state.add(keyed, outcome.tallies, [*results, *skipped], is_continued=is_continued)
 
     def _note_unchanged(self, state: State, roots: Sequence[str]) -> None:
         summary = self.summary
@@ -206,6 +227,8 @@ class Scan:
                 self.summary.accepted += 1
             else:
                 self.summary.add(result)
+                if self._sample is not None:
+                    self._sample.count(result)
                 yield result
 
     def _is_repeated(self, result: Result) -> bool:
@@ -238,11 +261,12 @@ def usual_jobs() -> int:
     return min(_MOST_JOBS, len(affinity(0)) if affinity else os.cpu_count() or 1)
 
 
-def _source_batches(
-    sources: Sequence[Source], selection: Selection, state: State | None
-) -> Iterator[_Batch]:
-    for number, source in enumerate(sources):
-        yield from _file_batches(source, number, source.files(selection), state)
+def _sampled(files: Iterable[File | Skip], sample: Sample) -> Iterator[File | Skip]:
+    for file in files:
+        if isinstance(file, Skip) or file.path == STDIN or sample.draws(file):
+            yield file
+        else:
+            yield Skip(file.shown, Why.SAMPLED)
 
 
 def _file_batches(
@@ -259,9 +283,9 @@ def _file_batches(
     for file in files:
         if isinstance(file, Skip):
             skipped.append(file)
-        elif state is not None and state.is_own(file):
+        elif state is not None and state.is_own(source.key(file)):
             continue
-        elif state is not None and (each := state.known(file)):
+        elif state is not None and (each := state.known(source.key(file), file)):
             if batch and each.has_records:  # findings come in the order of the files
                 yield made()
                 batch, skipped, known, size = [], [], [], 0

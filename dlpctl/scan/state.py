@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from dlpctl.errors import InputError
 from dlpctl.scan.results import FAILURES, Result, Skip, Tally, Why
-from dlpctl.scan.source import File, is_address
+from dlpctl.scan.source import File, address_shown, is_address
 
 _APPLICATION = 0x646C7063
 _FORMAT = 1
@@ -97,18 +97,18 @@ class State:
         (number,) = run("SELECT id FROM searches WHERE digest = ?", (digest,)).fetchone()
         return number, is_new
 
-    def is_own(self, file: File) -> bool:
-        return _absolute(file.path) in self._own
+    def is_own(self, key: str) -> bool:
+        return key in self._own
 
-    def known(self, file: File) -> Known | None:
-        """Return what is known of a content; None if it has to be read."""
+    def known(self, key: str, file: File) -> Known | None:
+        """Return what is known of a content by its key; None if it has to be read."""
         if not file.version:
             return None
         with self._readable():
             row = self._database.execute(
                 "SELECT id, version, shown, files, bytes, accepted, has_records"
                 " FROM contents WHERE search = ? AND name = ?",
-                (self._search, _name(file)),
+                (self._search, os.fsencode(key)),
             ).fetchone()
         if row is None:
             return None
@@ -131,27 +131,26 @@ class State:
 
     def add(
         self,
-        files: Sequence[File],
+        files: Sequence[tuple[str, File]],
         tallies: Sequence[Sequence[int]],
         found: Iterable[Result | Skip],
         *,
         is_continued: bool = False,
     ) -> None:
-        """Remember contents, or with `is_continued` another part of the last one."""
+        """Remember contents with their keys, or with `is_continued` more of the last one."""
         records: dict[str, list[Result | Skip]] = {}
         for record in found:
             records.setdefault(record.path, []).append(record)
         with self._readable():
-            for file, tally in zip(files, tallies, strict=True):
+            for (key, file), tally in zip(files, tallies, strict=True):
                 if not is_continued:
                     self._finish()
-                    self._start(file)
+                    self._start(os.fsencode(key), file)
                 self._extend(records.get(file.shown, ()), Tally(*tally))
             if time.monotonic() - self._kept > _KEPT_EVERY:
                 self._keep()
 
-    def _start(self, file: File) -> None:
-        name = _name(file)
+    def _start(self, name: bytes, file: File) -> None:
         run = self._database.execute
         row = run(
             "SELECT id FROM contents WHERE search = ? AND name = ?", (self._search, name)
@@ -226,7 +225,8 @@ class State:
 
     def _below(self, roots: Sequence[str]) -> Iterator[int]:
         for root in roots:
-            name = _absolute(root).rstrip(b"/")
+            name = os.fsencode(address_shown(root) if is_address(root) else _absolute(root))
+            name = name.rstrip(b"/")
             yield from (
                 number
                 for (number,) in self._database.execute(
@@ -276,10 +276,5 @@ def _opened(file: Path) -> sqlite3.Connection:
     return database
 
 
-def _name(file: File) -> bytes:
-    return _absolute(file.shown if is_address(file.shown) else file.path)
-
-
-def _absolute(name: str) -> bytes:
-    # Links stay as they are: a file is known by the name that results show.
-    return os.fsencode(name if is_address(name) else os.path.abspath(name))  # noqa: PTH100
+def _absolute(name: str) -> str:
+    return os.path.abspath(name)  # noqa: PTH100  # links stay as they are

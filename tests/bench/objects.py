@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import cache
 from hashlib import md5
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -28,6 +29,15 @@ def content(number: int, generation: int) -> bytes:
     """Return an object of some 2 KB; one in fifty has a finding."""
     line = f"order {number} of {generation} was sent and paid in time\n" * 40
     return (line + (f"ask user{number}@northwind.org\n" if number % 50 == 0 else "")).encode()
+
+
+@cache
+def entry(number: int, generation: int) -> str:
+    data = content(number, generation)
+    return (
+        f"<Contents><Key>all/{number:07}</Key><Size>{len(data)}</Size>"
+        f'<ETag>"{md5(data).hexdigest()}"</ETag></Contents>'
+    )
 
 
 def serve(count: int) -> None:
@@ -62,11 +72,7 @@ def serve(count: int) -> None:
                 return
             first = int(query.get("continuation-token", ["0"])[0])
             last = min(first + PAGE, count)
-            entries = "".join(
-                f"<Contents><Key>all/{n:07}</Key><Size>{len(content(n, generation(n)))}</Size>"
-                f'<ETag>"{md5(content(n, generation(n))).hexdigest()}"</ETag></Contents>'
-                for n in range(first, last)
-            )
+            entries = "".join(entry(n, generation(n)) for n in range(first, last))
             more = f"<NextContinuationToken>{last}</NextContinuationToken>" if last < count else ""
             body = (
                 "<?xml version='1.0' encoding='UTF-8'?><ListBucketResult>"

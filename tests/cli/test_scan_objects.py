@@ -371,3 +371,16 @@ def test_a_state_reads_only_new_and_changed_objects(
         refused = scan(f"{BUCKET}/a", *state, option)
         assert refused.status == 2
         assert refused.error.count("\n") == 1
+
+
+def test_a_sample_of_a_bucket(bucket: None, scan: Scan) -> None:
+    for number in range(40):
+        put(f"{number}.txt", LINE)
+    ran = scan(BUCKET, "--sample", "25%", "--seed", "2")
+    assert ran.status == 20
+    assert ran.report["summary"]["sample"]["read"] == len(ran.places) == 10
+    assert ran.report["summary"]["skipped"] == {"not in the sample": 30}
+    for wrong in ("0", "101%", "some"):
+        refused = scan(BUCKET, "--sample", wrong)
+        assert refused.status == 2
+        assert "write a share" in refused.error

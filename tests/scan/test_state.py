@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from dlpctl.cli.scan_state import described
+from dlpctl.cli.scan_coverage import described
 from dlpctl.detect.engine import Detector
 from dlpctl.detect.patterns.library import builtin_files, load_patterns
 from dlpctl.errors import InputError
@@ -224,7 +224,7 @@ def test_a_killed_scan_leaves_a_state_that_can_be_used(run: Run, tree: Path) -> 
         "import os, signal, sys; from pathlib import Path; from dlpctl.scan.state import State;"
         "from dlpctl.scan.source import File\n"
         "state = State(Path('state'), (), '1')\n"
-        "state.add([File('tree/x', 'tree/x', 1, version='v')] * 5000, [(1, 1, 0)] * 5000, ())\n"
+        "state.add([('x', File('tree/x', 'tree/x', 1, version='v'))] * 5000, [(1, 1, 0)] * 5000, ())\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == -signal.SIGKILL
