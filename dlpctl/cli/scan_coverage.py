@@ -33,7 +33,7 @@ def sample_of(request: ScanRequest) -> Sample | None:
     share = float(found[1]) / (100 if found[2] else 1) if found else 0.0
     if not 0 < share <= 1:
         raise UsageError(f"--sample {request.sample}: write a share of the files, say 5% or 0.05")
-    return Sample(share, request.seed)
+    return Sample(share, str(request.seed))
 
 
 def described(patterns: Sequence[Pattern]) -> list[str]:

@@ -95,9 +95,7 @@ class ScanRequest(NamedTuple):
         str | None,
         typer.Option(metavar="SHARE", help="Scan only a sample of each folder and format: 5%."),
     ] = None
-    seed: Annotated[
-        str, typer.Option(metavar="SEED", help="Draw another sample for another SEED.")
-    ] = "1"
+    seed: Annotated[int, typer.Option(metavar="N", help="The seed by which a sample is drawn.")] = 1
     no_archives: Annotated[bool, typer.Option("--no-archives", help="Skip archives.")] = False
     keep_going: Annotated[
         bool, typer.Option("--keep-going", help="Do not exit with status 1 for unreadable files.")

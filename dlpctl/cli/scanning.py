@@ -88,7 +88,7 @@ def scan(request: ScanRequest, *more: Report, defaults: Defaults = USUAL) -> int
         found = (
             _from_git(run, request)
             if request.of_git
-            else _from_paths(session, run, request, wanted, known)
+            else _from_paths(session, run, request, wanted, known, progress)
         )
         deliveries = _deliveries(session, request, wanted, files)
         stopped = _deliver(found, run.summary, deliveries, more, progress)
@@ -167,7 +167,12 @@ def _scan(
 
 
 def _from_paths(
-    session: Session, run: Scan, request: ScanRequest, wanted: Search, known: Acceptance | None
+    session: Session,
+    run: Scan,
+    request: ScanRequest,
+    wanted: Search,
+    known: Acceptance | None,
+    progress: Progress,
 ) -> Generator[Result | Skip]:
     """Yield what is found in files, and then in databases."""
     paths = request.paths or [USUAL_PATH]
@@ -184,6 +189,7 @@ def _from_paths(
             run.selection,
             run.summary,
             known.accepts if known else None,
+            progress,
         ).scan(addresses)
 
 

@@ -65,6 +65,8 @@ class Why(StrEnum):
     GONE = "gone before it was read"
     UNREADABLE = "unreadable"
     UNINSPECTED = "in part unreadable"
+    VIEW = "view"
+    FOREIGN = "foreign table"
     SAMPLED = "not in the sample"
     BINARY = "binary (strings searched for secrets)"
 
