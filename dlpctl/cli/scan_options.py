@@ -84,6 +84,18 @@ class ScanRequest(NamedTuple):
         Path | None,
         typer.Option(metavar="FILE", help="The accepted findings; the nearest .dlpctl-allow."),
     ] = None
+    state: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Remember in FILE what was scanned; read only what is new or changed.",
+        ),
+    ] = None
+    sample: Annotated[
+        str | None,
+        typer.Option(metavar="SHARE", help="Scan only a sample of each folder and format: 5%."),
+    ] = None
+    seed: Annotated[int, typer.Option(metavar="N", help="The seed by which a sample is drawn.")] = 1
     no_archives: Annotated[bool, typer.Option("--no-archives", help="Skip archives.")] = False
     keep_going: Annotated[
         bool, typer.Option("--keep-going", help="Do not exit with status 1 for unreadable files.")

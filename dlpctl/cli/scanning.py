@@ -21,6 +21,7 @@ from dlpctl.cli.report_outputs import (
     require_distinct,
     stdout_output,
 )
+from dlpctl.cli.scan_coverage import sample_of, state_of
 from dlpctl.cli.search import USUAL, Defaults, search
 from dlpctl.cli.session import Session, print_gaps
 from dlpctl.errors import DlpctlError, InputError, UsageError
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from dlpctl.scan.reports import Report
     from dlpctl.scan.results import Result, Summary
     from dlpctl.scan.scanner import Scan
+    from dlpctl.scan.state import State
 
     Stopped = KeyboardInterrupt | SystemExit | DlpctlError
 
@@ -80,11 +82,13 @@ def scan(request: ScanRequest, *more: Report, defaults: Defaults = USUAL) -> int
         _note_usual_path(request)
         keys, known = accepted.acceptance(request.baseline, request.destination)
         progress = Progress(None if request.quiet else sys.stderr)
-        run = _scan(session, request, max_size, wanted, keys, known, progress)
+        if state := state_of(session, request, wanted, keys):
+            stack.callback(state.close)
+        run = _scan(session, request, max_size, wanted, keys, known, progress, state)
         found = (
             _from_git(run, request)
             if request.of_git
-            else _from_paths(session, run, request, wanted, known)
+            else _from_paths(session, run, request, wanted, known, progress)
         )
         deliveries = _deliveries(session, request, wanted, files)
         stopped = _deliver(found, run.summary, deliveries, more, progress)
@@ -128,6 +132,7 @@ def _scan(
     keys: tuple[bytes, ...],
     known: Acceptance | None,
     progress: Progress,
+    state: State | None,
 ) -> Scan:
     from dlpctl.scan.content import Examiner
     from dlpctl.scan.scanner import Scan
@@ -156,11 +161,18 @@ def _scan(
         accepts=known.accepts if known else None,
         limits=session.config.limits,
         on_step=progress,
+        state=state,
+        sample=sample_of(request),
     )
 
 
 def _from_paths(
-    session: Session, run: Scan, request: ScanRequest, wanted: Search, known: Acceptance | None
+    session: Session,
+    run: Scan,
+    request: ScanRequest,
+    wanted: Search,
+    known: Acceptance | None,
+    progress: Progress,
 ) -> Generator[Result | Skip]:
     """Yield what is found in files, and then in databases."""
     paths = request.paths or [USUAL_PATH]
@@ -177,6 +189,7 @@ def _from_paths(
             run.selection,
             run.summary,
             known.accepts if known else None,
+            progress,
         ).scan(addresses)
 
 

@@ -38,6 +38,10 @@ _SYSTEM = frozenset(
         *("system.information_schema", "system.main", "temp.main"),
     )
 )
+_ELSEWHERE = {
+    Why.VIEW: "it repeats what its tables hold",
+    Why.FOREIGN: "scan the server that holds it",
+}
 _PAGE = 10_000
 _LONGEST = 1 << 24
 _OF_DATA = "22"
@@ -64,6 +68,7 @@ class DatabaseScan:
         selection: Selection,
         summary: Summary,
         accepts: Callable[[Result], bool] | None = None,
+        on_step: Callable[[Summary], object] | None = None,
     ) -> None:
         self._detector = detector
         self._min_score = min_score
@@ -71,10 +76,12 @@ class DatabaseScan:
         self._selection = selection
         self._summary = summary
         self._accepts = accepts
+        self._on_step = on_step
 
     def scan(self, urls: Sequence[str]) -> Iterator[Result | Skip]:
         """Yield a finding for each type of each column, and what was not read."""
         self._summary.partial = True
+        self._summary.nouns = self._summary.nouns | {"table"} if self._summary.files else {"table"}
         for url in urls:
             for result in self._database(url):
                 if isinstance(result, Skip):
@@ -89,11 +96,14 @@ class DatabaseScan:
 
     def _database(self, url: str) -> Iterator[Result | Skip]:
         with _opened(url) as database:
-            for schema, table in database.tables():
+            for schema, table, passed_over in database.tables():
                 name = f"{schema}.{table}" if schema else table
                 shown = f"{database.name}/{name}"
                 if why := self._selection.why_not_inside(name.replace(".", "/")):
                     yield Skip(shown, why)
+                    continue
+                if passed_over:
+                    yield Skip(shown, passed_over, _ELSEWHERE[passed_over])
                     continue
                 try:
                     yield from self._table(database, shown, schema, table)
@@ -127,6 +137,8 @@ class DatabaseScan:
             values += len(page)
             self._summary.bytes += sum(map(len, texts))
             self._judge(column, texts, found)
+            if self._on_step is not None:
+                self._on_step(self._summary)
         for each in found.values():
             yield self._result(shown, column, each, values)
         for reason, count in unread.items():
@@ -194,8 +206,8 @@ class _Database:
         """End the transaction, in which nothing was written; the next query begins another."""
         self._connection.rollback()
 
-    def tables(self) -> Iterator[tuple[str | None, str]]:
-        """Yield the tables with their schemas."""
+    def tables(self) -> Iterator[tuple[str | None, str, Why | None]]:
+        """Yield the tables with their schemas, and why one is not read: its data is elsewhere."""
         inspector = self._sql.inspect(self._connection)
         is_sqlite = self._dialect == "sqlite"
         schemas = [None] if is_sqlite else sorted(inspector.get_schema_names())
@@ -205,8 +217,13 @@ class _Database:
         for schema in schemas:
             if schema in _SYSTEM or (schema or "").startswith("pg_"):
                 continue
-            for table in sorted(inspector.get_table_names(schema)):
-                yield schema, table
+            named: dict[str, Why | None] = dict.fromkeys(inspector.get_table_names(schema))
+            named |= dict.fromkeys(inspector.get_view_names(schema), Why.VIEW)
+            if self._dialect == "postgresql":
+                named |= dict.fromkeys(inspector.get_foreign_table_names(schema), Why.FOREIGN)
+                named |= dict.fromkeys(inspector.get_materialized_view_names(schema))
+            for table, passed_over in sorted(named.items()):
+                yield schema, table, passed_over
 
     def columns(self, schema: str | None, table: str) -> tuple[list[str], list[str]]:
         """Return the columns of a table, and those of its primary key."""

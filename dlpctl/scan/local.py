@@ -34,6 +34,10 @@ class LocalFiles:
         if STDIN in self._names:  # last, since nobody knows how long it takes
             yield File(STDIN, "stdin", 0, stream=True)
 
+    def key(self, file: File) -> str:
+        # Links stay as they are: a file is known by the name that results show.
+        return os.path.abspath(file.path)  # noqa: PTH100
+
     def read_all(self, files: Sequence[File]) -> Iterator[bytes | UnreadError]:
         for file in files:
             try:

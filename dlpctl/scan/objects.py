@@ -148,17 +148,26 @@ class ObjectStore:
         """Yield the objects of S3 page by page: a flat bucket has millions of keys."""
         bucket, _, key = root.partition("/")
         wanted = {"Bucket": bucket, "Prefix": f"{key}/" if key else ""}
-        while True:
+
+        def listed() -> dict[str, Any]:
             page = self._retried(partial(self._store.call_s3, "list_objects_v2", **wanted))
+            return cast("dict[str, Any]", page)
+
+        page = listed()
+        while True:
+            following = None
+            if page.get("IsTruncated"):  # the next page comes while this one is scanned
+                wanted["ContinuationToken"] = page["NextContinuationToken"]
+                following = self._pool().submit(listed)
             for each in page.get("Contents", ()):
                 name = each["Key"]
                 if name.endswith("/") and not each["Size"]:
                     continue  # the mark of a folder
                 described = {"name": f"{bucket}/{name}", "size": each["Size"], "ETag": each["ETag"]}
                 yield self._selected(described, name[len(wanted["Prefix"]) :], selection)
-            if not page.get("IsTruncated"):
+            if following is None:
                 return
-            wanted["ContinuationToken"] = page["NextContinuationToken"]
+            page = following.result()
 
     def _tree(self, root: str, selection: Selection) -> Iterator[File | Skip]:
         stack = [iter(self._entries(root, root))]
@@ -223,16 +232,22 @@ class ObjectStore:
     def _name(self, path: str) -> str:
         return address_shown(path) if self._is_web else f"{self._scheme}://{path.lstrip('/')}"
 
+    def key(self, file: File) -> str:
+        return file.shown
+
     def read_all(self, files: Sequence[File]) -> Iterator[bytes | UnreadError]:
         yield from self._in_threads(self._complete, files)
 
     def _in_threads(self, read: Callable[[Any], T], items: Sequence[Any]) -> Iterator[T]:
         if len(items) < 2:
             return map(read, items)
+        return self._pool().map(read, items)
+
+    def _pool(self) -> ThreadPoolExecutor:
         _ = self._store  # a fork has none of its parent's threads
         if self._threads is None:
             self._threads = ThreadPoolExecutor(_AT_ONCE)
-        return self._threads.map(read, items)
+        return self._threads
 
     def _complete(self, file: File) -> bytes | UnreadError:
         if not file.size:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
+from operator import sub
 from pathlib import PurePosixPath
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
@@ -11,7 +12,7 @@ from dlpctl.errors import DlpctlError, FormatError, fault
 from dlpctl.formats.recognition import ends_with_zip, is_utf8
 from dlpctl.scan.content import NO_ENDING, Ending, Examiner, Found, Parts
 from dlpctl.scan.recognized import compression_of, in_parts, recognized
-from dlpctl.scan.results import Result, Skip, Why
+from dlpctl.scan.results import Result, Skip, Tally, Why
 from dlpctl.scan.source import File, Source, UnreadError
 
 if TYPE_CHECKING:
@@ -42,6 +43,8 @@ class Outcome(NamedTuple):
     """Findings that only high sensitivity counts, in the contents of which that was counted."""
     counted: int = 0
     """Contents of which it was counted."""
+    tallies: Sequence[Tally] = ()
+    """The counts of each file of the batch, in order."""
 
 
 class Task(NamedTuple):
@@ -91,12 +94,14 @@ class Reader:
         self._examiner.counts_possible = task.counts_possible
         self._results: list[Iterable[Result]] = []
         self._skipped: list[Skip] = []
+        self._tallies: list[Tally] = []
         files = [File(*item) for item in task.items] if task.kind != BLOBS else []
         if task.kind == FILES:
             self._read_files(self._sources[task.source], files)
         elif task.kind == STREAM:
             for file in files:
                 self._stream(self._sources[task.source], file)
+                self._tallies.append(Tally(self._files, self._bytes, self._accepted))
         else:
             self._blobs(task.items)
         results = chain.from_iterable(self._results)
@@ -108,14 +113,18 @@ class Reader:
             self._skipped,
             possible=self._possible,
             counted=self._counted,
+            tallies=self._tallies,
         )
 
     def _read_files(self, source: Source, files: Sequence[File]) -> None:
         for file, data in zip(files, source.read_all(files), strict=True):
+            before = self._files, self._bytes, self._accepted
             if isinstance(data, UnreadError):
                 self._skipped.append(data.skip(file.shown))
             else:
                 self._results.append(self._content(file.shown, data))
+            after = self._files, self._bytes, self._accepted
+            self._tallies.append(Tally(*map(sub, after, before)))
 
     def _blobs(self, items: Sequence[Any]) -> None:
         if self._contents is None:
@@ -303,18 +312,13 @@ class Reader:
             data = source.read_range(file, begin, last + margin)
         except UnreadError as error:  # gone or not, the file was read in part
             skip = Skip(file.shown, Why.UNREADABLE, error.detail or error.why.value)
-            return Outcome(0, 0, 0, [], [skip])
+            return Outcome(0, 0, 0, [], [skip], tallies=[Tally()])
         found, ending = self._examiner.part(
             file.shown, data, first - begin, last - first, binary=binary
         )
-        return Outcome(
-            0,
-            max(0, min(len(data) + begin, last) - first),
-            found.accepted,
-            found.results,
-            [],
-            ending,
-        )
+        # The first part counts the file.
+        tally = Tally(not first, max(0, min(len(data) + begin, last) - first), found.accepted)
+        return Outcome(*tally, found.results, [], ending, tallies=[tally])
 
 
 def too_large(shown: str) -> Skip:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Result(NamedTuple):
@@ -65,6 +65,9 @@ class Why(StrEnum):
     GONE = "gone before it was read"
     UNREADABLE = "unreadable"
     UNINSPECTED = "in part unreadable"
+    VIEW = "view"
+    FOREIGN = "foreign table"
+    SAMPLED = "not in the sample"
     BINARY = "binary (strings searched for secrets)"
 
 
@@ -80,6 +83,14 @@ class Skip(NamedTuple):
     detail: str = ""
 
 
+class Tally(NamedTuple):
+    """The counts of one content, or of a part of it."""
+
+    files: int = 0
+    bytes: int = 0
+    accepted: int = 0
+
+
 class Summary:
     """The counts of a scan, of constant size for any tree."""
 
@@ -91,6 +102,10 @@ class Summary:
         self.findings = 0
         self.accepted = 0
         """Findings that an allow list or a baseline accepts."""
+        self.unchanged: int | None = None
+        """Contents that a state knows, and that were not read again; None without a state."""
+        self.sample: dict[str, Any] | None = None
+        """Coverage and estimates, if only a sample was scanned."""
         self.possible = 0
         """Findings that only high sensitivity counts, in the files of which that was counted."""
         self.counted = 0
@@ -110,6 +125,11 @@ class Summary:
         self.types[result.type] = self.types.get(result.type, 0) + 1
         if self.worst is None or result.score > self.worst:
             self.worst = result.score
+
+    def count(self, tally: Tally) -> None:
+        self.files += tally.files
+        self.bytes += tally.bytes
+        self.accepted += tally.accepted
 
     @property
     def noun(self) -> str:
@@ -133,6 +153,8 @@ class Summary:
             "bytes": self.bytes,
             "findings": self.findings,
             "accepted": self.accepted,
+            **({} if self.unchanged is None else {"unchanged": self.unchanged}),
+            **({} if self.sample is None else {"sample": self.sample}),
             "possible": self.possible if self.counted == self.files else None,
             "types": dict(sorted(self.types.items(), key=lambda item: (-item[1], item[0]))),
             "skipped": {why.value: count for why, count in sorted(self.skipped.items())},

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from dlpctl.formats.recognition import HEAD, ZIP_END
 from dlpctl.scan.content import Ending, Examiner, Parts
 from dlpctl.scan.executor import InOrder
-from dlpctl.scan.local import LocalFiles
+from dlpctl.scan.local import STDIN, LocalFiles
 from dlpctl.scan.reader import (
     BLOBS,
     DOCUMENT_LIMIT,
@@ -24,7 +24,7 @@ from dlpctl.scan.reader import (
     too_large,
 )
 from dlpctl.scan.recognized import compression_of, in_parts
-from dlpctl.scan.results import Result, Skip, Summary, Why
+from dlpctl.scan.results import Result, Skip, Summary, Tally, Why
 from dlpctl.scan.selection import Selection
 from dlpctl.scan.source import File, Source, UnreadError, is_address
 
@@ -33,11 +33,13 @@ if TYPE_CHECKING:
 
     from dlpctl.config import FileLimits
     from dlpctl.scan.git import Blob, Repository
+    from dlpctl.scan.sampling import Sample
+    from dlpctl.scan.state import Known, State
 
 _BATCH_FILES = 64
 _BATCH_BYTES = 1 << 20
 _BATCH_BLOBS = 32
-_BATCH_SKIPPED = 1024
+_BATCH_UNREAD = 1024
 _MOST_JOBS = 16
 
 
@@ -45,6 +47,8 @@ class _Batch(NamedTuple):
     task: Task | None
     skipped: list[Skip]
     """Files that were skipped before it."""
+    known: Sequence[Known] = ()
+    """Files before it that have not changed since an earlier scan."""
 
 
 class Scan:
@@ -60,8 +64,13 @@ class Scan:
         accepts: Callable[[Result], bool] | None = None,
         limits: FileLimits | None = None,
         on_step: Callable[[Summary], object] | None = None,
+        state: State | None = None,
+        sample: Sample | None = None,
     ) -> None:
-        """`accepts` tells known findings, e.g. by a baseline; `on_step` is called now and then."""
+        """`accepts` tells known findings, e.g. by a baseline; `on_step` is called now and then.
+
+        With a state, files that it knows are not read again; with a sample, only drawn files are.
+        """
         self.summary = Summary()
         self._examiner = examiner
         self.selection = selection
@@ -70,6 +79,9 @@ class Scan:
         self._accepts = accepts
         self._limits = limits
         self._on_step = on_step
+        self._state = state
+        self._sample = sample
+        self._of_known = 0
         self._seen: set[tuple[str, str]] = set()
         self._repeated = 0
 
@@ -83,7 +95,19 @@ class Scan:
 
             sources += map(ObjectStore, addresses)
         self.summary.nouns = {source.noun for source in sources}
-        return self._run(_source_batches(sources, self.selection), sources=sources)
+        yield from self._run(self._source_batches(sources), sources=sources)
+        if self._sample is not None:
+            self.summary.notes.extend(self._sample.sentences(self.summary.noun))
+            self.summary.sample = self._sample.to_dict()
+        if self._state is not None:
+            self._note_unchanged(self._state, [name for name in names if name != STDIN])
+
+    def _source_batches(self, sources: Sequence[Source]) -> Iterator[_Batch]:
+        for number, source in enumerate(sources):
+            files = source.files(self.selection)
+            if self._sample is not None:
+                files = _sampled(files, self._sample)
+            yield from _file_batches(source, number, files, self._state)
 
     def blobs(
         self, repository: Repository, blobs: Iterable[Blob | Skip]
@@ -122,6 +146,7 @@ class Scan:
         with InOrder(make_reader, self._jobs, self._compile, at_once=at_once) as workers:
             for batch, plain in workers.run(_first_marked(batches)):
                 yield from map(self._skip, batch.skipped)
+                yield from self._unchanged(batch.known)
                 if batch.task is None:
                     continue
                 outcome = Outcome(*plain)
@@ -132,11 +157,11 @@ class Scan:
                     _file, first, _last, binary = batch.task.items
                     if not first:
                         parts = Parts(binary=binary)
-                        self.summary.files += 1
                     results = parts.place(results, Ending(*outcome.ending), first)
-                self.summary.files += outcome.files
-                self.summary.bytes += outcome.bytes
-                self.summary.accepted += outcome.accepted
+                if self._state is not None and batch.task.kind != BLOBS:
+                    results = [*results]
+                    self._remember(sources[batch.task.source], batch, outcome, results)
+                self._count(Tally(outcome.files, outcome.bytes, outcome.accepted))
                 self.summary.possible += outcome.possible
                 self.summary.counted += outcome.counted
                 yield from self._counted(results)
@@ -146,6 +171,54 @@ class Scan:
                     self._on_step(self.summary)
         self.summary.partial = False
 
+    def _count(self, tally: Tally) -> None:
+        self.summary.count(tally)
+        if self._sample is not None:
+            self._sample.read += tally.files
+
+    def _unchanged(self, known: Iterable[Known]) -> Iterator[Result | Skip]:
+        """Count contents that are not read again, and yield what was found in them."""
+        for each in known:
+            assert self._state is not None
+            self._count(each.tally)
+            self.summary.unchanged = (self.summary.unchanged or 0) + 1
+            for record in self._state.records(each) if each.has_records else ():
+                if isinstance(record, Skip):
+                    yield self._skip(record)
+                else:
+                    before = self.summary.findings
+                    yield from self._counted((record,))
+                    self._of_known += self.summary.findings - before
+
+    def _remember(
+        self, source: Source, batch: _Batch, outcome: Outcome, results: Sequence[Result]
+    ) -> None:
+        task, state = batch.task, self._state
+        assert task is not None
+        assert state is not None
+        is_part = task.kind == PART
+        files = [task.items[0]] if is_part else task.items
+        skipped = [Skip(path, Why(why), detail) for path, why, detail in outcome.skipped]
+        if is_part:  # the first part comes with what is not inspected
+            skipped += [skip for skip in batch.skipped if skip.path == files[0].shown]
+        is_continued = is_part and task.items[1] > 0
+        keyed = [(source.key(file), file) for file in files]
+        state.add(keyed, outcome.tallies, [*results, *skipped], is_continued=is_continued)
+
+    def _note_unchanged(self, state: State, roots: Sequence[str]) -> None:
+        summary = self.summary
+        summary.unchanged = summary.unchanged or 0
+        sentences = []
+        if not summary.failures:
+            sentences.append(state.finish(roots))
+        if count := summary.unchanged:
+            are = f"{count:,} {summary.noun} is" if count == 1 else f"{count:,} {summary.noun}s are"
+            noun = "finding" if self._of_known == 1 else "findings"
+            sentences.append(
+                f"{are} unchanged since an earlier scan, with {self._of_known:,} {noun}."
+            )
+        summary.notes.extend(filter(None, sentences))
+
     def _counted(self, results: Iterable[Result]) -> Iterator[Result]:
         for result in results:
             if result.commit and self._is_repeated(result):
@@ -154,6 +227,8 @@ class Scan:
                 self.summary.accepted += 1
             else:
                 self.summary.add(result)
+                if self._sample is not None:
+                    self._sample.count(result)
                 yield result
 
     def _is_repeated(self, result: Result) -> bool:
@@ -186,30 +261,48 @@ def usual_jobs() -> int:
     return min(_MOST_JOBS, len(affinity(0)) if affinity else os.cpu_count() or 1)
 
 
-def _source_batches(sources: Sequence[Source], selection: Selection) -> Iterator[_Batch]:
-    for number, source in enumerate(sources):
-        yield from _file_batches(source, number, source.files(selection))
+def _sampled(files: Iterable[File | Skip], sample: Sample) -> Iterator[File | Skip]:
+    for file in files:
+        if isinstance(file, Skip) or file.path == STDIN or sample.draws(file):
+            yield file
+        else:
+            yield Skip(file.shown, Why.SAMPLED)
 
 
-def _file_batches(source: Source, number: int, files: Iterable[File | Skip]) -> Iterator[_Batch]:
+def _file_batches(
+    source: Source, number: int, files: Iterable[File | Skip], state: State | None
+) -> Iterator[_Batch]:
     batch: list[File] = []
     skipped: list[Skip] = []
+    known: list[Known] = []
     size = 0
+
+    def made() -> _Batch:
+        return _Batch(Task(FILES, batch, number) if batch else None, skipped, known)
+
     for file in files:
         if isinstance(file, Skip):
             skipped.append(file)
+        elif state is not None and state.is_own(source.key(file)):
+            continue
+        elif state is not None and (each := state.known(source.key(file), file)):
+            if batch and each.has_records:  # findings come in the order of the files
+                yield made()
+                batch, skipped, known, size = [], [], [], 0
+            known.append(each)
         elif file.stream or file.size > LARGE:
-            yield _Batch(Task(FILES, batch, number), skipped)
+            yield made()
             yield from _alone(source, number, file)
-            batch, skipped, size = [], [], 0
+            batch, skipped, known, size = [], [], [], 0
         else:
             batch.append(file)
             size += file.size
-        if size >= _BATCH_BYTES or len(batch) >= _BATCH_FILES or len(skipped) >= _BATCH_SKIPPED:
-            yield _Batch(Task(FILES, batch, number), skipped)
-            batch, skipped, size = [], [], 0
-    if batch or skipped:
-        yield _Batch(Task(FILES, batch, number), skipped)
+        is_long = max(len(skipped), len(known)) >= _BATCH_UNREAD
+        if size >= _BATCH_BYTES or len(batch) >= _BATCH_FILES or is_long:
+            yield made()
+            batch, skipped, known, size = [], [], [], 0
+    if batch or skipped or known:
+        yield made()
 
 
 def _alone(source: Source, number: int, file: File) -> Iterator[_Batch]:
@@ -268,7 +361,7 @@ def _blob_batches(blobs: Iterable[Blob | Skip], selection: Selection) -> Iterato
             skipped.append(Skip(blob.path, why))
             if name:
                 passed.add((name, blob.path))
-        if len(batch) >= _BATCH_BLOBS or len(skipped) >= _BATCH_SKIPPED:
+        if len(batch) >= _BATCH_BLOBS or len(skipped) >= _BATCH_UNREAD:
             yield _Batch(Task(BLOBS, batch), skipped)
             batch, skipped = [], []
     if batch or skipped:

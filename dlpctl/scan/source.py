@@ -65,6 +65,9 @@ class Source(Protocol):
     def files(self, selection: Selection) -> Iterator[File | Skip]:
         """Yield the selected contents, in an order that depends on their names alone."""
 
+    def key(self, file: File) -> str:
+        """Return the name of a content that holds wherever the scan is started."""
+
     def read_all(self, files: Sequence[File]) -> Iterator[bytes | UnreadError]:
         """Yield the complete contents of small files, in order."""
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import getpass
 import json
+import shutil
 import sqlite3
+import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -149,6 +153,118 @@ def test_duckdb(scan: Scan, tmp_path: Path) -> None:
     assert report["findings"][0]["file"].endswith("sales.people")
 
 
+def test_progress_counts_tables(shop: Path) -> None:
+    from dlpctl.detect.allow import AllowList
+    from dlpctl.detect.engine import Detector
+    from dlpctl.scan.databases import DatabaseScan
+    from dlpctl.scan.results import Summary
+    from dlpctl.scan.selection import Selection
+
+    summary = Summary()
+    steps: list[tuple[str, int, int]] = []
+    detector = Detector().for_types(["EMAIL"])
+    one = DatabaseScan(
+        detector,
+        0.5,
+        AllowList(),
+        Selection(),
+        summary,
+        on_step=lambda now: steps.append((now.noun, now.files, now.bytes)),
+    )
+    assert list(one.scan([f"sqlite:///{shop}"]))
+    assert len(steps) > 8  # a step for each page, of which the columns of one table have three
+    assert steps == sorted(steps)
+    assert steps[-1][:2] == ("table", 3)
+
+
+def test_views_of_sqlite_are_listed(scan: Scan, shop: Path) -> None:
+    connection = sqlite3.connect(shop)
+    with connection:
+        connection.execute("CREATE VIEW mails AS SELECT mail FROM people")
+    connection.close()
+    status, report, _ = scan(f"sqlite:///{shop}", "--types", "EMAIL", "--verbose")
+    assert status == 20
+    assert "mails" not in {table for table, _, _ in places(report)}
+    listed = [one for one in report["skipped"] if one["file"].endswith("/mails")]
+    assert [(one["why"], one["detail"]) for one in listed] == [
+        ("view", "it repeats what its tables hold")
+    ]
+
+
+@pytest.fixture(scope="module")
+def mysql() -> Iterator[str]:
+    """The address of a MariaDB of one's own, which listens on a socket in a folder."""
+    pytest.importorskip("pymysql")
+    programs = [shutil.which(name) for name in ("mariadb-install-db", "mariadbd")]
+    if not all(programs):
+        pytest.skip("mariadb-server is not installed")
+    # The path of a socket is short.
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        data = f"--datadir={folder}/data"
+        own = f"--user={getpass.getuser()}"
+        install = [str(programs[0]), "--no-defaults", data, own, "--skip-test-db"]
+        subprocess.run(
+            [*install, "--auth-root-authentication-method=normal"], capture_output=True, check=True
+        )
+        serve = [str(programs[1]), "--no-defaults", data, own, "--skip-networking"]
+        place = [f"--socket={folder}/s", f"--pid-file={folder}/pid"]
+        server = subprocess.Popen([*serve, *place], stderr=subprocess.PIPE)
+        assert server.stderr is not None
+        try:
+            assert any(b"ready for connections" in line for line in server.stderr)
+            yield f"mysql://root@/shop?unix_socket={folder}/s"
+        finally:
+            server.terminate()
+            server.communicate()
+
+
+def test_mysql(scan: Scan, mysql: str) -> None:
+    import pymysql
+
+    place = mysql.rpartition("=")[2]
+    with pymysql.connect(unix_socket=place, user="root", autocommit=True) as connection:
+        cursor = connection.cursor()
+        for statement in (
+            "CREATE DATABASE shop CHARACTER SET utf8mb4",
+            "USE shop",
+            "CREATE TABLE shop.people (id int PRIMARY KEY, mail varchar(80), data json, photo blob)",
+            "ALTER TABLE shop.people ADD born date, ADD kind enum('a','b')",
+            "CREATE TABLE shop.log (line text)",
+            "CREATE TABLE shop.hidden (mail text)",
+            "CREATE VIEW shop.mails AS SELECT mail FROM shop.people",
+            "INSERT INTO people SELECT seq, 'none', '{}', NULL, NULL, 'a' FROM seq_1_to_25000",
+            "CREATE USER reader@localhost IDENTIFIED BY ''",
+            "GRANT SELECT ON shop.people TO reader@localhost",
+            "GRANT SELECT ON shop.log TO reader@localhost",
+        ):
+            cursor.execute(statement)
+        values = (99999, MAIL, json.dumps({"to": OTHER}), b"\xff\xd8", "1980-02-03", "b")
+        cursor.execute("INSERT INTO shop.people VALUES (%s, %s, %s, %s, %s, %s)", values)
+        cursor.execute("INSERT INTO shop.log VALUES (%s), (%s)", (f"to {MAIL}", MAIL))
+        cursor.execute("INSERT INTO shop.hidden VALUES (%s)", (MAIL,))
+    status, report, _ = scan(mysql, "--types", "EMAIL", "--verbose")
+    assert status == 20
+    assert sorted(places(report)) == [
+        ("shop.hidden", "mail: 1 of 1 values", "EMAIL"),
+        ("shop.log", "line: 2 of 2 values", "EMAIL"),
+        ("shop.people", "data: 1 of 25,001 values", "EMAIL"),
+        ("shop.people", "mail: 1 of 25,001 values", "EMAIL"),
+    ]
+    assert [(one["file"].rpartition("/")[2], one["why"]) for one in report["skipped"]] == [
+        ("shop.mails", "view"),
+        ("shop.people", "in part unreadable"),
+    ]
+    everything = scan(mysql.replace("/shop?", "/?"), "--types", "EMAIL")[1]
+    assert {table for table, _, _ in places(everything)} >= {"shop.people", "shop.hidden"}
+    status, report, _ = scan(mysql.replace("root", "reader"), "--types", "EMAIL")
+    assert status == 20
+    assert {table for table, _, _ in places(report)} == {"shop.people", "shop.log"}
+    status, _, shown = scan(mysql.replace("root", "nobody:hunter2secret"))
+    assert status == 1
+    assert "cannot connect" in shown
+    assert "hunter2secret" not in shown
+
+
 @pytest.fixture(scope="module")
 def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a server of one's own, with a superuser and a user without rights."""
@@ -185,10 +301,22 @@ def test_postgresql(scan: Scan, postgres: str) -> None:
             (f"sent to {MAIL}",),
         )
         connection.execute("INSERT INTO hidden VALUES (%s)", (MAIL,))
-    status, report, _ = scan(postgres, "--types", "EMAIL")
+        connection.execute(
+            "CREATE VIEW crm.mails AS SELECT mail FROM crm.people;"
+            "CREATE MATERIALIZED VIEW crm.kept AS SELECT mail FROM hidden;"
+            "CREATE FOREIGN DATA WRAPPER far; CREATE SERVER away FOREIGN DATA WRAPPER far;"
+            "CREATE FOREIGN TABLE crm.far (mail text) SERVER away;"
+            "GRANT SELECT ON crm.kept TO reader"
+        )
+    status, report, _ = scan(postgres, "--types", "EMAIL", "--verbose")
     assert status == 20
     found = sorted(places(report))
+    skipped = {one["file"].rpartition("/")[2]: one for one in report["skipped"]}
+    assert skipped["crm.mails"]["why"] == "view"
+    assert skipped["crm.far"]["why"] == "foreign table"
+    assert skipped["crm.far"]["detail"] == "scan the server that holds it"
     assert found == [
+        ("crm.kept", "mail: 1 of 1 values", "EMAIL"),
         ("crm.people", "data: 1 of 25,001 values", "EMAIL"),
         ("crm.people", "mail: 1 of 25,001 values", "EMAIL"),
         ("crm.people", "mails: 1 of 25,001 values", "EMAIL"),
@@ -201,7 +329,7 @@ def test_postgresql(scan: Scan, postgres: str) -> None:
     assert [(one["file"].rpartition("/")[2], one["detail"]) for one in report["skipped"]] == [
         ("public.hidden", "permission denied for table hidden")
     ]
-    assert {table for table, _, _ in places(report)} == {"crm.people", "public.log"}
+    assert {table for table, _, _ in places(report)} == {*("crm.kept", "crm.people", "public.log")}
     status, _, shown = scan(postgres.replace("/postgres?", "/nowhere?"))
     assert status == 1
     assert "cannot connect" in shown

@@ -349,3 +349,38 @@ def test_sarif_has_the_address_as_uri(bucket: None, scan: Scan, tmp_path: Path) 
     result = json.loads(report.read_text("utf-8"))["runs"][0]["results"][0]
     location = result["locations"][0]["physicalLocation"]["artifactLocation"]
     assert location["uri"] == f"{BUCKET}/a%20b/%C3%A9.txt"
+
+
+def test_a_state_reads_only_new_and_changed_objects(
+    bucket: None, scan: Scan, server: ObjectServer, tmp_path: Path
+) -> None:
+    for number in range(5):
+        put(f"a/{number}.txt", LINE if number % 2 else b"clean\n")
+    state = ("--state", str(tmp_path / "state"))
+    first = scan(f"{BUCKET}/a", *state)
+    put("a/0.txt", LINE)
+    server.requests.clear()
+    second = scan(f"{BUCKET}/a", *state)
+    read = [url for method, url in server.requests if method == "GET" and "?" not in url]
+    assert read == [f"{server.url}/shop/a/0.txt"]
+    assert (first.status, second.status) == (20, 20)
+    assert second.places == [(f"{BUCKET}/a/0.txt", 1), *first.places]
+    assert second.report["summary"]["unchanged"] == 4
+    assert scan(f"{BUCKET}/a", *state, "--no-archives").report["summary"]["unchanged"] == 0
+    for option in ("--show-values", "--history"):
+        refused = scan(f"{BUCKET}/a", *state, option)
+        assert refused.status == 2
+        assert refused.error.count("\n") == 1
+
+
+def test_a_sample_of_a_bucket(bucket: None, scan: Scan) -> None:
+    for number in range(40):
+        put(f"{number}.txt", LINE)
+    ran = scan(BUCKET, "--sample", "25%", "--seed", "2")
+    assert ran.status == 20
+    assert ran.report["summary"]["sample"]["read"] == len(ran.places) == 10
+    assert ran.report["summary"]["skipped"] == {"not in the sample": 30}
+    for wrong in ("0", "101%", "some"):
+        refused = scan(BUCKET, "--sample", wrong)
+        assert refused.status == 2
+        assert "write a share" in refused.error

@@ -31,6 +31,13 @@ def scan(request: ScanRequest) -> None:
         )
     if sum((request.staged, request.history, request.diff is not None)) > 1:
         raise UsageError("--staged, --history and --diff exclude each other")
+    if request.sample and request.of_git:
+        raise UsageError("--sample is for files and objects, not for git")
+    if request.state and (request.of_git or request.show_values):
+        raise UsageError(
+            "--state works with neither git nor --show-values: it keeps no values, and git's"
+            " contents have no versions"
+        )
     from dlpctl.cli import scanning
 
     raise typer.Exit(scanning.scan(request))

@@ -1,0 +1,66 @@
+"""The contents that a scan reads of all it lists: by a state file, or a sample."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dlpctl.detect.patterns.model import Pattern
+from dlpctl.errors import UsageError
+from dlpctl.regex import lazy
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dlpctl.cli.scan_options import ScanRequest
+    from dlpctl.cli.search import Search
+    from dlpctl.cli.session import Session
+    from dlpctl.scan.sampling import Sample
+    from dlpctl.scan.state import State
+
+_DESCRIPTIVE = Pattern._fields.index("references")
+"""The first field of a pattern that only describes it; the cache of patterns leaves them out."""
+
+
+_SHARE = lazy(r"(\d+(?:\.\d+)?)(%?)")
+
+
+def sample_of(request: ScanRequest) -> Sample | None:
+    if request.sample is None:
+        return None
+    from dlpctl.scan.sampling import Sample
+
+    found = _SHARE.fullmatch(request.sample.replace(" ", ""))
+    share = float(found[1]) / (100 if found[2] else 1) if found else 0.0
+    if not 0 < share <= 1:
+        raise UsageError(f"--sample {request.sample}: write a share of the files, say 5% or 0.05")
+    return Sample(share, str(request.seed))
+
+
+def described(patterns: Sequence[Pattern]) -> list[str]:
+    """Return what decides what patterns find."""
+    return sorted(repr(pattern[:_DESCRIPTIVE]) for pattern in patterns)
+
+
+def state_of(
+    session: Session, request: ScanRequest, wanted: Search, keys: tuple[bytes, ...]
+) -> State | None:
+    """Return the state that a request names; all that changes findings is part of its search."""
+    if request.state is None:
+        return None
+    from dlpctl.scan.state import State
+    from dlpctl.version import __version__
+
+    config = session.config
+    search = (
+        described(wanted.detector.known),
+        wanted.limits,
+        repr(session.policy(policy)) if (policy := request.policy or config.policy) else "",
+        request.destination or config.destination,
+        wanted.min_score,
+        request.no_names,
+        request.no_archives,
+        config.allow,
+        config.limits,
+        [key.hex() for key in keys],
+    )
+    return State(request.state, search, __version__)
