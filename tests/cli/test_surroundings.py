@@ -91,6 +91,12 @@ def test_without_a_home_to_write_to_content_is_decided_and_masked(home):
     assert json.loads(Path("r.json").read_text())["summary"]["findings"] == 1
 
 
+def test_a_home_that_is_none_has_no_vaults_and_no_calls(home):
+    for arguments in (["vault", "list"], ["gateway", "tail", "--once"]):
+        done = run(*arguments, **home)
+        assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_what_needs_a_home_says_in_one_line_that_it_cannot_be_written(home, monkeypatch):
     monkeypatch.delenv("XDG_CACHE_HOME")
     for arguments in (["mask", "--vault", "v", "a.txt"], ["cache", "build"], ["init"]):
