@@ -303,6 +303,39 @@ def test_ctrl_c_ends_the_server_in_order():
     assert not Path("socket").exists()
 
 
+def test_ctrl_c_ends_the_gateway_in_order():
+    """Once it says that it listens, SIGINT lets calls end, and nothing else is said."""
+    with subprocess.Popen(
+        [*PROGRAM, "gateway", "--port", "0"], stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None
+        while "/ollama " not in (line := process.stderr.readline()):
+            assert line
+        process.send_signal(signal.SIGINT)
+        assert process.stderr.read() == ""
+        assert process.wait(300) == 130
+
+
+def test_ctrl_c_ends_what_follows_the_calls():
+    log = Path("home/data/gateway/calls.jsonl")
+    call = {"time": "2026-03-10T10:00:00", "status": 200, "decision": "ALLOWED", "route": "r"}
+    call |= {"model": "m", "bytes": 1, "added_ms": 1.0, "counts": {}}
+    log.parent.mkdir(parents=True)
+    log.write_text(json.dumps(call) + "\n")
+    with subprocess.Popen(
+        [*PROGRAM, "gateway", "tail"],
+        env={**PLAIN, "DLPCTL_HOME": "home"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert b"2026-03-10" in process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(300) == 130
+        assert process.stderr.read() in QUIET
+
+
 @pytest.mark.parametrize(
     "arguments", [["patterns", "list"], ["help", "types"], ["patterns", "types"]]
 )
