@@ -97,6 +97,24 @@ def test_a_home_that_is_none_has_no_vaults_and_no_calls(home):
         assert (done.returncode, done.stderr) == (0, "")
 
 
+@needs_mount
+def test_a_complete_cache_that_is_read_only_is_no_fault(compiled_cache, tmp_path):
+    """As in an image of a container that runs read-only."""
+    home = tmp_path / "image"
+    shutil.copytree(compiled_cache, home / "cache")
+    script = f"mount --bind {home} {home}; mount -o remount,ro,bind {home}"
+    script += f"; exec {shlex.join([*PROGRAM, 'doctor', '--format', 'json'])}"
+    done = subprocess.run(
+        ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script],
+        env={**PLAIN, "DLPCTL_HOME": str(home)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert re.search(r"read-only, with all patterns", done.stdout), done.stdout
+
+
 def test_what_needs_a_home_says_in_one_line_that_it_cannot_be_written(home, monkeypatch):
     monkeypatch.delenv("XDG_CACHE_HOME")
     for arguments in (["mask", "--vault", "v", "a.txt"], ["cache", "build"], ["init"]):
