@@ -263,6 +263,7 @@ def test_the_image_runs_as_nobody_in_particular_and_needs_no_writable_folder() -
     assert re.search(r"^USER \d{5}:\d{5}$", last, re.MULTILINE)
     assert last.startswith("python:3.13-slim\n")
     assert "dlpctl cache build" in text
+    assert "--owner 10001 --group 10001 /var/lib/dlpctl/data" in last
     assert last.index("\nUSER") > last.index("\nRUN")
 
 

@@ -64,6 +64,7 @@ def test_setup_takes_every_step_and_the_second_time_none(dlpctl, home):
     assert "--types" not in hook  # secrets alone are the default of hooks
     assert (home / ".config" / "fish" / "completions" / "dlpctl.fish").exists()
     written = Path("dlpctl.toml").read_bytes()
+    assert Path("dlpctl.toml").stat().st_mode & 0o444 == 0o444  # others of the project read it
     again = dlpctl("setup", "--yes")
     assert again.status == 0
     assert "commit? No: there is one." in again.out

@@ -84,8 +84,8 @@ def _once(function: Callable[[], None] | None) -> Callable[[], None]:
 def _state(files: Iterable[Path]) -> str:
     """Return what changes whenever the content of a file does.
 
-    Reading a library takes a millisecond. Times would tell as much for nothing, but those of an image
-    of a container change whenever it is unpacked.
+    Reading a library takes a millisecond. Times would tell as much for nothing, but those of an
+    image of a container change whenever it is unpacked.
     """
     try:
         contents = [(file.name, file.read_bytes()) for file in files]
