@@ -70,6 +70,7 @@ def test_setup_takes_every_step_and_the_second_time_none(dlpctl, home):
     assert "commit? No: there is one." in again.out
     assert "dlpctl.toml that explains itself? No: there is " in again.out
     assert Path("dlpctl.toml").read_bytes() == written
+    assert "in your shell? No: it does." in again.out
 
 
 def test_setup_outside_a_repository_does_the_rest(dlpctl, home, monkeypatch):
