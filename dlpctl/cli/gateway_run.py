@@ -81,10 +81,13 @@ def run(options: GatewayOptions) -> None:
             raise InputError(f"cannot listen on {where}: {problem.strerror}") from None
         with listening:
             port = listening.getsockname()[1]
-            sys.stderr.write(f"dlpctl: the gateway listens on {url_of(options.host, port)}\n")
-            for name, target in targets.items():
-                sys.stderr.write(f"dlpctl:   /{name} for {target.url}\n")
-            server(gateway).run([listening])
+
+            def announce() -> None:
+                sys.stderr.write(f"dlpctl: the gateway listens on {url_of(options.host, port)}\n")
+                for name, target in targets.items():
+                    sys.stderr.write(f"dlpctl:   /{name} for {target.url}\n")
+
+            server(gateway, announce).run([listening])
         executor.shutdown(cancel_futures=True)
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
