@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats import jpeg, ocr
+from dlpctl.formats.binary import strings_in
 from dlpctl.formats.imagemetadata import metadata_of
 from dlpctl.formats.interface import (
     Child,
@@ -172,6 +173,11 @@ def _account(document: Document, image: Image, data: bytes) -> None:
     picture_kind = BY_PILLOW.get(image.format or "")
     if picture_kind is None:
         return
+    # Pixels may be characters as well: a copy that still has them is not clean.
+    if text := "\n".join(strings_in(data)):
+        document.segments.append(Segment(text, "strings"))
+        full = Piece(len(document.segments) - 1, 0, len(text))
+        document.views.append(View("strings", [full], document.segments))
     is_exact = picture_kind.is_written and image.mode in EXACT
     if is_exact and _copy(image, {}) != data:
         document.uninspected.append(Uninspected("picture", BESIDE, len(document.segments)))
