@@ -160,6 +160,7 @@ def _prepared(session: Session) -> Detector:
 
     detector = session.detector()
     compile_visibly(detector)
+    detector.compile()  # what is for names, too
     detector.scan(_EXAMPLE)
     return detector
 
