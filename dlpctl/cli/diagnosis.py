@@ -24,7 +24,9 @@ _SANDBOX_SECONDS = 5
 _EXTRAS = (
     ("7z", "py7zr", "7z archives"),
     ("zstd", "zstandard", "zstd"),
-    ("parquet", "pyarrow", "Parquet files"),
+    ("lz4", "lz4", "LZ4"),
+    ("brotli", "brotli", "Brotli"),
+    ("parquet", "pyarrow", "Parquet, ORC and Arrow files"),
 )
 _TESSERACT = {"darwin": "brew install tesseract", "win32": "winget install tesseract"}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Literal
 
 from dlpctl.errors import FormatError, StillExposedError, UsageError
@@ -10,7 +11,7 @@ from dlpctl.files.longtext import LongText
 from dlpctl.files.names import PlaceNames
 from dlpctl.files.report import Coverage, FileReport, Gap, Verified
 from dlpctl.formats.files import Files
-from dlpctl.formats.interface import Limits, described
+from dlpctl.formats.interface import Limits, Uninspected, described
 from dlpctl.formats.spans import ViewEdit
 from dlpctl.formats.verify import Verification, Verifier
 from dlpctl.masking.apply import replacements
@@ -124,12 +125,17 @@ class FileChecker:
             masking = _FileMasking(self._checker, masker or self._checker.masker())
             ruling = masking.rule(node, everything=everything)
             reason, masked, verified = self._checker.not_inspected(), data, None
+            removed: list[Uninspected] = []
             if (
                 not reason
                 and ruling.decision is not Decision.BLOCKED
                 and self._on_uninspected == "block"
             ):
-                reason = described(node.uninspected())
+                missed = list(node.uninspected())
+                reason = described(part for part in missed if not part.is_removable)
+                removed = [] if reason else missed
+                if removed:
+                    ruling = ruling._replace(decision=Decision.ALLOWED_WITH_MASKING)
             if not reason and ruling.decision is Decision.ALLOWED_WITH_MASKING:
                 try:
                     masked, verified, reason = self._masked(
@@ -140,7 +146,8 @@ class FileChecker:
         report = self._checker.report(masking.value_list.text, ruling, None, reason, empty=not data)
         given = None if report.decision is Decision.BLOCKED else masked
         pages = masking.pages_of(node.document) if given is not None else ()
-        return FileReport(report, _coverage(node, masking.names), given, verified, pages)
+        coverage = _coverage(node, masking.names, removed=removed if given is not None else ())
+        return FileReport(report, coverage, given, verified, pages)
 
     def _examine_long(
         self,
@@ -179,11 +186,13 @@ class FileChecker:
     ) -> tuple[bytes, Verified, str]:
         """The copy, what was found in it, and why it cannot be given out where it cannot."""
         opened = node
+        removing = self._on_uninspected == "block"
+        until = time.monotonic() + self._limits.seconds
         for _ in range(_ROUNDS):
             stage("masking")
             # What verifies starts while the copy is made.
             with Verifier(node.document.format, self._limits, self._method) as verifier:
-                masked = files.masked(opened, masking.view_edits_of)
+                masked = files.masked(opened, masking.view_edits_of, removing=removing, until=until)
                 stage("verifying")
                 found = verifier.verify(
                     masked,
@@ -193,20 +202,23 @@ class FileChecker:
                     words=masking.words,
                     replacements=masking.written,
                     password=password,
+                    until=until,
                 )
-            if found.clean:
+            missed = removing and bool(found.uninspected)
+            if found.clean and not missed:
                 break
             if all(leak.shown_by == _BY_DETECTION for leak in found.leaks):
                 # A value that lost to one that overlapped it, or that its neighbours hid, shows
-                # only now.
-                opened = files.open(masked, name, password)
+                # only now, and so does writing beside what was painted over.
+                opened = files.open(masked, name, password, until=until)
                 masking.see_again(opened)
             elif masking.forbidden or found.unreadable:
                 break
             else:
                 masking.forbid_values()
                 opened = node
-        return masked, _verified(found), _leaking(found, masking.names)
+        reason = _leaking(found, masking.names)
+        return masked, _verified(found), reason or (described(found.uninspected) if missed else "")
 
 
 class _FileMasking:
@@ -355,10 +367,12 @@ def _by_view(seen: Iterable[ViewFinding]) -> dict[int, list[Finding]]:
     return found
 
 
-def _coverage(node: Node, names: PlaceNames) -> Coverage:
+def _coverage(node: Node, names: PlaceNames, *, removed: Sequence[Uninspected] = ()) -> Coverage:
     nodes = list(node.walk())
     segments = [segment for each in nodes for segment in each.document.segments]
-    missed = list(node.uninspected())
+    missed = [] if removed else list(node.uninspected())
+    remarks = [f"Removed from the copy: {described(removed)}."] if removed else []
+    remarks += (remark for each in nodes for remark in each.document.notes)
     locations = names.shown([part.place for part in missed])
     return Coverage(
         node.document.format,
@@ -366,7 +380,7 @@ def _coverage(node: Node, names: PlaceNames) -> Coverage:
         len(segments),
         sum(len(segment.text) for segment in segments),
         tuple(Gap(location, part.reason) for location, part in zip(locations, missed, strict=True)),
-        tuple(dict.fromkeys(remark for each in nodes for remark in each.document.notes)),
+        tuple(dict.fromkeys(remarks)),
     )
 
 

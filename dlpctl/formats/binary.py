@@ -53,8 +53,10 @@ _KINDS = {
     b"\x78\x9f\x3e\x22": "TNEF attachment",
     b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "older Office or Outlook format"
     " (save it as .docx, .xlsx, .pptx or .eml)",
-    b"ORC": "ORC file",
-    b"Obj\x01": "Avro file",
+    b"ORC": "ORC file without the extra that reads it",
+    b"ARROW1": "Arrow file without the extra that reads it",
+    b"FEA1": "older Feather file (save it as Arrow)",
+    b"Obj\x01": "Avro file (save it as Parquet)",
     b"\x89HDF": "HDF5 file",
     b"-----BEGIN PGP MESSAGE": "encrypted message",
     b"Salted__": "encrypted file",
@@ -64,21 +66,17 @@ _KINDS = {
     b"fLaC": "recording",
     b"RIFF": "recording",
     b"\x1a\x45\xdf\xa3": "recording",
-    b"\x04\x22\x4d\x18": "LZ4 file",
+    b"\x04\x22\x4d\x18": "LZ4 file without the extra that reads it",
 }
 # Further marks, and where they are.
 _MARKS = (
     (4, b"ftyp", "recording"),
-    (40, b" EMF", "vector picture"),
-    (0, b"\xd7\xcd\xc6\x9a", "vector picture"),
+    (0x8001, b"CD001", "disc image (unpack it and check the files)"),
     (4, b"Standard Jet DB", "database (Access)"),
     (4, b"Standard ACE DB", "database (Access)"),
 )
 _TEXTUAL = {
-    rb"!<arch>\n": "static library or package",
-    rb"0707(?:0[127])[0-9A-Fa-f]{20}": "cpio archive",
-    rb"P[1-7][ \t\r\n]+(?:#[^\n]*\n\s*)*(?:WIDTH )?\d+\s": "picture (Netpbm)",
-    rb"/\* XPM \*/|#define \w+_width \d+\s+#define \w+_height \d": "picture (XPM or XBM)",
+    rb"P7[ \t\r\n]+(?:#[^\n]*\n\s*)*(?:WIDTH )\d+\s": "picture (Netpbm)",
 }
 """Starts of files that are no text although they may be characters of text alone."""
 _TEXTUAL_MARKS = [lazy(start) for start in _TEXTUAL]
@@ -196,11 +194,11 @@ def _entropy(sample: bytes) -> float:
 
 
 class MarkedBinary(Binary):
-    """Pictures and archives whose bytes may all be characters of text."""
+    """Pictures whose bytes may all be characters of text."""
 
     name = "marked binary"
     rank = 85
-    text_start = rb"!<arch>|0707|P[1-7]\s|/\* XPM|#define \w+_w"
+    text_start = rb"P7\s"
 
     def sniff(self, head: bytes, name: str) -> bool:
         return any(mark.match(head) for mark in _TEXTUAL_MARKS)

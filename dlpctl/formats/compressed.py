@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Protocol
 
 from dlpctl.errors import FormatError
+from dlpctl.formats import lzw
 from dlpctl.formats.archive import Allowance, BinaryFormat, Names, decodings, kept, renamed
 from dlpctl.formats.interface import Child, Children, Document, Edits, Limits
 from dlpctl.formats.recognition import CONTROLS
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 _CHUNK = 1 << 20
 _SIP = 1 << 10
+_LZIP_HEADER, _LZIP_TRAILER = 6, 20
 _HEADER_CHECK, _EXTRA, _NAME, _COMMENT = 2, 4, 8, 16
 # An XZ or LZMA file may ask for a dictionary of gigabytes.
 _LZMA_MEMORY = 256 << 20
@@ -70,8 +72,12 @@ class Compressed(BinaryFormat):
         extensions: tuple[str, ...],
         unpacker: Callable[[], _Unpacker],
         pack: Callable[[bytes], bytes],
+        *,
+        in_pieces: bool = True,
     ) -> None:
+        """`in_pieces` tells whether the unpacker takes its data piece by piece."""
         self.name = name
+        self.in_pieces = in_pieces
         self.extensions = extensions
         # A magic with a control character shows by itself that the file is no text.
         self.text_start = b"|".join(
@@ -116,7 +122,7 @@ class Compressed(BinaryFormat):
     def _pieces(self, read: Callable[[int], bytes]) -> Iterator[bytes]:
         pending = read(_CHUNK)
         try:
-            while pending.startswith(self.magic):
+            while pending and pending.startswith(self.magic):
                 unpacker, fed = self._unpacker(), pending
                 while not unpacker.eof:
                     piece = unpacker.decompress(fed, _CHUNK)
@@ -155,7 +161,7 @@ class Compressed(BinaryFormat):
         pending = data
         size = 0
         try:
-            while pending.startswith(self.magic):
+            while pending and pending.startswith(self.magic):
                 unpacker = self._unpacker()
                 fed = pending
                 while not unpacker.eof:
@@ -234,6 +240,138 @@ class _Frames:
         return chunk
 
 
+class _Lzip:
+    """A member of an lzip file: raw LZMA between a header and a trailer."""
+
+    def __init__(self) -> None:
+        self._unpacker: lzma.LZMADecompressor | None = None
+        self._checksum = self._size = 0
+        self._rest = b""
+
+    @property
+    def eof(self) -> bool:
+        """Return whether a member has ended, with its trailer."""
+        return (
+            self._unpacker is not None
+            and self._unpacker.eof
+            and len(self._unpacker.unused_data) + len(self._rest) >= _LZIP_TRAILER
+        )
+
+    @property
+    def unused_data(self) -> bytes:
+        rest = (self._unpacker.unused_data if self._unpacker else b"") + self._rest
+        checksum, size, member = struct.unpack("<LQQ", rest[:_LZIP_TRAILER].ljust(_LZIP_TRAILER))
+        if (checksum, size) != (self._checksum, self._size) or not member:
+            raise ValueError("the trailer does not fit")
+        return rest[_LZIP_TRAILER:]
+
+    def decompress(self, data: bytes, max_length: int = -1) -> bytes:
+        if self._unpacker is None:
+            if len(data) < _LZIP_HEADER or data[4] != 1:
+                raise ValueError("no header")
+            size = 1 << (data[5] & 0x1F)
+            if size > _LZMA_MEMORY:
+                raise ValueError("a dictionary that is too large")
+            raw = [{"id": lzma.FILTER_LZMA1, "dict_size": max(size, 1 << 12)}]
+            self._unpacker = lzma.LZMADecompressor(lzma.FORMAT_RAW, filters=raw)
+            data = data[_LZIP_HEADER:]
+        if self._unpacker.eof:
+            self._rest += data
+            return b""
+        chunk = self._unpacker.decompress(data, max_length)
+        self._checksum = zlib.crc32(chunk, self._checksum)
+        self._size += len(chunk)
+        return chunk
+
+
+def _lzip(data: bytes) -> bytes:
+    raw = [{"id": lzma.FILTER_LZMA1, "preset": 6, "dict_size": 1 << 23}]
+    packed = lzma.compress(data, lzma.FORMAT_RAW, filters=raw)
+    size = _LZIP_HEADER + len(packed) + _LZIP_TRAILER
+    return b"LZIP\1\x17" + packed + struct.pack("<LQQ", zlib.crc32(data), len(data), size)
+
+
+class _Lz4Frame:
+    """A frame of LZ4 with the errors of the others."""
+
+    def __init__(self) -> None:
+        from lz4.frame import LZ4FrameDecompressor
+
+        self._unpacker = LZ4FrameDecompressor()
+
+    @property
+    def eof(self) -> bool:
+        return bool(self._unpacker.eof)
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._unpacker.unused_data or b""
+
+    def decompress(self, data: bytes, max_length: int = -1) -> bytes:
+        try:
+            chunk: bytes = self._unpacker.decompress(data, max_length)
+        except RuntimeError as error:
+            raise ValueError("damaged") from error
+        return chunk
+
+
+class _BrotliStream:
+    """A Brotli stream, which has no mark and nothing after its end."""
+
+    unused_data = b""
+
+    def __init__(self) -> None:
+        import brotli
+
+        self._unpacker = brotli.Decompressor()
+
+    @property
+    def eof(self) -> bool:
+        return bool(self._unpacker.is_finished())
+
+    def decompress(self, data: bytes, max_length: int = -1) -> bytes:
+        import brotli
+
+        try:
+            chunk: bytes = self._unpacker.process(data, output_buffer_limit=max_length)
+        except brotli.error as error:
+            raise ValueError("damaged") from error
+        return chunk
+
+
+class _Brotli(Compressed):
+    """Told by the name alone."""
+
+    def sniff(self, head: bytes, name: str) -> bool:
+        return name.lower().endswith(self.extensions)
+
+
+def _lz4() -> list[Compressed]:
+    if find_spec("lz4") is None:
+        return []
+
+    def pack(data: bytes) -> bytes:
+        import lz4.frame
+
+        packed: bytes = lz4.frame.compress(data)
+        return packed
+
+    return [Compressed("lz4", (b"\x04\x22\x4d\x18",), (".lz4",), _Lz4Frame, pack)]
+
+
+def _brotli() -> list[Compressed]:
+    if find_spec("brotli") is None:
+        return []
+
+    def pack(data: bytes) -> bytes:
+        import brotli
+
+        packed: bytes = brotli.compress(data, quality=6)
+        return packed
+
+    return [_Brotli("brotli", (b"",), (".br",), _BrotliStream, pack)]
+
+
 FORMATS = (
     Compressed("gzip", (b"\x1f\x8b\x08",), (".gz", ".tgz"), lambda: _Inflater(31), gzip.compress),
     Compressed(
@@ -258,5 +396,9 @@ FORMATS = (
         lambda: lzma.LZMADecompressor(lzma.FORMAT_ALONE, _LZMA_MEMORY),
         lambda data: lzma.compress(data, lzma.FORMAT_ALONE),
     ),
+    Compressed("lzip", (b"LZIP\1",), (".lz", ".tlz"), _Lzip, _lzip),
+    Compressed("compress", (lzw.MAGIC,), (".z", ".taz"), lzw.Unpacker, lzw.pack, in_pieces=False),
     *_zstd(),
+    *_lz4(),
+    *_brotli(),
 )

@@ -19,6 +19,7 @@ from dlpctl.formats.interface import (
     BINARY,
     Children,
     Document,
+    Edit,
     Edits,
     Format,
     Limits,
@@ -29,7 +30,14 @@ from dlpctl.formats.recognition import CATCH_ALL, readings
 from dlpctl.formats.spans import ViewEdit, edits_of
 from dlpctl.formats.worker import Method, Worker
 
-_INNER_SUFFIXES = {".tgz": ".tar", ".tbz2": ".tar", ".txz": ".tar", ".tzst": ".tar"}
+_INNER_SUFFIXES = {
+    ".tgz": ".tar",
+    ".tbz2": ".tar",
+    ".txz": ".tar",
+    ".tzst": ".tar",
+    ".tlz": ".tar",
+    ".taz": ".tar",
+}
 _LIKELY = {b"PK\x03\x04": "dlpctl.formats.office", b"%PDF-": "dlpctl.formats.pdf"}
 """The likely reader of a file by its start; it is loaded while the formats are asked."""
 _SMALL, _MOST_RECENT = 1 << 18, 32
@@ -72,12 +80,15 @@ class Node:
 
     def uninspected(self) -> Iterator[Uninspected]:
         """Yield the parts that were not inspected, in this file and all within it."""
+        spare = {child.key for child in self.document.children if child.spare}
         for part in self.document.uninspected:
-            yield Uninspected(" > ".join(filter(None, (self.trail, part.place))), part.reason)
+            place = " > ".join(filter(None, (self.trail, part.place)))
+            yield Uninspected(place, part.reason, 0 if part.place in spare else part.segment)
         named = {part.place for part in self.document.uninspected}
         for child, node in zip(self.document.children, self.children, strict=True):
             if child.key not in named or node.document.format != BINARY:
-                yield from node.uninspected()
+                for part in node.uninspected():
+                    yield part._replace(segment=0) if child.spare else part
 
 
 class Files:
@@ -87,6 +98,7 @@ class Files:
         self.limits = limits or Limits()
         self._worker = Worker(self.limits, method)
         self._deadline = 0.0
+        self._removing = False
         self._expanded = 0
         self._entries = 0
         self._recent: dict[tuple[str, str | None, bytes], Document] = {}
@@ -101,9 +113,11 @@ class Files:
     def close(self) -> None:
         self._worker.close()
 
-    def open(self, data: bytes, name: str, password: str | None = None) -> Node:
+    def open(
+        self, data: bytes, name: str, password: str | None = None, *, until: float | None = None
+    ) -> Node:
         """Read a file and all files within it; raise `FormatError` for what is uncertain."""
-        self.reset()
+        self.reset(until)
         for head, home in _LIKELY.items():
             if data.startswith(head):
                 self._worker.start([home])
@@ -113,9 +127,21 @@ class Files:
             )
         return self._node(data, name, "", "", 0, password)
 
-    def masked(self, node: Node, view_edits_of: ViewEditsOf) -> bytes:
-        """A copy of the file without what was found in it, or the file itself where nothing was."""
-        self._deadline = time.monotonic() + self.limits.seconds
+    def masked(
+        self,
+        node: Node,
+        view_edits_of: ViewEditsOf,
+        *,
+        removing: bool = False,
+        until: float | None = None,
+    ) -> bytes:
+        """A copy of the file without what was found in it, or the file itself where nothing was.
+
+        With `removing`, parts that were not inspected are removed, as far as that is possible.
+        `until` ends all rounds of masking together.
+        """
+        self._deadline = until or time.monotonic() + self.limits.seconds
+        self._removing = removing
         return self._masked(node, view_edits_of)
 
     def read_again(self, format_name: str, data: bytes) -> list[str]:
@@ -130,9 +156,9 @@ class Files:
         if not _in_process(format_named(format_name)):
             self._worker.start([home_of(format_name)])
 
-    def reset(self) -> None:
-        """Count time and contents from here."""
-        self._deadline = time.monotonic() + self.limits.seconds
+    def reset(self, until: float | None = None) -> None:
+        """Count contents from here, and time too unless it ends at `until`."""
+        self._deadline = until or time.monotonic() + self.limits.seconds
         self._expanded = self._entries = 0
 
     def _seconds(self) -> float:
@@ -165,15 +191,24 @@ class Files:
                 else f"file {number}"
             )
             child_where = f"{where} > {label}" if where else label
-            node.children.append(
-                self._node(child.data, inner, child_trail, child_where, depth + 1, password)
-            )
+            try:
+                read = self._node(child.data, inner, child_trail, child_where, depth + 1, password)
+            except FormatError as error:
+                if not child.spare:
+                    raise
+                unread = [Uninspected("content", error.message)]
+                document = Document(BINARY, [], [], unread)
+                read = Node(inner, child_trail, child_where, child.data, document)
+            node.children.append(read)
         return node
 
     def _documents(
         self, data: bytes, name: str, password: str | None
     ) -> tuple[Document, list[Document]]:
-        limits = self.limits._replace(expanded_bytes=self.limits.expanded_bytes - self._expanded)
+        limits = self.limits._replace(
+            expanded_bytes=self.limits.expanded_bytes - self._expanded,
+            seconds=min(self.limits.seconds, max(self._seconds(), 0.0)),
+        )
         read: list[Document] = []
         for candidate in readings(data, name):
             try:
@@ -204,15 +239,18 @@ class Files:
     def _masked(self, node: Node, view_edits_of: ViewEditsOf) -> bytes:
         children: dict[str, bytes | None] = {}
         for child, read in zip(node.document.children, node.children, strict=True):
-            try:
-                contents: bytes | None = self._masked(read, view_edits_of)
-            except CannotMaskError:
-                if not child.spare:
-                    raise
-                contents = None
+            contents: bytes | None = None
+            if not (child.spare and self._removing and any(True for _ in read.uninspected())):
+                try:
+                    contents = self._masked(read, view_edits_of)
+                except CannotMaskError:
+                    if not child.spare:
+                        raise
             if contents != child.data:
                 children[child.key] = contents
         edits = edits_of(node.document, view_edits_of(node.document))
+        if self._removing:
+            edits = _with_removals(node.document, edits)
         if not edits and not children:
             if any(True for other in node.others for _ in view_edits_of(other)):
                 raise CannotMaskError(
@@ -244,6 +282,17 @@ def _goes_on(document: Document, data: bytes, name: str) -> bool:
     suffix = PurePosixPath(name.lower()).suffix
     named = any(suffix in candidate.extensions for candidate in formats()) if suffix else False
     return named and suffix not in chosen.extensions and rank(chosen) < CATCH_ALL
+
+
+def _with_removals(document: Document, edits: list[Edit]) -> list[Edit]:
+    """Return edits together with those that remove the parts that were not inspected."""
+    edited = {edit.segment for edit in edits}
+    removals = [
+        Edit(part.segment, 0, len(document.segments[part.segment].text), "")
+        for part in document.uninspected
+        if part.is_removable and part.segment not in edited
+    ]
+    return sorted([*edits, *removals]) if removals else edits
 
 
 def is_in_process(format_name: str) -> bool:

@@ -12,8 +12,9 @@ from hashlib import sha256
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from dlpctl.errors import FormatError
+from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats import jpeg, ocr
+from dlpctl.formats.imagemetadata import metadata_of
 from dlpctl.formats.interface import (
     Child,
     Children,
@@ -26,11 +27,20 @@ from dlpctl.formats.interface import (
     Uninspected,
     View,
 )
-from dlpctl.formats.ocrpasses import UNREAD, look, look_sparsely
-from dlpctl.formats.ocrviews import add_words
+from dlpctl.formats.ocrpasses import look, look_sparsely
+from dlpctl.formats.ocrviews import add_unread, add_words
+from dlpctl.formats.picturekinds import (
+    BESIDE,
+    BY_PILLOW,
+    EXACT,
+    KINDS,
+    icons_of,
+    is_of_a_kind,
+    is_plain_xpm,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from PIL.Image import Image
 
@@ -44,12 +54,13 @@ _TOO_SMALL_FOR_TEXT = 400
 _READ_BEFORE = Limits(pixels=1 << 40)
 _MARGIN = 3
 _ORIENTATION = 0x112
-_TEXT = re.compile(r"[^\x00-\x08\x0e-\x1f\x7f\ufffd]{4,}")
-_EXIF_FOLDERS = (0x8769, 0x8825, 0xA005)
 _WITH_THUMBNAILS = ("JPEG", "PNG", "WEBP")
 _MOST_WITHIN = 16
 _JPEG_START = re.compile(rb"\xff\xd8\xff")
 _SHARE_OF_TIME = 0.5
+_ICON = "ICO"
+_READ = ("PNG", "JPEG", "TIFF", "GIF", "BMP", "DIB", "WEBP", *BY_PILLOW)
+"""Formats by their names in Pillow."""
 _SAVE_OPTIONS: dict[str, dict[str, object]] = {
     "JPEG": {"quality": 95, "subsampling": 0},
     "WEBP": {"lossless": True},
@@ -68,10 +79,15 @@ class _Word(NamedTuple):
 
 class Picture:
     name = "image"
-    extensions = (".png", ".jpg", ".jpeg", ".jpe", ".tif", ".tiff", ".webp", ".gif", ".bmp")
-    text_start = rb"GIF8|BM|RIFF|\xff\xd8\xff"
+    extensions = (
+        *(".png", ".jpg", ".jpeg", ".jpe", ".tif", ".tiff", ".webp", ".gif", ".bmp"),
+        *(extension for picture_kind in KINDS for extension in picture_kind.extensions),
+    )
+    text_start = rb"GIF8|BM|RIFF|\xff\xd8\xff|P[1-6]\s|\s*(?:/\* XPM|#define \w+_w)|DDS |icns"
 
     def sniff(self, head: bytes, name: str) -> bool:
+        if is_of_a_kind(head, name):
+            return True
         if head.startswith(b"BM"):
             return name.lower().endswith(".bmp") or (
                 head[6:10] == bytes(4) and head[14:18] in _BITMAPS
@@ -81,7 +97,7 @@ class Picture:
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
         document = Document(self.name, [], [])
         with _opened(data, limits) as image:
-            metadata = list(_metadata(image, data))
+            metadata = list(metadata_of(image, data))
             document.segments += (Segment(text, "metadata") for text in metadata)
             parts = [
                 part
@@ -95,39 +111,25 @@ class Picture:
                     document.uninspected.append(Uninspected("picture", ocr.MISSING))
                     break
                 _add_words(document, number, seen)
+            _account(document, image, data)
         if image.format in _WITH_THUMBNAILS:
             document.children += _pictures_within(data)
         return document
 
     def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
-        from PIL import ImageDraw
 
         marked = _marked(document, edits)
         with _opened(data, _READ_BEFORE) as image:
-            file_format = image.format or "PNG"
             orientation = _orientation(image)
-            if file_format == "JPEG" and not marked:
+            if image.format == "JPEG" and not marked:
                 plain = jpeg.without_notes(data)
                 return jpeg.with_orientation(plain, orientation) if orientation else plain
-            duration = image.info.get("duration")
-            frames = []
-            for number, frame in enumerate(_frames(image, _READ_BEFORE)):
-                painted = _paintable(frame, file_format)
-                draw = ImageDraw.Draw(painted)
-                for corners in marked.get(number, ()):
-                    draw.polygon(_grown(corners), fill=_shade(painted, corners))
-                painted.info = {}
-                frames.append(painted)
-        output = io.BytesIO()
-        options = dict(_SAVE_OPTIONS.get(file_format, {}))
-        if orientation and file_format in _WITH_THUMBNAILS:
-            options["exif"] = orientation
-        if len(frames) > 1:
-            options |= {"save_all": True, "append_images": frames[1:]}
-            if duration is not None:
-                options["duration"] = duration
-        frames[0].save(output, file_format, **options)
-        return output.getvalue()
+            picture_kind = BY_PILLOW.get(image.format or "")
+            if picture_kind is not None and not (picture_kind.is_written and image.mode in EXACT):
+                raise CannotMaskError(
+                    f"{picture_kind.pillow} pictures cannot be written: save it as PNG"
+                )
+            return _copy(image, marked, orientation)
 
     def read_again(self, data: bytes, limits: Limits) -> list[str]:
         texts = [data.decode("latin-1"), data.decode("utf-16-le", "ignore")]
@@ -135,6 +137,47 @@ class Picture:
             if ocr.program() is not None:
                 texts += (" ".join(look_sparsely(shown)) for _, shown in _shown(image, limits))
         return texts
+
+
+def _copy(image: Image, marked: Mapping[int, list[Corners]], orientation: bytes = b"") -> bytes:
+    """Return a picture written anew, with shapes of its frames painted over."""
+    from PIL import ImageDraw
+
+    file_format = image.format or "PNG"
+    duration = image.info.get("duration")
+    frames = []
+    for number, frame in enumerate(_frames(image, _READ_BEFORE)):
+        painted = _paintable(frame, file_format)
+        draw = ImageDraw.Draw(painted)
+        for corners in marked.get(number, ()):
+            draw.polygon(_grown(corners), fill=_shade(painted, corners))
+        painted.info = {}
+        frames.append(painted)
+    output = io.BytesIO()
+    options = dict(_SAVE_OPTIONS.get(file_format, {}))
+    if orientation and file_format in _WITH_THUMBNAILS:
+        options["exif"] = orientation
+    if file_format == _ICON:
+        options |= {"sizes": [frame.size for frame in frames], "append_images": frames[1:]}
+    elif len(frames) > 1:
+        options |= {"save_all": True, "append_images": frames[1:]}
+        if duration is not None:
+            options["duration"] = duration
+    frames[0].save(output, file_format, **options)
+    return output.getvalue()
+
+
+def _account(document: Document, image: Image, data: bytes) -> None:
+    """Note what a file of no more than pixels holds beside them, where it does."""
+    picture_kind = BY_PILLOW.get(image.format or "")
+    if picture_kind is None:
+        return
+    is_exact = picture_kind.is_written and image.mode in EXACT
+    if is_exact and _copy(image, {}) != data:
+        document.uninspected.append(Uninspected("picture", BESIDE, len(document.segments)))
+        document.segments.append(Segment("\ufffd", "picture"))
+    elif not is_exact and not (image.format == "XPM" and is_plain_xpm(data, image)):
+        document.uninspected.append(Uninspected("picture", BESIDE))
 
 
 def _marked(document: Document, edits: Sequence[Edit]) -> dict[int, list[Corners]]:
@@ -224,7 +267,7 @@ def _opened(data: bytes, limits: Limits) -> Iterator[Image]:
         # Pillow's own limit is a warning; ours is checked for each frame, before it is unpacked.
         warnings.simplefilter("ignore")
         try:
-            with PIL.Image.open(io.BytesIO(data)) as image:
+            with PIL.Image.open(io.BytesIO(data), formats=_READ) as image:
                 _require_size(image, limits)
                 yield image
         except PIL.Image.DecompressionBombError as error:
@@ -254,7 +297,8 @@ def _frames(image: Image, limits: Limits) -> Iterator[Image]:
     """Each frame in turn: their sizes differ in TIFF, and all of them together are no picture."""
     from PIL import ImageSequence
 
-    for frame in ImageSequence.Iterator(image):
+    is_icon = image.format == _ICON
+    for frame in icons_of(image) if is_icon else ImageSequence.Iterator(image):
         _require_size(frame, limits)
         yield frame
 
@@ -306,59 +350,13 @@ def _on_white(layers: Image) -> Image:
 
 
 def _add_words(document: Document, frame: int, seen: Seen) -> None:
-    if seen.unread:
-        document.uninspected.append(Uninspected("picture", UNREAD))
-
     def segment_of(word: SeenWord, text: str) -> Segment:
         x, y = (max(int(min(axis)), 0) for axis in zip(*word.corners, strict=True))
         return Segment(text, f"picture, at {x},{y}", _Word(frame, *word[1:]))
 
+    add_unread(document, seen.unread, "picture", segment_of)
     name = f"words of picture {frame + 1}"
     document.views += add_words(name, seen.words, document.segments, segment_of)
-
-
-def _metadata(image: Image, data: bytes) -> Iterator[str]:
-    """Texts beside the pixels: EXIF, XMP, IPTC, comments, and bytes after the end."""
-    values: list[object] = [
-        value for key, value in image.info.items() if key not in {"exif", "icc_profile"}
-    ]
-    exif = image.getexif()
-    values += exif.values()
-    for folder in _EXIF_FOLDERS:
-        values += exif.get_ifd(folder).values()
-    # What other programs put into segments of a JPEG and chunks of a PNG. Profiles of colors are no
-    # words of anybody.
-    for _, contents, *_ in (*getattr(image, "applist", ()), *getattr(image, "private_chunks", ())):
-        if not contents.startswith((b"Exif", b"ICC_PROFILE")):
-            values.append(contents)
-    if rest := _after_end(data):
-        values.append(rest)
-    for value in values:
-        for text in (value,) if isinstance(value, str) else _decodings(value):
-            yield from (found[0] for found in _TEXT.finditer(text))
-
-
-def _decodings(value: object) -> Iterator[str]:
-    if isinstance(value, bytes):
-        yield value.decode("utf-8", "replace")
-        if value.count(0) * 3 > len(value):
-            yield value.decode("utf-16-le", "replace")
-    elif isinstance(value, (dict, list, tuple)):
-        for inner in value.values() if isinstance(value, dict) else value:
-            if isinstance(inner, str):
-                yield inner
-            else:
-                yield from _decodings(inner)
-
-
-def _after_end(data: bytes) -> bytes:
-    """Return the bytes after the end of a PNG or JPEG, where programs hide things."""
-    if data.startswith(b"\x89PNG"):
-        end = data.find(b"IEND")
-        return data[end + 8 :] if end >= 0 else b""
-    if data.startswith(b"\xff\xd8"):
-        return data[jpeg.end_of(data) :]
-    return b""
 
 
 FORMAT = Picture()

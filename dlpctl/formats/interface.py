@@ -24,6 +24,8 @@ CELLS_APART = "\n\n"
 """Between the cells of a column in its view."""
 BINARY = "binary"
 """The format of files that no other format reads."""
+LIKE_LETTERS = "shapes that may be letters"
+"""The reason for which a drawing of many shapes is not inspected."""
 _PAGE = lazy(r"(?:^| )page \d+$")
 
 
@@ -70,12 +72,18 @@ class Uninspected(NamedTuple):
 
     place: str
     reason: str
+    segment: int = -1
+    """The segment that stands for the part: an edit of it removes the part; -1 where none does."""
+
+    @property
+    def is_removable(self) -> bool:
+        return self.segment >= 0
 
 
 def described(uninspected: Iterable[Uninspected]) -> str:
     """Return uninspected parts for people: `2 pages not inspected: pictures, no OCR`."""
     reasons: dict[str, set[str]] = {}
-    for place, reason in uninspected:
+    for place, reason, _ in uninspected:
         reasons.setdefault(reason, set()).add(place)
     return "; ".join(
         f"{_counted_places(locations)} not inspected: {reason}"
@@ -97,7 +105,7 @@ class Child(NamedTuple):
     """File name, for sniffing and for people."""
     data: bytes
     spare: bool = False
-    """True if the parent is complete without it: dropped if it cannot be masked."""
+    """True if the parent is complete without it: dropped if it cannot be masked or inspected."""
 
 
 Edits = Sequence[Edit]

@@ -16,7 +16,7 @@ from dlpctl.formats import ocr
 from dlpctl.formats.ocrink import enlargement, flattened, has_ink, is_blank, is_texture, skew_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from PIL.Image import Image
 
@@ -50,10 +50,10 @@ class SeenWord(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """The words of a picture, and how much of it was not read."""
+    """The words of a picture, and the places that were not read."""
 
     words: list[SeenWord]
-    unread: int = 0
+    unread: list[Corners]
     """Lines of writing that no pass could read."""
 
 
@@ -93,11 +93,12 @@ class _Pass(NamedTuple):
 def look(picture: Image, *, enlarge: bool = True, until: float = math.inf) -> Seen:
     """Return the words of a picture in shades of gray; no pass starts after `until`."""
     if is_blank(picture):
-        return Seen([])
+        return Seen([], [])
     try:
         return _look(picture, enlarge=enlarge, until=until)
     except ocr.OcrTimeoutError:
-        return Seen([], unread=1)
+        wide, high = float(picture.width), float(picture.height)
+        return Seen([], [((0.0, 0.0), (wide, 0.0), (wide, high), (0.0, high))])
 
 
 def _look(picture: Image, *, enlarge: bool, until: float) -> Seen:
@@ -122,7 +123,7 @@ def _look(picture: Image, *, enlarge: bool, until: float) -> Seen:
             for number, each in enumerate(passes)
             for word in _words(each, picture.size, str(number))
         ],
-        _unread(passes, picture.size),
+        list(_unread(passes, picture.size)),
     )
 
 
@@ -180,7 +181,8 @@ def _file(pictures: Sequence[Image]) -> bytes:
     output = io.BytesIO()
     first, *more = pictures
     if more:
-        first.save(output, "TIFF", save_all=True, append_images=more)
+        # Compression of a fax, which a picture keeps as that of its file, is for two shades alone.
+        first.save(output, "TIFF", save_all=True, append_images=more, compression="raw")
     else:
         first.save(output, "PNG", compress_level=1)
     return output.getvalue()
@@ -238,7 +240,7 @@ def _turned(picture: Image, upright: _Pass, times: float) -> _Pass:
         views.append(_View(picture, float(skew), 1))  # letters that were large enough
     trials = _read(views)
     best = max(trials, key=lambda trial: trial.score)
-    if best.score < _BETTER * upright.score:
+    if best.score < max(_BETTER * upright.score, 1):
         return upright
     again = [] if best.times == times else _read([_View(picture, best.angle, times)])
     return max((best, *again, upright), key=lambda trial: trial.score)
@@ -274,22 +276,28 @@ def _without(picture: Image, found: _Pass) -> Image:
 # ---- what is left
 
 
-def _unread(passes: list[_Pass], size: tuple[int, int]) -> int:
-    """Return the number of lines that look like writing and that no pass could read."""
+def _unread(passes: list[_Pass], size: tuple[int, int]) -> Iterator[Corners]:
+    """Yield the lines that look like writing and that no pass could read."""
     read = [
         _around(_corners(each, word, size, word.height / 2))
         for each in passes
         for line in each.confident()
         for word in line
     ]
-    return sum(
-        _is_writing(line)
-        and not any(
-            _meet(_around(_corners(each, word, size)), box) for word in line for box in read
-        )
-        for each in passes[:2]
-        for line in each.lines
-    )
+    for each in passes[:2]:
+        for line in each.lines:
+            if _is_writing(line) and not any(
+                _meet(_around(_corners(each, word, size)), box) for word in line for box in read
+            ):
+                yield _corners(each, _joined(line), size)
+
+
+def _joined(line: Sequence[Word]) -> Word:
+    """Return a line as a single word, whose box is around all of its words."""
+    left, top = min(word.left for word in line), min(word.top for word in line)
+    right = max(word.left + word.width for word in line)
+    bottom = max(word.top + word.height for word in line)
+    return line[0]._replace(left=left, top=top, width=right - left, height=bottom - top)
 
 
 def _is_writing(line: list[Word]) -> bool:

@@ -6,14 +6,17 @@ import re
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from dlpctl.formats.interface import Piece, Segment, View
+from dlpctl.formats.interface import Document, Piece, Segment, Uninspected, View
+from dlpctl.formats.ocrpasses import UNREAD, SeenWord
 from dlpctl.formats.wraps import goes_on
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from dlpctl.formats.ocrpasses import SeenWord
+    from dlpctl.formats.ocrpasses import Corners
 
+UNREAD_LINE = "\ufffd"
+"""The text of a line that OCR cannot read."""
 Lines = list[list[int]]
 """The numbers of the words of each line."""
 _ALIKE = str.maketrans("OoQDIil|SsBZzGg", "000011115582266")
@@ -48,6 +51,21 @@ def add_words(
         meant = {number: len(segments) + at for at, number in enumerate(misread)}
         segments += (segment_of(words[number], text) for number, text in misread.items())
         yield from _views(f"{name}, as meant", lines, words, numbers | meant, segments)
+
+
+def add_unread(
+    document: Document,
+    lines: Iterable[Corners],
+    location: str,
+    segment_of: Callable[[SeenWord, str], Segment],
+) -> None:
+    """Note lines that OCR cannot read, each with a segment by which it is painted over."""
+    for number, corners in enumerate(lines):
+        xs, ys = zip(*corners, strict=True)
+        box = (min(xs), min(ys), max(xs), max(ys))
+        line = SeenWord(UNREAD_LINE, f"unread/{number}", box, corners)
+        document.uninspected.append(Uninspected(location, UNREAD, len(document.segments)))
+        document.segments.append(segment_of(line, line.text))
 
 
 def _views(

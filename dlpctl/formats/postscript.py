@@ -10,7 +10,15 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from dlpctl.formats.encoding import Edit, spliced
-from dlpctl.formats.interface import Document, Limits, Piece, Segment, Uninspected, View
+from dlpctl.formats.interface import (
+    LIKE_LETTERS,
+    Document,
+    Limits,
+    Piece,
+    Segment,
+    Uninspected,
+    View,
+)
 from dlpctl.formats.source import Readable, Resolved, TextFormat, Token
 from dlpctl.regex import lazy
 
@@ -58,7 +66,7 @@ class PostScript(TextFormat):
         )
         shown = any(found["string"] or found["hex"] for found in _TOKEN.finditer(source))
         if not shown and sum(1 for _ in _CURVE.finditer(source)) >= _OUTLINED:
-            document.uninspected.append(Uninspected("drawing", "shapes that may be letters"))
+            document.uninspected.append(Uninspected("drawing", LIKE_LETTERS))
         return document
 
     def resolve(self, source: str) -> Iterable[Resolved]:

@@ -4,6 +4,7 @@ Write it anew by `python -m dlpctl.formats.discovery`; a test compares.
 """
 
 NAMES = (
+    ".br",
     ".vcf",
     ".vcard",
     ".ics",
@@ -25,21 +26,30 @@ NAMES = (
 )
 """Endings of names of text that shows more by its format than as it is."""
 STARTS = (
-    ("dlpctl.formats.binary", b"!<arch>|0707|P[1-7]\\s|/\\* XPM|#define \\w+_w", 0),
+    ("dlpctl.formats.ararchive", b"!<arch>\\n", 0),
+    ("dlpctl.formats.binary", b"P7\\s", 0),
+    ("dlpctl.formats.columns", b"PAR1", 0),
+    ("dlpctl.formats.columns", b"ORC", 0),
+    ("dlpctl.formats.columns", b"ARROW1", 0),
     ("dlpctl.formats.compressed", b"x\x9c|x\xda", 0),
     ("dlpctl.formats.compressed", b"BZh", 0),
     ("dlpctl.formats.compressed", b"\\(\xb5/\xfd", 0),
     ("dlpctl.formats.contentlines", b"(?i)BEGIN:VCARD", 0),
     ("dlpctl.formats.contentlines", b"(?i)BEGIN:VCALENDAR", 0),
     ("dlpctl.formats.contentlines", b"(?i)VERSION: 1", 0),
-    ("dlpctl.formats.image", b"GIF8|BM|RIFF|\\xff\\xd8\\xff", 0),
+    ("dlpctl.formats.cpio", b"07070[127]", 0),
+    (
+        "dlpctl.formats.image",
+        b"GIF8|BM|RIFF|\\xff\\xd8\\xff|P[1-6]\\s|\\s*(?:/\\* XPM|#define \\w+_w)|DDS |icns",
+        0,
+    ),
     (
         "dlpctl.formats.mail",
         b"(?i)(?=From |[a-z][a-z0-9-]*+:)(?:[^\\n]*+\\n(?!\\r?\\n))*?(?:From|To|Subject|Date|Received|Message-ID|MIME-Version|Return-Path|Delivered-To|Cc):",
         0,
     ),
+    ("dlpctl.formats.metafile", b"VCLMTF", 0),
     ("dlpctl.formats.office", b"[\\xef\\xbb\\xbf \\t\\r\\n]*+\\{\\\\rtf", 0),
-    ("dlpctl.formats.parquet", b"PAR1", 0),
     ("dlpctl.formats.pdf", b"%PDF-", 1029),
 )
 """Modules, what files of their formats start with, and within how many bytes that may be."""

@@ -8,7 +8,15 @@ from itertools import groupby, pairwise
 from statistics import median
 from typing import NamedTuple
 
-from dlpctl.formats.interface import Document, Limits, Piece, Segment, Uninspected, View
+from dlpctl.formats.interface import (
+    LIKE_LETTERS,
+    Document,
+    Limits,
+    Piece,
+    Segment,
+    Uninspected,
+    View,
+)
 from dlpctl.formats.markup import Xml
 from dlpctl.formats.source import Readable
 from dlpctl.regex import lazy
@@ -61,7 +69,7 @@ class Svg(Xml):
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
         document = super().extract(data, limits, password)
         if _has_line_of_letters(list(_shapes(self.decoded(data).text))):
-            document.uninspected.append(Uninspected("drawing", "shapes that may be letters"))
+            document.uninspected.append(Uninspected("drawing", LIKE_LETTERS))
         return document
 
     def views(self, source: str, readable: Readable, segments: Sequence[Segment]) -> Iterable[View]:

@@ -84,6 +84,7 @@ class Verifier:
         words: Iterable[str] = (),
         replacements: Iterable[str] = (),
         password: str | None = None,
+        until: float | None = None,
     ) -> Verification:
         """Look for values in the file, and detect in it again.
 
@@ -96,9 +97,9 @@ class Verifier:
         look = partial(_by_second_reader, self._second, needles)
         try:
             with self._aside() as begun:
-                self._second.reset()
+                self._second.reset(until)
                 expected = begun(look, self._format_name, "", masked)
-                node = self._first.open(masked, name, password)
+                node = self._first.open(masked, name, password, until=until)
                 nodes = list(node.walk())
                 looks = [
                     begun(look, each.document.format, each.trail, each.data) for each in nodes[1:]

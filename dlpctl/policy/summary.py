@@ -45,7 +45,8 @@ def summarize(
             if left
             else ""
         )
-        return f"Masked {listed(masked, labels)}{kept}; nothing blocked for {to}"
+        what = listed(masked, labels) or "what could not be inspected"
+        return f"Masked {what}{kept}; nothing blocked for {to}"
     if left:
         return f"Found {listed(left, labels)}; allowed for {to}"
     return f"{'Empty input' if empty else 'Nothing sensitive found'}; allowed for {to}"

@@ -13,7 +13,10 @@ import json
 import lzma
 import plistlib
 import re
+import shutil
 import sqlite3
+import struct
+import subprocess
 import tarfile
 import zipfile
 import zlib
@@ -224,6 +227,75 @@ def make_zst() -> bytes:
     )
 
 
+def make_lzip() -> bytes:
+    raw = text(LOG)()
+    packed = lzma.compress(raw, lzma.FORMAT_ALONE)[13:]
+    end = struct.pack("<LQQ", zlib.crc32(raw), len(raw), len(packed) + 26)
+    return b"LZIP\1\x17" + packed + end
+
+
+def make_compress() -> bytes:
+    """Codes of nine bits, each a byte of the text as it is."""
+    raw = text(LOG)()
+    codes = sum(byte << 9 * number for number, byte in enumerate(raw))
+    return b"\x1f\x9d\x90" + codes.to_bytes((9 * len(raw) + 7) // 8, "little")
+
+
+def make_lz4() -> bytes:
+    import lz4.frame
+
+    return b"".join(
+        lz4.frame.compress(part.encode()) for part in (f"{SSN} {MAIL}\n", f"kept text {CARD}\n")
+    )
+
+
+def make_brotli() -> bytes:
+    import brotli
+
+    return brotli.compress(text(LOG)())
+
+
+def make_ar() -> bytes:
+    def member(name: str, contents: bytes) -> bytes:
+        header = f"{name:<16}{0:<12}{0:<6}{0:<6}{100644:<8}{len(contents):<10}`\n".encode()
+        return header + contents + b"\n" * (len(contents) % 2)
+
+    table = f"a long name of {MAIL}.txt/\n".encode()
+    return (
+        b"!<arch>\n"
+        + member("debian-binary/", b"2.0\n")
+        + member("//", table)
+        + member("/0", f"kept text {SSN}\n".encode())
+        + member("data.tar.gz/", make_tar())
+    )
+
+
+def make_cpio(kind: str) -> bytes:
+    def member(name: bytes, contents: bytes) -> bytes:
+        name += b"\0"
+        if kind == "odc":
+            header = b"070707" + b"%06o" * 7 % (0, 1, 0o100644, 0, 0, 1, 0)
+            return header + b"%011o%06o%011o" % (0, len(name), len(contents)) + name + contents
+        numbers = (1, 0o100644, 0, 0, 1, 0, len(contents), 0, 0, 0, 0, len(name), 0)
+        start = b"070701" + b"".join(b"%08X" % number for number in numbers) + name
+        start += bytes(-len(start) % 4)
+        return start + contents + bytes(-len(contents) % 4)
+
+    members = ((f"{MAIL}.txt".encode(), f"kept text {SSN}".encode()), (b"b.txt", CARD.encode()))
+    return b"".join(member(*each) for each in members) + member(b"TRAILER!!!", b"") + bytes(64)
+
+
+def by(*command: str) -> Callable[[bytes], object]:
+    """A program that has to read the copy, where it is installed."""
+
+    def parse(data: bytes) -> object:
+        if shutil.which(command[0]) is None:
+            return data
+        return subprocess.run(command, input=data, check=True, capture_output=True).stdout
+
+    return parse
+
+
 def make_msgpack() -> bytes:
     texts = ["note", "kept text", "ssn", SSN, "mail", MAIL, "card"]
     packed = b"".join(bytes((0xA0 | len(item),)) + item.encode() for item in texts)
@@ -249,13 +321,19 @@ def make_uuencoded() -> bytes:
     return f"kept text\nbegin 644 a.txt\n{coded}`\nend\n".encode()
 
 
-def make_parquet() -> bytes:
-    import pyarrow
+def make_table(kind: str) -> bytes:
+    import pyarrow.feather
+    import pyarrow.orc
     import pyarrow.parquet
 
     table = pyarrow.table({"ssn": [SSN, None], "card": [int(CARD), 5], MAIL: ["kept text", MAIL]})
     output = io.BytesIO()
-    pyarrow.parquet.write_table(table, output)
+    write = {
+        "parquet": pyarrow.parquet.write_table,
+        "orc": pyarrow.orc.write_table,
+        "arrow": pyarrow.feather.write_feather,
+    }
+    write[kind](table, output)
     return output.getvalue()
 
 
@@ -311,9 +389,18 @@ SAMPLES = [
     Sample("a.txt.bz2", "bzip2", lambda: bz2.compress(text(LOG)()), parse=bz2.decompress),
     Sample("a.txt.xz", "xz", lambda: lzma.compress(text(LOG)()), parse=lzma.decompress),
     Sample("a.txt.zst", "zstd", make_zst),
+    Sample("a.txt.lz", "lzip", make_lzip, parse=by("lzip", "-dc")),
+    Sample("a.txt.Z", "compress", make_compress, parse=by("gzip", "-dc")),
+    Sample("a.txt.lz4", "lz4", make_lz4),
+    Sample("a.txt.br", "brotli", make_brotli),
+    Sample("a.deb", "ar", make_ar),
+    Sample("a.cpio", "cpio", lambda: make_cpio("newc"), parse=by("cpio", "-t")),
+    Sample("old.cpio", "cpio", lambda: make_cpio("odc"), parse=by("cpio", "-t")),
     Sample("a.7z", "7z", make_7z),
     Sample("a.sqlite", "sqlite", make_database, parse=database),
-    Sample("a.parquet", "parquet", make_parquet),
+    Sample("a.parquet", "parquet", lambda: make_table("parquet")),
+    Sample("a.orc", "orc", lambda: make_table("orc")),
+    Sample("a.feather", "arrow", lambda: make_table("arrow")),
     Sample("a.vcf", "vcard", text(
         f"BEGIN:VCARD\r\nNOTE;ENCODING=QUOTED-PRINTABLE:kept=20text=20{SSN[:6]}=\r\n{SSN[6:]}\r\n"
         f"EMAIL;TYPE=home,\r\n work:{MAIL[:9]}\r\n {MAIL[9:]}\r\n"

@@ -137,6 +137,43 @@ def zst_of_zeros() -> bytes:
     return zstandard.compress(ZEROS)
 
 
+def lz4_of_zeros() -> bytes:
+    import lz4.frame
+
+    packed: bytes = lz4.frame.compress(ZEROS)
+    return packed
+
+
+def brotli_of_zeros() -> bytes:
+    import brotli
+
+    packed: bytes = brotli.compress(ZEROS, quality=1)
+    return packed
+
+
+def lzip_of_zeros() -> bytes:
+    """A member whose trailer nobody gets to read."""
+    return b"LZIP\1\x17" + lzma.compress(ZEROS, lzma.FORMAT_ALONE)[13:] + bytes(20)
+
+
+def compressed_zeros() -> bytes:
+    """Codes that are each one byte longer than the one before."""
+    packed = bytearray(b"\x1f\x9d\x90")
+    codes = iter([0, *range(257, 8000)])
+    bits, known = 9, 257
+    while group := [code for _, code in zip(range(8), codes, strict=False)]:
+        value = sum(code << bits * number for number, code in enumerate(group))
+        packed += value.to_bytes(bits, "little")
+        known += 8
+        bits = max(bits, min((known + 1).bit_length(), 16))
+    return bytes(packed)
+
+
+def cpio_of(count: int) -> bytes:
+    member = b"070707" + b"%06o" * 7 % (0, 1, 0o100644, 0, 0, 1, 0) + b"%011o%06o%011o" % (0, 2, 0)
+    return (member + b"a\0") * count
+
+
 def nested_mail(depth: int) -> bytes:
     parts = [f'Content-Type: multipart/mixed; boundary="b{n}"\n\n--b{n}\n' for n in range(depth)]
     return ("MIME-Version: 1.0\n" + "".join(parts)).encode()
@@ -234,6 +271,20 @@ REFUSED: dict[str, tuple[str, Callable[[], bytes]]] = {
     "xz bomb": ("a.xz", lambda: lzma.compress(ZEROS, preset=0)),
     "xz with a huge dictionary": ("a.xz", lambda: lzma.compress(b"x", filters=[{"id": lzma.FILTER_LZMA2, "dict_size": 1 << 28}])),
     "zst bomb": ("a.zst", zst_of_zeros),
+    "lz4 bomb": ("a.lz4", lz4_of_zeros),
+    "lz4 cut off": ("a.lz4", lambda: lz4_of_zeros()[:50]),
+    "brotli bomb": ("a.br", brotli_of_zeros),
+    "brotli of anything": ("a.br", lambda: random.Random(1).randbytes(5000)),
+    "lzip bomb": ("a.lz", lzip_of_zeros),
+    "lzip whose trailer lies": ("a.lz", lambda: b"LZIP\1\x17" + lzma.compress(b"x", lzma.FORMAT_ALONE)[13:] + bytes(20)),
+    "lzip of a header": ("a.lz", lambda: b"LZIP\1\x17"),
+    "compress bomb": ("a.Z", compressed_zeros),
+    "compress with a code from nowhere": ("a.Z", lambda: b"\x1f\x9d\x90" + b"\xff" * 40),
+    "compress of nine bits": ("a.Z", lambda: b"\x1f\x9d\x89" + b"a" * 40),
+    "cpio of too many entries": ("a.cpio", lambda: cpio_of(3000)),
+    "cpio cut off": ("a.cpio", lambda: cpio_of(3)[:-20]),
+    "ar whose size lies": ("a.a", lambda: b"!<arch>\n" + b"a/".ljust(48) + b"99".ljust(10) + b"`\nx"),
+    "ar of no number": ("a.a", lambda: b"!<arch>\n" + b"a/".ljust(48) + b"x".ljust(10) + b"`\nx"),
     "zst cut off": ("a.zst", lambda: zst_of_zeros()[:50]),
     "7z of zeros": ("a.7z", seven_zip_of_zeros),
     "7z cut off": ("a.7z", lambda: seven_zip_of_zeros()[:-9]),

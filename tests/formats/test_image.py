@@ -360,9 +360,9 @@ def test_a_masked_picture_is_still_turned_by_its_orientation(
         assert dict(image.getexif()) == {0x112: 6}
 
 
-@pytest.mark.parametrize(("confidence", "count"), [(95.0, 0), (40.0, 1)])
+@pytest.mark.parametrize(("confidence", "places"), [(95.0, set()), (40.0, {"picture"})])
 def test_lines_that_ocr_sees_and_cannot_read_are_not_inspected(
-    confidence: float, count: int, monkeypatch: pytest.MonkeyPatch
+    confidence: float, places: set[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     line = [
         ocr.Word(text, "1", 40 + 150 * at, 40, 120, 30, confidence)
@@ -371,7 +371,24 @@ def test_lines_that_ocr_sees_and_cannot_read_are_not_inspected(
     monkeypatch.setattr(ocr, "program", lambda: "tesseract")
     monkeypatch.setattr(ocr, "words", lambda *_, pages=1, **__: [line] * pages)
     document = format_named("image").extract(encoded(written(LETTER)), LIMITS)
-    assert len(document.uninspected) == count
+    assert {part.place for part in document.uninspected} == places
+    assert all(part.is_removable for part in document.uninspected)
+
+
+@pytest.mark.parametrize("compression", ["group3", "group4", "tiff_ccitt", "jpeg", "tiff_lzw"])
+def test_a_fax_is_read_in_several_passes(compression: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[int] = []
+
+    def words(data: bytes, *, pages: int = 1, **_: bool) -> list[list[ocr.Word]]:
+        with Image.open(io.BytesIO(data)) as shown:
+            seen.append(getattr(shown, "n_frames", 1))
+        return [[ocr.Word("Hcr", "1", 40, 40, 120, 30, 40.0)] for _ in range(pages)]
+
+    monkeypatch.setattr(ocr, "program", lambda: "tesseract")
+    monkeypatch.setattr(ocr, "words", words)
+    fax = written(LETTER).convert("L" if compression == "jpeg" else "1")
+    format_named("image").extract(encoded(fax, "TIFF", compression=compression), LIMITS)
+    assert max(seen) > 1
 
 
 def test_digits_that_ocr_takes_for_letters_are_read_as_meant() -> None:

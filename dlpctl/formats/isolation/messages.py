@@ -214,6 +214,8 @@ def document_of(name: str, reading: Reading, most: int) -> Document:
         raise InvalidMessageError("a piece of a view ends before it starts")
     if sum(sum(view.ends) - sum(view.starts) for view in reading.views) > most:
         raise InvalidMessageError("views repeat the text too often")
+    if any(not -1 <= part.segment < count for part in reading.uninspected):
+        raise InvalidMessageError("a part is that of an unknown segment")
     views = [_view(view, reading.texts) for view in reading.views]
     return Document(name, segments, views, reading.uninspected, reading.children, reading.notes)
 

@@ -33,8 +33,17 @@ _VALUED = words("elements whose val is a word")
 # Numbers, names of fonts and of types, geometry, and ids that no person wrote.
 _STRUCTURE = words("attributes of the structure")
 # Their names read like names of people: Cambria Math.
-_FONTS = {"mathFont", "font", "altName", "font-face", "font-decl"}
-_FONT_ATTRIBUTES = ("font-name", "font-family")
+_FONTS = words("elements that name fonts")
+_FONT_ATTRIBUTES = words("attributes that name fonts")
+# Names of styles are those of programs: a person is named by a text.
+_STYLES = words("elements that define styles")
+_STYLE_ATTRIBUTES = words("attributes that name styles")
+_GEOMETRY = words("attributes with geometry")
+_COORDINATE = r"[-+]?\d{1,7}(?:\.\d*)?(?:[eE][-+]?\d{1,3})?"
+_POINTS = lazy(rf"\s*(?:{_COORDINATE},\s*{_COORDINATE}(?:\s+|\Z))++")
+_PATH = lazy(
+    rf"\s*[Mm](?:{_COORDINATE}|\.\d+|[A-Za-z](?![A-Za-z])|[?]f\d{{1,4}}|\$\d{{1,3}}|[\s,]|(?!))*+"
+)
 # What programs call the shapes that they make.
 _NUMBERED = lazy(
     r"(?:(?:Title|Subtitle|Content|Text|Picture|Image|Date|Footer|Header|Slide"
@@ -65,8 +74,13 @@ def is_content(element: str, attribute: str, value: str) -> bool:
         return ":" in value or value.startswith("#") or is_telling(value)
     if len(value) < 2 or element == "compatSetting" or _STANDARD.match(value):
         return False
-    is_font = element in _FONTS or attribute.startswith(_FONT_ATTRIBUTES)
-    if is_font or (attribute == "name" and _NUMBERED.fullmatch(value)):
+    if is_geometry(attribute, value):
+        return False
+    if (
+        names_font(element, attribute)
+        or _names_style(element, attribute)
+        or (attribute == "name" and _NUMBERED.fullmatch(value))
+    ):
         return is_telling(value)
     if attribute in _CONTENT or (attribute == "val" and element in _VALUED):
         return True
@@ -77,6 +91,21 @@ def is_content(element: str, attribute: str, value: str) -> bool:
         and (not attribute.startswith("rsid"))
         and bool(_TELLING.search(value))
     )
+
+
+def names_font(element: str, attribute: str) -> bool:
+    return element in _FONTS or attribute in _FONT_ATTRIBUTES
+
+
+def _names_style(element: str, attribute: str) -> bool:
+    return attribute in _STYLE_ATTRIBUTES or (
+        element in _STYLES and attribute in {"name", "display-name"}
+    )
+
+
+def is_geometry(attribute: str, value: str) -> bool:
+    """Return whether an attribute holds coordinates, which read like numbers of anything."""
+    return attribute in _GEOMETRY and bool(_POINTS.fullmatch(value) or _PATH.fullmatch(value))
 
 
 def is_telling(value: str) -> bool:

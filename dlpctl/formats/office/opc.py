@@ -13,7 +13,7 @@ from dlpctl.formats.encoding import Edit as TextEdit
 from dlpctl.formats.interface import Limits, NotThisFormatError
 from dlpctl.formats.office.content import is_telling
 from dlpctl.formats.office.flow import Dialect, Flow, says_nothing
-from dlpctl.formats.office.parts import CONTENT_TYPES, FAMILIES, PackagePlan
+from dlpctl.formats.office.parts import CONTENT_TYPES, FAMILIES, PackagePlan, rels_of
 from dlpctl.formats.office.reading import Reading, Spot
 from dlpctl.formats.office.writing import source_edits
 from dlpctl.formats.office.xmltext import decoded
@@ -40,7 +40,7 @@ _SLIDE = lazy(r"ppt/slides/slide(\d+)\.xml")
 class OpenXml(ZippedDocument[PackagePlan]):
     """A format of the family; Word and PowerPoint need no more than this."""
 
-    spare = ("[trash]/",)
+    macros = ("word/vbaProject", "xl/vbaProject", "ppt/vbaProject")
 
     def sniff(self, head: bytes, name: str) -> bool:
         if not head.startswith(b"PK\x03\x04") or CONTENT_TYPES.encode() not in head:
@@ -80,6 +80,7 @@ class OpenXml(ZippedDocument[PackagePlan]):
     def changed(self, wanted: Wanted[PackagePlan]) -> dict[str, bytes | None]:
         changes = self.changes(wanted)
         dropped = wanted.plan.dropped() | wanted.gone | self.voided(wanted, changes)
+        dropped |= wanted.parts.keys() & set(map(rels_of, dropped))
         for part, references in wanted.plan.without(dropped):
             changes[part] = without_overlap([*changes.get(part, []), *references])
         changed: dict[str, bytes | None] = {

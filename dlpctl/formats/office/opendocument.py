@@ -60,7 +60,7 @@ class _Plan:
 class OpenDocument(ZippedDocument[_Plan]):
     """One kind of document of the family."""
 
-    spare = redrawn = ("ObjectReplacements/",)
+    redrawn = ("ObjectReplacements/", "layout-cache")
 
     def __init__(self, name: str, media_type: str, extensions: tuple[str, ...]) -> None:
         super().__init__(name, extensions)

@@ -13,6 +13,7 @@ from dlpctl.formats import zipfiles
 from dlpctl.formats.archive import Allowance
 from dlpctl.formats.interface import Limits
 from dlpctl.formats.needles import CELL_END
+from dlpctl.formats.office.content import is_geometry, is_telling, names_font
 from dlpctl.regex import lazy
 
 _XML_STARTS = (b"<", b"\xef\xbb\xbf<", b"\xff\xfe<", b"\xfe\xff\0<")
@@ -27,8 +28,8 @@ _RUNS = lazy(
 )
 # Those of cells that say nothing but their place are left out: a sheet has a million.
 _ATTRIBUTES = (
-    re.compile(rb"=\"(?![A-Z]{1,3}[0-9]{1,7}\")([^\"<]{5,})\""),
-    re.compile(rb"='(?![A-Z]{1,3}[0-9]{1,7}')([^'<]{5,})'"),
+    re.compile(rb"(?<!rFont val)=\"(?![A-Z]{1,3}[0-9]{1,7}\")([^\"<]{5,})\""),
+    re.compile(rb"(?<!rFont val)='(?![A-Z]{1,3}[0-9]{1,7}')([^'<]{5,})'"),
 )
 _SIZE = 8
 """So many digits has the width of a slide."""
@@ -82,21 +83,39 @@ def _part(data: bytes) -> Iterator[str]:
 
 
 def _of_elements(root: ElementTree.Element) -> Iterator[str]:
+    parents = {id(child): _local(element.tag) for element in root.iter() for child in element}
     for element in root.iter():
-        # Sizes, shades and coordinates are the same numbers as salaries and dates.
-        yield from (
-            value for value in element.attrib.values() if len(value) > _SIZE or not value.isdigit()
-        )
+        yield from _of_attributes(element, parents.get(id(element), ""))
         yield " ".join(filter(None, (element.text, element.tail)))
-        if element.tag.rpartition(":")[2] in _PARAGRAPHS:
+        if _local(element.tag) in _PARAGRAPHS:
             yield "".join(element.itertext())
             yield "".join(_kept(element))
+
+
+def _of_attributes(element: ElementTree.Element, parent: str) -> Iterator[str]:
+    """Yield the values of attributes, without coordinates and names of fonts.
+
+    Sizes, shades and coordinates are the same numbers as salaries and dates, and fonts have the
+    names of people.
+    """
+    name = _local(element.tag)
+    for full_name, value in element.attrib.items():
+        attribute = _local(full_name)
+        if (value.isdigit() and len(value) <= _SIZE) or is_geometry(attribute, value):
+            continue
+        is_font = names_font(name, attribute) or (parent == "font" and name == "name")
+        if not is_font or is_telling(value):
+            yield value
+
+
+def _local(name: str) -> str:
+    return name.rpartition(":")[2]
 
 
 def _kept(element: ElementTree.Element) -> Iterator[str]:
     """The text of an element without what was deleted in it."""
     for child in element:
-        name = child.tag.rpartition(":")[2]
+        name = _local(child.tag)
         if name in {"noBreakHyphen", "sym"}:
             yield "-" if name == "noBreakHyphen" else _symbol(child)
         elif name not in _HIDDEN:

@@ -31,8 +31,27 @@ from dlpctl.formats.office.xmltext import XmlSource, decoded
 ARCHIVE, NAMES = "archive", "names of parts"
 # A file was within its limits when it was read; to mask it, it is read again.
 READ_BEFORE = Limits(expanded_bytes=1 << 40, entries=1 << 20, entry_ratio=1 << 30, nesting=1 << 16)
+_ZIP = b"PK\3\4"
+_MACROS = "macros"
+_PICTURES = {
+    ".png",
+    ".jpg",
+    ".jpeg",
+    ".gif",
+    ".bmp",
+    ".tif",
+    ".tiff",
+    ".emf",
+    ".wmf",
+    ".svm",
+    ".pict",
+}
+_BLANK = bytes.fromhex(
+    "89504e470d0a1a0a0000000d4948445200000001000000010804000000b51c0c0200"
+    "00000b4944415478da63f8cf000002010100a11e5c750000000049454e44ae426082"
+)
+"""A picture of one pixel (PNG) that shows nothing."""
 NAME_HOLDS_VALUE = "the name of a part of the file holds a value: rename it at its source"
-_VECTOR_PICTURES = (".emf", ".wmf", ".emz", ".wmz", ".pict", ".pct")
 
 
 class PartsPlan(Protocol):
@@ -70,10 +89,10 @@ class ZippedDocument(ABC, Generic[P]):
     """A format of documents that are XML parts in a ZIP."""
 
     rank = 50
-    spare: tuple[str, ...] = ()
-    """Starts of the names of parts that the document does not need."""
     redrawn: tuple[str, ...] = ()
-    """Starts of the names of parts that programs make anew where they are missing."""
+    """Starts of the names of parts that may be missing: programs make them anew."""
+    macros: tuple[str, ...] = ()
+    """Starts of the names of parts with macros, which may be missing, too."""
 
     def __init__(self, name: str, extensions: tuple[str, ...]) -> None:
         self.name = name
@@ -118,11 +137,11 @@ class ZippedDocument(ABC, Generic[P]):
         for part, contents in package.parts.items():
             if plan.is_xml(part) or part in dropped or self.is_unread(part):
                 continue
-            spare = part.startswith(self.spare)
+            # Anything but a document of its own can be empty, and the document opens.
+            spare = not contents.startswith(_ZIP)
             document.children.append(Child(part, PurePosixPath(part).name, contents, spare))
-            if part.lower().endswith(_VECTOR_PICTURES):
-                reason = "vector picture: only its strings were searched"
-                document.uninspected.append(Uninspected(part, reason))
+            if part.startswith(self.macros):
+                document.uninspected.append(Uninspected(part, _MACROS))
 
     def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
         parts = opened(data, READ_BEFORE).parts
@@ -133,17 +152,22 @@ class ZippedDocument(ABC, Generic[P]):
         gone = {
             part
             for part, contents in children.items()
-            if contents is None and part in parts and part.startswith(self.redrawn)
+            if contents is None and part in parts and part.startswith(self.redrawn + self.macros)
         }
         wanted = Wanted(parts, self.plan(parts), by_layer, document.segments, gone)
         changed = self.changed(wanted)
         for part, contents in children.items():
             if part in parts and part not in gone:
-                changed[part] = b"" if contents is None else contents
+                changed[part] = _empty(part) if contents is None else contents
         return rewritten(data, changed, remarks=not drop_remarks)
 
     def read_again(self, data: bytes, limits: Limits) -> list[str]:
         return second.texts(data, limits)
+
+
+def _empty(part: str) -> bytes:
+    """Return what takes the place of a part that is removed: a blank picture, or nothing."""
+    return _BLANK if PurePosixPath(part).suffix.lower() in _PICTURES else b""
 
 
 def _plain(layer: str, text: str) -> Reading:

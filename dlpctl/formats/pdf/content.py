@@ -227,15 +227,16 @@ class _OperandReader:
         }
 
 
-def operations(data: bytes) -> Iterator[Operation]:
-    """Return every operation of the stream whose operator is in `WANTED`."""
+def operations(data: bytes, more: frozenset[bytes] = frozenset()) -> Iterator[Operation]:
+    """Return every operation of the stream whose operator is in `WANTED` or in `more`."""
+    wanted = WANTED | more
     position, size = 0, len(data)
     operands: list[Operand] = []
     start = 0
     while position < size:
         if not operands and (match := _COMMON.match(data, position)) is not None:
             position = match.end()
-            common = _common(data, match)
+            common = _common(data, match, wanted)
             if common is not None:
                 position = common.end
                 yield common
@@ -257,14 +258,14 @@ def operations(data: bytes) -> Iterator[Operation]:
             if operator == b"BI":
                 position = _inline_image_end(data, position)
             yield from _unshown(operator, operands, start, position)
-            if operator in WANTED:
+            if operator in wanted:
                 yield Operation(operator, operands, start if operands else reader.start, position)
             operands = []
     if text := _texts_in(operands):
         yield Operation(STRAY, [text], start, size)
 
 
-def _common(data: bytes, match: re.Match[bytes]) -> Operation | None:
+def _common(data: bytes, match: re.Match[bytes], wanted: frozenset[bytes]) -> Operation | None:
     """Return the operation of a common shape, None where it is not wanted."""
     shape, end = match.lastgroup, match.end()
     if shape == "string":
@@ -276,7 +277,7 @@ def _common(data: bytes, match: re.Match[bytes]) -> Operation | None:
     operands: list[Operand]
     if shape == "plain":
         operator, start = match["plain"], match.start("numbers")
-        if operator not in WANTED:
+        if operator not in wanted:
             return None
         if operator == b"BI":
             end = _inline_image_end(data, end)

@@ -10,6 +10,7 @@ from dlpctl.errors import FormatError
 from dlpctl.formats.pdf.content import Operand, Operation
 from dlpctl.formats.pdf.fonts import Font
 from dlpctl.formats.pdf.matrix import IDENTITY, Matrix
+from dlpctl.formats.pdf.outlines import Contours
 
 if TYPE_CHECKING:
     from pikepdf import Object
@@ -124,6 +125,8 @@ class Drawing:
     marks: list[Mark] = field(default_factory=list)
     strays: list[Stray] = field(default_factory=list)
     curves: int = 0
+    contours: Contours = field(default_factory=Contours)
+    """Empty unless the walker traces them."""
     streams: set[StreamKey] = field(default_factory=set)
     trouble: str = ""
     unmatched_restores: list[tuple[int, int]] = field(default_factory=list)

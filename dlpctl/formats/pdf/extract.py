@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dlpctl.formats.interface import Child, Limits, Piece, Segment, Uninspected, View
 from dlpctl.formats.ocrpasses import UNREAD
-from dlpctl.formats.ocrviews import add_words
+from dlpctl.formats.ocrviews import add_unread, add_words
 from dlpctl.formats.pdf import canvas as canvases
 from dlpctl.formats.pdf import reading, revisions, source, spacing, views
 from dlpctl.formats.pdf.align import Alignment, fold
@@ -236,14 +236,17 @@ class Extraction:
             self._missed.update(each.source.objgen for each in pictures if each.source is not None)
             return
         seen = self._sight.on_page(pdf, page, pictures)
-        if seen.unread:
-            self._missing(canvas.place, UNREAD)
         location = f"{canvas.place}, picture"
+
+        def segment_of(word: SeenWord, text: str) -> Segment:
+            return Segment(text, location, SeenText(canvas.key, word.corners))
+
+        if any(each.source is None for each in pictures) and seen.unread:
+            self._missing(canvas.place, UNREAD)  # shapes, or pictures that nothing can paint over
+        else:
+            add_unread(self.document, seen.unread, canvas.place, segment_of)
         self._content_views += add_words(
-            "words on pictures",
-            seen.words,
-            self.document.segments,
-            lambda word, text: Segment(text, location, SeenText(canvas.key, word.corners)),
+            "words on pictures", seen.words, self.document.segments, segment_of
         )
 
     def _pictures(self, pdf: pikepdf.Pdf, sight: Sight) -> None:
@@ -266,10 +269,10 @@ class Extraction:
             if seen is None:
                 self._missing(location, "a picture that cannot be decoded")
                 continue
-            if seen.unread:
-                self._missing(location, UNREAD)
+            segment_of = partial(_stored_word, owner, location)
+            add_unread(self.document, seen.unread, location, segment_of)
             self._content_views += add_words(
-                location, seen.words, self.document.segments, partial(_stored_word, owner, location)
+                location, seen.words, self.document.segments, segment_of
             )
 
     def _hidden_pages(self, hidden: list[Canvas]) -> None:

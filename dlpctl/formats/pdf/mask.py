@@ -67,7 +67,7 @@ class Masking:
         self._children = children
         limits = document.limits
         self._budget = Budget(limits.expanded_bytes, limits.pdf_glyphs, limits.pdf_invocations)
-        self._walker = Walker(self._budget)
+        self._walker = Walker(self._budget, traces=True)
         self._streams: dict[StreamKey, _Stream] = {}
         self._painted: list[_Painted] = []
         self._drawn: dict[StreamKey, list[tuple[Drawn, Edit]]] = {}
@@ -132,8 +132,12 @@ class Masking:
                     )
                     continue
                 if isinstance(anchor, SeenText):
-                    removal.boxes.append(place_of_word(anchor.corners, each.replacement))
-                    locator.remove_below(removal, removal.boxes[-1])
+                    box = place_of_word(anchor.corners, each.replacement)
+                    removal.boxes.append(box)
+                    locator.remove_below(removal, box)
+                    for contour in found.drawing.contours.within(box.corners(), box.height):
+                        stream = self._streams.setdefault(contour.stream, _Stream())
+                        stream.strays.append((contour.start, contour.end))
                     continue
                 if isinstance(anchor, MarkText):
                     mark = found.drawing.marks[anchor.index]

@@ -28,6 +28,10 @@ class MaskPlace:
     """When it was shown, for what is drawn over it."""
     invisible: bool
 
+    @property
+    def height(self) -> float:
+        return math.hypot(*self.frame[2:4]) * (self.top - self.bottom)
+
     def corners(self) -> list[Point]:
         return [
             apply(self.frame, x, y)

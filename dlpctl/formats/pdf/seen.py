@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.formats import ocr
-from dlpctl.formats.ocrpasses import look
+from dlpctl.formats.ocrpasses import Seen, look
 from dlpctl.formats.pdf.matrix import apply, inverse, multiply
 from dlpctl.formats.pdf.pictures import decoded
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
     from dlpctl.formats.interface import Limits
-    from dlpctl.formats.ocrpasses import Corners, Seen, SeenWord
+    from dlpctl.formats.ocrpasses import Corners, SeenWord
     from dlpctl.formats.pdf.drawing import Picture
     from dlpctl.formats.pdf.matrix import Matrix
     from dlpctl.formats.pdf.source import ObjectNumber
@@ -39,7 +39,7 @@ class PageSight(NamedTuple):
     """The words on the pictures of a page, with corners that are points of the page."""
 
     words: list[SeenWord]
-    unread: int
+    unread: list[Corners]
 
 
 class Sight:
@@ -82,7 +82,10 @@ class Sight:
         seen = look(image, enlarge=False, until=self._until)
         matrices = [picture.matrix for picture in pictures]
         words = (_moved(word, to_page) for word in seen.words)
-        return PageSight([word for word in words if _on_any(word.corners, matrices)], seen.unread)
+        return PageSight(
+            [word for word in words if _on_any(word.corners, matrices)],
+            [_moved_corners(corners, to_page) for corners in seen.unread],
+        )
 
     def _note_shown(
         self, pdf: pikepdf.Pdf, page: Image, to_page: Matrix, pictures: Sequence[Picture]
@@ -114,7 +117,10 @@ class Sight:
             return None
         seen = look(stored.convert("L"), until=self._until)
         to_unit = (1 / stored.width, 0.0, 0.0, -1 / stored.height, 0.0, 1.0)
-        return seen._replace(words=[_moved(word, to_unit) for word in seen.words])
+        return Seen(
+            [_moved(word, to_unit) for word in seen.words],
+            [_moved_corners(corners, to_unit) for corners in seen.unread],
+        )
 
     def is_shown(self, source: pikepdf.Object) -> bool:
         return source.objgen in self._shown
@@ -135,8 +141,12 @@ def _to_page(page: pypdfium2.PdfPage, size: tuple[int, int]) -> Matrix:
 
 
 def _moved(word: SeenWord, matrix: Matrix) -> SeenWord:
-    first, second, third, fourth = (apply(matrix, *corner) for corner in word.corners)
-    return word._replace(corners=(first, second, third, fourth))
+    return word._replace(corners=_moved_corners(word.corners, matrix))
+
+
+def _moved_corners(corners: Corners, matrix: Matrix) -> Corners:
+    first, second, third, fourth = (apply(matrix, *corner) for corner in corners)
+    return first, second, third, fourth
 
 
 def _alike(sample: Image, stored: Image) -> bool:

@@ -34,6 +34,7 @@ from dlpctl.formats.pdf.objects import (
     numbers,
     stream_bytes,
 )
+from dlpctl.formats.pdf.outlines import CURVES, PATHS
 
 if TYPE_CHECKING:
     from pikepdf import Object
@@ -47,8 +48,10 @@ _MAX_STRAYS = 10_000
 class Walker:
     """Walks streams of one file; fonts and forms are read once."""
 
-    def __init__(self, budget: Budget) -> None:
+    def __init__(self, budget: Budget, *, traces: bool = False) -> None:
         self.budget = budget
+        self.operators = _TRACING if traces else _OPERATORS
+        self._more = frozenset(self.operators)
         self._fonts: dict[tuple[int, int], Font] = {}
         self._forms: dict[tuple[int, int], list[Operation]] = {}
         self._invocations = 0
@@ -56,7 +59,7 @@ class Walker:
     def walk(self, data: bytes, key: StreamKey, resources: Object | None) -> Drawing:
         drawing = Drawing()
         self._invocations = 0
-        _Interpreter(self, key, resources, State(), drawing, []).run(operations(data))
+        _Interpreter(self, key, resources, State(), drawing, []).run(operations(data, self._more))
         return drawing
 
     def font(self, source: object) -> Font | None:
@@ -77,7 +80,7 @@ class Walker:
         if number_ not in self._forms:
             data = stream_bytes(source, self.budget.expanded)
             self.budget.spend(expanded=len(data))
-            self._forms[number_] = list(operations(data))
+            self._forms[number_] = list(operations(data, self._more))
         return self._forms[number_]
 
     def count_invocation(self) -> None:
@@ -114,7 +117,7 @@ class _Interpreter:
     def run(self, stream: Iterable[Operation]) -> None:
         self._drawing.streams.add(self._key)
         for operation in stream:
-            perform = _OPERATORS.get(operation.operator)
+            perform = self._walker.operators.get(operation.operator)
             if perform is not None:
                 perform(self, operation)
         if not self._parents:
@@ -340,6 +343,9 @@ class _Interpreter:
     def count_curve(self, _operation: Operation) -> None:
         self._drawing.curves += 1
 
+    def trace(self, operation: Operation) -> None:
+        self._drawing.contours.trace(operation, self._state.matrix, self._key)
+
 
 _OPERATORS: dict[bytes, Callable[[_Interpreter, Operation], None]] = {
     **dict.fromkeys(SHOWS, _Interpreter.show),
@@ -361,8 +367,9 @@ _OPERATORS: dict[bytes, Callable[[_Interpreter, Operation], None]] = {
     b"BI": _Interpreter.draw_inline_picture,
     b"Do": _Interpreter.invoke,
     STRAY: _Interpreter.note_stray,
-    **dict.fromkeys((b"c", b"v", b"y"), _Interpreter.count_curve),
+    **dict.fromkeys(CURVES, _Interpreter.count_curve),
 }
+_TRACING = _OPERATORS | dict.fromkeys(PATHS, _Interpreter.trace)
 _STATE_FIELDS: dict[bytes, tuple[str, Callable[[float], float]]] = {
     b"Tc": ("char_space", float),
     b"Tw": ("word_space", float),

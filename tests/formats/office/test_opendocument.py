@@ -11,7 +11,7 @@ import openpyxl
 import pytest
 
 from dlpctl.errors import FormatError
-from dlpctl.formats.files import Node
+from dlpctl.formats.files import Files, Node
 
 Mask = Callable[[bytes, str], bytes]
 Parts = Callable[[bytes], dict[str, bytes]]
@@ -95,6 +95,59 @@ def test_names_of_fonts_are_no_words(read: Callable[[bytes, str], Node]) -> None
     fonts = "<style:font-face xmlns:style='s' style:name='Calibri' style:font-adornments='Georgia Bold'/>"
     node = read(made("text", f"{fonts}<text:p>kept</text:p>"), "a.odt")
     assert not any("Calibri" in view.text or "Georgia" in view.text for view in node.document.views)
+
+
+OTHER = "xmlns:style='s' xmlns:draw='d' xmlns:svg='v'"
+STRUCTURES = {
+    "a font": "<style:font-face {} style:name='Georgia Bold' svg:font-family='Georgia Bold'/>",
+    "text in a font": "<style:text-properties {} style:font-name-asian='Georgia Bold'/>",
+    "a polygon": "<draw:polygon {} draw:points='0,0 4111,1111 1111,1111'/>",
+    "a path": "<draw:path {} svg:d='M1234 5678l-90-12c4 5 6 7 8.5.5z'/>",
+}
+
+
+@pytest.mark.parametrize("shape", STRUCTURES)
+def test_neither_reader_shows_fonts_and_geometry(
+    shape: str, files: Files, read: Callable[[bytes, str], Node]
+) -> None:
+    data = made("text", STRUCTURES[shape].format(OTHER) + "<text:p>kept</text:p>")
+    shown = "\n".join(files.read_again("odt", data))
+    shown += "\n".join(view.text for view in read(data, "a.odt").document.views)
+    assert "kept" in shown
+    assert "Georgia" not in shown
+    assert "1111" not in shown
+    assert "5678" not in shown
+
+
+PLANTED = [
+    (element, attribute, value)
+    for value in (SSN, MAIL)
+    for element, attribute in (
+        ("style:font-face", "style:name"),
+        ("style:font-face", "svg:font-family"),
+        ("style:text-properties", "style:font-name"),
+        ("style:style", "style:name"),
+        ("style:style", "style:display-name"),
+        ("text:p", "text:style-name"),
+        ("draw:polygon", "draw:points"),
+        ("draw:path", "svg:d"),
+    )
+]
+
+
+@pytest.mark.parametrize(("element", "attribute", "value"), PLANTED)
+def test_a_value_in_the_structure_is_masked(
+    element: str, attribute: str, value: str, masked: Mask, parts_of: Parts
+) -> None:
+    tag = f"<{element} {OTHER} {attribute}='{value}'/>"
+    copy = parts_of(masked(made("text", f"{tag}<text:p>kept</text:p>"), "a.odt"))["content.xml"]
+    assert value.encode() not in copy
+    assert b"kept" in copy
+
+
+def test_the_name_of_a_person_in_that_of_a_style_is_shown_a_second_time(files: Files) -> None:
+    data = made("text", f"<style:style {OTHER} style:name='Jane Roe'/>")
+    assert "Jane Roe" in "\n".join(files.read_again("odt", data))
 
 
 def test_an_encrypted_file_is_refused(read: Callable[[bytes, str], Node]) -> None:

@@ -10,6 +10,7 @@ import zipfile
 from collections.abc import Callable, Iterable
 
 import pytest
+from PIL import Image
 
 from dlpctl.errors import FormatError
 from dlpctl.formats.discovery import format_named
@@ -133,3 +134,47 @@ def _edits(document: Document, find: Callable[[Document], Iterable[ViewEdit]]) -
     from dlpctl.formats.spans import edits_of
 
     return list(edits_of(document, find(document)))
+
+
+REMOVED = {
+    "macros": ("word/vbaProject.bin", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(range(256)) * 4),
+    "settings of a printer": ("word/printerSettings/printerSettings1.bin", bytes(range(256)) * 4),
+    "an object": (
+        "word/embeddings/o.bin",
+        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(range(256)) * 4,
+    ),
+    "a recording": ("word/media/media1.mp4", b"\0\0\0\x18ftypmp42" + bytes(range(256)) * 4),
+    "a picture": ("word/media/image1.png", b"\x89PNG\r\n\x1a\n" + SSN.encode() * 9),
+    "an unknown picture": ("word/media/image1.pict", bytes(range(256)) * 4),
+}
+
+
+@pytest.mark.parametrize("kind", REMOVED)
+def test_a_part_that_cannot_be_read_goes_from_the_copy(
+    kind: str,
+    package: Callable[..., bytes],
+    files: Files,
+    find: Callable[[Document], Iterable[ViewEdit]],
+    parts_of: Callable[[bytes], dict[str, bytes]],
+) -> None:
+    name, contents = REMOVED[kind]
+    text = "<w:document xmlns:w='w'><w:body><w:p><w:r><w:t>kept</w:t></w:r></w:p></w:body></w:document>"
+    target = name.removeprefix("word/")
+    parts = {
+        name: contents,
+        "word/_rels/vbaProject.bin.rels": "<Relationships/>",
+    }
+    relation = f'<Relationship Id="rId9" Type="x/{kind}" Target="{target}"/>'
+    node = files.open(package("docx", text, parts, relations=relation), "a.docx")
+    assert [part.is_removable for part in node.uninspected()] == [True]
+    copy = files.masked(node, find, removing=True)
+    assert not list(files.open(copy, "a.docx").uninspected())
+    after = parts_of(copy)
+    assert contents not in after.values()
+    assert b"kept" in after["word/document.xml"]
+    named = target.encode() in after["word/_rels/document.xml.rels"]
+    assert named == (name in after) == (kind != "macros")
+    assert ("word/_rels/vbaProject.bin.rels" in after) == (kind != "macros")
+    if "picture" in kind:
+        with Image.open(io.BytesIO(after[name])) as shown:
+            assert shown.size == (1, 1)

@@ -10,7 +10,7 @@ from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches
 
-from dlpctl.formats.files import Node
+from dlpctl.formats.files import Files, Node
 
 Mask = Callable[[bytes, str], bytes]
 Parts = Callable[[bytes], dict[str, bytes]]
@@ -94,3 +94,19 @@ def test_parts_without_a_value_stay_byte_for_byte(masked: Mask, parts_of: Parts)
         "ppt/theme/theme1.xml",
         "ppt/slideMasters/slideMaster1.xml",
     } <= same
+
+
+def test_fonts_of_the_theme_are_shown_by_neither_reader(
+    package: Callable[..., bytes], files: Files
+) -> None:
+    fonts = "<a:latin typeface='Georgia Bold'/><a:font script='Jpan' typeface='{}'/>"
+    theme = f"<a:theme xmlns:a='a'>{fonts}</a:theme>"
+    for value in ("Franklin Gothic", MAIL, SSN):
+        parts = {"ppt/theme/theme1.xml": theme.format(value)}
+        data = package("pptx", "<p:presentation xmlns:p='p'/>", parts)
+        shown = "\n".join(files.read_again("pptx", data))
+        views = "\n".join(view.text for view in files.open(data, "a.pptx").document.views)
+        assert "Georgia" not in shown + views
+        assert (value in shown, value in views) == (
+            (False, False) if value[0] == "F" else (True, True)
+        )

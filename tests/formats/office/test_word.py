@@ -270,7 +270,7 @@ def test_a_picture_that_nobody_read_is_said_so(
     node = read(
         package("docx", body(), {"word/media/image1.emf": b"\1\0\0\0" + bytes(200)}), "a.docx"
     )
-    assert [part.place for part in node.uninspected()] == ["word/media/image1.emf"]
+    assert [part.place for part in node.uninspected()] == ["image1.emf > content"]
 
 
 def test_columns_of_tables_are_labelled_by_their_headers(

@@ -10,6 +10,7 @@ import re
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
+from dlpctl.formats import ocr
 from dlpctl.formats.interface import Limits
 from dlpctl.formats.pdf import FORMAT
 
@@ -155,3 +156,63 @@ def test_an_inline_picture_is_painted_over(check, with_ocr):
     result = check(buffer.getvalue())
     assert result.values == {SSN}
     assert "4399" not in seen_words(result.masked)
+
+
+def letters_as_shapes(y: int) -> str:
+    """A line of 40 shapes as high as letters, each with a hole, as programs write outlines."""
+    return "".join(
+        f"{x} {y} m {x} {y + 9} {x + 6} {y + 9} {x + 6} {y} c h "
+        f"{x + 2} {y + 2} m {x + 3} {y + 4} {x + 4} {y + 2} y h f*\n"
+        for x in range(60, 460, 10)
+    )
+
+
+@pytest.mark.parametrize("way", ["on the page", "in a form", "turned"])
+def test_letters_as_shapes_go_with_their_box(way, handmade, check, monkeypatch):
+    import pikepdf
+    from pikepdf import Array, Dictionary, Name
+
+    def words(data: bytes, *, pages: int = 1, **_: bool) -> list[list[ocr.Word]]:
+        with Image.open(io.BytesIO(data)) as shown:
+            gray = shown.convert("L")
+            times = gray.width / 612
+            top = round((792 - 710) * times)
+            line = gray.crop((0, top, gray.width, round((792 - 698) * times)))
+            is_there = line.histogram()[0] > 500
+        box = round(60 * times), top, round(200 * times), round(12 * times)
+        return [[ocr.Word(SSN, "1", *box, 95.0)] if is_there else [] for _ in range(pages)]
+
+    monkeypatch.setattr("dlpctl.formats.ocr.program", lambda: "tesseract")
+    monkeypatch.setattr("dlpctl.formats.ocr.words", words)
+    made = handmade()
+    rules = "40 600 m 580 600 l S 40 695 540 30 re S\n"
+    shapes = letters_as_shapes(700) + letters_as_shapes(650)
+    if way == "in a form":
+        form = Dictionary(Type=Name.XObject, Subtype=Name.Form, BBox=Array([0, 0, 612, 792]))
+        made.page.Resources.XObject = Dictionary(Fm=made.pdf.make_stream(shapes.encode(), form))
+        shapes = "q 1 0 0 1 0 0 cm /Fm Do Q\n"
+    elif way == "turned":
+        shapes = f"q 0.5 0 0 0.5 0 0 cm 2 0 0 2 0 0 cm n {shapes} Q\n"
+    made.content(rules + shapes)
+    result = check(made.save())
+    assert result.values == {SSN}
+    with pikepdf.open(io.BytesIO(result.masked)) as pdf:
+        page = pdf.pages[0]
+        forms = [page.Resources.XObject.Fm] if way == "in a form" else []
+        operations = [
+            each for part in (page, *forms) for each in pikepdf.parse_content_stream(part)
+        ]
+    starts = [
+        tuple(map(round, map(float, each.operands)))
+        for each in operations
+        if str(each.operator) == "m"
+    ]
+    assert not [x for x, y in starts if y in (700, 702) and x <= 262]
+    assert len([x for x, y in starts if y in (700, 702)]) == 2 * 19
+    assert len([x for x, y in starts if y in (650, 652)]) == 2 * 40
+    assert (40, 600) in starts
+    assert [40, 695, 540, 30] in [
+        list(map(round, map(float, each.operands)))
+        for each in operations
+        if str(each.operator) == "re"
+    ]

@@ -1,0 +1,99 @@
+"""Kinds of pictures that are no more than pixels: how each is told, and whether it can be written.
+
+Such a file is inspected where its pixels, written again, are the same file. Where it holds anything
+else, a copy is written from its pixels.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from dlpctl.regex import lazy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from PIL.Image import Image
+
+EXACT = {"1", "L", "LA", "P", "RGB", "RGBA"}
+"""Modes in which a copy keeps every pixel."""
+BESIDE = "bytes beside the pixels"
+"""The reason for which a file that holds more than pixels is not inspected."""
+_QUOTED = lazy(rb'"([^"\n]*)"')
+_XPM_FRAME = lazy(rb"\s*static (?:const )?char ?\* ?\w{1,40}\[\] = \{[\s,]*\};?\s*")
+_XPM_COLOR = rb"(?s).{%d}(?:[ \t]+[cmg]4?[ \t]+(?:#[0-9A-Fa-f]{3,12}|[A-Za-z]{2,20}[0-9]{0,3}))+\s*"
+
+
+class PictureKind(NamedTuple):
+    """A kind by its name in Pillow, and by the start of its files."""
+
+    pillow: str
+    start: re.Pattern[bytes]
+    extensions: tuple[str, ...]
+    is_written: bool = True
+    is_named: bool = False
+    """True if other files have such a start too, so that the name has to tell them."""
+
+
+KINDS = (
+    PictureKind("ICO", lazy(rb"\x00\x00\x01\x00[\x01-\x40]\x00"), (".ico",), is_named=True),
+    PictureKind("PPM", lazy(rb"P[1-6][ \t\r\n]"), (".pbm", ".pgm", ".ppm", ".pnm")),
+    PictureKind("XBM", lazy(rb"\s*#define \w+_width \d"), (".xbm",)),
+    PictureKind("XPM", lazy(rb"\s*/\* XPM \*/"), (".xpm",), is_written=False),
+    PictureKind(
+        "PCX", lazy(rb"\x0a[\x00\x02\x03\x05]\x01[\x01\x02\x04\x08]"), (".pcx",), is_named=True
+    ),
+    PictureKind("SGI", lazy(rb"\x01\xda[\x00\x01][\x01\x02]"), (".sgi", ".rgb", ".rgba", ".bw")),
+    PictureKind("DDS", lazy(rb"DDS \x7c\x00\x00\x00"), (".dds",)),
+    PictureKind("ICNS", lazy(rb"icns"), (".icns",)),
+    PictureKind(
+        "JPEG2000",
+        lazy(rb"\xff\x4f\xff\x51|\x00\x00\x00\x0cjP  \r\n\x87\n"),
+        (".jp2", ".j2k", ".jpf", ".j2c", ".jpx"),
+    ),
+    PictureKind(
+        "TGA",
+        lazy(rb"(?s).[\x00\x01][\x01-\x03\x09-\x0b].{13}[\x08\x10\x18\x20]"),
+        (".tga",),
+        is_named=True,
+    ),
+)
+BY_PILLOW = {picture_kind.pillow: picture_kind for picture_kind in KINDS}
+
+
+def is_of_a_kind(head: bytes, name: str) -> bool:
+    """Return whether a file is a picture of no more than pixels."""
+    lowered = name.lower()
+    return any(
+        picture_kind.start.match(head)
+        and (not picture_kind.is_named or lowered.endswith(picture_kind.extensions))
+        for picture_kind in KINDS
+    )
+
+
+def is_plain_xpm(data: bytes, image: Image) -> bool:
+    """Return whether the source of an XPM has colors and pixels alone; Pillow writes none."""
+    quoted = _QUOTED.findall(data)
+    header = quoted[0].split() if quoted else []
+    if len(header) != 4 or not all(map(bytes.isdigit, header)):
+        return False
+    colors, letters = int(header[2]), int(header[3])
+    is_color = re.compile(_XPM_COLOR % min(letters, 9)).fullmatch
+    rows = quoted[1 + colors :]
+    return (
+        len(rows) == image.height
+        and all(map(is_color, quoted[1 : 1 + colors]))
+        and all(len(row) == image.width * letters for row in rows)
+        and _XPM_FRAME.fullmatch(_QUOTED.sub(b"", data).replace(b"/* XPM */", b"", 1)) is not None
+    )
+
+
+def icons_of(image: Image) -> Iterator[Image]:
+    """Return the pictures of an icon, the largest first."""
+    icon = image.ico  # type: ignore[attr-defined]
+    sizes: dict[tuple[int, int], Image] = {}
+    for index in range(len(icon.entry)):
+        frame = icon.frame(index)
+        sizes.setdefault(frame.size, frame)
+    yield from sorted(sizes.values(), key=lambda each: each.width, reverse=True)
