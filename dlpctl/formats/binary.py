@@ -35,6 +35,8 @@ _STRINGS = {
     "utf-16-le": lazy(rb"(?:[\t\x20-\x7e]\0){6,}"),
     "utf-16-be": lazy(rb"(?:\0[\t\x20-\x7e]){6,}"),
 }
+_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 # Prefixes of formats that are known and not read.
 _KINDS = {
     b"\x7fELF": "program or library (ELF)",
@@ -51,8 +53,7 @@ _KINDS = {
     b"PAR1": "Parquet file without the extra that reads it",
     b"MSCF": "cabinet file",
     b"\x78\x9f\x3e\x22": "TNEF attachment",
-    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "older Office or Outlook format"
-    " (save it as .docx, .xlsx, .pptx or .eml)",
+    _OLE: "older Office or Outlook format (save it as .docx, .xlsx, .pptx or .eml)",
     b"ORC": "ORC file without the extra that reads it",
     b"ARROW1": "Arrow file without the extra that reads it",
     b"FEA1": "older Feather file (save it as Arrow)",
@@ -168,6 +169,8 @@ def _content_type(data: bytes) -> str:
     for at, mark, content in _MARKS:
         if data.startswith(mark, at):
             return content
+    if data.startswith(_OLE) and _ENCRYPTED in data:
+        return "encrypted Office file (save it without a password)"
     for magic, content in _KINDS.items():
         if data.startswith(magic):
             return content

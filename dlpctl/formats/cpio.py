@@ -16,7 +16,7 @@ _BLOCK = 512
 
 
 class _Member(NamedTuple):
-    kind: bytes
+    magic: bytes
     header: bytes
     name: bytes
     data: bytes
@@ -74,11 +74,11 @@ def _members(data: bytes) -> Iterator[tuple[_Member, int]]:
     at, name = 0, b""
     try:
         while name != _END:
-            kind = data[at : at + len(_NEW)]
-            if kind == _OLD:
+            magic = data[at : at + len(_NEW)]
+            if magic == _OLD:
                 size, name_size = int(data[at + 65 : at + 76], 8), int(data[at + 59 : at + 65], 8)
                 start, align = at + _OLD_SIZE, 1
-            elif kind in (_NEW, _CHECKED):
+            elif magic in (_NEW, _CHECKED):
                 size, name_size = (
                     int(data[at + 54 : at + 62], 16),
                     int(data[at + 94 : at + 102], 16),
@@ -92,18 +92,18 @@ def _members(data: bytes) -> Iterator[tuple[_Member, int]]:
             if body + size > len(data) or name_size < 1:
                 raise FormatError("the cpio archive is cut off")
             after = min(body + size + -(body + size) % align, len(data))
-            yield _Member(kind, data[at:start], name, data[body : body + size]), after
+            yield _Member(magic, data[at:start], name, data[body : body + size]), after
             at = after
     except ValueError as error:
         raise FormatError("the cpio archive is damaged") from error
 
 
 def _written(member: _Member) -> bytes:
-    kind, header, name, contents = member
-    if kind == _OLD:
+    magic, header, name, contents = member
+    if magic == _OLD:
         header = header[:59] + b"%06o%011o" % (len(name) + 1, len(contents))
         return header + name + b"\0" + contents
-    checksum = sum(contents) & 0xFFFFFFFF if kind == _CHECKED else 0
+    checksum = sum(contents) & 0xFFFFFFFF if magic == _CHECKED else 0
     header = header[:54] + b"%08X" % len(contents) + header[62:94]
     header += b"%08X%08X" % (len(name) + 1, checksum)
     start = header + name + b"\0"

@@ -24,6 +24,7 @@ CELLS_APART = "\n\n"
 """Between the cells of a column in its view."""
 BINARY = "binary"
 """The format of files that no other format reads."""
+SIGNED = "The file is signed; a masked copy loses the signature."
 LIKE_LETTERS = "shapes that may be letters"
 """The reason for which a drawing of many shapes is not inspected."""
 _PAGE = lazy(r"(?:^| )page \d+$")

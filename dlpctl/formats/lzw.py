@@ -112,7 +112,7 @@ def pack(data: bytes) -> bytes:
         if following < 1 << _MOST_BITS:
             table[longer] = following
             following += 1
-            # The reader's table is one entry behind.
+            # The table of the reader lacks the last entry.
             if following > 1 << bits and bits < _MOST_BITS:
                 if group:
                     flush()

@@ -15,6 +15,7 @@ from xml.parsers import expat
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.encoding import Decoded, Edit, spliced
 from dlpctl.formats.interface import Limits, Piece, Segment, View, too_deep
+from dlpctl.formats.needles import CELL_END
 from dlpctl.formats.source import Readable, Resolved, TextFormat, Token, blanked, outermost
 from dlpctl.regex import lazy
 
@@ -106,6 +107,9 @@ _RUNS = frozenset(
     ]
 )
 """Elements of XML that cut a text into parts of one style each."""
+_APART = "\n\n\n"
+"""Between texts that do not go on in each other: a number has at most two gaps in a row."""
+_CELLS = frozenset(("td", "th", "entry"))
 _GAPS = {"br": "\n", "lb": "\n", "line-break": "\n", "s": " ", "tab": " "}
 """Elements that show a line end or a space."""
 _XML_ENTITIES = {"amp", "lt", "gt", "quot", "apos"}
@@ -171,7 +175,7 @@ class Markup(TextFormat):
                     else Piece(0, readable.offset_of(item[0]), readable.offset_of(item[1]))
                     for item in group
                 )
-                parts.append("\n\n")
+                parts.append(_APART)
         if parts:
             yield View("across tags", parts, segments)
 
@@ -291,14 +295,31 @@ class Html(Markup):
 
 
 def _leaves(root: etree._Element) -> Iterator[str]:
+    has_cells = False
     for element in root.iter():
-        yield " ".join((element.text or "", element.tail or "", _attributes_of(element)))
-    yield "".join(map(str, root.itertext(with_tail=True)))
+        has_cells = has_cells or element.tag in _CELLS
+        texts = " ".join((element.text or "", element.tail or ""))
+        yield CELL_END.join((texts, _attributes_of(element)))
+        if element.tag in _CELLS:
+            yield CELL_END
+    yield "".join(_texts(root) if has_cells else map(str, root.itertext(with_tail=True)))
+
+
+def _texts(root: etree._Element) -> Iterator[str]:
+    """Yield all texts, with the cells of tables apart."""
+    from lxml import etree
+
+    for event, element in etree.iterwalk(root, events=("start", "end")):
+        if event == "start":
+            yield element.text or ""
+        else:
+            yield CELL_END if element.tag in _CELLS else ""
+            yield element.tail or ""
 
 
 def _attributes_of(element: etree._Element) -> str:
     if len(element.attrib) < _MANY_ATTRIBUTES:
-        return " ".join(map(str, element.attrib.values()))
+        return CELL_END.join(map(str, element.attrib.values()))
     from lxml import etree
 
     # lxml looks each value up by its name, among all names.

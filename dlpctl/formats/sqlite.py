@@ -48,6 +48,7 @@ class Sqlite(BinaryFormat):
     name = "sqlite"
     extensions = (".sqlite", ".sqlite3", ".db", ".db3", ".gpkg", ".mbtiles")
     magic = (b"SQLite format 3\0",)
+    is_table = True
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
         document = Document(self.name, [], [])

@@ -9,6 +9,7 @@ import json
 import sqlite3
 import zipfile
 from contextlib import closing
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -115,6 +116,87 @@ def parquet(*cells: str) -> bytes:
     output = io.BytesIO()
     pyarrow.parquet.write_table(pa.table({"a": cells}), output)
     return output.getvalue()
+
+
+def rows_of(row: str, cell: str, *cells: Sequence[str]) -> str:
+    return "".join(row.format("".join(cell.format(each) for each in line)) for line in cells)
+
+
+def word(*cells: Sequence[str]) -> bytes:
+    import docx
+
+    document, output = docx.Document(), io.BytesIO()
+    table = document.add_table(0, len(cells[0]))
+    for line in cells:
+        for cell, text in zip(table.add_row().cells, line, strict=True):
+            cell.text = text
+    document.save(output)
+    return output.getvalue()
+
+
+def slides(*cells: Sequence[str]) -> bytes:
+    import pptx
+
+    show, output = pptx.Presentation(), io.BytesIO()
+    shapes = show.slides.add_slide(show.slide_layouts[6]).shapes
+    table = shapes.add_table(len(cells), len(cells[0]), 0, 0, 999, 999).table
+    for row, line in enumerate(cells):
+        for column, text in enumerate(line):
+            table.cell(row, column).text = text
+    show.save(output)
+    return output.getvalue()
+
+
+def open_document(kind: str, *cells: Sequence[str]) -> bytes:
+    spaces = "".join(f" xmlns:{each}='urn:oasis:{each}'" for each in ("office", "text", "table"))
+    table = rows_of(
+        "<table:table-row>{}</table:table-row>",
+        "<table:table-cell><text:p>{}</text:p></table:table-cell>",
+        *cells,
+    )
+    content = f"<office:document-content{spaces}><table:table>{table}</table:table></office:document-content>"
+    output = io.BytesIO()
+    with zipfile.ZipFile(output, "w") as archive:
+        archive.writestr("mimetype", f"application/vnd.oasis.opendocument.{kind}")
+        archive.writestr("content.xml", content)
+    return output.getvalue()
+
+
+def page(*cells: Sequence[str]) -> bytes:
+    table = rows_of("<tr>{}</tr>", "<td><b>{}</b></td>", *cells)
+    return f"<!DOCTYPE html><html><table>{table}</table></html>".encode()
+
+
+def database(*cells: Sequence[str]) -> bytes:
+    with closing(sqlite3.connect(":memory:")) as made:
+        made.execute(f"CREATE TABLE t ({', '.join(f'c{n}, gap{n}' for n in range(len(cells[0])))})")
+        for line in cells:
+            values = [value for cell in line for value in (cell, "x")]
+            made.execute(f"INSERT INTO t VALUES ({', '.join('?' * len(values))})", values)
+        made.commit()
+        return made.serialize()
+
+
+TABLES: dict[str, Callable[..., bytes]] = {
+    "a.docx": word,
+    "a.pptx": slides,
+    "a.ods": partial(open_document, "spreadsheet"),
+    "a.odt": partial(open_document, "text"),
+    "a.html": page,
+    "a.sqlite": database,
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_the_digits_of_cells_of_a_table_are_no_number(name: str) -> None:
+    for cells in ([["40948", "40949"]], [["40948"], ["40949"]], [["a", "40948"], ["40949", "b"]]):
+        assert verify(TABLES[name](*cells), name, ["(409) 484-0949"], nothing).clean
+
+
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("cell", ["no. 40948 40949", "no. 409-4840949", "4094840949"])
+def test_the_digits_of_one_cell_of_a_table_are_a_number(name: str, cell: str) -> None:
+    assert not verify(TABLES[name](["x", cell]), name, ["(409) 484-0949"], nothing).clean
 
 
 @pytest.mark.parametrize(

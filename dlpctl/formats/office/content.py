@@ -33,7 +33,7 @@ _VALUED = words("elements whose val is a word")
 # Numbers, names of fonts and of types, geometry, and ids that no person wrote.
 _STRUCTURE = words("attributes of the structure")
 # Their names read like names of people: Cambria Math.
-_FONTS = words("elements that name fonts")
+_FONTS = words("elements that name fonts and themes")
 _FONT_ATTRIBUTES = words("attributes that name fonts")
 # Names of styles are those of programs: a person is named by a text.
 _STYLES = words("elements that define styles")

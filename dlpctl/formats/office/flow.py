@@ -14,6 +14,7 @@ from enum import Enum, auto
 
 from dlpctl.formats.encoding import character
 from dlpctl.formats.interface import Limits, too_deep
+from dlpctl.formats.needles import CELL_END
 from dlpctl.formats.office.content import (
     STRUCTURAL_TEXTS,
     is_content,
@@ -295,7 +296,7 @@ def joined(groups: list[Group], *, labelled: bool) -> Reading:
             tracked = tracked or change > 0
         tracked = tracked or group.mark > 0
         spans.append(items)
-        builder.apart("\n")
+        builder.apart("\n" if group.cell is None else f"{CELL_END}\n")
     reading = builder.done()
     reading.plans.append(ViewPlan("text", [(0, len(reading.text))]))
     if tracked:

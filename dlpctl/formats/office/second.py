@@ -35,6 +35,7 @@ _SIZE = 8
 """So many digits has the width of a slide."""
 _PARAGRAPHS = {"p", "si", "is", "h", "comment", "text"}
 _HIDDEN = {"del", "moveFrom"}
+_CELLS = {"tc", "table-cell", "covered-table-cell"}
 
 
 def texts(data: bytes, limits: Limits) -> list[str]:
@@ -77,15 +78,36 @@ def _part(data: bytes) -> Iterator[str]:
         return
     root = builder.close()
     yield from remarks
-    yield "".join(root.itertext())
+    yield "".join(_texts(root))
     # Most paragraphs read the same in all ways.
-    yield from dict.fromkeys(_of_elements(root))
+    seen: set[str] = set()
+    for text in _of_elements(root):
+        if text == CELL_END or text not in seen:
+            seen.add(text)
+            yield text
+
+
+def _texts(root: ElementTree.Element) -> Iterator[str]:
+    """Yield the texts of an element and all within it, cells of tables apart."""
+    pending: list[ElementTree.Element | str] = [root]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, str):
+            yield item
+            continue
+        yield item.text or ""
+        if _local(item.tag) in _CELLS:
+            pending.append(CELL_END)
+        for child in reversed(item):
+            pending += (child.tail or "", child)
 
 
 def _of_elements(root: ElementTree.Element) -> Iterator[str]:
     parents = {id(child): _local(element.tag) for element in root.iter() for child in element}
     for element in root.iter():
-        yield from _of_attributes(element, parents.get(id(element), ""))
+        if _local(element.tag) in _CELLS:
+            yield CELL_END
+        yield from map(CELL_END.__add__, _of_attributes(element, parents.get(id(element), "")))
         yield " ".join(filter(None, (element.text, element.tail)))
         if _local(element.tag) in _PARAGRAPHS:
             yield "".join(element.itertext())

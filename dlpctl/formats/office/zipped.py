@@ -14,7 +14,16 @@ from typing import Generic, Protocol, TypeVar
 
 from dlpctl.errors import CannotMaskError
 from dlpctl.formats.encoding import Edit as TextEdit
-from dlpctl.formats.interface import Child, Children, Document, Edits, Limits, Segment, Uninspected
+from dlpctl.formats.interface import (
+    SIGNED,
+    Child,
+    Children,
+    Document,
+    Edits,
+    Limits,
+    Segment,
+    Uninspected,
+)
 from dlpctl.formats.office import second
 from dlpctl.formats.office.package import Package, opened, rewritten
 from dlpctl.formats.office.reading import (
@@ -134,6 +143,8 @@ class ZippedDocument(ABC, Generic[P]):
 
     def _add_children(self, document: Document, package: Package, plan: P) -> None:
         dropped = plan.dropped()
+        if any("signature" in part.lower() for part in dropped):
+            document.notes.append(SIGNED)
         for part, contents in package.parts.items():
             if plan.is_xml(part) or part in dropped or self.is_unread(part):
                 continue

@@ -6,7 +6,7 @@ from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING
 
-from dlpctl.formats.interface import Child, Limits, Piece, Segment, Uninspected, View
+from dlpctl.formats.interface import SIGNED, Child, Limits, Piece, Segment, Uninspected, View
 from dlpctl.formats.ocrpasses import UNREAD
 from dlpctl.formats.ocrviews import add_unread, add_words
 from dlpctl.formats.pdf import canvas as canvases
@@ -97,7 +97,7 @@ class Extraction:
                 self._read_aside(pdf, aside)
         self._earlier_revisions()
         if document.signed:
-            document.notes.append("The file is signed; a masked copy loses the signature.")
+            document.notes.append(SIGNED)
         document.views = (
             views.build(self._pages, self._others, document.segments) + self._content_views
         )

@@ -178,3 +178,24 @@ def test_a_part_that_cannot_be_read_goes_from_the_copy(
     if "picture" in kind:
         with Image.open(io.BytesIO(after[name])) as shown:
             assert shown.size == (1, 1)
+
+
+SIGNATURES = {"docx": "_xmlsignatures/sig1.xml", "odt": "META-INF/documentsignatures.xml"}
+
+
+@pytest.mark.parametrize("kind", SIGNATURES)
+def test_a_signed_file_is_said_to_lose_its_signature(
+    kind: str, package: Package, files: Files, find: Callable[[Document], Iterable[ViewEdit]]
+) -> None:
+    made = package("docx", DOCUMENT)
+    if kind == "odt":
+        output = io.BytesIO()
+        with zipfile.ZipFile(output, "w") as archive:
+            archive.writestr("mimetype", "application/vnd.oasis.opendocument.text")
+            archive.writestr("content.xml", f"<a xmlns:text='t'><text:p>{SSN}</text:p></a>")
+        made = output.getvalue()
+    assert not files.open(made, f"a.{kind}").document.notes
+    node = files.open(with_entry(made, SIGNATURES[kind], "<Signature/>"), f"a.{kind}")
+    assert ["signature" in remark for remark in node.document.notes] == [True]
+    with zipfile.ZipFile(io.BytesIO(files.masked(node, find))) as copy:
+        assert SIGNATURES[kind] not in copy.namelist()

@@ -100,7 +100,7 @@ def test_fonts_of_the_theme_are_shown_by_neither_reader(
     package: Callable[..., bytes], files: Files
 ) -> None:
     fonts = "<a:latin typeface='Georgia Bold'/><a:font script='Jpan' typeface='{}'/>"
-    theme = f"<a:theme xmlns:a='a'>{fonts}</a:theme>"
+    theme = f"<a:theme xmlns:a='a' name='Georgia Theme'>{fonts}</a:theme>"
     for value in ("Franklin Gothic", MAIL, SSN):
         parts = {"ppt/theme/theme1.xml": theme.format(value)}
         data = package("pptx", "<p:presentation xmlns:p='p'/>", parts)
