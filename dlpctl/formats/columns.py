@@ -38,7 +38,7 @@ class _Column(NamedTuple):
     """The anchor of a segment: the values at one path of a column, and the start of each."""
 
     path: str
-    place: str
+    location: str
     unit: str
     starts: array[int]
 
@@ -49,7 +49,7 @@ class _Column(NamedTuple):
         return text[first : len(text) if is_last else self.starts[number + 1] - len(CELLS_APART)]
 
     def locator(self) -> Units:
-        return Units(self.place, self.unit, self.starts)
+        return Units(self.location, self.unit, self.starts)
 
     def place_at(self, offset: int) -> str:
         return self.locator().place_at(offset)
@@ -91,7 +91,7 @@ class _Extraction:
         self, path: str, header: str, texts: Sequence[str], indices: Any
     ) -> Mapping[int, str]:
         known = self.paths.setdefault(path, _Texts(header))
-        if _place(path) == path:  # rows of groups in which all of its values are null
+        if _location(path) == path:  # rows of groups in which all of its values are null
             known.pad(self._rows)
         self._allowance.expanded(sum(map(len, texts)) + len(indices))
         known.add(texts, indices)
@@ -164,14 +164,14 @@ class ColumnFile(BinaryFormat):
             names.add(f"metadata {key!r}", value.decode("utf-8", "replace"), "metadata")
         document = names.document(self.name, [])
         for path, texts in extraction.paths.items():
-            place = _place(path)
-            column = _Column(path, place, "row" if place == path else "value", texts.starts)
+            location = _location(path)
+            column = _Column(path, location, "row" if location == path else "value", texts.starts)
             text = CELLS_APART.join(texts.parts)
-            document.segments.append(Segment(text, place, column, texts.header))
+            document.segments.append(Segment(text, location, column, texts.header))
             full = Piece(len(document.segments) - 1, 0, len(text))
-            document.views.append(View(place, [full], document.segments, texts.header))
+            document.views.append(View(location, [full], document.segments, texts.header))
         document.uninspected += [
-            Uninspected(_place(path), reason) for path, reason in extraction.missing.items()
+            Uninspected(_location(path), reason) for path, reason in extraction.missing.items()
         ]
         return document
 
@@ -252,7 +252,7 @@ def _in_one(column: Any) -> Any:
     return combined
 
 
-def _place(path: str) -> str:
+def _location(path: str) -> str:
     """Return the column of a path; names of fields may hold values."""
     return path.partition(".")[0].partition("[")[0]
 
