@@ -55,5 +55,10 @@ def __getattr__(name: str) -> Any:
     return value
 
 
+def module_of(name: str) -> str:
+    """Return the module that defines a public name."""
+    return _MODULES.get(name, __name__)
+
+
 def __dir__() -> list[str]:
     return sorted(__all__)

@@ -40,7 +40,7 @@ class DlpctlError(Exception):
         """`problems` are the mistakes of a file, one line each; the message joins them."""
         super().__init__(message)
         self.message = message
-        self.problems = tuple(problems)
+        self.problems: tuple[str, ...] = tuple(problems)
 
 
 class UsageError(DlpctlError):

@@ -27,6 +27,7 @@ class Report(NamedTuple):
     findings: Sequence[Finding]
 
     def to_dict(self, *, findings: bool = False) -> dict[str, Any]:
+        """Return the JSON of the command line, also with the positions of the findings."""
         answer: dict[str, Any] = {
             "preflight_id": self.preflight_id,
             "decision": self.decision.value,

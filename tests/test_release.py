@@ -21,6 +21,7 @@ from dlpctl.version import __version__
 
 ROOT = Path(__file__).parents[1]
 RELEASE = ROOT / ".github" / "release"
+BIN = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 PROGRAM = describe()
 REPOSITORY = {"GITHUB_SERVER_URL": "https://git.example", "GITHUB_REPOSITORY": "acme/dlpctl"}
 
@@ -157,14 +158,55 @@ def workflow() -> dict[str, Any]:
 
 def test_all_that_is_published_was_tested_and_attested() -> None:
     jobs = workflow()
-    assert (jobs["test"]["needs"], jobs["image"]["needs"]) == ("build", "test")
-    assert set(jobs["release"]["needs"]) == {"build", "image"}
-    for name in ("build", "image"):
+    assert [jobs[name]["needs"] for name in ("test", "image", "index")] == [
+        "build",
+        "test",
+        "image",
+    ]
+    assert set(jobs["release"]["needs"]) == {"build", "index"}
+    for name in ("build", "index"):
         steps = jobs[name]["steps"]
         assert any("attest-build-provenance" in step.get("uses", "") for step in steps)
         assert jobs[name]["permissions"]["attestations"] == "write"
-    pushed = next(step for step in jobs["image"]["steps"] if step.get("id") == "push")
-    assert pushed["with"]["platforms"] == "linux/amd64,linux/arm64"
+    pushed = {each["architecture"] for each in jobs["image"]["strategy"]["matrix"]["include"]}
+    joined = next(step for step in jobs["index"]["steps"] if step.get("id") == "push")["run"]
+    assert pushed == set(re.findall(r"\$image-(\w+)", joined)) == {"amd64", "arm64"}
+
+
+@pytest.fixture
+def pipelines(tmp_path: Path) -> list[Path]:
+    """The files of GitHub: those of this repository, and the one that is made for others."""
+    made = tmp_path / ".github/workflows/dlpctl.yml"
+    made.parent.mkdir(parents=True)
+    source = f"git+https://git.example/acme/dlpctl@{'0123456789' * 4}"
+    command = [sys.executable, "-m", "dlpctl", "hook", "show", "github", "--install-from", source]
+    made.write_bytes(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    own = ROOT / ".github"
+    return [*own.glob("workflows/*.yml"), *own.glob("actions/*/action.yml"), made]
+
+
+def test_each_action_of_others_is_a_commit_of_a_version_that_is_named(
+    pipelines: list[Path],
+) -> None:
+    commits: dict[str, set[str]] = {}
+    for file in pipelines:
+        for action, rest in re.findall(r"uses: ([^@\s]+)(.*)", file.read_text("utf-8")):
+            assert re.fullmatch(r"@[0-9a-f]{40} # v\d+\.\d+\.\d+", rest), (file.name, action)
+            commits.setdefault(action, set()).add(rest)
+    assert len(commits) == 6
+    assert [action for action, named in commits.items() if len(named) > 1] == []
+
+
+@pytest.mark.skipif(not shutil.which("zizmor", path=BIN), reason="needs zizmor")
+def test_zizmor_finds_nothing_in_the_pipelines(pipelines: list[Path]) -> None:
+    done = subprocess.run(
+        [shutil.which("zizmor", path=BIN) or "", "--offline", "--no-progress", *pipelines],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout
 
 
 def test_scripts_of_the_workflow_are_shell_and_name_files_that_exist() -> None:
@@ -172,7 +214,7 @@ def test_scripts_of_the_workflow_are_shell_and_name_files_that_exist() -> None:
         for step in job["steps"]:
             script = re.sub(r"\$\{\{.*?\}\}", "x", step.get("run", ""))
             subprocess.run(["bash", "-n", "-c", script], check=True, timeout=300)
-            named = re.findall(r"\.github/[\w./]+", script + step.get("with", {}).get("file", ""))
+            named = re.findall(r"\.github/[\w./]+", script)
             assert [name for name in named if not (ROOT / name).exists()] == []
 
 

@@ -11,11 +11,12 @@ from collections.abc import Callable
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
-from dlpctl_daemon.context import HEADERS_ONLY, KEY, RequestContext
+from dlpctl_daemon.context import HEADERS_ONLY, IDENTIFIED, KEY, RequestContext
 from dlpctl_daemon.tasks import Refusal, Task
 
 if TYPE_CHECKING:
     from dlpctl_daemon.channel import Channel
+    from dlpctl_daemon.lanes import Share
     from dlpctl_daemon.parsing import Request
 
 _LEAST = 1 << 20
@@ -64,6 +65,7 @@ class Admission:
         self._request = request
         self._budget = budget
         self._on_loop = on_loop
+        self.identified: Callable[[Share], None] | None = None
 
     def start(self) -> None:
         """Let the application decide by the headers."""
@@ -77,7 +79,7 @@ class Admission:
 
     def _decide(self) -> None:
         environ: dict[str, Any] = Task(self.channel, self._request).get_environment()
-        environ |= {"wsgi.input": io.BytesIO(), HEADERS_ONLY: True}
+        environ |= {"wsgi.input": io.BytesIO(), HEADERS_ONLY: True, IDENTIFIED: self.identified}
         heads: list[tuple[str, list[tuple[str, str]]]] = []
         answer = self.channel.server.application(
             environ, lambda status, headers, _=None: heads.append((status, headers))

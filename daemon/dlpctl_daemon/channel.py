@@ -15,7 +15,10 @@ from dlpctl_daemon.parsing import Request
 from dlpctl_daemon.tasks import ErrorTask, Refusal, Task
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from dlpctl_daemon.context import RequestContext
+    from dlpctl_daemon.lanes import Share
 
 _SMALL = 1 << 16
 _LINGERING_BYTES = 1 << 18
@@ -44,6 +47,8 @@ class Channel(HTTPChannel):
         self.queued: tuple[str, float] = ("", 0.0)
         """The lane of the current request, and the seconds that it has waited there."""
         self._queued_at = 0.0
+        self.identified: Callable[[Share], None] | None = None
+        """Told whose credential the current request sent, where that was not known."""
         self._started: Task | None = None
         self._is_working = False
         self._lingering: int | None = None
@@ -60,6 +65,7 @@ class Channel(HTTPChannel):
     def queue(self, lane: str) -> None:
         """Record that the first request waits in a lane from now on."""
         self.queued = (lane, 0.0)
+        self.identified = None
         self._queued_at = time.perf_counter()
 
     def start(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -13,11 +13,14 @@ from flask import request
 if TYPE_CHECKING:
     from dlpctl.control.rates import Allowance
     from dlpctl.control.writer import Ticket
+    from dlpctl_daemon.lanes import Share
 
 KEY = "dlpctl.request"
 """The key of a request's context in the environ."""
 QUEUED = "dlpctl.queued"
 """The key of the lane and the seconds that a request has waited, in the environ."""
+IDENTIFIED = "dlpctl.identified"
+"""The key of what is told whose credential it is, where that was not known before."""
 HEADERS_ONLY = "dlpctl.headers_only"
 """The key that marks a request of which only the headers have been read, to admit its body or not.
 """
@@ -36,6 +39,7 @@ class RequestContext:
         "client",
         "content",
         "decision",
+        "identified",
         "is_admitted",
         "objects",
         "queued",
@@ -57,6 +61,8 @@ class RequestContext:
         """The challenge that names the credential which the endpoint needs."""
         self.caller: str | None = None
         """The id of the policy or token whose key was sent."""
+        self.identified: Callable[[Share], None] | None = None
+        """Told whose credential was sent, where that was not known before."""
         self.objects: dict[str, str] = {}
         """The ids of the requested and created objects. Only known ids: anything else may be a
         value.
@@ -73,6 +79,13 @@ class RequestContext:
         """The largest number of bytes of the body."""
         self.is_admitted = False
         """The application accepts the request by its headers, so that its body may be read."""
+
+    def identify(self, share: Share) -> str:
+        """Record and return the caller; from now on its organization waits for the request."""
+        self.caller = share.key
+        if self.identified is not None:
+            self.identified(share)
+        return share.key
 
     def add_path_ids(self, path: Mapping[str, str]) -> None:
         """Add the ids among the parameters of a path."""

@@ -7,9 +7,10 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from http import HTTPStatus
 
-from dlpctl_daemon.lanes import Connection, FairQueue, LaneRules, Share
+from dlpctl_daemon.lanes import Connection, FairQueue, LaneRules, QueueEntry, Share
 
 _END_SECONDS = 5.0
 _PAUSE_SECONDS = 0.001
@@ -66,7 +67,10 @@ class Crew:
                     if self._is_ending:
                         return
                     self._changed.wait()
-                org, connection = self._queue.pop()
+                taken = self._queue.pop()
+                connection = taken.item
+            if not taken.share.is_known:
+                connection.identified = partial(self._move, taken)
             self._pause()
             try:
                 connection.start()
@@ -74,9 +78,15 @@ class Crew:
             except BaseException as problem:
                 self._failed(problem)
             with self._changed:
-                self._queue.done(org)
+                self._queue.done(taken)
                 if self._queue.is_ready:
                     self._changed.notify()
+
+    def _move(self, taken: QueueEntry[Connection], share: Share) -> None:
+        with self._changed:
+            self._queue.move(taken, share)
+            if self._queue.is_ready:
+                self._changed.notify()
 
     def _pause(self) -> None:
         """Let others finish first: two threads that compute at once take twice the time each."""

@@ -26,6 +26,7 @@ from dlpctl_daemon.bodies import (
 )
 from dlpctl_daemon.callers import bearer_of
 from dlpctl_daemon.context import HEADERS_ONLY, RequestContext, request_context
+from dlpctl_daemon.lanes import Share
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
@@ -100,7 +101,7 @@ def answerer(operation: Operation, service: Service) -> Answerer:
     check_body, limit = _body_rules(operation, service.options)
     credential = operation.credential
     is_open = operation.body is not None and operation.body.is_open
-    read = read_texts if credential is Credential.POLICY_KEY and not is_open else read_json
+    read = read_texts if credential.is_policy_key and not is_open else read_json
 
     def answer(environ: WSGIEnvironment, context: RequestContext, **path: str) -> object:
         context.route, context.challenge = operation.path, credential.challenge
@@ -147,7 +148,7 @@ def _body_rules(
     if operation.form:
         return check_form, options.file_body
     if operation.body:
-        is_text = operation.credential is Credential.POLICY_KEY
+        is_text = operation.credential.is_policy_key
         return check_json, options.text_body if is_text else options.json_body
     return refuse_larger, _UNREAD_BODY
 
@@ -185,27 +186,32 @@ def as_json(answer: object) -> bytes:
 
 
 _encode = json.JSONEncoder(separators=(",", ":")).encode
+_AUTHORIZATION = "HTTP_AUTHORIZATION"
 _NOBODY = Access(Role.AUDITOR, "")
 
 
 def _let_in(
     environ: WSGIEnvironment, context: RequestContext, credential: Credential, service: Service
 ) -> tuple[Access, str | None]:
-    if credential is Credential.POLICY_KEY:
+    if credential.is_policy_key:
         key = environ.get("HTTP_X_SERVICE_API_KEY")
-        context.caller = service.callers.policy_id(key)
+        if credential is Credential.GUARDRAIL_KEY:
+            key = key or environ.get("HTTP_X_API_KEY") or bearer_of(environ.get(_AUTHORIZATION))
+        caller = context.identify(service.callers.of_key(key))
         if context.allowance is None:  # else the request was admitted by its headers
-            context.allowance = service.limiter.take(context.caller)
+            context.allowance = service.limiter.take(caller)
         return _NOBODY, key
     if credential is Credential.LICENSE_KEY:
-        key = bearer_of(environ.get("HTTP_AUTHORIZATION"))
-        context.caller = service.control.licenses.identify(key)
-        context.allowance = service.limiter.take(context.caller)
+        key = bearer_of(environ.get(_AUTHORIZATION))
+        license_id, org_id = service.control.licenses.owner(key)
+        share = service.callers.remember(key, Share(org_id, license_id))
+        context.allowance = service.limiter.take(context.identify(share))
         return _NOBODY, key
     if credential is Credential.ADMIN_TOKEN:
-        token = bearer_of(environ.get("HTTP_AUTHORIZATION"))
+        token = bearer_of(environ.get(_AUTHORIZATION))
         access = service.control.tokens.authenticate(token)
-        context.caller = access.token_id
-        service.callers.remember(token, access)
+        # A token for all organizations has turns of its own.
+        share = Share(access.org_id or access.token_id, access.token_id)
+        context.identify(service.callers.remember(token, share))
         return access, None
     return _NOBODY, None

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dlpctl.errors import DlpctlError
-from dlpctl_daemon.context import HEADERS_ONLY, KEY, QUEUED, RequestContext
+from dlpctl_daemon.context import HEADERS_ONLY, IDENTIFIED, KEY, QUEUED, RequestContext
 from dlpctl_daemon.cors import Cors
 from dlpctl_daemon.endpoints import as_json, fail
 from dlpctl_daemon.hosts import Hosts
@@ -173,4 +173,5 @@ def _context_of(environ: WSGIEnvironment) -> RequestContext:
     else:
         context.began = time.perf_counter()
     context.queued = environ.get(QUEUED)
+    context.identified = environ.get(IDENTIFIED)
     return context

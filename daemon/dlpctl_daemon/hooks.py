@@ -38,7 +38,7 @@ def blueprint(answer: Callable[[bytes], bytes], service: Service) -> Blueprint:
         context.route = HOOK_PATH
         if not is_loopback(environ.get("REMOTE_ADDR", "")):
             raise UsageError("events of agents are answered on this machine only")
-        context.caller = service.callers.policy_id(environ.get("HTTP_X_SERVICE_API_KEY"))
+        context.identify(service.callers.of_key(environ.get("HTTP_X_SERVICE_API_KEY")))
         check_json(environ, service.options.file_body)
         if HEADERS_ONLY in environ:
             context.is_admitted, context.body_limit = True, service.options.file_body

@@ -8,7 +8,7 @@ import time
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterator
 from http import HTTPStatus
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from dlpctl.agents.installing import HOOK_PATH
 
@@ -36,6 +36,8 @@ class Share(NamedTuple):
 
     org: str
     key: str
+    is_known: bool = True
+    """False while the organization of the key is not known, and an address stands in for it."""
 
 
 ANYONE = Share("", "")
@@ -57,6 +59,9 @@ class LaneRules(NamedTuple):
 
 class Connection(Protocol):
     """A connection with a request."""
+
+    identified: Callable[[Share], None] | None
+    """Called with the share of a request of which it was not known before."""
 
     def start(self) -> None:
         """Do all that does not wait for the disk."""
@@ -111,10 +116,15 @@ def lane_of(method: str, path: str, length: int) -> str:
 _Item = TypeVar("_Item")
 
 
-class _Waiting(NamedTuple, Generic[_Item]):
-    share: Share
-    item: _Item
-    since: float
+class QueueEntry(Generic[_Item]):
+    """An item in a queue, and after that among those that are answered."""
+
+    __slots__ = ("item", "share", "since")
+
+    def __init__(self, item: _Item, share: Share, since: float) -> None:
+        self.item = item
+        self.share = share
+        self.since = since
 
 
 class FairQueue(Generic[_Item]):
@@ -123,7 +133,7 @@ class FairQueue(Generic[_Item]):
     def __init__(self, rules: LaneRules, clock: Callable[[], float] = time.monotonic) -> None:
         self._rules = rules
         self._clock = clock
-        self._waiting: dict[str, deque[_Waiting[_Item]]] = {}
+        self._waiting: dict[str, deque[QueueEntry[_Item]]] = {}
         self._turns: OrderedDict[str, None] = OrderedDict()
         """The organizations whose next request may start."""
         self._running: Counter[str] = Counter()
@@ -141,7 +151,7 @@ class FairQueue(Generic[_Item]):
 
     def refusal(self, share: Share) -> HTTPStatus | None:
         """Return the status to refuse a request with if too many wait already."""
-        rules, (org, key) = self._rules, share
+        rules, (org, key, _) = self._rules, share
         if self._size >= rules.waiting:
             return HTTPStatus.SERVICE_UNAVAILABLE
         queue = self._waiting.get(org)
@@ -152,18 +162,11 @@ class FairQueue(Generic[_Item]):
         return HTTPStatus.TOO_MANY_REQUESTS
 
     def add(self, share: Share, item: _Item) -> None:
-        org, key = share
-        queue = self._waiting.get(org)
-        if queue is None:
-            queue = self._waiting[org] = deque()
-        queue.append(_Waiting(share, item, self._clock()))
-        self._of_key[key] += 1
-        self._size += 1
-        if self._running[org] < self._rules.at_once:
-            self._turns[org] = None
+        self._append(QueueEntry(item, share, self._clock()))
+        self._give_turn(share.org)
 
-    def pop(self) -> tuple[str, _Item]:
-        """Take the next item, with the organization to name when it is done."""
+    def pop(self) -> QueueEntry[_Item]:
+        """Take the next item."""
         org, _ = self._turns.popitem(last=False)
         queue = self._waiting[org]
         taken = queue.popleft()
@@ -171,16 +174,45 @@ class FairQueue(Generic[_Item]):
         self._forget(taken)
         if not queue:
             del self._waiting[org]
-        elif self._running[org] < self._rules.at_once:
-            self._turns[org] = None
-        return org, taken.item
+        self._give_turn(org)
+        return taken
 
-    def done(self, org: str) -> None:
+    def done(self, taken: QueueEntry[_Item]) -> None:
+        self._end(taken.share.org)
+
+    def move(self, taken: QueueEntry[_Item], share: Share) -> None:
+        """Count an item that was taken for its organization, which is known only now; what waits
+        with the same key waits there, too.
+        """
+        before, taken.share = taken.share, share
+        self._running[share.org] += 1
+        waiting = self._waiting.pop(before.org, ())
+        for entry in sorted([*waiting, *self._waiting.pop(share.org, ())], key=_since):
+            self._forget(entry)
+            if entry.share.key == before.key:
+                entry.share = share
+            self._append(entry)
+        self._turns.pop(share.org, None)
+        self._give_turn(share.org)
+        self._end(before.org)
+
+    def _append(self, entry: QueueEntry[_Item]) -> None:
+        self._waiting.setdefault(entry.share.org, deque()).append(entry)
+        self._of_key[entry.share.key] += 1
+        self._size += 1
+
+    def _give_turn(self, org: str) -> None:
+        if org in self._waiting and self._running[org] < self._rules.at_once:
+            self._turns[org] = None
+
+    def _end(self, org: str) -> None:
         self._running[org] -= 1
         if not self._running[org]:
             del self._running[org]
         if org in self._waiting:
-            self._turns[org] = None
+            self._give_turn(org)
+        else:
+            self._turns.pop(org, None)
 
     def expired(self) -> list[_Item]:
         """Remove what has waited longer than its patience."""
@@ -196,9 +228,13 @@ class FairQueue(Generic[_Item]):
                 self._turns.pop(org, None)
         return expired
 
-    def _forget(self, taken: _Waiting[_Item]) -> None:
+    def _forget(self, entry: QueueEntry[_Item]) -> None:
         self._size -= 1
-        key = taken.share.key
+        key = entry.share.key
         self._of_key[key] -= 1
         if not self._of_key[key]:
             del self._of_key[key]
+
+
+def _since(entry: QueueEntry[Any]) -> float:
+    return entry.since

@@ -31,6 +31,12 @@ _SCHEMES = {
         "name": "X-Service-API-Key",
         "description": "the key of a policy (dlp_pk_...)",
     },
+    "GuardrailKey": {
+        "type": "apiKey",
+        "in": "header",
+        "name": "X-API-Key",
+        "description": "the key of a policy; `Authorization: Bearer` is read, too",
+    },
     "LicenseKey": {"type": "http", "scheme": "bearer", "description": "a license key (dlp_lk_...)"},
     "AdminToken": {
         "type": "http",
@@ -89,6 +95,13 @@ def statuses(operation: Operation) -> list[int]:
     return sorted(fails)
 
 
+def _credentials(credential: Credential) -> list[str]:
+    """Return the names of the schemes of which one is enough."""
+    if credential is Credential.GUARDRAIL_KEY:
+        return ["PolicyKey", "GuardrailKey"]
+    return [credential.value] if credential.value else []
+
+
 def _operation(resource: Resource, operation: Operation) -> dict[str, Any]:
     answer: dict[str, Any] = {"description": "Done"}
     if operation.answer is not None:
@@ -107,7 +120,7 @@ def _operation(resource: Resource, operation: Operation) -> dict[str, Any]:
                 for status in statuses(operation)
             },
         },
-        "security": [{operation.credential.value: []}] if operation.credential.value else [],
+        "security": [{name: []} for name in _credentials(operation.credential)],
     }
     for media, shape in (
         ("application/json", operation.body),

@@ -6,11 +6,13 @@ import gc
 import os
 import signal
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dlpctl.tempfiles import temporary_root
 from dlpctl_daemon.listening import address, listen
 from dlpctl_daemon.logs import Log
 from dlpctl_daemon.options import Options
@@ -61,8 +63,7 @@ def serve(
             for number in (signal.SIGTERM, signal.SIGINT):
                 signal.signal(number, serving(server))
             detector.scan(_WARMING)
-            gc.freeze()  # all objects of now are kept, and need no search for garbage
-            sys.setswitchinterval(_TURN_SECONDS)
+            _settle()
             housekeeping = Housekeeping(
                 control.maintenance, options.settings.keep_days, log, metrics=app.service.metrics
             )
@@ -83,6 +84,14 @@ def serve(
                 housekeeping.end()
                 _remove(options)
     log.info("ended")
+
+
+def _settle() -> None:
+    """Set the interpreter up for requests."""
+    gc.freeze()  # all objects of now are kept, and need no search for garbage
+    sys.setswitchinterval(_TURN_SECONDS)
+    # Python would try the folder with a named file before it keeps the first body there.
+    tempfile.tempdir = temporary_root()
 
 
 def _remove(options: Options) -> None:

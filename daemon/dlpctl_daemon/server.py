@@ -138,7 +138,9 @@ class Server:
     def _share(self, channel: Channel, request: Request) -> Any:
         headers = request.headers
         return self._service.callers.share(
-            headers.get("X_SERVICE_API_KEY"), headers.get("AUTHORIZATION"), channel.peer
+            headers.get("X_SERVICE_API_KEY") or headers.get("X_API_KEY"),
+            headers.get("AUTHORIZATION"),
+            channel.peer,
         )
 
     def _turn(self, seconds: float) -> None:

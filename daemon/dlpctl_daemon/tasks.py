@@ -12,7 +12,7 @@ from typing import NamedTuple
 from waitress import task
 from waitress.utilities import build_http_date
 
-from dlpctl_daemon.context import KEY, QUEUED
+from dlpctl_daemon.context import IDENTIFIED, KEY, QUEUED
 
 LARGEST_HEADER = 1 << 16
 _RETRY_SECONDS = 5
@@ -80,6 +80,7 @@ class Task(task.WSGITask):
         try:
             environ = self.get_environment()
             environ[QUEUED] = self.channel.queued
+            environ[IDENTIFIED] = self.channel.identified
             if self.request.context is not None:
                 environ[KEY] = self.request.context
             self._answer = self.channel.server.application(environ, self._start_response)

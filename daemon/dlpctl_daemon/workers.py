@@ -14,9 +14,10 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from http import HTTPStatus
 
-from dlpctl_daemon.lanes import Connection, FairQueue, LaneRules, Share
+from dlpctl_daemon.lanes import Connection, FairQueue, LaneRules, QueueEntry, Share
 
 _MOST = 16
 """The most requests that are started before the first of them is finished."""
@@ -115,25 +116,30 @@ class Workers:
 
     def _start(self, worker: _Worker) -> list[Connection]:
         """Start requests as the taker; return those that this worker is to finish."""
-        started: Connection | None = None
-        org = ""
+        taken: QueueEntry[Connection] | None = None
         while True:
             with self._lock:
-                if started is not None:
-                    self._arrived.done(org)
+                if taken is not None:
+                    self._arrived.done(taken)
                 self._take_in()
                 if self._taker is not worker:
-                    return [] if started is None else [started]
-                if started is not None:
-                    self._started.append(started)
+                    return [] if taken is None else [taken.item]
+                if taken is not None:
+                    self._started.append(taken.item)
                 now = time.monotonic()
                 if not self._arrived.is_ready or len(self._started) >= _MOST:
                     ready, self._started, self._taker = self._started, [], None
                     if self._arrived.is_ready:
                         self._call(now)
                     return ready
-                (org, started), self._taken_at = self._arrived.pop(), now
-            started.start()
+                taken, self._taken_at = self._arrived.pop(), now
+            if not taken.share.is_known:
+                taken.item.identified = partial(self._move, taken)
+            taken.item.start()
+
+    def _move(self, taken: QueueEntry[Connection], share: Share) -> None:
+        with self._lock:
+            self._arrived.move(taken, share)
 
     def _finish(self, connection: Connection) -> None:
         try:

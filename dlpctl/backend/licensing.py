@@ -10,12 +10,12 @@ import hmac
 import json
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dlpctl.backend.signature import key_id_of, verified_claims
 from dlpctl.errors import (
@@ -29,6 +29,9 @@ from dlpctl.errors import (
 )
 from dlpctl.newfiles import replacing
 from dlpctl.policy.model import Policy
+
+if TYPE_CHECKING:
+    from dlpctl.types import Decision, Destination
 
 FRESH_SECONDS = 300
 PAUSE_SECONDS = 30
@@ -94,7 +97,8 @@ class LicenseClient:
         try:
             return self._fetched(kept)
         except (UnauthorizedError, ForbiddenError):
-            self._write({"keys": _keys(kept)})
+            if kept:  # nothing is kept for keys that were never good
+                self._write({"keys": _keys(kept)})
             raise
         except (ServerError, StoreError, RateLimitError):
             if "answer" in kept:
@@ -182,6 +186,29 @@ class LicenseClient:
 
     def _seal(self, known: dict[str, Any]) -> str:
         return hmac.digest(self._seal_key, _canonical(known), "sha256").hex()
+
+
+def reported_check(
+    policy: tuple[str, str],
+    destination: Destination,
+    decision: Decision,
+    counts: Mapping[str, int],
+    size: int,
+    *,
+    is_file: bool = False,
+) -> dict[str, Any]:
+    """Return what the server is told of a check; `policy` is its id and version."""
+    return {
+        "preflight_id": f"pf_{os.urandom(12).hex()}",
+        "created_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
+        "destination": destination.value,
+        "decision": decision.value,
+        "policy_id": policy[0],
+        "policy_version": policy[1],
+        "bytes": size,
+        "is_file": is_file,
+        "detected": [{"type": name, "count": count} for name, count in sorted(counts.items())],
+    }
 
 
 def write_privately(file: Path, data: bytes) -> None:

@@ -89,7 +89,7 @@ class RemoteBackend(Backend):
             return self._credential
         if operation.credential is Credential.LICENSE_KEY:
             return bearer(arguments.pop(0))
-        if operation.credential is Credential.POLICY_KEY:
+        if operation.credential.is_policy_key:
             return service_key(arguments.pop(0))
         return {}
 

@@ -7,18 +7,17 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 from dlpctl.cli.session import Session
 from dlpctl.errors import InputError, UsageError
-from dlpctl.types import Decision
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from dlpctl.gateway.admission import Admission
+    from dlpctl.gateway.admission import Admission, Terms
     from dlpctl.gateway.relaying import Target
 
 _MISSING = "the gateway needs more packages: install dlpctl with its extra, dlpctl[gateway]"
@@ -42,6 +41,7 @@ class GatewayOptions(NamedTuple):
     with_keys: bool
     keep_values: bool
     inspect_answers: bool
+    server: str | None
 
 
 def run(options: GatewayOptions) -> None:
@@ -57,7 +57,7 @@ def run(options: GatewayOptions) -> None:
 
     targets = _targets(options.upstreams)
     hosts = _hosts(options)
-    session = Session.begin()
+    session = Session.begin(server=options.server)
     config = session.config
     sys.setswitchinterval(_TURN_SECONDS)
     folder = config.data_folder / "gateway" / "values" if options.keep_values else None
@@ -129,47 +129,88 @@ def _hosts(options: GatewayOptions) -> frozenset[str]:
 
 @contextmanager
 def _admission(session: Session, options: GatewayOptions) -> Iterator[Admission]:
-    from dlpctl.gateway.admission import ControlAdmission, LocalAdmission, grant
+    """Yield what admits requests: by keys, by the license of this process, or everybody."""
+    own_key = os.environ.get("DLPCTL_LICENSE_KEY", "").strip() or None
+    if options.with_keys and session.config.server is None:
+        with _local_keys(session, options) as admission:
+            yield admission
+    elif session.config.server is not None and (options.with_keys or own_key):
+        with _server_keys(session, options, None if options.with_keys else own_key) as admission:
+            yield admission
+    else:
+        yield _everybody(session, options)
+
+
+def _terms(session: Session, options: GatewayOptions) -> Terms:
+    from dlpctl.control.rates import Rate, RateLimiter
+    from dlpctl.gateway.admission import Terms
+    from dlpctl.policy.selectors import parse_destination
 
     config = session.config
-    operator = options.operator or config.gateway.operator
-    refuses_unread = config.on_uninspected == "block"
-    if options.with_keys:
-        from dlpctl.control.rates import Rate, RateLimiter
-        from dlpctl.control.service import ControlPlane
-        from dlpctl.policy.selectors import parse_destination
+    return Terms(
+        parse_destination(options.destination or config.destination),
+        options.operator or config.gateway.operator,
+        config.limits,
+        RateLimiter(Rate(config.serve.rate, config.serve.burst)),
+        config.on_uninspected == "block",
+        options.inspect_answers,
+    )
 
-        detector = session.detector()
-        detector.compile()
-        with ControlPlane.open(
-            config.data_folder, lambda: detector, issuer=config.serve.issuer, environ=os.environ
-        ) as control:
-            yield ControlAdmission(
-                control.checks,
-                parse_destination(options.destination or config.destination),
-                operator,
-                config.limits,
-                RateLimiter(Rate(config.serve.rate, config.serve.burst)),
-                refuses_unread=refuses_unread,
-                inspects_answers=options.inspect_answers,
-            )
-        return
+
+@contextmanager
+def _local_keys(session: Session, options: GatewayOptions) -> Iterator[Admission]:
+    from dlpctl.control.prepared import PreparedDetectors
+    from dlpctl.control.service import ControlPlane
+    from dlpctl.gateway.admission import ControlAdmission
+    from dlpctl.gateway.licensed import KeyAdmission, LicenseAdmission, LocalLicenses
+
+    detector = session.detector()
+    detector.compile()
+    config, terms = session.config, _terms(session, options)
+    with ControlPlane.open(
+        config.data_folder, lambda: detector, issuer=config.serve.issuer, environ=os.environ
+    ) as control:
+        detectors = PreparedDetectors(lambda: detector)
+        licenses = LicenseAdmission(LocalLicenses(control), terms, detectors, session.key())
+        yield KeyAdmission(licenses, ControlAdmission(control.checks, terms))
+
+
+@contextmanager
+def _server_keys(
+    session: Session, options: GatewayOptions, own_key: str | None
+) -> Iterator[Admission]:
+    from dlpctl.control.prepared import PreparedDetectors
+    from dlpctl.gateway.licensed import LicenseAdmission, ServerLicenses
+
+    detector = session.detector()
+    detector.compile()
+    assert session.config.server is not None
+    with closing(ServerLicenses(session.config.server, session.config.data_folder)) as licenses:
+        yield LicenseAdmission(
+            licenses,
+            _terms(session, options),
+            PreparedDetectors(lambda: detector),
+            session.key(),
+            own_key=own_key,
+            own_policy=options.policy,
+        )
+
+
+def _everybody(session: Session, options: GatewayOptions) -> Admission:
+    from dlpctl.gateway.admission import LocalAdmission, grant
+
+    config = session.config
     policy = options.policy or config.gateway.policy
+    operator = options.operator or config.gateway.operator
     answers = session.checker("CUSTOMER", policy, "redact") if options.inspect_answers else None
     checker = session.checker(options.destination, policy, operator)
     checker.check("")  # so that the first request need not wait for the patterns
-
-    def record(decision: Decision, counts: Mapping[str, int], size: int) -> None:
-        session.record(decision, None, size, is_file=False)
-
-    yield LocalAdmission(
-        grant(
-            checker,
-            config.limits,
-            session.key(),
-            record,
-            refuses_unread=refuses_unread,
-            answers=answers,
-        )
+    made = grant(
+        checker,
+        config.limits,
+        session.key(),
+        lambda *_: None,
+        refuses_unread=config.on_uninspected == "block",
+        answers=answers,
     )
-    session.tell()
+    return LocalAdmission(made)

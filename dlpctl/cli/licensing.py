@@ -4,12 +4,10 @@ content.
 
 from __future__ import annotations
 
-import os
 import sys
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from dlpctl.backend.licensing import LicenseClient
+from dlpctl.backend.licensing import LicenseClient, reported_check
 from dlpctl.backend.spool import Spool
 
 if TYPE_CHECKING:
@@ -62,22 +60,12 @@ class Licensed:
         if self._policy is None:
             return
         policy_id, policy = self._policy
-        check: dict[str, Any] = {
-            "preflight_id": report.preflight_id if report else f"pf_{os.urandom(12).hex()}",
-            "created_at": report.created_at
-            if report
-            else datetime.now(UTC).isoformat(timespec="milliseconds"),
-            "destination": destination.value,
-            "decision": decision.value,
-            "policy_id": policy_id,
-            "policy_version": policy.version,
-            "bytes": size,
-            "is_file": is_file,
-            "detected": [
-                {"type": one.type, "count": one.occurrences}
-                for one in (interface_detections(report) if report else ())
-            ],
-        }
+        found = interface_detections(report) if report else ()
+        counts = {each.type: each.occurrences for each in found}
+        kept = (policy_id, policy.version)
+        check = reported_check(kept, destination, decision, counts, size, is_file=is_file)
+        if report:
+            check |= {"preflight_id": report.preflight_id, "created_at": report.created_at}
         if not self._spool.put(check):
             sys.stderr.write(
                 "dlpctl: this check cannot be kept for the server's log; make room on the disk\n"

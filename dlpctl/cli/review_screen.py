@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import select
 import signal
 import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from typing import ClassVar
@@ -23,6 +25,7 @@ from dlpctl.scan.reports import place_of, printable
 from dlpctl.scan.results import Result
 
 _COLOURS = {"SECRETS": "bold red", "PHI": "yellow", "FINANCIAL": "yellow"}
+_LOOKING_SECONDS = 0.5
 _COLUMNS = ("", "finding", "type", "value")
 
 
@@ -110,8 +113,17 @@ class ReviewApp(App[bool]):
     def on_mount(self) -> None:
         with suppress(NotImplementedError):  # on Windows, where Ctrl-C is only a key here
             asyncio.get_running_loop().add_signal_handler(signal.SIGINT, self.action_interrupt)
+        if hasattr(select, "poll"):
+            self.set_interval(_LOOKING_SECONDS, self._end_without_terminal)
         self._table.add_columns(*_COLUMNS)
         self._show_all(0)
+
+    def _end_without_terminal(self) -> None:
+        """End where the terminal is gone: Textual reads on, and not everybody gets SIGHUP."""
+        terminal = select.poll()
+        terminal.register(sys.__stdin__ or 0, select.POLLHUP)
+        if any(event & (select.POLLHUP | select.POLLNVAL) for _, event in terminal.poll(0)):
+            self.exit(True)
 
     @property
     def _table(self) -> DataTable[Text]:

@@ -29,15 +29,19 @@ from dlpctl.types import LARGEST_NUMBER
 
 _TENTHS = 1_000
 """Tenths of a percent in 100 percent."""
+# For each organization the index is searched once, so that no sums of other days are read.
 _BY_DAY = """
     SELECT day, sum(allowed) AS allowed, sum(masked) AS masked, sum(blocked) AS blocked,
         sum(bytes) AS bytes, sum(bytes_protected) AS bytes_protected, sum(exposures) AS exposures
     FROM daily
-    WHERE (:org_id IS NULL OR org_id = :org_id) AND day BETWEEN :first AND :last GROUP BY day"""
+    WHERE org_id IN (SELECT org_id FROM organizations WHERE :org_id IS NULL OR org_id = :org_id)
+        AND day BETWEEN :first AND :last
+    GROUP BY day"""
 _BY_DESTINATION = """
     SELECT destination, sum(allowed) AS allowed, sum(masked) AS masked, sum(blocked) AS blocked
     FROM daily
-    WHERE (:org_id IS NULL OR org_id = :org_id) AND day BETWEEN :first AND :last
+    WHERE org_id IN (SELECT org_id FROM organizations WHERE :org_id IS NULL OR org_id = :org_id)
+        AND day BETWEEN :first AND :last
     GROUP BY destination ORDER BY destination"""
 _BY_POLICY = """
     SELECT sums.*, json_extract(policies.body, '$.name') AS name, organizations.slug
@@ -45,15 +49,16 @@ _BY_POLICY = """
         SELECT org_id, policy_id,
             sum(allowed) AS allowed, sum(masked) AS masked, sum(blocked) AS blocked
         FROM daily
-        WHERE (:org_id IS NULL OR org_id = :org_id) AND day BETWEEN :first AND :last
-            AND policy_id <> ''
+        WHERE org_id IN (SELECT org_id FROM organizations WHERE :org_id IS NULL OR org_id = :org_id)
+            AND day BETWEEN :first AND :last AND policy_id <> ''
         GROUP BY org_id, policy_id ORDER BY sum(allowed + masked + blocked) DESC, policy_id
         LIMIT 10
     ) AS sums JOIN organizations USING (org_id) LEFT JOIN policies USING (policy_id)
     ORDER BY allowed + masked + blocked DESC, policy_id"""
 _BY_TYPE = """
     SELECT type, destination, sum(found) AS found FROM daily_types
-    WHERE (:org_id IS NULL OR org_id = :org_id) AND day BETWEEN :first AND :last
+    WHERE org_id IN (SELECT org_id FROM organizations WHERE :org_id IS NULL OR org_id = :org_id)
+        AND day BETWEEN :first AND :last
     GROUP BY type, destination"""
 
 

@@ -6,7 +6,8 @@ import base64
 import binascii
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from dlpctl.control.checks import Checks, Limits
@@ -19,6 +20,17 @@ from dlpctl.types import Decision, Destination
 if TYPE_CHECKING:
     from dlpctl.preflight import Checker, Report
 
+_MARGIN = 64
+"""Characters at the end of a text that may be part of a value that more text tells."""
+_LONGEST_WORD = 4_096
+_ENCODED = ("file_data", "data", "base64")
+_ADDRESSES = (
+    *("image_url", "file_url", "file_id", "source.url"),
+    *("image_url.url", "video_url.url", "audio_url.url"),
+)
+"""The fields whose texts are files, and those that say where one is."""
+_SEALED = {"thinking": ("signature",), "redacted_thinking": ("data",)}
+"""The fields that a provider has signed or encrypted, by the types of their blocks."""
 _TO = {"request": Destination.AI_TOOL, "response": Destination.CUSTOMER}
 
 
@@ -31,58 +43,142 @@ class Guardrails:
         """Check the content of a request for AI_TOOL, and that of an answer for CUSTOMER."""
         given = GuardrailRequest.read(body)
         opened = self._checks.open(api_key, _TO[given.input_type])
-        checker = opened.checker()
-        counts: Counter[str] = Counter()
-        reasons: list[str] = []
-        texts = [self._text(checker, each, counts, reasons) for each in given.texts or ()]
+        found = _Found(opened.checker(), self._limits)
+        texts = [found.mask(each) for each in given.texts or ()]
         for image in given.images or ():
-            self._judge_image(checker, image, counts, reasons)
+            found.judge_file(image, "image")
         for what, value in (("calls", given.tool_calls), ("definitions", given.tools)):
-            written = json.dumps(value, ensure_ascii=False) if value else ""
-            if self._text(checker, written, counts, reasons) != written:
-                reasons.append(f"the {what} of tools have values that cannot be masked there")
+            found.judge(value, f"the {what} of tools have values that cannot be masked there")
+        seen = {*(given.texts or ()), *(given.images or ())}
+        seen.update(_strings([given.tool_calls, given.tools]))
+        found.judge_rest(given.structured_messages, seen)
         changed = texts != list(given.texts or ())
         decision = Decision.ALLOWED_WITH_MASKING if changed else Decision.ALLOWED
         size = sum(len(each.encode("utf-8", "surrogatepass")) for each in given.texts or ())
-        opened.record(Decision.BLOCKED if reasons else decision, counts, size)
-        if reasons:
-            found = ", ".join(counted(*each, {}) for each in counts.most_common(5))
-            reason = f"dlpctl: {reasons[0]}{f' ({found})' if found else ''}"
-            return GuardrailAnswer(Intervention.BLOCKED.value, reason, None)
+        opened.record(Decision.BLOCKED if found.reasons else decision, found.counts, size)
+        if found.reasons:
+            listed = ", ".join(counted(*each, {}) for each in found.counts.most_common(5))
+            reason = f"dlpctl: {found.reasons[0]}{f' ({listed})' if listed else ''}"
+            return GuardrailAnswer(Intervention.BLOCKED.value, reason, None, None)
+        held = None
+        if given.input_type == "response":
+            held = [found.open_end(*each) for each in zip(given.texts or (), texts, strict=True)]
         if not changed:
-            return GuardrailAnswer(Intervention.NONE.value, None, None)
-        return GuardrailAnswer(Intervention.INTERVENED.value, None, texts)
+            return GuardrailAnswer(Intervention.NONE.value, None, None, held)
+        return GuardrailAnswer(Intervention.INTERVENED.value, None, texts, held)
 
-    def _text(self, checker: Checker, text: str, counts: Counter[str], reasons: list[str]) -> str:
-        size = len(text.encode("utf-8", "surrogatepass"))
-        if size > self._limits.text_bytes:
-            raise TooLargeError(f"texts: {size:,} bytes are too many for one of them")
-        report = checker.check(text)
-        _count(report, counts)
+
+class _Found:
+    """The findings in the content of a request or an answer."""
+
+    def __init__(self, checker: Checker, limits: Limits) -> None:
+        self._checker = checker
+        self._limits = limits
+        self.counts: Counter[str] = Counter()
+        self.reasons: list[str] = []
+        """The reasons to block."""
+
+    def mask(self, text: str) -> str:
+        report = self._checked(text)
         if report.masked_content is None:
-            reasons.append("the policy blocks a value")
+            self.reasons.append("the policy blocks a value")
             return text
         return report.masked_content
 
-    def _judge_image(
-        self, checker: Checker, image: str, counts: Counter[str], reasons: list[str]
-    ) -> None:
-        """Let an image without values pass: LiteLLM sends the original, whatever is answered."""
-        head, comma, encoded = image.partition(",")
+    def _checked(self, text: str) -> Report:
+        size = len(text.encode("utf-8", "surrogatepass"))
+        if size > self._limits.text_bytes:
+            raise TooLargeError(f"texts: {size:,} bytes are too many for one of them")
+        report = self._checker.check(text)
+        self._count(report)
+        return report
+
+    def open_end(self, text: str, masked: str) -> int:
+        """Return the length of the end of a masked text that more text may change: the last
+        characters with their word, and the values that reach into them.
+        """
+        sure = max(len(text) - _MARGIN, 0)
+        start = max(sure - _LONGEST_WORD, 0)
+        sure = max(text.rfind(blank, start, sure) for blank in " \n\t") + 1 or start
+        if masked == text:
+            return len(text) - sure
+        for finding in sorted(self._checker.scan(text), key=attrgetter("end"), reverse=True):
+            if finding.end > sure:
+                sure = min(sure, finding.start)
+        before = self._checker.check(text[:sure]).masked_content or ""
+        return max(len(masked) - len(before), 0)
+
+    def judge(self, value: object, reason: str) -> None:
+        """Inspect content that cannot be masked where it is."""
+        if value:
+            report = self._checked(json.dumps(value, ensure_ascii=False))
+            if report.decision is not Decision.ALLOWED:
+                self.reasons.append(reason)
+
+    def judge_rest(self, messages: object, seen: set[str]) -> None:
+        """Inspect the files and texts of messages that were not seen elsewhere."""
+        files: list[tuple[str, str]] = []
+        rest = _unseen(messages, "", seen, files)
+        for content, name in files:
+            self.judge_file(content, name)
+        self.judge(rest, "a message has values in a field that cannot be masked")
+
+    def judge_file(self, content: str, name: str) -> None:
+        """Let a file without values pass: LiteLLM sends the original, whatever is answered."""
+        what = "image" if name == "image" else "file"
+        head, _, encoded = content.partition(",")
         try:
-            if not comma or not head.lower().startswith("data:") or ";base64" not in head.lower():
+            if not (head.lower().startswith("data:") and ";base64" in head.lower()):
                 raise ValueError
             data = base64.b64decode(encoded, validate=True)
         except (binascii.Error, ValueError):
-            reasons.append("an image is no data: URI and cannot be inspected")
+            self.reasons.append(f"the content of a {what} is not in the message, or unreadable")
             return
-        report, masked = check_file(checker, data, "image", self._limits.reading)
-        _count(report, counts)
+        report, masked = check_file(self._checker, data, name, self._limits.reading)
+        self._count(report)
         if report.decision is Decision.BLOCKED:
-            reasons.append("an image may not pass")
+            self.reasons.append(f"a {what} may not pass")
         elif masked not in (None, data):
-            reasons.append("an image has values that cannot be masked there")
+            self.reasons.append(f"a {what} has values that cannot be masked there")
+
+    def _count(self, report: Report) -> None:
+        self.counts.update({each.type: each.occurrences for each in report.detected})
 
 
-def _count(report: Report, counts: Counter[str]) -> None:
-    counts.update({each.type: each.occurrences for each in report.detected})
+def _unseen(value: object, key: str, seen: set[str], files: list[tuple[str, str]]) -> object:
+    """Return what is left of a message without its files, and without what was seen."""
+    if isinstance(value, str):
+        if value in seen:
+            return None
+        if key in _ENCODED and value[:5].lower() != "data:":
+            value = f"data:;base64,{value}"
+        if key in (*_ENCODED, *_ADDRESSES) or value[:5].lower() == "data:":
+            files.append((value, "image" if "url" in key else "file"))
+            return None
+        return value
+    if isinstance(value, list):
+        return [left for each in value if (left := _unseen(each, key, seen, files))] or None
+    if not isinstance(value, dict):
+        return value
+    name = str(value.get("filename") or f"file.{value.get('format', '')}")
+    sealed = _SEALED.get(str(value.get("type")), ())
+    own: list[tuple[str, str]] = []
+    rest = {
+        each: left
+        for each, field in value.items()
+        if each not in sealed and (left := _unseen(field, _key(key, each), seen, own))
+    }
+    files += [(content, name if what == "file" else what) for content, what in own]
+    return rest or None
+
+
+def _key(parent: str, name: str) -> str:
+    return f"{parent}.{name}" if name == "url" else name
+
+
+def _strings(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | dict):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _strings(each)

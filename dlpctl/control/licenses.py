@@ -133,11 +133,17 @@ class Licenses:
 
         self._core.store.run(job)
 
-    def identify(self, license_key: str | None) -> str:
-        """Return the id of the license of a key, even if it has expired or was revoked."""
+    def owner(self, license_key: str | None) -> tuple[str, str]:
+        """Return the ids of the license of a key, even if it has expired or was revoked, and of its
+        organization.
+        """
         with self._core.store.reading() as connection:
-            license_id: str = licensed(connection, self._core, license_key)["license_id"]
-        return license_id
+            row = licensed(connection, self._core, license_key)
+        return row["license_id"], row["org_id"]
+
+    def generation(self) -> bytes:
+        """Return a value that changes whenever a license may grant something else."""
+        return self._core.store.generation()
 
     def validate(self, license_key: str | None) -> Validation:
         core = self._core

@@ -14,7 +14,7 @@ from dlpctl.control.engine import Engine
 from dlpctl.control.events import record
 from dlpctl.control.groups import group_ids
 from dlpctl.control.keys import KeyKind, mint, shortened
-from dlpctl.control.replay import RecordedCheck, Replay, ReplayedCheck, count_decisions
+from dlpctl.control.replay import RecordedCheck, Replay
 from dlpctl.control.resources.fields import MAX_NAME, fail
 from dlpctl.control.resources.policies import (
     ChangedCheck,
@@ -31,6 +31,7 @@ from dlpctl.control.resources.policies import (
 from dlpctl.control.store import Row
 from dlpctl.control.writer import Batch
 from dlpctl.policy.model import Catalogue, Policy
+from dlpctl.types import Decision
 
 _CONTENT = (
     "name",
@@ -51,10 +52,13 @@ _DEFAULT = """
     ORDER BY policies.created_at, policies.rowid LIMIT 1"""
 _FIND = "SELECT * FROM policies WHERE org_id = :org_id AND policy_id = :given"
 # The unary plus keeps SQLite from sorting: it walks the log from the newest check.
+# The newest are chosen by indexes alone, so that only those are read.
 _LAST_CHECKS = """
     SELECT preflight_id, created_at, destination, decision, policy_version, detected
-    FROM checks JOIN phrases USING (phrase_id)
-    WHERE +policy_id = ? AND seq > ? ORDER BY seq DESC LIMIT ?"""
+    FROM (
+        SELECT seq FROM phrases CROSS JOIN checks USING (phrase_id)
+        WHERE policy_id = ? AND seq > ? ORDER BY seq DESC LIMIT ?
+    ) CROSS JOIN checks USING (seq) CROSS JOIN phrases USING (phrase_id) ORDER BY seq DESC"""
 _MOST_SHOWN = 100
 _MOST_WALKED = 200_000
 """Checks of the log in which those of the policy are looked for."""
@@ -208,16 +212,15 @@ class Policies:
             rows = connection.execute(_LAST_CHECKS, (policy_id, oldest, given.checks)).fetchall()
         versions = {each.version: each.policy for each in self.versions(access, org, policy_id)}
         today = self._core.clock().astimezone(UTC).date()
-        checks = [RecordedCheck(*row) for row in rows]
-        replayed = Replay(draft, versions, catalogue, today)(checks)
-        changed = [each for each in replayed if each.is_changed]
+        replayed = Replay(draft, versions, catalogue, today)([RecordedCheck(*row) for row in rows])
+        changed = replayed.changed
         return ReplayResult(
-            len(replayed),
+            len(rows),
             len(changed),
-            sum(not each.is_explained for each in replayed),
-            count_decisions(check.decision for check in checks),
-            count_decisions(each.after for each in replayed),
-            tuple(_changed(each) for each in changed[:_MOST_SHOWN]),
+            replayed.unexplained,
+            replayed.before,
+            replayed.after,
+            tuple(_changed(*each) for each in changed[:_MOST_SHOWN]),
         )
 
     def _policy(self, content: Mapping[str, Any], org_id: str) -> Policy:
@@ -240,10 +243,9 @@ class Policies:
         )
 
 
-def _changed(replayed: ReplayedCheck) -> ChangedCheck:
-    check = replayed.check
+def _changed(check: RecordedCheck, after: Decision) -> ChangedCheck:
     types = tuple(name for name, *_ in json.loads(check.detected))
-    return ChangedCheck(*check[:4], str(replayed.after), types)
+    return ChangedCheck(*check[:4], str(after), types)
 
 
 def insert_policy(

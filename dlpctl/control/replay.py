@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -39,15 +39,39 @@ class RecordedCheck(NamedTuple):
     """Types and counts as JSON."""
 
 
-class ReplayedCheck(NamedTuple):
-    check: RecordedCheck
+class Outcome(NamedTuple):
+    """The decision of a draft on checks with the same types and counts."""
+
     after: Decision
     is_explained: bool
     """Types and counts lead to the recorded decision."""
 
+
+class Replayed(NamedTuple):
+    """The checks of a replay, and the outcome of each."""
+
+    checks: Sequence[RecordedCheck]
+    outcomes: Sequence[Outcome]
+
     @property
-    def is_changed(self) -> bool:
-        return self.after != self.check.decision
+    def unexplained(self) -> int:
+        return sum(not each.is_explained for each in self.outcomes)
+
+    @property
+    def before(self) -> dict[str, int]:
+        return _counted(check.decision for check in self.checks)
+
+    @property
+    def after(self) -> dict[str, int]:
+        return _counted(each.after for each in self.outcomes)
+
+    @property
+    def changed(self) -> list[tuple[RecordedCheck, Decision]]:
+        return [
+            (check, outcome.after)
+            for check, outcome in zip(self.checks, self.outcomes, strict=True)
+            if check.decision != outcome.after
+        ]
 
 
 class Replay:
@@ -67,18 +91,22 @@ class Replay:
         self._most = max([1, *(max(rule.min_count, rule.min_distinct) for rule in rules)])
         """More findings of a type make no difference."""
         self._decider = cache(self._make_decider)
-        self._replayed = cache(self._replay)
+        self._outcome = cache(self._decide)
 
-    def __call__(self, checks: Iterable[RecordedCheck]) -> list[ReplayedCheck]:
-        return [
-            ReplayedCheck(check, *self._replayed(check.version, *check[2:4], check.detected))
-            for check in checks
+    def __call__(self, checks: Sequence[RecordedCheck]) -> Replayed:
+        detected = json.loads(f"[{','.join(check.detected for check in checks)}]")
+        most, outcome = self._most, self._outcome
+        outcomes = [
+            # Many checks differ in their samples alone.
+            outcome(*check[2:5], tuple([(name, min(count, most)) for name, count, _ in found]))
+            for check, found in zip(checks, detected, strict=True)
         ]
+        return Replayed(checks, outcomes)
 
-    def _replay(
-        self, version: str, destination: str, decision: str, detected: str
-    ) -> tuple[Decision, bool]:
-        findings = self._findings(detected)
+    def _decide(
+        self, destination: str, decision: str, version: str, counts: tuple[tuple[str, int], ...]
+    ) -> Outcome:
+        findings = self._findings(counts)
         to, recorded = Destination(destination), Decision(decision)
         after = self._decider(None, to)(findings).decision
         is_explained = (
@@ -86,17 +114,18 @@ class Replay:
         )
         if not is_explained:
             after = max(after, recorded, key=_STRICTNESS.__getitem__)
-        return after, is_explained
+        return Outcome(after, is_explained)
 
     def _make_decider(self, version: str | None, to: Destination) -> Decider:
         policy = self._draft if version is None else self._versions[version]
         return Decider(policy, to, on=self._day)
 
-    def _findings(self, detected: str) -> list[Finding]:
+    def _findings(self, counts: Iterable[tuple[str, int]]) -> list[Finding]:
         return [
-            Finding(name, self._category(name), 0, 0, 1.0, "")
-            for name, count, _ in json.loads(detected)
-            for _ in range(min(count, self._most))
+            Finding(name, category, 0, 0, 1.0, "")
+            for name, count in counts
+            for category in [self._category(name)]
+            for _ in range(count)
         ]
 
     def _category(self, type_name: str) -> Category:
@@ -106,7 +135,6 @@ class Replay:
         return min(known, key=list(Category).index, default=Category.CUSTOM)
 
 
-def count_decisions(decisions: Iterable[str]) -> dict[str, int]:
-    """Return how often each decision occurs."""
-    counted = Counter(map(str, decisions))
+def _counted(decisions: Iterable[str]) -> dict[str, int]:
+    counted = Counter(decisions)
     return {str(decision): counted[decision] for decision in Decision}

@@ -68,7 +68,7 @@ class Detector:
         self.cache = cache
         self.aside: Aside | None = None
         """Leave to look into long texts with a second process."""
-        self.first_pass = FirstPass(sets)
+        self.first_pass: FirstPass = FirstPass(sets)
         self._use_as_headers(sets if patterns is not None else sets[-1:] if files else [])
         self._runners: dict[int, Runner] = {}
         self._selected: frozenset[int] | None = None

@@ -170,10 +170,7 @@ class LongText:
         if any(operator == "token" for operator in self._operators()):
             return None  # a single process has to number them
         repeated = self._repeated()
-        if self._sections.source is None:
-            made = self._masked_by_edits(files, repeated, masker)
-        else:
-            made = self._masked_text(repeated, masker)
+        made = self._masked_text(repeated, masker) or self._masked_by_edits(files, repeated, masker)
         if made is None:
             return None
         del repeated
@@ -184,6 +181,9 @@ class LongText:
     def _masked_text(
         self, repeated: list[FindingDecision], masker: Masker
     ) -> tuple[bytes, set[str]] | None:
+        """Mask in parts; return None where the format has to see all edits at once."""
+        if self._sections.source is None:
+            return None
         chosen = cast("TextFormat", format_named(self._node.document.format))
         decoded = chosen.decoded(self._node.data)
         parts = chosen.parts(self.text, BLOCK)

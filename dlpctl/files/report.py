@@ -63,10 +63,12 @@ class FileReport(NamedTuple):
 
     @property
     def decision(self) -> Decision:
+        """The decision on the file."""
         return self.report.decision
 
     @property
     def summary(self) -> str:
+        """A sentence about what was found and done."""
         return self.report.summary
 
     def places_by_type(self) -> Mapping[str, Sequence[str]]:
@@ -80,6 +82,7 @@ class FileReport(NamedTuple):
         return {name: list(distinct) for name, distinct in located.items()}
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the JSON of the command line."""
         answer = self.report.to_dict()
         del answer["masked_content"]
         return answer | {

@@ -35,6 +35,7 @@ class ColumnReport:
         return next((name for name, share in self.shares.items() if share >= _MOST), None)
 
     def to_dict(self) -> dict[str, Any]:
+        """Return what can be written as JSON."""
         return {
             "name": self.name,
             "type": self.type,
@@ -72,4 +73,5 @@ class Classification:
         return [column for column in self.columns if column.uninspected]
 
     def to_dict(self) -> dict[str, Any]:
+        """Return what can be written as JSON."""
         return {"rows": self.rows, "columns": [column.to_dict() for column in self.columns]}

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from dlpctl.errors import InputError
 from dlpctl.files.checking import FileChecker
 from dlpctl.gateway.inspecting import Inspector
 from dlpctl.types import Destination
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from dlpctl.preflight import Checker
     from dlpctl.types import Decision
 
-KEY_HEADER = "x-dlpctl-key"
+KEY_HEADER, POLICY_HEADER = "x-dlpctl-key", "x-dlpctl-policy"
 _KEPT = 64
 
 Record = Callable[["Decision", Mapping[str, int], int], None]
@@ -41,8 +43,11 @@ class Grant(NamedTuple):
 class Admission(Protocol):
     """Admits requests. Threads may share it."""
 
-    def admit(self, key: str | None) -> Grant:
-        """Return what holds for a request; raise `DlpctlError` where it may not be made."""
+    def admit(self, key: str | None, policy: str | None = None) -> Grant:
+        """Return what holds for a request; raise `DlpctlError` where it may not be made.
+
+        `policy` is the one that the request names, where its key opens several.
+        """
 
 
 def grant(
@@ -69,54 +74,78 @@ class LocalAdmission:
     def __init__(self, everybody: Grant) -> None:
         self._everybody = everybody
 
-    def admit(self, key: str | None) -> Grant:
-        del key
+    def admit(self, key: str | None, policy: str | None = None) -> Grant:
+        del key, policy
         return self._everybody
+
+
+class Terms(NamedTuple):
+    """The terms that hold for all policies of a gateway."""
+
+    destination: Destination
+    operator: str
+    limits: FileLimits
+    rates: RateLimiter
+    refuses_unread: bool
+    inspects_answers: bool = False
+
+
+class Policies:
+    """The policies that were used last, each ready for requests."""
+
+    def __init__(self, terms: Terms) -> None:
+        self._terms = terms
+        self._made: OrderedDict[tuple[str, str, str], Grant] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def grant(
+        self,
+        known: tuple[str, str, str],
+        checker: Callable[[Destination], Checker],
+        key: bytes,
+        org: str,
+        record: Record,
+    ) -> Grant:
+        """Return the grant of a policy, whose id, version and day are `known`."""
+        with self._lock:
+            made = self._made.get(known)
+        if made is None:
+            terms = self._terms
+            answers = checker(Destination.CUSTOMER) if terms.inspects_answers else None
+            made = grant(
+                checker(terms.destination).by_operator(terms.operator),
+                terms.limits,
+                key,
+                record,
+                refuses_unread=terms.refuses_unread,
+                org=org,
+                policy=known[0],
+                answers=answers and answers.by_operator("redact"),
+            )
+            with self._lock:
+                self._made[known] = made
+                if len(self._made) > _KEPT:
+                    self._made.popitem(last=False)
+        return made._replace(record=record)
 
 
 class ControlAdmission:
     """Admits those who have a policy's key, by that policy, within its rate and quota."""
 
-    def __init__(
-        self,
-        checks: Checks,
-        destination: Destination,
-        operator: str,
-        limits: FileLimits,
-        rates: RateLimiter,
-        *,
-        refuses_unread: bool,
-        inspects_answers: bool = False,
-    ) -> None:
-        self._inspects_answers = inspects_answers
+    def __init__(self, checks: Checks, terms: Terms) -> None:
         self._checks = checks
-        self._destination = destination
-        self._operator = operator
-        self._limits = limits
-        self._rates = rates
-        self._refuses_unread = refuses_unread
-        self._made: OrderedDict[tuple[str, str, str], Grant] = OrderedDict()
+        self._terms = terms
+        self._policies = Policies(terms)
 
-    def admit(self, key: str | None) -> Grant:
-        opened = self._checks.open(key, self._destination)
-        self._rates.take(opened.policy_id)
-        known = (opened.policy_id, opened.version, opened.day)
-        made = self._made.get(known)
-        if made is None:
-            answers = None
-            if self._inspects_answers:
-                answers = self._checks.open(key, Destination.CUSTOMER).checker()
-            made = grant(
-                opened.checker().by_operator(self._operator),
-                self._limits,
-                opened.key,
-                opened.record,
-                refuses_unread=self._refuses_unread,
-                org=opened.org_id,
-                policy=opened.policy_id,
-                answers=answers and answers.by_operator("redact"),
-            )
-            self._made[known] = made
-            if len(self._made) > _KEPT:
-                self._made.popitem(last=False)
-        return made._replace(record=opened.record)
+    def admit(self, key: str | None, policy: str | None = None) -> Grant:
+        if policy is not None:
+            raise InputError("X-Dlpctl-Policy goes with the key of a license")
+        opened = self._checks.open(key, self._terms.destination)
+        self._terms.rates.take(opened.policy_id)
+        return self._policies.grant(
+            (opened.policy_id, opened.version, opened.day),
+            lambda destination: self._checks.open(key, destination).checker(),
+            opened.key,
+            opened.org_id,
+            opened.record,
+        )

@@ -118,13 +118,13 @@ class Conversation:
     """One conversation of one caller. Its lock is held while a request of it is inspected."""
 
     def __init__(self, key: bytes) -> None:
-        self.lock = threading.Lock()
+        self.lock: threading.Lock = threading.Lock()
         self.key = key
         self.given: set[str] = set()
         """The names of tokens, and the surrogates, that were given out since it was cleared."""
-        self.repeats = KnownValues()
-        self.tokens = Tokens(derive_key(key, "tokens"), self.given, self.repeats)
-        self.masker = ConversationMasker(
+        self.repeats: KnownValues = KnownValues()
+        self.tokens: Tokens = Tokens(derive_key(key, "tokens"), self.given, self.repeats)
+        self.masker: ConversationMasker = ConversationMasker(
             derive_key(key, "surrogates"), self.tokens, self.given, self.repeats
         )
         self._units: OrderedDict[bytes, UnitResult] = OrderedDict()

@@ -22,6 +22,8 @@ class Body(Enum):
     FORM = "form"
     UPLOAD = "upload"
     """The start of a resumable upload of Google, or the file in it."""
+    ANY = "any"
+    """Nothing, JSON, a form or a text, as its content type says; the query is inspected, too."""
 
 
 class Failure(NamedTuple):
@@ -85,6 +87,8 @@ class Shape(NamedTuple):
     """The fields that may hold encoded texts as numbers, which nobody can inspect."""
     deltas: Mapping[str, Delta] = {}
     """The paths of texts in pieces; a path may be followed by a space and the event's `type`."""
+    any_delta: Delta | None = None
+    """The delta that each text of an event is which `deltas` does not name; None if it is none."""
     ends: tuple[End, ...] = ()
     stream_error: Callable[[Failure], bytes] | None = None
     """The event that ends a stream with an error, where it is not that of the protocol."""

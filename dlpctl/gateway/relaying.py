@@ -21,7 +21,7 @@ from dlpctl.gateway.conversations import Conversations
 from dlpctl.gateway.exchange import Exchange, Headers, end_to_end, without_length
 from dlpctl.gateway.protocol import Body, Failure, Protocol, Shape
 from dlpctl.gateway.requests import Prepared, Request, keep
-from dlpctl.gateway.restoring import Restorer
+from dlpctl.gateway.restoring import AnswerKind, Restorer
 from dlpctl.gateway.streams import EventStream
 from dlpctl.gateway.upstream import Answer, Upstream, UpstreamError
 from dlpctl.types import Decision
@@ -37,8 +37,6 @@ _OWN = frozenset(
     )
 )
 _LARGEST_ANSWER = 64 << 20
-_EVENTS = "text/event-stream"
-_LINES = ("application/x-ndjson", "application/jsonl", "application/x-jsonl")
 _GONE = 499
 """The status in the log of a call whose client has gone."""
 
@@ -111,11 +109,11 @@ class Relay:
         headers = [self._own_address(*each) for each in _relayed(answer, given)]
         if 300 <= answer.status < 400:
             raise UpstreamError("the provider redirects, which the gateway does not follow")
-        media_type = given.get("content-type", "").partition(";")[0].strip().lower()
-        if answer.status >= 300 or route.is_raw or answer.status == 204:
+        answer_kind = AnswerKind.of(route, answer.status, given.get("content-type", ""))
+        if answer_kind is AnswerKind.OPAQUE:
             await exchange.stream(answer.status, headers, answer.chunks)
-        elif media_type == _EVENTS or media_type in _LINES or route.is_lines:
-            is_lines = media_type != _EVENTS
+        elif answer_kind.is_stream:
+            is_lines = answer_kind is AnswerKind.LINES
             stream = EventStream(route.shape, self._restorer, is_lines=is_lines)
             chunks = self._restored(answer.chunks, stream)
             if self._grant.answers is not None and route.shape.cut is not None:
@@ -124,9 +122,9 @@ class Relay:
             await exchange.stream(
                 answer.status, without_length(headers), chunks, self._stream_error
             )
-        elif media_type in ("application/json", ""):
+        elif answer_kind is AnswerKind.JSON:
             await self._restored_whole(answer, headers)
-        elif route.body is Body.FORM and media_type == "text/plain":
+        elif answer_kind is AnswerKind.TEXT and route.body is Body.FORM:
             await exchange.stream(answer.status, headers, answer.chunks)
         else:
             raise UpstreamError("the provider has answered with content that is no JSON")

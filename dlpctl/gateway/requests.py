@@ -9,6 +9,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import parse_qsl, urlencode
 
 from dlpctl.errors import DlpctlError, InputError
 from dlpctl.gateway import jsonbody
@@ -59,8 +60,10 @@ class Prepared(NamedTuple):
 
 def prepare(request: Request, grant: Grant, conversations: Conversations) -> Prepared:
     """Inspect a request, and mask its body; raise `RefusedError` where it may not go on."""
-    _check_query(request)
     try:
+        if request.route.body is Body.ANY:
+            return _any(request, grant, conversations)
+        _check_query(request)
         if request.route.body is Body.FORM:
             return _form(request, grant, conversations)
         if request.route.body is Body.UPLOAD and _UPLOAD_COMMAND in request.headers:
@@ -89,13 +92,64 @@ def _check_query(request: Request) -> None:
             raise RefusedError(400, f"the query needs {name}={value}")
 
 
-def _json(request: Request, grant: Grant, conversations: Conversations) -> Prepared:
-    content_type = request.headers.get("content-type", "")
-    charset = parameters(content_type).get("charset", "utf-8").lower()
-    if content_type.partition(";")[0].strip().lower() != "application/json":
-        raise RefusedError(415, "the content type must be application/json")
+def _any(request: Request, grant: Grant, conversations: Conversations) -> Prepared:
+    """Inspect a request of an application, whose body is what its content type says."""
+    conversation, names = _conversation(request, None, grant, conversations)
+    _, decision, _, _ = _pairs(request.query, grant, conversation)
+    if decision is not Decision.ALLOWED:
+        raise RefusedError(400, "the query has values that may not pass; send them in the body")
+    media_type = _media_type(request)
+    if not request.body:
+        return Prepared(b"", conversation, Decision.ALLOWED, Counter(), names)
+    if media_type == "application/json" or media_type.endswith("+json"):
+        return _json(request, grant, conversations)
+    if media_type == "multipart/form-data":
+        return _form(request, grant, conversations)
+    if media_type == "application/x-www-form-urlencoded":
+        given = parse_qsl(jsonbody.decoded(request.body), keep_blank_values=True)
+        masked, decision, counts, added = _pairs(given, grant, conversation)
+        body = request.body if decision is Decision.ALLOWED else urlencode(masked).encode()
+        return Prepared(body, conversation, decision, counts, names | added)
+    if media_type in ("text/plain", "text/markdown"):
+        _require_utf8(request)
+        found, body = _field(request.body, grant, conversation)
+        _require(found)
+        return Prepared(body, conversation, found.decision, found.counts, names | found.names)
+    raise RefusedError(415, "this content type cannot be inspected")
+
+
+def _pairs(
+    pairs: Sequence[tuple[str, str]], grant: Grant, conversation: Conversation
+) -> tuple[list[tuple[str, str]], Decision, Counter[str], frozenset[str]]:
+    """Return names and values masked, the decision, what was found, and the names of tokens."""
+    masked: list[tuple[str, str]] = []
+    decision, counts, names = Decision.ALLOWED, Counter[str](), frozenset[str]()
+    for name, value in pairs:
+        text = json.dumps({name: value})
+        found = grant.inspector.inspect(text, {name: value}, Shape(), conversation)
+        _require(found)
+        counts.update(found.counts)
+        names |= found.names
+        if found.decision is not Decision.ALLOWED:
+            decision = found.decision
+        masked += json.loads(jsonbody.spliced(text, found.splices)).items()
+    return masked, decision, counts, names
+
+
+def _media_type(request: Request) -> str:
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+def _require_utf8(request: Request) -> None:
+    charset = parameters(request.headers.get("content-type", "")).get("charset", "utf-8").lower()
     if charset not in ("utf-8", "utf8"):
         raise RefusedError(415, "the body must be UTF-8")
+
+
+def _json(request: Request, grant: Grant, conversations: Conversations) -> Prepared:
+    if request.route.body is not Body.ANY and _media_type(request) != "application/json":
+        raise RefusedError(415, "the content type must be application/json")
+    _require_utf8(request)
     text = jsonbody.decoded(request.body)
     document = jsonbody.loads(text)
     shape = request.route.shape
@@ -214,7 +268,7 @@ def _texts(value: Any) -> Iterator[str]:
 def _form(request: Request, grant: Grant, conversations: Conversations) -> Prepared:
     """Inspect the files and fields of a form."""
     content_type = request.headers.get("content-type", "")
-    if content_type.partition(";")[0].strip().lower() != "multipart/form-data":
+    if _media_type(request) != "multipart/form-data":
         raise RefusedError(415, "the content type must be multipart/form-data")
     conversation, names = _conversation(request, None, grant, conversations)
     found = Inspected(Decision.ALLOWED, Counter(), [])
@@ -247,8 +301,7 @@ def _upload(request: Request, grant: Grant, conversations: Conversations) -> Pre
         return Prepared(b"", conversation, Decision.ALLOWED, Counter(), names)
     if command != "upload,finalize" or request.headers.get(_UPLOAD_OFFSET, "0") != "0":
         raise RefusedError(400, "a file must come in one piece, since parts cannot be inspected")
-    media_type = request.headers.get("content-type", "").partition(";")[0].strip()
-    name = f"upload{mimetypes.guess_extension(media_type) or ''}"
+    name = f"upload{mimetypes.guess_extension(_media_type(request)) or ''}"
     found, data = _file(request.body, name, grant, conversation)
     _require(found)
     return Prepared(data, conversation, found.decision, found.counts, names | found.names)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.gateway import jsonbody
@@ -15,10 +16,43 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from dlpctl.gateway.conversations import Conversation
-    from dlpctl.gateway.protocol import Shape
+    from dlpctl.gateway.protocol import Route, Shape
 
+_EVENTS = "text/event-stream"
+_LINES = ("application/x-ndjson", "application/jsonl", "application/x-jsonl")
+_TEXTS = ("text/plain", "text/markdown")
 _WORD = lazy(r"[^\W\d_]+")
 _SHORTEST_WORD = 4
+
+
+class AnswerKind(Enum):
+    """The ways in which values are restored in answers."""
+
+    OPAQUE = "not at all"
+    EVENTS = "in server-sent events"
+    LINES = "in JSON texts on lines"
+    JSON = "in JSON"
+    TEXT = "in a text"
+    OTHER = "in no content that a provider is known to answer with"
+
+    @classmethod
+    def of(cls, route: Route, status: int, content_type: str) -> AnswerKind:
+        """Return the kind of an answer to a route."""
+        media_type = content_type.partition(";")[0].strip().lower()
+        if status >= 300 or status == 204 or route.is_raw:
+            return cls.OPAQUE
+        if media_type == _EVENTS:
+            return cls.EVENTS
+        if media_type in _LINES or route.is_lines:
+            return cls.LINES
+        if media_type in _TEXTS:
+            return cls.TEXT
+        is_json = media_type in ("application/json", "") or media_type.endswith("+json")
+        return cls.JSON if is_json else cls.OTHER
+
+    @property
+    def is_stream(self) -> bool:
+        return self in (AnswerKind.EVENTS, AnswerKind.LINES)
 
 
 class Surrogates(NamedTuple):
@@ -130,10 +164,12 @@ class Restorer:
         """`names` are those of tokens, and surrogates."""
         with conversation.lock:
             tokens, made = conversation.tokens, conversation.masker.surrogates
-            self.values = {
+            self.values: dict[str, str] = {
                 name: value for name in names if (value := tokens.value(name)) is not None
             }
-            self.surrogates = Surrogates.of({name: made[name] for name in names if name in made})
+            self.surrogates: Surrogates | None = Surrogates.of(
+                {name: made[name] for name in names if name in made}
+            )
 
     def value(self, name: str) -> str | None:
         """Return the value of a token; None where the request has none."""

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from urllib.parse import parse_qsl
 
 from dlpctl.errors import DlpctlError, fault
-from dlpctl.gateway.admission import KEY_HEADER, Admission, Grant
+from dlpctl.gateway.admission import KEY_HEADER, POLICY_HEADER, Admission, Grant
 from dlpctl.gateway.bodies import RefusedError, decompressed
 from dlpctl.gateway.calls import CallLog, Metrics, tell
 from dlpctl.gateway.conversations import Conversations
@@ -143,7 +143,8 @@ class Gateway:
 
     def _prepared(self, request: Request, exchange: Exchange) -> tuple[Grant, Prepared]:
         """Inspect a request, and record the decision before anything is sent on."""
-        grant = self._admission.admit(exchange.headers.get(KEY_HEADER))
+        headers = exchange.headers
+        grant = self._admission.admit(headers.get(KEY_HEADER), headers.get(POLICY_HEADER))
         exchange.know(org=grant.org, policy=grant.policy)
         size = len(request.body)
         try:

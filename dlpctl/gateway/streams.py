@@ -234,7 +234,8 @@ class EventStream:
 def delta_of(shape: Shape, leaf: Leaf, document: Any) -> Delta | None:
     """Return the delta that a leaf of an event is; None for any other."""
     event_type = document.get("type") if isinstance(document, dict) else None
-    return shape.deltas.get(f"{leaf.path} {event_type}") or shape.deltas.get(leaf.path)
+    named = shape.deltas.get(f"{leaf.path} {event_type}") or shape.deltas.get(leaf.path)
+    return named or shape.any_delta
 
 
 def identity_of(delta: Delta, leaf: Leaf, document: Any) -> tuple[Any, ...]:

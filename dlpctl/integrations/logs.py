@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import logging
 import traceback
+from typing import Any
 
 from dlpctl.errors import DlpctlError
 from dlpctl.preflight import Checker
 
+_STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime"}
 _WITHHELD = "[withheld by dlpctl: the record cannot be inspected]"
 
 
@@ -27,7 +29,22 @@ class MaskingFilter(logging.Filter):
         if record.exc_info and record.exc_info[0] is not None:
             lines = traceback.format_exception(*record.exc_info)
             record.exc_text, record.exc_info = self._masked("".join(lines).rstrip()), None
+        elif record.exc_text:
+            record.exc_text = self._masked(record.exc_text)
+        for name, value in vars(record).items():
+            if name not in _STANDARD:
+                setattr(record, name, self._value(value))
         return True
+
+    def _value(self, value: Any) -> Any:
+        """Return what a caller has given as `extra`, masked."""
+        if isinstance(value, str):
+            return self._masked(value)
+        if isinstance(value, list | tuple | set | frozenset):
+            return [self._value(each) for each in value]
+        if isinstance(value, dict):
+            return {self._value(key): self._value(each) for key, each in value.items()}
+        return value if isinstance(value, int | float | None) else self._masked(str(value))
 
     def _masked(self, text: str) -> str:
         try:

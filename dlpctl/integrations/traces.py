@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from opentelemetry.sdk.trace import Event, ReadableSpan, SpanProcessor
+from opentelemetry.trace import Link, Status
 
 from dlpctl.errors import DlpctlError
 from dlpctl.preflight import Checker
@@ -28,6 +29,7 @@ class MaskingSpanProcessor(SpanProcessor):
             Event(self._masked(each.name), self._attributes(each.attributes), each.timestamp)
             for each in span.events
         ]
+        links = [Link(each.context, self._attributes(each.attributes)) for each in span.links]
         self._following.on_end(
             ReadableSpan(
                 name=self._masked(span.name),
@@ -36,9 +38,9 @@ class MaskingSpanProcessor(SpanProcessor):
                 resource=span.resource,
                 attributes=self._attributes(span.attributes),
                 events=events,
-                links=span.links,
+                links=links,
                 kind=span.kind,
-                status=span.status,
+                status=self._status(span.status),
                 start_time=span.start_time,
                 end_time=span.end_time,
                 instrumentation_scope=span.instrumentation_scope,
@@ -50,6 +52,10 @@ class MaskingSpanProcessor(SpanProcessor):
 
     def force_flush(self, timeout_millis: int = 30_000) -> bool:
         return self._following.force_flush(timeout_millis)
+
+    def _status(self, status: Status) -> Status:
+        told = status.description
+        return Status(status.status_code, None if told is None else self._masked(told))
 
     def _attributes(self, given: Mapping[str, Any] | None) -> dict[str, Any]:
         return {name: self._value(value) for name, value in (given or {}).items()}

@@ -15,8 +15,7 @@ from dlpctl.integrations.models import MaskedModels
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from dlpctl.gateway.streams import EventStream
-    from dlpctl.integrations.models import Masked
+    from dlpctl.integrations.answers import Masked, RestoredAnswer
 
 _DROPPED = ("content-length", "transfer-encoding", "content-encoding")
 
@@ -44,6 +43,9 @@ class _Transport:
         )
         return changed, masked
 
+    def _restored(self, masked: Masked, response: Any) -> RestoredAnswer:
+        return self._models.answer(masked, response.status_code, response.headers.multi_items())
+
     def _refused(self, request: Any, refusal: RefusedError) -> Any:
         headers = {"content-type": "application/json", "x-should-retry": "false"}
         content = self._models.refusal(refusal)
@@ -51,18 +53,13 @@ class _Transport:
             refusal.status, headers=headers, content=content, request=request
         )
 
-    def _answer(self, request: Any, response: Any, **content: Any) -> Any:
-        headers = [
-            (name, value)
-            for name, value in response.headers.multi_items()
-            if name.lower() not in _DROPPED
-        ]
+    def _answer(self, request: Any, response: Any, answer: RestoredAnswer, stream: Any) -> Any:
         return _module(request).Response(
             response.status_code,
-            headers=headers,
+            headers=answer.headers,
+            stream=stream,
             extensions=response.extensions,
             request=request,
-            **content,
         )
 
 
@@ -76,31 +73,20 @@ class MaskingTransport(_Transport):
         except RefusedError as refusal:
             return self._refused(request, refusal)
         response = inner.handle_request(changed)
-        if response.status_code >= 300:
+        answer = self._restored(masked, response)
+        if not answer.is_restored:
             return response
-        stream = self._models.stream(masked, response.headers.get("content-type", ""))
-        if stream is None:
-            body = self._models.restore(masked, response.read())
-            response.close()
-            return self._answer(request, response, content=body)
-        return self._answer(
-            request, response, stream=self._stream(request, response, masked, stream)
-        )
-
-    def _stream(self, request: Any, response: Any, masked: Masked, stream: EventStream) -> Any:
-        models = self._models
 
         class Restored(_module(request).SyncByteStream):  # type: ignore[misc]
             def __iter__(self) -> Iterator[bytes]:
                 for chunk in response.stream:
-                    yield stream.feed(chunk)
-                yield stream.finish()
-                models.ended(masked, stream)
+                    yield answer.feed(chunk)
+                yield answer.finish()
 
             def close(self) -> None:
                 response.close()
 
-        return Restored()
+        return self._answer(request, response, answer, Restored())
 
     def close(self) -> None:
         if self._inner is not None:
@@ -126,32 +112,20 @@ class AsyncMaskingTransport(_Transport):
         except RefusedError as refusal:
             return self._refused(request, refusal)
         response = await inner.handle_async_request(changed)
-        if response.status_code >= 300:
+        answer = self._restored(masked, response)
+        if not answer.is_restored:
             return response
-        stream = self._models.stream(masked, response.headers.get("content-type", ""))
-        if stream is None:
-            answer = await response.aread()
-            await response.aclose()
-            restored = await asyncio.to_thread(self._models.restore, masked, answer)
-            return self._answer(request, response, content=restored)
-        return self._answer(
-            request, response, stream=self._stream(request, response, masked, stream)
-        )
-
-    def _stream(self, request: Any, response: Any, masked: Masked, stream: EventStream) -> Any:
-        models = self._models
 
         class Restored(_module(request).AsyncByteStream):  # type: ignore[misc]
             async def __aiter__(self) -> AsyncIterator[bytes]:
                 async for chunk in response.stream:
-                    yield stream.feed(chunk)
-                yield stream.finish()
-                models.ended(masked, stream)
+                    yield answer.feed(chunk)
+                yield await asyncio.to_thread(answer.finish)
 
             async def aclose(self) -> None:
                 await response.aclose()
 
-        return Restored()
+        return self._answer(request, response, answer, Restored())
 
     async def aclose(self) -> None:
         if self._inner is not None:

@@ -50,7 +50,7 @@ class OpenText:
         if sum(end - start for start, end in windows) * 2 > len(text):
             windows = [(0, len(text))]
         self._windows_at = [start for start, _ in windows]
-        self.joined = _WINDOWS_APART.join(text[start:end] for start, end in windows)
+        self.joined: str = _WINDOWS_APART.join(text[start:end] for start, end in windows)
         lengths = (end - start + len(_WINDOWS_APART) for start, end in windows)
         self._joined_at = list(accumulate(lengths, initial=0))
 
@@ -84,10 +84,10 @@ class OpenText:
             before = end
         if last >= 0:
             yield first, last
-        self.words = _normalized(words)
+        self.words: frozenset[str] = _normalized(words)
         """The words that hold an open letter or digit."""
-        self.before_findings = _normalized(before_findings)
-        self.after_findings = _normalized(after_findings)
+        self.before_findings: frozenset[str] = _normalized(before_findings)
+        self.after_findings: frozenset[str] = _normalized(after_findings)
 
     def _whole_words(self, start: int, end: int) -> tuple[int, int]:
         """Return a stretch with the rest of the words that it starts and ends in."""

@@ -68,7 +68,7 @@ class Masker:
         """
         self._key = key
         self._has_vault = tokens is not None
-        self.tokens = TokenStore() if tokens is None else tokens
+        self.tokens: TokenStore = TokenStore() if tokens is None else tokens
         self._made: dict[tuple[str, str, str], str] = {}
         self._operators: dict[str, Callable[[str, Category, str], str]] = {}
 

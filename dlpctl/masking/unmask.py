@@ -121,7 +121,7 @@ class Unmasker:
         self._store = store
         self._in_json = in_json
         self._held = ""
-        self.restored = 0
+        self.restored: int = 0
         """The number of tokens that were replaced."""
 
     def feed(self, chunk: str) -> str:

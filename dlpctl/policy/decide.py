@@ -143,7 +143,7 @@ class Decider:
             and destination in rule.destinations
             and not loosens(rule, policy.default_action)
         ]
-        self.counts = any(rule.min_count > 1 or rule.min_distinct > 1 for rule in self._rules)
+        self.counts: bool = any(rule.min_count > 1 or rule.min_distinct > 1 for rule in self._rules)
         """True if rules count findings: the pieces of a text must be decided on together."""
         self._candidates: dict[tuple[str, Category, str], tuple[Candidate, ...]] = {}
         self._default = Verdict(policy.default_action or Action.ALLOW, None)

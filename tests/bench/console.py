@@ -12,6 +12,8 @@ from __future__ import annotations
 import argparse
 import html
 import io
+import json
+import math
 import random
 import re
 import sys
@@ -30,6 +32,7 @@ from dlpctl.control.directory import Directory
 from dlpctl.control.ledger import Entry, Ledger
 from dlpctl.control.service import ControlPlane
 from dlpctl.detect.engine import Detector
+from dlpctl.gateway.calls import CallRecord, call_log
 from dlpctl.preflight import default_detector
 from dlpctl_daemon.app import create_app
 from dlpctl_daemon.logs import Log
@@ -39,6 +42,8 @@ TARGET = 0.3
 _DAYS = 120
 _ORGANIZATIONS = 20
 _PER_TRANSACTION = 1_000
+_CALLS = 50_000
+"""Calls in the log of the gateway, of which a page reads the last ones."""
 _TYPES = [
     "EMAIL",
     "PHONE",
@@ -86,7 +91,10 @@ def fill(control: ControlPlane, checks: int) -> None:
         moment = start + timedelta(days=_DAYS) * (number / checks)
         found = {_TYPES[min(int(choose.expovariate(0.5)), len(_TYPES) - 1)] for _ in range(2)}
         found = found if choose.random() < 0.7 else set()
-        counts = [(name, 1 + int(choose.expovariate(0.9)), None) for name in sorted(found)]
+        counts = [
+            (name, 1 + int(choose.expovariate(0.9)), f"{choose.randrange(10_000):04}***")
+            for name in sorted(found)
+        ]
         named = " and ".join(f"{count} {name}" for name, count, _ in counts)
         outcomes = ("ALLOWED_WITH_MASKING", "ALLOWED_WITH_MASKING", "BLOCKED")
         decision = choose.choice(outcomes) if counts else "ALLOWED"
@@ -114,8 +122,28 @@ def fill(control: ControlPlane, checks: int) -> None:
         core.store.run(job)
 
 
+def leave_traffic(folder: Path, calls: int) -> None:
+    """Write the log of a gateway with calls of some routes and models."""
+    choose = random.Random(5)
+    file = call_log(folder)
+    file.parent.mkdir(exist_ok=True)
+    start = datetime.now(UTC) - timedelta(days=20)
+    with file.open("w") as log:
+        for number in range(calls):
+            moment = start + timedelta(days=20) * (number / calls)
+            counts = {choose.choice(_TYPES): choose.randrange(1, 9) for _ in range(2)}
+            decision = choose.choice(("ALLOWED", "ALLOWED_WITH_MASKING", "BLOCKED"))
+            route = choose.choice(("anthropic POST /v1/messages", "openai POST /v1/responses"))
+            size, added = choose.randrange(100, 500_000), choose.randrange(100) / 10
+            call = CallRecord(
+                f"gw_{number:024x}", route, "model", decision, counts, size, added, 200
+            )
+            log.write(json.dumps({"time": moment.isoformat(), **call._asdict()}) + "\n")
+
+
 def time_pages(control: ControlPlane, times: int) -> list[Timing]:
-    """Ask each page several times."""
+    """Ask each page several times of a service that has loaded its patterns."""
+    control.ready()
     app = create_app(control, Options(Serve()), Log(io.StringIO(), "json"))
     client = app.test_client()
     token = control.tokens.first().read_text("ascii").strip()
@@ -151,6 +179,8 @@ def time_pages(control: ControlPlane, times: int) -> list[Timing]:
         "/console/licenses",
         "/console/tokens",
         "/console/playground",
+        "/console/gateway",
+        "/console/gateway?search=email&decision=BLOCKED",
         "/console/agents",
     ]
     timings = [_timed(path, lambda path=path: client.get(path), times) for path in paths]
@@ -174,7 +204,7 @@ def _timed(page: str, ask: Callable[[], Any], times: int) -> Timing:
         assert answer.status_code == 200, (page, answer.status_code, answer.text[:300])
     walls.sort()
     processors.sort()
-    return Timing(page, walls[int(len(walls) * 0.95)], processors[len(processors) // 2])
+    return Timing(page, walls[math.ceil(len(walls) * 0.95) - 1], processors[len(processors) // 2])
 
 
 def run(
@@ -186,6 +216,7 @@ def run(
             started = time.perf_counter()
             fill(control, checks)
             print(f"{checks:,} checks recorded in {time.perf_counter() - started:.0f} s")
+        leave_traffic(folder, _CALLS)
         return time_pages(control, times)
 
 

@@ -107,6 +107,7 @@ class Composer:
                 leet=word.translate(LEET),
                 short=word[:4],
                 digits=self.drawn(string.digits, source.randint(6, 9)),
+                letters=self.drawn(string.ascii_letters, source.randint(10, 16)),
                 random=self.drawn(alphabet, source.randint(10, 16)),
                 mixed=self.drawn(alphabet + "!#%&*+-?@^_", source.randint(10, 16)),
             )

@@ -214,10 +214,16 @@ class Terminal:
     def end(self) -> int:
         return self.process.wait(120)
 
+    def go(self) -> None:
+        """Close the terminal; the process does not get SIGHUP, since it does not control it."""
+        os.close(self._mine)
+        self._mine = -1
+
     def close(self) -> None:
         self.process.kill()
         self.process.wait()
-        os.close(self._mine)
+        if self._mine >= 0:
+            os.close(self._mine)
 
 
 @pytest.fixture
@@ -269,3 +275,11 @@ def test_ctrl_c_ends_the_review_and_leaves_the_files(dlpctl, terminal, how):
     assert b"Traceback" not in review.read(b"\x1b[?1049l"), "back from the alternate screen"
     assert review.end() == 130
     assert (Path("a.txt").read_text(), EXCEPTIONS.read_text()) == (TEXT, before)
+
+
+@needs_terminal
+def test_the_review_ends_with_its_terminal(terminal):
+    review = terminal()
+    review.read(b"3 left")
+    review.go()
+    assert review.end() == 130

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import sqlite3
+
 import pytest
 
 from dlpctl.control.access import LOCAL, Access, Role
+from dlpctl.control.analytics import _BY_DAY, _BY_DESTINATION, _BY_POLICY, _BY_TYPE
 from dlpctl.errors import NotFoundError, PolicyError, RequestError
+from dlpctl.policy.decide import Decider
 
 MAIL = "write to jane.doe@corp.example.net"
 
@@ -53,6 +57,28 @@ def test_it_decides_by_recorded_types_and_counts(control, policy, replay):
     assert replay(rule("BLOCK"), checks=1).checks == 1
     elsewhere = replay(rule("MASK"), rule("BLOCK", destinations=["CUSTOMER"]))
     assert elsewhere.changed == 0
+
+
+def test_checks_that_differ_in_their_samples_alone_are_decided_once(
+    control, policy, replay, monkeypatch
+):
+    for letter in "abcdefghij":
+        control.checks.check_text(policy.api_key, f"{letter}.doe@corp.example.net", "VENDOR")
+    decided = []
+    decide = Decider.__call__
+    monkeypatch.setattr(Decider, "__call__", lambda *given: decided.append(1) or decide(*given))
+    assert replay(rule("BLOCK")).changed == 10
+    assert len(decided) == 2
+
+
+def test_the_newest_checks_come_first(control, policy, replay):
+    ids = [
+        control.checks.check_text(policy.api_key, text, to).preflight_id
+        for to in ("VENDOR", "AI_TOOL")
+        for text in (MAIL, f"{MAIL} and a@b.example.net", MAIL)
+    ]
+    assert [each.preflight_id for each in replay(rule("BLOCK")).items] == ids[::-1]
+    assert [each.preflight_id for each in replay(rule("BLOCK"), checks=4).items] == ids[:1:-1]
 
 
 def test_it_knows_the_version_that_decided(control, acme, policy, replay):
@@ -144,3 +170,14 @@ def test_the_log_shows_a_check_to_its_organization_alone(control, acme, key):
     for access, asked in ((Access(Role.ADMIN, "org_2"), checked.preflight_id), (LOCAL, "pf_\n")):
         with pytest.raises(NotFoundError):
             control.audit.check(access, asked)
+
+
+def test_an_overview_reads_no_sums_of_other_days(control, acme):
+    database = sqlite3.connect(control.folder / "control.db")
+    plans: list[str] = []
+    for sql in (_BY_DAY, _BY_DESTINATION, _BY_POLICY, _BY_TYPE):
+        query = dict.fromkeys(("org_id", "first", "last"))
+        plans += [row[3] for row in database.execute(f"EXPLAIN QUERY PLAN {sql}", query)]
+    database.close()
+    assert not [each for each in plans if each.startswith("SCAN daily")]
+    assert len([each for each in plans if "day>? AND day<?" in each]) == 4

@@ -31,7 +31,7 @@ def _fill(queue, *orgs):
 def test_organizations_take_turns():
     queue, _ = _queue(at_once=10)
     _fill(queue, "a", "a", "a", "b", "b", "c")
-    assert [queue.pop()[1] for _ in range(6)] == ["a0", "b3", "c5", "a1", "b4", "a2"]
+    assert [queue.pop().item for _ in range(6)] == ["a0", "b3", "c5", "a1", "b4", "a2"]
     assert not queue.is_ready
     assert len(queue) == 0
 
@@ -39,13 +39,53 @@ def test_organizations_take_turns():
 def test_an_organization_at_its_limit_waits_and_others_go_on():
     queue, _ = _queue(at_once=1)
     _fill(queue, "a", "a", "b")
-    assert [queue.pop() for _ in range(2)] == [("a", "a0"), ("b", "b2")]
+    first, second = queue.pop(), queue.pop()
+    assert [first.item, second.item] == ["a0", "b2"]
     assert not queue.is_ready
     assert len(queue) == 1
-    queue.done("b")
+    queue.done(second)
     assert not queue.is_ready
-    queue.done("a")
-    assert queue.pop() == ("a", "a1")
+    queue.done(first)
+    assert queue.pop().item == "a1"
+
+
+def test_what_an_unknown_key_asks_for_counts_for_its_organization_once_that_is_known():
+    queue, ticks = _queue(at_once=1, patience=10)
+    for number, key in enumerate(["one", "two", "one"]):
+        queue.add(Share("peer", key, is_known=False), f"{key}{number}")
+    ticks.now = 5
+    _fill(queue, "acme")
+    first = queue.pop()
+    assert (first.item, queue.pop().item) == ("one0", "acme0")
+    assert not queue.is_ready
+    queue.move(first, Share("globex", "key of globex"))
+    second = queue.pop()
+    assert second.item == "two1"
+    queue.move(second, Share("globex", "another key of globex"))
+    assert (queue.is_ready, len(queue)) == (False, 1)
+    queue.done(first)
+    assert not queue.is_ready
+    queue.done(second)
+    assert queue.pop().item == "one2"
+
+
+def test_what_moves_to_its_organization_keeps_its_place():
+    queue, ticks = _queue(at_once=1, patience=10)
+    unknown, known = Share("peer", "one", is_known=False), Share("acme", "one")
+    queue.add(unknown, "a")
+    queue.add(unknown, "b")
+    ticks.now = 5
+    queue.add(known, "c")
+    first = queue.pop()
+    taken = queue.pop()
+    assert (first.item, taken.item) == ("a", "c")
+    queue.done(taken)
+    queue.add(known, "d")
+    queue.move(first, known)
+    ticks.now = 12
+    assert queue.expired() == ["b"]
+    queue.done(first)
+    assert queue.pop().item == "d"
 
 
 @pytest.mark.parametrize(
@@ -75,7 +115,7 @@ def test_what_waits_too_long_leaves_the_queue():
     assert queue.expired() == []
     ticks.now = 11
     assert queue.expired() == ["a0", "b1"]
-    assert queue.pop() == ("b", "b0")
+    assert queue.pop().item == "b0"
     assert (queue.is_ready, len(queue)) == (False, 0)
 
 
@@ -100,12 +140,14 @@ def test_the_lane_of_a_request(method, path, length, lane):
 def test_keys_of_one_organization_share_its_turns_and_unknown_ones_those_of_their_address():
     callers = Callers(lambda key: (f"policy of {key}", "acme"))
     unknown = callers.share("one", None, "10.0.0.1")
-    assert (
-        unknown
-        == callers.share(None, "Bearer guessed", "10.0.0.1")
-        != callers.share("one", None, "10.0.0.2")
+    guessed, elsewhere = (
+        callers.share(None, "Bearer guessed", "10.0.0.1"),
+        callers.share("one", None, "10.0.0.2"),
     )
+    assert unknown.org == guessed.org != elsewhere.org
+    assert unknown.key == elsewhere.key != guessed.key
+    assert [unknown.is_known, guessed.is_known] == [False, False]
     for key in ("one", "two"):
-        assert callers.policy_id(key) == f"policy of {key}"
+        assert callers.of_key(key) == ("acme", f"policy of {key}", True)
     assert {callers.share(key, None, "10.0.0.1").org for key in ("one", "two")} == {"acme"}
     assert callers.share("one", None, "").key != callers.share("two", None, "").key

@@ -23,6 +23,17 @@ def tagger() -> NameTagger:
     return NameTagger.load(Path(dlpctl_patterns.__file__).parent / "names" / "tagger.bin")
 
 
+PUBLISHED = [
+    "write to the Free Software\n# Foundation, Inc., 51 Franklin Street, Fifth Floor, Boston, MA 02110-1301, USA.",
+    "Free Software Foundation, Inc., 59 Temple Place, Suite 330, Boston, MA 02111-1307 USA",
+]
+
+
+@pytest.mark.parametrize("text", PUBLISHED)
+def test_the_address_of_a_licence_is_nobodys(text: str) -> None:
+    assert Detector().for_types(["ADDRESS"]).scan(text) == []
+
+
 ADDRESSES = [
     "742 Evergreen Terrace, Springfield, IL 62704",
     "1600 Amphitheatre Parkway, Mountain View, CA 94043",

@@ -37,6 +37,8 @@ def test_a_broken_value_is_found(detector: Detector, text: str, value: str, name
         "4111 1111\n1111 1111\n",  # a column of numbers
         "1,x,41111111\n11111111,y,2\n",  # cells of two rows
         "2024-05-01 took 4111\n2024-05-01 took 1111\n",
+        "7344 3976\n7345 3b62\n734e 734f 6052\n7357 6055\n7363 3d43\n7368 6057\n7370 6058\n",
+        "'V2\n71360\n71370',\n'V4\n6480\n6510\n6512\n6517',\n'V6\n10\n2673\n2674\n70199\n72344',\n",
         "see pages 4111 1111 1111\n\n1111 more",
         "def function\n@pytest.mark.parametrize",
         "mail the staff@\n\nacme.com",

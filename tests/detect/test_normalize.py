@@ -147,3 +147,20 @@ def test_places_far_into_escaped_text_are_those_of_the_original(
     text = joint.join(rows)
     found = [text[one.start : one.end] for one in detector.scan(text)]
     assert found == mails
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "name"),
+    [
+        ("IBAN:\u00a0DE89 3704 0044 0532 0130 00.", "DE89 3704 0044 0532 0130 00", "IBAN"),
+        ("Tel.\u00a0:\u202f\u202f+33 6 12 34 56 78", "+33 6 12 34 56 78", "PHONE"),
+        ('{"msg": "tel\\u00e9fono 0912345678"}', "0912345678", "PHONE"),
+        ('{"msg": "\\u0442\\u0435\\u043b\\u0435\\u0444\\u043e\\u043d 0912345678"}', "0912345678", "PHONE"),
+        ("“tax_id”: “987654321”", "987654321", "TAX_ID"),
+    ],
+)  # fmt: skip
+def test_a_label_is_read_through_blanks_escapes_and_quotes(
+    library: Detector, text: str, value: str, name: str
+) -> None:
+    found = {(one.type, text[one.start : one.end]) for one in library.scan(text)}
+    assert (name, value) in found

@@ -81,7 +81,7 @@ def test_what_a_program_writes_there_is_none(detector: Detector, text: str) -> N
 
 
 def test_a_possible_password_counts_at_high_sensitivity_alone(detector: Detector) -> None:
-    text = "the password is sunflower\n"
+    text = "password = sunflower\n"  # in a program, the name of another variable
     assert found(detector, text) == []
     assert found(detector, text, Sensitivity.HIGH) == ["sunflower"]
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+import string
+
 import pytest
 
 from dlpctl.detect.engine import Detector
@@ -35,6 +38,53 @@ resolved "https://registry.example.org/token-types-2.0.0.tgz#b23618af744818299c6
 """
 
 
+FAR_FROM_THEIR_LABELS = """
+│ deploy_token │ {} │
+<li><strong>Mapbox key:</strong> <code>{}</code></li>
+<meta-data android:name="maps.api.key" android:value="{}" />
+const DEPLOY_TOKEN: &str = "{}"
+##vso[task.setvariable variable=DEPLOY_TOKEN]{}
+deploy token (until May): {}
+[09:11] ann: what is the deploy token?;[09:12] bob: {}
+** deploy token **;{}
+{} is the deploy token
+return "{}" // deploy token
+"""
+NO_KEYS = """
+"foreign_key": "{}"
+idempotency-key: {}
+api_key_id = "{}"
+KeyFingerprint: {}
+partition key: {}
+nextPageToken: "{}"
+"""
+WRITTEN = """
+password = "sunny.meadow"
+DB_PASSWORD=sunny.meadow
+db:;  password: sunny.meadow
+spring.datasource.password=Sunny.meadow1210
+export DB_PASSWORD=sunnymeadow
+set -gx SMTP_PASSWORD sunnymeadow
+const DB_PASSWORD: &'static str = "sunnymeadow"
+cache.example.net:6380,password=sunnymeadow,ssl=True
+the wifi password is sunnymeadow
+[09:11] ann: what is the admin password?;[09:12] bob: sunnymeadow
+use sunny.meadow as the password
+log in as bob with password sunnymeadow17
+"""
+NOT_WRITTEN = """
+password = config.password
+password: users.passwordHash
+password = "login.password.placeholder"
+PASSWORD=settings.DB_PASSWORD
+the password is encrypted
+Her password was stolen.
+use email as the password
+What is the password?;I forgot
+log in as bob and password protect it
+"""
+
+
 @pytest.fixture(scope="module")
 def detector(library: Detector) -> Detector:
     return library.for_types(["SECRETS"])
@@ -58,3 +108,30 @@ def test_values_are_found_in_their_carriers(detector: Detector, carrier: str) ->
 @pytest.mark.parametrize("line", CODE.strip().splitlines())
 def test_code_is_left_alone(detector: Detector, line: str) -> None:
     assert detector.scan(f"{line}\n") == []
+
+
+@pytest.mark.parametrize("line", FAR_FROM_THEIR_LABELS.strip().splitlines())
+@pytest.mark.parametrize("alphabet", [string.hexdigits[:16], string.ascii_letters])
+def test_random_values_are_found_wherever_their_label_is(
+    detector: Detector, line: str, alphabet: str
+) -> None:
+    value = "".join(random.Random(5).choices(alphabet, k=40))
+    assert detector.scan(f"{line}\n".replace(";", "\n").format(value))
+
+
+@pytest.mark.parametrize("line", NO_KEYS.strip().splitlines())
+def test_identifiers_with_a_key_in_their_names_are_left_alone(
+    detector: Detector, line: str
+) -> None:
+    value = "".join(random.Random(6).choices(string.hexdigits[:16], k=40))
+    assert detector.scan(f"{line}\n".format(value)) == []
+
+
+@pytest.mark.parametrize("line", WRITTEN.strip().splitlines())
+def test_words_that_people_chose_are_found(detector: Detector, line: str) -> None:
+    assert detector.scan(f"{line}\n".replace(";", "\n"))
+
+
+@pytest.mark.parametrize("line", NOT_WRITTEN.strip().splitlines())
+def test_what_code_and_prose_say_of_passwords_is_left_alone(detector: Detector, line: str) -> None:
+    assert detector.scan(f"{line}\n".replace(";", "\n")) == []

@@ -1,10 +1,13 @@
-"""What the first pass looks for must stand in everything that a pattern matches, and so must a mark
+"""What the first pass looks for must stand in all that a pattern may report, and so must a mark
 that opens the gate.
 """
 
 from __future__ import annotations
 
+import random
 import re
+import string
+from itertools import product
 
 import pytest
 import re2
@@ -16,9 +19,11 @@ from dlpctl.detect.engine import Detector
 from dlpctl.detect.patterns.library import builtin_files, load_patterns
 from dlpctl.detect.patterns.lint import examples
 from dlpctl.detect.patterns.model import Pattern
+from dlpctl.detect.validators import find
 
 PATTERNS = load_patterns(builtin_files())
-TRIGGERED = [pattern for pattern in PATTERNS if pattern.trigger]
+TRIGGERED = [pattern for pattern in PATTERNS if pattern.trigger and not pattern.token]
+TOKENS = [pattern for pattern in PATTERNS if pattern.token]
 GATED = [pattern for pattern in PATTERNS if pattern.gated]
 IN_THE_MIDST = "\n".join(["def plain(text):", "    return text  # and nothing else, é"] * 40)
 
@@ -31,11 +36,23 @@ def texts(pattern: Pattern) -> st.SearchStrategy[str]:
     return st.from_regex(re.compile(regex, re.ASCII if regex.isascii() else 0))
 
 
+def counts(pattern: Pattern, value: str) -> bool:
+    """Return whether the validators accept the value, or the tier of possible values does."""
+    return any(
+        all(find(name).accepts(value) for name in names)
+        for names in (
+            pattern.validators,
+            *([pattern.possible.validators] if pattern.possible else []),
+        )
+    )
+
+
 def check_that_matches_hold(
     pattern: Pattern, held: str, runs: int, *, from_value: bool = False
 ) -> None:
     """`from_value` leaves out values with one digit or of a few characters, which nobody issues."""
-    search, holds = re2.compile(pattern.regex).search, re2.compile(held).search
+    regex = re2.compile(pattern.regex)
+    search, holds = regex.search, re2.compile(held).search
 
     @settings(
         max_examples=runs,
@@ -46,7 +63,7 @@ def check_that_matches_hold(
     @given(texts(pattern))
     def check(text: str) -> None:
         found = search(text.encode("utf-8", "replace").decode())
-        if found:
+        if found and counts(pattern, found["value"] if "value" in regex.groupindex else found[0]):
             first = found[0].index(found["value"]) if from_value else 0
             value = [character for character in found["value"] if character.isalnum()]
             is_issued = len(value) > 4 and sum(map(str.isdigit, value)) > 1
@@ -61,12 +78,41 @@ def test_whatever_matches_holds_the_trigger(pattern: Pattern) -> None:
     check_that_matches_hold(pattern, pattern.trigger or "", 20)
 
 
+@pytest.mark.parametrize("pattern", TOKENS, ids=[pattern.id for pattern in TOKENS])
+def test_generated_values_hold_the_trigger_of_tokens(pattern: Pattern) -> None:
+    """Its trigger is a mark of random values, which few of them lack, and words do."""
+    holds = re2.compile(pattern.trigger or "").search
+    source = random.Random(7)
+    for alphabet, length in product(
+        (string.ascii_letters, string.ascii_letters + string.digits, string.hexdigits), (24, 32, 40)
+    ):
+        drawn = ["".join(source.choices(alphabet, k=length)) for _ in range(400)]
+        assert sum(map(bool, map(holds, drawn))) > 0.85 * len(drawn)
+    assert not any(map(holds, IN_THE_MIDST.split()))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("pattern", GATED, ids=[pattern.id for pattern in GATED])
 def test_whatever_matches_holds_a_mark(pattern: Pattern) -> None:
     # A label is looked for before a mark alone.
     marks = NUMBERS if pattern.labels else ANCHORS
     check_that_matches_hold(pattern, "|".join(marks), 200, from_value=bool(pattern.labels))
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("gatePinNr: 4711", "ACCESS_CODE"),
+        ("St.-Nr. 181/815/08155", "TAX_ID"),
+        ("TIN\t181 815 08155", "TAX_ID"),
+        ("(0441)/4508291", "PHONE"),
+        ("POST /hooks/catch/a7/{token} HTTP/1.1", "URL_CREDENTIALS"),
+    ],
+)
+def test_labels_are_found_as_the_expression_writes_them(text: str, kind: str) -> None:
+    token = "".join(random.Random(3).choices(string.ascii_letters + string.digits, k=32))
+    detector = Detector([pattern for pattern in PATTERNS if pattern.type == kind])
+    assert detector.scan(text.format(token=token), min_score=0.3)
 
 
 def test_what_is_gated_is_found_wherever_it_stands() -> None:

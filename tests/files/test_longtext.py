@@ -66,6 +66,16 @@ def text():
     lines += [chance.choice(FAMILY), mail().split("@")[0], card().replace(" ", "")]
     return chance.choice(["\n", "\r\n", "\n\n"]).join(lines)
 
+def values():
+    return [chance.choice([mail, card, phone, name])() for _ in range(chance.randint(5, 60))]
+
+def settings():
+    return "\n".join(f'key{number} = "{value}"' for number, value in enumerate(values()))
+
+def objects():
+    made = [{chance.choice(["owner", "note"]): value, "said": text()[:40]} for value in values()]
+    return json.dumps(made, indent=chance.choice([None, 1]), ensure_ascii=chance.random() < 0.5)
+
 def workbook():
     book = openpyxl.Workbook()
     for number in range(chance.randint(1, 2)):
@@ -103,6 +113,7 @@ def encoded(text):
     return text.encode(codec, "replace")
 
 TEXTS = [(table, "a.csv"), (table, "a.csv"), (text, "a.log"), (text, "a.txt")]
+TEXTS += [(settings, "a.toml"), (settings, "a.ini"), (objects, "a.json")]
 FILES = {"texts": TEXTS, "files": [(workbook, "a.xlsx"), (message, "a.eml"), (archive, "a.zip")]}[sys.argv[3]]
 
 os.sched_getaffinity = lambda _: {0, 1, 2}

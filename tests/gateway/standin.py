@@ -67,9 +67,18 @@ class Provider:
             def log_message(self, *_: object) -> None:
                 pass
 
+            def parts(self) -> Iterator[bytes]:
+                if self.headers.get("transfer-encoding") != "chunked":
+                    yield self.rfile.read(int(self.headers.get("content-length") or 0))
+                    return
+                while size := int(self.rfile.readline(), 16):
+                    yield self.rfile.read(size)
+                    self.rfile.readline()
+                self.rfile.readline()
+
             def answer(self) -> None:
-                size = int(self.headers.get("content-length") or 0)
-                sent = Sent(self.command, self.path, self.headers.items(), self.rfile.read(size))
+                body = b"".join(self.parts())
+                sent = Sent(self.command, self.path, self.headers.items(), body)
                 provider.sent.append(sent)
                 reply = provider.reply(sent)
                 self.send_response(reply.status)

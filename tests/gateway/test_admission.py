@@ -12,18 +12,21 @@ import pytest
 
 from dlpctl.config import FileLimits
 from dlpctl.control.access import LOCAL
+from dlpctl.control.licenses import PLANS, Plan
+from dlpctl.control.prepared import PreparedDetectors
 from dlpctl.control.rates import Rate, RateLimiter
 from dlpctl.control.service import ControlPlane
 from dlpctl.detect.engine import Detector
-from dlpctl.gateway.admission import ControlAdmission
+from dlpctl.gateway.admission import ControlAdmission, Terms
 from dlpctl.gateway.calls import CallLog
 from dlpctl.gateway.conversations import Conversations
+from dlpctl.gateway.licensed import KeyAdmission, LicenseAdmission, LocalLicenses
 from dlpctl.gateway.protocols import PROTOCOLS
 from dlpctl.gateway.relaying import Target
 from dlpctl.gateway.server import Gateway, Settings
 from dlpctl.gateway.upstream import Upstream
 from dlpctl.types import Destination
-from tests.gateway.standin import Reply, Running, running
+from tests.gateway.standin import KEY, Reply, Running, running
 
 MAIL = "maria.lopez@acme-corp.com"
 MESSAGES = "/anthropic/v1/messages"
@@ -42,6 +45,11 @@ class Organized(NamedTuple):
         return self.gateway.ask(MESSAGES, body, {"x-dlpctl-key": key or self.key})
 
 
+def terms_of(burst: int = 100) -> Terms:
+    rates = RateLimiter(Rate(60, burst))
+    return Terms(Destination.AI_TOOL, "token", FileLimits(), rates, refuses_unread=True)
+
+
 @pytest.fixture
 def organized(
     gateway: Running, library: Detector, tmp_path: Path
@@ -52,14 +60,10 @@ def organized(
         started = []
 
         def start(burst: int = 100) -> Organized:
-            admission = ControlAdmission(
-                control.checks,
-                Destination.AI_TOOL,
-                "token",
-                FileLimits(),
-                RateLimiter(Rate(60, burst)),
-                refuses_unread=True,
-            )
+            terms = terms_of(burst)
+            detectors = PreparedDetectors(lambda: library)
+            licenses = LicenseAdmission(LocalLicenses(control), terms, detectors, KEY)
+            admission = KeyAdmission(licenses, ControlAdmission(control.checks, terms))
             made = Gateway(
                 {name: Target(each, gateway.provider.url) for name, each in PROTOCOLS.items()},
                 admission,
@@ -93,6 +97,55 @@ def test_a_call_is_decided_and_recorded_by_the_policy_of_the_key(
     assert "by the gateway; found 1 email" in entry.summary
     call = json.loads(acme.gateway.log.read_text().splitlines()[-1])
     assert call["policy"] == acme.policy_id
+
+
+def test_a_license_names_the_organization_and_its_policy(
+    organized: Callable[..., Organized],
+) -> None:
+    acme = organized()
+    license_key = acme.control.licenses.list(LOCAL, "acme")[0].license_key
+    for _ in range(2):
+        status, headers, _ = acme.ask(license_key)
+        assert (status, headers["x-dlpctl-decision"]) == (200, "ALLOWED_WITH_MASKING")
+    assert MAIL.encode() not in acme.gateway.provider.sent[0].body
+    assert license_key not in str(acme.gateway.provider.sent)
+    entries = list(acme.control.audit.export(LOCAL, org_id="acme"))
+    assert [each.decision for each in entries] == ["ALLOWED_WITH_MASKING"] * 2
+    assert "by a client; found 1 email" in entries[0].summary
+    call = json.loads(acme.gateway.log.read_text().splitlines()[-1])
+    assert call["policy"] == acme.policy_id
+    assert acme.control.licenses.list(LOCAL, "acme")[0].checks_this_month == 2
+    by_name = {"x-dlpctl-key": license_key, "x-dlpctl-policy": "default"}
+    assert acme.gateway.ask(MESSAGES, BODY, by_name)[0] == 200
+    unknown = by_name | {"x-dlpctl-policy": "no-such"}
+    assert acme.gateway.ask(MESSAGES, BODY, unknown)[0] == 403
+    of_policy = {"x-dlpctl-key": acme.key, "x-dlpctl-policy": "default"}
+    assert acme.gateway.ask(MESSAGES, BODY, of_policy)[0] == 400
+    assert len(acme.gateway.provider.sent) == 3
+
+
+def test_a_license_ends_at_once_where_it_is_revoked(organized: Callable[..., Organized]) -> None:
+    acme = organized()
+    given = acme.control.licenses.list(LOCAL, "acme")[0]
+    assert acme.ask(given.license_key)[0] == 200
+    acme.control.licenses.revoke(LOCAL, "acme", given.license_id)
+    status, _, answer = acme.ask(given.license_key)
+    assert (status, json.loads(answer)["error"]["type"]) == (403, "permission_error")
+    assert acme.ask(given.license_key[:-1] + "0")[0] == 401
+    assert len(acme.gateway.provider.sent) == 1
+
+
+def test_the_quota_of_a_license_is_kept(
+    organized: Callable[..., Organized], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(PLANS, "trial", Plan("trial", 2, 30))
+    acme = organized()
+    made = acme.control.licenses.create(LOCAL, "acme", {"license_type": "trial"})
+    license_key = made.license_key
+    answers = [acme.ask(license_key) for _ in range(4)]
+    assert [status for status, _, _ in answers] == [200, 200, 429, 429]
+    assert "quota" in json.loads(answers[-1][2])["error"]["message"]
+    assert len(acme.gateway.provider.sent) == 2
 
 
 def test_without_a_key_nothing_is_sent(organized: Callable[..., Organized]) -> None:

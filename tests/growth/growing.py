@@ -406,7 +406,7 @@ GROWING = [
     Growing("a.xlsx", "columns", 200, lambda size: workbook(5, size)),
     Growing("a.docx", "paragraphs", 500, document),
     Growing("a.docx", "runs of one paragraph", 500, lambda size: document(1, size)),
-    Growing("a.pptx", "slides", 20, slides),
+    Growing("a.pptx", "slides", 20, slides, 900),
     Growing("a.odt", "paragraphs", 500, open_text),
     Growing("a.rtf", "lines", 500, text(lambda size: "{\\rtf1\\ansi " + "\\par\n".join(map(sentence, range(size))) + "}")),
     Growing("a.pdf", "pages", 10, pages, 1900),

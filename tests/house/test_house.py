@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import house
 import pytest
 
@@ -26,3 +28,9 @@ def test_a_long_module_has_a_reason() -> None:
 
 def test_imports_have_no_cycles() -> None:
     assert house.import_cycles() == house.allowances()["cycles"], "see tests/house/house.py"
+
+
+def test_no_file_has_conflict_markers_of_a_merge() -> None:
+    files = [*house.ROOT.glob("*.md"), *house.ROOT.glob("dlpctl/cli/topics/*.md")]
+    markers = re.compile(r"^(<{7} |={7}$|>{7} )", re.MULTILINE)
+    assert not [file.name for file in files if markers.search(file.read_text("utf-8"))]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import zlib
 from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
@@ -84,3 +85,53 @@ def test_asynchronous_clients_stream_too(provider: Provider, library: Detector) 
             return "".join(parts)
 
     assert asyncio.run(ask()) == f"To {MAIL}."
+
+
+def gzipped(stream: bytes, size: int) -> Iterator[bytes]:
+    """Yield a compressed stream in pieces that end anywhere."""
+    compressor = zlib.compressobj(wbits=31)
+    for start in range(0, len(stream), size):
+        part = compressor.compress(stream[start : start + size])
+        yield part + compressor.flush(zlib.Z_SYNC_FLUSH)
+    yield compressor.flush()
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_streams_of_a_provider_that_compresses_anyway_are_restored(
+    provider: Provider, library: Detector, asynchronous: bool
+) -> None:
+    def compressed(sent: Sent) -> Reply:
+        plain = reply(sent).body
+        assert isinstance(plain, bytes)
+        headers = {"content-encoding": "gzip"}
+        return Reply(lambda: gzipped(plain, 7), 200, "text/event-stream", headers)
+
+    provider.reply = compressed
+    given = {"messages": [{"role": "user", "content": f"I am {MAIL}"}], "stream": True}
+    url = f"{provider.url}/v1/chat/completions"
+
+    async def ask() -> str:
+        transport = AsyncMaskingTransport("openai", detector=library)
+        async with httpx.AsyncClient(transport=transport) as http:
+            return str((await http.post(url, json=given)).text)
+
+    if asynchronous:
+        text = asyncio.run(ask())
+    else:
+        with httpx.Client(transport=MaskingTransport("openai", detector=library)) as http:
+            text = http.post(url, json=given).text
+    parts = [json.loads(line[6:]) for line in text.splitlines() if line.startswith("data: {")]
+    choices = [each["choices"][0] for each in parts]
+    deltas = [each["delta"].get("content") or "" for each in choices if not each["index"]]
+    assert "".join(deltas) == f"To {MAIL}."
+
+
+def test_answers_that_nobody_can_restore_keep_their_encoding(
+    provider: Provider, library: Detector
+) -> None:
+    provider.reply = lambda _: Reply(b"packed", headers={"content-encoding": "made-up"})
+    given = {"messages": [{"role": "user", "content": f"I am {MAIL}"}]}
+    with httpx.Client(transport=MaskingTransport("openai", detector=library)) as http:
+        answer = http.post(f"{provider.url}/v1/chat/completions", json=given)
+    assert answer.content == b"packed"
+    assert answer.headers["content-encoding"] == "made-up"

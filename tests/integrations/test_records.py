@@ -40,6 +40,40 @@ def test_messages_arguments_and_errors_are_masked(checker: Checker) -> None:
     assert "broken %d" in text
 
 
+def test_extra_fields_are_masked(checker: Checker) -> None:
+    record = logging.makeLogRecord({"msg": "sent", "to": MAIL, "count": 3, "exc_text": MAIL})
+    record.all = {"first": [MAIL], "error": ValueError(MAIL)}
+    assert MaskingFilter(checker).filter(record)
+    assert MAIL not in repr(vars(record))
+    assert vars(record)["count"] == 3
+    assert vars(record)["to"] == "m***@acme-corp.com"
+
+
+def test_the_errors_and_links_of_spans_are_masked(checker: Checker) -> None:
+    trace = pytest.importorskip("opentelemetry.sdk.trace")
+    from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+    from opentelemetry.trace import Link
+
+    from dlpctl.integrations.traces import MaskingSpanProcessor
+
+    exporter = InMemorySpanExporter()
+    provider = trace.TracerProvider(shutdown_on_exit=False)
+    provider.add_span_processor(MaskingSpanProcessor(checker, SimpleSpanProcessor(exporter)))
+    tracer = provider.get_tracer("made-up")
+    with tracer.start_as_current_span("first") as first:
+        link = Link(first.get_span_context(), {"to": MAIL})
+    with (
+        pytest.raises(ValueError, match="acme"),
+        tracer.start_as_current_span("second", links=[link]),
+    ):
+        raise ValueError(MAIL)
+    done = exporter.get_finished_spans()[1]
+    assert MAIL not in done.to_json()
+    assert done.status.description == "ValueError: m***@acme-corp.com"
+    assert dict(done.links[0].attributes) == {"to": "m***@acme-corp.com"}
+
+
 def test_spans_are_masked(checker: Checker) -> None:
     trace = pytest.importorskip("opentelemetry.sdk.trace")
     from opentelemetry.sdk.trace.export import SimpleSpanProcessor

@@ -10,7 +10,8 @@ from dlpctl.control.resources.audit import ChainReport
 from dlpctl.types import LARGEST_NUMBER
 from dlpctl_daemon.console.pages import Answer, Pages, Visit, address, number_in, see_other
 
-_PAGE = 50
+PAGE = 50
+"""Entries on a page."""
 
 
 class PageOf(NamedTuple):
@@ -25,7 +26,7 @@ class PageOf(NamedTuple):
     @classmethod
     def of(cls, path: str, offset: int, shown: int, total: int, **query: str | None) -> PageOf:
         last = offset + shown
-        newer = address(path, offset=max(0, offset - _PAGE) or None, **query) if offset else ""
+        newer = address(path, offset=max(0, offset - PAGE) or None, **query) if offset else ""
         older = address(path, offset=last, **query) if last < total else ""
         return cls(min(offset + 1, last), last, total, newer, older)
 
@@ -40,7 +41,7 @@ class _Chain:
 def show_checks(visit: Visit) -> Answer:
     offset = number_in("offset", 0, LARGEST_NUMBER)
     search = request.args.get("search", "")
-    found = visit.ask("search_audit", limit=_PAGE, offset=offset, org_id=visit.scope, search=search)
+    found = visit.ask("search_audit", limit=PAGE, offset=offset, org_id=visit.scope, search=search)
     page = PageOf.of("/console/checks", offset, len(found.items), found.total, search=search)
     return visit.page("checks", "Checks", items=found.items, page=page, search=search)
 
@@ -56,7 +57,7 @@ def add_pages(pages: Pages) -> None:
         offset = number_in("offset", 0, LARGEST_NUMBER)
         search = request.args.get("search", "")
         found = visit.ask(
-            "list_events", limit=_PAGE, offset=offset, org_id=visit.scope, search=search
+            "list_events", limit=PAGE, offset=offset, org_id=visit.scope, search=search
         )
         shown = len(found.items)
         page = PageOf.of("/console/audit", offset, shown, found.total, search=search)

@@ -46,6 +46,7 @@ _MENU = (
     ("Organizations", "/console/organizations"),
     ("Keys", "/console/tokens"),
     ("Playground", "/console/playground"),
+    ("Gateway", "/console/gateway"),
     ("Agents", "/console/agents"),
 )
 

@@ -15,6 +15,7 @@ _WORDS = {
     "AI_TOOL": "AI tool",
     "VENDOR": "Vendor",
     "CUSTOMER": "Customer",
+    "REFUSED": "refused",
     "": "Not known",
 }
 _UNITS = ("B", "KB", "MB", "GB", "TB", "PB")
@@ -38,6 +39,10 @@ def size(value: float) -> str:
     return f"{value:.1f} {_UNITS[-1]}"
 
 
+def milliseconds(value: float) -> str:
+    return f"{value:,.1f} ms" if value < 1_000 else f"{value / 1_000:,.1f} s"
+
+
 def word(value: str) -> str:
     """Return the word of people for a decision or destination."""
     return _WORDS.get(value, value)
@@ -53,5 +58,6 @@ def share(part: int, total: int) -> str:
 
 
 FILTERS: dict[str, Callable[..., Any]] = {
-    function.__name__: function for function in (number, moment, size, word, shortened, share)
+    function.__name__: function
+    for function in (number, moment, size, milliseconds, word, shortened, share)
 }

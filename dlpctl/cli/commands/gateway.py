@@ -30,6 +30,10 @@ Port = Annotated[
     int | None,
     typer.Option(metavar="N", min=0, max=65535, help="Listen on port N; 0 takes a free one."),
 ]
+WithKeys = Annotated[
+    bool,
+    typer.Option("--with-keys", help="Ask for the key of a policy or a license in X-Dlpctl-Key."),
+]
 
 
 @app.callback()
@@ -53,10 +57,8 @@ def gateway(
     operator: Annotated[
         str | None, typer.Option(metavar="NAME", help="How to mask: token or surrogate.")
     ] = None,
-    with_keys: Annotated[
-        bool,
-        typer.Option("--with-keys", help="Ask for a policy's key in X-Dlpctl-Key."),
-    ] = False,
+    with_keys: WithKeys = False,
+    server: options.Server = None,
     inspect_answers: Annotated[
         bool,
         typer.Option(
@@ -75,7 +77,7 @@ def gateway(
     from dlpctl.cli.gateway_run import GatewayOptions, run
     from dlpctl.config import load_config
 
-    settings = load_config().gateway
+    settings = load_config({"server": server}).gateway
     if with_keys and policy is not None:
         raise UsageError("--with-keys: the key names the policy; leave out --policy")
     run(
@@ -90,6 +92,7 @@ def gateway(
             with_keys,
             keep_values,
             inspect_answers or settings.inspect_answers,
+            server,
         )
     )
 

@@ -27,6 +27,7 @@ _NAMES = (
     "substrings",
     "evidence",
     "breakdowns",
+    "policy_phrases",
 )
 
 

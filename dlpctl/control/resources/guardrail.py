@@ -29,6 +29,10 @@ class GuardrailRequest(Request):
     )
     tool_calls: object = fields.any_value({"description": "calls of tools"}, default=None)
     tools: object = fields.any_value({"description": "definitions of tools"}, default=None)
+    structured_messages: object = fields.any_value(
+        {"description": "the messages, with files and fields that `texts` may leave out"},
+        default=None,
+    )
     input_type: str = fields.one_of(("request", "response"), "which of the two it is")
 
 
@@ -38,6 +42,8 @@ class GuardrailAnswer(Answer):
     action: str = fields.one_of(Intervention)
     blocked_reason: str | None = fields.omitted(fields.text("without any value"))
     texts: list[str] | None = fields.omitted(fields.array(fields.text()))
+    stream_holdback_chars: list[int] | None = fields.omitted(fields.array(fields.integer()))
+    """The characters at the end of each text of an answer that more text may change."""
 
 
 resource = Resource("Guardrails", "Checks for gateways of others.")
@@ -49,6 +55,6 @@ resource.operation(
     GuardrailAnswer,
     "Check texts, images and calls of tools for LiteLLM",
     body=GuardrailRequest,
-    credential=Credential.POLICY_KEY,
+    credential=Credential.GUARDRAIL_KEY,
     fails=(404, 429),
 )

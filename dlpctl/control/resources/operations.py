@@ -22,13 +22,18 @@ class Credential(Enum):
 
     NONE = None
     POLICY_KEY = "PolicyKey"
+    GUARDRAIL_KEY = "GuardrailKey"
+    """The key of a policy, in a header of gateways of others as well."""
     LICENSE_KEY = "LicenseKey"
     ADMIN_TOKEN = "AdminToken"  # noqa: S105  # a name
 
     @property
+    def is_policy_key(self) -> bool:
+        return self in (Credential.POLICY_KEY, Credential.GUARDRAIL_KEY)
+
+    @property
     def challenge(self) -> str:
-        is_policy_key = self is Credential.POLICY_KEY
-        return 'PolicyKey header="X-Service-API-Key"' if is_policy_key else "Bearer"
+        return 'PolicyKey header="X-Service-API-Key"' if self.is_policy_key else "Bearer"
 
 
 class Operation(NamedTuple):

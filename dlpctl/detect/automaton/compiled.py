@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from itertools import chain
 from struct import Struct
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from dlpctl.detect.automaton.anchors import ANCHORS, NUMBERS
 from dlpctl.detect.automaton.cache import Cache
@@ -24,6 +24,9 @@ from dlpctl.errors import EngineError
 from dlpctl.regex import lazy
 from dlpctl.types import Category
 from dlpctl.version import __version__
+
+if TYPE_CHECKING:
+    import hyperscan
 
 _PREFIX = "patterns-"
 _OF_POLICIES = "policy-"
@@ -88,14 +91,20 @@ class Compiled:
         """`numbers` are those of its patterns in the set that it is a part of."""
         from dlpctl.detect.automaton.database import load_database
 
-        size, self.widest, self.before, self.after, anchors = _HEAD.unpack_from(block.records)
+        head: tuple[int, ...] = _HEAD.unpack_from(block.records)
+        size, widest, before, after, anchors = head
+        self.widest: int = widest
+        self.before: int = before
+        self.after: int = after
         after_head = _HEAD.size + anchors
         self._first = after_head + 4 * size
         self._ends = array("I", block.records[after_head : self._first])
         self._records = block.records
-        self.numbers = range(size) if numbers is None else numbers
-        self.database = load_database(block.database) if size else None
-        self.anchors = load_database(block.records[_HEAD.size : after_head]) if anchors else None
+        self.numbers: Sequence[int] = range(size) if numbers is None else numbers
+        self.database: hyperscan.Database | None = load_database(block.database) if size else None
+        self.anchors: hyperscan.Database | None = (
+            load_database(block.records[_HEAD.size : after_head]) if anchors else None
+        )
 
     def __len__(self) -> int:
         return len(self._ends)

@@ -41,10 +41,10 @@ class FirstPass:
     """Sets of patterns that are looked for together. Patterns are numbered through all sets."""
 
     def __init__(self, sets: Sequence[PatternSet]) -> None:
-        self.sets = tuple(sets)
+        self.sets: tuple[PatternSet, ...] = tuple(sets)
         self._firsts = [0, *accumulate(len(each) for each in sets)]
         self._local = threading.local()
-        self.widest = max((each.widest for each in sets), default=0)
+        self.widest: int = max((each.widest for each in sets), default=0)
 
     def of(self, index: int) -> tuple[PatternSet, int]:
         """Return the set of a pattern, and its number there."""

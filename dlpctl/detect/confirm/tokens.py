@@ -23,6 +23,8 @@ _LABEL = 256
 """Bytes before a token that its label and what assigns take at most."""
 _LABELS = 4
 """Labels before a token that are checked one by one; of more, the complete regex decides."""
+_HEADING = 32
+"""Bytes of a line that may be the label of the next one, rather than data in lines."""
 _LINE_ENDS = b"\r\n"
 
 
@@ -118,4 +120,5 @@ def _tokens(data: bytes, ends: Iterable[int]) -> Iterator[tuple[int, int]]:
 def _goes_on(data: bytes, start: int) -> bool:
     """Return whether what is in the lines before may be a label, rather than more of the same."""
     before = data[max(0, start - _LABEL) : start].rstrip()
-    return before[-1:] in b":*>|=" or b" " in before[before.rfind(b"\n") + 1 :]
+    line = before[before.rfind(b"\n") + 1 :]
+    return before[-1:] in b":*>|=?" or b" " in line or 0 < len(line) < _HEADING

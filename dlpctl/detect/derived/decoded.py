@@ -9,7 +9,6 @@ an encoded run as the complete run, since a part of it cannot be masked.
 from __future__ import annotations
 
 import binascii
-import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
@@ -21,6 +20,9 @@ from dlpctl.regex import lazy
 
 _BEFORE, _AFTER = 160, 64
 """Bytes around a run that are copied with it: as far as labels and context reach."""
+_BEYOND_ASCII = 0x80
+_LABEL = 48
+"""Bytes before a value that may be its label."""
 _FIRST = 16
 """Characters of base64 or hexadecimal that are decoded first, to see whether they are text."""
 
@@ -28,9 +30,15 @@ _INVISIBLE = r"[\x{AD}\x{34F}\x{180E}\x{200B}-\x{200F}\x{202A}-\x{202E}\x{2060}-
 _OTHER_LETTERS = r"[\x{FF0D}\x{FF0E}\x{FF10}-\x{FF19}\x{FF20}-\x{FF3A}\x{FF3F}\x{FF41}-\x{FF5A}\x{1D400}-\x{1D7FF}]"
 _OTHER_DIGITS = r"[\x{660}-\x{669}\x{6F0}-\x{6F9}\x{966}-\x{96F}]"
 _OTHER_GAPS = r"[\x{A0}\x{2000}-\x{200A}\x{2010}-\x{2015}\x{202F}\x{205F}\x{2212}\x{3000}]"
+_OTHER_BLANKS = r"[\x{A0}\x{2000}-\x{200A}\x{202F}\x{205F}\x{3000}]"
+# A blank before a number may be all that is between it and its label.
+_BEFORE_NUMBER = rf"{_OTHER_BLANKS}+[(+]?[A-Z]{{0,4}}[0-9]"
 # Groups start at their first gap: to look for one after every capital and digit would double the
 # states.
-_OTHER_FORMS = rf"{_OTHER_LETTERS}+|{_OTHER_DIGITS}{{3,}}|(?:{_OTHER_GAPS}[0-9A-Z]{{1,6}}){{2,}}"
+_OTHER_FORMS = (
+    rf"{_OTHER_LETTERS}+|{_OTHER_DIGITS}{{3,}}"
+    rf"|(?:{_OTHER_GAPS}[0-9A-Z]{{1,6}}){{2,}}|{_BEFORE_NUMBER}"
+)
 _NAMED_ENTITY = r"&(?:commat|period|colon|lowbar|num|equals|sol|plus|hyphen|dash|shy|nbsp);"
 _ENTITIES = rf"(?:&#(?:[0-9]{{2,6}}|[xX][0-9A-Fa-f]{{2,5}});|{_NAMED_ENTITY})+"
 _SPACED = r"\b[0-9](?:[ ._*-]{1,3}[0-9]){8,24}\b|\b[A-Za-z](?: [!-~]){9,}(?:[\s\"'<,;)]|$)"
@@ -56,21 +64,27 @@ _ENCODED = (
 _COLOURS = r"(?:\x1b\[[0-9;]*m)+"
 _SOFT_BREAKS = r"=\r?\n|\\\r?\n[ \t]*"
 _MARKS = r"\b\\(?:[-.@]\b|_)|\\[(+][0-9](?:\\\))?|[0-9]\\\)|[0-9][ -]?\*{1,3}[ -]?[0-9]"
+# Characters of strings: ASCII, those of other languages, and the halves of further ones.
+_ESCAPES = (
+    r"\\x[2-7][0-9A-Fa-f]"
+    r"|\\u(?:00[2-7C-Fc-f]|0[1-9A-Fa-f][0-9A-Fa-f]|[1-9A-Fa-f][0-9A-Fa-f]{2})[0-9A-Fa-f]"
+)
 # A value of a form, with plus signs as blanks, and a character of UTF-7.
 _FORM_START = r"=[0-9A-Za-z%._-]+\+[0-9A-Za-z%]"
 _FORM = r"=[0-9A-Za-z%._-]+(?:\+[0-9A-Za-z%._-]+)+"
 _UTF7 = r"\+A[A-H][0-9A-Za-z+/]+-?"
-RUN = rf"{_ENCODED}|{_FORM}|{_UTF7}|{_COLOURS}|{_SOFT_BREAKS}|{_MARKS}|(?:%[0-9A-Fa-f]{{2}})+|(?:\\x[2-7][0-9A-Fa-f]|\\u00[2-7C-Fc-f][0-9A-Fa-f])+|{_ENTITIES}|{_SPACED}|{_INVISIBLE}+|{_OTHER_FORMS}"
+RUN = rf"{_ENCODED}|{_FORM}|{_UTF7}|{_COLOURS}|{_SOFT_BREAKS}|{_MARKS}|(?:%[0-9A-Fa-f]{{2}})+|(?:{_ESCAPES})+|{_ENTITIES}|{_SPACED}|{_INVISIBLE}+|{_OTHER_FORMS}"
 # The start of each type of run, which is looked for at every byte of a text; with all that may
 # follow, the automaton would have ten times the states, each of which takes a while when
 # it is entered first.
 RUN_STARTS = (
     rf"\b{_TEXT_STARTS}{_ANY}{{9}}(?:{_ANY}{{6}}|{_ANY}{{0,5}}=)|(?:\b|\b0[xX]|\\x){_HEX_STARTS}[0-9A-Fa-f]{{4}}|\b[0-9A-Fa-f]{{2}}(?:[ :][0-9A-Fa-f]{{2}}){{8}}\b"
-    r"|%[0-9A-Fa-f]{2}|\\x[2-7][0-9A-Fa-f]|\\u00[2-7C-Fc-f][0-9A-Fa-f]"
+    rf"|%[0-9A-Fa-f]{{2}}|{_ESCAPES}"
     rf"|&#(?:[0-9]{{2}}|[xX][0-9A-Fa-f]{{2}})|{_NAMED_ENTITY}|\b[0-9](?:[ ._*-]{{1,3}}[0-9]){{8}}|\b[A-Za-z](?: [!-~]){{9}}"
     rf"|{_FORM_START}|\+A[A-H][0-9A-Za-z+/]|\x1b\[[0-9;]*m|[=\\]\r?\n|{_MARKS}"
-    rf"|{_INVISIBLE}|{_OTHER_LETTERS}|{_OTHER_DIGITS}{{3}}|{_OTHER_GAPS}[0-9A-Z]{{1,6}}{_OTHER_GAPS}[0-9A-Z]"
+    rf"|{_INVISIBLE}|{_OTHER_LETTERS}|{_OTHER_DIGITS}{{3}}|{_OTHER_GAPS}[0-9A-Z]{{1,6}}{_OTHER_GAPS}[0-9A-Z]|{_BEFORE_NUMBER}"
 )
+_LETTER = lazy(rb"[A-Za-z\x80-\xff]")
 _HEX_DIGITS = b"0123456789ABCDEFabcdef :"
 _SOFT_BREAK = lazy(_SOFT_BREAKS.encode())
 _MARKED = lazy(_MARKS.replace(r"\b", "").encode())
@@ -111,20 +125,30 @@ class DecodedText(DerivedText):
         return cls(*copy_around(data, runs), outer) if runs else None
 
     def original_span(self, start: int, end: int) -> tuple[int, int] | None:
-        """Return the span in the original; None where nothing of it or right beside it was decoded,
-        so that the original has it too.
+        """Return the span in the original; None where nothing of it, of its label or right after it
+        was decoded, so that the original has it too.
         """
         first = bisect_right(self._starts, start) - 1
         last = bisect_right(self._starts, end - 1) - 1
         # A value right beside a decoded run may have no boundary in the original.
         before = first - (start == self._starts[first] and first > 0)
         after = last + 2 if end == self._end_of(last) else last + 1
-        if not any(piece.decoded for piece in self._pieces[before:after]):
+        is_decoded = any(piece.decoded for piece in self._pieces[before:after])
+        if not is_decoded and not self._has_decoded_label(start, before):
             return None
         head, tail = self._pieces[first], self._pieces[last]
         start = head.origin if head.decoded else head.origin + start - head.start
         end = tail.end if tail.decoded else tail.origin + end - tail.start
         return self._outer.original_span(start, end) if self._outer else (start, end)
+
+    def _has_decoded_label(self, start: int, last: int) -> bool:
+        """Return whether letters were decoded in what may be the label of a value."""
+        first = max(bisect_right(self._starts, start - _LABEL) - 1, 0)
+        return any(
+            self._pieces[number].decoded
+            and _LETTER.search(self.data, self._starts[number], self._end_of(number))
+            for number in range(first, last)
+        )
 
     def _end_of(self, number: int) -> int:
         following = self._starts[number + 1 : number + 2]
@@ -185,7 +209,14 @@ def _runs(data: bytes, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, 
         lines_of_digits = run[1:2] in _SEPARATED
         place = end
         if decoded is not None and not is_table and (decoded or start):
-            yield start + run.startswith(b"="), start + len(run), decoded
+            first, last = start + run.startswith(b"="), start + len(run)
+            if run[0] >= _BEYOND_ASCII and (blanks := decoded[: -len(decoded.lstrip(b" "))]):
+                after = first  # where a value starts
+                for _ in blanks:
+                    after = _character(data, after + 1)
+                yield first, after, blanks
+                first, decoded = after, decoded[len(blanks) :]
+            yield first, last, decoded
 
 
 def _decoder(run: bytes) -> Callable[[bytes], bytes | None]:
@@ -194,7 +225,7 @@ def _decoder(run: bytes) -> Callable[[bytes], bytes | None]:
         return _encoded
     if _MARKED.fullmatch(run):
         return _unmarked
-    if run[0] >= 0x80:
+    if run[0] >= _BEYOND_ASCII:
         return _nothing if unicodedata.category(run.decode()[0]) in ("Cf", "Mn") else _forms
     if run[:1] in _DECODERS:
         return _DECODERS[run[:1]]
@@ -306,7 +337,9 @@ def _utf7(run: bytes) -> bytes | None:
 
 
 def _escaped(run: bytes) -> bytes:
-    return re.sub(rb"\\(?:x|u00)(..)", lambda found: chr(int(found[1], 16)).encode(), run)
+    codes = (part[-4:].lstrip(b"xu") for part in run.split(b"\\")[1:])
+    text = "".join(chr(int(code, 16)) for code in codes)
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
 
 
 def _entities(run: bytes) -> bytes:

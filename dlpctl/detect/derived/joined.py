@@ -1,8 +1,8 @@
 """Joined lines: a value that is broken by a line end, as a person reads it.
 
 A line end within a number or a mail address is taken out, once without and once with a space in
-its place. Only what the line end breaks is reported, and no number that starts its line: numbers
-below each other are a column.
+its place. Only what the line end breaks is reported, and no number without a word before it in its
+line: numbers below each other are a column, and rows of hexadecimal ones a table.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ _IN_ADDRESS = lazy(
     rb"|@[\w.-]{1,64}(?P<before>[ \t]*+\r?\n[ \t>]*+)\.[a-z]"
 )
 _INDENTATION_OF_PART = b" \t>"
-_INDENTATION = b" \t\r>*#-"
+_WORD = lazy(rb"[g-zG-Z\x80-\xff]|[A-Fa-f][,;:=.\"'()]")
+"""Letters that hexadecimal numbers lack, or do not have before a sign."""
 _CELL = lazy(rb"[,;|\t][0-9A-Z()+-][0-9A-Z()+./ -]*\Z")
 """The end of a row in a table, whose last cell is a number."""
 _LONGEST_CELL = 64
@@ -55,7 +56,7 @@ class JoinedText(DecodedText):
         if is_address:
             return span
         line = self._original[self._original.rfind(b"\n", 0, span[0]) + 1 : span[0]]
-        return span if line.strip(_INDENTATION) else None
+        return span if _WORD.search(line) else None
 
 
 def joined_texts(data: bytes) -> list[JoinedText]:

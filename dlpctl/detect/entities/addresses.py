@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from dlpctl.detect.entities.lexicon import alternatives
 from dlpctl.detect.entities.lexicon import words as lexicon_words
+from dlpctl.detect.validators.devices import private_address
 from dlpctl.regex import lazy
 from dlpctl.types import Category, Finding
 
@@ -73,7 +74,7 @@ def find(text: str, region: Tagged, spans: Iterable[tuple[int, int, float]]) -> 
         stop = _before_label(region.words, opening, stop)
         first = _start(region.words, opening, stop)
         start, end = _trim(text, region.places[first].start(), region.places[stop - 1].end())
-        if end - start < 6 or end - start > _LONGEST:
+        if end - start < 6 or end - start > _LONGEST or not private_address(text[start:end]):
             continue
         kept = (
             (1 + score) / 2

@@ -22,5 +22,5 @@ class Known:
         """Parts of names, each of which is a name wherever it is."""
         self.header: Header | None = None
         """The header of a table whose rows go on."""
-        self.has_mattered = False
+        self.has_mattered: bool = False
         """True once a text was tagged, to which all of this matters."""

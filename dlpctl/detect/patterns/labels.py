@@ -35,7 +35,7 @@ _LEFT_OTHER = rf"(?:^|[^{_OTHER_CASED}])"
 _NUMBER = r"(?i:s|nummern?|number|nr|no|num|'s)"
 _CASE = r"[a-z\x{DF}-\x{17F}]{1,4}"
 _CAMEL = r"(?:[A-Z][a-z]+){0,3}"
-_MARK = r"[\t\n\r -/:-@\[-^`{-~：º°№’_]"
+_MARK = r"[\t\n\r -/:-@\[-^`{-~：º°№’“”„«»_]"
 _ON_LINE = r"[\t -/:-~\x{A0}-\x{24F}\x{2010}-\x{2122}]"
 _NEXT_LINE = (
     r"\r?\n(?:[\t >|*\-]*\r?\n)?[\t >|*\-\"'(]*"
@@ -55,16 +55,17 @@ _GENERIC = frozenset(
     )
 )
 _APART = r"[ _.\-/'’]{1,2}"
-_JOINT, _LOOSE_JOINT = r"[ _.\-/'’]{0,2}", r"[ _.\-'/]?"
+_JOINT = r"[ _.\-/'’]{0,2}"
 _ABBREVIATED = r"\.?[ _\-/]?"
 # A short label may be anything's, so that its value is right after it.
+_NOUN = r"(?i:number|nummer|num|no|nr|n|č|n°|nº|№|id|code|card)"
+_VERB = r"(?i:is|was|ist|lautet|es|est|è|é|är|er|on|to|adalah)"
 _NEAR = (
-    r"(?:[ _.\-]{0,2}(?i:number|nummer|num|no|nr|n|č|n°|nº|№|id|code|card)){0,2}\.?[\"'\])]{0,2}\s?"
-    r"(?i:is|was|ist|lautet|es|est|è|é|är|er|on|to|adalah)?"
-    rf"(?:(?:[\s:=#|\"'(\[,>\-]|</?t[dh]>){{1,8}}|{_ANSWER}[\s:\"'(#])"
+    rf"(?:[ _.\-]{{0,2}}{_NOUN}(?:[ _.\-]{{1,2}}{_NOUN})?)?\.?[\"'\])]{{0,2}}(?:\s{_VERB}?)?"
+    rf"(?:(?:[\s:=#|\"'“”„«»(\[,>\-]|</?t[dh]>){{1,8}}|{_ANSWER}[\s:\"'(#])"
 )
 _NEAR_OTHER = rf"(?:[^0-9\n]*?(?:[^0-9A-Za-z\n]|[\s:.№]?{_NEXT_LINE}|{_ANSWER}[\s:\"'(#]))??"
-_NEAR_MARK = r"[ -/:-@\[-`{-~\n]"
+_NEAR_MARK = rf"{_NOUN}?[\t-\r -/:-@\[-`{{-~“”„«»]"
 _SHORT = 4
 """The most letters of a label that may be a part of other words."""
 
@@ -95,9 +96,7 @@ def label_regexes(labels: Sequence[str], short: Sequence[str]) -> tuple[str, str
     telling = [_telling(label) for label in latin]
     other = [_telling(label) for label in other]
     sought = [
-        f"{left}{_alternatives(_shortest(words, form))}{right}".replace(
-            _JOINT, _LOOSE_JOINT
-        ).replace(_APART, _LOOSE_JOINT)
+        f"{left}{_alternatives(_shortest(words, form))}{right}".replace(_APART, _JOINT)
         for left, words, form, right in (
             ("", [each for each in telling if len(each) > _SHORT] + other, "{}", ""),
             (r"(?:\b|_)", [each for each in telling if len(each) <= _SHORT], " {} ", ""),

@@ -21,7 +21,8 @@ _SUBJECTS = {
     ),
     "dates": "calendar_date card_expiry",
     "devices": (
-        "vin vin_shape coordinates has_digits varied_digits long_number plate degrees zip_code"
+        "vin vin_shape coordinates has_digits varied_digits long_number plate degrees zip_code "
+        "private_address"
     ),
     "national": (
         "br_cnh br_titulo in_aadhaar it_codice_fiscale pt_cartao_cidadao de_steuer_id ie_pps "
@@ -35,10 +36,11 @@ _SUBJECTS = {
     "spoken": "spoken_card spoken_number",
     "secrets": (
         "token mixed_token mixed_tail tail uuid secret_or_uuid not_placeholder password "
-        "unquoted_password secret env_password plain_password possible_password strong_password "
-        "mixed_password varied_password secret_or_password snmp_community strong_or_digits "
-        "phrase url_password basic_auth jwt discord_bot private_key private_key_body "
-        "base64_private_key putty_key base64_object base62_crc gitlab_crc bech32_key"
+        "unquoted_password secret env_password plain_password possible_password "
+        "strong_password mixed_password varied_password word_password secret_or_password "
+        "snmp_community strong_or_digits phrase url_password basic_auth jwt discord_bot "
+        "private_key private_key_body base64_private_key putty_key base64_object "
+        "base62_crc gitlab_crc bech32_key"
     ),
 }
 """The functions by module. A test holds that each module registers exactly these."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from dlpctl.detect.validators.checksums import alphanumeric, compact, varied
 from dlpctl.detect.validators.registry import validator
+from dlpctl.detect.validators.wordlists import read_rows
 
 _VIN_VALUES = dict(
     zip(
@@ -16,6 +18,7 @@ _VIN_VALUES = dict(
 )
 _VIN_WEIGHTS = (8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2)
 _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
+_YEARS = re.compile(r"(?:19|20)[0-9]{2} ?[-–/ ] ?(?:19|20)[0-9]{2}")
 _COORDINATE = re.compile(r"[-+]?[0-9]{1,3}\.[0-9]+")
 
 
@@ -66,16 +69,36 @@ def coordinates(value: str) -> bool:
 
 @validator("has_digits")
 def has_digits(value: str) -> bool:
-    """A number of a document, not a word: at least two of its characters are digits."""
+    """A number of a document, not a word or a span of years: at least two characters are digits."""
     bare = compact(value)
-    return bare.isalnum() and sum("0" <= char <= "9" for char in bare) >= 2
+    return (
+        bare.isalnum()
+        and sum("0" <= char <= "9" for char in bare) >= 2
+        and not is_span_of_years(value)
+    )
+
+
+@validator("private_address")
+def private_address(value: str) -> bool:
+    """Not the address of an organization that licences name."""
+    return not _published().match(value)
+
+
+@cache
+def _published() -> re.Pattern[str]:
+    return re.compile("|".join(read_rows("published_addresses")), re.IGNORECASE)
+
+
+def is_span_of_years(value: str) -> bool:
+    """Return whether a value is a span of years, as copyrights have."""
+    return _YEARS.fullmatch(value) is not None
 
 
 @validator("varied_digits")
 def varied_digits(value: str) -> bool:
-    """Letters and digits that differ."""
+    """Letters and digits that differ, and no span of years."""
     bare = compact(value)
-    return alphanumeric(bare) and varied(bare)
+    return alphanumeric(bare) and varied(bare) and not is_span_of_years(value)
 
 
 @validator("long_number")

@@ -20,6 +20,7 @@ JUDGED = {
     "secret": literals.secret,
     "plain_password": literals.plain_password,
     "possible_password": literals.possible_password,
+    "word_password": literals.word_password,
     "env_password": literals.env_password,
     "strong_password": literals.strong_password,
     "mixed_password": literals.mixed_password,

@@ -19,9 +19,11 @@ _TEMPLATE = re.compile(
 )
 # Code: calls, member access, operators, regular expressions, markup.
 _CODE = re.compile(
-    r"[\w\])]\(|\(\)|->|=>|::|&&|\|\||==[^=]|\+=.|^&?[A-Za-z_]\w*(?:(?:\.|\?\.|->)[A-Za-z_]\w*)+;?$|\(\?|\\[dwsDWS]|\[[\w^-]{2,}\]|^[A-Za-z_]\w*\[|&(?:quot|lt|gt|nbsp)\b|\[\^|^\^|</|/>"
+    r"[\w\])]\(|\(\)|->|=>|::|&&|\|\||==[^=]|\+=.|^&?[A-Za-z_]\w*(?:(?:\?\.|->)[A-Za-z_]\w*)+;?$|\(\?|\\[dwsDWS]|\[[\w^-]{2,}\]|^[A-Za-z_]\w*\[|&(?:quot|lt|gt|nbsp)\b|\[\^|^\^|</|/>"
     r"|^(?:process|os|System|ENV|env|config|settings|self|this|req|request|params|ctx|event|data|props|state)[.\[]|;\w+=|^--?\w[\w-]*$|^(?:required|string|nullable)\|"
 )
+# Member access, unless its parts are words that no program uses: `sunny.meadow`.
+_MEMBER = re.compile(r"&?[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+;?")
 _PATH = re.compile(
     r"^(?:\.{0,2}/|~/|[A-Za-z]:\\|\\\\|https?:|ftp:|file:|s3:|data:|[a-z][a-z0-9+.-]{1,12}://)"
     r"|\.(?:txt|pem|key|crt|cer|p12|pfx|jks|json|ya?ml|xml|php|html?|jsx?|tsx?|py|rb|go|java|kt|cs|conf|cfg|ini|env|properties|md|svg|png|css|sh|enc|gpg|db|log)$",
@@ -52,6 +54,11 @@ _SIGNS = frozenset("!@#$%^&*()+?~")
 _EVALUATED = re.compile(
     r"\$\{|\{\{|\}\}|\$\(\w|#\{|<%|%>|%\(\w+\)|->|=>|::|&&|\|\||\(\)|\*{3}|\.{3}|&(?:amp|quot|lt|gt|nbsp);|^\$\w+$|[A-Za-z_]\w*\.\w+[(.]"
     r"|^[A-Za-z_.]{3,}\(|\w{3,}\([^()]*\)[;,.]?$|^@[A-Za-z]+\("
+)
+# Endings of words that describe a password: required, optional, visible, confirming.
+_DESCRIBES = re.compile(
+    r"(?:ed|[^r]ing|[ai]ble|[^e]al|ly|ive|ory|ous|less|ful|ent|ant|ic|est|own|ith|tion|ext|ary"
+    r"|[tldv]en)$|^(?:un|in|non|pre|re)"
 )
 # The algorithm before a digest.
 _DIGEST = re.compile(r"(?:sha-?[0-9]{1,3}|md5|blake2[bs]?|blake3|crc32)[:=-]", re.IGNORECASE)
@@ -101,6 +108,8 @@ def unquoted_password(value: str) -> bool:
         return False
     if "pass" in value.lower() and re.fullmatch(r"[A-Za-z_]+\d?", value):
         return False
+    if _MEMBER.fullmatch(value):
+        return _has_no_program_word(value) and password(value)
     if _NAME.fullmatch(value):
         return judge.is_random(value)
     return password(value) and not (_NAME_WITH_DIGIT.fullmatch(value) and _is_name(value))
@@ -115,12 +124,25 @@ def plain_password(value: str) -> bool:
     )
 
 
+def word_password(value: str) -> bool:
+    """A password in a sentence, also one word: not what a sentence says about a password."""
+    if unquoted_password(value):
+        return True
+    return (
+        (value.islower() or len(judge.PART.findall(value)) > 1)
+        and not _DESCRIBES.search(value.lower())
+        and _has_no_program_word(value)
+        and password(value)
+    )
+
+
 def possible_password(value: str) -> bool:
     """A placeholder, a weak password, or one that may also be a name in a program."""
     return (
         4 <= len(value) <= _LONGEST
         and value.lower() not in _WORDS
         and not (_TEMPLATE.search(value) or _CODE.search(value) or _PATH.search(value))
+        and not _MEMBER.fullmatch(value)
         and not _is_name(value)
         and len(set(value)) > 2
     )
@@ -135,9 +157,11 @@ def _is_name(value: str) -> bool:
 
 
 def _has_no_program_word(value: str) -> bool:
-    """Return whether a value in mixed case is made of words that programs hardly use."""
+    """Return whether a value is made of words that programs hardly use."""
     parts = [part.lower() for part in judge.PART.findall(value)]
-    return all(len(part) > 3 and part not in judge.PROGRAM_WORDS for part in parts)
+    return all(
+        len(part) > 3 and part not in judge.PROGRAM_WORDS and part not in _WORDS for part in parts
+    )
 
 
 def secret(value: str) -> bool:
@@ -168,6 +192,7 @@ def _is_no_literal(value: str, lowered: str) -> bool:
         or _CODE.search(value)
         or _PATH.search(value)
         or _TALKS_ABOUT.search(value)
+        or (_MEMBER.fullmatch(value) and not _has_no_program_word(value))
     )
 
 

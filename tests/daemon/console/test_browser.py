@@ -9,6 +9,9 @@ import json
 
 import pytest
 
+from dlpctl.agents.audit import audit_log
+from dlpctl.gateway.calls import CallLog, CallRecord, call_log
+
 from .browser import AXE, CHROMIUM, chromium
 
 pytestmark = [
@@ -16,6 +19,20 @@ pytestmark = [
     pytest.mark.skipif(not CHROMIUM or not AXE.exists(), reason="needs Chromium and axe-core"),
 ]
 MODES = {"light": {}, "dark": {"dark": True}, "phone": {"width": 390, "height": 844}}
+
+
+def leave_traffic(folder) -> None:
+    """Write the logs of a gateway and of agents."""
+    calls, actions = CallLog(call_log(folder)), audit_log(folder)
+    for number, decision in enumerate(("ALLOWED", "ALLOWED_WITH_MASKING", "BLOCKED", "REFUSED")):
+        counts = {"EMAIL": number} if number else {}
+        route = "anthropic POST /v1/messages/batches"
+        calls.write(CallRecord("gw_1", route, "model-of-today", decision, counts, 500, 2.5, 200))
+    for action in ("masked", "refused", "restored"):
+        session = "claude-code.0123456789abcdef"
+        actions.write(
+            session=session, event="PostToolUse", tool="Bash", action=action, counts={"EMAIL": 1}
+        )
 
 
 class Visitor:
@@ -29,6 +46,7 @@ class Visitor:
         for destination in ("AI_TOOL", "VENDOR", "CUSTOMER"):
             body = {"text": "write to jane.doe@corp.example.net", "destination": destination}
             service.ask("POST", "/api/preflight/text", body, X_Service_API_Key=self.key)
+        leave_traffic(service.folder)
         policies = service.administer("GET", "/api/orgs/acme/policies")
         self.policy = f"/console/policies/{policies[0]['policy_id']}"
 
@@ -61,7 +79,8 @@ def test_each_page_is_accessible_in_each_mode_and_as_wide_as_the_screen(visitor)
         *("/console/policies", visitor.policy, f"{visitor.policy}/versions"),
         *("/console/policies/new", "/console/groups", "/console/licenses"),
         *("/console/organizations", "/console/organizations/acme", "/console/tokens"),
-        *(f"/console/licenses/{license_id}", "/console/playground", "/console/agents"),
+        *(f"/console/licenses/{license_id}", "/console/playground"),
+        *("/console/gateway", "/console/gateway?search=zebra", "/console/agents"),
     ]
     for mode, how in MODES.items():
         page.look(**how)
@@ -96,6 +115,18 @@ def test_all_is_done_by_keyboard(visitor):
     page.press("Enter")
     page.until("location.search.includes('vendor')")
     assert page.run("document.querySelectorAll('tbody tr').length") == 1
+
+
+def test_traffic_is_filtered_by_keyboard(visitor):
+    page = visitor.page
+    visitor.sign_in()
+    visitor.go("/console/gateway")
+    page.run("document.getElementById('by-decision').focus()")
+    page.type("blocked")
+    page.press("b", text="b")
+    page.until("location.search.includes('decision=BLOCKED')")
+    page.until("document.querySelectorAll('table.cards tbody tr').length === 1")
+    assert page.violations() == []
 
 
 def test_a_link_leaves_no_code_in_the_address_or_the_history(visitor):

@@ -8,6 +8,9 @@ import json
 import re
 from base64 import b64decode
 
+from dlpctl.agents.audit import audit_log
+from dlpctl.gateway.calls import call_log
+
 PAGES = (
     "/console/",
     "/console/checks",
@@ -19,6 +22,7 @@ PAGES = (
     "/console/organizations",
     "/console/tokens",
     "/console/playground",
+    "/console/gateway",
     "/console/agents",
 )
 SCRIPT = "<script>alert(1)</script>"
@@ -199,15 +203,11 @@ def test_scripts_in_values_are_text_on_each_page(caller, person, control):
     caller("POST", "/api/tokens", {"role": "auditor", "name": HOSTILE})
     checked = caller.check(key=made["api_key"]).json
     caller.check_file(b"write to jane.doe@corp.example.net", f"{SCRIPT}.txt")
-    log = control.folder / "agents" / "audit.jsonl"
-    log.parent.mkdir()
-    entry = {
-        "tool": HOSTILE,
-        "event": HOSTILE,
-        "action": HOSTILE,
-        "counts": {HOSTILE: 1, "A": HOSTILE},
-    }
-    log.write_text(json.dumps(entry) + '\n[]\nno json\n{"counts": [1]}\n')
+    names = ("tool", "event", "action", "session", "time", "route", "model", "decision", "id")
+    entry = dict.fromkeys(names, HOSTILE) | {"counts": {HOSTILE: 1, "A": HOSTILE}, "bytes": HOSTILE}
+    for file in (call_log(control.folder), audit_log(control.folder).path):
+        file.parent.mkdir()
+        file.write_text(json.dumps(entry) + '\n[]\nno json\n{"counts": [1]}\n')
     groups = caller("GET", "/api/orgs/acme/groups").json
     pages = [
         *PAGES,
@@ -323,16 +323,3 @@ def test_the_playground_masks_and_records_nothing(caller, person):
     assert wrong.status_code == 404
     assert caller("GET", "/api/audit").json["total"] == before
     assert caller("GET", "/api/orgs/acme/licenses").json[0]["checks_this_month"] == before
-
-
-def test_traffic_of_agents_is_counted(person, control):
-    log = control.folder / "agents" / "audit.jsonl"
-    log.parent.mkdir()
-    lines = [
-        {"time": "2026-03-10T10:00:00", "session": "s", "event": "prompt", "tool": None,
-         "action": action, "counts": {"EMAIL": number}}
-        for number, action in enumerate(("mask", "mask", "refuse"))
-    ]  # fmt: skip
-    log.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    shown = text_of(person.see("/console/agents"))
-    assert "mask 2 refuse 1 EMAIL 3" in shown

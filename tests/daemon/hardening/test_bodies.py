@@ -148,9 +148,7 @@ def _half_of_a_file(port, key, *further):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at the descriptors of a process")
 def test_a_body_on_its_way_has_no_name_and_is_gone_with_its_connection(start, wait_for, tmp_path):
-    with start() as service:
-        key = service.key()
-        made = _half_of_a_file(service.port, key)
+    with start() as service, _half_of_a_file(service.port, service.key()) as made:
         made.sendall(b"x" * 1_000_000)
         descriptors = Path(f"/proc/{service.process.pid}/fd")
 
