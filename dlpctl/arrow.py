@@ -19,9 +19,9 @@ class TextVisitor(Protocol):
     """Sees the texts of a table, and says what replaces them."""
 
     def texts(
-        self, path: str, header: str, texts: Sequence[str], counts: Sequence[int]
+        self, path: str, header: str, texts: Sequence[str], indices: Array
     ) -> Mapping[int, str]:
-        """Return replacements by number; `counts` tells how often each text occurs."""
+        """Return replacements by number; `indices` are the numbers of the texts, in order."""
 
     def uninspected(self, path: str, reason: str) -> None:
         """Note a part of the table that has no readable text."""
@@ -115,17 +115,22 @@ def _judged(
     array: Array, path: str, header: str, visitor: TextVisitor
 ) -> tuple[Any, list[str], Mapping[int, str]]:
     """Return an array of text as its distinct texts, and the replacements for some of them."""
-    from pyarrow import compute
-
     encoded = array.dictionary_encode()
     texts = encoded.dictionary.to_pylist()
+    return encoded, texts, visitor.texts(path, header, texts, encoded.indices) if texts else {}
+
+
+def counts_of(texts: Sequence[str], indices: Array) -> list[int]:
+    """Return how often each text occurs."""
+    from pyarrow import compute
+
     counts = [1] * len(texts)
-    if len(texts) + array.null_count < len(array):
-        counted = compute.value_counts(encoded.indices.drop_null())
+    if len(texts) + indices.null_count < len(indices):
+        counted = compute.value_counts(indices.drop_null())
         numbers, sums = counted.field("values").to_pylist(), counted.field("counts").to_pylist()
         for number, count in zip(numbers, sums, strict=True):
             counts[number] = count
-    return encoded, texts, visitor.texts(path, header, texts, counts) if texts else {}
+    return counts
 
 
 def _with(texts: Sequence[Any], replaced: Mapping[int, Any]) -> list[Any]:
@@ -212,8 +217,12 @@ def _numbers(array: Any, path: str, header: str, visitor: TextVisitor, _depth: i
     try:
         text = array.cast(pyarrow.large_string())
     except (pyarrow.ArrowInvalid, pyarrow.ArrowNotImplementedError):
-        visitor.uninspected(path, f"values of type {array.type} cannot be read")
-        return array
+        try:
+            texts = [None if value is None else str(value) for value in array.to_pylist()]
+        except (ValueError, OverflowError):
+            visitor.uninspected(path, f"values of type {array.type} cannot be read")
+            return array
+        text = pyarrow.array(texts, pyarrow.large_string())
     return _parsed(array, text, path, header, visitor)
 
 

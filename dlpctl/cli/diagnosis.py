@@ -26,7 +26,7 @@ _EXTRAS = (
     ("zstd", "zstandard", "zstd"),
     ("lz4", "lz4", "LZ4"),
     ("brotli", "brotli", "Brotli"),
-    ("parquet", "pyarrow", "Parquet and ORC files"),
+    ("parquet", "pyarrow", "Parquet, ORC and Arrow files"),
 )
 _TESSERACT = {"darwin": "brew install tesseract", "win32": "winget install tesseract"}
 

@@ -10,16 +10,17 @@ import re
 import struct
 import zlib
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from dlpctl.errors import FormatError
 from dlpctl.formats import lzw
 from dlpctl.formats.archive import Allowance, BinaryFormat, Names, decodings, kept, renamed
 from dlpctl.formats.interface import Child, Children, Document, Edits, Limits
 from dlpctl.formats.recognition import CONTROLS
+from dlpctl.formats.unpacking import Unpacker, in_amounts, pieces
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from zstandard import ZstdDecompressionObj
 
@@ -29,16 +30,6 @@ _LZIP_HEADER, _LZIP_TRAILER = 6, 20
 _HEADER_CHECK, _EXTRA, _NAME, _COMMENT = 2, 4, 8, 16
 # An XZ or LZMA file may ask for a dictionary of gigabytes.
 _LZMA_MEMORY = 256 << 20
-
-
-class _Unpacker(Protocol):
-    @property
-    def eof(self) -> bool: ...
-
-    @property
-    def unused_data(self) -> bytes: ...
-
-    def decompress(self, data: bytes, max_length: int = -1) -> bytes: ...
 
 
 class _Inflater:
@@ -70,10 +61,14 @@ class Compressed(BinaryFormat):
         name: str,
         magic: tuple[bytes, ...],
         extensions: tuple[str, ...],
-        unpacker: Callable[[], _Unpacker],
+        unpacker: Callable[[], Unpacker],
         pack: Callable[[bytes], bytes],
+        *,
+        in_pieces: bool = True,
     ) -> None:
+        """`in_pieces` tells whether the unpacker takes its data piece by piece."""
         self.name = name
+        self.in_pieces = in_pieces
         self.extensions = extensions
         # A magic with a control character shows by itself that the file is no text.
         self.text_start = b"|".join(
@@ -99,40 +94,7 @@ class Compressed(BinaryFormat):
 
     def unpacking(self, read: Callable[[int], bytes]) -> Callable[[int], bytes]:
         """Return a function that reads the unpacked content in bounded memory."""
-        pieces = self._pieces(read)
-        piece = b""
-
-        def read_unpacked(wanted: int) -> bytes:
-            nonlocal piece
-            parts = [piece[:wanted]]
-            piece = piece[wanted:]
-            left = wanted - len(parts[0])
-            while left and (piece := next(pieces, b"")):
-                parts.append(piece[:left])
-                piece = piece[left:]
-                left -= len(parts[-1])
-            return b"".join(parts)
-
-        return read_unpacked
-
-    def _pieces(self, read: Callable[[int], bytes]) -> Iterator[bytes]:
-        pending = read(_CHUNK)
-        try:
-            while pending.startswith(self.magic):
-                unpacker, fed = self._unpacker(), pending
-                while not unpacker.eof:
-                    piece = unpacker.decompress(fed, _CHUNK)
-                    if piece:
-                        fed = b""
-                        yield piece
-                    elif not unpacker.eof and not (fed := read(_CHUNK)):
-                        raise FormatError(f"the {self.name} file is cut off")
-                pending = unpacker.unused_data
-                pending += read(_SIP) if len(pending) < _SIP else b""
-        except (zlib.error, lzma.LZMAError, OSError, EOFError, ValueError) as error:
-            raise FormatError(f"the {self.name} file is damaged") from error
-        if pending.strip(b"\0"):
-            raise FormatError(f"the {self.name} file has more after its end")
+        return in_amounts(pieces(self.name, self.magic, self._unpacker, read))
 
     def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
         contents = kept(children, "content", document.children[0].data) or b""
@@ -194,7 +156,7 @@ def _zstd() -> list[Compressed]:
     if find_spec("zstandard") is None:
         return []
 
-    def unpacker() -> _Unpacker:
+    def unpacker() -> Unpacker:
         import zstandard
 
         return _Frames(zstandard.ZstdDecompressor(max_window_size=1 << 27).decompressobj())
@@ -242,14 +204,20 @@ class _Lzip:
     def __init__(self) -> None:
         self._unpacker: lzma.LZMADecompressor | None = None
         self._checksum = self._size = 0
+        self._rest = b""
 
     @property
     def eof(self) -> bool:
-        return self._unpacker is not None and self._unpacker.eof
+        """Return whether a member has ended, with its trailer."""
+        return (
+            self._unpacker is not None
+            and self._unpacker.eof
+            and len(self._unpacker.unused_data) + len(self._rest) >= _LZIP_TRAILER
+        )
 
     @property
     def unused_data(self) -> bytes:
-        rest = self._unpacker.unused_data if self._unpacker else b""
+        rest = (self._unpacker.unused_data if self._unpacker else b"") + self._rest
         checksum, size, member = struct.unpack("<LQQ", rest[:_LZIP_TRAILER].ljust(_LZIP_TRAILER))
         if (checksum, size) != (self._checksum, self._size) or not member:
             raise ValueError("the trailer does not fit")
@@ -265,6 +233,9 @@ class _Lzip:
             raw = [{"id": lzma.FILTER_LZMA1, "dict_size": max(size, 1 << 12)}]
             self._unpacker = lzma.LZMADecompressor(lzma.FORMAT_RAW, filters=raw)
             data = data[_LZIP_HEADER:]
+        if self._unpacker.eof:
+            self._rest += data
+            return b""
         chunk = self._unpacker.decompress(data, max_length)
         self._checksum = zlib.crc32(chunk, self._checksum)
         self._size += len(chunk)
@@ -384,7 +355,7 @@ FORMATS = (
         lambda data: lzma.compress(data, lzma.FORMAT_ALONE),
     ),
     Compressed("lzip", (b"LZIP\1",), (".lz", ".tlz"), _Lzip, _lzip),
-    Compressed("compress", (lzw.MAGIC,), (".z", ".taz"), lzw.Unpacker, lzw.pack),
+    Compressed("compress", (lzw.MAGIC,), (".z", ".taz"), lzw.Unpacker, lzw.pack, in_pieces=False),
     *_zstd(),
     *_lz4(),
     *_brotli(),

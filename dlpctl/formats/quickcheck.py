@@ -30,6 +30,7 @@ STARTS = (
     ("dlpctl.formats.binary", b"P7\\s", 0),
     ("dlpctl.formats.columns", b"PAR1", 0),
     ("dlpctl.formats.columns", b"ORC", 0),
+    ("dlpctl.formats.columns", b"ARROW1", 0),
     ("dlpctl.formats.compressed", b"x\x9c|x\xda", 0),
     ("dlpctl.formats.compressed", b"BZh", 0),
     ("dlpctl.formats.compressed", b"\\(\xb5/\xfd", 0),

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from dlpctl.arrow import field_names, metadata_texts, rewrite, rewrite_batch
+from dlpctl.arrow import counts_of, field_names, metadata_texts, rewrite, rewrite_batch
 from dlpctl.errors import CannotMaskError, StillExposedError
 from dlpctl.frames.adapters import opened
 from dlpctl.frames.judging import CLEAN, Classifier, Judge, Remembering, ValueMasker
@@ -105,9 +105,10 @@ class Tally:
         return rewrite_batch(batch, self)
 
     def texts(
-        self, path: str, header: str, texts: Sequence[str], counts: Sequence[int]
+        self, path: str, header: str, texts: Sequence[str], indices: Array
     ) -> Mapping[int, str]:
         column = self._column(path)
+        counts = counts_of(texts, indices)
         column.values += sum(counts)
         judged = self._judge(header, texts)
         replaced: dict[int, str] = {}

@@ -72,14 +72,14 @@ def in_parts(head: bytes, path: str, tail: bytes = b"") -> InParts | None:
 
 
 def compression_of(head: bytes, path: str) -> Compressed | None:
-    """Return the format of a content that is one compressed file, to unpack it piece by piece."""
+    """Return the format of a content that is one compressed file, if it unpacks in pieces."""
     from dlpctl.formats.compressed import Compressed
 
     try:
         chosen = recognize(head[:HEAD], path.rpartition("/")[2])
     except FormatError:
         return None
-    return chosen if isinstance(chosen, Compressed) else None
+    return chosen if isinstance(chosen, Compressed) and chosen.in_pieces else None
 
 
 def _is_wide(head: bytes) -> bool:

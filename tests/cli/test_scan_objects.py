@@ -10,7 +10,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -384,3 +384,55 @@ def test_a_sample_of_a_bucket(bucket: None, scan: Scan) -> None:
         refused = scan(BUCKET, "--sample", wrong)
         assert refused.status == 2
         assert "write a share" in refused.error
+
+
+class _Endless(BaseHTTPRequestHandler):
+    """One large text that is made up as it is sent, in ranges."""
+
+    protocol_version = "HTTP/1.1"
+    size = 160 << 20
+    piece = b"all work and no play\n" * 50_000
+
+    def log_message(self, *_arguments: Any) -> None:
+        """Write nothing."""
+
+    def _start(self) -> int:
+        first, last = 0, self.size - 1
+        if wanted := self.headers.get("Range"):
+            first, last = map(int, wanted.removeprefix("bytes=").split("-"))
+        self.send_response(206 if wanted else 200)
+        self.send_header("Content-Length", str(last - first + 1))
+        self.send_header("Accept-Ranges", "bytes")
+        self.send_header("ETag", '"1"')
+        self.end_headers()
+        return last - first + 1
+
+    def do_HEAD(self) -> None:
+        self._start()
+
+    def do_GET(self) -> None:
+        left = self._start()
+        while left > 0:
+            left -= self.wfile.write(self.piece[:left])
+
+
+def test_memory_does_not_grow_with_an_object() -> None:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Endless)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    script = (
+        "import resource, subprocess, sys\n"
+        "done = subprocess.run([sys.executable, '-m', 'dlpctl', 'scan', *sys.argv[1:]])\n"
+        "print(done.returncode, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)\n"
+    )
+    address = f"http://127.0.0.1:{server.server_port}/big.txt"
+    command = [sys.executable, "-c", script, address, "--types", "EMAIL", "--quiet", "--jobs", "1"]
+    try:
+        ran = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+    status, kilobytes = map(int, ran.stdout.split())
+    assert (status, ran.stderr) == (0, "")
+    assert kilobytes < _Endless.size >> 10, "a range is 8 MB, and this program some 100"

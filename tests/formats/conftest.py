@@ -322,13 +322,18 @@ def make_uuencoded() -> bytes:
 
 
 def make_table(kind: str) -> bytes:
+    import pyarrow.feather
     import pyarrow.orc
     import pyarrow.parquet
 
     table = pyarrow.table({"ssn": [SSN, None], "card": [int(CARD), 5], MAIL: ["kept text", MAIL]})
     output = io.BytesIO()
-    write = pyarrow.parquet.write_table if kind == "parquet" else pyarrow.orc.write_table
-    write(table, output)
+    write = {
+        "parquet": pyarrow.parquet.write_table,
+        "orc": pyarrow.orc.write_table,
+        "arrow": pyarrow.feather.write_feather,
+    }
+    write[kind](table, output)
     return output.getvalue()
 
 
@@ -395,6 +400,7 @@ SAMPLES = [
     Sample("a.sqlite", "sqlite", make_database, parse=database),
     Sample("a.parquet", "parquet", lambda: make_table("parquet")),
     Sample("a.orc", "orc", lambda: make_table("orc")),
+    Sample("a.feather", "arrow", lambda: make_table("arrow")),
     Sample("a.vcf", "vcard", text(
         f"BEGIN:VCARD\r\nNOTE;ENCODING=QUOTED-PRINTABLE:kept=20text=20{SSN[:6]}=\r\n{SSN[6:]}\r\n"
         f"EMAIL;TYPE=home,\r\n work:{MAIL[:9]}\r\n {MAIL[9:]}\r\n"
