@@ -63,7 +63,8 @@ def test_the_examples_run(provider: Provider, monkeypatch: pytest.MonkeyPatch) -
         "exporting": SimpleSpanProcessor(exporter),
     }
     made: dict[str, Any] = {}
-    for code in re.findall(r"```python\n(.*?)```", topics.text("integrations"), re.DOTALL):
+    pages = topics.text("integrations") + topics.text("web-applications")
+    for code in re.findall(r"```python\n(.*?)```", pages, re.DOTALL):
         exec(code, own := dict(names))  # names of one example are not those of another
         made |= {f"{name} {code.split()[1]}": each for name, each in own.items()}
 
