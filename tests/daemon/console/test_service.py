@@ -66,7 +66,7 @@ def test_large_drafts_and_previews_are_taken_from_who_signed_in(at_service):
     assert "jane.doe" not in lines
     previews = [line for line in lines.splitlines() if "/console/preview/text" in line]
     assert '"large_texts"' in previews[0]
-    assert '"administration"' in next(line for line in lines.splitlines() if "/console/" in line)
+    assert '"administration"' in next(line for line in lines.splitlines() if '"/console/' in line)
     assert at_service.administer("GET", "/api/audit")["total"] == 0
 
 
