@@ -151,6 +151,45 @@ def test_without_a_repository_there_is_no_formula(tmp_path: Path) -> None:
     assert not (tmp_path / "dlpctl.rb").exists()
 
 
+@pytest.mark.slow
+@pytest.mark.no_cover
+@pytest.mark.skipif(not shutil.which("ruby"), reason="needs ruby, and packages")
+def test_the_formula_installs_a_release_and_its_test_passes(tmp_path: Path) -> None:
+    """With the steps of Homebrew in a stand-in; packages come from where pip takes them."""
+    dist = tmp_path / "dist"
+    make = [sys.executable, "-m", "build", "--sdist", "--outdir", str(dist), str(ROOT)]
+    subprocess.run(make, check=True, timeout=600, capture_output=True)
+    assert build("man", dist / "dlpctl.1").returncode == 0
+    assert build("formula", dist, **REPOSITORY).returncode == 0
+    shutil.unpack_archive(dist / f"dlpctl-{__version__}.tar.gz", tmp_path)
+    arguments = [
+        dist / "dlpctl.rb",
+        tmp_path / f"dlpctl-{__version__}",
+        tmp_path / "prefix",
+        dist / "dlpctl.1",
+        sys.executable,
+    ]
+    done = subprocess.run(
+        ["ruby", str(ROOT / "tests/formula.rb"), *map(str, arguments)],
+        env={**os.environ, "DLPCTL_HOME": str(tmp_path / "home")},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stderr
+    installed = {
+        str(each.relative_to(tmp_path / "prefix")) for each in tmp_path.glob("prefix/*/**/*")
+    }
+    assert installed >= {
+        "bin/dlpctl",
+        "etc/bash_completion.d/dlpctl",
+        "share/zsh/site-functions/_dlpctl",
+        "share/fish/vendor_completions.d/dlpctl.fish",
+        "share/man/man1/dlpctl.1",
+    }
+
+
 def workflow() -> dict[str, Any]:
     text = (ROOT / ".github/workflows/release.yml").read_text("utf-8")
     return yaml.safe_load(text)["jobs"]
@@ -224,6 +263,7 @@ def test_the_image_runs_as_nobody_in_particular_and_needs_no_writable_folder() -
     assert re.search(r"^USER \d{5}:\d{5}$", last, re.MULTILINE)
     assert last.startswith("python:3.13-slim\n")
     assert "dlpctl cache build" in text
+    assert "--owner 10001 --group 10001 /var/lib/dlpctl/data" in last
     assert last.index("\nUSER") > last.index("\nRUN")
 
 

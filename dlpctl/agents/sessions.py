@@ -202,7 +202,7 @@ def session_name(agent: str, session: str) -> str:
 def stored(folder: Path) -> list[StoredVault]:
     """Return the vaults in a folder, the last used one first."""
     found = []
-    with suppress(FileNotFoundError):
+    with suppress(FileNotFoundError, NotADirectoryError):
         for path in folder.iterdir():
             match = _NAME.fullmatch(path.name)
             if match is not None:

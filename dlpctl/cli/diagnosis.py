@@ -121,10 +121,13 @@ def _cache(folder: Path) -> Verdict:
     if is_posix and status.st_mode & 0o022:
         said = f"{folder} is not used, since others can write to it"
         return error("cache", said, f"chmod -R go-w {folder}")
-    if not os.access(folder, os.W_OK):
-        return error("cache", f"{folder} cannot be written", f"chmod u+w {folder}")
     said = f"{folder}, {sum(Cache(folder).sizes().values()) / 1e6:.1f} MB"
-    if not Detector(cache=Cache(folder)).is_compiled:
+    is_compiled = Detector(cache=Cache(folder)).is_compiled
+    if not os.access(folder, os.W_OK):
+        if is_compiled:
+            return ok("cache", f"{said}; read-only, with all patterns")
+        return error("cache", f"{folder} cannot be written", f"chmod u+w {folder}")
+    if not is_compiled:
         return note("cache", f"{said}; not all patterns are compiled", "dlpctl cache build")
     return ok("cache", said)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -17,6 +18,7 @@ from dlpctl.errors import InputError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from dlpctl.detect.engine import Detector
     from dlpctl.gateway.admission import Admission, Terms
     from dlpctl.gateway.relaying import Target
 
@@ -25,6 +27,9 @@ _TURN_SECONDS = 0.00005
 """The longest that a thread keeps the interpreter while another one waits. The event loop gives it
 up with each chunk that it writes, and waits for it that long while a request is inspected.
 """
+_EXAMPLE = "Jane Doe, 12 Main Street, Springfield: jane.doe@example.com, +1 202 555 0143"
+_NEW_OBJECTS = 2_000
+"""New objects after which garbage is searched for among them: more of them take longer."""
 _HOUR = 3_600.0
 _THREADS = 8
 """Threads that inspect requests, of which some wait for processes that read files."""
@@ -59,7 +64,6 @@ def run(options: GatewayOptions) -> None:
     hosts = _hosts(options)
     session = Session.begin(server=options.server)
     config = session.config
-    sys.setswitchinterval(_TURN_SECONDS)
     folder = config.data_folder / "gateway" / "values" if options.keep_values else None
     conversations = Conversations(config.gateway.hours * _HOUR, folder)
     conversations.purge()
@@ -79,14 +83,26 @@ def run(options: GatewayOptions) -> None:
         except OSError as problem:
             where = f"{options.host}:{options.port}"
             raise InputError(f"cannot listen on {where}: {problem.strerror}") from None
+        _keep_turns_short()
         with listening:
             port = listening.getsockname()[1]
-            sys.stderr.write(f"dlpctl: the gateway listens on {url_of(options.host, port)}\n")
-            for name, target in targets.items():
-                sys.stderr.write(f"dlpctl:   /{name} for {target.url}\n")
-            server(gateway).run([listening])
+
+            def announce() -> None:
+                sys.stderr.write(f"dlpctl: the gateway listens on {url_of(options.host, port)}\n")
+                for name, target in targets.items():
+                    sys.stderr.write(f"dlpctl:   /{name} for {target.url}\n")
+
+            server(gateway, announce).run([listening])
         executor.shutdown(cancel_futures=True)
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _keep_turns_short() -> None:
+    """Keep short what the event loop waits for: turns of other threads, searches for garbage."""
+    sys.setswitchinterval(_TURN_SECONDS)
+    gc.collect()
+    gc.freeze()  # all objects of now are kept, and need no search
+    gc.set_threshold(_NEW_OBJECTS)
 
 
 def url_of(host: str, port: int) -> str:
@@ -141,6 +157,17 @@ def _admission(session: Session, options: GatewayOptions) -> Iterator[Admission]
         yield _everybody(session, options)
 
 
+def _prepared(session: Session) -> Detector:
+    """Return the detector with all that it loads on demand: that would hold up open streams."""
+    from dlpctl.cli.compiling import compile_visibly
+
+    detector = session.detector()
+    compile_visibly(detector)
+    detector.compile()  # what is for names, too
+    detector.scan(_EXAMPLE)
+    return detector
+
+
 def _terms(session: Session, options: GatewayOptions) -> Terms:
     from dlpctl.control.rates import Rate, RateLimiter
     from dlpctl.gateway.admission import Terms
@@ -164,8 +191,7 @@ def _local_keys(session: Session, options: GatewayOptions) -> Iterator[Admission
     from dlpctl.gateway.admission import ControlAdmission
     from dlpctl.gateway.licensed import KeyAdmission, LicenseAdmission, LocalLicenses
 
-    detector = session.detector()
-    detector.compile()
+    detector = _prepared(session)
     config, terms = session.config, _terms(session, options)
     with ControlPlane.open(
         config.data_folder, lambda: detector, issuer=config.serve.issuer, environ=os.environ
@@ -182,8 +208,7 @@ def _server_keys(
     from dlpctl.control.prepared import PreparedDetectors
     from dlpctl.gateway.licensed import LicenseAdmission, ServerLicenses
 
-    detector = session.detector()
-    detector.compile()
+    detector = _prepared(session)
     assert session.config.server is not None
     with closing(ServerLicenses(session.config.server, session.config.data_folder)) as licenses:
         yield LicenseAdmission(
@@ -199,12 +224,12 @@ def _server_keys(
 def _everybody(session: Session, options: GatewayOptions) -> Admission:
     from dlpctl.gateway.admission import LocalAdmission, grant
 
+    _prepared(session)
     config = session.config
     policy = options.policy or config.gateway.policy
     operator = options.operator or config.gateway.operator
     answers = session.checker("CUSTOMER", policy, "redact") if options.inspect_answers else None
     checker = session.checker(options.destination, policy, operator)
-    checker.check("")  # so that the first request need not wait for the patterns
     made = grant(
         checker,
         config.limits,

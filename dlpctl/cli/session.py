@@ -40,6 +40,7 @@ class Session:
         self._environ = environ
         self._files = [*config.patterns, *(patterns or ())]
         self._license: Licensed | None = None
+        self._detector: Detector | None = None
         self._destination = config.destination
 
     @classmethod
@@ -83,6 +84,12 @@ class Session:
         return Printer(self.config.color, quiet=quiet)
 
     def detector(self) -> Detector:
+        """Return the detector that all of the run share."""
+        if self._detector is None:
+            self._detector = self._new_detector()
+        return self._detector
+
+    def _new_detector(self) -> Detector:
         cache = Cache(self.config.cache_folder)
         detector = Detector(files=self._files, cache=cache, on_compile=_note_compiling)
         if not detector.is_compiled:

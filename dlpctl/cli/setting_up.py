@@ -66,9 +66,11 @@ def _install_hook() -> None:
 
 
 def _why_no_completions() -> str:
-    from dlpctl.cli.commands.completions import is_known_shell
+    from dlpctl.cli.commands.completions import is_installed, is_known_shell
 
-    return "" if is_known_shell(os.environ) else "your shell is not known"
+    if not is_known_shell(os.environ):
+        return "your shell is not known"
+    return "it does" if is_installed(os.environ) else ""
 
 
 def _install_completions() -> None:
@@ -106,7 +108,7 @@ def _why_no_settings() -> str:
 def _write_settings() -> None:
     from dlpctl.newfiles import write_whole
 
-    write_whole(Path(_FILE), settings_file().encode(), overwrite=False)
+    write_whole(Path(_FILE), settings_file().encode(), overwrite=False, mode=0o644)
     Printer().line(f"written {Path(_FILE).absolute()}")
 
 

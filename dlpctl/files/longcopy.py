@@ -8,9 +8,10 @@ from __future__ import annotations
 import json
 from array import array
 from bisect import bisect_left
-from itertools import accumulate, pairwise
+from itertools import accumulate, compress, pairwise
 from typing import TYPE_CHECKING, Protocol
 
+from dlpctl.forked import in_order
 from dlpctl.formats.encoding import Edit, spliced
 from dlpctl.formats.verify import searched_text
 from dlpctl.masking.apply import Span, resolve
@@ -24,13 +25,28 @@ if TYPE_CHECKING:
     from dlpctl.files.sections import Sections
     from dlpctl.formats.needles import Needles
     from dlpctl.formats.source import Parts
+    from dlpctl.masking.opentext import OpenText
     from dlpctl.masking.operators import Masker
     from dlpctl.preflight import Checker
 
 CLEAN = b"clean"
 """The result of a block without values."""
+_CHUNK = 1 << 12
 _SPACE = lazy(r"\s")
 _new = tuple.__new__
+
+
+def held(values: Sequence[str], opened: Sequence[OpenText], processes: int) -> set[str]:
+    """Return the values that one of the texts may hold; forked processes share the work."""
+    for each in opened if values else ():
+        each.may_hold(values[0])  # what it makes for the first value is there for all processes
+
+    def block(task: bytes) -> bytes:
+        some = values[int(task) * _CHUNK : int(task) * _CHUNK + _CHUNK]
+        return bytes(any(each.may_hold(value) for each in opened) for value in some)
+
+    count = -(-len(values) // _CHUNK)
+    return set(compress(values, b"".join(in_order(count, b"%d".__mod__, block, processes))))
 
 
 class HiddenValues(Protocol):

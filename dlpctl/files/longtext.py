@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from dlpctl.errors import FormatError
 from dlpctl.files.decided import REJECTED, REPEATED, DecidedFindings
-from dlpctl.files.longcopy import CLEAN, EditMasking, TextMasking, ValueSearch
+from dlpctl.files.longcopy import CLEAN, EditMasking, TextMasking, ValueSearch, held
 from dlpctl.files.names import PlaceNames
 from dlpctl.files.sections import Section, Sections
 from dlpctl.forked import in_order
@@ -259,12 +259,8 @@ class LongText:
         each = [self._opened(section, longest) for section in sections[:_FEW]]
         opened = [OpenText(self.text, self._hidden_spans(), longest)] if sections[_FEW:] else each
         opened = [one for one in opened if one.words]
-        values = {
-            text
-            for texts in (self._hidden.values() if opened else ())
-            for text in texts
-            if any(one.may_hold(text) for one in opened)
-        }
+        hidden = list(chain.from_iterable(self._hidden.values())) if opened else []
+        values = held(hidden, opened, self.checker.processes)
         originals: dict[Value, Finding] = {}
         for finding in self._hidden_among(values) if values else ():
             value = Value(finding.type, finding.category, self.text[finding.start : finding.end])

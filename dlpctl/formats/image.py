@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats import jpeg, ocr
+from dlpctl.formats.binary import strings_in
 from dlpctl.formats.imagemetadata import metadata_of
 from dlpctl.formats.interface import (
     Child,
@@ -147,7 +148,7 @@ def _copy(image: Image, marked: Mapping[int, list[Corners]], orientation: bytes 
     duration = image.info.get("duration")
     frames = []
     for number, frame in enumerate(_frames(image, _READ_BEFORE)):
-        painted = _paintable(frame, file_format)
+        painted = _paintable(frame, file_format, is_marked=number in marked)
         draw = ImageDraw.Draw(painted)
         for corners in marked.get(number, ()):
             draw.polygon(_grown(corners), fill=_shade(painted, corners))
@@ -172,6 +173,11 @@ def _account(document: Document, image: Image, data: bytes) -> None:
     picture_kind = BY_PILLOW.get(image.format or "")
     if picture_kind is None:
         return
+    # Pixels may be characters as well: a copy that still has them is not clean.
+    if text := "\n".join(strings_in(data)):
+        document.segments.append(Segment(text, "strings"))
+        full = Piece(len(document.segments) - 1, 0, len(text))
+        document.views.append(View("strings", [full], document.segments))
     is_exact = picture_kind.is_written and image.mode in EXACT
     if is_exact and _copy(image, {}) != data:
         document.uninspected.append(Uninspected("picture", BESIDE, len(document.segments)))
@@ -309,7 +315,7 @@ def _shown(image: Image, limits: Limits) -> Iterator[tuple[int, Image]]:
         if frame.width * frame.height < _TOO_SMALL_FOR_TEXT:
             continue
         if frame.mode not in {"RGBA", "LA", "PA"} and "transparency" not in frame.info:
-            yield number, frame.convert("RGB").convert("L")
+            yield number, (_gray(frame) or frame.convert("RGB")).convert("L")
             continue
         layers = frame.convert("RGBA")
         yield number, layers.convert("RGB").convert("L")
@@ -332,10 +338,27 @@ def _looks(image: Image, limits: Limits) -> Iterator[tuple[int, Seen | None]]:
         yield number, seen
 
 
-def _paintable(frame: Image, file_format: str) -> Image:
+def _gray(frame: Image) -> Image | None:
+    """Return a picture of more than 256 shades in as many, of its darkest to its lightest.
+
+    Pillow would take all shades above the 255th for white.
+    """
+    if frame.mode.partition(";")[0] not in {"I", "F"}:
+        return None
+    shades = frame.convert("I").convert("F") if frame.mode.startswith("I") else frame
+    low, high = map(float, shades.getextrema())  # type: ignore[arg-type]
+    if not math.isfinite(high - low):
+        raise FormatError("the picture has shades that are no numbers")
+    scale = 255 / ((high - low) or 1)
+    return shades.point(lambda shade: shade * scale - low * scale).convert("L")
+
+
+def _paintable(frame: Image, file_format: str, *, is_marked: bool) -> Image:
     """A copy in which black can be painted; JPEG knows no transparency."""
     if frame.mode in {"RGB", "L", "RGBA", "LA", "CMYK", "1"}:
         return frame.copy()
+    if (gray := _gray(frame)) is not None:
+        return gray if is_marked else frame.copy()
     return frame.convert(
         "RGB" if file_format in {"JPEG", "BMP"} or "transparency" not in frame.info else "RGBA"
     )

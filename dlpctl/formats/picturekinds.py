@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from PIL.Image import Image
 
-EXACT = {"1", "L", "LA", "P", "RGB", "RGBA"}
+EXACT = {"1", "L", "LA", "P", "RGB", "RGBA", "I", "I;16"}
 """Modes in which a copy keeps every pixel."""
 BESIDE = "bytes beside the pixels"
 """The reason for which a file that holds more than pixels is not inspected."""

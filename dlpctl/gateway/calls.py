@@ -106,7 +106,7 @@ def follow(path: Path, last: int, *, waits: bool = True) -> Iterator[dict[str, A
                     position = 0
                 file.seek(position)
                 data = file.read()
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             data, position = b"", 0
         complete = data.rfind(b"\n") + 1
         yield from (json.loads(line) for line in data[:complete].splitlines())

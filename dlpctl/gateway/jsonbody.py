@@ -89,6 +89,14 @@ def loads(text: str) -> Any:
     return value
 
 
+def parsed(text: str) -> Any:
+    """Return the value of a JSON text that is only read; raise `InputError` where it is invalid."""
+    try:
+        return _LENIENT.decode(text)
+    except (RecursionError, ValueError):
+        raise InputError("the text is not valid JSON") from None
+
+
 def _is_deep(value: Any) -> bool:
     """Return whether a value nests deeper than it may."""
     containers: list[Iterable[Any]] = [[value]]
@@ -116,6 +124,7 @@ def _no_constant(name: str) -> Any:
 
 
 _STRICT = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_constant)
+_LENIENT = json.JSONDecoder(parse_constant=_no_constant)
 _scan = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
 
 

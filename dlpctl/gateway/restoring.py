@@ -151,6 +151,11 @@ class RestoredText:
         return self._surrogates.feed(text) + self._surrogates.finish()
 
     @property
+    def is_open(self) -> bool:
+        """True if what comes may depend on what has come."""
+        return self._surrogates is not None or bool(self._unmasker.held)
+
+    @property
     def held(self) -> str:
         """The end of the text, as far as it is held back."""
         first = "" if self._surrogates is None else self._surrogates.held

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import uvicorn
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from dlpctl.gateway.server import Gateway
 
 _KEEP_ALIVE_SECONDS = 75
@@ -15,7 +17,19 @@ _END_SECONDS = 10
 _LARGEST_HEAD = 64 << 10
 
 
-def server(gateway: Gateway) -> uvicorn.Server:
+class _Server(uvicorn.Server):
+    """Calls `on_start` once it answers, and ends in order at a signal."""
+
+    def __init__(self, config: uvicorn.Config, on_start: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._on_start = on_start
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._on_start()
+
+
+def server(gateway: Gateway, on_start: Callable[[], None] = lambda: None) -> uvicorn.Server:
     """Return a server that is yet to be run."""
     config = uvicorn.Config(
         gateway,
@@ -31,7 +45,7 @@ def server(gateway: Gateway) -> uvicorn.Server:
         timeout_graceful_shutdown=_END_SECONDS,
         h11_max_incomplete_event_size=_LARGEST_HEAD,
     )
-    return uvicorn.Server(config)
+    return _Server(config, on_start)
 
 
 def listen(host: str, port: int) -> socket.socket:

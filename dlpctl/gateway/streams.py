@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dlpctl.errors import InputError
 from dlpctl.gateway import jsonbody
-from dlpctl.gateway.jsonbody import Leaf, Splice, escaped
+from dlpctl.gateway.jsonbody import Leaf, Splice, Step, escaped, path_of
 from dlpctl.gateway.restoring import RestoredText, Restorer
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ _MAY_OPEN = re.compile(
     rb"[<`&%\\]|\[(?:[ \t]|\xc2\xa0|\xe2\x80\x8b){0,3}[A-Za-z\"]|\xef\xbc\x9c", re.DOTALL
 )
 """All that may open a token in a text of JSON, as `masking.unmask` knows them."""
+_MAY_OPEN_TEXT = re.compile(r"[<`&%\\\uff1c]|\[[ \t\xa0\u200b]{0,3}[A-Za-z\"]")
+"""All that may open a token in a text that is decoded."""
 _PATH = re.compile(r"\[\]|[^.\[\]]+")
 _LARGEST_EVENT = 32 << 20
 _ALL = object()
@@ -31,11 +33,19 @@ _MOST_HELD = 256
 """Events that may wait for one text; after so many, it goes on as it is."""
 
 
+class Text(NamedTuple):
+    """A text of an event, wherever its JSON has it."""
+
+    path: str
+    steps: tuple[Step, ...]
+    text: str
+
+
 class _Slot:
     """A text of an event, as far as it is known."""
 
-    def __init__(self, leaf: Leaf) -> None:
-        self.leaf = leaf
+    def __init__(self, text: Text) -> None:
+        self.text = text
         self.parts: list[str] = []
         self.is_open = False
 
@@ -62,7 +72,7 @@ class _Channel:
 
     def feed(self, slot: _Slot) -> None:
         held = self.text.held
-        new = self.text.feed(slot.leaf.text)
+        new = self.text.feed(slot.text.text)
         if self.slot is not None:
             if held and new.startswith(held):  # it was no token, and stays in its event
                 self.slot.parts.append(held)
@@ -71,6 +81,11 @@ class _Channel:
         slot.parts.append(new)
         slot.is_open = bool(self.text.held)
         self.slot = slot
+
+    @property
+    def is_open(self) -> bool:
+        """True if what comes may depend on what has come."""
+        return self.text.is_open
 
     def finish(self) -> None:
         if self.slot is not None:
@@ -181,31 +196,39 @@ class EventStream:
                 self._finish_all()
             return
         try:
-            document = jsonbody.loads(event.data)
+            document = jsonbody.parsed(event.data)
         except InputError:
             return
         self._note_ids(document)
-        for leaf in jsonbody.leaves(event.data):
-            if not leaf.is_number and not leaf.is_key:
-                self._restore(event, leaf, document)
+        for text in texts(document):
+            if self._may_change(text.text):
+                self._restore(event, text, document)
         for key in ended(self._shape, document):
             for identity in [each for each in self._channels if key in (_ALL, each[0])]:
                 self._channels.pop(identity).finish()
 
-    def _restore(self, event: _Event, leaf: Leaf, document: Any) -> None:
-        delta = delta_of(self._shape, leaf, document)
-        slot = _Slot(leaf)
+    def _may_change(self, text: str) -> bool:
+        """Return whether a text may have a token, or the rest of one that is held back."""
+        return bool(
+            self._channels or self._restorer.surrogates is not None or _MAY_OPEN_TEXT.search(text)
+        )
+
+    def _restore(self, event: _Event, text: Text, document: Any) -> None:
+        delta = delta_of(self._shape, text, document)
+        slot = _Slot(text)
         if delta is not None:
-            identity = identity_of(delta, leaf, document)
+            identity = identity_of(delta, text, document)
             channel = self._channels.get(identity)
             if channel is None:
-                text = RestoredText(self._restorer, in_json=delta.is_json)
-                channel = self._channels[identity] = _Channel(text)
+                restored = RestoredText(self._restorer, in_json=delta.is_json)
+                channel = self._channels[identity] = _Channel(restored)
             channel.feed(slot)
+            if not channel.is_open:
+                del self._channels[identity]
             event.slots.append(slot)
-        elif leaf.path not in self._shape.answer_opaque:
-            in_json = leaf.path in self._shape.answer_json
-            slot.parts.append(self._restorer.text(leaf.text, in_json=in_json))
+        elif text.path not in self._shape.answer_opaque:
+            in_json = text.path in self._shape.answer_json
+            slot.parts.append(self._restorer.text(text.text, in_json=in_json))
             event.slots.append(slot)
 
     def _note_ids(self, document: Any) -> None:
@@ -215,13 +238,18 @@ class EventStream:
                 self.ids.append(found)
 
     def _written(self, event: _Event) -> bytes:
-        splices = []
-        for slot in event.slots:
-            new = "".join(slot.parts)
-            if new != slot.leaf.text:
-                splices.append(Splice(slot.leaf.start, slot.leaf.end, escaped(new)))
-        if not splices:
+        changed = {
+            slot.text.steps: (slot.text.text, new)
+            for slot in event.slots
+            if (new := "".join(slot.parts)) != slot.text.text
+        }
+        if not changed:
             return event.raw
+        splices = []
+        for leaf in jsonbody.leaves(event.data):
+            given, new = changed.get(leaf.steps, ("", ""))
+            if new != given == leaf.text and not leaf.is_key:
+                splices.append(Splice(leaf.start, leaf.end, escaped(new)))
         data = jsonbody.spliced(event.data, splices)
         text = event.raw.decode("utf-8")
         if event.data in text:
@@ -231,14 +259,33 @@ class EventStream:
         return "\n".join(lines).encode("utf-8")
 
 
-def delta_of(shape: Shape, leaf: Leaf, document: Any) -> Delta | None:
+def texts(document: Any) -> Iterator[Text]:
+    """Yield the texts of an event in their order, without its keys."""
+    waiting: list[tuple[str, tuple[Step, ...], Any]] = [("", (), document)]
+    while waiting:
+        path, steps, value = waiting.pop()
+        if isinstance(value, str):
+            yield Text(path, steps, value)
+        elif isinstance(value, dict):
+            waiting += [
+                (path_of(path, key), (*steps, key), each)
+                for key, each in reversed(value.items())
+                if isinstance(each, str | dict | list)
+            ]
+        elif isinstance(value, list):
+            path = f"{path}[]"
+            last = len(value) - 1
+            waiting += [(path, (*steps, at), value[at]) for at in range(last, -1, -1)]
+
+
+def delta_of(shape: Shape, leaf: Leaf | Text, document: Any) -> Delta | None:
     """Return the delta that a leaf of an event is; None for any other."""
     event_type = document.get("type") if isinstance(document, dict) else None
     named = shape.deltas.get(f"{leaf.path} {event_type}") or shape.deltas.get(leaf.path)
     return named or shape.any_delta
 
 
-def identity_of(delta: Delta, leaf: Leaf, document: Any) -> tuple[Any, ...]:
+def identity_of(delta: Delta, leaf: Leaf | Text, document: Any) -> tuple[Any, ...]:
     """Return what tells the text of a delta from others, the key of its block first."""
     keys = [jsonbody.at(document, _steps(path, leaf.steps)) for path in delta.keys]
     return (*keys[:1], leaf.path, *keys[1:])

@@ -59,7 +59,7 @@ class Why(StrEnum):
     TOO_LARGE = "too large"
     LINK = "symbolic link"
     SPECIAL = "special file"
-    REPOSITORY = "git's own data"
+    REPOSITORY = ".git folder"
     SUBMODULE = "submodule"
     ARCHIVE = "archive"
     GONE = "gone before it was read"

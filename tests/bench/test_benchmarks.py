@@ -99,6 +99,12 @@ def test_gateway(figures: Callable[..., Any]) -> None:
     assert all(each["p50 gateway ms"] > 0 for each in measured.values())
 
 
+def test_gateway_peers(figures: Callable[..., Any]) -> None:
+    measured = figures("gateway_peers.py")
+    assert len(measured["direct"]["values that reach the provider"]) == 9
+    assert measured["dlpctl gateway"]["values that reach the provider"] == []
+
+
 @pytest.mark.slow
 def test_gateway_leaks(figures: Callable[..., Any]) -> None:
     found = figures("gateway_leaks.py")

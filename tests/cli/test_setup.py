@@ -64,11 +64,13 @@ def test_setup_takes_every_step_and_the_second_time_none(dlpctl, home):
     assert "--types" not in hook  # secrets alone are the default of hooks
     assert (home / ".config" / "fish" / "completions" / "dlpctl.fish").exists()
     written = Path("dlpctl.toml").read_bytes()
+    assert Path("dlpctl.toml").stat().st_mode & 0o444 == 0o444  # others of the project read it
     again = dlpctl("setup", "--yes")
     assert again.status == 0
     assert "commit? No: there is one." in again.out
     assert "dlpctl.toml that explains itself? No: there is " in again.out
     assert Path("dlpctl.toml").read_bytes() == written
+    assert "in your shell? No: it does." in again.out
 
 
 def test_setup_outside_a_repository_does_the_rest(dlpctl, home, monkeypatch):

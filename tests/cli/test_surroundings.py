@@ -91,6 +91,30 @@ def test_without_a_home_to_write_to_content_is_decided_and_masked(home):
     assert json.loads(Path("r.json").read_text())["summary"]["findings"] == 1
 
 
+def test_a_home_that_is_none_has_no_vaults_and_no_calls(home):
+    for arguments in (["vault", "list"], ["gateway", "tail", "--once"]):
+        done = run(*arguments, **home)
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+@needs_mount
+def test_a_complete_cache_that_is_read_only_is_no_fault(compiled_cache, tmp_path):
+    """As in an image of a container that runs read-only."""
+    home = tmp_path / "image"
+    shutil.copytree(compiled_cache, home / "cache")
+    script = f"mount --bind {home} {home}; mount -o remount,ro,bind {home}"
+    script += f"; exec {shlex.join([*PROGRAM, 'doctor', '--format', 'json'])}"
+    done = subprocess.run(
+        ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script],
+        env={**PLAIN, "DLPCTL_HOME": str(home)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert re.search(r"read-only, with all patterns", done.stdout), done.stdout
+
+
 def test_what_needs_a_home_says_in_one_line_that_it_cannot_be_written(home, monkeypatch):
     monkeypatch.delenv("XDG_CACHE_HOME")
     for arguments in (["mask", "--vault", "v", "a.txt"], ["cache", "build"], ["init"]):
@@ -295,6 +319,39 @@ def test_ctrl_c_ends_the_server_in_order():
         assert re.fullmatch(r"\S+ ended\n", process.stderr.read())
         assert process.wait(300) == 0
     assert not Path("socket").exists()
+
+
+def test_ctrl_c_ends_the_gateway_in_order():
+    """Once it says that it listens, SIGINT lets calls end, and nothing else is said."""
+    with subprocess.Popen(
+        [*PROGRAM, "gateway", "--port", "0"], stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None
+        while "/ollama " not in (line := process.stderr.readline()):
+            assert line
+        process.send_signal(signal.SIGINT)
+        assert process.stderr.read() == ""
+        assert process.wait(300) == 130
+
+
+def test_ctrl_c_ends_what_follows_the_calls():
+    log = Path("home/data/gateway/calls.jsonl")
+    call = {"time": "2026-03-10T10:00:00", "status": 200, "decision": "ALLOWED", "route": "r"}
+    call |= {"model": "m", "bytes": 1, "added_ms": 1.0, "counts": {}}
+    log.parent.mkdir(parents=True)
+    log.write_text(json.dumps(call) + "\n")
+    with subprocess.Popen(
+        [*PROGRAM, "gateway", "tail"],
+        env={**PLAIN, "DLPCTL_HOME": "home"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert b"2026-03-10" in process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(300) == 130
+        assert process.stderr.read() in QUIET
 
 
 @pytest.mark.parametrize(

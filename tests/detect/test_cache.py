@@ -87,6 +87,18 @@ def test_changed_file_is_compiled_again(place: Place) -> None:
     assert place.compilations == 2
 
 
+def test_the_same_content_elsewhere_and_at_another_time_is_taken(place: Place) -> None:
+    """As in an image of a container, which is unpacked where it runs."""
+    assert place.finds()
+    elsewhere = place.file.parent / "unpacked" / place.file.name
+    elsewhere.parent.mkdir()
+    place.file.rename(elsewhere)
+    os.utime(elsewhere, (0, 0))
+    place.file = elsewhere
+    assert place.finds()
+    assert place.compilations == 1
+
+
 def test_changed_file_leaves_the_library_alone(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -250,3 +250,33 @@ def test_every_label_of_the_library_names_a_column() -> None:
 @pytest.mark.parametrize("header", ["source", "stopped", "brand"])
 def test_a_brief_word_within_another_names_no_column(header: str) -> None:
     assert not HeaderWords().are_in(header.encode())
+
+
+DRAWN = {
+    "light": "┌────┬────────┐\n│ id │ tax id │\n├────┼────────┤\n│ 1  │ {0} │\n│ 2  │ {1} │\n└────┴────────┘\n",
+    "heavy": "┏━━━━┳━━━━━━━━┓\n┃ id ┃ tax id ┃\n┡━━━━╇━━━━━━━━┩\n│ 1  │ {0} │\n│ 2  │ {1} │\n└────┴────────┘\n",
+    "double": "╔════╦════════╗\n║ id ║ tax id ║\n╠════╬════════╣\n║ 1  ║ {0} ║\n║ 2  ║ {1} ║\n╚════╩════════╝\n",
+    "HTML": "<table><tr><th>Id</th><th>Tax ID</th></tr><tr><td>1</td><td>{0}</td></tr><tr><td>2</td><td>{1}</td></tr></table>",
+    "HTML in lines": "<thead>\n<tr>\n <th>Id</th>\n <th><b>Tax ID</b></th>\n</tr>\n</thead>\n<tbody>\n<tr>\n <td>1</td>\n <td> <b>{0}</b></td>\n</tr>\n<tr><td>2</td><td>{1}</td></tr></tbody>",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("table", DRAWN.values(), ids=DRAWN)
+def test_cells_of_drawn_tables_are_below_their_headers(library: Detector, table: str) -> None:
+    numbers = "987654321", "876543219"
+    text = table.format(*numbers)
+    found = [text[one.start : one.end] for one in library.for_types(["TAX_ID"]).scan(text)]
+    assert found == list(numbers)
+
+
+@pytest.mark.parametrize(
+    "chat",
+    [
+        "ann\n  and your tax id?\nbob\n  sure, {0}\n",
+        "Ann  9:11 AM\nWhat is your tax id?\nBob  9:12 AM\n{0}\n",
+        "[09:11] ann: your tax id?\n[09:12] bob: {0}\n",
+    ],
+)
+def test_an_answer_is_below_its_question(library: Detector, chat: str) -> None:
+    text = chat.format("987654321")
+    assert any("987654321" in text[one.start : one.end] for one in library.scan(text))

@@ -375,6 +375,41 @@ def test_lines_that_ocr_sees_and_cannot_read_are_not_inspected(
     assert all(part.is_removable for part in document.uninspected)
 
 
+DEEP: dict[str, tuple[str, str, float, float]] = {
+    "16 bits, dark on less dark": ("I;16", "PNG", 40.0, 20_000.0),
+    "16 bits in TIFF": ("I;16", "TIFF", 200.0, 5_000.0),
+    "32 bits": ("I", "TIFF", 90_000.0, 1_000_000.0),
+    "from 0 to 1": ("F", "TIFF", 1 / 255, 0.0),
+    "below 0": ("F", "TIFF", 1.0, -500.0),
+}
+
+
+@with_tesseract
+@pytest.mark.parametrize("way", DEEP)
+def test_words_in_many_shades_are_read_and_painted_over(
+    way: str, find: Callable[[Document], list[ViewEdit]]
+) -> None:
+    mode, kind, scale, offset = DEEP[way]
+    image = Image.new("L", (800, 120), "white")
+    font = ImageFont.load_default(40)
+    ImageDraw.Draw(image).text((20, 40), f"Number {SSN}", fill="black", font=font)
+    shades = image.convert("F").point(lambda shade: shade * scale + offset)
+    data = encoded(shades if mode == "F" else shades.convert("I").convert(mode), kind)
+    chosen = format_named("image")
+    document = chosen.extract(data, LIMITS)
+    edits = edits_of(document, find(document))
+    assert edits
+    masked = chosen.mask(data, document, edits, {})
+    assert SSN not in " ".join(each.text for each in chosen.extract(masked, LIMITS).segments)
+    assert chosen.mask(data, document, [], {}) != masked
+
+
+def test_shades_that_are_no_numbers_are_refused() -> None:
+    image = Image.new("F", (60, 60), float("nan"))
+    with pytest.raises(FormatError, match="no numbers"):
+        format_named("image").extract(encoded(image, "TIFF"), LIMITS)
+
+
 @pytest.mark.parametrize("compression", ["group3", "group4", "tiff_ccitt", "jpeg", "tiff_lzw"])
 def test_a_fax_is_read_in_several_passes(compression: str, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[int] = []

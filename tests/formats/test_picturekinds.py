@@ -100,8 +100,12 @@ def test_a_comment_goes_and_pixels_stay() -> None:
 def test_deep_colors_are_not_cut_to_eight_bits() -> None:
     output = io.BytesIO()
     Image.new("I;16", (30, 30), 40_000).save(output, "PPM")
-    document = format_named("image").extract(output.getvalue(), LIMITS)
-    assert [part.is_removable for part in document.uninspected] == [False]
+    data = output.getvalue()
+    chosen = format_named("image")
+    assert not chosen.extract(data, LIMITS).uninspected
+    document = chosen.extract(data + SSN.encode(), LIMITS)
+    edit = Edit(document.uninspected[0].segment, 0, 1, "")
+    assert chosen.mask(data + SSN.encode(), document, [edit], {}) == data
 
 
 XPM = b'/* XPM */\nstatic char *a[] = {\n"4 2 2 1",\n"a c #000000",\n"b c #ffffff",\n"abab",\n"bbaa"};\n'

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from dlpctl.gateway import jsonbody
 from dlpctl.gateway.conversations import Conversation
 from dlpctl.gateway.protocol import Shape
 from dlpctl.gateway.protocols import anthropic, gemini, ollama, openai
@@ -326,3 +327,29 @@ def test_a_text_of_json_lines_may_be_the_event(conversation: Conversation, token
     got = stream.feed(sent) + stream.finish()
     values = [line[6:] for line in got.decode().split("\n") if line.startswith("data: ")]
     assert json.loads("\n".join(values)) == {"a": MAIL}
+
+
+def test_events_without_a_token_are_not_taken_apart(
+    conversation: Conversation, token: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To find where each text of an event is written takes longer than all else."""
+    taken: list[str] = []
+    leaves = jsonbody.leaves
+    monkeypatch.setattr(jsonbody, "leaves", lambda text: taken.append(text) or leaves(text))
+    stream = EventStream(openai.CHAT, Restorer(conversation, [token[1:-1]]))
+    given = b"".join(chat(f" a <b> `c` <EMAIL_1> [x] {number} ") for number in range(50))
+    assert stream.feed(given) == given
+    assert taken == []
+    assert MAIL in data_of(stream.feed(chat(f"to {token} ")))[0]["choices"][0]["delta"]["content"]
+    assert len(taken) == 1
+
+
+def chat(text: str) -> bytes:
+    choice = {"index": 0, "delta": {"content": text}, "finish_reason": None}
+    return events({"id": "c", "choices": [choice]})
+
+
+def test_a_key_that_occurs_twice_keeps_both_values(conversation: Conversation, token: str) -> None:
+    stream = EventStream(openai.CHAT, Restorer(conversation, [token[1:-1]]))
+    event = b'data: {"note": "<EMAIL_1>", "note": "%s"}\n\n' % token.encode()
+    assert stream.feed(event) == event.replace(token.encode(), json.dumps(MAIL)[1:-1].encode())

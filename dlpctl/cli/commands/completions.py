@@ -124,6 +124,16 @@ def is_known_shell(environ: Mapping[str, str]) -> bool:
     return os.name == "nt" or Path(environ.get("SHELL", "")).name in list(Shell)
 
 
+def is_installed(environ: Mapping[str, str]) -> bool:
+    """Return whether the shell of the user has the script of this version."""
+    shell = _current(environ)
+    try:
+        found = _install_path(shell, environ, Path.home()).file.read_text("utf-8")
+    except (OSError, ValueError):
+        return False
+    return found == script(shell)
+
+
 def _current(environ: Mapping[str, str]) -> Shell:
     if is_known_shell(environ):
         name = Path(environ.get("SHELL", "")).name

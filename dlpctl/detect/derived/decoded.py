@@ -337,9 +337,11 @@ def _utf7(run: bytes) -> bytes | None:
 
 
 def _escaped(run: bytes) -> bytes:
-    codes = (part[-4:].lstrip(b"xu") for part in run.split(b"\\")[1:])
-    text = "".join(chr(int(code, 16)) for code in codes)
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
+    text = run.decode("unicode_escape")
+    try:
+        return text.encode()
+    except UnicodeEncodeError:  # halves of characters
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
 
 
 def _entities(run: bytes) -> bytes:

@@ -13,14 +13,19 @@ from dlpctl.detect.patterns.model import Pattern
 from dlpctl.detect.patterns.syntax import prefix_of
 from dlpctl.regex import lazy
 
-_WORD = r"[A-Za-z_#\x{A1}-\x{10FFFF}][\w\x{A1}-\x{10FFFF}.#/()'-]*"
+_BEYOND = r"\x{A1}-\x{24FF}\x{2580}-\x{10FFFF}"  # all but the lines of boxes
+_WORD = rf"[A-Za-z_#{_BEYOND}][\w{_BEYOND}.#/()'-]*"
 _CELL = rf"""["'`]?{_WORD}(?: {_WORD})*["'`]?"""
 _BLANK = r"[ \t]*"
+_BAR = "[│┃║]"
+# A row of headers of HTML, or one cell before its value.
+_TAGS = r"\s*(?:</?[a-z]+[^<>]*>\s*)?"
+_HEADERS = rf"(?:<th\b[^<>]*>{_TAGS}[^<>]*{_TAGS}</th>\s*){{2,}}</tr>"
 HEADER = (
     rf"(?mi:^(?:\|{_BLANK}{_CELL}{_BLANK}(?:\|{_BLANK}{_CELL}{_BLANK})*\|?|{_CELL}(?:{_BLANK}[,;|]{_BLANK}{_CELL})+|{_CELL}(?:\t+{_CELL})+"
-    rf"| {_CELL}(?:{_BLANK}\|{_BLANK}{_CELL})+"
+    rf"| {_CELL}(?:{_BLANK}\|{_BLANK}{_CELL})+|{_BAR}(?:{_BLANK}{_CELL}{_BLANK}{_BAR})+"
     rf"|{_WORD}(?: {_WORD})*(?: {{2,}}{_WORD}(?: {_WORD})*)+)[ \t]*\r?\n"
-    rf"|<(?:th|dt|td|b|strong|label)\b[^<>]*>{_BLANK}{_CELL}{_BLANK}:?</[a-z]+>\s*(?:</?[a-z]+[^<>]*>\s*)?<(?:td|dd|span|p)\b[^<>]*>\s*"
+    rf"|{_HEADERS}|<(?:th|dt|td|b|strong|label)\b[^<>]*>{_BLANK}{_CELL}{_BLANK}:?</[a-z]+>\s*(?:</?[a-z]+[^<>]*>\s*)?<(?:td|dd|span|p)\b[^<>]*>\s*"
     rf"|\binsert\s+into\s+[^\s(]+\s*(?:\({_BLANK}{_CELL}(?:\s*,\s*{_CELL})*{_BLANK}\)\s*)?values\s*"
     rf"|^copy\s+[^\s(]+\s*\({_CELL}(?:\s*,\s*{_CELL})*\)\s*from\s+stdin[^\n]*\n)"
 )

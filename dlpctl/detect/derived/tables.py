@@ -18,8 +18,18 @@ from dlpctl.tables import Rows, rows_from, split_row
 _LONGEST_CELL = 2048
 _USUAL_NAME = 28
 """The most characters that headers have on average; with more, commas are those of prose."""
-_DELIMITERS = (b"\t", b"|", b";", b",", b"  ")
-_RULE = lazy(rb"[\s|:+=-]+")
+_BARS = (b"|", *map(str.encode, "│┃║"))
+_DELIMITERS = (b"\t", *_BARS, b";", b",", b"  ")
+_RULE = lazy(rb"(?:[\s|:+=-]|\xe2[\x94\x95][\x80-\xbf])+")
+"""A line of signs, or of those that boxes are drawn with."""
+_BELOW = {_BARS[2]: _BARS[1]}
+"""The bars between cells below headers that have heavy ones."""
+_TH = lazy(rb"<th\b[^<>]*>(.*?)</th>", re.DOTALL | re.IGNORECASE)
+_TR = lazy(
+    rb"\s*(?:</?t(?:head|body)\b[^<>]*>\s*)*<tr\b[^<>]*>(.*?)</tr>", re.DOTALL | re.IGNORECASE
+)
+_TD = lazy(rb"<t[dh]\b[^<>]*>(?:\s*<[^<>]*>)*\s*([^<>]*)")
+_TAG = lazy(rb"<[^<>]*>")
 _INSERT = lazy(rb"insert\s+into\s[^(]*\(.*\)\s*values\s*", re.IGNORECASE | re.DOTALL)
 _BARE_INSERT = lazy(rb"insert\s+into\s+([^\s(]+)\s*values\s*", re.IGNORECASE)
 _COPY = lazy(rb"copy\s+[^\s(]+\s*\((.*)\)\s*from\s+stdin[^\n]*\n", re.IGNORECASE | re.DOTALL)
@@ -86,6 +96,8 @@ def sensitive_cells(
             if of_rows:
                 table.header = line.rstrip()
                 rows = _rows(data, end, table.header, words)
+            elif line.endswith(b"</tr>"):
+                rows = _marked_up_rows(data, end, line, words)
             elif line[:1] == b"<":
                 rows = _marked_up(data, start, end)
             else:
@@ -116,7 +128,7 @@ def _may_go_on(data: bytes, place: int, header: bytes) -> bool:
 
 
 def _delimiter(header: bytes) -> bytes:
-    return next((each for each in _DELIMITERS if each in header.strip(b"|")), b"|")
+    return next((each for each in _DELIMITERS if each in header.strip().strip(b"|")), b"|")
 
 
 def _rows(data: bytes, place: int, header: bytes, words: HeaderWords) -> Iterator[Cells]:
@@ -125,6 +137,8 @@ def _rows(data: bytes, place: int, header: bytes, words: HeaderWords) -> Iterato
     _, parts = _split(header, delimiter)
     names = [words.name(part.strip(_QUOTES)) for part in parts]
     if any(names):
+        if (below := _BELOW.get(delimiter)) and data.count(below, place, place + _LONGEST_CELL):
+            delimiter = below
         for parts, starts in _rows_of(data, place, delimiter, len(names)):
             yield _named(names * (len(parts) // len(names)), starts, parts)
 
@@ -178,10 +192,12 @@ def _split(line: bytes, delimiter: bytes) -> tuple[int, list[bytes]]:
     """Return where the first cell of a line starts, and the cells as they are written."""
     bare = line.rstrip()
     place = 0
-    if delimiter == b"|":
-        place = len(bare) - len(bare.lstrip(b" \t").removeprefix(b"|"))
-        bare = bare.removesuffix(b"|")[place:]
-    return place, split_row(bare, delimiter) if len(delimiter) == 1 else _aligned(bare)
+    if delimiter in _BARS:
+        place = len(bare) - len(bare.lstrip(b" \t").removeprefix(delimiter))
+        bare = bare.removesuffix(delimiter)[place:]
+    return place, _aligned(bare) if delimiter.isspace() and len(delimiter) > 1 else split_row(
+        bare, delimiter
+    )
 
 
 def _aligned(line: bytes) -> list[bytes]:
@@ -237,6 +253,17 @@ def _sql_rows(data: bytes, place: int, names: Sequence[bytes]) -> Iterator[Cells
                 yield Cells([name], [first], [data[first:last]])
             if value[3] == b")":
                 break
+
+
+def _marked_up_rows(data: bytes, place: int, line: bytes, words: HeaderWords) -> Iterator[Cells]:
+    """Return the cells of a table of HTML below a row of headers."""
+    names = [words.name(_TAG.sub(b"", found[1]).strip()) for found in _TH.finditer(line)]
+    while any(names) and (row := _TR.match(data, place)):
+        place = row.end()
+        cells = [found.span(1) for found in _TD.finditer(data, *row.span(1))]
+        if len(cells) == len(names):
+            starts, ends = zip(*cells, strict=True)
+            yield _named(names, starts, list(map(data.__getitem__, map(slice, starts, ends))))
 
 
 def _marked_up(data: bytes, start: int, end: int) -> Iterator[Cells]:

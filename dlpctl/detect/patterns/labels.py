@@ -41,7 +41,11 @@ _NEXT_LINE = (
     r"\r?\n(?:[\t >|*\-]*\r?\n)?[\t >|*\-\"'(]*"
     r"(?:(?i:value|number|text|raw|id)[\"']?\s?[:=]\s?[\"']?)?"
 )
-_ANSWER = r"\?[^\n0-9]*\n{1,2}(?:[\[(]?\d\d?:\d\d(?::\d\d)?[\])]?)?[^\n0-9]*?"
+_SPEAKER = r"[^\n0-9]{1,32}(?:\d\d?:\d\d(?: ?[AaPp][Mm])?)?[^\n0-9]{0,8}"
+_ANSWER = (
+    rf"\?[^\n0-9]*\n{{1,2}}(?:{_SPEAKER}"
+    rf"|(?:{_SPEAKER}\n)?(?:[\[(]?\d\d?:\d\d(?::\d\d)?[\])]?)?[^\n0-9]*?)"
+)
 _GAP = rf"{_CAMEL}(?:{_MARK}{_ON_LINE}*?)??(?:{_MARK}|{_NEXT_LINE}|{_ANSWER}[\s:\"'(#])"
 # Triggers are looser, and end with the label: exact ones take five times as long to compile and
 # four times as long to look for, and few labels near a number have none right after them.
