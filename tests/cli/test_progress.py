@@ -50,6 +50,15 @@ def test_a_terminal_is_told_and_the_line_goes_again(summary: Summary, clock: lis
     assert terminal.getvalue().endswith("...\r\x1b[K")
 
 
+def test_objects_are_called_so(summary: Summary, clock: list[float]) -> None:
+    terminal = Terminal()
+    shown = Progress(terminal)
+    clock[0] += 1
+    summary.nouns = {"object"}
+    shown(summary)
+    assert terminal.getvalue() == "\r\x1b[Kdlpctl: 1,234 objects, 5.0 MB: 0 findings ..."
+
+
 def test_what_is_done_soon_and_what_is_no_terminal_stays_silent(
     summary: Summary, clock: list[float]
 ) -> None:

@@ -390,7 +390,7 @@ class _Endless(BaseHTTPRequestHandler):
     """One large text that is made up as it is sent, in ranges."""
 
     protocol_version = "HTTP/1.1"
-    size = 160 << 20
+    size = 320 << 20
     piece = b"all work and no play\n" * 50_000
 
     def log_message(self, *_arguments: Any) -> None:
