@@ -14,9 +14,9 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import partial
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple, NoReturn, Protocol, Self, TypeVar
 
 from dlpctl.errors import DlpctlError, EngineError, fault
@@ -24,6 +24,8 @@ from dlpctl.forked import Child, read_message, write_message
 
 _AHEAD = 3
 """Tasks a worker that wait or are done and not yet taken, so that none idles during a long one."""
+_NOTICE_SECONDS = 0.5
+"""The longest that Ctrl-C waits where it comes just before a wait, which it then does not end."""
 _LARGEST = 1 << 30
 """The most bytes of a message: a worker has read hostile files, so its lengths are not trusted."""
 _DONE, _FAILED = 0, 1
@@ -139,7 +141,10 @@ def _chained(first: Iterable[Any], rest: Iterable[Any]) -> Iterator[Any]:
 
 
 def _taken(slot: _Slot) -> tuple[Any, Any]:
-    outcome, problem = slot.answer.get()
+    while True:
+        with suppress(Empty):
+            outcome, problem = slot.answer.get(timeout=_NOTICE_SECONDS)
+            break
     if problem is not None:
         raise problem
     return slot.batch, outcome

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import os
+import signal
+import threading
 import time
 import zipfile
 from collections.abc import Callable, Iterator
@@ -304,6 +306,26 @@ def test_a_worker_that_dies_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None
         InOrder(lambda: Job(dies), 2) as workers,
     ):
         list(workers.run(Numbered(number) for number in range(20)))
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="signals of POSIX")
+def test_ctrl_c_ends_a_scan_whose_wait_it_does_not_end() -> None:
+    """A signal just before the wait, or to another thread, lets the main thread wait on."""
+    ended = threading.Event()
+
+    def interrupt() -> None:
+        time.sleep(0.2)  # usually the main thread waits by then
+        signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+
+    def batches() -> Iterator[Numbered]:
+        yield from map(Numbered, range(2))
+        threading.Thread(target=interrupt).start()
+
+    with (
+        pytest.raises(KeyboardInterrupt),
+        InOrder(lambda: Job(lambda _: ended.wait()), 2) as workers,
+    ):
+        list(workers.run(batches()))
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")

@@ -93,18 +93,25 @@ class FirstPass:
             return
         from concurrent.futures import ThreadPoolExecutor, as_completed
 
-        # The largest first, so that none of them is left to the end alone.
+        # The largest first, so that none of them is left to the end alone; but the smallest before
+        # there are threads: one that imports while Ctrl-C ends an import here may wait forever.
         waiting.sort(key=len, reverse=True)
-        with ThreadPoolExecutor() as threads:
+        compiled, total = len(waiting[-1]), sum(map(len, waiting))
+        waiting.pop().complete()
+        threads = ThreadPoolExecutor()
+        try:
             sizes = {threads.submit(each.complete): len(each) for each in waiting}
             if beside is not None:
                 beside()
-            compiled = 0
             for done in as_completed(sizes):
                 done.result()
                 compiled += sizes[done]
                 if progress is not None:
-                    progress(compiled, sum(sizes.values()))
+                    progress(compiled, total)
+        except BaseException:
+            threads.shutdown(wait=False, cancel_futures=True)
+            raise
+        threads.shutdown()
 
     def hits(self, data: bytes, sets: Iterable[int] | None = None) -> Hits:
         """Return the hits of all patterns, or of those in some sets, in valid UTF-8."""
