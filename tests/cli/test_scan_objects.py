@@ -200,11 +200,14 @@ def test_an_object_that_changes_between_two_ranges_is_not_scanned(
     put("big.txt", LINE + b"x y\n" * (5 << 20))
     ranges: list[str] = []
 
+    one_at_a_time = threading.Lock()
+
     def fault(environ: Environ) -> None:
         if "HTTP_RANGE" in environ:
-            ranges.append(environ["HTTP_RANGE"])
-            if len(ranges) == 3:  # after the start and the end, which tell the format
-                put("big.txt", LINE + b"y x\n" * (5 << 20))
+            with one_at_a_time:
+                ranges.append(environ["HTTP_RANGE"])
+                if len(ranges) == 3:  # after the start and the end, which tell the format
+                    put("big.txt", LINE + b"y x\n" * (5 << 20))
 
     server.fault = fault
     ran = scan(BUCKET)

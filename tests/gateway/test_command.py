@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +49,7 @@ def test_nothing_is_left_that_holds_up_streams_once_it_listens(
             assert gc.get_threshold()[0] <= 2_000
             ran.append(self)
 
-    def server(gateway: Gateway) -> Served:
+    def server(gateway: Gateway, on_start: Callable[[], None]) -> Served:
         return Served()
 
     ran: list[Served] = []

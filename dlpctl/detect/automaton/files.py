@@ -10,6 +10,7 @@ from zlib import crc32
 
 from dlpctl.detect.automaton.compiled import compile_set, kept_set, key_of
 from dlpctl.errors import PatternError
+from dlpctl.regular import read_regular
 from dlpctl.types import Category
 
 if TYPE_CHECKING:
@@ -87,8 +88,10 @@ def _state(files: Iterable[Path]) -> str:
     Reading a library takes a millisecond. Times would tell as much for nothing, but those of an
     image of a container change whenever it is unpacked.
     """
-    try:
-        contents = [(file.name, file.read_bytes()) for file in files]
-    except OSError as problem:
-        raise PatternError(f"{problem.filename}: cannot be read: {problem.strerror}") from None
+    contents: list[tuple[str, bytes]] = []
+    for file in files:
+        try:
+            contents.append((file.name, read_regular(file)))
+        except OSError as problem:
+            raise PatternError(f"{file}: cannot be read: {problem.strerror or problem}") from None
     return repr([(name, len(content), crc32(content)) for name, content in contents])
