@@ -6,6 +6,7 @@ import errno
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from io import TextIOWrapper
 from typing import Annotated, Any
@@ -14,7 +15,7 @@ import typer
 
 from dlpctl.cli.app import App, Group
 from dlpctl.cli.catalogue import command_entries, command_names, module_of
-from dlpctl.cli.outputs import discard_stdout
+from dlpctl.cli.outputs import discard, discard_stdout
 from dlpctl.errors import DlpctlError, did_you_mean, fault
 from dlpctl.version import __version__
 
@@ -111,12 +112,13 @@ def run(arguments: Sequence[str]) -> int:
     try:
         return _run(arguments)
     finally:
-        # A signal may end a command whose reader has gone: what is left to write would change the
-        # exit status when Python ends.
-        try:
-            sys.stdout.flush()
-        except OSError:
-            discard_stdout()
+        # A command may end because its reader or its terminal has gone: what is left to write would
+        # change the exit status when Python ends.
+        for stream, descriptor in ((sys.stdout, 1), (sys.stderr, 2)):
+            try:
+                stream.flush()
+            except OSError:
+                discard(descriptor)
 
 
 def _run(arguments: Sequence[str]) -> int:
@@ -146,7 +148,8 @@ def _run(arguments: Sequence[str]) -> int:
     except OSError as problem:
         return _fail("output", _unwritten(problem), 1, arguments)
     except (KeyboardInterrupt, typer.Abort):
-        sys.stderr.write("dlpctl: interrupted\n")
+        with suppress(OSError):
+            sys.stderr.write("dlpctl: interrupted\n")
         return INTERRUPTED
     except Exception as problem:
         # The message of the exception and the lines of a traceback may hold scanned values.

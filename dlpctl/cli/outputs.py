@@ -46,7 +46,12 @@ def writing(file: Path | None) -> Iterator[Callable[[bytes], object]]:
 
 def discard_stdout() -> None:
     """Send stdout to the null device, so that buffered output does not raise again at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    discard(1)
+
+
+def discard(descriptor: int) -> None:
+    """Send a stream to the null device."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
 
 
 def is_stream(file: Path) -> bool:
