@@ -35,7 +35,7 @@ class Callers:
         credential = key or bearer_of(authorization)
         digest = _digest(credential)
         known = self._known.get(digest) if credential else None
-        return known or Share(f"peer {peer}", digest.hex(), is_known=False)
+        return known or Share(f"peer {peer}", f"{digest.hex()} {peer}", is_known=False)
 
     def remember(self, credential: str | None, share: Share) -> Share:
         if len(self._known) >= _MOST:

@@ -37,7 +37,7 @@ class Share(NamedTuple):
     org: str
     key: str
     is_known: bool = True
-    """False while the organization of the key is not known, and an address stands in for it."""
+    """False while the organization of the key is not known: the address counts in its place."""
 
 
 ANYONE = Share("", "")

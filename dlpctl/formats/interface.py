@@ -74,7 +74,7 @@ class Uninspected(NamedTuple):
     place: str
     reason: str
     segment: int = -1
-    """The segment that stands for the part: an edit of it removes the part; -1 where none does."""
+    """The segment whose edit removes the part; -1 where there is none."""
 
     @property
     def is_removable(self) -> bool:

@@ -1,4 +1,4 @@
-"""How long a second scan of a bucket takes in which little has changed, against the first.
+"""Time a second scan of a bucket in which little has changed, against the first.
 
     python tests/bench/objects.py [OBJECTS...]
 

@@ -145,7 +145,8 @@ def test_keys_of_one_organization_share_its_turns_and_unknown_ones_those_of_thei
         callers.share("one", None, "10.0.0.2"),
     )
     assert unknown.org == guessed.org != elsewhere.org
-    assert unknown.key == elsewhere.key != guessed.key
+    assert len({unknown.key, elsewhere.key, guessed.key}) == 3
+    assert callers.share(None, None, "10.0.0.1").key != callers.share(None, None, "10.0.0.2").key
     assert [unknown.is_known, guessed.is_known] == [False, False]
     for key in ("one", "two"):
         assert callers.of_key(key) == ("acme", f"policy of {key}", True)

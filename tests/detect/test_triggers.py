@@ -1,4 +1,4 @@
-"""What the first pass looks for must stand in all that a pattern may report, and so must a mark
+"""All that a pattern may report holds what the first pass looks for, and a mark
 that opens the gate.
 """
 
