@@ -38,12 +38,13 @@ _new = tuple.__new__
 
 def held(values: Sequence[str], opened: Sequence[OpenText], processes: int) -> set[str]:
     """Return the values that one of the texts may hold; forked processes share the work."""
-    for each in opened if values else ():
-        each.may_hold(values[0])  # what it makes for the first value is there for all processes
+    holders = [each.holder() for each in opened] if values else []
+    for may_hold in holders:
+        may_hold(values[0])  # what it makes for the first value is there for all processes
 
     def block(task: bytes) -> bytes:
         some = values[int(task) * _CHUNK : int(task) * _CHUNK + _CHUNK]
-        return bytes(any(each.may_hold(value) for each in opened) for value in some)
+        return bytes(any(may_hold(value) for may_hold in holders) for value in some)
 
     count = -(-len(values) // _CHUNK)
     return set(compress(values, b"".join(in_order(count, b"%d".__mod__, block, processes))))

@@ -366,10 +366,13 @@ class _Values(NamedTuple):
         """Return the places of values in a text that are not in its findings."""
         longest = max(map(sub, self.found.ends, self.found.starts), default=0)
         opened = OpenText(text, sorted((one.start, one.end) for one in findings), longest)
+        if not opened.words:
+            return []
         originals: dict[Value, Finding] = {}
-        for one in self.found if opened.words else ():
+        may_hold = opened.holder()
+        for one in self.found:
             value = self.text[one.start : one.end]
-            if opened.may_hold(value):
+            if may_hold(value):
                 originals.setdefault(Value(one.type, one.category, value), one)
         return Repeats(originals).within(opened)
 

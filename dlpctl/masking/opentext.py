@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from dlpctl.regex import lazy
 from dlpctl.words import folded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from dlpctl.types import Finding
 
@@ -156,13 +156,22 @@ class OpenText:
         before = bisect_right(self._starts, start)
         return before > 0 and self._ends[before - 1] >= end
 
-    def may_hold(self, value: str) -> bool:
-        """Tell whether a value may take an open letter or digit."""
+    def holder(self, values: Iterable[str] | None = None) -> Callable[[str], bool]:
+        """Return what tells whether a value may take an open letter or digit.
+
+        It is asked about these values alone, whose words are quickly looked for; None for any.
+        """
+        wanted = self.words
+        if values is not None:
+            wanted &= {word for value in values for word in words_of(value) or ()}
+        return partial(self._may_hold, self._beside(wanted))
+
+    def _may_hold(self, beside: tuple[_Beside, _Beside], value: str) -> bool:
         words = words_of(value)
         if words is None:
             return True
         joined = "".join(words)
-        if joined in self.words or self._may_hold_words(words):
+        if joined in self.words or self._may_hold_words(words, *beside):
             return True
         if joined.isdecimal() and len(joined) >= SHORTEST_GROUPED:
             return joined in self._numbers_of(len(joined))
@@ -172,9 +181,8 @@ class OpenText:
         ends, starts, ends_before, starts_after = self._affixes
         return ends_before[first] or starts_after[last] or (ends[first] and starts[last])
 
-    def _may_hold_words(self, words: Sequence[str]) -> bool:
+    def _may_hold_words(self, words: Sequence[str], before: _Beside, after: _Beside) -> bool:
         """Tell whether one of the words is open, and beside it what is beside it in the value."""
-        before, after = self._beside
         last = len(words) - 1
         for at, word in enumerate(words):
             if (
@@ -185,27 +193,28 @@ class OpenText:
                 return True
         return False
 
-    @cached_property
-    def _beside(self) -> tuple[_Beside, _Beside]:
-        """The words before open words, backwards, and those after them."""
+    def _beside(self, wanted: frozenset[str]) -> tuple[_Beside, _Beside]:
+        """Return the words before those of `wanted` that are open, backwards, and those after."""
         before, after = _Beside(backwards=True), _Beside(backwards=False)
-        for (left, left_is_open), (right, right_is_open) in pairwise(self._told_words()):
+        for (left, left_is_open), (right, right_is_open) in pairwise(self._told_words(wanted)):
             if right_is_open:
                 before.add(right, left)
             if left_is_open:
                 after.add(left, right)
         return before, after
 
-    def _told_words(self) -> Iterator[tuple[str, bool]]:
-        """Yield the words of the windows, and whether each may be open where it is."""
-        text, words = self.joined, self.words
+    def _told_words(self, wanted: frozenset[str]) -> Iterator[tuple[str, bool]]:
+        """Yield the words of the windows, and whether each is wanted and may be open there."""
+        if not wanted:
+            return
+        text = self.joined
         if not text.isascii():  # the normal form may have others
             for word in TOKEN.findall(normal(text)):
-                yield word, word in words
+                yield word, word in wanted
             return
         for match in TOKEN.finditer(text.lower()):
             word = match[0]
-            span = self.span_of(*match.span()) if word in words else None
+            span = self.span_of(*match.span()) if word in wanted else None
             yield word, span is not None and not self._is_covered(*span)
 
     def _numbers_of(self, length: int) -> _Hashes:

@@ -94,7 +94,8 @@ class Repeats:
             return []
         self._texts += 1
         if self._texts <= _FEW_TEXTS:
-            return [value for value in self._originals if opened.may_hold(value.text)]
+            may_hold = opened.holder(value.text for value in self._values)
+            return [value for value in self._values if may_hold(value.text)]
         by = self._by_word
         touching = set(by.others)
         for word in opened.words:
