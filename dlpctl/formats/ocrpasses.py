@@ -103,7 +103,8 @@ def look(picture: Image, *, enlarge: bool = True, until: float = math.inf) -> Se
 
 def _look(picture: Image, *, enlarge: bool, until: float) -> Seen:
     times = enlargement(picture) if enlarge else 1
-    (first,) = _read([_View(picture, 0.0, times)])
+    upright = _read([_View(picture, 0.0, each) for each in sorted({times, 1})])
+    first = best = max(upright, key=lambda each: each.score)
     if first.score < _SURE_SHARE * first.length and time.monotonic() < until:
         first = _turned(picture, first, times)
     passes = [first]
@@ -117,6 +118,7 @@ def _look(picture: Image, *, enlarge: bool, until: float) -> Seen:
             found = read._replace(lines=read.confident()) if turn else read
             passes.append(found)
             left = _without(left, found)
+    passes += (_differing(each, best) for each in upright if each is not best)
     return Seen(
         [
             word
@@ -125,6 +127,12 @@ def _look(picture: Image, *, enlarge: bool, until: float) -> Seen:
         ],
         list(_unread(passes, picture.size)),
     )
+
+
+def _differing(read: _Pass, best: _Pass) -> _Pass:
+    """Return the lines of a pass that the best one at another scale does not read the same."""
+    known = {_text(line) for line in best.lines}
+    return read._replace(lines=[line for line in read.confident() if _text(line) not in known])
 
 
 def look_sparsely(picture: Image) -> list[str]:
@@ -145,6 +153,10 @@ def _confidence(line: Iterable[Word]) -> float:
     return sum(length * each for length, each in weights) / max(
         sum(length for length, _ in weights), 1
     )
+
+
+def _text(line: Iterable[Word]) -> str:
+    return " ".join(word.text for word in line)
 
 
 def _length(line: Iterable[Word]) -> int:
@@ -236,7 +248,7 @@ def _turned(picture: Image, upright: _Pass, times: float) -> _Pass:
     if not angles:
         return upright
     views = [_View(picture, angle, max(small, 0.3)) for angle in angles]
-    if weak and times > 1:
+    if weak and times > 1 and skew:
         views.append(_View(picture, float(skew), 1))  # letters that were large enough
     trials = _read(views)
     best = max(trials, key=lambda trial: trial.score)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
 from dlpctl.formats.interface import Document, Piece, Segment, Uninspected, View
@@ -24,6 +24,8 @@ _DIGITS_MISREAD = re.compile(r"(?=[^0-9]*[0-9])[-0-9OoQDIil|SsBZzGg().,/+]{2,}")
 _COUNTRY = re.compile(r"([A-Z]{2})(?=[0-9OoQDIil|SsBZz]{2})")
 _AT_MISREAD = re.compile(r"(?<=\w)[©®](?=\w)")
 _DOT_MISREAD = re.compile(r"(?<=@)(?P<domain>[\w-]{2,}?)(?=(?:com|org|net|edu|gov|info|de)$)")
+_SPLIT = re.compile(r"(?:[0-9][.,:/]? [0-9]|[@_+] \w|\w [@_.+]\w?|[\w.] -|\w- \w|\w\. [a-z0-9])")
+"""Around a space that OCR may see within a number or an address."""
 _CELL_GAP = 3.0
 """Words of a row that are further apart than this, in heights of a line, are in two cells."""
 
@@ -43,6 +45,7 @@ def add_words(
     ]
     numbers = {number: first + number for number in range(len(words))}
     yield from _views(name, lines, words, numbers, segments)
+    yield from _closed_up(f"{name}, closed up", lines, words, numbers, segments)
     rows = _rows(lines, words)
     if rows != lines:
         yield from _views(f"{name}, across columns", rows, words, numbers, segments)
@@ -92,6 +95,35 @@ def _views(
                 parts.append(Piece(segment, 0, len(segments[segment].text)))
             parts.append(glue if joined[number] else "\n")
         yield View(name + suffix, parts[:-1], segments)
+
+
+def _closed_up(
+    name: str,
+    lines: Lines,
+    words: Sequence[SeenWord],
+    numbers: dict[int, int],
+    segments: Sequence[Segment],
+) -> Iterator[View]:
+    """Yield a view of the lines with a space that OCR may have made up, without these spaces."""
+    parts: list[Piece | str] = []
+    for line in lines:
+        glues = [
+            "\t"
+            if _apart(words[left], words[right])
+            else _glue(words[left].text, words[right].text)
+            for left, right in pairwise(line)
+        ]
+        if "" not in glues:
+            continue
+        for word, glue in zip(line, [*glues, "\n"], strict=True):
+            segment = numbers[word]
+            parts += Piece(segment, 0, len(segments[segment].text)), glue
+    if parts:
+        yield View(name, parts[:-1], segments)
+
+
+def _glue(text: str, following: str) -> str:
+    return "" if _SPLIT.search(f"{text[-2:]} {following[:2]}") else " "
 
 
 def _apart(word: SeenWord, following: SeenWord) -> bool:

@@ -10,11 +10,11 @@ import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image, ImageDraw, ImageFont, ImageSequence
 from PIL.PngImagePlugin import PngInfo
 
 from dlpctl.errors import FormatError
-from dlpctl.formats import ocr
+from dlpctl.formats import ocr, ocrpasses
 from dlpctl.formats.discovery import format_named
 from dlpctl.formats.files import Files
 from dlpctl.formats.interface import Document, Limits, Segment
@@ -22,7 +22,7 @@ from dlpctl.formats.spans import ViewEdit, edits_of
 from dlpctl.formats.verify import verify
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 SSN, MAIL = "123-45-6789", "jane.roe@acme.example"
 LIMITS = Limits()
@@ -267,17 +267,72 @@ def test_only_pictures_with_small_letters_are_enlarged(
         draw.text((60, 1300 + 20 * line), text, font=ImageFont.load_default(11), fill="black")
     output = io.BytesIO()
     image.save(output, "PNG")
-    shown: list[int] = []
+    shown: list[list[int]] = []
 
     def words(png: bytes, *, pages: int = 1, sparse: bool = False) -> list[list[ocr.Word]]:
         del sparse
-        shown.append(Image.open(io.BytesIO(png)).width)
+        shown.append([each.width for each in ImageSequence.Iterator(Image.open(io.BytesIO(png)))])
         return [[] for _ in range(pages)]
 
     monkeypatch.setattr(ocr, "program", lambda: "tesseract")
     monkeypatch.setattr(ocr, "words", words)
     format_named("image").extract(output.getvalue(), LIMITS)
-    assert shown[0] == 1240 * times
+    assert shown[0] == [1240 * each for each in range(1, times + 1)]
+
+
+def read_as(monkeypatch: pytest.MonkeyPatch, *scales: list[str]) -> Document:
+    """Return a picture whose lines tesseract reads so, at each scale."""
+    read = iter(scales)
+
+    def words(_: bytes, *, pages: int = 1, sparse: bool = False) -> list[list[ocr.Word]]:
+        if sparse:
+            return [[] for _ in range(pages)]
+        return [
+            [
+                ocr.Word(text, str(line), 20 + 70 * at, 10 + 40 * line, 60, 20, 95.0)
+                for line, words in enumerate(next(read))
+                for at, text in enumerate(words.split())
+            ]
+            for _ in range(pages)
+        ]
+
+    monkeypatch.setattr(ocr, "program", lambda: "tesseract")
+    monkeypatch.setattr(ocr, "words", words)
+    image = written(["small letters"], size=(700, 160))
+    monkeypatch.setattr(ocrpasses, "enlargement", lambda _: len(scales))
+    return format_named("image").extract(encoded(image), LIMITS)
+
+
+def values_in(document: Document, edits: Iterable[ViewEdit]) -> set[str]:
+    return {document.views[edit.view].text[edit.start : edit.end] for edit in edits}
+
+
+def test_what_one_scale_misreads_is_found_at_the_other(
+    find: Callable[[Document], list[ViewEdit]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = ["write to jane.roe@acme.exarnpie", "SSN 123-45-6789"], [f"write to {MAIL}", "SSN 1Z3"]
+    document = read_as(monkeypatch, *seen)
+    assert {SSN, MAIL} <= values_in(document, find(document))
+
+
+@pytest.mark.parametrize(
+    ("seen", "value"),
+    [
+        ("mail jane. roe@acme.example please", MAIL),
+        ("mail jane.roe@acme .example please", MAIL),
+        ("SSN 123- 45-6789 of hers", SSN),
+        ("SSN 123 -45-6789 of hers", SSN),
+        ("SSN 123-4 5-6789 of hers", SSN),
+    ],
+)
+def test_spaces_that_ocr_sees_within_a_value_are_left_out(
+    seen: str,
+    value: str,
+    find: Callable[[Document], list[ViewEdit]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    document = read_as(monkeypatch, [seen])
+    assert value in values_in(document, find(document))
 
 
 def written(
