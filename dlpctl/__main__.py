@@ -8,18 +8,6 @@ import signal
 import sys
 
 
-class Interrupted(KeyboardInterrupt):
-    """Ctrl-C.
-
-    A plain KeyboardInterrupt that leaves generated code, as that of named tuples is, makes Python
-    end the process by the signal, even if it is caught, and the exit status is lost.
-    """
-
-
-def _interrupt(_number: int, _frame: object) -> None:
-    raise Interrupted
-
-
 def _keep_closed() -> None:
     """Keep closed standard streams closed: files opened later must not take their descriptors.
 
@@ -50,10 +38,12 @@ def main() -> None:
 
         sys.exit(complete(sys.argv[2:]))
 
+    from dlpctl import signals
     from dlpctl.cli.main import run
 
+    signals.insist()
     if is_interruptible:
-        signal.signal(signal.SIGINT, _interrupt)
+        signal.signal(signal.SIGINT, signals.interrupt)
     sys.exit(run(sys.argv[1:]))
 
 

@@ -21,7 +21,6 @@ from dlpctl.regular import open_file, read_secret
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from types import FrameType
 
     from dlpctl.files.report import FileReport
     from dlpctl.preflight import Checker
@@ -38,7 +37,6 @@ _MARKUP = lazy(rb"\s*[\[{<]")
 _ARCHIVED = frozenset((".gz", ".bz2", ".xz", ".zst"))
 _NOT_IN_FILE_NAMES = lazy(r'[*?"<>|:/\\]')
 _SHOWN_AFTER, _SHOWN_EVERY = 1.0, 0.25
-_ENDED_BY_SIGNAL = 128
 _VARIABLE = "DLPCTL_PASSWORD"
 
 
@@ -269,9 +267,7 @@ def cleaning_up() -> Iterator[None]:
     """Turn SIGTERM and SIGHUP into an exit that ends the worker and removes temporary files."""
     import signal
 
-    def end(number: int, frame: FrameType | None) -> None:
-        del frame
-        sys.exit(_ENDED_BY_SIGNAL + number)
+    from dlpctl.signals import end
 
     numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
     before = [(number, signal.signal(number, end)) for number in numbers]

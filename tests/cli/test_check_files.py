@@ -505,3 +505,35 @@ def test_a_sheet_that_is_named_by_an_address_is_masked(dlpctl):
     assert result.status == 10
     (name,) = openpyxl.load_workbook("a.masked.xlsx").sheetnames
     assert "@" not in name
+
+
+SIGNAL_IN_CALLBACK = """
+import os, signal, sys, weakref
+
+class Thing:
+    pass
+
+class Signalling:
+    def find_spec(self, name, path=None, target=None):
+        if name == "dlpctl.formats.archive":
+            thing = Thing()
+            self.watch = weakref.ref(thing, lambda _: os.kill(os.getpid(), NUMBER))
+
+sys.meta_path.insert(0, Signalling())
+from dlpctl.__main__ import main
+main()
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_a_command_even_where_python_drops_its_exception(number):
+    Path("a.zip").write_bytes(zipped(**{"a.txt": b"SSN 536904399"}))
+    program = SIGNAL_IN_CALLBACK.replace("NUMBER", str(int(number)))
+    ended = subprocess.run(
+        [sys.executable, "-c", program, "check", "a.zip", "-d", "VENDOR"],
+        capture_output=True,
+        check=False,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (128 + number, b"", b"")
