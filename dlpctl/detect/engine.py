@@ -1,21 +1,20 @@
-"""The detector: automaton, confirm, derive, entities, resolve. It joins the rooms and decides
-nothing itself.
+"""The detector: patterns, names and addresses, and what is kept of both. It joins the rooms and
+decides nothing itself.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from copy import copy
 from typing import TYPE_CHECKING
 
 from dlpctl.detect.automaton.compiled import from_patterns
 from dlpctl.detect.automaton.files import from_files
-from dlpctl.detect.automaton.first_pass import FirstPass, Hits
-from dlpctl.detect.confirm.runner import Runner, Trace
-from dlpctl.detect.derived.headers import HeaderWords
-from dlpctl.detect.derived.texts import derived_texts
+from dlpctl.detect.confirm.runner import Trace
 from dlpctl.detect.entities.taggers import TAGGED, Taggers
 from dlpctl.detect.patterns.library import builtin_files, unique
-from dlpctl.detect.resolve import Candidate, merged, resolve
+from dlpctl.detect.resolve import merged, resolve
+from dlpctl.detect.search import PatternSearch
 from dlpctl.errors import UsageError
 from dlpctl.regex import lazy
 from dlpctl.types import Category, Finding
@@ -26,10 +25,10 @@ if TYPE_CHECKING:
     from dlpctl.detect.aside import Aside
     from dlpctl.detect.automaton.cache import Cache
     from dlpctl.detect.automaton.compiled import Compiled, PatternSet
-    from dlpctl.detect.derived.interface import DerivedText
-    from dlpctl.detect.derived.tables import OpenTable
+    from dlpctl.detect.confirm.runner import Runner
     from dlpctl.detect.entities.known import Known
     from dlpctl.detect.patterns.model import Pattern
+    from dlpctl.detect.resolve import Candidate
 
 THRESHOLD = 0.5
 _SURROGATES = lazy("[\ud800-\udfff]")
@@ -68,19 +67,8 @@ class Detector:
         self.cache = cache
         self.aside: Aside | None = None
         """Leave to look into long texts with a second process."""
-        self.first_pass: FirstPass = FirstPass(sets)
-        self._use_as_headers(sets if patterns is not None else sets[-1:] if files else [])
-        self._runners: dict[int, Runner] = {}
-        self._selected: frozenset[int] | None = None
-        self._joins_lines = True
-        self._of_selected = self._of_others = frozenset[int]()
-
-    def _use_as_headers(self, sets: Sequence[PatternSet]) -> None:
-        """Let the labels of these patterns, which are not the library's, name columns of tables."""
-        self._further_sets = tuple(sets)
-        self._header_words = HeaderWords(
-            lambda: [pattern for each in sets for pattern in each.patterns]
-        )
+        headers = sets if patterns is not None else sets[-1:] if files else []
+        self.search: PatternSearch = PatternSearch(sets, headers)
 
     def for_types(self, selectors: Iterable[str]) -> Detector:
         """Return a detector for the findings of these categories, types or pattern ids alone."""
@@ -99,7 +87,7 @@ class Detector:
 
     def for_categories(self, categories: Collection[Category]) -> Detector:
         """Return a detector that is narrowed further, to these categories."""
-        selected = self._selected
+        selected = self.search.selected
         return self._narrowed(
             lambda index, pattern: (
                 pattern.category in categories and (selected is None or index in selected)
@@ -107,56 +95,36 @@ class Detector:
         )
 
     def _narrowed(self, is_wanted: Callable[[int, Pattern], bool]) -> Detector:
-        narrowed = self._copy()
         numbered = enumerate(self.known, start=-len(self._tagged))
         wanted = {index: pattern for index, pattern in numbered if is_wanted(index, pattern)}
-        narrowed._select(frozenset(wanted))
         # Only numbers and addresses go on after a line end.
-        narrowed._joins_lines = any(
-            pattern.category is not Category.SECRETS for pattern in wanted.values()
-        )
+        joins_lines = any(pattern.category is not Category.SECRETS for pattern in wanted.values())
+        narrowed = copy(self)
+        narrowed.search = self.search.narrowed(frozenset(wanted), joins_lines=joins_lines)
         return narrowed
 
     def without_names(self) -> Detector:
         """Return a detector that looks for no names and addresses."""
-        narrowed = self._copy()
+        narrowed = copy(self)
         narrowed._taggers = None
         return narrowed
 
     @property
     def names_wanted(self) -> bool:
         """Whether names or addresses were asked for, rather than everything."""
-        return self._selected is not None and self._wants_tagged
-
-    def _select(self, selected: frozenset[int]) -> None:
-        self._selected = selected
-        self._of_selected = self.first_pass.holding(selected)
-        self._of_others = frozenset(range(len(self.first_pass.sets))) - self._of_selected
+        return self.search.selected is not None and self._wants_tagged
 
     def extended(self, patterns: Sequence[Pattern], compiled: Compiled | None = None) -> Detector:
         """Return a detector with further patterns; without `compiled`, they are compiled now."""
         unique([*self.known, *patterns])
-        wider = self._copy()
-        further = compiled or from_patterns(patterns, self.cache)
-        wider.first_pass = FirstPass([*self.first_pass.sets, further])
-        wider._use_as_headers([*self._further_sets, further])
-        wider._runners = dict(
-            self._runners
-        )  # another extension has other patterns under the same numbers
-        wider._joins_lines = True
-        if self._selected is not None:
-            wider._select(self._selected | set(range(len(self.first_pass), len(wider.first_pass))))
+        wider = copy(self)
+        wider.search = self.search.extended(compiled or from_patterns(patterns, self.cache))
         return wider
-
-    def _copy(self) -> Detector:
-        copied = object.__new__(Detector)
-        copied.__dict__ = dict(self.__dict__)
-        return copied
 
     @property
     def is_compiled(self) -> bool:
         """Return whether nothing that is looked for is left to be compiled on demand."""
-        return not self.first_pass.on_demand(self._wanted_sets)
+        return not self.search.first_pass.on_demand(self.search.wanted_sets)
 
     def compile(
         self, progress: Callable[[int, int], object] | None = None, *, rivals: bool = False
@@ -167,21 +135,18 @@ class Detector:
         patterns that were not asked for, and may win where those that were match.
         """
         taggers = self._taggers if self._wants_tagged else None
-        sets = range(len(self.first_pass.sets)) if rivals else self._wanted_sets
-        self.first_pass.compile(sets, taggers.compile if taggers else None, progress)
-
-    @property
-    def _wanted_sets(self) -> Iterable[int]:
-        return range(len(self.first_pass.sets)) if self._selected is None else self._of_selected
+        first_pass = self.search.first_pass
+        sets = range(len(first_pass.sets)) if rivals else self.search.wanted_sets
+        first_pass.compile(sets, taggers.compile if taggers else None, progress)
 
     @property
     def widest(self) -> int:
         """The most bytes that a match and its context take."""
-        return self.first_pass.widest
+        return self.search.first_pass.widest
 
     @property
     def patterns(self) -> list[Pattern]:
-        return [pattern for each in self.first_pass.sets for pattern in each.patterns]
+        return [pattern for each in self.search.first_pass.sets for pattern in each.patterns]
 
     @property
     def known(self) -> list[Pattern]:
@@ -190,7 +155,7 @@ class Detector:
 
     def label(self, pattern_id: str) -> str:
         """Return the label of a pattern that something was found of."""
-        known: list[Pattern | Runner] = [*self._tagged, *self._runners.values()]
+        known: list[Pattern | Runner] = [*self._tagged, *self.search.runners.values()]
         return next(each.label for each in known if each.id == pattern_id)
 
     @property
@@ -204,7 +169,8 @@ class Detector:
 
     @property
     def _wants_tagged(self) -> bool:
-        return self._selected is None or min(self._selected, default=0) < 0
+        selected = self.search.selected
+        return selected is None or min(selected, default=0) < 0
 
     def scan(self, text: str, min_score: float = THRESHOLD) -> list[Finding]:
         """Return the findings in the text, in its order and without overlaps; positions are
@@ -237,15 +203,17 @@ class Detector:
         aside = self.aside
         if (
             aside is None
-            or self._selected is not None  # what was tagged has a say in what is looked for
+            or self.search.selected is not None  # what was tagged has a say in what is looked for
             or self._taggers is None
             or not self._taggers.is_ready
             or not aside.is_worthwhile(len(data))
         ):
             tagged: Sequence[Candidate] = self.tagged(data, min_score)
-            return self.resolved(data, self.candidates(data, min_score, tagged=tagged), tagged)
+            return self.resolved(
+                data, self.search.candidates(data, min_score, tagged=tagged), tagged
+            )
         with aside.begun(lambda: self.tagged(data, min_score)) as outcome:
-            candidates = self.candidates(data, min_score)
+            candidates = self.search.candidates(data, min_score)
             return self.resolved(data, candidates, list(outcome()))
 
     def tagged(self, data: bytes, min_score: float, known: Known | None = None) -> list[Candidate]:
@@ -270,137 +238,14 @@ class Detector:
         return merged(data, found, tagged, self._type) if tagged else found
 
     def _type(self, index: int) -> str:
-        return self._runner(index).type
-
-    def candidates(
-        self,
-        data: bytes,
-        min_score: float,
-        progress: dict[int, list[int]] | None = None,
-        tagged: Sequence[Candidate] = (),
-        table: OpenTable | None = None,
-    ) -> list[Candidate]:
-        """Return all that patterns find in valid UTF-8 and in what is derived from it, overlaps
-        included.
-
-        `progress` takes, by pattern, where the search resumes, as a list that starts with the place
-        to resume from and gets the end of each match: what a scan in pieces needs to go on as if it
-        were in one. What was `tagged` is no part of the answer, but what else is found there is,
-        whether asked for or not. `table` is the one whose rows the text starts with.
-        """
-        found = self._in_text(data, min_score, progress, tagged)
-        for text in self.derived(data, table):
-            text.settle(found, self._label_score)
-            held = () if self._selected is None else list(text.holders())
-            for one in self._in_text(text.data, min_score, None, held, text):
-                if place := text.original_span(one.start, one.end):
-                    found.append(_new(Candidate, (*place, *one[2:])))
-        return found
-
-    def derived(self, data: bytes, table: OpenTable | None = None) -> list[DerivedText]:
-        """Return the texts that are derived from a text, and searched as well."""
-        return derived_texts(data, table, self._header_words, joins_lines=self._joins_lines)
-
-    def _in_text(
-        self,
-        data: bytes,
-        min_score: float,
-        progress: dict[int, list[int]] | None,
-        tagged: Sequence[Candidate],
-        derived: DerivedText | None = None,
-    ) -> list[Candidate]:
-        """Return all that patterns find in one text, apart from what is settled in a derived one."""
-        selected = self._selected
-        if selected is None or progress is not None:
-            # In pieces, rivals too must know where to resume.
-            return [
-                one
-                for index, ends in self._hits(data, None, derived).items()
-                for one in self._confirm(index, data, ends, min_score, progress)
-            ]
-        found: list[Candidate] = []
-        waiting: Hits = {}
-        for index, ends in self._hits(data, self._of_selected, derived).items():
-            if index in selected:
-                found += self._confirm(index, data, ends, min_score, progress)
-            else:
-                waiting[index] = ends
-        if (found or tagged) and self._of_others:
-            waiting.update(self._hits(data, self._of_others, derived))
-        return self._with_rivals(found, tagged, waiting, data, min_score, progress)
-
-    def _hits(self, data: bytes, sets: Iterable[int] | None, derived: DerivedText | None) -> Hits:
-        hits = self.first_pass.hits(data, sets)
-        if derived is None:
-            return hits
-        still_open: Hits = {}
-        for index, ends in hits.items():
-            runner = self._runner(index)
-            if kept := derived.open_hits(ends, runner.best, runner.proven, index):
-                still_open[index] = kept
-        return still_open
-
-    def _label_score(self, index: int, label: bytes) -> float | None:
-        return self._runner(index).label_score(label)
-
-    def _with_rivals(
-        self,
-        found: list[Candidate],
-        tagged: Sequence[Candidate],
-        waiting: Hits,
-        data: bytes,
-        min_score: float,
-        progress: dict[int, list[int]] | None,
-    ) -> list[Candidate]:
-        """Return also what patterns that were not asked for find in the same places, since it may
-        win there.
-        """
-        fresh = [*found, *tagged]
-        found = list(found)
-        while fresh and waiting:
-            places = sorted((one.start, one.end) for one in fresh)
-            near = [
-                index for index, ends in waiting.items() if self._runner(index).meets(ends, places)
-            ]
-            fresh = [
-                one
-                for index in near
-                for one in self._confirm(index, data, waiting.pop(index), min_score, progress)
-            ]
-            found += fresh
-        return found
-
-    def _confirm(
-        self,
-        index: int,
-        data: bytes,
-        ends: list[int],
-        min_score: float,
-        progress: dict[int, list[int]] | None,
-    ) -> list[Candidate]:
-        runner = self._runner(index)
-        if runner.best < min_score:
-            return []
-        return runner.run(
-            data, ends, min_score, None if progress is None else progress.setdefault(index, [0])
-        )
-
-    def _runner(self, index: int) -> Runner:
-        runner = self._runners.get(index)
-        if runner is None:
-            patterns, at = self.first_pass.of(index)
-            runner = self._runners[index] = Runner(patterns.record(at), index)
-        return runner
+        return self.search.runner(index).type
 
     def traces(self, text: str) -> Iterator[Trace]:
         """Return every match of every pattern with the reasons for its score: slow, for
         explanations.
         """
         data = encode(text)
-        selected = self._selected
-        for index, ends in self.first_pass.hits(data).items():
-            if selected is None or index in selected:
-                yield from self._runner(index).traces(data, ends)
+        yield from self.search.traces(data)
         for finding in self.findings(
             self.tagged(data, 0.0), data if len(data) != len(text) else None
         ):
@@ -418,9 +263,11 @@ class Detector:
         encoded.
         """
         findings: list[Finding] = []
-        selected = self._selected
+        selected = self.search.selected
         runners = {
-            index: self._runner(index) for index in {one.pattern for one in found} if index >= 0
+            index: self.search.runner(index)
+            for index in {one.pattern for one in found}
+            if index >= 0
         }
         position = characters = 0
         for start, end, score, _proven, index in found:

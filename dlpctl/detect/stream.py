@@ -100,7 +100,9 @@ class _Window:
         progress = {index: [place] for index, place in self._resume.items()}
         candidates = [
             one
-            for one in self._detector.candidates(data, self._min_score, progress, table=self._table)
+            for one in self._detector.search.candidates(
+                data, self._min_score, progress, table=self._table
+            )
             if one.start >= self._given  # what began before was given out with the piece before
         ]
         tagged = self._tagged(data)

@@ -20,7 +20,6 @@ from dlpctl.types import Finding
 if TYPE_CHECKING:
     from dlpctl.detect.automaton.first_pass import Hits
     from dlpctl.detect.engine import Detector
-    from dlpctl.detect.resolve import Candidate
 
 _TOGETHER = 1 << 18
 """Bytes of values that are passed over at once."""
@@ -89,17 +88,15 @@ class _ValueScanner:
     def _is_plain(self, text: str, *, opened: bool) -> bool:
         """Return whether nothing is derived from a value, and all types are looked for."""
         detector = self._detector
-        if detector._selected is not None or len(text) >= SHORT or "\n" in text:
+        if detector.search.selected is not None or len(text) >= SHORT or "\n" in text:
             return False
-        return not opened or not detector.derived(encode(text))
+        return not opened or not detector.search.derived(encode(text))
 
     def _judged(self, text: str, patterns: Hits, *, is_tagged: bool) -> Sequence[Finding]:
         """Return the findings of patterns that may match, and the names and addresses."""
         detector, min_score = self._detector, self._min_score
         data = encode(text)
-        candidates: list[Candidate] = []
-        for index, ends in patterns.items():
-            candidates += detector._confirm(index, data, ends, min_score, None)
+        candidates = detector.search.confirmed(patterns, data, min_score)
         tagged = detector.tagged(data, min_score) if is_tagged else ()
         if not candidates and not tagged:
             return _NOTHING
@@ -111,15 +108,15 @@ class _ValueScanner:
         """Return the patterns that may match in each value, with the ends in its text."""
         by_value: dict[int, Hits] = {}
         starts = [0, *ends]
-        selected = self._detector._selected
-        for index, found in self._detector.first_pass.hits(data).items():
-            if selected is None or index in selected:
+        search = self._detector.search
+        for index, found in search.first_pass.hits(data).items():
+            if search.wants(index):
                 for position in found:
                     number = bisect_left(ends, position)
                     end = min(position, ends[number] - 1) - starts[number]
                     by_value.setdefault(number, {}).setdefault(index, []).append(end)
-        for index in self._detector.first_pass.ending:
-            if selected is None or index in selected:
+        for index in search.first_pass.ending:
+            if search.wants(index):
                 for number, end in enumerate(ends):
                     of_value = by_value.setdefault(number, {}).setdefault(index, [])
                     of_value.append(end - 1 - starts[number])

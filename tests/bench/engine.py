@@ -113,7 +113,7 @@ def raw_scan(detector: Detector, text: str) -> Callable[[], object]:
     import hyperscan
 
     data = text.encode()
-    compiled = [each.complete() for each in detector.first_pass.sets]
+    compiled = [each.complete() for each in detector.search.first_pass.sets]
     passes = [each.anchors or each.database for each in compiled if each.database]
     databases = [(database, hyperscan.Scratch(database)) for database in passes]
 

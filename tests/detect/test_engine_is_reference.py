@@ -12,7 +12,7 @@ from reference import Reference
 from streaming import in_pieces
 from synthetic import ALPHABET, WORDS, matching, synthetic
 
-from dlpctl.detect import engine, stream
+from dlpctl.detect import search, stream
 from dlpctl.detect.automaton import first_pass
 from dlpctl.detect.engine import Detector
 from dlpctl.detect.patterns.library import builtin_files, load_patterns
@@ -46,7 +46,7 @@ scores = st.sampled_from([0.0, 0.3, 0.5, 0.7, 0.95])
 def text_as_it_is() -> Iterator[None]:
     """The definition is of the text itself, not of what is derived from it."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine, "derived_texts", lambda *_, **__: [])
+        patch.setattr(search, "derived_texts", lambda *_, **__: [])
         yield
 
 
@@ -168,6 +168,6 @@ def test_parts_of_a_text_that_is_too_long_for_hyperscan(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(first_pass, "PART", part)
         patch.setattr(
-            strained.first_pass, "widest", 40
+            strained.search.first_pass, "widest", 40
         )  # of these patterns, apart from those without a bound
         assert strained.scan(text) == expected

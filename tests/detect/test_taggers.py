@@ -341,7 +341,7 @@ def test_a_stream_gives_what_the_whole_gives(
     narrowed = library.for_types(["PERSON_NAME", "ADDRESS", "EMAIL"])
     data = (LETTER * 40).encode()
     monkeypatch.setattr(stream, "CHUNK", 3000)
-    monkeypatch.setattr(narrowed.first_pass, "widest", 300)
+    monkeypatch.setattr(narrowed.search.first_pass, "widest", 300)
     for size in (97, 1024, 5000):
         pieces = (data[at : at + size] for at in range(0, len(data), size))
         given, findings = in_pieces(narrowed, pieces)

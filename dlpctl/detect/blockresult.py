@@ -1,0 +1,117 @@
+"""The result of a block of a long text, as a process gives it to the first."""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_left
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from dlpctl.detect.entities.known import Header
+from dlpctl.detect.resolve import Candidate
+from dlpctl.regex import lazy
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+ZONE = 1024
+"""Bytes on both sides of a border for which both blocks say what they find."""
+_WORDS = lazy(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_PARTS = lazy(r"[^\W\d_]+")
+
+
+class State(NamedTuple):
+    """The names and the header that a text has made known to the taggers so far."""
+
+    names: frozenset[str] = frozenset()
+    header: Header | None = None
+
+
+class Border(NamedTuple):
+    """The candidates of a block around its start or end."""
+
+    zone: list[Candidate]
+    """The candidates of patterns that start in the zone around it."""
+    tagged: list[Candidate]
+    """The tagged candidates on the block's own side of the border."""
+    reach: int
+    """The end of the last candidate that starts before the zone."""
+
+    @classmethod
+    def at(cls, position: int, near: Sequence[Candidate], tagged: Sequence[Candidate]) -> Border:
+        """Return the border at a position, from the candidates near it, in their order."""
+        low = bisect_left(near, position - ZONE, key=start_of)
+        high = bisect_left(near, position + ZONE, key=start_of)
+        close = [
+            candidate
+            for candidate in tagged
+            if position - ZONE < candidate.end and candidate.start < position + ZONE
+        ]
+        reach = max((candidate.end for candidate in near[:low]), default=0)
+        return cls(list(dict.fromkeys(near[low:high])), close, reach)
+
+    def to_json(self) -> object:
+        return [self.zone, self.tagged, self.reach]
+
+    @classmethod
+    def of_json(cls, plain: Any) -> Border:
+        zone, tagged, reach = plain
+        return cls([*map(Candidate._make, zone)], [*map(Candidate._make, tagged)], reach)
+
+
+class Block(NamedTuple):
+    """The result of a block."""
+
+    found: bytes
+    state: State
+    loose: frozenset[str]
+    """Words with a capital outside of what was tagged: to a block that knows such a word from
+    elsewhere it may be a name.
+    """
+    depends: bool
+    """True if the result of the block follows from what is known before it."""
+    start: Border
+    end: Border
+
+    def to_bytes(self) -> bytes:
+        plain = [
+            sorted(self.state.names),
+            self.state.header,
+            sorted(self.loose),
+            self.depends,
+            self.start.to_json(),
+            self.end.to_json(),
+        ]
+        return json.dumps(plain).encode() + b"\n" + self.found
+
+    @classmethod
+    def of_bytes(cls, data: bytes) -> Block:
+        plain, _, found = data.partition(b"\n")
+        names, header, loose, depends, *borders = json.loads(plain)
+        state = State(frozenset(names), header_of(header))
+        return cls(found, state, frozenset(loose), depends, *map(Border.of_json, borders))
+
+
+def header_of(plain: list[object] | None) -> Header | None:
+    if plain is None:
+        return None
+    delimiter, keys = plain
+    assert isinstance(delimiter, str)
+    assert isinstance(keys, list)
+    return Header(delimiter, tuple(keys))
+
+
+def loose_words(data: bytes, tagged: Sequence[Candidate], first: int) -> frozenset[str]:
+    """The words with a capital outside of what was tagged."""
+    parts: list[bytes] = []
+    done = 0
+    for candidate in tagged:
+        parts.append(data[done : max(done, candidate.start - first)])
+        done = max(done, candidate.end - first)
+    parts.append(data[done:])
+    words = set(_WORDS.findall(b"|".join(parts).decode("utf-8", "replace")))
+    words.update(*(_PARTS.findall(word) for word in words if not word.isalpha()))
+    return frozenset(word for word in words if word[0].isupper())
+
+
+def start_of(candidate: Candidate) -> int:
+    return candidate.start

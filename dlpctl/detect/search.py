@@ -1,0 +1,189 @@
+"""The search for patterns in a text and in what is derived from it: first pass, then matches.
+
+It knows nothing of names and addresses, nor of what is kept where findings overlap.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import TYPE_CHECKING
+
+from dlpctl.detect.automaton.first_pass import FirstPass, Hits
+from dlpctl.detect.confirm.runner import Runner
+from dlpctl.detect.derived.headers import HeaderWords
+from dlpctl.detect.derived.texts import derived_texts
+from dlpctl.detect.resolve import Candidate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from dlpctl.detect.automaton.compiled import PatternSet
+    from dlpctl.detect.confirm.runner import Trace
+    from dlpctl.detect.derived.interface import DerivedText
+    from dlpctl.detect.derived.tables import OpenTable
+
+Progress = dict[int, list[int]]
+"""By pattern, where the search resumes, as a list that starts with the position to resume from and
+gets the end of each match: what a scan in pieces needs to go on as if it were in candidate.
+"""
+_new = tuple.__new__
+
+
+class PatternSearch:
+    """Finds what patterns describe. Threads may share it."""
+
+    def __init__(self, sets: Sequence[PatternSet], headers: Sequence[PatternSet]) -> None:
+        """The labels of patterns in `headers`, which are not the library's, name columns of
+        tables.
+        """
+        self.first_pass: FirstPass = FirstPass(sets)
+        self.selected: frozenset[int] | None = None
+        """The numbers of what was asked for, tagged things included; None for everything."""
+        self.runners: dict[int, Runner] = {}
+        self._joins_lines = True
+        self._of_selected = self._of_others = frozenset[int]()
+        self._use_as_headers(headers)
+
+    def _use_as_headers(self, sets: Sequence[PatternSet]) -> None:
+        self._headers = tuple(sets)
+        self._header_words = HeaderWords(
+            lambda: [pattern for each in sets for pattern in each.patterns]
+        )
+
+    def narrowed(self, selected: frozenset[int], *, joins_lines: bool) -> PatternSearch:
+        """Return a search for some patterns; others matter only where they may win."""
+        narrowed = copy(self)
+        narrowed._joins_lines = joins_lines
+        narrowed._select(selected)
+        return narrowed
+
+    def extended(self, further: PatternSet) -> PatternSearch:
+        """Return a search for further patterns as well."""
+        wider = copy(self)
+        wider.first_pass = FirstPass([*self.first_pass.sets, further])
+        wider._use_as_headers([*self._headers, further])
+        wider.runners = self.runners.copy()  # another extension has other patterns as these numbers
+        wider._joins_lines = True
+        if self.selected is not None:
+            wider._select(self.selected | set(range(len(self.first_pass), len(wider.first_pass))))
+        return wider
+
+    def _select(self, selected: frozenset[int]) -> None:
+        self.selected = selected
+        self._of_selected = self.first_pass.holding(selected)
+        self._of_others = frozenset(range(len(self.first_pass.sets))) - self._of_selected
+
+    @property
+    def wanted_sets(self) -> Iterable[int]:
+        return range(len(self.first_pass.sets)) if self.selected is None else self._of_selected
+
+    def wants(self, index: int) -> bool:
+        """Tell whether what a pattern finds was asked for."""
+        return self.selected is None or index in self.selected
+
+    def runner(self, index: int) -> Runner:
+        runner = self.runners.get(index)
+        if runner is None:
+            patterns, at = self.first_pass.of(index)
+            runner = self.runners[index] = Runner(patterns.record(at), index)
+        return runner
+
+    def candidates(
+        self,
+        data: bytes,
+        min_score: float,
+        progress: Progress | None = None,
+        tagged: Sequence[Candidate] = (),
+        table: OpenTable | None = None,
+    ) -> list[Candidate]:
+        """Return all that patterns find in valid UTF-8 and in what is derived from it, overlaps
+        included.
+
+        What was `tagged` is no part of the answer, but what else is found there is, whether asked
+        for or not. `table` is that whose rows the text starts with.
+        """
+        found = self._in_text(data, min_score, progress, tagged)
+        for text in self.derived(data, table):
+            text.settle(found, self.label_score)
+            held = () if self.selected is None else list(text.holders())
+            for candidate in self._in_text(text.data, min_score, None, held, text):
+                if span := text.original_span(candidate.start, candidate.end):
+                    found.append(_new(Candidate, (*span, *candidate[2:])))
+        return found
+
+    def derived(self, data: bytes, table: OpenTable | None = None) -> list[DerivedText]:
+        """Return the texts that are derived from a text, and searched as well."""
+        return derived_texts(data, table, self._header_words, joins_lines=self._joins_lines)
+
+    def confirmed(
+        self, possible: Hits, data: bytes, min_score: float, progress: Progress | None = None
+    ) -> list[Candidate]:
+        """Return what possible matches are, with their scores."""
+        found: list[Candidate] = []
+        for index, ends in possible.items():
+            runner = self.runner(index)
+            if runner.best >= min_score:
+                resumes = None if progress is None else progress.setdefault(index, [0])
+                found += runner.run(data, ends, min_score, resumes)
+        return found
+
+    def label_score(self, index: int, label: bytes) -> float | None:
+        """Return the score of any value right after `label`; None where more context decides."""
+        return self.runner(index).label_score(label)
+
+    def traces(self, data: bytes) -> Iterator[Trace]:
+        """Return every match in a text with the reasons for its score."""
+        for index, ends in self.first_pass.hits(data).items():
+            if self.wants(index):
+                yield from self.runner(index).traces(data, ends)
+
+    def _in_text(
+        self,
+        data: bytes,
+        min_score: float,
+        progress: Progress | None,
+        tagged: Sequence[Candidate],
+        derived: DerivedText | None = None,
+    ) -> list[Candidate]:
+        """Return all that patterns find in a text; what is settled in a `derived` one is left out."""
+        selected = self.selected
+        if selected is None or progress is not None:
+            # In pieces, rivals too must know where to resume.
+            return self.confirmed(self._possible(data, None, derived), data, min_score, progress)
+        wanted: Hits = {}
+        waiting: Hits = {}
+        for index, ends in self._possible(data, self._of_selected, derived).items():
+            (wanted if index in selected else waiting)[index] = ends
+        found = self.confirmed(wanted, data, min_score)
+        if (found or tagged) and self._of_others:
+            waiting.update(self._possible(data, self._of_others, derived))
+        return found + self._rivals([*found, *tagged], waiting, data, min_score)
+
+    def _possible(
+        self, data: bytes, sets: Iterable[int] | None, derived: DerivedText | None
+    ) -> Hits:
+        possible = self.first_pass.hits(data, sets)
+        if derived is None:
+            return possible
+        still_open: Hits = {}
+        for index, ends in possible.items():
+            runner = self.runner(index)
+            if kept := derived.open_hits(ends, runner.best, runner.proven, index):
+                still_open[index] = kept
+        return still_open
+
+    def _rivals(
+        self, found: Sequence[Candidate], waiting: Hits, data: bytes, min_score: float
+    ) -> list[Candidate]:
+        """Return what patterns that were not asked for find in the same spans, since it may win
+        there, and what others find in those of rivals.
+        """
+        rivals: list[Candidate] = []
+        while found and waiting:
+            spans = sorted((candidate.start, candidate.end) for candidate in found)
+            near = [
+                index for index, ends in waiting.items() if self.runner(index).meets(ends, spans)
+            ]
+            found = self.confirmed({each: waiting.pop(each) for each in near}, data, min_score)
+            rivals += found
+        return rivals
