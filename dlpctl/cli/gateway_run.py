@@ -31,8 +31,8 @@ _EXAMPLE = "Jane Doe, 12 Main Street, Springfield: jane.doe@example.com, +1 202 
 _NEW_OBJECTS = 2_000
 """New objects after which garbage is searched for among them: more of them take longer."""
 _HOUR = 3_600.0
-_THREADS = 8
-"""Threads that inspect requests, of which some wait for processes that read files."""
+_ANSWER_THREADS = 4
+"""Threads that restore answers, next to those that inspect requests."""
 
 
 class GatewayOptions(NamedTuple):
@@ -53,6 +53,7 @@ def run(options: GatewayOptions) -> None:
     """Serve until SIGTERM or SIGINT."""
     try:
         from dlpctl.gateway.conversations import Conversations
+        from dlpctl.gateway.lanes import TURNS
         from dlpctl.gateway.server import Gateway, Settings
         from dlpctl.gateway.serving import listen, server
         from dlpctl.gateway.upstream import Upstream
@@ -68,7 +69,7 @@ def run(options: GatewayOptions) -> None:
     conversations = Conversations(config.gateway.hours * _HOUR, folder)
     conversations.purge()
     with _admission(session, options) as admission:
-        executor = ThreadPoolExecutor(_THREADS, "inspection")
+        executor = ThreadPoolExecutor(TURNS + _ANSWER_THREADS, "inspection")
         gateway = Gateway(
             targets,
             admission,

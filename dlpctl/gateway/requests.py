@@ -200,7 +200,7 @@ def _conversation(
     """Return the conversation of a request, with the names of the tokens that it refers to."""
     shape = request.route.shape
     name = request.headers.get(CONVERSATION_HEADER) or _name(document, shape)
-    names = (request.protocol, _caller(request), name or os.urandom(16).hex())
+    names = (request.protocol, caller_of(request), name or os.urandom(16).hex())
     conversation = conversations.open(grant.key, *names)
     referred = [jsonbody.at(document, path_parts(path)) for path in shape.refers]
     recalled: set[str] = set()
@@ -211,7 +211,7 @@ def _conversation(
     return conversation, frozenset(recalled)
 
 
-def _caller(request: Request) -> str:
+def caller_of(request: Request) -> str:
     """Return what tells a caller from others, without its credentials."""
     caller = hashlib.sha256()
     given = [request.headers.get(name, "") for name in _CREDENTIALS]
@@ -228,7 +228,7 @@ def keep(
     values: Mapping[str, str],
 ) -> None:
     """Keep the values of a request for those that refer to its answer."""
-    caller = _caller(request)
+    caller = caller_of(request)
     for each in ids:
         name = each.rpartition("/")[2]  # Google's ids have the name of their resource
         conversations.keep(grant.key, f"{request.protocol} {caller} {name}", values)

@@ -15,9 +15,10 @@ from dlpctl.gateway.bodies import RefusedError, decompressed
 from dlpctl.gateway.calls import CallLog, Metrics, tell
 from dlpctl.gateway.conversations import Conversations
 from dlpctl.gateway.exchange import Exchange, Message, Receive, Send
+from dlpctl.gateway.lanes import Lanes
 from dlpctl.gateway.protocol import Failure, Protocol, Route
 from dlpctl.gateway.relaying import Relay, Services, Target
-from dlpctl.gateway.requests import Prepared, Request, prepare
+from dlpctl.gateway.requests import Prepared, Request, caller_of, prepare
 from dlpctl.gateway.upstream import Upstream, UpstreamError
 from dlpctl.types import Decision
 
@@ -51,6 +52,7 @@ class Gateway:
         self._conversations = conversations
         self._log = log
         self._settings = settings
+        self._lanes = Lanes()
         self._metrics = Metrics()
         self._make_upstream = upstream
         self._upstream: Upstream | None = None
@@ -130,9 +132,10 @@ class Gateway:
         query = _query(exchange.query)
         request = Request(exchange.name, route, ids, query, exchange.headers, plain)
         loop = asyncio.get_running_loop()
-        grant, prepared = await loop.run_in_executor(
-            self.executor, self._prepared, request, exchange
-        )
+        async with self._lanes.of(plain).turn(caller_of(request)):
+            grant, prepared = await loop.run_in_executor(
+                self.executor, self._prepared, request, exchange
+            )
         exchange.added = time.perf_counter() - started
         self._metrics.stage("request", exchange.added)
         decision = prepared.decision.value

@@ -16,6 +16,7 @@ from dlpctl.config import FileLimits
 from dlpctl.gateway.admission import LocalAdmission, grant
 from dlpctl.gateway.calls import CallLog
 from dlpctl.gateway.conversations import Conversations
+from dlpctl.gateway.lanes import TURNS
 from dlpctl.gateway.protocols import PROTOCOLS
 from dlpctl.gateway.relaying import Target
 from dlpctl.gateway.server import Gateway, Settings
@@ -184,7 +185,7 @@ def make_gateway(
         conversations or Conversations(3_600),
         lambda: Upstream(stall_seconds=stall_seconds),
         CallLog(folder / "calls.jsonl"),
-        ThreadPoolExecutor(2),
+        ThreadPoolExecutor(TURNS + 1),
         Settings(frozenset({"127.0.0.1", "localhost"}), body_bytes=1 << 20, body_seconds=1.0),
     )
 

@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import json
 import shutil
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ import pytest
 
 from dlpctl.detect.engine import Detector
 from dlpctl.gateway.conversations import Conversations
+from dlpctl.gateway.inspecting import Inspected, Inspector
 from tests.gateway.standin import Reply, Running, Sent, events, make_gateway, running
 
 MAIL = "maria.lopez@acme-corp.com"
@@ -140,3 +143,27 @@ def test_forged_and_nested_tokens_stay_as_they_are(gateway: Running) -> None:
     token = gateway.provider.sent[0].json["messages"][0]["content"].split()[-1]
     name = token[1:-1]
     assert answer == f"<{MAIL} <{name}1> <EMAIL_1> <{name[:-1]}> <EMAIL_{MAIL}>"
+
+
+def test_requests_of_a_caller_that_wait_for_each_other_keep_nobody_else_waiting(
+    gateway: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    released, inspect = threading.Event(), Inspector.inspect
+
+    def wait(self: Inspector, text: str, *rest: Any) -> Inspected:
+        if "long story" in text:
+            released.wait(60)
+        return inspect(self, text, *rest)
+
+    monkeypatch.setattr(Inspector, "inspect", wait)
+    told = {"messages": [{"role": "user", "content": "a long story"}]}
+    with ThreadPoolExecutor(8) as clients:
+        asked = [
+            clients.submit(gateway.ask, MESSAGES, told, {"x-api-key": "fake-one"}) for _ in range(8)
+        ]
+        try:
+            assert gateway.ask(MESSAGES, ASKED, {"x-api-key": "fake-two"})[0] == 200
+            assert not any(each.done() for each in asked)
+        finally:
+            released.set()
+        assert [each.result()[0] for each in asked] == [200] * 8
