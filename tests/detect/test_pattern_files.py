@@ -188,10 +188,14 @@ def written(folder: Path, content: str | bytes) -> Path:
             "acme/mine.toml:1: patterns: there is no such key; did you mean 'pattern'?",
         ),
         ("fragments = 1", "acme/mine.toml:1: fragments: must be a table of texts"),
+        (
+            "[fragments]\na = '{{b}}'\nb = 'x'",
+            "acme/mine.toml:2: fragments.a: fragment 'b' is not defined above",
+        ),
         (b"[[pattern]]\nid = '\xff'", "acme/mine.toml: is not UTF-8 at byte 18"),
         ("a = " + "[" * 100_000, "acme/mine.toml: is not TOML: "),
     ],
-    ids=["syntax", "text", "table", "plural", "fragments", "encoding", "depth"],
+    ids=["syntax", "text", "table", "plural", "fragments", "order", "encoding", "depth"],
 )
 def test_bad_file(tmp_path: Path, content: str | bytes, message: str) -> None:
     assert refused_file(written(tmp_path, content)).startswith(message)
@@ -247,6 +251,13 @@ def test_without_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def test_fragments_are_put_in() -> None:
     table = GOOD | {"regex": "AC-{{number}}"}
     (pattern,) = parse_file({"fragments": {"number": "[0-9]{8}"}, "pattern": [table]}, "mine.toml")
+    assert pattern.regex == GOOD["regex"]
+
+
+def test_fragments_are_put_into_those_after_them() -> None:
+    fragments = {"digit": "[0-9]", "number": "{{digit}}{8}"}
+    table = GOOD | {"regex": "AC-{{number}}"}
+    (pattern,) = parse_file({"fragments": fragments, "pattern": [table]}, "mine.toml")
     assert pattern.regex == GOOD["regex"]
 
 

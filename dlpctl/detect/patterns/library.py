@@ -120,15 +120,20 @@ def _fragments(table: object, read: Source) -> dict[str, str]:
     if not isinstance(table, dict):
         read.fail("fragments", "must be a table of texts")
         return {}
-    return {name: _fragment(value, f"fragments.{name}", read) for name, value in table.items()}
+    fragments: dict[str, str] = {}
+    for name, value in table.items():
+        fragments[name] = _fragment(value, f"fragments.{name}", fragments, read)
+    return fragments
 
 
-def _fragment(value: object, path: str, read: Source) -> str:
-    """Return the regex of a fragment: itself, or any of a list of words, case ignored, in which a
-    hyphen is any joint, or none.
+def _fragment(value: object, path: str, above: Mapping[str, str], read: Source) -> str:
+    """Return the regex of a fragment: itself, with those `above` put in, or any of a list of words,
+    case ignored, in which a hyphen is any joint, or none.
     """
+    from dlpctl.detect.patterns.syntax import put_in, unknown_fragment
+
     if isinstance(value, str):
-        return value
+        return put_in(value, above, lambda name: read.fail(path, unknown_fragment(name, "above")))
     if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
         written = (r"[ _.-]?".join(map(re.escape, word.split("-"))) for word in value)
         return f"(?i:{'|'.join(written)})"

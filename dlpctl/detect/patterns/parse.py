@@ -9,13 +9,15 @@ from typing import Any
 from dlpctl.detect import validators
 from dlpctl.detect.patterns.labels import LABELLED_WIDTH, label_regexes
 from dlpctl.detect.patterns.model import AFTER, BEFORE, WIDEST, Context, Pattern, Possible
-from dlpctl.detect.patterns.syntax import VALUE, loosened, value_of
+from dlpctl.detect.patterns.syntax import VALUE, loosened, put_in, unknown_fragment, value_of
 from dlpctl.errors import PatternError, did_you_mean
 from dlpctl.mappings import Source
 from dlpctl.types import Category
 
 ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 TYPE = re.compile(r"[A-Z][A-Z0-9_]*")
+_MISTYPED = 0.4
+"""The score of a value with a label and a wrong check digit."""
 _BEFORE = re.compile(r"\{\{(before|loosely):([a-z_]+)\}\}")
 
 
@@ -44,6 +46,7 @@ def parse_pattern(
             regex = regex.replace(f">{value})", f">(?i:{value}))", 1)  # as in chats
         before, label_trigger = label_regexes(labels, short_labels)
         fragments = {**fragments, "labels": before}
+    read_context = _context(context) if context else None
     pattern = Pattern(
         id=identifier,
         type=reader.text("type", TYPE, "upper-case words joined by underscores"),
@@ -53,8 +56,8 @@ def parse_pattern(
         score=reader.number("score", 0.0, 1.0),
         validators=checks,
         keywords=reader.strings("keywords"),
-        context=_context(context) if context else None,
-        possible=_possible(possible) if possible else _mistyped(labels, checks),
+        context=read_context,
+        possible=_possible(possible) if possible else _mistyped(labels, read_context, checks),
         labels=(*labels, *short_labels),
         width=(
             reader.integer("width", 1, WIDEST)
@@ -112,11 +115,15 @@ def _possible(reader: _Reader) -> Possible:
     )
 
 
-def _mistyped(labels: Sequence[str], checks: Sequence[str]) -> Possible | None:
+def _mistyped(
+    labels: Sequence[str], context: Context | None, checks: Sequence[str]
+) -> Possible | None:
     """Return the tier of a value with a label and a shape, and a wrong check digit."""
-    if labels and any(validators.find(name).proves for name in checks):
-        return Possible(0.4, ("long_number",))
-    return None
+    if not any(validators.find(name).proves for name in checks):
+        return None
+    if labels:
+        return Possible(_MISTYPED, ("long_number",))
+    return Possible(_MISTYPED, ("varied_digits",)) if context and context.words else None
 
 
 def _known_validator(name: str) -> str | None:
@@ -160,13 +167,9 @@ def _with_fragments(
     if "\0" in regex:
         reader.fail(key, "holds a character with the code 0; write \\x00")
 
-    def expand(found: re.Match[str]) -> str:
-        name = found[1]
-        if name not in fragments:
-            reader.fail(key, f"fragment {name!r} is not defined in this file")
-        return fragments.get(name, "")
-
-    regex = re.sub(r"\{\{([a-z_]+)\}\}", expand, regex)
+    regex = put_in(
+        regex, fragments, lambda name: reader.fail(key, unknown_fragment(name, "in this file"))
+    )
     if len(VALUE.findall(regex)) > 1:
         reader.fail(
             key, "has more than one group 'value'; write (?P<value>...) around the alternatives"

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from dlpctl.regex import lazy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
 
 VALUE = lazy(r"\(\?P?<value>")
 _FLAGS = lazy(r"\(\?[a-zA-Z]+\)")
@@ -53,3 +57,20 @@ def loosened(regex: str) -> str:
     return _COUNTED.sub(
         lambda found: _UNBOUNDED.get(found[1], f"{{{found[1]},}}") if found[1] else found[0], regex
     )
+
+
+def put_in(regex: str, fragments: Mapping[str, str], fail: Callable[[str], None]) -> str:
+    """Return a regex with its fragments put in; `fail` is told those that are unknown."""
+
+    def expand(found: re.Match[str]) -> str:
+        name = found[1]
+        if name not in fragments:
+            fail(name)
+        return fragments.get(name, "")
+
+    return re.sub(r"\{\{([a-z_]+)\}\}", expand, regex)
+
+
+def unknown_fragment(name: str, where: str) -> str:
+    """Return the problem of a fragment that a regex names."""
+    return f"fragment {name!r} is not defined {where}"
