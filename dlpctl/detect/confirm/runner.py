@@ -45,6 +45,7 @@ class Runner:
         "_prefilter",
         "_record",
         "_scorer",
+        "_with_label",
         "best",
         "category",
         "id",
@@ -73,6 +74,9 @@ class Runner:
         self._accepts = [check.accepts for check in checks]
         possible = pattern.possible
         self._possible = possible.score if possible else -1.0
+        has_words = pattern.context is not None and pattern.context.words
+        self._with_label = pattern.best_score if has_words else pattern.score
+        """The score of a value that has its label."""
         self._may_be = [
             validators.find(name).accepts for name in (possible.validators if possible else ())
         ]
@@ -119,7 +123,7 @@ class Runner:
 
     def _is_possible(self, data: bytes, start: int, end: int) -> bool:
         """Return whether a refused value has its label, and what is still asked of it."""
-        return self._scorer.score(data, start, end) > self._possible and _all_accept(
+        return self._scorer.score(data, start, end) >= self._with_label and _all_accept(
             self._may_be, data[start:end].decode()
         )
 
