@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from dlpctl.detect.automaton.compiled import from_patterns
-from dlpctl.detect.automaton.files import from_files
+from dlpctl.detect.automaton.files import from_files, state_of
 from dlpctl.detect.automaton.first_pass import FirstPass, Hits
 from dlpctl.detect.confirm.runner import Runner, Trace
 from dlpctl.detect.derived.headers import HeaderWords
@@ -16,7 +16,7 @@ from dlpctl.detect.derived.texts import derived_texts
 from dlpctl.detect.entities.taggers import TAGGED, Taggers
 from dlpctl.detect.patterns.library import builtin_files, unique
 from dlpctl.detect.resolve import Candidate, merged, resolve
-from dlpctl.errors import UsageError
+from dlpctl.errors import EngineError, UsageError
 from dlpctl.regex import lazy
 from dlpctl.types import Category, Finding
 
@@ -152,6 +152,16 @@ class Detector:
         copied = object.__new__(Detector)
         copied.__dict__ = dict(self.__dict__)
         return copied
+
+    def __reduce__(self) -> tuple[Callable[..., Detector], tuple[object, ...]]:
+        """Send a detector as what it looks for; the other process compiles that, or has it
+        compiled.
+        """
+        of_library = len(self._further_sets) < len(self.first_pass.sets)
+        further = [each.patterns for each in self._further_sets]
+        library = state_of(builtin_files()) if of_library else ""
+        names = self._taggers is not None
+        return _restored, (library, further, names, self._selected, self._joins_lines)
 
     @property
     def is_compiled(self) -> bool:
@@ -438,6 +448,26 @@ class Detector:
                 _new(Finding, (runner.type, runner.category, first, last, score, runner.id, None))
             )
         return findings
+
+
+def _restored(
+    library: str,
+    further: Sequence[Sequence[Pattern]],
+    names: bool,
+    selected: frozenset[int] | None,
+    joins_lines: bool,
+) -> Detector:
+    if library and library != state_of(builtin_files()):
+        raise EngineError("the built-in patterns are others")
+    restored = Detector(None if library else further[0], cache=_usual_cache())
+    for patterns in further if library else further[1:]:
+        restored = restored.extended(patterns)
+    if not names:
+        restored = restored.without_names()
+    if selected is not None:
+        restored._select(selected)
+    restored._joins_lines = joins_lines
+    return restored
 
 
 def _usual_cache() -> Cache:
