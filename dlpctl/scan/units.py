@@ -7,7 +7,7 @@ outcome can be kept under its key.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from hashlib import blake2b
 from itertools import chain
 
@@ -79,13 +79,13 @@ def total_of(outcomes: Sequence[Outcome]) -> Outcome:
     )
 
 
-def encoded(outcomes: Iterable[Outcome]) -> str:
-    """Return outcomes as JSON."""
-    return json.dumps([each._replace(results=[*each.results]) for each in outcomes])
+def encoded(outcome: Outcome) -> str:
+    """Return an outcome as one line of JSON."""
+    return json.dumps(outcome._replace(results=[*outcome.results]))
 
 
-def decoded(text: str | bytes) -> list[Outcome]:
-    return [_outcome(*fields) for fields in json.loads(text)]
+def decoded(line: str) -> Outcome:
+    return _outcome(*json.loads(line))
 
 
 def _outcome(

@@ -60,7 +60,7 @@ def test_outcomes_are_taken_apart_and_put_together(examiner: Examiner, files: li
     assert [one.path for one in outcome.results] == [
         *("tree/a.txt", "tree/a.txt", "tree/d.zip", os.fsdecode(b"tree/f\xff.txt"))
     ]
-    parts = units.decoded(units.encoded(units.outcomes_of(task, outcome)))
+    parts = [units.decoded(units.encoded(each)) for each in units.outcomes_of(task, outcome)]
     assert [len([*part.results]) for part in parts] == [2, 0, 0, 1, 0, 1]
     assert listed(units.total_of(parts)) == outcome
     assert units.joined(units.units_of(task)) == task
@@ -101,6 +101,18 @@ def test_a_detector_finds_the_same_elsewhere(kind: str, library: Detector) -> No
     assert sent.scan(TEXT) == detector.scan(TEXT) != []
     data = ("id,badge\n" + f"1,{TEXT}").encode()
     assert sent.scan_bytes(data) == detector.scan_bytes(data)
+
+
+def test_source_code_and_binaries_are_read_the_same_elsewhere(
+    library: Detector, files: list[File]
+) -> None:
+    Path("tree/a.py").write_text(f"# {TEXT}")
+    Path("tree/b.bin").write_bytes(b"\0\1" * 2000 + TEXT.encode())
+    files = [File(f"tree/{name}", f"tree/{name}", 1) for name in ("a.py", "b.bin", "c.txt")]
+    examiner = Examiner(library, 0.5, AllowList())
+    here = listed(Reader(examiner, sources=[LocalFiles(["tree"])])(Task(FILES, files)))
+    assert read(Examiner(library, 0.5, AllowList()), Task(FILES, files)) == here
+    assert {one.path for one in here.results} == {"tree/a.py", "tree/b.bin"}
 
 
 def test_a_detector_of_another_library_is_refused(
