@@ -13,10 +13,9 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from multiprocessing import resource_tracker
-from pathlib import Path
 from queue import Empty, SimpleQueue
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 from dlpctl.errors import EngineError, ServerError, UsageError
 from dlpctl.regex import lazy
@@ -24,7 +23,6 @@ from dlpctl.scan import cluster_worker
 from dlpctl.scan.cluster import Answer
 from dlpctl.scan.cluster_worker import Root
 from dlpctl.scan.executor import Work
-from dlpctl.scan.local import STDIN
 from dlpctl.version import __version__
 
 _ADDRESS = lazy(r"(?:tcp|tls)://(?:[^\s:/@\[\]]+|\[[0-9a-fA-F:.]+\]):[0-9]{1,5}")
@@ -153,7 +151,10 @@ class DaskPool:
         self, names: Sequence[str], make_reader: Callable[[], Work], prepare: Callable[[], object]
     ) -> None:
         """Set the work; `names` are the local files and folders that are scanned."""
-        roots = [Root.of(name) for name in names if name != STDIN and Path(name).exists()]
+        roots = []
+        for name in names:
+            with suppress(OSError):  # the scan lists what is missing
+                roots.append(Root.of(name))
         self._setup = pickle.dumps((roots, make_reader, prepare))
 
     @property
@@ -175,12 +176,10 @@ class DaskPool:
             )
 
     def send(self, number: int, message: bytes, /) -> None:
+        call = pickle.dumps(_Call(self._scan, self._setup, message))
         try:
             future = self._client.submit(
-                cluster_worker.answer,
-                *(__version__, self._scan, self._setup, message),
-                key=f"dlpctl-{self._scan}-{number}",
-                pure=False,
+                pickle.loads, call, key=f"dlpctl-{self._scan}-{number}", pure=False
             )
         except Exception as problem:
             raise self._error_of(problem) from None
@@ -234,6 +233,20 @@ class DaskPool:
     async def _end(self) -> None:
         ended = self._client.run(cluster_worker.end, self._scan, on_error="ignore")
         await asyncio.wait_for(ended, _END_SECONDS)
+
+
+class _Call(NamedTuple):
+    """A call of a worker's function, which is made where it is unpickled.
+
+    To the scheduler it is a string of bytes: functions of tasks have to be installed there, too.
+    """
+
+    scan: str
+    setup: bytes
+    message: bytes
+
+    def __reduce__(self) -> tuple[Callable[..., bytes], tuple[str, str, bytes, bytes]]:
+        return cluster_worker.answer, (__version__, *self)
 
 
 def _reason_of(problem: object) -> str:

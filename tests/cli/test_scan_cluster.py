@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -136,6 +137,17 @@ def test_a_worker_with_another_version_is_refused(
     assert "has dlpctl 0.0.9, and this is" in refused.err
 
 
+def test_a_worker_without_dlpctl_is_refused(
+    dlpctl: Dlpctl, cluster: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        dask_pool._Call, "__reduce__", lambda _: (import_module, ("dlpctl_that_is_missing",))
+    )
+    refused = dlpctl(*SCAN, "--cluster", cluster)
+    assert refused.status == 1
+    assert "No module named 'dlpctl_that_is_missing'; install this version there" in refused.err
+
+
 def test_a_worker_that_does_not_see_the_folder_is_refused(
     dlpctl: Dlpctl, cluster: str, monkeypatch: pytest.MonkeyPatch, tree: Path
 ) -> None:
@@ -208,10 +220,10 @@ def started(*more: str) -> subprocess.Popen[bytes]:
 def test_workers_of_this_machine_and_ctrl_c(
     dlpctl: Dlpctl, wait_for: Callable[[Callable[[], object]], None], tree: Path
 ) -> None:
-    for number in range(200, 5000):
+    for number in range(200, 3000):
         (tree / f"{number}.txt").write_text(f"ask {MAIL}\n")
     running = started()
-    wait_for(lambda: any(file.stat().st_size > 30_000 for file in journals()))
+    wait_for(lambda: any(file.stat().st_size > 10_000 for file in journals()))
     os.killpg(running.pid, signal.SIGINT)
     assert running.wait(60) == 130
     assert b"Traceback" not in Path("err").read_bytes()
@@ -226,3 +238,37 @@ def test_workers_of_this_machine_and_ctrl_c(
 
 def journals() -> list[Path]:
     return [*Path(os.environ["XDG_DATA_HOME"]).rglob("*.journal")]
+
+
+@pytest.mark.slow
+def test_nothing_is_lost_or_doubled_whoever_is_killed(
+    dlpctl: Dlpctl, wait_for: Callable[[Callable[[], object]], None], tree: Path
+) -> None:
+    """Two clients are killed, and a worker of each client now and then."""
+    psutil = pytest.importorskip("psutil")
+    for number in range(200, 12_000):
+        (tree / f"{number}.txt").write_text(f"ask {MAIL} about {number}\n" * 20)
+
+    def kept() -> int:
+        return sum(file.stat().st_size for file in journals())
+
+    def kill_a_worker_of(client: subprocess.Popen[bytes], goal: int) -> None:
+        """Kill it once the journal has reached a size."""
+        wait_for(lambda: kept() > goal or client.poll() is not None)
+        children = psutil.Process(client.pid).children(recursive=True)
+        workers = [each for each in children if "spawn_main" in " ".join(each.cmdline())]
+        workers[-1].kill()
+
+    for goal in (1, 4):
+        client = started("--resume")
+        kill_a_worker_of(client, goal * 500_000)
+        kill_a_worker_of(client, goal * 1_000_000)
+        client.kill()
+        client.wait()
+    client = started("--resume")
+    kill_a_worker_of(client, 5_000_000)
+    assert client.wait(300) == 1
+    found = json.loads(Path("out.json").read_bytes())
+    assert "were scanned before the scan was stopped" in found["summary"]["notes"][0]
+    assert found["findings"] == json.loads(dlpctl(*SCAN).out)["findings"]
+    assert len(found["findings"]) == 20 + 20 * 11_800
