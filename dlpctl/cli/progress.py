@@ -43,8 +43,13 @@ class Progress:
 
         self._next = now + _SHOWN_EVERY
         self._is_shown = True
-        looked = f"{counted(summary.files, summary.noun)}, {size_of(summary.bytes)}"
-        self._looked = f"{looked}: {counted(summary.findings, 'finding')}"
+        rate = size_of(int(summary.bytes / (now - self._started)))
+        size = f"{size_of(summary.bytes)}, {rate}/s"
+        skipped = sum(summary.skipped.values())
+        self._looked = (
+            f"{counted(summary.files, summary.noun)}, {size}:"
+            f" {counted(summary.findings, 'finding')}{f', {skipped:,} skipped' if skipped else ''}"
+        )
         self._stream.write(f"{ERASE}dlpctl: {self._looked} ...")
         self._stream.flush()
 

@@ -41,17 +41,12 @@ def described(patterns: Sequence[Pattern]) -> list[str]:
     return sorted(repr(pattern[:_DESCRIPTIVE]) for pattern in patterns)
 
 
-def state_of(
+def search_of(
     session: Session, request: ScanRequest, wanted: Search, keys: tuple[bytes, ...]
-) -> State | None:
-    """Return the state that a request names; all that changes findings is part of its search."""
-    if request.state is None:
-        return None
-    from dlpctl.scan.state import State
-    from dlpctl.version import __version__
-
+) -> tuple[object, ...]:
+    """Return all that changes what a scan finds in a content."""
     config = session.config
-    search = (
+    return (
         described(wanted.detector.known),
         wanted.limits,
         repr(session.policy(policy)) if (policy := request.policy or config.policy) else "",
@@ -63,4 +58,15 @@ def state_of(
         config.limits,
         [key.hex() for key in keys],
     )
-    return State(request.state, search, __version__)
+
+
+def state_of(
+    session: Session, request: ScanRequest, wanted: Search, keys: tuple[bytes, ...]
+) -> State | None:
+    """Return the state that a request names."""
+    if request.state is None:
+        return None
+    from dlpctl.scan.state import State
+    from dlpctl.version import __version__
+
+    return State(request.state, search_of(session, request, wanted, keys), __version__)

@@ -104,6 +104,16 @@ class ScanRequest(NamedTuple):
         int,
         typer.Option("-j", "--jobs", metavar="N", min=0, help="Use N workers; 0: all processors."),
     ] = 0
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Scan on a Dask cluster: tcp://HOST:PORT, or local:N for N workers here.",
+        ),
+    ] = None
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with a scan of a cluster that was stopped.")
+    ] = False
     form: Annotated[
         ReportFormat,
         typer.Option(

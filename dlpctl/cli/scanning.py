@@ -21,6 +21,7 @@ from dlpctl.cli.report_outputs import (
     require_distinct,
     stdout_output,
 )
+from dlpctl.cli.scan_cluster import cluster_of, require_cluster_scan
 from dlpctl.cli.scan_coverage import sample_of, state_of
 from dlpctl.cli.search import USUAL, Defaults, search
 from dlpctl.cli.session import Session, print_gaps
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
     from dlpctl.cli.progress import Progress
     from dlpctl.cli.report_outputs import Output
+    from dlpctl.cli.scan_cluster import ClusterRun
     from dlpctl.cli.scan_options import ScanRequest
     from dlpctl.cli.search import Search
     from dlpctl.scan.baseline import Acceptance
@@ -60,6 +62,7 @@ def scan(request: ScanRequest, *more: Report, defaults: Defaults = USUAL) -> int
     from dlpctl.cli.progress import Progress
 
     max_size = _bytes(request.max_size)
+    require_cluster_scan(request, [path for path in request.paths or () if _DATABASE.match(path)])
     if inputs.STDIN in (request.paths or ()):
         inputs.require_open_stdin()
     with ExitStack() as stack:
@@ -84,7 +87,10 @@ def scan(request: ScanRequest, *more: Report, defaults: Defaults = USUAL) -> int
         progress = Progress(None if request.quiet else sys.stderr)
         if state := state_of(session, request, wanted, keys):
             stack.callback(state.close)
-        run = _scan(session, request, max_size, wanted, keys, known, progress, state)
+        cluster = cluster_of(session, request, wanted, keys)
+        if cluster is not None:
+            stack.callback(cluster.close)
+        run = _scan(session, request, max_size, wanted, keys, known, progress, state, cluster)
         found = (
             _from_git(run, request)
             if request.of_git
@@ -94,6 +100,8 @@ def scan(request: ScanRequest, *more: Report, defaults: Defaults = USUAL) -> int
         stopped = _deliver(found, run.summary, deliveries, more, progress)
         if stopped is None:
             stopped = _emptiness(run.summary, request)
+        if cluster is not None:
+            cluster.finish(run.summary)
         _finish(run.summary, deliveries, more, known)
     print_gaps(wanted.detector)
     counts = run.summary.findings or run.summary.possible
@@ -133,6 +141,7 @@ def _scan(
     known: Acceptance | None,
     progress: Progress,
     state: State | None,
+    cluster: ClusterRun | None,
 ) -> Scan:
     from dlpctl.scan.content import Examiner
     from dlpctl.scan.scanner import Scan
@@ -163,6 +172,7 @@ def _scan(
         on_step=progress,
         state=state,
         sample=sample_of(request),
+        elsewhere=cluster.executor if cluster is not None else None,
     )
 
 

@@ -5,17 +5,16 @@ decides nothing itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from copy import copy
 from typing import TYPE_CHECKING
 
 from dlpctl.detect.automaton.compiled import from_patterns
-from dlpctl.detect.automaton.files import from_files
+from dlpctl.detect.automaton.files import from_files, state_of
 from dlpctl.detect.confirm.runner import Trace
 from dlpctl.detect.entities.taggers import TAGGED, Taggers
 from dlpctl.detect.patterns.library import builtin_files, unique
 from dlpctl.detect.resolve import merged, resolve
 from dlpctl.detect.search import PatternSearch
-from dlpctl.errors import UsageError
+from dlpctl.errors import EngineError, UsageError
 from dlpctl.regex import lazy
 from dlpctl.types import Category, Finding
 
@@ -99,13 +98,13 @@ class Detector:
         wanted = {index: pattern for index, pattern in numbered if is_wanted(index, pattern)}
         # Only numbers and addresses go on after a line end.
         joins_lines = any(pattern.category is not Category.SECRETS for pattern in wanted.values())
-        narrowed = copy(self)
+        narrowed = self._copy()
         narrowed.search = self.search.narrowed(frozenset(wanted), joins_lines=joins_lines)
         return narrowed
 
     def without_names(self) -> Detector:
         """Return a detector that looks for no names and addresses."""
-        narrowed = copy(self)
+        narrowed = self._copy()
         narrowed._taggers = None
         return narrowed
 
@@ -117,9 +116,25 @@ class Detector:
     def extended(self, patterns: Sequence[Pattern], compiled: Compiled | None = None) -> Detector:
         """Return a detector with further patterns; without `compiled`, they are compiled now."""
         unique([*self.known, *patterns])
-        wider = copy(self)
+        wider = self._copy()
         wider.search = self.search.extended(compiled or from_patterns(patterns, self.cache))
         return wider
+
+    def _copy(self) -> Detector:
+        copied = object.__new__(Detector)
+        copied.__dict__ = dict(self.__dict__)
+        return copied
+
+    def __reduce__(self) -> tuple[Callable[..., Detector], tuple[object, ...]]:
+        """Send a detector as what it looks for; the other process compiles that, or has it
+        compiled.
+        """
+        search = self.search
+        of_library = len(search.headers) < len(search.first_pass.sets)
+        further = [each.patterns for each in search.headers]
+        library = state_of(builtin_files()) if of_library else ""
+        names = self._taggers is not None
+        return _restored, (library, further, names, search.selected, search.joins_lines)
 
     @property
     def is_compiled(self) -> bool:
@@ -285,6 +300,25 @@ class Detector:
                 _new(Finding, (runner.type, runner.category, first, last, score, runner.id, None))
             )
         return findings
+
+
+def _restored(
+    library: str,
+    further: Sequence[Sequence[Pattern]],
+    names: bool,
+    selected: frozenset[int] | None,
+    joins_lines: bool,
+) -> Detector:
+    if library and library != state_of(builtin_files()):
+        raise EngineError("the built-in patterns are others")
+    restored = Detector(None if library else further[0], cache=_usual_cache())
+    for patterns in further if library else further[1:]:
+        restored = restored.extended(patterns)
+    if not names:
+        restored = restored.without_names()
+    if selected is not None:
+        restored.search = restored.search.narrowed(selected, joins_lines=joins_lines)
+    return restored
 
 
 def _usual_cache() -> Cache:

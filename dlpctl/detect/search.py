@@ -40,12 +40,12 @@ class PatternSearch:
         self.selected: frozenset[int] | None = None
         """The numbers of what was asked for, tagged things included; None for everything."""
         self.runners: dict[int, Runner] = {}
-        self._joins_lines = True
+        self.joins_lines: bool = True
         self._of_selected = self._of_others = frozenset[int]()
         self._use_as_headers(headers)
 
     def _use_as_headers(self, sets: Sequence[PatternSet]) -> None:
-        self._headers = tuple(sets)
+        self.headers: tuple[PatternSet, ...] = tuple(sets)
         self._header_words = HeaderWords(
             lambda: [pattern for each in sets for pattern in each.patterns]
         )
@@ -53,7 +53,7 @@ class PatternSearch:
     def narrowed(self, selected: frozenset[int], *, joins_lines: bool) -> PatternSearch:
         """Return a search for some patterns; others matter only where they may win."""
         narrowed = copy(self)
-        narrowed._joins_lines = joins_lines
+        narrowed.joins_lines = joins_lines
         narrowed._select(selected)
         return narrowed
 
@@ -61,9 +61,9 @@ class PatternSearch:
         """Return a search for further patterns as well."""
         wider = copy(self)
         wider.first_pass = FirstPass([*self.first_pass.sets, further])
-        wider._use_as_headers([*self._headers, further])
+        wider._use_as_headers([*self.headers, further])
         wider.runners = self.runners.copy()  # another extension has other patterns as these numbers
-        wider._joins_lines = True
+        wider.joins_lines = True
         if self.selected is not None:
             wider._select(self.selected | set(range(len(self.first_pass), len(wider.first_pass))))
         return wider
@@ -113,7 +113,7 @@ class PatternSearch:
 
     def derived(self, data: bytes, table: OpenTable | None = None) -> list[DerivedText]:
         """Return the texts that are derived from a text, and searched as well."""
-        return derived_texts(data, table, self._header_words, joins_lines=self._joins_lines)
+        return derived_texts(data, table, self._header_words, joins_lines=self.joins_lines)
 
     def confirmed(
         self, possible: Hits, data: bytes, min_score: float, progress: Progress | None = None

@@ -82,13 +82,20 @@ class Examiner:
         self._show_values = show_values
         self._excerpts = excerpts
         self._excerpts_left: dict[str, int] = {}
-        self._without_names = detector if detector.names_wanted else detector.without_names()
         self.tells_values_apart = False
         """True for a history, which repeats contents: then results get a `value_id`."""
         self.counts_possible = False
         """True where short texts are searched again for what only high sensitivity finds."""
         self._labels: dict[str, str] = {}
         self._run_key = os.urandom(16)
+
+    def __getstate__(self) -> dict[str, Any]:
+        made = {"_in_binaries", "_without_names"}  # these share the detector's memory
+        return {name: each for name, each in self.__dict__.items() if name not in made}
+
+    @cached_property
+    def _without_names(self) -> Detector:
+        return self.detector if self.detector.names_wanted else self.detector.without_names()
 
     @cached_property
     def _in_binaries(self) -> Detector:

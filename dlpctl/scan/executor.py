@@ -50,6 +50,17 @@ class Batch(Protocol):
 BatchT = TypeVar("BatchT", bound=Batch)
 
 
+class Executor(Protocol):
+    """Runs tasks somewhere; leaving it ends that."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, error_type: type[BaseException] | None, *_: object) -> None: ...
+
+    def run(self, batches: Iterator[BatchT], /) -> Iterator[tuple[BatchT, Any]]:
+        """Yield each batch with the outcome of its task, in the order of the batches."""
+
+
 class _Slot(NamedTuple):
     batch: Any
     answer: SimpleQueue[tuple[Any, BaseException | None]]
@@ -88,7 +99,7 @@ class InOrder:
             child.end(at_once=error_type is not None)
 
     def run(self, batches: Iterator[BatchT]) -> Iterator[tuple[BatchT, Any]]:
-        """Yield each batch with the outcome of its task; a single batch runs in this process."""
+        """Yield each batch with its outcome; a single batch runs in this process."""
         if self._at_once:
             self._prepare_and_start()
         first = [batch for _, batch in zip(range(2), batches, strict=False)]

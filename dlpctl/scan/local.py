@@ -27,11 +27,11 @@ class LocalFiles:
     has_threads = False
 
     def __init__(self, names: Sequence[str]) -> None:
-        self._names = names
+        self.names = names
 
     def files(self, selection: Selection) -> Iterator[File | Skip]:
-        yield from walk([name for name in self._names if name != STDIN], selection)
-        if STDIN in self._names:  # last, since nobody knows how long it takes
+        yield from walk([name for name in self.names if name != STDIN], selection)
+        if STDIN in self.names:  # last, since nobody knows how long it takes
             yield File(STDIN, "stdin", 0, stream=True)
 
     def key(self, file: File) -> str:

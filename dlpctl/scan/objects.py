@@ -90,6 +90,9 @@ class ObjectStore:
         self._opened: tuple[int, Any] | None = None
         self._threads: ThreadPoolExecutor | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_opened": None, "_threads": None}
+
     @property
     def _store(self) -> Any:
         """Return the connection of this process; it does not survive a fork."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from itertools import chain
 from operator import sub
 from pathlib import PurePosixPath
@@ -71,7 +72,7 @@ class Reader:
         contents: Callable[[], Contents] | None = None,
     ) -> None:
         self._sources = sources
-        self._examiner = examiner
+        self._examiner = copy(examiner)  # threads that read share the one they are given
         self._examiner.tells_values_apart = contents is not None
         self._archives = archives
         self._max_size = max_size

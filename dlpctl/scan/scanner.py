@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.formats.recognition import HEAD, ZIP_END
 from dlpctl.scan.content import Ending, Examiner, Parts
-from dlpctl.scan.executor import InOrder
+from dlpctl.scan.executor import Executor, InOrder, Work
 from dlpctl.scan.local import STDIN, LocalFiles
 from dlpctl.scan.reader import (
     BLOBS,
@@ -29,8 +30,6 @@ from dlpctl.scan.selection import Selection
 from dlpctl.scan.source import File, Source, UnreadError, is_address
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from dlpctl.config import FileLimits
     from dlpctl.scan.git import Blob, Repository
     from dlpctl.scan.sampling import Sample
@@ -41,6 +40,11 @@ _BATCH_BYTES = 1 << 20
 _BATCH_BLOBS = 32
 _BATCH_UNREAD = 1024
 _MOST_JOBS = 16
+
+MakeExecutor = Callable[[Callable[[], Work], Callable[[], object], Sequence[Source]], Executor]
+"""Makes an executor of what makes a worker's work, what is called before it, and the sources. The
+first two can be pickled.
+"""
 
 
 class _Batch(NamedTuple):
@@ -66,9 +70,11 @@ class Scan:
         on_step: Callable[[Summary], object] | None = None,
         state: State | None = None,
         sample: Sample | None = None,
+        elsewhere: MakeExecutor | None = None,
     ) -> None:
         """`accepts` tells known findings, e.g. by a baseline; `on_step` is called now and then.
 
+        Files are read by workers of this machine, or else `elsewhere`.
         With a state, files that it knows are not read again; with a sample, only drawn files are.
         """
         self.summary = Summary()
@@ -81,6 +87,7 @@ class Scan:
         self._on_step = on_step
         self._state = state
         self._sample = sample
+        self._elsewhere = elsewhere
         self._of_known = 0
         self._seen: set[tuple[str, str]] = set()
         self._repeated = 0
@@ -120,8 +127,21 @@ class Scan:
                 " each is listed once, with the commit that added it."
             )
 
-    def _compile(self) -> None:
-        self._examiner.detector.compile(rivals=True)
+    def _executor(self, sources: Sequence[Source], repository: Repository | None) -> Executor:
+        make_reader = partial(
+            Reader,
+            self._examiner,
+            sources=sources,
+            archives=self._archives,
+            max_size=self.selection.max_size,
+            limits=self._limits,
+            contents=repository.contents if repository is not None else None,
+        )
+        prepare = partial(self._examiner.detector.compile, rivals=True)
+        if self._elsewhere is not None:
+            return self._elsewhere(make_reader, prepare, sources)
+        at_once = any(source.has_threads for source in sources)
+        return InOrder(make_reader, self._jobs, prepare, at_once=at_once)
 
     def _run(
         self,
@@ -130,20 +150,9 @@ class Scan:
         sources: Sequence[Source] = (),
         repository: Repository | None = None,
     ) -> Generator[Result | Skip]:
-        def make_reader() -> Reader:
-            return Reader(
-                self._examiner,
-                sources=sources,
-                archives=self._archives,
-                max_size=self.selection.max_size,
-                limits=self._limits,
-                contents=repository.contents if repository is not None else None,
-            )
-
         self.summary.partial = True
         parts = Parts()
-        at_once = any(source.has_threads for source in sources)
-        with InOrder(make_reader, self._jobs, self._compile, at_once=at_once) as workers:
+        with self._executor(sources, repository) as workers:
             for batch, plain in workers.run(_first_marked(batches)):
                 yield from map(self._skip, batch.skipped)
                 yield from self._unchanged(batch.known)

@@ -18,12 +18,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dlpctl.errors import InputError
+from dlpctl.scan.kept import Layout, OtherFormatError, open_kept
 from dlpctl.scan.results import FAILURES, Result, Skip, Tally, Why
 from dlpctl.scan.source import File, address_shown, is_address
 
-_APPLICATION = 0x646C7063
-_FORMAT = 1
-_TABLES = """
+_LAYOUT = Layout(
+    application=0x646C7063,
+    version=1,
+    tables="""
 CREATE TABLE searches (id INTEGER PRIMARY KEY, digest TEXT UNIQUE, library TEXT);
 CREATE TABLE contents (
     id INTEGER PRIMARY KEY, search INTEGER, name BLOB, shown BLOB, version TEXT,
@@ -32,10 +34,12 @@ CREATE TABLE contents (
 CREATE UNIQUE INDEX content_names ON contents (search, name);
 CREATE TABLE records (content INTEGER, record TEXT);
 CREATE INDEX record_contents ON records (content);
-"""
+""",
+)
 _KEPT_EVERY = 2.0
 """Seconds after which results are written: a run that is killed loses no more."""
-_UNFINISHED = FAILURES | {Why.GONE}
+UNFINISHED = FAILURES | {Why.GONE}
+"""Reasons to read a content again that was not read."""
 
 
 class Known(NamedTuple):
@@ -177,7 +181,7 @@ class State:
         self._open = opened._replace(
             tally=Tally(*map(sum, zip(opened.tally, tally, strict=True))),
             is_complete=opened.is_complete
-            and not any(isinstance(each, Skip) and each.why in _UNFINISHED for each in found),
+            and not any(isinstance(each, Skip) and each.why in UNFINISHED for each in found),
             has_records=opened.has_records or bool(rows),
         )
 
@@ -245,35 +249,15 @@ class State:
 
 
 def _opened(file: Path) -> sqlite3.Connection:
-    is_new = not file.exists() or not file.stat().st_size
-    if is_new:
-        try:
-            os.close(os.open(file, os.O_CREAT | os.O_WRONLY, 0o600))
-        except OSError as problem:
-            raise InputError(f"--state {file}: {problem.strerror}") from None
-    database = sqlite3.connect(file, timeout=0.2)
     try:
-        database.execute("PRAGMA locking_mode = EXCLUSIVE")
-        database.execute("BEGIN IMMEDIATE")
-        if is_new:
-            for statement in _TABLES.split(";"):
-                database.execute(statement)
-            database.execute(f"PRAGMA application_id = {_APPLICATION}")
-            database.execute(f"PRAGMA user_version = {_FORMAT}")
-        elif database.execute("PRAGMA application_id").fetchone() != (_APPLICATION,):
-            raise sqlite3.DatabaseError
-        elif database.execute("PRAGMA user_version").fetchone() != (_FORMAT,):
-            raise InputError(
-                f"--state {file}: written by another version of dlpctl; name another file,"
-                " or delete it to read everything again"
-            )
-        elif database.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
-            raise sqlite3.DatabaseError
-        database.commit()
-    except BaseException:
-        database.close()
-        raise
-    return database
+        return open_kept(file, _LAYOUT)
+    except OtherFormatError:
+        raise InputError(
+            f"--state {file}: written by another version of dlpctl; name another file,"
+            " or delete it to read everything again"
+        ) from None
+    except OSError as problem:
+        raise InputError(f"--state {file}: {problem.strerror}") from None
 
 
 def _absolute(name: str) -> str:

@@ -11,7 +11,7 @@ import pytest
 
 from dlpctl.cli import progress
 from dlpctl.cli.progress import Progress
-from dlpctl.scan.results import Summary
+from dlpctl.scan.results import Summary, Why
 
 
 class Terminal(StringIO):
@@ -41,10 +41,11 @@ def test_a_terminal_is_told_and_the_line_goes_again(summary: Summary, clock: lis
     shown(summary)
     clock[0] += 0.1
     shown(summary)  # too soon
-    assert terminal.getvalue() == "\r\x1b[Kdlpctl: 1,234 files, 5.0 MB: 0 findings ..."
-    clock[0] += 0.2
+    assert terminal.getvalue() == "\r\x1b[Kdlpctl: 1,234 files, 5.0 MB, 5.0 MB/s: 0 findings ..."
+    clock[0] += 0.4
+    summary.skipped = {Why.LINK: 1000, Why.UNREADABLE: 7}
     shown(summary)
-    assert terminal.getvalue().count("dlpctl:") == 2
+    assert terminal.getvalue().endswith("5.0 MB, 3.3 MB/s: 0 findings, 1,007 skipped ...")
     shown.erase()
     shown.erase()
     assert terminal.getvalue().endswith("...\r\x1b[K")
@@ -56,7 +57,7 @@ def test_objects_are_called_so(summary: Summary, clock: list[float]) -> None:
     clock[0] += 1
     summary.nouns = {"object"}
     shown(summary)
-    assert terminal.getvalue() == "\r\x1b[Kdlpctl: 1,234 objects, 5.0 MB: 0 findings ..."
+    assert terminal.getvalue() == "\r\x1b[Kdlpctl: 1,234 objects, 5.0 MB, 5.0 MB/s: 0 findings ..."
 
 
 def test_what_is_done_soon_and_what_is_no_terminal_stays_silent(

@@ -42,9 +42,9 @@ def from_files(
     """
     from dlpctl.detect.patterns.library import load_patterns, unique
 
-    makers = _state(file for file in _MAKERS if file.exists())
-    further = [makers + _state(files)] if files else []
-    state = makers + _state(library)
+    makers = state_of(file for file in _MAKERS if file.exists())
+    further = [makers + state_of(files)] if files else []
+    state = makers + state_of(library)
     names = (*Category, "gated", "labelled") if library else ()
     keys = [key_of(each) for each in (*(f"{name} {state}" for name in names), *further)]
     kept = [kept_set(key, cache) if cache else None for key in keys]
@@ -82,7 +82,7 @@ def _once(function: Callable[[], None] | None) -> Callable[[], None]:
     return lambda: left.pop()() if left else None
 
 
-def _state(files: Iterable[Path]) -> str:
+def state_of(files: Iterable[Path]) -> str:
     """Return what changes whenever the content of a file does.
 
     Reading a library takes a millisecond. Times would tell as much for nothing, but those of an

@@ -1,0 +1,119 @@
+"""The side of a worker: it reads tasks of scans in its threads, and answers with their outcomes."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from dlpctl.errors import DlpctlError, EngineError, fault
+from dlpctl.scan.executor import Work
+from dlpctl.scan.reader import Task
+from dlpctl.scan.units import encoded, outcomes_of
+from dlpctl.version import __version__
+
+_MOST_SCANS = 8
+"""Scans whose work is kept: more than run at a time, since one that is killed does not say so."""
+
+
+class Root(NamedTuple):
+    """A file or folder that the worker must see as the client does."""
+
+    path: str
+    inode: int
+    modified: int
+
+    @classmethod
+    def of(cls, path: str) -> Root:
+        status = Path(path).stat()
+        return cls(os.path.abspath(path), status.st_ino, status.st_mtime_ns)  # noqa: PTH100
+
+    def is_same(self) -> bool:
+        """Return whether it is the same here. A copy has another number, but the same time; a
+        folder that is written to has another time, but the same number.
+        """
+        try:
+            seen = Root.of(self.path)
+        except OSError:
+            return False
+        return self.inode == seen.inode or self.modified == seen.modified
+
+
+class _Scan:
+    """The work of one scan, which all threads share, and a reader for each."""
+
+    def __init__(self, setup: bytes) -> None:
+        roots: Sequence[Root]
+        make_reader: Callable[[], Work]
+        prepare: Callable[[], object]
+        roots, make_reader, prepare = pickle.loads(setup)  # noqa: S301  # as all tasks of Dask are
+        for root in roots:
+            if not root.is_same():
+                raise EngineError(
+                    f"does not see the same {root.path}: every worker has to, by a shared file"
+                    " system; or scan a bucket"
+                )
+        prepare()
+        self._make_reader = make_reader
+        self._local = threading.local()
+        self._readers: list[Work] = []
+
+    def reader(self) -> Work:
+        """Return the reader of this thread."""
+        reader: Work | None = getattr(self._local, "reader", None)
+        if reader is None:
+            reader = self._local.reader = self._make_reader()
+            self._readers.append(reader)
+        return reader
+
+    def close(self) -> None:
+        for reader in self._readers:
+            reader.close()
+
+
+_scans: dict[str, _Scan] = {}
+_lock = threading.Lock()
+
+
+def answer(version: str, scan: str, setup: bytes, message: bytes) -> bytes:
+    """Return the outcomes of a task, a line for each unit, or why there are none."""
+    try:
+        if version != __version__:
+            raise EngineError(
+                f"has dlpctl {__version__}, and this is {version}: install the same version there"
+            )
+        task = Task(*json.loads(message))
+        outcome = _scan(scan, setup).reader()(task)
+        return "\n".join(map(encoded, outcomes_of(task, outcome))).encode()
+    except DlpctlError as error:
+        reason = error.message
+    except Exception as problem:
+        reason = f"failed: {fault(problem)}"
+    return json.dumps({"error": f"the worker {_address()} {reason}"}).encode()
+
+
+def end(scan: str) -> None:
+    """Close what was opened for a scan."""
+    with _lock:
+        ended = _scans.pop(scan, None)
+    if ended is not None:
+        ended.close()
+
+
+def _scan(name: str, setup: bytes) -> _Scan:
+    with _lock:  # the patterns are compiled by the first thread, and the others wait
+        if name not in _scans:
+            while len(_scans) >= _MOST_SCANS:
+                _scans.pop(next(iter(_scans))).close()
+            _scans[name] = _Scan(setup)
+        return _scans[name]
+
+
+def _address() -> str:
+    from distributed import get_worker
+
+    return str(get_worker().address)

@@ -1,0 +1,254 @@
+"""The workers of a Dask cluster, which runs already or is started for one scan."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import pickle
+import signal
+import threading
+import time
+import uuid
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, suppress
+from multiprocessing import resource_tracker
+from queue import Empty, SimpleQueue
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+from dlpctl.errors import EngineError, ServerError, UsageError
+from dlpctl.regex import lazy
+from dlpctl.scan import cluster_worker
+from dlpctl.scan.cluster import Answer
+from dlpctl.scan.cluster_worker import Root
+from dlpctl.scan.executor import Work
+from dlpctl.version import __version__
+
+_ADDRESS = lazy(r"(?:tcp|tls)://(?:[^\s:/@\[\]]+|\[[0-9a-fA-F:.]+\]):[0-9]{1,5}")
+_OWN = lazy(r"local:([1-9][0-9]{0,2})")
+_ANY_LOCAL_PORT = "127.0.0.1:0"
+_CONNECT_SECONDS = 10
+_END_SECONDS = 3
+_NOTICE_SECONDS = 0.5
+"""The longest that waiting does not see that the scheduler has gone."""
+_THREADS_EVERY = 2.0
+"""Seconds after which the workers are counted again."""
+_WORKERLESS_SECONDS = 60.0
+"""The longest that a scan waits for workers."""
+_RESUME = "run the scan again with --resume to go on"
+
+
+class DaskPool:
+    """Sends messages as tasks of Dask."""
+
+    def __init__(self, address: str) -> None:
+        """Raise `UsageError` for an invalid address or a missing package, and `ServerError` for a
+        scheduler that cannot be reached.
+        """
+        own = _OWN.fullmatch(address)
+        if not own and not _ADDRESS.fullmatch(address):
+            raise UsageError(
+                f"--cluster {address}: write tcp://HOST:PORT or tls://HOST:PORT of a scheduler,"
+                " or local:N for N workers on this machine"
+            )
+        try:
+            import distributed
+        except ImportError:
+            raise UsageError(
+                "--cluster needs the package distributed:"
+                " install it, or dlpctl with its extra, dlpctl[dask]"
+            ) from None
+        warnings.filterwarnings("ignore", module="distributed")
+        self._distributed: Any = distributed
+        self._address = address
+        self._scan = uuid.uuid4().hex
+        self._setup = b""
+        self._answers: SimpleQueue[tuple[int, Any]] = SimpleQueue()
+        self._threads = 0
+        self._counted = self._setupers_seen = time.monotonic()
+        self._stack = ExitStack()
+        self._stack.callback(logging.disable, logging.root.manager.disable)
+        logging.disable()  # what Dask logs, this class tells by its errors
+        try:
+            self._client = self._connected(int(own[1]) if own else None)
+            self._count_threads()
+        except OSError as problem:
+            self._stack.close()
+            raise ServerError(
+                f"--cluster {address}: the scheduler cannot be reached:"
+                f" {_reason_of(problem)}; start one with 'dask scheduler'"
+            ) from None
+        except BaseException:
+            self._stack.close()
+            raise
+
+    def _connected(self, workers: int | None) -> Any:
+        """Return a client, of own workers if a number is given.
+
+        It is made in a thread, whose threads and processes inherit that Ctrl-C is not for them:
+        the main thread alone ends the scan, also while it connects.
+        """
+        outcome: SimpleQueue[Any] = SimpleQueue()
+        folder = ""
+        if workers is not None:
+            made = TemporaryDirectory(prefix="dlpctl-", ignore_cleanup_errors=True)
+            folder = self._stack.enter_context(made)
+
+        def connect() -> None:
+            if hasattr(signal, "pthread_sigmask"):
+                resource_tracker.ensure_running()  # else it is started with the first process,
+                # which ends the mask
+                signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+            try:
+                cluster = None if workers is None else self._own_cluster(workers, folder)
+                client = self._distributed.Client(
+                    cluster or self._address, timeout=_CONNECT_SECONDS, set_as_default=False
+                )
+                self._stack.callback(client.close, timeout=_END_SECONDS)
+                outcome.put(client)
+            except BaseException as problem:
+                outcome.put(problem)
+
+        thread = threading.Thread(target=connect, daemon=True)
+        thread.start()
+        try:
+            while thread.is_alive():
+                thread.join(_NOTICE_SECONDS)
+        except KeyboardInterrupt:
+            if workers is not None:  # what has been started is ended once all of it has
+                thread.join(_CONNECT_SECONDS)
+            raise
+        client = outcome.get()
+        if isinstance(client, BaseException):
+            raise client
+        return client
+
+    def _own_cluster(self, workers: int, folder: str) -> Any:
+        """Start workers on this machine. Their ports are on the loopback, and take nobody without
+        the certificate that is made for them: a scheduler runs whatever code it is sent.
+        """
+        import dask
+
+        pages: dict[str, list[str]] = {
+            f"distributed.{part}.http.routes": [] for part in ("scheduler", "worker")
+        }
+        settings = {"temporary-directory": folder, **pages}
+        self._stack.enter_context(dask.config.set(settings))
+        cluster = self._distributed.LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            host="127.0.0.1",
+            security=True,
+            dashboard_address=_ANY_LOCAL_PORT,
+            worker_dashboard_address=_ANY_LOCAL_PORT,
+            silence_logs=logging.CRITICAL + 1,
+        )
+        self._stack.callback(cluster.close, timeout=_END_SECONDS)
+        return cluster
+
+    def prepare(
+        self, names: Sequence[str], make_reader: Callable[[], Work], prepare: Callable[[], object]
+    ) -> None:
+        """Set the work; `names` are the local files and folders that are scanned."""
+        roots = []
+        for name in names:
+            with suppress(OSError):  # the scan lists what is missing
+                roots.append(Root.of(name))
+        self._setup = pickle.dumps((roots, make_reader, prepare))
+
+    @property
+    def threads(self) -> int:
+        if time.monotonic() - self._counted > _THREADS_EVERY:
+            self._count_threads()
+        return max(self._threads, 1)
+
+    def _count_threads(self) -> None:
+        with suppress(Exception):  # a scheduler that has gone is seen by what it was sent
+            self._threads = sum(self._client.nthreads().values())
+        self._counted = time.monotonic()
+        if self._threads:
+            self._setupers_seen = self._counted
+        elif self._counted - self._setupers_seen > _WORKERLESS_SECONDS:
+            raise ServerError(
+                f"--cluster {self._address}: there are no workers;"
+                f" start some with 'dask worker {self._address}', and {_RESUME}"
+            )
+
+    def send(self, number: int, message: bytes, /) -> None:
+        call = pickle.dumps(_Call(self._scan, self._setup, message))
+        try:
+            future = self._client.submit(
+                pickle.loads, call, key=f"dlpctl-{self._scan}-{number}", pure=False
+            )
+        except Exception as problem:
+            raise self._error_of(problem) from None
+        self._client.loop.add_callback(self._deliver, number, future)
+
+    async def _deliver(self, number: int, future: Any) -> None:
+        """Put the result of a future, or its exception, where it is awaited."""
+        try:
+            (result,) = await self._client.gather([future], asynchronous=True)
+        except BaseException as problem:
+            result = problem
+        self._answers.put((number, result))
+
+    def answers(self, *, wait: bool) -> Iterator[Answer]:
+        try:
+            number, result = self._answers.get(block=wait, timeout=_NOTICE_SECONDS)
+            while True:
+                yield number, self._checked(result)
+                number, result = self._answers.get(block=False)
+        except Empty:
+            if self._client.status != "running":
+                raise self._lost() from None
+
+    def _checked(self, result: Any) -> bytes | None:
+        if isinstance(result, bytes):
+            return result
+        if isinstance(result, self._distributed.KilledWorker):
+            return None
+        if isinstance(result, ImportError | AttributeError):
+            raise EngineError(
+                f"a worker cannot run dlpctl {__version__}: {result}; install this version there"
+            )
+        raise self._error_of(result)
+
+    def _error_of(self, problem: object) -> ServerError:
+        is_lost = type(problem).__name__.endswith("CancelledError")
+        if is_lost or self._client.status != "running":
+            return self._lost()
+        return ServerError(f"--cluster {self._address}: {_reason_of(problem)}; {_RESUME}")
+
+    def _lost(self) -> ServerError:
+        return ServerError(f"--cluster {self._address}: the scheduler has gone; {_RESUME}")
+
+    def close(self) -> None:
+        """End what was started for the scan."""
+        with suppress(Exception):  # a cluster that has gone has nothing to end
+            if self._client.status == "running":
+                self._client.sync(self._end)
+        self._stack.close()
+
+    async def _end(self) -> None:
+        ended = self._client.run(cluster_worker.end, self._scan, on_error="ignore")
+        await asyncio.wait_for(ended, _END_SECONDS)
+
+
+class _Call(NamedTuple):
+    """A call of a worker's function, which is made where it is unpickled.
+
+    To the scheduler it is a string of bytes: functions of tasks have to be installed there, too.
+    """
+
+    scan: str
+    setup: bytes
+    message: bytes
+
+    def __reduce__(self) -> tuple[Callable[..., bytes], tuple[str, str, bytes, bytes]]:
+        return cluster_worker.answer, (__version__, *self)
+
+
+def _reason_of(problem: object) -> str:
+    text = str(problem).strip().splitlines()
+    return text[0].rstrip(".:") if text else type(problem).__name__

@@ -1,0 +1,131 @@
+"""The journal of a scan: the outcomes of its units, so that a scan that was stopped can go on.
+
+It is kept where the scan was started, and holds findings without values or lines.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from dlpctl.errors import InputError
+from dlpctl.scan.kept import Layout, OtherFormatError, open_kept
+from dlpctl.scan.state import UNFINISHED
+from dlpctl.scan.units import decoded, encoded
+
+_LAYOUT = Layout(
+    application=0x646C706A,
+    version=1,
+    tables="CREATE TABLE units (key TEXT PRIMARY KEY, outcome TEXT) WITHOUT ROWID",
+)
+_SUFFIX = ".journal"
+_KEPT_EVERY = 1.0
+"""Seconds after which outcomes are written: a scan that is killed reads no more of them again."""
+_LEFT_SECONDS = 30 * 24 * 3600
+"""The age from which on the journal of a scan that nobody resumed is removed."""
+
+
+class Journal:
+    """The outcomes of one scan by the keys of its units, in a file of a folder."""
+
+    def __init__(self, folder: Path, name: str, *, resumes: bool) -> None:
+        """Take over what an earlier scan of that name left if this one resumes it."""
+        self._file = folder / f"{name}{_SUFFIX}"
+        self.resumed = 0
+        """The number of units that are not read again."""
+        with self._readable():
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _remove_old(folder)
+            self._database = self._opened(resumes=resumes)
+            self._is_empty = (
+                not resumes
+                or not self._database.execute("SELECT EXISTS (SELECT 1 FROM units)").fetchone()[0]
+            )
+        self._kept = time.monotonic()
+
+    def _opened(self, *, resumes: bool) -> sqlite3.Connection:
+        try:
+            opened = open_kept(self._file, _LAYOUT)
+        except sqlite3.OperationalError:
+            raise
+        except (sqlite3.DatabaseError, OtherFormatError):
+            if resumes:
+                raise InputError(
+                    f"{self._file}: damaged, or of another version of dlpctl;"
+                    " scan without --resume to read everything again"
+                ) from None
+            self._file.unlink()
+            return open_kept(self._file, _LAYOUT)
+        if not resumes:
+            opened.execute("DELETE FROM units")
+        return opened
+
+    @contextmanager
+    def _readable(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as problem:
+            if "locked" in str(problem):
+                raise InputError(
+                    "the same scan is running on a cluster already; wait for its end, or stop it"
+                ) from None
+            raise InputError(f"{self._file}: {problem}") from None
+        except OSError as problem:
+            raise InputError(f"{self._file}: {problem.strerror}") from None
+
+    def known(self, keys: Sequence[str]) -> dict[str, str]:
+        """Return the outcomes that an earlier scan left, by those of the keys that have one."""
+        if self._is_empty:
+            return {}
+        marks = ", ".join("?" * len(keys))
+        with self._readable():
+            found = self._database.execute(
+                f"SELECT key, outcome FROM units WHERE key IN ({marks})",  # noqa: S608
+                keys,
+            ).fetchall()
+        self.resumed += len(found)
+        return dict(found)
+
+    def add(self, key: str, outcome: str) -> None:
+        """Keep the outcome of a unit, unless it has no version or has to be read again."""
+        if not key:
+            return
+        found = decoded(outcome)
+        if any(skip.why in UNFINISHED for skip in found.skipped):
+            return
+        if results := [each._replace(excerpt="", mark=0) for each in found.results]:
+            outcome = encoded(found._replace(results=results))
+        with self._readable():
+            self._database.execute("INSERT OR REPLACE INTO units VALUES (?, ?)", (key, outcome))
+            if time.monotonic() - self._kept > _KEPT_EVERY:
+                self._database.commit()
+                self._kept = time.monotonic()
+
+    def close(self) -> None:
+        """Keep what was done, if anything was, for a scan that resumes this one."""
+        is_empty = False
+        with suppress(sqlite3.Error):
+            self._database.commit()
+            is_empty = self._database.execute("SELECT count(*) FROM units").fetchone() == (0,)
+        self._database.close()
+        if is_empty:
+            self._remove_file()
+
+    def remove(self) -> None:
+        """Forget a scan that is complete."""
+        self._database.close()
+        self._remove_file()
+
+    def _remove_file(self) -> None:
+        with suppress(OSError):
+            self._file.unlink()
+
+
+def _remove_old(folder: Path) -> None:
+    for file in folder.glob(f"*{_SUFFIX}"):
+        with suppress(OSError):
+            if time.time() - file.stat().st_mtime > _LEFT_SECONDS:
+                file.unlink()

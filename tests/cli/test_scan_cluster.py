@@ -1,0 +1,274 @@
+"""Scans on clusters of Dask: as on this machine, whatever goes wrong on the way."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+distributed = pytest.importorskip("distributed")
+
+from dlpctl.scan import cluster_worker, dask_pool  # noqa: E402
+from dlpctl.scan.cluster import OnCluster  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("default")
+MAIL = "jane.doe@northwind.org"
+Dlpctl = Callable[..., Any]
+
+
+def cluster_here(workers: int = 2) -> Any:
+    """Start a scheduler and workers that are threads of this process, reached by TCP."""
+    return distributed.LocalCluster(
+        n_workers=workers,
+        threads_per_worker=2,
+        processes=False,
+        protocol="tcp://",
+        host="127.0.0.1",
+        dashboard_address="127.0.0.1:0",
+        silence_logs=logging.CRITICAL,
+    )
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[str]:
+    with cluster_here() as running:
+        yield running.scheduler_address
+    for scan in list(cluster_worker._scans):  # of clients whose scheduler went away
+        cluster_worker.end(scan)
+
+
+@pytest.fixture(autouse=True)
+def tree(_own_home: None) -> Path:
+    folder = Path("tree")
+    folder.mkdir()
+    for number in range(200):
+        text = f"ask {MAIL} about {number}\n" if number % 10 == 0 else "nothing\n"
+        (folder / f"{number:03}.txt").write_text(text)
+    (folder / "cut.zip").write_bytes(b"PK\x03\x04 cut off")
+    return folder
+
+
+def report(result: Any) -> dict[str, Any]:
+    assert MAIL not in result.out + result.err
+    parsed: dict[str, Any] = json.loads(result.out)
+    parsed["summary"].pop("notes")
+    return parsed
+
+
+SCAN = ("scan", "tree", "--types", "EMAIL", "--format", "json")
+
+
+def test_a_cluster_that_runs_finds_the_same(dlpctl: Dlpctl, cluster: str) -> None:
+    here, there = dlpctl(*SCAN), dlpctl(*SCAN, "--cluster", cluster)
+    assert (there.status, there.err) == (here.status, here.err) == (1, "")
+    assert there.out == here.out
+    assert len(report(there)["findings"]) == 20
+
+
+def test_with_own_patterns_and_a_state(dlpctl: Dlpctl, cluster: str) -> None:
+    Path("own.toml").write_text(
+        "[[pattern]]\nid = 'ticket'\ntype = 'TICKET'\ncategory = 'CUSTOM'\nlabel = 'Ticket'\n"
+        "regex = 'TCK-[0-9]{6}'\nscore = 0.8\nexamples = {match = ['TCK-123456'], skip = ['TCK-1']}\n"
+    )
+    Path("tree/001.txt").write_text("TCK-424242\n")
+    more = ("--patterns", "own.toml", "--types", "TICKET,EMAIL", "--keep-going", "--no-names")
+    here = dlpctl("scan", "tree", "-f", "json", *more)
+    there = dlpctl("scan", "tree", "-f", "json", *more, "--cluster", cluster, "--state", "known")
+    assert "TICKET" in report(there)["summary"]["types"]
+    assert report(there)["findings"] == report(here)["findings"]
+    again = dlpctl("scan", "tree", "-f", "json", *more, "--cluster", cluster, "--state", "known")
+    assert report(again)["findings"] == report(here)["findings"]
+    assert report(again)["summary"]["unchanged"] == 200
+
+
+def test_objects_are_read_by_the_workers(dlpctl: Dlpctl, cluster: str) -> None:
+    store = pytest.importorskip("fsspec").filesystem("memory")
+    store.pipe({f"/shop/{n}.txt": f"ask {MAIL}\n".encode() for n in range(100)})
+    try:
+        here = dlpctl("scan", "memory://shop", "--format", "json")
+        there = dlpctl("scan", "memory://shop", "--format", "json", "--cluster", cluster)
+    finally:
+        store.rm("/shop", recursive=True)
+    assert there.out == here.out
+    assert report(there)["summary"]["findings"] == 100
+
+
+def test_a_scheduler_that_goes_away_and_a_scan_that_goes_on(
+    dlpctl: Dlpctl, monkeypatch: pytest.MonkeyPatch, cluster: str
+) -> None:
+    settle = OnCluster._settle
+    with cluster_here() as own:
+
+        def close(executor: OnCluster, number: int, answer: bytes | None) -> None:
+            settle(executor, number, answer)
+            own.close()
+
+        with monkeypatch.context() as patched:
+            patched.setattr(OnCluster, "_settle", close)
+            stopped = dlpctl(*SCAN, "--cluster", own.scheduler_address)
+        assert stopped.status == 1
+        assert stopped.err.count("\n") == 1
+        assert "the scheduler has gone; run the scan again with --resume" in stopped.err
+        assert report(stopped)["summary"]["partial"] is True
+    resumed = dlpctl(*SCAN, "--cluster", cluster, "--resume")
+    (note,) = json.loads(resumed.out)["summary"]["notes"]
+    assert note.endswith("contents were scanned before the scan was stopped.")
+    assert report(resumed) == report(dlpctl(*SCAN))
+    assert not [*Path(os.environ["XDG_DATA_HOME"]).rglob("*.journal")]
+
+
+def test_a_worker_with_another_version_is_refused(
+    dlpctl: Dlpctl, cluster: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster_worker, "__version__", "0.0.9")
+    refused = dlpctl(*SCAN, "--cluster", cluster)
+    assert refused.status == 1
+    assert "127.0.0.1" in refused.err
+    assert "has dlpctl 0.0.9, and this is" in refused.err
+
+
+def test_a_worker_without_dlpctl_is_refused(
+    dlpctl: Dlpctl, cluster: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        dask_pool._Call, "__reduce__", lambda _: (import_module, ("dlpctl_that_is_missing",))
+    )
+    refused = dlpctl(*SCAN, "--cluster", cluster)
+    assert refused.status == 1
+    assert "No module named 'dlpctl_that_is_missing'; install this version there" in refused.err
+
+
+def test_a_worker_that_does_not_see_the_folder_is_refused(
+    dlpctl: Dlpctl, cluster: str, monkeypatch: pytest.MonkeyPatch, tree: Path
+) -> None:
+    monkeypatch.setattr(cluster_worker.Root, "is_same", lambda _: False)
+    refused = dlpctl(*SCAN, "--cluster", cluster)
+    assert refused.status == 1
+    assert f"does not see the same {tree.absolute()}: every worker has to" in refused.err
+
+
+@pytest.mark.parametrize("address", ["foo", "tcp://h", "local:0", "tcp://h:99999999", "http://h:1"])
+def test_an_invalid_address_is_an_error(dlpctl: Dlpctl, address: str) -> None:
+    refused = dlpctl("scan", "tree", "--cluster", address)
+    assert refused.status == 2
+    assert refused.err.startswith(f"dlpctl: --cluster {address}: write tcp://HOST:PORT")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("-", "--cluster", "local:1"),
+        ("--staged", "--cluster", "local:1"),
+        ("sqlite:///x.db", "--cluster", "local:1"),
+        ("tree", "--jobs", "2", "--cluster", "local:1"),
+        ("tree", "--resume"),
+    ],
+)
+def test_what_no_cluster_does_is_refused(dlpctl: Dlpctl, arguments: tuple[str, ...]) -> None:
+    refused = dlpctl("scan", *arguments)
+    assert refused.status == 2
+    assert refused.err.count("\n") == 1
+    assert "--cluster" in refused.err
+
+
+def test_a_scheduler_that_cannot_be_reached(
+    dlpctl: Dlpctl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dask_pool, "_CONNECT_SECONDS", 0.3)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
+        refused = dlpctl("scan", "tree", "--cluster", address)
+    assert refused.status == 1
+    assert refused.err.startswith(f"dlpctl: --cluster {address}: the scheduler cannot be reached")
+    assert refused.err.count("\n") == 1
+
+
+def test_a_cluster_without_workers(dlpctl: Dlpctl, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dask_pool, "_WORKERLESS_SECONDS", 0.0)
+    monkeypatch.setattr(dask_pool, "_THREADS_EVERY", 0.0)
+    with cluster_here(workers=0) as empty:
+        refused = dlpctl("scan", "tree", "--cluster", empty.scheduler_address)
+    assert refused.status == 1
+    assert "there are no workers" in refused.err
+
+
+def test_the_extra_is_named_if_it_is_missing(
+    dlpctl: Dlpctl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    refused = dlpctl("scan", "tree", "--cluster", "local:1")
+    assert (refused.status, "dlpctl[dask]" in refused.err) == (2, True)
+
+
+def started(*more: str) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "dlpctl", *SCAN, "--cluster", "local:2", *more]
+    with Path("out.json").open("wb") as out, Path("err").open("wb") as err:
+        return subprocess.Popen(command, stdout=out, stderr=err, start_new_session=True)
+
+
+def test_workers_of_this_machine_and_ctrl_c(
+    dlpctl: Dlpctl, wait_for: Callable[[Callable[[], object]], None], tree: Path
+) -> None:
+    for number in range(200, 3000):
+        (tree / f"{number}.txt").write_text(f"ask {MAIL}\n")
+    running = started()
+    wait_for(lambda: any(file.stat().st_size > 10_000 for file in journals()))
+    os.killpg(running.pid, signal.SIGINT)
+    assert running.wait(60) == 130
+    assert b"Traceback" not in Path("err").read_bytes()
+    assert json.loads(Path("out.json").read_bytes())["summary"]["partial"] is True
+    assert started("--resume").wait(120) == 1
+    assert Path("err").read_bytes() == b""
+    here = dlpctl(*SCAN)
+    found = json.loads(Path("out.json").read_bytes())
+    assert found["summary"]["notes"]
+    assert found["findings"] == json.loads(here.out)["findings"]
+
+
+def journals() -> list[Path]:
+    return [*Path(os.environ["XDG_DATA_HOME"]).rglob("*.journal")]
+
+
+@pytest.mark.slow
+def test_nothing_is_lost_or_doubled_whoever_is_killed(
+    dlpctl: Dlpctl, wait_for: Callable[[Callable[[], object]], None], tree: Path
+) -> None:
+    """Two clients are killed, and a worker of each client now and then."""
+    psutil = pytest.importorskip("psutil")
+    for number in range(200, 12_000):
+        (tree / f"{number}.txt").write_text(f"ask {MAIL} about {number}\n" * 20)
+
+    def kept() -> int:
+        return sum(file.stat().st_size for file in journals())
+
+    def kill_a_worker_of(client: subprocess.Popen[bytes], goal: int) -> None:
+        """Kill it once the journal has reached a size."""
+        wait_for(lambda: kept() > goal or client.poll() is not None)
+        children = psutil.Process(client.pid).children(recursive=True)
+        workers = [each for each in children if "spawn_main" in " ".join(each.cmdline())]
+        workers[-1].kill()
+
+    for goal in (1, 4):
+        client = started("--resume")
+        kill_a_worker_of(client, goal * 500_000)
+        kill_a_worker_of(client, goal * 1_000_000)
+        client.kill()
+        client.wait()
+    client = started("--resume")
+    kill_a_worker_of(client, 5_000_000)
+    assert client.wait(300) == 1
+    found = json.loads(Path("out.json").read_bytes())
+    assert "were scanned before the scan was stopped" in found["summary"]["notes"][0]
+    assert found["findings"] == json.loads(dlpctl(*SCAN).out)["findings"]
+    assert len(found["findings"]) == 20 + 20 * 11_800
