@@ -7,6 +7,7 @@ nulls, categories and nested values stay as they are.
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from importlib.util import find_spec
@@ -150,7 +151,7 @@ class ColumnFile(BinaryFormat):
 
     def read_again(self, data: bytes, limits: Limits) -> list[str]:
         rows = [
-            str(row)
+            json.dumps(row, default=str, ensure_ascii=False)
             for table in self._groups(self._opened(data, limits))
             for batch in table.to_batches()
             for row in batch.to_pylist()
