@@ -17,6 +17,8 @@ from dlpctl.arrow import field_names, rewrite
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.archive import Allowance, BinaryFormat, Names, renamed
 from dlpctl.formats.interface import Children, Document, Edits, Limits
+from dlpctl.formats.parquetsections import parquet_sections
+from dlpctl.formats.sections import ReadRange, Section
 from dlpctl.formats.tablecells import TableTexts, changes_of
 
 
@@ -74,6 +76,7 @@ class ColumnFile(BinaryFormat):
         extensions: tuple[str, ...],
         read: Callable[[io.BytesIO, Allowance], _Opened],
         writer: Callable[[io.BytesIO, Any], Any],
+        sections: Callable[[ReadRange, int], Iterator[Section]] | None = None,
     ) -> None:
         """`writer` makes what has the methods `write_table` and `close`."""
         self.name = name
@@ -82,6 +85,7 @@ class ColumnFile(BinaryFormat):
         self.text_start = magic
         self._read = read
         self._writer = writer
+        self.sections = sections
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
         collected = TableTexts(Allowance(limits))
@@ -243,7 +247,14 @@ class _ArrowWriter:
 
 FORMATS = (
     (
-        ColumnFile("parquet", b"PAR1", (".parquet", ".pq"), _read_parquet, _write_parquet),
+        ColumnFile(
+            "parquet",
+            b"PAR1",
+            (".parquet", ".pq"),
+            _read_parquet,
+            _write_parquet,
+            parquet_sections,
+        ),
         ColumnFile("orc", b"ORC", (".orc",), _read_orc, _OrcWriter),
         ColumnFile("arrow", b"ARROW1", (".arrow", ".feather"), _read_arrow, _ArrowWriter),
     )

@@ -275,7 +275,10 @@ def multiplying_schema(levels: int) -> object:
     schema: object = "null"
     for level in range(levels):
         name = f"T{level}"
-        both = [{"name": "a", "type": schema}, {"name": "b", "type": f"T{level - 1}" if level else schema}]
+        both = [
+            {"name": "a", "type": schema},
+            {"name": "b", "type": f"T{level - 1}" if level else schema},
+        ]
         schema = {"type": "record", "name": name, "fields": both}
     return schema
 
