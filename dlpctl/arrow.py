@@ -266,7 +266,23 @@ def _struct(array: Any, path: str, header: str, visitor: TextVisitor, depth: int
     ]
     if all(new is old for new, old in zip(rewritten, children, strict=True)):
         return array
+    if array.null_count:
+        rewritten = [
+            new if field.nullable else _without_nulls(new, array, number)
+            for number, (field, new) in enumerate(zip(fields, rewritten, strict=True))
+        ]
     return pyarrow.StructArray.from_arrays(rewritten, fields=fields, mask=array.is_null())
+
+
+def _without_nulls(rewritten: Array, array: Any, number: int) -> Array:
+    """Return the values of a field that has no nulls: under a null struct, those that it had."""
+    import pyarrow
+    from pyarrow import compute
+
+    numbers = pyarrow.array(range(len(array)), pyarrow.int64())
+    others = compute.add(numbers, len(array))
+    chosen = compute.if_else(array.is_null(), others, numbers)
+    return pyarrow.concat_arrays([rewritten, array.field(number)]).take(chosen)
 
 
 def _list(array: Any, path: str, header: str, visitor: TextVisitor, depth: int) -> Array:

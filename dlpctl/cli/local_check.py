@@ -175,7 +175,12 @@ class LocalCheck:
         target = self._answer.output
         if target is None:
             is_text = answer.coverage.format == _PLAIN_TEXT
-            if answer.masked == data or name == inputs.STDIN or is_text:
+            from dlpctl.files.deltalog import is_delta
+
+            # In the folder of a table, a copy would be no part of the table.
+            if is_text or any(map(is_delta, Path(name).parents)):
+                return None
+            if answer.masked == data or name == inputs.STDIN:
                 return None
             target = documents.beside(name, Path(shown).name)
         documents.save(answer.masked, target, force=self._content.force)

@@ -57,7 +57,6 @@ _KINDS = {
     b"ORC": "ORC file without the extra that reads it",
     b"ARROW1": "Arrow file without the extra that reads it",
     b"FEA1": "older Feather file (save it as Arrow)",
-    b"Obj\x01": "Avro file (save it as Parquet)",
     b"\x89HDF": "HDF5 file",
     b"-----BEGIN PGP MESSAGE": "encrypted message",
     b"Salted__": "encrypted file",

@@ -7,8 +7,7 @@ nulls, categories and nested values stay as they are.
 from __future__ import annotations
 
 import io
-from array import array
-from bisect import bisect_right
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from importlib.util import find_spec
@@ -17,91 +16,28 @@ from typing import Any, NamedTuple
 from dlpctl.arrow import field_names, rewrite
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.archive import Allowance, BinaryFormat, Names, renamed
-from dlpctl.formats.encoding import Edit as TextEdit
-from dlpctl.formats.encoding import spliced
-from dlpctl.formats.interface import (
-    CELLS_APART,
-    Children,
-    Document,
-    Edit,
-    Edits,
-    Limits,
-    Piece,
-    Segment,
-    Uninspected,
-    View,
-)
-from dlpctl.formats.locators import Units
-
-
-class _Column(NamedTuple):
-    """The anchor of a segment: the values at one path of a column, and the start of each."""
-
-    path: str
-    location: str
-    unit: str
-    starts: array[int]
-
-    def cell(self, text: str, number: int) -> str:
-        """Return one of the values in the text of the segment."""
-        first = self.starts[number]
-        is_last = number + 1 == len(self.starts)
-        return text[first : len(text) if is_last else self.starts[number + 1] - len(CELLS_APART)]
-
-    def locator(self) -> Units:
-        return Units(self.location, self.unit, self.starts)
-
-    def place_at(self, offset: int) -> str:
-        return self.locator().place_at(offset)
-
-
-class _Texts:
-    """The values at one path, in the order of the file."""
-
-    def __init__(self, header: str) -> None:
-        self.header = header
-        self.starts = array("q")
-        self.parts: list[str] = []
-        self._length = 0
-
-    def add(self, texts: Sequence[str], indices: Any) -> None:
-        for index in indices.to_pylist():
-            self._append("" if index is None else texts[index])
-
-    def pad(self, count: int) -> None:
-        for _ in range(count - len(self.parts)):
-            self._append("")
-
-    def _append(self, text: str) -> None:
-        self.starts.append(self._length)
-        self.parts.append(text)
-        self._length += len(text) + len(CELLS_APART)
+from dlpctl.formats.interface import Children, Document, Edits, Limits
+from dlpctl.formats.parquetsections import parquet_sections
+from dlpctl.formats.sections import ReadRange, Section
+from dlpctl.formats.tablecells import TableTexts, changes_of
 
 
 class _Extraction:
     """Collects the texts of a table by path."""
 
-    def __init__(self, allowance: Allowance) -> None:
-        self._allowance = allowance
-        self._rows = 0
-        self.paths: dict[str, _Texts] = {}
-        self.missing: dict[str, str] = {}
+    def __init__(self, collected: TableTexts) -> None:
+        self._collected = collected
 
     def texts(
         self, path: str, header: str, texts: Sequence[str], indices: Any
     ) -> Mapping[int, str]:
-        known = self.paths.setdefault(path, _Texts(header))
-        if _location(path) == path:  # rows of groups in which all of its values are null
-            known.pad(self._rows)
-        self._allowance.expanded(sum(map(len, texts)) + len(indices))
-        known.add(texts, indices)
+        add = self._collected.cells(path, header)
+        for number in indices.to_pylist():
+            add("" if number is None else texts[number])
         return {}
 
     def uninspected(self, path: str, reason: str) -> None:
-        self.missing[path] = reason
-
-    def end_group(self, rows: int) -> None:
-        self._rows += rows
+        self._collected.miss(path, reason)
 
 
 class _Masking:
@@ -140,6 +76,7 @@ class ColumnFile(BinaryFormat):
         extensions: tuple[str, ...],
         read: Callable[[io.BytesIO, Allowance], _Opened],
         writer: Callable[[io.BytesIO, Any], Any],
+        sections: Callable[[ReadRange, int], Iterator[Section]] | None = None,
     ) -> None:
         """`writer` makes what has the methods `write_table` and `close`."""
         self.name = name
@@ -148,13 +85,15 @@ class ColumnFile(BinaryFormat):
         self.text_start = magic
         self._read = read
         self._writer = writer
+        self.sections = sections
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
-        extraction = _Extraction(Allowance(limits))
+        collected = TableTexts(Allowance(limits))
+        extraction = _Extraction(collected)
         opened = self._opened(data, limits)
         for table in self._groups(opened):
             _rewritten(table, extraction)
-            extraction.end_group(table.num_rows)
+            collected.rows += table.num_rows
         names = Names()
         for number, field in enumerate(opened.schema, 1):
             names.add(f"column {number}", field.name, f"name of column {number}")
@@ -162,25 +101,14 @@ class ColumnFile(BinaryFormat):
                 names.add(f"field {number}", inner, f"name of a field of column {number}")
         for key, value in (opened.schema.metadata or {}).items():
             names.add(f"metadata {key!r}", value.decode("utf-8", "replace"), "metadata")
-        document = names.document(self.name, [])
-        for path, texts in extraction.paths.items():
-            location = _location(path)
-            column = _Column(path, location, "row" if location == path else "value", texts.starts)
-            text = CELLS_APART.join(texts.parts)
-            document.segments.append(Segment(text, location, column, texts.header))
-            full = Piece(len(document.segments) - 1, 0, len(text))
-            document.views.append(View(location, [full], document.segments, texts.header))
-        document.uninspected += [
-            Uninspected(_location(path), reason) for path, reason in extraction.missing.items()
-        ]
-        return document
+        return collected.document(self.name, names)
 
     def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
         import pyarrow
 
         if children:
             raise CannotMaskError(f"a file of {self.name} holds no files")
-        changes, of_names = _changes(document, edits)
+        changes, of_names = changes_of(document, edits)
         texts = renamed(document, of_names)
         if any(key.startswith("field ") for key in texts):
             raise CannotMaskError("the name of a nested field holds a value: change it")
@@ -227,7 +155,7 @@ class ColumnFile(BinaryFormat):
 
     def read_again(self, data: bytes, limits: Limits) -> list[str]:
         rows = [
-            str(row)
+            json.dumps(row, default=str, ensure_ascii=False)
             for table in self._groups(self._opened(data, limits))
             for batch in table.to_batches()
             for row in batch.to_pylist()
@@ -250,37 +178,6 @@ def _in_one(column: Any) -> Any:
     if isinstance(combined, pyarrow.ChunkedArray):
         combined = pyarrow.concat_arrays(combined.chunks)
     return combined
-
-
-def _location(path: str) -> str:
-    """Return the column of a path; names of fields may hold values."""
-    return path.partition(".")[0].partition("[")[0]
-
-
-def _changes(document: Document, edits: Edits) -> tuple[dict[str, dict[str, str]], list[Edit]]:
-    """Return new texts by path and old text, and the edits of names."""
-    of_names: list[Edit] = []
-    of_cells: dict[tuple[int, int], list[TextEdit]] = {}
-    for edit in sorted(edits):
-        column = document.segments[edit.segment].anchor
-        if isinstance(column, _Column):
-            cell = bisect_right(column.starts, edit.start) - 1
-            first = column.starts[cell]
-            moved = TextEdit(edit.start - first, edit.end - first, edit.replacement)
-            of_cells.setdefault((edit.segment, cell), []).append(moved)
-        else:
-            of_names.append(edit)
-    changes: dict[str, dict[str, str]] = {}
-    for (number, cell), moved_edits in of_cells.items():
-        segment = document.segments[number]
-        column = segment.anchor
-        assert isinstance(column, _Column)
-        text = column.cell(segment.text, cell)
-        if moved_edits[-1].end > len(text):
-            raise CannotMaskError("a cell of the file cannot be told from its neighbours")
-        # Equal cells become equal, so that a value of one is gone from all.
-        changes.setdefault(column.path, {}).setdefault(text, spliced(text, moved_edits))
-    return changes, of_names
 
 
 def _read_parquet(source: io.BytesIO, allowance: Allowance) -> _Opened:
@@ -350,7 +247,14 @@ class _ArrowWriter:
 
 FORMATS = (
     (
-        ColumnFile("parquet", b"PAR1", (".parquet", ".pq"), _read_parquet, _write_parquet),
+        ColumnFile(
+            "parquet",
+            b"PAR1",
+            (".parquet", ".pq"),
+            _read_parquet,
+            _write_parquet,
+            parquet_sections,
+        ),
         ColumnFile("orc", b"ORC", (".orc",), _read_orc, _OrcWriter),
         ColumnFile("arrow", b"ARROW1", (".arrow", ".feather"), _read_arrow, _ArrowWriter),
     )

@@ -32,7 +32,7 @@ _HEADER_CHECK, _EXTRA, _NAME, _COMMENT = 2, 4, 8, 16
 _LZMA_MEMORY = 256 << 20
 
 
-class _Inflater:
+class Inflater:
     """zlib's unpacker with the interface of the others."""
 
     def __init__(self, wbits: int) -> None:
@@ -75,8 +75,8 @@ class Compressed(BinaryFormat):
             re.escape(start) for start in magic if not set(start) & set(CONTROLS)
         )
         self.magic = magic
-        self._unpacker = unpacker
-        self._pack = pack
+        self.unpacker = unpacker
+        self.pack = pack
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
         contents, rest = self._unpacked(data, limits)
@@ -94,12 +94,12 @@ class Compressed(BinaryFormat):
 
     def unpacking(self, read: Callable[[int], bytes]) -> Callable[[int], bytes]:
         """Return a function that reads the unpacked content in bounded memory."""
-        return in_amounts(pieces(self.name, self.magic, self._unpacker, read))
+        return in_amounts(pieces(self.name, self.magic, self.unpacker, read))
 
     def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
         contents = kept(children, "content", document.children[0].data) or b""
         if self.name != "gzip":
-            return self._pack(contents)
+            return self.pack(contents)
         name = renamed(document, edits).get("name", _gzip_header(data)[0])
         output = io.BytesIO()
         (time,) = struct.unpack_from("<L", data, 4)
@@ -120,7 +120,7 @@ class Compressed(BinaryFormat):
         size = 0
         try:
             while pending and pending.startswith(self.magic):
-                unpacker = self._unpacker()
+                unpacker = self.unpacker()
                 fed = pending
                 while not unpacker.eof:
                     chunk = unpacker.decompress(fed, _CHUNK)
@@ -331,12 +331,12 @@ def _brotli() -> list[Compressed]:
 
 
 FORMATS = (
-    Compressed("gzip", (b"\x1f\x8b\x08",), (".gz", ".tgz"), lambda: _Inflater(31), gzip.compress),
+    Compressed("gzip", (b"\x1f\x8b\x08",), (".gz", ".tgz"), lambda: Inflater(31), gzip.compress),
     Compressed(
         "zlib",
         (b"\x78\x01", b"\x78\x9c", b"\x78\xda"),
         (".zz", ".zlib"),
-        lambda: _Inflater(15),
+        lambda: Inflater(15),
         zlib.compress,
     ),
     Compressed("bzip2", (b"BZh",), (".bz2", ".tbz2"), bz2.BZ2Decompressor, bz2.compress),

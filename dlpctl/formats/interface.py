@@ -274,6 +274,7 @@ class Format(Protocol):
     cell has several lines. `text_start`, a regular expression, matches the start of those of its
     files that may hold nothing but characters of text, or a mark within the first
     `text_start_within` bytes; `python -m dlpctl.formats.discovery` then writes `quickcheck` anew.
+    `sections(read, size)` yields ranges of a large file that are files by themselves.
     `has_preamble(data)` says whether text precedes the file proper, so that it is read as text as
     well.
     """

@@ -20,6 +20,7 @@ from dlpctl.formats.archive import (
     unique,
 )
 from dlpctl.formats.interface import Child, Children, Document, Edits, Limits
+from dlpctl.formats.zipsections import zip_sections
 
 _LOCAL_HEADER_SIZE, _METHOD_AT = 30, 8
 # ZIP64 sizes, which are written anew, and copies of the name and the comment, which would keep what
@@ -37,6 +38,7 @@ class Zip(BinaryFormat):
     magic = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
     rank = 60
     archive = True
+    sections = staticmethod(zip_sections)
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
         names = Names()
@@ -52,7 +54,7 @@ class Zip(BinaryFormat):
                     info.comment.decode("utf-8", "replace"),
                     f"comment of entry {index + 1}",
                 )
-                if not info.is_dir() or info.file_size:
+                if not info.filename.endswith("/") or info.file_size:
                     children.append(
                         Child(
                             str(index), info.filename, _contents(archive, info, allowance, password)

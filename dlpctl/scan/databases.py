@@ -10,6 +10,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -41,12 +42,35 @@ _SYSTEM = frozenset(
 _ELSEWHERE = {
     Why.VIEW: "it repeats what its tables hold",
     Why.FOREIGN: "scan the server that holds it",
+    Why.PARTITION: "it is read with its table",
 }
+_INHERITED = """
+SELECT child_of.nspname, child.relname, parent_of.nspname, parent.relname, child.relispartition
+FROM pg_inherits
+JOIN pg_class AS child ON child.oid = inhrelid
+JOIN pg_namespace AS child_of ON child_of.oid = child.relnamespace
+JOIN pg_class AS parent ON parent.oid = inhparent
+JOIN pg_namespace AS parent_of ON parent_of.oid = parent.relnamespace
+"""
+"""The tables of PostgreSQL whose rows another table shows as well."""
 _PAGE = 10_000
 _LONGEST = 1 << 24
 _OF_DATA = "22"
 """The class of SQL states whose messages quote data."""
 _STRICT = "SET SESSION TRANSACTION READ ONLY"
+
+
+_Named = tuple[str | None, str]
+"""A table by its schema and name."""
+
+
+class _Inherited(NamedTuple):
+    """The tables whose rows other tables show as well."""
+
+    partitions: dict[_Named, _Named]
+    """Partitions, and the tables that consist of them."""
+    parents: set[_Named]
+    """Tables that show the rows of tables which inherit from them, beside their own."""
 
 
 class _Found(NamedTuple):
@@ -97,19 +121,31 @@ class DatabaseScan:
     def _database(self, url: str) -> Iterator[Result | Skip]:
         with _opened(url) as database:
             for schema, table, passed_over in database.tables():
-                name = f"{schema}.{table}" if schema else table
-                shown = f"{database.name}/{name}"
-                if why := self._selection.why_not_inside(name.replace(".", "/")):
+                shown = f"{database.name}/{_name(schema, table)}"
+                if why := self._why_not((schema, table)):
                     yield Skip(shown, why)
                     continue
-                if passed_over:
-                    yield Skip(shown, passed_over, _ELSEWHERE[passed_over])
+                is_part = self._is_read_with_another(database, (schema, table))
+                if reason := passed_over or (Why.PARTITION if is_part else None):
+                    yield Skip(shown, reason, _ELSEWHERE[reason])
                     continue
                 try:
                     yield from self._table(database, shown, schema, table)
                 except database.problems as problem:
                     database.roll_back()
                     yield Skip(shown, Why.UNREADABLE, _reason(problem))
+
+    def _why_not(self, table: _Named) -> Why | None:
+        return self._selection.why_not_inside(_name(*table).replace(".", "/"))
+
+    def _is_read_with_another(self, database: _Database, table: _Named) -> bool:
+        """Return whether a table is a partition of one that is scanned."""
+        partitions = database.inherited.partitions
+        while table in partitions:
+            table = partitions[table]
+            if not self._why_not(table):
+                return True
+        return False
 
     def _table(
         self, database: _Database, shown: str, schema: str | None, table: str
@@ -172,6 +208,10 @@ class DatabaseScan:
         )
 
 
+def _name(schema: str | None, table: str) -> str:
+    return f"{schema}.{table}" if schema else table
+
+
 def _text_of(value: Any) -> tuple[str | None, str]:
     """Return a value as text, or why it has none."""
     if value is None or isinstance(value, bool):
@@ -225,6 +265,20 @@ class _Database:
             for table, passed_over in sorted(named.items()):
                 yield schema, table, passed_over
 
+    @cached_property
+    def inherited(self) -> _Inherited:
+        inherited = _Inherited({}, set())
+        if self._dialect != "postgresql":
+            return inherited
+        for *names, is_partition in self._connection.execute(self._sql.text(_INHERITED)):
+            child, parent = (names[0], names[1]), (names[2], names[3])
+            if is_partition:
+                inherited.partitions[child] = parent
+            else:
+                inherited.parents.add(parent)
+        self.roll_back()
+        return inherited
+
     def columns(self, schema: str | None, table: str) -> tuple[list[str], list[str]]:
         """Return the columns of a table, and those of its primary key."""
         if self._dialect == "duckdb":  # has no catalogue of PostgreSQL to reflect completely
@@ -238,7 +292,10 @@ class _Database:
 
     def _select(self, what: Any, schema: str | None, table: str) -> Any:
         named = self._sql.table(table, schema=schema)
-        return self._sql.select(what).select_from(named)
+        query = self._sql.select(what).select_from(named)
+        if (schema, table) in self.inherited.parents:
+            query = query.with_hint(named, "ONLY", self._dialect)
+        return query
 
     def values(
         self, schema: str | None, table: str, column: str, key: Sequence[str]

@@ -7,7 +7,7 @@ from copy import copy
 from itertools import chain
 from operator import sub
 from pathlib import PurePosixPath
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dlpctl.errors import DlpctlError, FormatError, fault
 from dlpctl.formats.recognition import ends_with_zip, is_utf8
@@ -15,6 +15,7 @@ from dlpctl.scan.content import NO_ENDING, Ending, Examiner, Found, Parts
 from dlpctl.scan.recognized import compression_of, in_parts, recognized
 from dlpctl.scan.results import Result, Skip, Tally, Why
 from dlpctl.scan.source import File, Source, UnreadError
+from dlpctl.scan.streams import after, limited
 
 if TYPE_CHECKING:
     from dlpctl.config import FileLimits
@@ -26,6 +27,8 @@ FILES, BLOBS, PART, STREAM = "files", "blobs", "part", "stream"
 LARGE = 16 << 20
 """Files from this size on are read in parts."""
 PART_SIZE = 8 << 20
+_REPEATED = ("name of ", "metadata")
+"""Places in a table that all of its sections have."""
 DOCUMENT_LIMIT = 100 << 20
 """The largest file that a format reads."""
 
@@ -91,11 +94,8 @@ class Reader:
         if task.kind == PART:
             file, *part = task.items
             return self._part(self._sources[task.source], File(*file), *part)
-        self._files = self._bytes = self._accepted = self._possible = self._counted = 0
+        self._start()
         self._examiner.counts_possible = task.counts_possible
-        self._results: list[Iterable[Result]] = []
-        self._skipped: list[Skip] = []
-        self._tallies: list[Tally] = []
         files = [File(*item) for item in task.items] if task.kind != BLOBS else []
         if task.kind == FILES:
             self._read_files(self._sources[task.source], files)
@@ -105,16 +105,22 @@ class Reader:
                 self._tallies.append(Tally(self._files, self._bytes, self._accepted))
         else:
             self._blobs(task.items)
-        results = chain.from_iterable(self._results)
+        return self._outcome(Tally(self._files, self._bytes, self._accepted), self._tallies)
+
+    def _start(self) -> None:
+        self._files = self._bytes = self._accepted = self._possible = self._counted = 0
+        self._results: list[Iterable[Result]] = []
+        self._skipped: list[Skip] = []
+        self._tallies: list[Tally] = []
+
+    def _outcome(self, total: Tally, tallies: Sequence[Tally]) -> Outcome:
         return Outcome(
-            self._files,
-            self._bytes,
-            self._accepted,
-            results,
+            *total,
+            chain.from_iterable(self._results),
             self._skipped,
             possible=self._possible,
             counted=self._counted,
-            tallies=self._tallies,
+            tallies=tallies,
         )
 
     def _read_files(self, source: Source, files: Sequence[File]) -> None:
@@ -139,13 +145,13 @@ class Reader:
                 )
                 continue
             if self._max_size is not None and size > self._max_size:
-                read = _limited(stream, size)
+                read = limited(stream, size)
                 while read(PART_SIZE):
                     pass
                 self._skipped.append(Skip(shown, Why.TOO_LARGE))
                 continue
             results: Iterable[Result] = (
-                self._large(shown, _limited(stream, size))
+                self._large(shown, limited(stream, size))
                 if size > LARGE
                 else self._content(shown, stream.read(size))
             )
@@ -165,9 +171,9 @@ class Reader:
                 if len(head) <= LARGE:
                     results.extend(self._content(file.shown, head))
                 elif packed := compression_of(head, file.shown):
-                    results.extend(self._unpacked(file.shown, packed, _after(head, read)))
+                    results.extend(self._unpacked(file.shown, packed, after(head, read)))
                 else:
-                    results.extend(self._large(file.shown, _after(head, read)))
+                    results.extend(self._large(file.shown, after(head, read)))
         except UnreadError as error:
             self._skipped.append(Skip(file.shown, Why.UNREADABLE, error.detail or error.why.value))
         except FormatError as error:
@@ -305,8 +311,18 @@ class Reader:
             self._documents = Documents(self._examiner, self._limits)
         return self._documents.read(shown, PurePosixPath(shown).name, data)
 
-    def _part(self, source: Source, file: File, first: int, last: int, binary: bool) -> Outcome:
+    def _part(
+        self,
+        source: Source,
+        file: File,
+        first: int,
+        last: int,
+        binary: bool,
+        section: Sequence[str] = (),
+    ) -> Outcome:
         """Return the findings that start in a range of a large file."""
+        if section:
+            return self._section(source, file, first, last, *section)
         margin = self._examiner.margin
         begin = max(0, first - margin)
         try:
@@ -321,34 +337,46 @@ class Reader:
         tally = Tally(not first, max(0, min(len(data) + begin, last) - first), found.accepted)
         return Outcome(*tally, found.results, [], ending, tallies=[tally])
 
+    def _section(
+        self,
+        source: Source,
+        file: File,
+        first: int,
+        last: int,
+        before: str,
+        following: str,
+        label: str,
+    ) -> Outcome:
+        """Return the findings in a section of a large document."""
+        if last - first > DOCUMENT_LIMIT:
+            skipped = [too_large(file.shown, label or "an entry")]
+            return Outcome(0, 0, 0, [], skipped, tallies=[Tally()])
+        self._start()
+        self._examiner.counts_possible = False
+        try:
+            data = source.read_range(file, first, last)
+        except UnreadError as error:
+            self._skipped.append(Skip(file.shown, Why.UNREADABLE, error.detail or error.why.value))
+            return self._outcome(Tally(), [Tally()])
+        around = before.encode("latin-1"), following.encode("latin-1")
+        found = self._content(file.shown, data.join(around))
+        if label:
+            found = [
+                one._replace(inner=f"{label} > {one.inner}")
+                for one in found
+                if not (first and one.inner.startswith(_REPEATED))
+            ]
+            self._skipped = [
+                skip._replace(detail=f"{label}: {skip.detail}") for skip in self._skipped
+            ]
+        self._results.append(found)
+        # The first section counts the file.
+        tally = Tally(self._files and not first, last - first, self._accepted)
+        return self._outcome(tally, [tally])
 
-def too_large(shown: str) -> Skip:
-    megabytes = DOCUMENT_LIMIT >> 20
-    return Skip(shown, Why.UNREADABLE, f"a document of more than {megabytes} MB")
 
-
-def _limited(stream: IO[bytes], size: int) -> Callable[[int], bytes]:
-    """Return a function that reads so many bytes and no more."""
-    left = size
-
-    def read(wanted: int) -> bytes:
-        nonlocal left
-        data = stream.read(min(wanted, left))
-        left -= len(data)
-        return data
-
-    return read
-
-
-def _after(head: bytes, rest: Callable[[int], bytes]) -> Callable[[int], bytes]:
-    """Return a function that continues after the bytes that were already read."""
-
-    def read(wanted: int) -> bytes:
-        nonlocal head
-        data, head = head[:wanted], head[wanted:]
-        return data + rest(wanted - len(data)) if len(data) < wanted else data
-
-    return read
+def too_large(shown: str, noun: str = "a document") -> Skip:
+    return Skip(shown, Why.UNREADABLE, f"{noun} of more than {DOCUMENT_LIMIT >> 20} MB")
 
 
 def _touches(result: Result, lines: Sequence[Sequence[int]]) -> bool:

@@ -8,7 +8,11 @@ from dlpctl.errors import FormatError
 from dlpctl.formats.recognition import HEAD, ends_with_zip, is_source_text, recognize
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from dlpctl.formats.compressed import Compressed
+    from dlpctl.formats.sections import ReadRange, Section
+    from dlpctl.scan.source import File
 
 BOOKS = ".epub"
 """The suffix of books, which are ZIP archives that nobody calls archives."""
@@ -80,6 +84,25 @@ def compression_of(head: bytes, path: str) -> Compressed | None:
     except FormatError:
         return None
     return chosen if isinstance(chosen, Compressed) and chosen.in_pieces else None
+
+
+class InSections(NamedTuple):
+    """The way to read a large document by ranges, each of which is a file by itself."""
+
+    is_archive: bool
+    sections: Iterator[Section]
+
+
+def in_sections(head: bytes, file: File, tail: bytes, read: ReadRange) -> InSections | None:
+    """Return the sections of a large document; None if its format has none."""
+    from dlpctl.formats.discovery import format_named
+
+    try:
+        content = recognized(head, file.shown, tail)
+    except FormatError:
+        return None
+    divide = getattr(format_named(content.format), "sections", None)
+    return divide and InSections(content.is_archive, divide(read, file.size))
 
 
 def _is_wide(head: bytes) -> bool:

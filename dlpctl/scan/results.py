@@ -67,6 +67,7 @@ class Why(StrEnum):
     UNINSPECTED = "in part unreadable"
     VIEW = "view"
     FOREIGN = "foreign table"
+    PARTITION = "partition"
     SAMPLED = "not in the sample"
     BINARY = "binary (strings searched for secrets)"
 

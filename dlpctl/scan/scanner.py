@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from dlpctl.errors import FormatError
 from dlpctl.formats.recognition import HEAD, ZIP_END
 from dlpctl.scan.content import Ending, Examiner, Parts
 from dlpctl.scan.executor import Executor, InOrder, Work
@@ -24,7 +25,7 @@ from dlpctl.scan.reader import (
     Task,
     too_large,
 )
-from dlpctl.scan.recognized import compression_of, in_parts
+from dlpctl.scan.recognized import compression_of, in_parts, in_sections
 from dlpctl.scan.results import Result, Skip, Summary, Tally, Why
 from dlpctl.scan.selection import Selection
 from dlpctl.scan.source import File, Source, UnreadError, is_address
@@ -114,7 +115,7 @@ class Scan:
             files = source.files(self.selection)
             if self._sample is not None:
                 files = _sampled(files, self._sample)
-            yield from _file_batches(source, number, files, self._state)
+            yield from _file_batches(source, number, files, self._state, archives=self._archives)
 
     def blobs(
         self, repository: Repository, blobs: Iterable[Blob | Skip]
@@ -163,10 +164,11 @@ class Scan:
                 if not isinstance(plain, Outcome):
                     results = map(Result._make, results)
                 if batch.task.kind == PART:
-                    _file, first, _last, binary = batch.task.items
+                    _file, first, _last, binary, *section = batch.task.items
                     if not first:
                         parts = Parts(binary=binary)
-                    results = parts.place(results, Ending(*outcome.ending), first)
+                    if not section:
+                        results = parts.place(results, Ending(*outcome.ending), first)
                 if self._state is not None and batch.task.kind != BLOBS:
                     results = [*results]
                     self._remember(sources[batch.task.source], batch, outcome, results)
@@ -279,7 +281,12 @@ def _sampled(files: Iterable[File | Skip], sample: Sample) -> Iterator[File | Sk
 
 
 def _file_batches(
-    source: Source, number: int, files: Iterable[File | Skip], state: State | None
+    source: Source,
+    number: int,
+    files: Iterable[File | Skip],
+    state: State | None,
+    *,
+    archives: bool,
 ) -> Iterator[_Batch]:
     batch: list[File] = []
     skipped: list[Skip] = []
@@ -301,7 +308,7 @@ def _file_batches(
             known.append(each)
         elif file.stream or file.size > LARGE:
             yield made()
-            yield from _alone(source, number, file)
+            yield from _alone(source, number, file, archives=archives)
             batch, skipped, known, size = [], [], [], 0
         else:
             batch.append(file)
@@ -314,7 +321,7 @@ def _file_batches(
         yield made()
 
 
-def _alone(source: Source, number: int, file: File) -> Iterator[_Batch]:
+def _alone(source: Source, number: int, file: File, *, archives: bool) -> Iterator[_Batch]:
     """Yield a stream, or a large file in parts without those that were never written."""
     if file.stream:
         yield _Batch(Task(STREAM, [file], number), [])
@@ -324,7 +331,7 @@ def _alone(source: Source, number: int, file: File) -> Iterator[_Batch]:
         tail = source.read_range(file, max(file.size - ZIP_END, 0), file.size)
         parted = in_parts(head, file.shown, tail)
         if parted is None:
-            yield _document(file, number, head)
+            yield from _document(source, file, number, head, tail, archives=archives)
             return
         skipped = []
         if parted.not_inspected:
@@ -340,12 +347,26 @@ def _alone(source: Source, number: int, file: File) -> Iterator[_Batch]:
         yield _Batch(None, [error.skip(file.shown)])
 
 
-def _document(file: File, number: int, head: bytes) -> _Batch:
-    if compression_of(head, file.shown):
-        return _Batch(Task(STREAM, [file], number), [])
-    if file.size <= DOCUMENT_LIMIT:
-        return _Batch(Task(FILES, [file], number), [])
-    return _Batch(None, [too_large(file.shown)])
+def _document(
+    source: Source, file: File, number: int, head: bytes, tail: bytes, *, archives: bool
+) -> Iterator[_Batch]:
+    """Yield a document by its sections, as a stream, or at once."""
+    found = in_sections(head, file, tail, partial(source.read_range, file))
+    if found and found.is_archive and not archives:
+        yield _Batch(None, [Skip(file.shown, Why.ARCHIVE)])
+    elif found:
+        try:
+            for first, last, before, after, label in found.sections:
+                around = before.decode("latin-1"), after.decode("latin-1")
+                yield _Batch(Task(PART, (file, first, last, False, (*around, label)), number), [])
+        except FormatError as error:
+            yield _Batch(None, [Skip(file.shown, Why.UNREADABLE, error.message)])
+    elif compression_of(head, file.shown):
+        yield _Batch(Task(STREAM, [file], number), [])
+    elif file.size <= DOCUMENT_LIMIT:
+        yield _Batch(Task(FILES, [file], number), [])
+    else:
+        yield _Batch(None, [too_large(file.shown)])
 
 
 def _blob_batches(blobs: Iterable[Blob | Skip], selection: Selection) -> Iterator[_Batch]:

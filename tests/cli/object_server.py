@@ -28,6 +28,8 @@ class ObjectServer:
     def __init__(self) -> None:
         self.fault: Fault = lambda _: None
         self.requests: list[tuple[str, str]] = []
+        self.served: list[int] = []
+        """Bytes of each answer of S3."""
         self._s3 = DomainDispatcherApplication(create_backend_app)
         self._server = make_server(
             "127.0.0.1", 0, self._serve, threaded=True, request_handler=_Silent
@@ -50,8 +52,11 @@ class ObjectServer:
             for name in ("RAW_URI", "REQUEST_URI"):
                 environ[name] = environ[name].replace("%0A", quote(LINE_END))
             is_listing = "encoding-type=url" in environ["QUERY_STRING"]
+            size = 0
             for part in self._s3(environ, start):
+                size += len(part)
                 yield part.replace(quote(LINE_END).encode(), b"%0A") if is_listing else part
+            self.served.append(size)
             return
         status, headers, body = answer
         start(status, headers)

@@ -333,3 +333,36 @@ def test_postgresql(scan: Scan, postgres: str) -> None:
     status, _, shown = scan(postgres.replace("/postgres?", "/nowhere?"))
     assert status == 1
     assert "cannot connect" in shown
+
+
+def test_rows_of_partitions_and_inherited_tables_count_once(scan: Scan, postgres: str) -> None:
+    import psycopg
+
+    with psycopg.connect(postgres) as connection:
+        connection.execute(
+            "CREATE SCHEMA sales; CREATE SCHEMA archive;"
+            "CREATE TABLE sales.orders (at int, mail text, PRIMARY KEY (at)) PARTITION BY RANGE (at);"
+            "CREATE TABLE archive.old PARTITION OF sales.orders FOR VALUES FROM (0) TO (100)"
+            " PARTITION BY RANGE (at);"
+            "CREATE TABLE archive.oldest PARTITION OF archive.old FOR VALUES FROM (0) TO (50);"
+            "CREATE TABLE sales.new PARTITION OF sales.orders FOR VALUES FROM (100) TO (200);"
+            "CREATE TABLE sales.people (mail text);"
+            "CREATE TABLE sales.staff (note text) INHERITS (sales.people)"
+        )
+        connection.execute("INSERT INTO sales.orders VALUES (1, %s), (101, %s)", (MAIL, OTHER))
+        connection.execute("INSERT INTO sales.people VALUES (%s)", (MAIL,))
+        connection.execute("INSERT INTO sales.staff VALUES (%s, %s)", (OTHER, MAIL))
+    options = ("--types", "EMAIL", "--include", "sales/*", "--include", "archive/*", "--verbose")
+    _, report, _ = scan(postgres, *options)
+    assert sorted(places(report)) == [
+        ("sales.orders", "mail: 2 of 2 values", "EMAIL"),
+        ("sales.people", "mail: 1 of 1 values", "EMAIL"),
+        ("sales.staff", "mail: 1 of 1 values", "EMAIL"),
+        ("sales.staff", "note: 1 of 1 values", "EMAIL"),
+    ]
+    listed = {one["file"].rpartition("/")[2]: one["why"] for one in report["skipped"]}
+    of_parts = {name: why for name, why in listed.items() if why == "partition"}
+    assert sorted(of_parts) == ["archive.old", "archive.oldest", "sales.new"]
+    # A partition is read by itself where its table is left out.
+    _, report, _ = scan(postgres, "--types", "EMAIL", "--include", "archive/oldest")
+    assert places(report) == [("archive.oldest", "mail: 1 of 1 values", "EMAIL")]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import os
 import subprocess
 import sys
 import threading
+import zipfile
 from collections.abc import Callable, Iterator
 from functools import partial
 from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -15,7 +17,15 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pyarrow
 import pytest
+from pyarrow import parquet
+
+from dlpctl.formats.recognition import HEAD, ZIP_END
+from dlpctl.scan.objects import ObjectStore
+from dlpctl.scan.recognized import in_sections
+from dlpctl.scan.selection import Selection
+from dlpctl.scan.source import File
 
 pytest.importorskip("s3fs")
 pytest.importorskip("moto.server")
@@ -129,6 +139,72 @@ def test_objects_are_scanned_as_files_are(bucket: None, scan: Scan) -> None:
     assert there.report["summary"]["skipped"] == {"excluded": 2}
     both = scan("tree/a/b", f"{BUCKET}/a/b/mail.txt")
     assert both.places == [("tree/a/b/mail.txt", 2), (f"{BUCKET}/a/b/mail.txt", 2)]
+
+
+def archive_of(*members: tuple[str, bytes]) -> bytes:
+    output = io.BytesIO()
+    with zipfile.ZipFile(output, "w") as archive:
+        for name, data in members:
+            archive.writestr(name, data)
+    return output.getvalue()
+
+
+def rows_of(count: int) -> bytes:
+    """Return a Parquet file of row groups of two megabytes."""
+    rows = {
+        "mail": [None] * (count - 1) + [MAIL],
+        "noise": [os.urandom(1000) for _ in range(count)],
+    }
+    rows["noise"] = [noise.hex().encode() for noise in rows["noise"]]
+    output = io.BytesIO()
+    parquet.write_table(pyarrow.table(rows), output, row_group_size=1000, compression="none")
+    return output.getvalue()
+
+
+def test_members_and_row_groups_are_read_without_the_rest(
+    server: ObjectServer, bucket: None, scan: Scan
+) -> None:
+    members = [(f"noise{number}.bin", os.urandom(7 << 20)) for number in range(3)]
+    contents = {
+        "all.zip": archive_of(*members, ("mail.txt", LINE), ("clean.txt", b"x")),
+        "all.parquet": rows_of(12_000),
+    }
+    for name, data in contents.items():
+        assert len(data) > 20 << 20
+        put(name, data)
+    server.served.clear()
+    ran = scan(f"{BUCKET}/", "--jobs", "1")
+    assert [(one["file"], one["place"]) for one in ran.report["findings"]] == [
+        (f"{BUCKET}/all.parquet", "row groups 9 to 12 > column 1, row 4000"),
+        (f"{BUCKET}/all.zip", "mail.txt > line 1"),
+    ]
+    assert ran.report["summary"]["files"] == 2
+    assert ran.report["summary"]["bytes"] < sum(map(len, contents.values()))
+    assert max(server.served) < 9 << 20
+    assert sum(server.served) < 1.02 * sum(map(len, contents.values()))
+    for name, data in contents.items():
+        store = ObjectStore(f"{BUCKET}/{name}")
+        (file,) = store.files(Selection())
+        assert isinstance(file, File)
+        server.served.clear()
+        read = partial(store.read_range, file)
+        found = in_sections(data[:HEAD], file, data[-ZIP_END:], read)
+        assert found is not None
+        *_, last = found.sections
+        assert MAIL.encode() in read(last.first, last.last)
+        assert sum(server.served) < len(data) / 2
+
+
+def test_an_archive_is_left_out_or_damaged_as_a_whole(bucket: None, scan: Scan) -> None:
+    data = archive_of(("noise.bin", os.urandom(17 << 20)), ("mail.txt", LINE))
+    put("a.zip", data)
+    put("b.zip", data[:-40] + b"\0" * 18 + data[-22:])
+    left_out = scan(f"{BUCKET}/a.zip", "--no-archives")
+    assert left_out.report["summary"]["skipped"] == {"archive": 1}
+    damaged = scan(f"{BUCKET}/b.zip")
+    assert damaged.skipped == {
+        f"{BUCKET}/b.zip": "unreadable: an entry of the ZIP archive is damaged"
+    }
 
 
 def test_large_objects_are_read_in_ranges_and_streams_unpacked(bucket: None, scan: Scan) -> None:

@@ -337,6 +337,27 @@ def make_table(kind: str) -> bytes:
     return output.getvalue()
 
 
+def make_avro() -> bytes:
+    import fastavro
+
+    schema = {
+        "type": "record",
+        "name": "Row",
+        "doc": f"kept text {MAIL}",
+        "fields": [{"name": "ssn", "type": ["null", "string"]}, {"name": "card", "type": "long"}],
+    }
+    rows = [{"ssn": SSN, "card": int(CARD)}, {"ssn": None, "card": 5}, {"ssn": MAIL, "card": 6}]
+    output = io.BytesIO()
+    fastavro.writer(output, schema, rows, "deflate", metadata={"owner": f"kept text {MAIL}"})
+    return output.getvalue()
+
+
+def read_avro(data: bytes) -> list[object]:
+    import fastavro
+
+    return list(fastavro.reader(io.BytesIO(data)))
+
+
 LOG = f"2026-01-01 kept text {SSN} {CARD}\r\n\r\nuser={MAIL} é done\r\n"
 SAMPLES = [
     Sample("a.log", "text", text(LOG)),
@@ -401,6 +422,7 @@ SAMPLES = [
     Sample("a.parquet", "parquet", lambda: make_table("parquet")),
     Sample("a.orc", "orc", lambda: make_table("orc")),
     Sample("a.feather", "arrow", lambda: make_table("arrow")),
+    Sample("a.avro", "avro", make_avro, parse=read_avro),
     Sample("a.vcf", "vcard", text(
         f"BEGIN:VCARD\r\nNOTE;ENCODING=QUOTED-PRINTABLE:kept=20text=20{SSN[:6]}=\r\n{SSN[6:]}\r\n"
         f"EMAIL;TYPE=home,\r\n work:{MAIL[:9]}\r\n {MAIL[9:]}\r\n"

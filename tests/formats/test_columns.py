@@ -111,3 +111,24 @@ def test_damaged_files_are_refused(checker: Checker, kind: str) -> None:
         report = FileChecker(checker).check(bytes(spoiled), f"a.{kind}")
         assert report.masked is None or MAIL.encode() not in report.masked
     assert FileChecker(checker).check(bytes(data[:middle]), f"a.{kind}").masked is None
+
+
+def test_fields_without_nulls_may_be_in_structs_with_nulls(checker: Checker) -> None:
+    needed = pyarrow.struct(
+        [
+            pyarrow.field("mail", "string", nullable=False),
+            pyarrow.field("tags", pyarrow.map_("string", "string"), nullable=False),
+            pyarrow.field("n", "int64", nullable=False),
+        ]
+    )
+    rows = [{"mail": MAIL, "tags": [("a", MAIL)], "n": 1}, None, {"mail": "x", "tags": [], "n": 2}]
+    output = io.BytesIO()
+    parquet.write_table(pyarrow.table({"to": pyarrow.array(rows, needed)}), output)
+    report = FileChecker(checker).check(output.getvalue(), "a.parquet")
+    assert report.masked is not None, report.summary
+    masked = parquet.read_table(io.BytesIO(report.masked))
+    assert masked.schema.field("to").type == needed
+    first, second, third = masked.to_pydict()["to"]
+    assert (second, third) == (None, rows[2])
+    assert first["n"] == 1
+    assert MAIL not in str(first)

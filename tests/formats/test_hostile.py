@@ -7,6 +7,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
+import json
 import lzma
 import os
 import random
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from dlpctl.errors import CannotMaskError, FormatError
+from dlpctl.formats.avrovalues import long_bytes
 from dlpctl.formats.files import Files
 from dlpctl.formats.interface import Document, Limits
 
@@ -251,6 +253,36 @@ def pdf(
     return output.getvalue()
 
 
+def avro(
+    schema: object,
+    blocks: Iterable[tuple[int, bytes]],
+    codec: bytes = b"null",
+    schema_json: bytes = b"",
+) -> bytes:
+    """Return a file of blocks as they are, with the number of rows that each claims."""
+
+    def texts(*values: bytes) -> bytes:
+        return b"".join(long_bytes(len(value)) + value for value in values)
+
+    written = schema_json or json.dumps(schema).encode()
+    header = b"Obj\1\x04" + texts(b"avro.codec", codec, b"avro.schema", written) + b"\0"
+    sync = bytes(range(16))
+    return header + sync + b"".join(long_bytes(rows) + texts(data) + sync for rows, data in blocks)
+
+
+def multiplying_schema(levels: int) -> object:
+    """Return a schema whose types are twice in the next one."""
+    schema: object = "null"
+    for level in range(levels):
+        name = f"T{level}"
+        both = [
+            {"name": "a", "type": schema},
+            {"name": "b", "type": f"T{level - 1}" if level else schema},
+        ]
+        schema = {"type": "record", "name": name, "fields": both}
+    return schema
+
+
 REFUSED: dict[str, tuple[str, Callable[[], bytes]]] = {
     "zip bomb": ("a.zip", lambda: zipped(("a", ZEROS))),
     "zip of many bombs": ("a.zip", lambda: zipped(*((f"{n}", ZEROS[: 1 << 20]) for n in range(30)))),
@@ -305,6 +337,23 @@ REFUSED: dict[str, tuple[str, Callable[[], bytes]]] = {
     "png cut off": ("a.png", lambda: png(100, 100)[:50]),
     "database of noise": ("a.db", damaged_database),
     "parquet of noise": ("a.parquet", lambda: b"PAR1" + random.Random(1).randbytes(500) + b"PAR1"),
+    "avro cut off": ("a.avro", lambda: avro("string", [(1, b"\x02x")])[:-3]),
+    "avro of more rows than bytes": ("a.avro", lambda: avro("long", [(1 << 40, b"\x02" * 9)])),
+    "avro of fewer rows than bytes": ("a.avro", lambda: avro("long", [(1, b"\x02" * 9)])),
+    "avro of a length below zero": ("a.avro", lambda: avro("string", [(1, b"\x09x")])),
+    "avro of a length after its end": ("a.avro", lambda: avro("bytes", [(1, b"\xfe" * 9 + b"\x01x")])),
+    "avro of a number without an end": ("a.avro", lambda: avro("long", [(1, b"\xff" * 5_000 + b"\x01")])),
+    "avro of a branch that is not there": ("a.avro", lambda: avro(["null", "string"], [(1, b"\x04")])),
+    "avro of endless texts in an array": ("a.avro", lambda: avro({"type": "array", "items": "string"}, [(1, b"\xfe" * 9 + b"\x01")])),
+    "avro that is a bomb": ("a.avro", lambda: avro("bytes", [(1, zlib.compress(ZEROS)[2:-4])], b"deflate")),
+    "avro whose snappy lies": ("a.avro", lambda: avro("bytes", [(1, b"\xff\xff\xff\xff\x0fx" + bytes(4))], b"snappy")),
+    "avro of a codec that is unknown": ("a.avro", lambda: avro("bytes", [(1, b"x")], b"lzo")),
+    "avro of a schema too deep": ("a.avro", lambda: avro("null", [], schema_json=b"[" * 50_000)),
+    "avro of arrays too deep": ("a.avro", lambda: avro("null", [], schema_json=b'{"type":"array","items":' * 300 + b'"null"' + b"}" * 300)),
+    "avro of a schema that multiplies": ("a.avro", lambda: avro(multiplying_schema(30), [])),
+    "avro of a record in itself": ("a.avro", lambda: avro({"type": "record", "name": "A", "fields": [{"name": "a", "type": "A"}]}, [(1, b"")])),
+    "avro of lists too deep": ("a.avro", lambda: avro({"type": "record", "name": "A", "fields": [{"name": "a", "type": ["null", "A"]}]}, [(1, b"\x02" * 99_999 + b"\0")])),
+    "avro of a type that is unknown": ("a.avro", lambda: avro("lists", [])),
     "word that declares a document type": ("a.docx", lambda: word(b"<!DOCTYPE d [<!ENTITY e 'x'>]><document/>")),
     "word that nests too deep": ("a.docx", lambda: word(b"<a>" * 5_000 + b"</a>" * 5_000)),
     "word that is not well-formed": ("a.docx", lambda: word(b"<document><p>")),
@@ -357,6 +406,8 @@ READ: dict[str, tuple[str, Callable[[], bytes]]] = {
     "pdf of endless numbers": ("a.pdf", lambda: pdf(b"BT /F1 1e999 Tf 1e300 0 0 1e300 1e308 1e308 Tm (x) Tj ET")),
     "rtf of bytes that are not there": ("a.rtf", lambda: b"{\\rtf1 \\bin999999999 x}"),
     "rtf that never ends": ("a.rtf", lambda: b"{\\rtf1 " + b"\\u" * 50_000),
+    "avro of endless empty rows": ("a.avro", lambda: avro("null", [(1 << 62, b"")])),
+    "avro of endless nulls in an array": ("a.avro", lambda: avro({"type": "array", "items": "null"}, [(1, b"\xfe" * 9 + b"\x01\0")])),
     "text before a zip": ("a.txt", lambda: b"#!/bin/sh\n" * 9 + zipped(("a.txt", b"x"))),
 }  # fmt: skip
 

@@ -198,6 +198,21 @@ def parquet(rows: int) -> bytes:
     return output.getvalue()
 
 
+def avro(rows: int) -> bytes:
+    import fastavro
+
+    names = ("name", "email", "phone", "card")
+    fields = [{"name": name, "type": "string"} for name in names]
+    output = io.BytesIO()
+    fastavro.writer(
+        output,
+        {"type": "record", "name": "Row", "fields": fields},
+        [dict(zip(names, map(str, row(number)), strict=True)) for number in range(rows)],
+        "deflate",
+    )
+    return output.getvalue()
+
+
 def notebook(cells: int) -> bytes:
     made = [
         {"cell_type": "markdown", "metadata": {}, "source": [sentence(number)]}
@@ -401,6 +416,7 @@ GROWING = [
     Growing("a.sqlite", "rows", 500, database),
     Growing("a.sqlite", "rows with files", 100, files_in_rows, 1900),
     Growing("a.parquet", "rows", 500, parquet),
+    Growing("a.avro", "rows", 500, avro),
     Growing("a.xlsx", "rows", 500, workbook),
     Growing("a.xlsx", "rows of customers", 250, customers),
     Growing("a.xlsx", "columns", 200, lambda size: workbook(5, size)),

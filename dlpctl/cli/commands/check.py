@@ -9,6 +9,7 @@ Examples:
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -52,7 +53,7 @@ def check(
         typer.Argument(metavar="[FILE]...", help="Files of any format, or '-' for stdin."),
     ] = None,
 ) -> None:
-    names = files or [inputs.STDIN]
+    names = [*_with_tables(files)] if files else [inputs.STDIN]
     if answer.output is not None and len(names) > 1:
         raise UsageError("--output takes the masked copy of one file; check the files one by one")
     documents.refuse_unwritable(answer.output, force=content.force)
@@ -64,6 +65,18 @@ def check(
 
         decisions = LocalCheck(session, content, answer, required=not files).run(names)
     raise typer.Exit(max(EXIT_STATUS[one] for one in decisions))
+
+
+def _with_tables(names: Iterable[str]) -> Iterator[str]:
+    """Yield names of files; a Delta table is all files in its folder."""
+    for name in names:
+        if Path(name).is_dir():
+            from dlpctl.files.deltalog import files_below, is_delta
+
+            if is_delta(Path(name)):
+                yield from files_below(Path(name))
+                continue
+        yield name
 
 
 def _check_by_control_plane(

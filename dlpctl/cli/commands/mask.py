@@ -12,6 +12,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -48,6 +49,9 @@ def mask(
     ] = False,
 ) -> None:
     output = None if output == Path(inputs.STDIN) else output
+    is_table = file is not None and _is_table(Path(file))
+    if is_table and output is None:
+        raise UsageError(f"{file}: a Delta table is masked into a new folder: name it with -o")
     documents.refuse_unwritable(output, force=content.force)
     session = Session.begin(content.patterns)
     operator = content.operator or ("token" if vault else None)
@@ -58,9 +62,13 @@ def mask(
     counts: Counter[str] = Counter()
     possible: list[int] = []
     name = file or inputs.STDIN
-    head, chunks = inputs.peeked(name, required=file is None)
+    head, chunks = (b"", ()) if is_table else inputs.peeked(name, required=file is None)
     try:
-        if documents.is_plain(name, head):
+        if is_table:
+            assert output is not None
+            for report in _masked_table(session, checker, store, content, Path(name), output):
+                counts.update({one.type: one.occurrences for one in report.report.detected})
+        elif documents.is_plain(name, head):
             with writing(output) as write:
                 for piece in _masked(chunks, checker, store, counts, possible):
                     write(piece)
@@ -121,6 +129,31 @@ def _masked_file(
         if content.before_after is not None:
             documents.save_pictures(report, data, shown, content.before_after, secret)
     return report
+
+
+def _is_table(folder: Path) -> bool:
+    if not folder.is_dir():
+        return False
+    from dlpctl.files.deltalog import is_delta
+
+    return is_delta(folder)
+
+
+def _masked_table(
+    session: Session,
+    checker: Checker,
+    store: Vault | None,
+    content: options.ContentOptions,
+    folder: Path,
+    output: Path,
+) -> Iterator[FileReport]:
+    """Mask a Delta table; one masker makes equal values equal in all of its files."""
+    from dlpctl.files.delta import mask_table
+
+    masking = session.file_checker(checker, content.on_uninspected)
+    with documents.cleaning_up(), open_masker(store, checker) as masker:
+        mask_file = partial(masking.mask, masker=masker)
+        yield from mask_table(folder, output, mask_file, session.config.limits)
 
 
 def _print_stats(counts: Counter[str]) -> None:

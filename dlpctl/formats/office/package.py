@@ -43,7 +43,7 @@ def opened(data: bytes, limits: Limits) -> Package:
                 )
             folded.add(info.filename.lower())
             remarks += (info.comment, info.extra)
-            if not info.is_dir() or info.file_size:
+            if not info.filename.endswith("/") or info.file_size:
                 package.parts[info.filename] = zipfiles.contents(archive, info, allowance)
         package.gaps = list(zipfiles.gaps(data, archive, "parts"))
     package.remarks = "\n".join(filter(None, map(_printable, remarks)))

@@ -1,0 +1,145 @@
+"""The texts of a table by column, as segments and views, and edits of them as new texts of cells.
+
+A path names the values at one place of a row, such as `column 3.address[]`.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from dlpctl.errors import CannotMaskError
+from dlpctl.formats.archive import Allowance, Names
+from dlpctl.formats.encoding import Edit as TextEdit
+from dlpctl.formats.encoding import spliced
+from dlpctl.formats.interface import (
+    CELLS_APART,
+    Child,
+    Document,
+    Edit,
+    Edits,
+    Piece,
+    Segment,
+    Uninspected,
+    View,
+)
+from dlpctl.formats.locators import Units
+
+
+class _Column(NamedTuple):
+    """The anchor of a segment: the values at one path, and the start of each."""
+
+    path: str
+    location: str
+    unit: str
+    starts: array[int]
+
+    def cell(self, text: str, number: int) -> str:
+        """Return one of the values in the text of the segment."""
+        first = self.starts[number]
+        is_last = number + 1 == len(self.starts)
+        return text[first : len(text) if is_last else self.starts[number + 1] - len(CELLS_APART)]
+
+    def locator(self) -> Units:
+        return Units(self.location, self.unit, self.starts)
+
+    def place_at(self, offset: int) -> str:
+        return self.locator().place_at(offset)
+
+
+class _Texts:
+    """The values at one path, in the order of the file."""
+
+    def __init__(self, header: str) -> None:
+        self.header = header
+        self.starts = array("q")
+        self.parts: list[str] = []
+        self._length = 0
+
+    def pad(self, count: int) -> None:
+        for _ in range(count - len(self.parts)):
+            self.append("")
+
+    def append(self, text: str) -> None:
+        self.starts.append(self._length)
+        self.parts.append(text)
+        self._length += len(text) + len(CELLS_APART)
+
+
+class TableTexts:
+    """Collects the texts of a table by path."""
+
+    def __init__(self, allowance: Allowance) -> None:
+        self._allowance = allowance
+        self._paths: dict[str, _Texts] = {}
+        self._missing: dict[str, str] = {}
+        self.rows = 0
+        """Rows before the one that is being read, or those."""
+
+    def cells(self, path: str, header: str) -> Callable[[str], None]:
+        """Return a function that adds the next value at a path: that of the row, or one within."""
+        known: _Texts | None = None
+        is_of_row = _location(path) == path
+
+        def add(text: str) -> None:
+            nonlocal known
+            if known is None:  # a path is listed once it has a value
+                known = self._paths.setdefault(path, _Texts(header))
+            if is_of_row:
+                known.pad(self.rows)  # for rows without a text
+            self._allowance.expanded(len(text) + 1)
+            known.append(text)
+
+        return add
+
+    def miss(self, path: str, reason: str) -> None:
+        """Note values that have no readable text."""
+        self._missing[path] = reason
+
+    def document(self, format_name: str, names: Names, children: Iterable[Child] = ()) -> Document:
+        """Return the texts as a document, with those of `names`."""
+        document = names.document(format_name, children)
+        for path, texts in self._paths.items():
+            location = _location(path)
+            column = _Column(path, location, "row" if location == path else "value", texts.starts)
+            text = CELLS_APART.join(texts.parts)
+            document.segments.append(Segment(text, location, column, texts.header))
+            full = Piece(len(document.segments) - 1, 0, len(text))
+            document.views.append(View(location, [full], document.segments, texts.header))
+        document.uninspected += [
+            Uninspected(_location(path), reason) for path, reason in self._missing.items()
+        ]
+        return document
+
+
+def _location(path: str) -> str:
+    """Return the column of a path; names of fields may hold values."""
+    return path.partition(".")[0].partition("[")[0]
+
+
+def changes_of(document: Document, edits: Edits) -> tuple[dict[str, dict[str, str]], list[Edit]]:
+    """Return new texts by path and old text, and the edits of other segments."""
+    others: list[Edit] = []
+    of_cells: dict[tuple[int, int], list[TextEdit]] = {}
+    for edit in sorted(edits):
+        column = document.segments[edit.segment].anchor
+        if isinstance(column, _Column):
+            cell = bisect_right(column.starts, edit.start) - 1
+            first = column.starts[cell]
+            moved = TextEdit(edit.start - first, edit.end - first, edit.replacement)
+            of_cells.setdefault((edit.segment, cell), []).append(moved)
+        else:
+            others.append(edit)
+    changes: dict[str, dict[str, str]] = {}
+    for (number, cell), moved_edits in of_cells.items():
+        segment = document.segments[number]
+        column = segment.anchor
+        assert isinstance(column, _Column)
+        text = column.cell(segment.text, cell)
+        if moved_edits[-1].end > len(text):
+            raise CannotMaskError("a cell of the file cannot be told from its neighbours")
+        # Equal cells become equal, so that a value of one is gone from all.
+        changes.setdefault(column.path, {}).setdefault(text, spliced(text, moved_edits))
+    return changes, others

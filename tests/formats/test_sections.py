@@ -1,0 +1,126 @@
+"""Sections of a large file are files, hold all of it, and a damaged file is refused."""
+
+from __future__ import annotations
+
+import io
+import os
+import random
+import zipfile
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from dlpctl.errors import FormatError
+from dlpctl.formats import sections
+from dlpctl.formats.parquetsections import parquet_sections
+from dlpctl.formats.zipsections import zip_sections
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from dlpctl.formats.sections import Section
+
+
+@pytest.fixture(autouse=True)
+def small_sections(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (parquet_sections, zip_sections):
+        monkeypatch.setitem(module.__globals__, "SECTION_BYTES", 20_000)
+
+
+def files_of(divide: Callable[..., Iterator[Section]], data: bytes) -> Iterator[bytes]:
+    for each in divide(lambda first, last: data[first:last], len(data)):
+        yield each.before + data[each.first : each.last] + each.after
+
+
+def table(rows: int) -> bytes:
+    made = pa.table(
+        {
+            "n": range(rows),
+            "category": pa.array(["a", "b", None] * (rows // 3)).dictionary_encode(),
+            "seen": pa.array(range(rows), pa.timestamp("ns", "Europe/Oslo")),
+            "lasts": pa.array(range(rows), pa.duration("s")),
+            "nested": [[{"a": row}] if row % 7 else None for row in range(rows)],
+            "noise": [os.urandom(20).hex() for _ in range(rows)],
+        }
+    ).replace_schema_metadata({"owner": "kept"})
+    output = io.BytesIO()
+    parquet.write_table(made, output, row_group_size=300, write_page_index=True)
+    return output.getvalue()
+
+
+def archive(count: int) -> bytes:
+    output = io.BytesIO()
+    with zipfile.ZipFile(output, "w", zipfile.ZIP_DEFLATED) as opened:
+        opened.comment = b"a comment"
+        for number in range(count):
+            opened.writestr(f"{number}.txt", os.urandom(500).hex())
+        opened.writestr("large.bin", os.urandom(50_000))
+    return output.getvalue()
+
+
+def test_row_groups_keep_types_and_all_rows() -> None:
+    data = table(3000)
+    read = [parquet.read_table(io.BytesIO(each)) for each in files_of(parquet_sections, data)]
+    assert len(read) > 3
+    expected = parquet.read_table(io.BytesIO(data))
+    assert pa.concat_tables(read).equals(expected, check_metadata=True)
+
+
+def test_a_table_without_rows_has_one_section() -> None:
+    output = io.BytesIO()
+    parquet.write_table(pa.table({"a": pa.array([], "string")}), output)
+    (only,) = files_of(parquet_sections, output.getvalue())
+    assert parquet.read_table(io.BytesIO(only)).num_rows == 0
+
+
+def test_entries_are_in_one_section_each() -> None:
+    data = b"before the archive" + archive(100)
+    names: list[str] = []
+    comments: list[bytes] = []
+    kept = 0
+    for each in files_of(zip_sections, data):
+        with zipfile.ZipFile(io.BytesIO(each)) as opened:
+            assert opened.testzip() is None
+            names += opened.namelist()
+            comments.append(opened.comment)
+            kept += opened.start_dir
+    assert names == [*(f"{number}.txt" for number in range(100)), "large.bin"]
+    assert comments == [b"a comment"] + [b""] * (len(comments) - 1)
+    assert len(comments) > 3
+    with zipfile.ZipFile(io.BytesIO(data)) as opened:
+        assert kept == opened.start_dir
+
+
+@pytest.mark.parametrize("make", [partial(table, 900), partial(archive, 9)], ids=["parquet", "zip"])
+def test_damaged_files_are_refused_or_read_within_their_bytes(make: Callable[[], bytes]) -> None:
+    whole = make()
+    divide = parquet_sections if whole.startswith(b"PAR1") else zip_sections
+    chance = random.Random(1)
+    refused = 0
+    for _ in range(300):
+        data = bytearray(whole)
+        for _ in range(chance.randrange(1, 5)):
+            data[-chance.randrange(1, min(len(data), 2500))] = chance.randrange(256)
+        try:
+            found = [*divide(lambda first, last, data=data: bytes(data[first:last]), len(data))]
+        except FormatError:
+            refused += 1
+        else:
+            assert sum(each.last - each.first for each in found) <= len(data)
+    assert refused > 20
+
+
+def test_a_file_that_is_cut_off_is_refused() -> None:
+    for divide, data in ((parquet_sections, table(900)), (zip_sections, archive(9))):
+        with pytest.raises(FormatError):
+            [*files_of(divide, data[:-40])]
+
+
+def test_a_directory_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sections, "_LARGEST_READ", 100)
+    for divide, data in ((parquet_sections, table(900)), (zip_sections, archive(9))):
+        with pytest.raises(FormatError, match="too large"):
+            [*files_of(divide, data)]
