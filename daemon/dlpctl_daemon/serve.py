@@ -112,6 +112,7 @@ class _Service(NamedTuple):
         with self._opened(SharedSessions(desk)) as opened:
             signal.signal(signal.SIGTERM, lambda *_: opened.server.drain())
             self._warm_up()
+            opened.server.keep_to(_processors(number, self.options.settings.processes))
             with nullcontext() if number else opened.housekeeping:
                 desk.ready(opened.server.drain)
                 opened.server.run()
@@ -168,6 +169,14 @@ class _Service(NamedTuple):
             admin_token=str(token_file),
             **more,
         )
+
+
+def _processors(number: int, processes: int) -> set[int]:
+    """Return the processors of one of several processes; none if there are too few."""
+    if sys.platform != "linux":
+        return set()
+    usable = sorted(os.sched_getaffinity(0))
+    return set(usable[number::processes]) if len(usable) >= processes else set()
 
 
 def _remove(options: Options) -> None:

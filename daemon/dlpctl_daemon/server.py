@@ -9,6 +9,7 @@ import errno
 import heapq
 import os
 import socket
+import sys
 import threading
 import time
 from collections import deque
@@ -87,6 +88,15 @@ class Server:
         for lane in self._lanes.values():
             lane.shutdown()
         self._loop.close()
+
+    def keep_to(self, processors: set[int]) -> None:
+        """Keep this thread and those for small texts on some processors, where the system can: they
+        take turns, and a turn that moves to another processor costs more than it saves. Other
+        threads start processes, which may run anywhere.
+        """
+        if sys.platform == "linux" and processors:
+            for thread in (0, *self._workers.thread_ids()):
+                os.sched_setaffinity(thread, processors)
 
     def stop(self) -> None:
         """End the server. Any thread and signal handlers may call it; a second call ends the

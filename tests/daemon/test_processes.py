@@ -40,15 +40,13 @@ def pair(shared, wait_for):
     return shared
 
 
-def children(service):
-    """The numbers of the processes that answer."""
+def children(parent):
+    """The numbers of the processes that a process has started."""
     asked = ["ps", "-A", "-o", "pid=,ppid=,stat="]
     listed = subprocess.run(asked, capture_output=True, text=True, check=True).stdout
     rows = [line.split() for line in listed.splitlines()]
     return {
-        int(pid)
-        for pid, parent, state, *_ in rows
-        if int(parent) == service.process.pid and not state.startswith("Z")
+        int(pid) for pid, its, state, *_ in rows if int(its) == parent and not state.startswith("Z")
     }
 
 
@@ -150,7 +148,7 @@ def test_signals_for_the_whole_group_end_it_in_order(start, wait_for):
         with ThreadPoolExecutor(4) as pool:
             answers = [pool.submit(service.check, key, "held") for _ in range(4)]
             wait_for(lambda: service.held() == 4)
-            for pid in (*children(service), service.process.pid):
+            for pid in (*children(service.process.pid), service.process.pid):
                 os.kill(pid, signal.SIGTERM)
             service.release()
             assert [answer.result().status for answer in answers] == [200] * 4
@@ -179,7 +177,7 @@ def test_a_process_that_dies_is_replaced_and_has_kept_what_it_answered(start, wa
             for died in (1, 2):
                 enough = len(load.answered) + 10
                 wait_for(lambda enough=enough: len(load.answered) >= enough)
-                victim = children(service).pop()
+                victim = children(service.process.pid).pop()
                 os.kill(victim, signal.SIGKILL)
                 wait_for(lambda died=died: _replaced(service) == died)
                 wait_for(lambda: both_run(service))
@@ -202,7 +200,7 @@ def test_processes_end_with_their_supervisor(start, wait_for, detector):
     with start(processes=2) as service:
         key = service.key()
         wait_for(lambda: both_run(service))
-        left = children(service)
+        left = children(service.process.pid)
         with Load(service, key) as load:
             wait_for(lambda: len(load.answered) >= 10)
             service.process.kill()
@@ -317,8 +315,23 @@ def _difference(service):
             client = opened.enter_context(socket.create_connection(("127.0.0.1", service.port)))
             client.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
             assert client.recv(65536).startswith(b"HTTP/1.1 200")
-        numbers = [_sockets(pid) for pid in children(service)]
+        numbers = [_sockets(pid) for pid in children(service.process.pid)]
     return max(numbers) - min(numbers)
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "sched_getaffinity") or len(os.sched_getaffinity(0)) < 2,
+    reason="needs two processors that can be chosen",
+)
+def test_processes_keep_to_their_processors_and_inspectors_do_not(pair):
+    usable = os.sched_getaffinity(0)
+    pids = children(pair.process.pid)
+    first, second = (os.sched_getaffinity(pid) for pid in pids)
+    assert first | second == usable
+    assert not first & second
+    assert pair.check(pair.key("large"), "long " * 4_000).status == 200
+    (inspector,) = set().union(*map(children, pids))
+    assert os.sched_getaffinity(inspector) == usable
 
 
 def _sockets(pid):
