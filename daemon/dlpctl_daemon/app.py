@@ -17,11 +17,12 @@ from dlpctl.errors import DlpctlError, RateLimitError, UnauthorizedError
 from dlpctl_daemon import console, docs
 from dlpctl_daemon.api import HANDLERS
 from dlpctl_daemon.callers import Callers
-from dlpctl_daemon.console.sessions import Sessions
+from dlpctl_daemon.console.sessions import Sessions, SessionStore
 from dlpctl_daemon.context import RequestContext, request_context
 from dlpctl_daemon.endpoints import Service, answerer, blueprint, json_response
 from dlpctl_daemon.frame import Frame
 from dlpctl_daemon.logs import Log, locations
+from dlpctl_daemon.memory import Memory
 from dlpctl_daemon.metrics import Metrics
 from dlpctl_daemon.options import Options
 from dlpctl_daemon.readiness import Readiness
@@ -34,17 +35,28 @@ if TYPE_CHECKING:
 _RETRY_SECONDS = 5
 
 
-def create_app(control: ControlPlane, options: Options, log: Log) -> Application:
+def create_app(
+    control: ControlPlane,
+    options: Options,
+    log: Log,
+    memory: Memory | None = None,
+    sessions: SessionStore | None = None,
+) -> Application:
+    """Make the application; several processes of a service give it the `memory` and the `sessions`
+    that they have in common.
+    """
+    memory = memory or Memory.of(1)
     service = Service(
         control,
         options,
-        RateLimiter(Rate(options.settings.rate, options.settings.burst)),
-        Metrics(),
+        RateLimiter(Rate(options.settings.rate, options.settings.burst), buckets=memory.buckets),
+        Metrics(memory),
         log,
         Readiness(control.ready),
         Callers(control.checks.owner),
         HANDLERS,
-        Sessions(),
+        sessions or Sessions(),
+        memory,
     )
     app = Application(service)
     for resource in RESOURCES:

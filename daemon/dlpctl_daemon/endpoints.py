@@ -34,8 +34,9 @@ if TYPE_CHECKING:
     from dlpctl.control.rates import RateLimiter
     from dlpctl.control.service import ControlPlane
     from dlpctl_daemon.callers import Callers
-    from dlpctl_daemon.console.sessions import Sessions
+    from dlpctl_daemon.console.sessions import SessionStore
     from dlpctl_daemon.logs import Log
+    from dlpctl_daemon.memory import Memory
     from dlpctl_daemon.metrics import Metrics
     from dlpctl_daemon.options import Options
     from dlpctl_daemon.readiness import Readiness
@@ -53,8 +54,10 @@ class Service(NamedTuple):
     callers: Callers
     handlers: Mapping[str, Callable[..., object]]
     """The functions of operations that no method of the control plane does alone, by name."""
-    sessions: Sessions
+    sessions: SessionStore
     """The sessions of the console."""
+    memory: Memory
+    """The memory that the processes of the service have in common."""
 
 
 class Call(NamedTuple):

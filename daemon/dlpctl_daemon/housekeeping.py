@@ -42,10 +42,10 @@ class Housekeeping:
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name="housekeeping", daemon=True)
 
-    def start(self) -> None:
+    def __enter__(self) -> None:
         self._thread.start()
 
-    def end(self) -> None:
+    def __exit__(self, *_: object) -> None:
         self._ended.set()
         self._thread.join()
 

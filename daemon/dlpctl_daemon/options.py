@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -76,6 +77,8 @@ class Options(NamedTuple):
                 raise UsageError(
                     "serve.cors_origins: must be origins such as https://app.example.com"
                 )
+        if self.settings.processes > 1 and not hasattr(os, "fork"):
+            raise UsageError("--processes: this system cannot fork processes; use 1")
         if (
             self.unix_socket is None
             and not self.allow_remote

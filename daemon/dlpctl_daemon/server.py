@@ -9,10 +9,10 @@ import errno
 import heapq
 import os
 import socket
+import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +44,8 @@ _TURN_SECONDS = 1.0
 _SWEEP_SECONDS = 1.0
 _ACCEPTED_AT_ONCE = 4
 """More wait for the next turn, so that a flood of connections delays no request by much."""
+_GIVING_WAY_SECONDS = 0.005
+"""The time that a process with fewer connections has to accept a client first."""
 _SPARE_DESCRIPTORS = 200
 """Files, pipes and database connections that are no connections of clients."""
 _UNLIMITED = 1 << 62
@@ -55,6 +57,7 @@ class Server:
         settings = service.options.settings
         self._service = service
         self._application = application
+        self.roster = service.memory.roster
         self.connections = Connections(
             _connections(settings.connections),
             [settings.trusted_proxy] if settings.trusted_proxy else [],
@@ -65,8 +68,8 @@ class Server:
         self._thread = threading.get_ident()
         self._refused: deque[Channel | Admission] = deque()
         self._swept_at = 0.0
-        self._resting: list[tuple[float, int, Channel]] = []
-        """A heap of connections that are read again at a time."""
+        self._resting: list[tuple[float, int, Channel | _Listener]] = []
+        """A heap of sockets that are read again at a time."""
         self._look_again: float | None = None
         rules = {each.name: each for each in lane_rules(settings.threads, settings.inspectors)}
         self._workers = Workers(rules.pop(SMALL_TEXTS), service.log.failure)
@@ -86,12 +89,27 @@ class Server:
             lane.shutdown()
         self._loop.close()
 
+    def keep_to(self, processors: set[int]) -> None:
+        """Keep this thread and those for small texts on some processors, where the system can: they
+        take turns, and a turn that moves to another processor costs more than it saves. Other
+        threads start processes, which may run anywhere.
+        """
+        if sys.platform == "linux" and processors:
+            for thread in (0, *self._workers.thread_ids()):
+                os.sched_setaffinity(thread, processors)
+
     def stop(self) -> None:
         """End the server. Any thread and signal handlers may call it; a second call ends the
         process immediately.
         """
         if self._inner.is_ending:
             raise SystemExit(1)
+        self.drain()
+
+    def drain(self) -> None:
+        """End the server once it has answered. Any thread and signal handlers may call it, and may
+        call it again.
+        """
         self._inner.is_ending = True
         self._inner.pull_trigger()
 
@@ -126,8 +144,8 @@ class Server:
         self._loop.mark(channel)
         self._inner.pull_trigger()
 
-    def wake_after(self, channel: Channel, seconds: float) -> None:
-        """Let a connection rest. Call it in the loop's thread."""
+    def wake_after(self, channel: Channel | _Listener, seconds: float) -> None:
+        """Let a socket rest. Call it in the loop's thread."""
         heapq.heappush(self._resting, (time.monotonic() + seconds, id(channel), channel))
 
     def log_refusal(self, channel: Channel, request: Request, status: int) -> None:
@@ -160,6 +178,7 @@ class Server:
         while self._refused:
             self._answer_refused(self._refused.popleft())
         self._look_again = self._workers.hand_over()
+        self.roster.count(len(self.connections))
 
     def _sweep(self, now: float) -> None:
         """End connections whose clients take too long, and requests that have waited too long."""
@@ -218,6 +237,9 @@ class _Listener(TcpWSGIServer):
 
     channel_class = Channel
     is_ending = False
+    rests = False
+    """A client is left to another process for a moment."""
+    _rested_at = 0.0
 
     def __init__(
         self,
@@ -248,11 +270,13 @@ class _Listener(TcpWSGIServer):
         return ("unix", self.socket.getsockname()) if self._is_local else super().getsockname()
 
     def readable(self) -> bool:
-        return bool(self.accepting)
+        return bool(self.accepting) and not self.rests
 
     def handle_accept(self) -> None:
         """Accept the waiting clients, and keep each for which the table has room."""
         for _ in range(_ACCEPTED_AT_ONCE):
+            if self._gives_way():
+                return
             try:
                 accepted = self.accept()
             except OSError as problem:
@@ -272,6 +296,19 @@ class _Listener(TcpWSGIServer):
                 self.channel_class(self, connection, address, self.adj, map=self._map)
             else:
                 connection.close()
+            self._owner.roster.count(len(self._owner.connections))
+
+    def _gives_way(self) -> bool:
+        """Rest if another process has fewer connections; accept a client that it leaves then."""
+        if self.is_ending or not self._owner.roster.has_fewer_elsewhere():
+            return False
+        now = time.monotonic()
+        if now - self._rested_at < 2 * _GIVING_WAY_SECONDS:
+            self._rested_at = 0.0  # the client has waited; the next one waits again
+            return False
+        self.rests, self._rested_at = True, now
+        self._owner.wake_after(self, _GIVING_WAY_SECONDS)
+        return True
 
 
 def _adjustments(proxy: str | None, largest_body: int) -> Adjustments:
@@ -312,12 +349,3 @@ def _connections(wanted: int) -> int:
         soft = needed if hard == resource.RLIM_INFINITY else min(hard, needed)
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     return max(1, soft - _SPARE_DESCRIPTORS)
-
-
-def serving(server: Server) -> Callable[[int, object], None]:
-    """Return a handler for signals that ends the server."""
-
-    def handle(_signal: int, _frame: object) -> None:
-        server.stop()
-
-    return handle

@@ -78,6 +78,10 @@ class Workers:
         """Return true while a request is answered."""
         return len(self._idle) < len(self._threads)
 
+    def thread_ids(self) -> list[int]:
+        """Return the numbers that the system knows the threads by."""
+        return [thread.native_id for thread in self._threads if thread.native_id is not None]
+
     def shutdown(self) -> None:
         with self._lock:
             self._is_ending = True

@@ -49,6 +49,7 @@ class Serve(NamedTuple):
     allowed_hosts: tuple[str, ...] = ()
     cors_origins: tuple[str, ...] = ()
     trusted_proxy: str | None = None
+    processes: int = 1
     threads: int = 16
     inspectors: int = 2
     connections: int = 1_000
@@ -181,11 +182,12 @@ _ALL = (
     Setting(
         "serve.trusted_proxy", TEXT, "The address of a proxy whose X-Forwarded headers are trusted."
     ),
-    Setting("serve.threads", integer(1, 256), "Threads that check small texts."),
+    Setting("serve.processes", integer(1, 64), "Processes that answer requests."),
+    Setting("serve.threads", integer(1, 256), "Threads of each that check small texts."),
     Setting(
         "serve.inspectors",
         integer(1, 64),
-        "Processes that check large texts, and as many for files.",
+        "Processes of each that check large texts, and as many for files.",
     ),
     Setting(
         "serve.connections",

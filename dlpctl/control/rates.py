@@ -11,7 +11,8 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import NamedTuple
+from contextlib import AbstractContextManager
+from typing import NamedTuple, Protocol
 
 from dlpctl.errors import RateLimitError
 
@@ -39,27 +40,57 @@ class Allowance(NamedTuple):
         ]
 
 
+class Buckets(Protocol):
+    """When the buckets of keys are full again."""
+
+    @property
+    def lock(self) -> AbstractContextManager[object]:
+        """Guards a bucket from its reading to its writing."""
+
+    def full_at(self, key: str) -> float:
+        """Return when a bucket is full again; that is in the past for an unknown key."""
+
+    def fill_until(self, key: str, full_at: float) -> None: ...
+
+
+class LocalBuckets:
+    """The buckets of one process."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self._full_at: OrderedDict[str, float] = OrderedDict()
+
+    def full_at(self, key: str) -> float:
+        return self._full_at.get(key, -math.inf)
+
+    def fill_until(self, key: str, full_at: float) -> None:
+        self._full_at[key] = full_at
+        self._full_at.move_to_end(key)
+        if len(self._full_at) > _MOST_KEYS:
+            self._full_at.popitem(last=False)
+
+
 class RateLimiter:
-    def __init__(self, rate: Rate, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        rate: Rate,
+        clock: Callable[[], float] = time.monotonic,
+        buckets: Buckets | None = None,
+    ) -> None:
         self._rate = rate
         self._clock = clock
         self._interval = 60 / rate.per_minute
         self._depth = self._interval * rate.burst
-        self._full_at: OrderedDict[str, float] = OrderedDict()
-        """When the bucket of a key is full again; a key that is not there has a full one."""
-        self._lock = threading.Lock()
+        self._buckets: Buckets = buckets or LocalBuckets()
 
     def take(self, key: str) -> Allowance:
         """Count a request with a key; raise where it must wait."""
-        now = self._clock()
-        with self._lock:
-            full_at = max(self._full_at.get(key, now), now) + self._interval
+        buckets, now = self._buckets, self._clock()
+        with buckets.lock:
+            full_at = max(buckets.full_at(key), now) + self._interval
             late = full_at - now - self._depth
             if late <= 1e-9:
-                self._full_at[key] = full_at
-                self._full_at.move_to_end(key)
-                if len(self._full_at) > _MOST_KEYS:
-                    self._full_at.popitem(last=False)
+                buckets.fill_until(key, full_at)
         if late > 1e-9:
             wait = max(1, math.ceil(late))
             rate = self._rate

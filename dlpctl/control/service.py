@@ -9,6 +9,7 @@ interface. All methods may be called from any thread, and by several processes o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -92,15 +93,16 @@ class ControlPlane:
         issuer: str = ISSUER,
         inspector: Inspector | None = None,
         environ: Mapping[str, str] | None = None,
+        turn: AbstractContextManager[object] | None = None,
     ) -> ControlPlane:
         """Open the control plane in a folder, or create it. The detector is made at its first use.
 
         An `inspector` takes large texts and files off this process. `environ` may hold the key that
-        operators and exceptions use.
+        operators and exceptions use. `turn` is held while this process writes to the database.
         """
         database = folder / DATABASE
         ring = KeyRing.load(folder / KEY_FILE, create=not database.exists())
-        store = Store(database)
+        store = Store(database, turn)
         trusted = TrustedClock(clock)
         noted = NotedHead(folder / HEAD_FILE, ring, trusted)
         core = Core(store, ring, trusted, Chain(ring, trusted, noted), set())

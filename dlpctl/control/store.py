@@ -6,7 +6,7 @@ import os
 import sqlite3
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TypeVar
 
@@ -31,14 +31,16 @@ Row = sqlite3.Row
 
 
 class Store:
-    def __init__(self, file: Path) -> None:
-        """Open the database; create it or bring it up to date where needed."""
+    def __init__(self, file: Path, turn: AbstractContextManager[object] | None = None) -> None:
+        """Open the database; create it or bring it up to date where needed. Processes that write
+        to it may have a `turn` in common.
+        """
         self.file = file
         self._readers: deque[sqlite3.Connection] = deque()
         _create_privately(file)
         with self._reported():
             connection = self._connect()
-        self._writer = Writer(connection, self._error)
+        self._writer = Writer(connection, self._error, turn)
         self._observer: Observer | None = None
         try:
             self.upgrade()

@@ -8,6 +8,9 @@ nobody.
 
 Where a transaction fails, each half of its jobs gets a transaction, and so on: a job that fails,
 fails alone.
+
+Several processes may write to one database, one at a time. Where they have a turn in common, they
+wait for it rather than for SQLite, which would let them sleep and try again.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ import sqlite3
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, Generic, Protocol, TypeVar, cast
 
 from dlpctl.errors import ConflictError, DlpctlError, StoreError
@@ -122,11 +125,17 @@ class Observer(Protocol):
 
 class Writer:
     def __init__(
-        self, connection: sqlite3.Connection, error: Callable[[sqlite3.Error], StoreError]
+        self,
+        connection: sqlite3.Connection,
+        error: Callable[[sqlite3.Error], StoreError],
+        turn: AbstractContextManager[object] | None = None,
     ) -> None:
-        """`error` says what is to be done about one of the database's."""
+        """`error` says what is to be done about one of the database's; `turn` is held while this
+        process writes.
+        """
         self._connection = connection
         self._error = error
+        self._turn = turn or nullcontext()
         self.observer: Observer | None = None
         self._queue: deque[Ticket[Any]] = deque()
         self._guard = threading.Lock()
@@ -138,7 +147,7 @@ class Writer:
     @contextmanager
     def alone(self) -> Iterator[sqlite3.Connection]:
         """The connection outside of any transaction, for what cannot be done in one."""
-        with self._writing:
+        with self._writing, self._turn:
             yield self._connection
 
     def submit(self, job: Callable[[Batch], _T]) -> Ticket[_T]:
@@ -153,7 +162,7 @@ class Writer:
     def run_alone(self, job: Callable[[Batch], _T]) -> _T:
         """Do a job in a transaction that no other job shares."""
         ticket = Ticket(self, job)
-        with self._writing:
+        with self.alone():
             self._commit([ticket])
         ticket.settled = True
         return ticket.result()
@@ -171,13 +180,13 @@ class Writer:
             self._run_waiting()
 
     def _run_waiting(self) -> None:
-        with self._guard:
-            tickets = list(self._queue)
-            self._queue.clear()
+        tickets: list[Ticket[Any]] = []
         try:
-            with self._writing:
+            with self.alone():
+                tickets = self._take_queue()
                 self._commit(tickets)
         except BaseException as problem:
+            tickets = tickets or self._take_queue()
             for ticket in tickets:
                 ticket.error = StoreError(
                     f"nothing was recorded: {type(problem).__name__} in the transaction"
@@ -194,6 +203,12 @@ class Writer:
             for ticket in tickets:
                 if ticket.awaited:
                     ticket.woken.release()
+
+    def _take_queue(self) -> list[Ticket[Any]]:
+        with self._guard:
+            tickets = list(self._queue)
+            self._queue.clear()
+        return tickets
 
     def _commit(self, tickets: list[Ticket[Any]]) -> None:
         """Commit all jobs together; where that fails, split them until each fails alone."""

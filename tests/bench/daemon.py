@@ -3,7 +3,7 @@
     python tests/bench/daemon.py [--seconds 5] [--checks 100000]
 
 Both are processes of their own; the load comes from this one, over loopback and connections that
-are kept.
+are kept. A service of two processes is measured beside one of a single process, in turns.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 _CONNECTIONS = 16
+_MANY_CONNECTIONS = 32
+"""As many for each of two processes as for one."""
 _TEXT = (
     "Hi team, please help me rewrite this message to our customer so that it sounds friendlier. The customer wrote last week that"
     " the delivery of the second batch was late and that nobody had told them about it. We would like to apologize, explain that"
@@ -83,12 +85,18 @@ class _Connection:
 
 
 def load(
-    port: int, request: bytes, *, most: int = 10**9, seconds: float = 1e9, rate: float = 0
+    port: int,
+    request: bytes,
+    *,
+    most: int = 10**9,
+    seconds: float = 1e9,
+    rate: float = 0,
+    number: int = _CONNECTIONS,
 ) -> Load:
     """As fast as it goes, or at a steady rate; a request that is late for its turn counts from its
     turn on.
     """
-    connections = [_Connection(port) for _ in range(_CONNECTIONS)]
+    connections = [_Connection(port) for _ in range(number)]
     latencies: list[float] = []
     with contextlib.ExitStack() as stack:
         for connection in connections:
@@ -184,6 +192,21 @@ def _timed(port: int, request: bytes, pid: int, seconds: float) -> _Timed:
     return _Timed(done.rate, (cpu(pid) - before) / done.requests * 1e6)
 
 
+def _speedup(
+    serve: list[str], port: int, request: bytes, environ: dict[str, str], seconds: float
+) -> tuple[float, Load, Load]:
+    """Return how many times the checks of one process two processes answer, by the median turn."""
+    turns = []
+    for _ in range(3):
+        loads = []
+        for processes in ("1", "2"):
+            with process([*serve, "--processes", processes], port, environ):
+                load(port, request, most=500, number=_MANY_CONNECTIONS)
+                loads.append(load(port, request, seconds=seconds / 3, number=_MANY_CONNECTIONS))
+        turns.append((loads[1].rate / loads[0].rate, *loads))
+    return sorted(turns, key=lambda turn: turn[0])[1]
+
+
 def say(what: str, value: str, good: bool | None = None) -> None:
     verdict = {None: "", True: "ok", False: "MISSED"}[good]
     print(f"{what:<48} {value:>20}  {verdict}", flush=True)
@@ -228,6 +251,11 @@ def main() -> None:
                 load(port, check, most=1)
                 starts.append(time.perf_counter() - began)
         say("serve to first answered check", f"{min(starts):.2f} s", min(starts) <= 1.2)
+        ratio, one, two = _speedup(serve, port, check, environ, given.seconds)
+        for name, done in (("1 process", one), ("2 processes", two)):
+            shown = f"{done.rate:,.0f} /s, p99 {done.percentile(0.99):.0f} ms"
+            say(f"{name}, {_MANY_CONNECTIONS} connections", shown)
+        say("2 processes against 1", f"{ratio:.2f}", ratio >= 1.6)
         bare = [sys.executable, "-c", _BARE.format(port=bare_port)]
         with process(serve, port, environ) as pid, process(bare, bare_port, environ) as bare_pid:
             hello = http("GET", "/")

@@ -218,6 +218,13 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         yield started
 
 
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A service of two processes, for the tests of a module."""
+    with running(tmp_path_factory.mktemp("shared"), processes=2) as started:
+        yield started
+
+
 def _port(process: subprocess.Popen[bytes], log: Path) -> int:
     """Waits until it listens."""
     while process.poll() is None:

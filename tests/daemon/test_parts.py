@@ -107,9 +107,8 @@ def test_housekeeping_goes_on_after_a_failure(control, wait_for, monkeypatch):
     log = io.StringIO()
     monkeypatch.setattr(control.maintenance, "sweep", fail)
     housekeeping = Housekeeping(control.maintenance, 0, Log(log))
-    housekeeping.start()
-    wait_for(lambda: 'ERROR store problem="disk is full"' in log.getvalue())
-    housekeeping.end()
+    with housekeeping:
+        wait_for(lambda: 'ERROR store problem="disk is full"' in log.getvalue())
 
 
 def test_housekeeping_goes_on_after_a_failure_of_the_disk(control, monkeypatch, wait_for):
@@ -123,9 +122,8 @@ def test_housekeeping_goes_on_after_a_failure_of_the_disk(control, monkeypatch, 
     monkeypatch.setattr("dlpctl_daemon.housekeeping._SWEEP_SECONDS", 0.001)
     monkeypatch.setattr(control.maintenance, "sweep", sweep)
     housekeeping = Housekeeping(control.maintenance, 0, Log(log), metrics=metrics)
-    housekeeping.start()
-    wait_for(lambda: len(rounds) >= 3)
-    housekeeping.end()
+    with housekeeping:
+        wait_for(lambda: len(rounds) >= 3)
     assert "ERROR failed error=OSError" in log.getvalue()
     assert "secret" not in log.getvalue()
     assert f"dlpctl_housekeeping_failures_total {len(rounds)}" in metrics.text()

@@ -349,8 +349,9 @@ class TestCommand:
         )
 
     @posix
-    def test_it_serves(self, environ, tmp_path):
-        command = [sys.executable, "-m", "dlpctl", "serve", "--port", "0"]
+    @pytest.mark.parametrize("more", [(), ("--processes", "2")])
+    def test_it_serves(self, environ, tmp_path, more):
+        command = [sys.executable, "-m", "dlpctl", "serve", "--port", "0", *more]
         with subprocess.Popen(command, env=environ, stderr=subprocess.PIPE, text=True) as process:
             try:
                 said = json.loads(process.stderr.readline())
@@ -371,6 +372,8 @@ class TestCommand:
             (["--host", "nowhere.invalid"], "--allow-remote"),
             (["--host", "nowhere.invalid", "--allow-remote"], "no address"),
             (["--port", "99999"], "65535"),
+            (["--processes", "0"], "1"),
+            (["--processes", "65"], "64"),
         ],
     )
     def test_what_it_refuses(self, environ, arguments, words):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from http import HTTPStatus
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -160,19 +161,23 @@ class Pages:
         self._blueprint.register_error_handler(DlpctlError, self._refused)
         self._blueprint.register_error_handler(HTTPException, _http_error)
 
-    def visit(self) -> Visit:
-        """Return the visit; raises `UnauthorizedError` for people who have not signed in."""
-        sessions = self.service.sessions
-        session = sessions.find(request.cookies.get(COOKIE, ""))
-        if session is None:
-            raise UnauthorizedError("sign in first")
-        return Visit(self.service, session, self.service.control.tokens.access_of(session.token_id))
+    @contextmanager
+    def _visit(self) -> Iterator[Visit]:
+        """Give the visit; raises `UnauthorizedError` for people who have not signed in."""
+        with self.service.sessions.using(request.cookies.get(COOKIE, "")) as session:
+            if session is None:
+                raise UnauthorizedError("sign in first")
+            access = self.service.control.tokens.access_of(session.token_id)
+            yield Visit(self.service, session, access)
 
     def _guarded(self, path: str, handler: Handler, limit: int = 0) -> Callable[..., Answer]:
         def view(**parameters: str) -> Answer:
+            request_context().route = path
+            with self._visit() as visit:
+                return answer(visit, **parameters)
+
+        def answer(visit: Visit, **parameters: str) -> Answer:
             context = request_context()
-            context.route = path
-            visit = self.visit()
             context.caller = visit.access.token_id
             context.add_path_ids(parameters)
             if request.method == "POST":

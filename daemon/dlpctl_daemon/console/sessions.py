@@ -1,5 +1,8 @@
 """Sessions of the console, and links that open one. Both are kept in memory alone: after a restart
 people sign in again.
+
+Where several processes answer, one keeps the sessions of all (see `supervision`), and the others
+ask it.
 """
 
 from __future__ import annotations
@@ -7,9 +10,10 @@ from __future__ import annotations
 import secrets
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from hashlib import blake2b
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 
 IDLE_SECONDS = 30 * 60.0
 LONGEST_SECONDS = 12 * 3_600.0
@@ -31,16 +35,33 @@ class Notice(NamedTuple):
 class Session:
     """A person who has signed in with a token."""
 
-    def __init__(self, token_id: str, now: float) -> None:
+    def __init__(self, token_id: str, csrf: str) -> None:
         self.token_id = token_id
-        self.csrf = secrets.token_urlsafe(32)
+        self.csrf = csrf
         self.org = ""
         """The slug of the organization that the pages are about; empty means all."""
         self.notices: list[Notice] = []
         self.refused: tuple[str, Mapping[str, str]] = ("", {})
         """The operation and fields of a form that was refused, to be corrected."""
-        self.began = now
-        self.seen = now
+
+    @classmethod
+    def load(cls, content: Mapping[str, Any]) -> Self:
+        made = cls(content["token_id"], content["csrf"])
+        made.change(content)
+        return made
+
+    def dump(self) -> dict[str, Any]:
+        """Return the content for another process."""
+        return vars(self) | {"notices": [*self.notices]}
+
+    def change(self, content: Mapping[str, Any]) -> None:
+        """Take over what a page in another process has changed."""
+        self.org = content.get("org", self.org)
+        if "notices" in content:
+            self.notices = [Notice(*each) for each in content["notices"]]
+        if "refused" in content:
+            operation, fields = content["refused"]
+            self.refused = (operation, fields)
 
     def take_notices(self) -> list[Notice]:
         """Return the messages that were not shown yet."""
@@ -71,38 +92,67 @@ class _Kept(Generic[_Item]):
             return self._items.pop(_digest(identifier), None)
 
 
-class Sessions:
-    """All sessions and links of this process."""
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._sessions: _Kept[Session] = _Kept()
-        self._links: _Kept[tuple[str, float]] = _Kept()
+class SessionStore(Protocol):
+    """Keeps sessions and links."""
 
     def open(self, token_id: str) -> str:
         """Start a session, and return its identifier, which is for a cookie."""
-        return self._sessions.add(Session(token_id, self._clock()))
+
+    @contextmanager
+    def using(self, identifier: str) -> Iterator[Session | None]:
+        """Give a session that has not expired, note that it is used, and keep what is changed."""
+
+    def close(self, identifier: str) -> None: ...
+
+    def link(self, token_id: str) -> str:
+        """Return a code that signs in once, within two minutes."""
+
+    def redeem(self, code: str) -> str | None:
+        """Return the id of the token that a code was made with; nothing can use the code again."""
+
+
+class _Open:
+    """A session, and when it was used."""
+
+    def __init__(self, session: Session, now: float) -> None:
+        self.session = session
+        self.began = now
+        self.seen = now
+
+
+class Sessions:
+    """All sessions and links, in this process."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._sessions: _Kept[_Open] = _Kept()
+        self._links: _Kept[tuple[str, float]] = _Kept()
+
+    def open(self, token_id: str) -> str:
+        made = Session(token_id, secrets.token_urlsafe(32))
+        return self._sessions.add(_Open(made, self._clock()))
 
     def find(self, identifier: str) -> Session | None:
-        """Return a session that has not expired, and note that it was used."""
-        session, now = self._sessions.get(identifier), self._clock()
-        if session is None:
+        found, now = self._sessions.get(identifier), self._clock()
+        if found is None:
             return None
-        if now - session.seen > IDLE_SECONDS or now - session.began > LONGEST_SECONDS:
+        if now - found.seen > IDLE_SECONDS or now - found.began > LONGEST_SECONDS:
             self.close(identifier)
             return None
-        session.seen = now
-        return session
+        found.seen = now
+        return found.session
+
+    @contextmanager
+    def using(self, identifier: str) -> Iterator[Session | None]:
+        yield self.find(identifier)
 
     def close(self, identifier: str) -> None:
         self._sessions.take(identifier)
 
     def link(self, token_id: str) -> str:
-        """Return a code that signs in once, within two minutes."""
         return self._links.add((token_id, self._clock() + LINK_SECONDS))
 
     def redeem(self, code: str) -> str | None:
-        """Return the id of the token that a code was made with; nothing can use the code again."""
         token_id, until = self._links.take(code) or ("", 0.0)
         return token_id if token_id and self._clock() <= until else None
 

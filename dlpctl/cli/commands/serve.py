@@ -4,6 +4,7 @@ The table 'serve' has more settings: see 'dlpctl help configuration'.
 
 Examples:
     dlpctl serve
+    dlpctl serve --processes 2
     dlpctl serve --host 0.0.0.0 --allow-remote --trusted-proxy 10.0.0.1
 """
 
@@ -41,6 +42,10 @@ def serve(
     trusted_proxy: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="Trust X-Forwarded headers of ADDRESS.")
     ] = None,
+    processes: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, max=64, help="Answer with N processes; 1 by default."),
+    ] = None,
 ) -> None:
     from dlpctl.cli.guards import answer_over_http
     from dlpctl.config import load_config
@@ -48,7 +53,12 @@ def serve(
     from dlpctl_daemon.options import Options
     from dlpctl_daemon.serve import serve as run
 
-    flags = {"serve.host": host, "serve.port": port, "serve.trusted_proxy": trusted_proxy}
+    flags = {
+        "serve.host": host,
+        "serve.port": port,
+        "serve.trusted_proxy": trusted_proxy,
+        "serve.processes": processes,
+    }
     session = Session(load_config(flags), None)
     config = session.config
     options = Options(
