@@ -11,7 +11,7 @@ import pytest
 
 import dlpctl as package
 from dlpctl.cli.catalogue import command_entries
-from dlpctl.detect.engine import Detector
+from dlpctl.detect.search import PatternSearch
 
 
 def test_version(dlpctl):
@@ -51,8 +51,8 @@ def test_a_mistake_of_ours_is_one_line_without_what_was_scanned(dlpctl, monkeypa
     def spoiled(self, data, *_rest, **_named):
         raise ValueError(data)
 
-    monkeypatch.setattr(Detector, "candidates", spoiled)
-    monkeypatch.setattr(Detector, "traces", spoiled)
+    monkeypatch.setattr(PatternSearch, "candidates", spoiled)
+    monkeypatch.setattr(PatternSearch, "traces", spoiled)
     result = dlpctl(*command, "in.txt")
     assert (result.status, result.out, result.err.count("\n")) == (1, "", 1)
     assert "ValueError in " in result.err

@@ -4,7 +4,6 @@ The table 'serve' has more settings: see 'dlpctl help configuration'.
 
 Examples:
     dlpctl serve
-    dlpctl serve --processes 2
     dlpctl serve --host 0.0.0.0 --allow-remote --trusted-proxy 10.0.0.1
 """
 
