@@ -11,7 +11,9 @@ from typing import Any, NamedTuple
 
 from dlpctl.errors import CannotMaskError
 from dlpctl.formats.archive import Allowance, BinaryFormat, Names, decodings, renamed
+from dlpctl.formats.avroheader import MAGIC, SYNC, read_header
 from dlpctl.formats.avroschema import Splice, Walker
+from dlpctl.formats.avrosections import avro_sections
 from dlpctl.formats.avrovalues import (
     damaged,
     damaged_schema,
@@ -24,8 +26,6 @@ from dlpctl.formats.interface import Child, Children, Document, Edits, Limits
 from dlpctl.formats.recognition import is_utf8
 from dlpctl.formats.tablecells import TableTexts, changes_of
 
-_MAGIC = b"Obj\x01"
-_SYNC = 16
 _SCHEMA, _CODEC = "avro.schema", "avro.codec"
 _STRUCTURE = frozenset(
     (
@@ -44,7 +44,7 @@ class _Container(NamedTuple):
     """The parts of a file."""
 
     metadata: dict[str, bytes]
-    sync: bytes
+    mark: bytes
     blocks: list[_Block]
 
     @property
@@ -85,8 +85,9 @@ class _Masking:
 class Avro(BinaryFormat):
     name = "avro"
     extensions = (".avro",)
-    magic = (_MAGIC,)
+    magic = (MAGIC,)
     is_table = True
+    sections = staticmethod(avro_sections)
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
         container = _container(data)
@@ -100,14 +101,14 @@ class Avro(BinaryFormat):
         for number, name in enumerate(walker.columns, 1):
             names.add(f"column {number}", name, f"name of column {number}")
         for number, name in enumerate(walker.names, 1):
-            names.add(f"name {number}", name, f"name {number} in the schema")
+            names.add(f"name {number}", name, f"name of a type, field or symbol ({number})")
         children = [Child(_SCHEMA, "schema.json", container.metadata[_SCHEMA])]
         for number, (key, value) in enumerate(container.metadata.items(), 1):
             if key in (_SCHEMA, _CODEC):
                 continue
-            names.add(f"key {number}", key, f"key {number} of the metadata")
+            names.add(f"key {number}", key, f"metadata key {number}")
             if is_utf8(value):
-                names.add(f"value {number}", value.decode(), f"value {number} of the metadata")
+                names.add(f"value {number}", value.decode(), f"metadata value {number}")
             else:
                 children.append(Child(f"value {number}", f"value {number}", value))
         return collected.document(self.name, names, children)
@@ -128,7 +129,7 @@ class Avro(BinaryFormat):
             if walker.splices:
                 packed = codec.pack(_spliced(contents, walker.splices))
                 walker.splices.clear()
-            output += (long_bytes(block.rows), long_bytes(len(packed)), packed, container.sync)
+            output += (long_bytes(block.rows), long_bytes(len(packed)), packed, container.mark)
         return b"".join(output)
 
     def read_again(self, data: bytes, limits: Limits) -> list[str]:
@@ -139,32 +140,19 @@ class Avro(BinaryFormat):
 
 
 def _container(data: bytes) -> _Container:
-    metadata: dict[str, bytes] = {}
+    metadata, mark, at = read_header(data)
     blocks: list[_Block] = []
     try:
-        at = len(_MAGIC)
-        count = -1
-        while count:
-            count, at = read_long(data, at)
-            if count < 0:
-                _, at = read_long(data, at)
-            for _ in range(abs(count)):
-                key, at = read_bytes(data, at)
-                metadata[key.decode()], at = read_bytes(data, at)
-        sync = data[at : at + _SYNC]
-        at += _SYNC
         while at < len(data):
             rows, at = read_long(data, at)
             packed, at = read_bytes(data, at)
-            if rows < 0 or data[at : at + _SYNC] != sync:
+            if rows < 0 or data[at : at + SYNC] != mark:
                 raise damaged()
             blocks.append(_Block(rows, packed))
-            at += _SYNC
-    except (IndexError, UnicodeDecodeError) as error:
+            at += SYNC
+    except IndexError as error:
         raise damaged() from error
-    if len(sync) < _SYNC:
-        raise damaged()
-    return _Container(metadata, sync, blocks)
+    return _Container(metadata, mark, blocks)
 
 
 def _parsed(schema: bytes) -> Any:
@@ -208,7 +196,7 @@ def _spliced(contents: bytes, splices: list[Splice]) -> bytes:
 
 def _header(container: _Container, texts: dict[str, str], children: Children) -> bytes:
     """Return the header with the texts and files of the metadata replaced."""
-    pieces = [_MAGIC, long_bytes(len(container.metadata))]
+    pieces = [MAGIC, long_bytes(len(container.metadata))]
     keys: set[str] = set()
     for number, (key, old) in enumerate(container.metadata.items(), 1):
         new_key = texts.get(f"key {number}", key)
@@ -222,7 +210,7 @@ def _header(container: _Container, texts: dict[str, str], children: Children) ->
             value = texts[f"value {number}"].encode()
         for each in (new_key.encode(), value):
             pieces += (long_bytes(len(each)), each)
-    return b"".join((*pieces, b"\0", container.sync))
+    return b"".join((*pieces, b"\0", container.mark))
 
 
 def _structure(schema: Any) -> Any:

@@ -87,8 +87,8 @@ class TableTexts:
             nonlocal known
             if known is None:  # a path is listed once it has a value
                 known = self._paths.setdefault(path, _Texts(header))
-            if is_of_row:
-                known.pad(self.rows)  # for rows without a text
+            if is_of_row and len(known.parts) < self.rows:  # for rows without a text
+                known.pad(self.rows)
             self._allowance.expanded(len(text) + 1)
             known.append(text)
 

@@ -147,9 +147,8 @@ class OnCluster:
             raise EngineError(json.loads(answer)["error"])
         lines = answer.decode().split("\n")
         for unit, line in zip(sent.units, lines, strict=True):
-            seen = self._seen_here(slot.tasks[unit], line)
-            slot.put(unit, seen)
-            self._journal.add(slot.keys[unit], seen)
+            slot.put(unit, self._seen_here(slot.tasks[unit], line))
+        self._journal.add((slot.keys[unit], slot.lines[unit]) for unit in sent.units)
 
     def _settle_unanswered(self, sent: _Sent) -> None:
         """Try each content alone that workers may have ended for, and then give it up."""
@@ -164,7 +163,11 @@ class OnCluster:
 
     def _seen_here(self, unit: Task, line: str) -> str:
         """Return an outcome in which a file that is missing for a worker alone is unreadable."""
-        if Why.GONE not in line or not isinstance(self._sources[unit.source], LocalFiles):
+        if (
+            units.has_nothing(line)
+            or Why.GONE not in line
+            or not isinstance(self._sources[unit.source], LocalFiles)
+        ):
             return line
         file = units.file_of(unit)
         if units.decoded(line).files or not os.path.lexists(file.path):

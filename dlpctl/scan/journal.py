@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from dlpctl.errors import InputError
 from dlpctl.scan.kept import Layout, OtherFormatError, open_kept
 from dlpctl.scan.state import UNFINISHED
-from dlpctl.scan.units import decoded, encoded
+from dlpctl.scan.units import decoded, encoded, has_nothing
 
 _LAYOUT = Layout(
     application=0x646C706A,
@@ -89,17 +89,13 @@ class Journal:
         self.resumed += len(found)
         return dict(found)
 
-    def add(self, key: str, outcome: str) -> None:
-        """Keep the outcome of a unit, unless it has no version or has to be read again."""
-        if not key:
-            return
-        found = decoded(outcome)
-        if any(skip.why in UNFINISHED for skip in found.skipped):
-            return
-        if results := [each._replace(excerpt="", mark=0) for each in found.results]:
-            outcome = encoded(found._replace(results=results))
+    def add(self, outcomes: Iterable[tuple[str, str]]) -> None:
+        """Keep the outcomes of units, but of those that have no version or were not read."""
+        rows = [(key, _without_lines(outcome)) for key, outcome in outcomes if key]
         with self._readable():
-            self._database.execute("INSERT OR REPLACE INTO units VALUES (?, ?)", (key, outcome))
+            self._database.executemany(
+                "INSERT OR REPLACE INTO units VALUES (?, ?)", (row for row in rows if row[1])
+            )
             if time.monotonic() - self._kept > _KEPT_EVERY:
                 self._database.commit()
                 self._kept = time.monotonic()
@@ -122,6 +118,17 @@ class Journal:
     def _remove_file(self) -> None:
         with suppress(OSError):
             self._file.unlink()
+
+
+def _without_lines(outcome: str) -> str:
+    """Return an outcome as it is kept; empty if the unit has to be read again."""
+    if has_nothing(outcome):
+        return outcome
+    found = decoded(outcome)
+    if any(skip.why in UNFINISHED for skip in found.skipped):
+        return ""
+    results = [each._replace(excerpt="", mark=0) for each in found.results]
+    return encoded(found._replace(results=results))
 
 
 def _remove_old(folder: Path) -> None:

@@ -27,7 +27,7 @@ FILES, BLOBS, PART, STREAM = "files", "blobs", "part", "stream"
 LARGE = 16 << 20
 """Files from this size on are read in parts."""
 PART_SIZE = 8 << 20
-_REPEATED = ("name of ", "metadata")
+_REPEATED = ("name of ", "metadata", "schema.json")
 """Places in a table that all of its sections have."""
 DOCUMENT_LIMIT = 100 << 20
 """The largest file that a format reads."""

@@ -11,10 +11,13 @@ from collections.abc import Sequence
 from hashlib import blake2b
 from itertools import chain
 
+from dlpctl.regex import lazy
 from dlpctl.scan.content import Ending
 from dlpctl.scan.reader import PART, Outcome, Task
 from dlpctl.scan.results import Result, Skip, Tally, Why
 from dlpctl.scan.source import File, Source
+
+_NOTHING = lazy(r"\[\d+, \d+, \d+, \[\], \[\],")
 
 
 def units_of(task: Task) -> list[Task]:
@@ -82,6 +85,11 @@ def total_of(outcomes: Sequence[Outcome]) -> Outcome:
 def encoded(outcome: Outcome) -> str:
     """Return an outcome as one line of JSON."""
     return json.dumps(outcome._replace(results=[*outcome.results]))
+
+
+def has_nothing(line: str) -> bool:
+    """Return whether an encoded outcome has neither results nor skips, without decoding it."""
+    return _NOTHING.match(line) is not None
 
 
 def decoded(line: str) -> Outcome:

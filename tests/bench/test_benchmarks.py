@@ -57,6 +57,14 @@ def test_frames(figures: Callable[..., Any]) -> None:
     assert measured["repeated"]["ratio"] > measured["distinct"]["ratio"] > 0
 
 
+@pytest.mark.slow
+def test_cluster(figures: Callable[..., Any]) -> None:
+    pytest.importorskip("distributed")
+    measured = figures("cluster.py")
+    assert 0 < measured["simulated"]["efficiency"] <= 1
+    assert measured["local:2"]["ratio"] > 0
+
+
 def test_cold_start(figures: Callable[..., Any], home: Path) -> None:
     assert figures("cold_start.py", "--home", str(home))["ratio"] > 1
 

@@ -61,29 +61,21 @@ def contents(folder: Path) -> bytes:
 def test_the_copy_opens_and_holds_no_value(
     dlpctl: Callable[..., Any], table: Path, tmp_path: Path
 ) -> None:
+    """The log is one that starts with a checkpoint; equal values are equal in all files."""
+    for commit in sorted((table / "_delta_log").glob("*.json"))[:2]:
+        commit.unlink()
     copy = tmp_path / "safe"
-    assert dlpctl("mask", table, "-o", copy).status == 0
-    assert rows_of(copy) == [
-        {"mail": "j***@northwind.org", "number": None, "owner": "o***@northwind.org"},
-        {"mail": "o***@northwind.org", "number": 2, "owner": None},
-    ]
+    assert dlpctl("mask", table, "-o", copy, "--vault", tmp_path / "vault").status == 0
+    first, second = rows_of(copy)
+    owned, other = (first, second) if first["owner"] else (second, first)
+    assert owned["owner"] == other["mail"] != owned["mail"]
+    assert other["mail"].startswith("<EMAIL_")
+    assert (owned["number"], other["number"], other["owner"]) == (None, 2, None)
     assert deltalake.DeltaTable(copy).schema() == deltalake.DeltaTable(table).schema()
     assert deltalake.DeltaTable(copy).version() == 0
     written = contents(copy)
     assert not any(value.encode() in written for value in VALUES)
-    assert b"%40northwind.org" not in written.replace(b"%2A%40northwind.org", b"")
-
-
-def test_a_checkpoint_is_read_and_equal_values_stay_equal(
-    dlpctl: Callable[..., Any], table: Path, tmp_path: Path
-) -> None:
-    for commit in sorted((table / "_delta_log").glob("*.json"))[:2]:
-        commit.unlink()
-    assert dlpctl("mask", table, "-o", tmp_path / "safe", "--vault", tmp_path / "v").status == 0
-    first, second = rows_of(tmp_path / "safe")
-    owned, other = (first, second) if first["owner"] else (second, first)
-    assert owned["owner"] == other["mail"] != owned["mail"]
-    assert other["mail"].startswith("<EMAIL_")
+    assert b"northwind" not in written
 
 
 def test_scan_reads_the_log_and_files_of_earlier_versions(

@@ -150,21 +150,19 @@ def archive_of(*members: tuple[str, bytes]) -> bytes:
 
 
 def rows_of(count: int) -> bytes:
-    """Return a Parquet file of row groups of two megabytes."""
-    rows = {
-        "mail": [None] * (count - 1) + [MAIL],
-        "noise": [os.urandom(1000) for _ in range(count)],
-    }
-    rows["noise"] = [noise.hex().encode() for noise in rows["noise"]]
+    """Return a Parquet file of row groups of two megabytes, most of which is not read as text."""
+    mails = [None] * (count - 1) + [MAIL]
+    noise = [os.urandom(2000) for _ in range(count)]
     output = io.BytesIO()
-    parquet.write_table(pyarrow.table(rows), output, row_group_size=1000, compression="none")
+    table = pyarrow.table({"mail": mails, "noise": noise})
+    parquet.write_table(table, output, row_group_size=1000, compression="none")
     return output.getvalue()
 
 
 def test_members_and_row_groups_are_read_without_the_rest(
     server: ObjectServer, bucket: None, scan: Scan
 ) -> None:
-    members = [(f"noise{number}.bin", os.urandom(7 << 20)) for number in range(3)]
+    members = [(f"zeros{number}.bin", bytes(7 << 20)) for number in range(3)]
     contents = {
         "all.zip": archive_of(*members, ("mail.txt", LINE), ("clean.txt", b"x")),
         "all.parquet": rows_of(12_000),
@@ -196,7 +194,7 @@ def test_members_and_row_groups_are_read_without_the_rest(
 
 
 def test_an_archive_is_left_out_or_damaged_as_a_whole(bucket: None, scan: Scan) -> None:
-    data = archive_of(("noise.bin", os.urandom(17 << 20)), ("mail.txt", LINE))
+    data = archive_of(("zeros.bin", bytes(17 << 20)), ("mail.txt", LINE))
     put("a.zip", data)
     put("b.zip", data[:-40] + b"\0" * 18 + data[-22:])
     left_out = scan(f"{BUCKET}/a.zip", "--no-archives")

@@ -184,7 +184,7 @@ def test_binary_values_that_are_no_text_block_the_file(checker: Checker) -> None
     assert "not inspected: binary data" in report.summary
 
 
-@pytest.mark.parametrize("codec", CODECS)
+@pytest.mark.parametrize("codec", ["null", "snappy"])
 def test_damaged_files_are_refused(checker: Checker, codec: str) -> None:
     data = avro(codec)
     middle = len(data) // 2

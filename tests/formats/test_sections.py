@@ -9,12 +9,14 @@ import zipfile
 from functools import partial
 from typing import TYPE_CHECKING
 
+import fastavro
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
 from dlpctl.errors import FormatError
 from dlpctl.formats import sections
+from dlpctl.formats.avrosections import avro_sections
 from dlpctl.formats.parquetsections import parquet_sections
 from dlpctl.formats.zipsections import zip_sections
 
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(autouse=True)
 def small_sections(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (parquet_sections, zip_sections):
+    for module in (parquet_sections, zip_sections, avro_sections):
         monkeypatch.setitem(module.__globals__, "SECTION_BYTES", 20_000)
 
 
@@ -59,6 +61,35 @@ def archive(count: int) -> bytes:
             opened.writestr(f"{number}.txt", os.urandom(500).hex())
         opened.writestr("large.bin", os.urandom(50_000))
     return output.getvalue()
+
+
+def rows(count: int, codec: str = "null") -> bytes:
+    schema = {"type": "record", "name": "R", "fields": [{"name": "a", "type": "string"}]}
+    output = io.BytesIO()
+    made = ({"a": f"{number} {os.urandom(50).hex()}"} for number in range(count))
+    fastavro.writer(output, schema, made, codec, sync_interval=2000)
+    return output.getvalue()
+
+
+def test_blocks_of_avro_are_in_one_section_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(avro_sections.__globals__, "_STEP", 300)
+    data = rows(1500)
+    read = [[*fastavro.reader(io.BytesIO(each))] for each in files_of(avro_sections, data)]
+    assert len(read) > 3
+    assert [row for each in read for row in each] == [*fastavro.reader(io.BytesIO(data))]
+    (only,) = files_of(avro_sections, rows(0))
+    assert [*fastavro.reader(io.BytesIO(only))] == []
+
+
+def test_a_block_of_avro_without_an_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(avro_sections.__globals__, "_LARGEST_BLOCK", 100)
+    monkeypatch.setitem(avro_sections.__globals__, "_STEP", 300)
+    data = rows(10)
+    header = data[: data.index(data[-16:]) + 16]
+    with pytest.raises(FormatError):
+        [*files_of(avro_sections, header + bytes(100_000))]
+    with pytest.raises(FormatError):
+        [*files_of(avro_sections, header[:-1])]
 
 
 def test_row_groups_keep_types_and_all_rows() -> None:

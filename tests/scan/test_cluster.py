@@ -216,8 +216,7 @@ def test_a_journal_is_for_one_scan_at_a_time(tmp_path: Path) -> None:
     line = units.encoded(Outcome(1, 9, 0, [], []))
     unread = units.encoded(Outcome(0, 0, 0, [], [Skip("x", Why.UNREADABLE)]))
     journal = Journal(tmp_path / "new", "a", resumes=True)
-    for key, outcome in (("a", line), ("", line), ("b", unread), ("a", line)):
-        journal.add(key, outcome)
+    journal.add([("a", line), ("", line), ("b", unread), ("a", line)])
     with pytest.raises(InputError, match="the same scan is running"):
         Journal(tmp_path / "new", "a", resumes=True)
     journal.close()
