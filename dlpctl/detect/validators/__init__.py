@@ -17,7 +17,8 @@ _SUBJECTS = {
     "checksums": "luhn verhoeff mod_97",
     "crypto": (
         "base58_address ripple_address bech32_address cashaddr ethereum_address solana_address "
-        "monero_address stellar_address substrate_address bip39_phrase crypto_base58"
+        "monero_address stellar_address substrate_address bip39_phrase bip39_words "
+        "crypto_base58"
     ),
     "dates": "calendar_date card_expiry",
     "devices": (

@@ -49,6 +49,7 @@ _HRPS = frozenset(
     }
 )
 _ETHEREUM = re.compile(r"0x[0-9a-fA-F]{40}")
+_LONGEST_PHRASE = 400
 _WORD_COUNTS = frozenset({12, 15, 18, 21, 24})
 
 
@@ -224,17 +225,29 @@ def _bip39_places() -> dict[str, int]:
     return {word: place for place, word in enumerate(words)}
 
 
+def _phrase_words(value: str) -> list[str]:
+    return value[:_LONGEST_PHRASE].lower().replace(",", " ").split()
+
+
+@validator("bip39_words")
+def bip39_words(value: str) -> bool:
+    """As many words as a seed phrase has, all from its list."""
+    words, places = _phrase_words(value), _bip39_places()
+    return (
+        len(value) <= _LONGEST_PHRASE
+        and len(words) in _WORD_COUNTS
+        and all(word in places for word in words)
+    )
+
+
 @validator("bip39_phrase", proves=True)
 def bip39_phrase(value: str) -> bool:
     """Words of eleven bits each: entropy, and at its end the first bits of its SHA-256."""
-    words = value[:400].lower().replace(",", " ").split()
-    if len(value) > 400 or len(words) not in _WORD_COUNTS:
+    words, places = _phrase_words(value), _bip39_places()
+    if not bip39_words(value):
         return False
-    places = _bip39_places()
     bits = 0
     for word in words:
-        if word not in places:
-            return False
         bits = bits << 11 | places[word]
     checked = len(words) // 3
     entropy = (bits >> checked).to_bytes(checked * 4, "big")
