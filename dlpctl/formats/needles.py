@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import binascii
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from typing import NamedTuple
-from urllib.parse import unquote_to_bytes
 
+from dlpctl.encoded import forms
 from dlpctl.literals import GRAM, Literals
 from dlpctl.regex import lazy
 from dlpctl.words import Words, folded
@@ -21,12 +20,6 @@ _TOLD_BY = 4
 """Digits that tell most numbers of a text from those that are looked for."""
 _WORD = lazy(r"\w+")
 _UNSPACED, _SPACES = lazy(r"\S+"), lazy(r"\s+")
-_HEX = lazy(rb"[0-9A-Fa-f]{16,}+")
-_BASE64 = lazy(rb"[0-9A-Za-z+/]{11,}+")
-_ESCAPES = lazy(
-    rb"\\[uU][0-9A-Fa-f]{4}|\\[xX][0-9A-Fa-f]{2}|&#(?:[0-9]{2,7}|[xX][0-9A-Fa-f]{2,6});"
-)
-_CODES = 0x110000
 _CHUNK = 1 << 12
 _PART = lazy(r"[^\W_]+")
 _NOT_DIGITS = lazy(r"[^0-9]+")
@@ -150,7 +143,7 @@ class Needles:
         """Return whether bytes hold a value, in any of the usual encodings too."""
         wide = self._wide if b"\0" in data else None
         return (wide is not None and _holds(wide, data.lower())) or any(
-            map(self._is_in, readings(data))
+            self._is_in(form.data) for form in forms(data, GRAM)
         )
 
     def prepare(self, *, is_wide: bool) -> None:
@@ -314,33 +307,3 @@ class _Phrases:
 def with_rows_apart(text: str) -> str:
     """Return the text of a table, in which each line end ends a cell too, of the same length."""
     return text.replace("\n", CELL_END).replace("\r", CELL_END)
-
-
-def readings(data: bytes) -> Iterator[bytes]:
-    """Return the bytes, and what they say where they are the encoding of a text."""
-    yield data
-    if b"%" in data:
-        yield unquote_to_bytes(data)
-    if b"\\" in data or b"&#" in data:
-        yield _ESCAPES.sub(_unescaped, data)
-    runs = _HEX.findall(data)
-    for first in (0, 1) if runs else ():
-        yield b"\n".join(
-            bytes.fromhex(run[first : len(run) - (len(run) - first) % 2].decode()) for run in runs
-        )
-    runs = _BASE64.findall(data)
-    for first in range(4) if runs else ():
-        yield b"\n".join(_from_base64(run[first:]) for run in runs)
-
-
-def _unescaped(found: re.Match[bytes]) -> bytes:
-    digits = found[0].lstrip(b"\\xXuU&#").rstrip(b";")
-    code = int(digits, 10 if found[0][1:2] == b"#" and found[0][2:3] not in b"xX" else 16)
-    if found[0][1:2] in b"xX":
-        return bytes((code,))
-    return chr(code).encode("utf-8", "replace") if code < _CODES else found[0]
-
-
-def _from_base64(run: bytes) -> bytes:
-    whole = run[: len(run) - (len(run) % 4 == 1)]
-    return binascii.a2b_base64(whole + b"=" * (-len(whole) % 4))

@@ -13,6 +13,7 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from dlpctl.encoded import forms
 from dlpctl.literals import GRAM, Literals, characters, lengths_with
 from dlpctl.regex import lazy
 from dlpctl.words import Words, folded
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 TOKEN = lazy(r"[^\W_]+")
 GROUPED = lazy(r"\d+(?:[\s\-./()]{1,3}\d+)*")
 DIGITS = lazy(r"\d+")
-_BASE64 = lazy(r"[A-Za-z0-9+/_\-]{7,}")
-_HEX = lazy(r"[0-9a-fA-F]{10,}")
 _INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"))
 SHORTEST = 5
 SHORTEST_GROUPED = 7
@@ -222,9 +221,9 @@ def find_leaks(masked: str, values: Iterable[Value]) -> list[Leak]:
     """Return the values that a masked text still holds, in the usual encodings too."""
     index = ValueIndex(values)
     leaks: dict[Leak, None] = {}
-    for form, text in _readings(masked):
-        for value in index.values_in(text):
-            leaks[Leak(value.type, form)] = None
+    for form in forms(masked.encode("utf-8", "replace"), SHORTEST):
+        for value in index.values_in(form.data.decode("utf-8", "ignore")):
+            leaks[Leak(value.type, form.name)] = None
     return list(leaks)
 
 
@@ -232,33 +231,3 @@ def normal(text: str) -> str:
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text.translate(_INVISIBLE))
     return text.casefold()
-
-
-def _readings(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the text, and what it holds in an encoding."""
-    yield "as it is", text
-    if "%" in text:
-        from urllib.parse import unquote
-
-        yield "percent-encoded", unquote(text)
-    if "&" in text:
-        import html
-
-        yield "as HTML entities", html.unescape(text)
-    if hexadecimal := [bytes.fromhex(run[: len(run) & ~1]) for run in _HEX.findall(text)]:
-        yield "in hexadecimal", b"\n".join(hexadecimal).decode("utf-8", "ignore")
-    if decoded := b"\n".join(filter(None, map(_from_base64, _BASE64.findall(text)))):
-        yield "in base64", decoded.decode("utf-8", "ignore")
-
-
-def _from_base64(run: str) -> bytes:
-    """Return the bytes that a run encodes, none for what resembles a word."""
-    if run.islower() or run.isupper() or run.istitle() or run.isdigit():
-        return b""
-    import binascii
-
-    padded = run[: len(run) - (len(run) % 4 == 1)].replace("-", "+").replace("_", "/")
-    try:
-        return binascii.a2b_base64(padded + "=" * (-len(padded) % 4))
-    except binascii.Error:
-        return b""

@@ -36,8 +36,11 @@ FORMS = [
     ("as it is", lambda text: "\u200b".join(text)),
     ("percent-encoded", lambda text: quote(text, safe="")),
     ("percent-encoded", lambda text: "".join(f"%{byte:02x}" for byte in text.encode())),
-    ("as HTML entities", lambda text: "".join(f"&#{ord(each)};" for each in text)),
+    ("escaped", lambda text: "".join(f"&#{ord(each)};" for each in text)),
+    ("escaped", lambda text: "".join(f"\\u{ord(each):04x}" for each in text)),
     ("in base64", lambda text: base64.b64encode(text.encode()).decode()),
+    ("in base64", lambda text: "Ab" + base64.b64encode(text.encode()).decode()),
+    ("in hexadecimal", lambda text: "a" + text.encode().hex()),
     ("in base64", lambda text: base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")),
     ("in hexadecimal", lambda text: text.encode().hex()),
 ]
@@ -70,9 +73,7 @@ def test_other_groupings_of_digits_are_the_same_number(text: str) -> None:
 def test_separators_may_be_gone_or_new() -> None:
     assert find_leaks("DE89370400440532013000", VALUES) == [Leak("IBAN", "as it is")]
     assert find_leaks("amara  okafor", VALUES) == [Leak("PERSON_NAME", "as it is")]
-    assert find_leaks("<p>Amara&nbsp;Okafor</p>", VALUES) == [
-        Leak("PERSON_NAME", "as HTML entities")
-    ]
+    assert find_leaks("<p>Amara&nbsp;Okafor</p>", VALUES) == [Leak("PERSON_NAME", "escaped")]
 
 
 def test_what_only_resembles_a_value_is_none() -> None:
