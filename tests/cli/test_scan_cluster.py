@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
@@ -154,7 +155,7 @@ def test_a_worker_that_does_not_see_the_folder_is_refused(
     monkeypatch.setattr(cluster_worker.Root, "is_same", lambda _: False)
     refused = dlpctl(*SCAN, "--cluster", cluster)
     assert refused.status == 1
-    assert f"does not see the same {tree.absolute()}: every worker has to" in refused.err
+    assert f"does not see the same {tree.absolute()}; share it" in refused.err
 
 
 @pytest.mark.parametrize("address", ["foo", "tcp://h", "local:0", "tcp://h:99999999", "http://h:1"])
@@ -189,6 +190,25 @@ def test_a_scheduler_that_cannot_be_reached(
         taken.bind(("127.0.0.1", 0))
         address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
         refused = dlpctl("scan", "tree", "--cluster", address)
+    assert refused.status == 1
+    assert refused.err.startswith(f"dlpctl: --cluster {address}: the scheduler cannot be reached")
+    assert refused.err.count("\n") == 1
+
+
+def test_tls_needs_a_certificate(dlpctl: Dlpctl) -> None:
+    refused = dlpctl("scan", "tree", "--cluster", "tls://127.0.0.1:9")
+    assert refused.status == 2
+    assert "names no certificate; set distributed.comm.tls" in refused.err
+
+
+def test_a_server_that_is_no_scheduler(dlpctl: Dlpctl, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dask_pool, "_CONNECT_SECONDS", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        address = f"tcp://127.0.0.1:{other.getsockname()[1]}"
+        refused = dlpctl("scan", "tree", "--cluster", address)
+    for thread in threading.enumerate():
+        if thread.name == dask_pool.CONNECTING:
+            thread.join(60)
     assert refused.status == 1
     assert refused.err.startswith(f"dlpctl: --cluster {address}: the scheduler cannot be reached")
     assert refused.err.count("\n") == 1
