@@ -17,7 +17,7 @@ from queue import Empty, SimpleQueue
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from dlpctl.errors import EngineError, ServerError, UsageError
+from dlpctl.errors import DlpctlError, EngineError, ServerError, UsageError
 from dlpctl.regex import lazy
 from dlpctl.scan import cluster_worker
 from dlpctl.scan.cluster import Answer
@@ -75,22 +75,25 @@ class DaskPool:
         self._setup = b""
         self._answers: SimpleQueue[tuple[int, Any]] = SimpleQueue()
         self._threads = 0
-        self._counted = self._setupers_seen = time.monotonic()
+        self._counted = self._workers_seen = time.monotonic()
         self._stack = ExitStack()
         self._stack.callback(logging.disable, logging.root.manager.disable)
         logging.disable()  # what Dask logs, this class tells by its errors
         try:
             self._client = self._connected(int(own[1]) if own else None)
             self._count_threads()
-        except OSError as problem:
-            self._stack.close()
-            raise ServerError(
-                f"--cluster {address}: the scheduler cannot be reached:"
-                f" {_reason_of(problem)}; start one with 'dask scheduler'"
-            ) from None
-        except BaseException:
+        except (DlpctlError, KeyboardInterrupt, SystemExit):
             self._stack.close()
             raise
+        except Exception as problem:  # Dask's own, and those of what it connects by
+            self._stack.close()
+            reason = _reason_of(problem)
+            raise ServerError(
+                f"--cluster {address}: the workers cannot be started: {reason}"
+                if own
+                else f"--cluster {address}: the scheduler cannot be reached: {reason};"
+                " start one with 'dask scheduler'"
+            ) from None
 
     def _connected(self, workers: int | None) -> Any:
         """Return a client, of own workers if a number is given.
@@ -183,8 +186,8 @@ class DaskPool:
             self._threads = sum(self._client.nthreads().values())
         self._counted = time.monotonic()
         if self._threads:
-            self._setupers_seen = self._counted
-        elif self._counted - self._setupers_seen > _WORKERLESS_SECONDS:
+            self._workers_seen = self._counted
+        elif self._counted - self._workers_seen > _WORKERLESS_SECONDS:
             raise ServerError(
                 f"--cluster {self._address}: there are no workers;"
                 f" start some with 'dask worker {self._address}', and {_RESUME}"

@@ -195,6 +195,18 @@ def test_a_scheduler_that_cannot_be_reached(
     assert refused.err.count("\n") == 1
 
 
+def test_workers_that_cannot_be_started(dlpctl: Dlpctl, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(**_: object) -> None:
+        raise RuntimeError("no process is left")
+
+    monkeypatch.setattr(distributed, "LocalCluster", fail)
+    refused = dlpctl("scan", "tree", "--cluster", "local:2")
+    assert refused.status == 1
+    assert refused.err == (
+        "dlpctl: --cluster local:2: the workers cannot be started: no process is left\n"
+    )
+
+
 def test_tls_needs_a_certificate(dlpctl: Dlpctl) -> None:
     refused = dlpctl("scan", "tree", "--cluster", "tls://127.0.0.1:9")
     assert refused.status == 2
