@@ -92,6 +92,18 @@ def test_with_own_patterns_and_a_state(dlpctl: Dlpctl, cluster: str) -> None:
     assert report(again)["summary"]["unchanged"] == 200
 
 
+def test_a_journal_in_the_scanned_folder_is_not_read(
+    dlpctl: Dlpctl, cluster: str, tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tree / "cut.zip").unlink()
+    home = tree / "home"
+    home.mkdir(mode=0o700)
+    monkeypatch.setenv("XDG_DATA_HOME", str(home.absolute()))
+    here, there = dlpctl(*SCAN), dlpctl(*SCAN, "--cluster", cluster)
+    assert (there.status, there.out) == (here.status, here.out)
+    assert here.status == 20
+
+
 def test_objects_are_read_by_the_workers(dlpctl: Dlpctl, cluster: str) -> None:
     store = pytest.importorskip("fsspec").filesystem("memory")
     store.pipe({f"/shop/{n}.txt": f"ask {MAIL}\n".encode() for n in range(100)})
