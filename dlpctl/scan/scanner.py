@@ -348,9 +348,10 @@ def _document(
         yield _Batch(None, [Skip(file.shown, Why.ARCHIVE)])
     elif found:
         try:
-            for first, last, before, after, label in found.sections:
+            for first, last, before, after, label, repeats in found.sections:
                 around = before.decode("latin-1"), after.decode("latin-1")
-                yield _Batch(Task(PART, (file, first, last, False, (*around, label)), number), [])
+                part = (file, first, last, False, (*around, label, repeats))
+                yield _Batch(Task(PART, part, number), [])
         except FormatError as error:
             yield _Batch(None, [Skip(file.shown, Why.UNREADABLE, error.message)])
     elif compression_of(head, file.shown):
