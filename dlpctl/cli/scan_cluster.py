@@ -72,6 +72,10 @@ class ClusterRun:
             self._journal.close()
             raise
 
+    def is_own(self, key: str) -> bool:
+        """Return whether a file is the journal, which may be in the tree that is scanned."""
+        return self._journal.is_own(key)
+
     def executor(
         self,
         make_reader: Callable[[], Work],

@@ -310,7 +310,7 @@ def _restored(
     joins_lines: bool,
 ) -> Detector:
     if library and library != state_of(builtin_files()):
-        raise EngineError("the built-in patterns are others")
+        raise EngineError("has other built-in patterns; install the same version there")
     restored = Detector(None if library else further[0], cache=_usual_cache())
     for patterns in further if library else further[1:]:
         restored = restored.extended(patterns)

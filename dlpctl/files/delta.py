@@ -31,6 +31,7 @@ _FIRST_COMMIT = f"{LOG}/{0:020}.json"
 _OTHERWISE = ("schemaString", "createdTime")
 """The fields of metadata that are not masked as its texts."""
 _NAMED = "name of "
+_LONGEST_NAME = 255
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 
@@ -143,7 +144,9 @@ def _folders(partition: dict[str, str | None]) -> Iterator[str]:
     """Yield the folders of a file, by which some readers tell the values of its partition."""
     for column, value in partition.items():
         shown = _NO_VALUE if value is None else quote(value, safe="")
-        yield f"{quote(column, safe='')}={shown}"
+        name = f"{quote(column, safe='')}={shown}"
+        if len(name) <= _LONGEST_NAME:  # the log tells all values
+            yield name
 
 
 def _added(name: str, size: int, partition: dict[str, str | None], made: int) -> dict[str, Any]:

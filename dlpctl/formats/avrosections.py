@@ -22,7 +22,7 @@ def avro_sections(read: ReadRange, size: int) -> Iterator[Section]:
     number = 1
     while first < size:
         last = _end_of_block(read, max(first, len(header)) + SECTION_BYTES, size, mark)
-        yield Section(first, last, header if first else b"", b"", f"part {number}")
+        yield Section(first, last, header if first else b"", b"", f"part {number}", first > 0)
         first = last
         number += 1
 

@@ -117,7 +117,7 @@ def _integer(type_name: str, logical: Any) -> Leaf:
     number_of: Callable[[str], int] = int
     if logical == "date":
         shown, number_of = _day, lambda text: date.fromisoformat(text).toordinal() - _EPOCH_DAY
-    elif logical in _TICKS:
+    elif isinstance(logical, str) and logical in _TICKS:
         ticks = _TICKS[logical]
         shown, number_of = (
             lambda number: _time(number, ticks),

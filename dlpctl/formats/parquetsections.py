@@ -18,10 +18,14 @@ from dlpctl.formats.thriftcompact import (
 
 _MAGIC = b"PAR1"
 _END = 8
-_ROWS, _GROUPS = 3, 4
-_COLUMNS, _GROUP_ROWS, _GROUP_AT, _ORDINAL = 1, 3, 5, 7
+_LARGEST_GROUP = 32 << 20
+"""A larger row group is read by columns."""
+_SCHEMA, _ROWS, _GROUPS, _METADATA, _ORDERS = 2, 3, 4, 5, 7
+_CHILDREN = 5
+_COLUMNS, _GROUP_SIZE, _GROUP_ROWS, _GROUP_AT, _ORDINAL = 1, 2, 3, 5, 7
 _CHUNK_PATH, _CHUNK_AT, _CHUNK = 1, 2, 3
 _PACKED_SIZE, _DATA_AT, _DICTIONARY_AT = 7, 9, 11
+_COPY = b"ARROW:schema"
 _ELSEWHERE = {_COLUMNS: (4, 5, 6, 7), _CHUNK: (10, 14, 15)}
 """Fields that say where indexes are, which a section lacks."""
 
@@ -31,6 +35,20 @@ class _Group(NamedTuple):
     first: int
     last: int
     fields: ThriftFields
+
+    @property
+    def size(self) -> int:
+        """Return how much memory it takes: the bytes of a group that is packed or not."""
+        return int(max(self.last - self.first, self.fields[_GROUP_SIZE].value))
+
+
+class _Column(NamedTuple):
+    """A column with all that is nested in it."""
+
+    elements: slice
+    """Its part of the schema."""
+    leaves: slice
+    """Its parts of a row group."""
 
 
 def parquet_sections(read: ReadRange, size: int) -> Iterator[Section]:
@@ -53,12 +71,79 @@ def _sections(footer: ThriftFields, size: int) -> Iterator[Section]:
     for group in groups:
         if not at <= group.first <= group.last <= size:
             raise _damaged()
-        if chosen and group.last - first > SECTION_BYTES:
+        if chosen and sum(each.size for each in (*chosen, group)) > SECTION_BYTES:
             yield _section(footer, first, chosen)
             chosen, first = [], group.first
         chosen.append(group)
         at = group.last
-    yield _section(footer, first, chosen)
+        if group.size > _LARGEST_GROUP:
+            yield from _by_columns(footer, first, group)
+            chosen, first = [], group.last
+    if chosen or not first:
+        yield _section(footer, first, chosen)
+
+
+def _by_columns(footer: ThriftFields, first: int, group: _Group) -> Iterator[Section]:
+    """Yield sections that hold some of the columns of a row group each."""
+    columns = _columns(footer[_SCHEMA].value[1])
+    if sum(_sizes(group, columns)) > group.last - group.first:  # they are not one after the other
+        yield _section(footer, first, [group])
+        return
+    start = 0
+    while start < len(columns):
+        end, taken = start, 0
+        for size in _sizes(group, columns[start:]):
+            if end > start and taken + size > SECTION_BYTES:
+                break
+            end, taken = end + 1, taken + size
+        part = _with_columns(group, columns[start:end])
+        label = f"row group {group.number}, column {start + 1}"
+        label += f" to {end}" if end > start + 1 else ""
+        own = _footer_of(footer, columns[start:end], has_metadata=not (first or start))
+        yield _section(own, part.first if start else first, [part], label)
+        start = end
+
+
+def _columns(elements: list[ThriftFields]) -> list[_Column]:
+    """Return the columns of a schema, whose elements are in the order of a walk."""
+    columns: list[_Column] = []
+    at, leaf = 1, 0
+    while at < len(elements):
+        first, first_leaf, left = at, leaf, 1
+        while left:
+            children = elements[at][_CHILDREN].value if _CHILDREN in elements[at] else 0
+            leaf += not children
+            left += children - 1
+            at += 1
+        columns.append(_Column(slice(first, at), slice(first_leaf, leaf)))
+    return columns
+
+
+def _sizes(group: _Group, columns: list[_Column]) -> list[int]:
+    parts = (_with_columns(group, [column]) for column in columns)
+    return [part.last - part.first for part in parts]
+
+
+def _with_columns(group: _Group, columns: list[_Column]) -> _Group:
+    item_type, chunks = group.fields[_COLUMNS].value
+    kept = [chunk for column in columns for chunk in chunks[column.leaves]]
+    return _group(group.number, group.fields | {_COLUMNS: ThriftValue(LIST, (item_type, kept))})
+
+
+def _footer_of(footer: ThriftFields, columns: list[_Column], *, has_metadata: bool) -> ThriftFields:
+    root, *_ = elements = footer[_SCHEMA].value[1]
+    root = root | {_CHILDREN: ThriftValue(5, len(columns))}
+    kept = [element for column in columns for element in elements[column.elements]]
+    fields = footer | {_SCHEMA: ThriftValue(LIST, (STRUCT, [root, *kept]))}
+    if _ORDERS in fields:
+        item_type, orders = fields[_ORDERS].value
+        chosen = [order for column in columns for order in orders[column.leaves]]
+        fields[_ORDERS] = ThriftValue(LIST, (item_type, chosen))
+    if _METADATA in fields:  # the copy of the schema is one of all columns
+        pairs = fields[_METADATA].value[1] if has_metadata else ()
+        others = [pair for pair in pairs if pair[1].value != _COPY]
+        fields[_METADATA] = ThriftValue(LIST, (STRUCT, others))
+    return fields
 
 
 def _footer(read: ReadRange, size: int) -> ThriftFields:
@@ -84,7 +169,7 @@ def _group(number: int, fields: ThriftFields) -> _Group:
     return _Group(number, min(spans)[0], max(end for _, end in spans), fields)
 
 
-def _section(footer: ThriftFields, first: int, groups: list[_Group]) -> Section:
+def _section(footer: ThriftFields, first: int, groups: list[_Group], label: str = "") -> Section:
     last = groups[-1].last if groups else len(_MAGIC)
     by = first - len(_MAGIC) if first else 0
     rows = sum(group.fields[_GROUP_ROWS].value for group in groups)
@@ -93,10 +178,10 @@ def _section(footer: ThriftFields, first: int, groups: list[_Group]) -> Section:
     made = written(fields)
     after = made + len(made).to_bytes(4, "little") + _MAGIC
     numbers = [group.number for group in groups] or [0]
-    label = f"row group {numbers[0]}"
-    if len(numbers) > 1:
-        label = f"row groups {numbers[0]} to {numbers[-1]}"
-    return Section(first, last, _MAGIC if first else b"", after, label)
+    if not label:
+        is_one = len(numbers) == 1
+        label = f"row group {numbers[0]}" if is_one else f"row groups {numbers[0]} to {numbers[-1]}"
+    return Section(first, last, _MAGIC if first else b"", after, label, numbers[0] > 1)
 
 
 def _moved(group: ThriftFields, by: int) -> ThriftFields:

@@ -27,6 +27,8 @@ class Section(NamedTuple):
     after: bytes
     label: str = ""
     """The place of the section, for people, where its contents do not tell."""
+    repeats: bool = False
+    """True if an earlier section has its names and metadata."""
 
 
 class RangeFile(io.RawIOBase):

@@ -54,8 +54,8 @@ class _Scan:
         for root in roots:
             if not root.is_same():
                 raise EngineError(
-                    f"does not see the same {root.path}: every worker has to, by a shared file"
-                    " system; or scan a bucket"
+                    f"does not see the same {root.path}; share it by a file system of the network,"
+                    " or scan a bucket"
                 )
         prepare()
         self._make_reader = make_reader
@@ -84,7 +84,7 @@ def answer(version: str, scan: str, setup: bytes, message: bytes) -> bytes:
     try:
         if version != __version__:
             raise EngineError(
-                f"has dlpctl {__version__}, and this is {version}: install the same version there"
+                f"has dlpctl {__version__}, and this is {version}; install the same version there"
             )
         task = Task(*json.loads(message))
         outcome = _scan(scan, setup).reader()(task)
@@ -93,7 +93,7 @@ def answer(version: str, scan: str, setup: bytes, message: bytes) -> bytes:
         reason = error.message
     except Exception as problem:
         reason = f"failed: {fault(problem)}"
-    return json.dumps({"error": f"the worker {_address()} {reason}"}).encode()
+    return json.dumps({"error": f"worker {_address()}: {reason}"}).encode()
 
 
 def end(scan: str) -> None:

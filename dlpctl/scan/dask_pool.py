@@ -17,7 +17,7 @@ from queue import Empty, SimpleQueue
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from dlpctl.errors import EngineError, ServerError, UsageError
+from dlpctl.errors import DlpctlError, EngineError, ServerError, UsageError
 from dlpctl.regex import lazy
 from dlpctl.scan import cluster_worker
 from dlpctl.scan.cluster import Answer
@@ -28,7 +28,10 @@ from dlpctl.version import __version__
 _ADDRESS = lazy(r"(?:tcp|tls)://(?:[^\s:/@\[\]]+|\[[0-9a-fA-F:.]+\]):[0-9]{1,5}")
 _OWN = lazy(r"local:([1-9][0-9]{0,2})")
 _ANY_LOCAL_PORT = "127.0.0.1:0"
+CONNECTING = "connect to a cluster"
+"""The name of the thread that does so."""
 _CONNECT_SECONDS = 10
+_START_SECONDS = 60
 _END_SECONDS = 3
 _NOTICE_SECONDS = 0.5
 """The longest that waiting does not see that the scheduler has gone."""
@@ -47,6 +50,7 @@ class DaskPool:
         scheduler that cannot be reached.
         """
         own = _OWN.fullmatch(address)
+        self._is_own = own is not None
         if not own and not _ADDRESS.fullmatch(address):
             raise UsageError(
                 f"--cluster {address}: write tcp://HOST:PORT or tls://HOST:PORT of a scheduler,"
@@ -59,6 +63,11 @@ class DaskPool:
                 "--cluster needs the package distributed:"
                 " install it, or dlpctl with its extra, dlpctl[dask]"
             ) from None
+        if address.startswith("tls:") and not _has_certificate(distributed):
+            raise UsageError(
+                f"--cluster {address}: the configuration of Dask names no certificate;"
+                " set distributed.comm.tls there"
+            )
         warnings.filterwarnings("ignore", module="distributed")
         self._distributed: Any = distributed
         self._address = address
@@ -66,22 +75,25 @@ class DaskPool:
         self._setup = b""
         self._answers: SimpleQueue[tuple[int, Any]] = SimpleQueue()
         self._threads = 0
-        self._counted = self._setupers_seen = time.monotonic()
+        self._counted = self._workers_seen = time.monotonic()
         self._stack = ExitStack()
         self._stack.callback(logging.disable, logging.root.manager.disable)
         logging.disable()  # what Dask logs, this class tells by its errors
         try:
             self._client = self._connected(int(own[1]) if own else None)
             self._count_threads()
-        except OSError as problem:
-            self._stack.close()
-            raise ServerError(
-                f"--cluster {address}: the scheduler cannot be reached:"
-                f" {_reason_of(problem)}; start one with 'dask scheduler'"
-            ) from None
-        except BaseException:
+        except (DlpctlError, KeyboardInterrupt, SystemExit):
             self._stack.close()
             raise
+        except Exception as problem:  # Dask's own, and those of what it connects by
+            self._stack.close()
+            reason = _reason_of(problem)
+            raise ServerError(
+                f"--cluster {address}: the workers cannot be started: {reason}"
+                if own
+                else f"--cluster {address}: the scheduler cannot be reached: {reason};"
+                " start one with 'dask scheduler'"
+            ) from None
 
     def _connected(self, workers: int | None) -> Any:
         """Return a client, of own workers if a number is given.
@@ -110,11 +122,15 @@ class DaskPool:
             except BaseException as problem:
                 outcome.put(problem)
 
-        thread = threading.Thread(target=connect, daemon=True)
+        thread = threading.Thread(target=connect, name=CONNECTING, daemon=True)
         thread.start()
         try:
+            limit = _CONNECT_SECONDS if workers is None else _START_SECONDS
+            end = time.monotonic() + 2 * limit
             while thread.is_alive():
                 thread.join(_NOTICE_SECONDS)
+                if time.monotonic() > end:  # what answers is no scheduler
+                    raise TimeoutError("it does not answer as one")
         except KeyboardInterrupt:
             if workers is not None:  # what has been started is ended once all of it has
                 thread.join(_CONNECT_SECONDS)
@@ -151,6 +167,8 @@ class DaskPool:
         self, names: Sequence[str], make_reader: Callable[[], Work], prepare: Callable[[], object]
     ) -> None:
         """Set the work; `names` are the local files and folders that are scanned."""
+        if self._is_own:  # else each of the workers would do it at the same time
+            prepare()
         roots = []
         for name in names:
             with suppress(OSError):  # the scan lists what is missing
@@ -168,8 +186,8 @@ class DaskPool:
             self._threads = sum(self._client.nthreads().values())
         self._counted = time.monotonic()
         if self._threads:
-            self._setupers_seen = self._counted
-        elif self._counted - self._setupers_seen > _WORKERLESS_SECONDS:
+            self._workers_seen = self._counted
+        elif self._counted - self._workers_seen > _WORKERLESS_SECONDS:
             raise ServerError(
                 f"--cluster {self._address}: there are no workers;"
                 f" start some with 'dask worker {self._address}', and {_RESUME}"
@@ -247,6 +265,14 @@ class _Call(NamedTuple):
 
     def __reduce__(self) -> tuple[Callable[..., bytes], tuple[str, str, bytes, bytes]]:
         return cluster_worker.answer, (__version__, *self)
+
+
+def _has_certificate(distributed: Any) -> bool:
+    try:
+        arguments = distributed.Security().get_connection_args("client")
+    except OSError:  # a file that is named, and that cannot be read
+        return False
+    return arguments.get("ssl_context") is not None
 
 
 def _reason_of(problem: object) -> str:

@@ -34,6 +34,7 @@ class Journal:
     def __init__(self, folder: Path, name: str, *, resumes: bool) -> None:
         """Take over what an earlier scan of that name left if this one resumes it."""
         self._file = folder / f"{name}{_SUFFIX}"
+        self._own = {f"{self._file}{end}" for end in ("", "-journal")}
         self.resumed = 0
         """The number of units that are not read again."""
         with self._readable():
@@ -75,6 +76,9 @@ class Journal:
             raise InputError(f"{self._file}: {problem}") from None
         except OSError as problem:
             raise InputError(f"{self._file}: {problem.strerror}") from None
+
+    def is_own(self, key: str) -> bool:
+        return key in self._own
 
     def known(self, keys: Sequence[str]) -> dict[str, str]:
         """Return the outcomes that an earlier scan left, by those of the keys that have one."""

@@ -318,7 +318,7 @@ class Reader:
         first: int,
         last: int,
         binary: bool,
-        section: Sequence[str] = (),
+        section: Sequence[Any] = (),
     ) -> Outcome:
         """Return the findings that start in a range of a large file."""
         if section:
@@ -346,6 +346,7 @@ class Reader:
         before: str,
         following: str,
         label: str,
+        repeats: bool,
     ) -> Outcome:
         """Return the findings in a section of a large document."""
         if last - first > DOCUMENT_LIMIT:
@@ -364,7 +365,7 @@ class Reader:
             found = [
                 one._replace(inner=f"{label} > {one.inner}")
                 for one in found
-                if not (first and one.inner.startswith(_REPEATED))
+                if not (repeats and one.inner.startswith(_REPEATED))
             ]
             self._skipped = [
                 skip._replace(detail=f"{label}: {skip.detail}") for skip in self._skipped

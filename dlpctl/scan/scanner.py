@@ -72,10 +72,12 @@ class Scan:
         state: State | None = None,
         sample: Sample | None = None,
         elsewhere: MakeExecutor | None = None,
+        is_own: Callable[[str], bool] | None = None,
     ) -> None:
         """`accepts` tells known findings, e.g. by a baseline; `on_step` is called now and then.
 
-        Files are read by workers of this machine, or else `elsewhere`.
+        Files are read by workers of this machine, or else `elsewhere`; not those that the scan
+        writes itself, which `is_own` tells by their keys.
         With a state, files that it knows are not read again; with a sample, only drawn files are.
         """
         self.summary = Summary()
@@ -89,6 +91,7 @@ class Scan:
         self._state = state
         self._sample = sample
         self._elsewhere = elsewhere
+        self._is_own = is_own
         self._of_known = 0
         self._seen: set[tuple[str, str]] = set()
         self._repeated = 0
@@ -113,6 +116,8 @@ class Scan:
     def _source_batches(self, sources: Sequence[Source]) -> Iterator[_Batch]:
         for number, source in enumerate(sources):
             files = source.files(self.selection)
+            if self._is_own is not None:
+                files = _of_others(source, files, self._is_own)
             if self._sample is not None:
                 files = _sampled(files, self._sample)
             yield from _file_batches(source, number, files, self._state, archives=self._archives)
@@ -272,6 +277,14 @@ def usual_jobs() -> int:
     return min(_MOST_JOBS, len(affinity(0)) if affinity else os.cpu_count() or 1)
 
 
+def _of_others(
+    source: Source, files: Iterable[File | Skip], is_own: Callable[[str], bool]
+) -> Iterator[File | Skip]:
+    for file in files:
+        if isinstance(file, Skip) or not is_own(source.key(file)):
+            yield file
+
+
 def _sampled(files: Iterable[File | Skip], sample: Sample) -> Iterator[File | Skip]:
     for file in files:
         if isinstance(file, Skip) or file.path == STDIN or sample.draws(file):
@@ -356,9 +369,10 @@ def _document(
         yield _Batch(None, [Skip(file.shown, Why.ARCHIVE)])
     elif found:
         try:
-            for first, last, before, after, label in found.sections:
+            for first, last, before, after, label, repeats in found.sections:
                 around = before.decode("latin-1"), after.decode("latin-1")
-                yield _Batch(Task(PART, (file, first, last, False, (*around, label)), number), [])
+                part = (file, first, last, False, (*around, label, repeats))
+                yield _Batch(Task(PART, part, number), [])
         except FormatError as error:
             yield _Batch(None, [Skip(file.shown, Why.UNREADABLE, error.message)])
     elif compression_of(head, file.shown):

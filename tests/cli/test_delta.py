@@ -102,7 +102,9 @@ def test_check_reads_all_files_and_writes_none(dlpctl: Callable[..., Any], tmp_p
 def test_a_copy_is_a_new_folder(dlpctl: Callable[..., Any], table: Path, tmp_path: Path) -> None:
     assert dlpctl("mask", table).status == 2
     (tmp_path / "safe").mkdir()
-    assert dlpctl("mask", table, "-o", tmp_path / "safe", "--force").status != 0
+    ran = dlpctl("mask", table, "-o", tmp_path / "safe", "--force")
+    assert ran.status == 1
+    assert "name a new folder" in ran.err
     assert not [*tmp_path.glob(".safe*")]
 
 

@@ -406,6 +406,7 @@ READ: dict[str, tuple[str, Callable[[], bytes]]] = {
     "pdf of endless numbers": ("a.pdf", lambda: pdf(b"BT /F1 1e999 Tf 1e300 0 0 1e300 1e308 1e308 Tm (x) Tj ET")),
     "rtf of bytes that are not there": ("a.rtf", lambda: b"{\\rtf1 \\bin999999999 x}"),
     "rtf that never ends": ("a.rtf", lambda: b"{\\rtf1 " + b"\\u" * 50_000),
+    "avro of logical types that are none": ("a.avro", lambda: avro([{"type": "int", "logicalType": []}, {"type": "bytes", "logicalType": "decimal", "scale": {}}], [(1, b"\0\2")])),
     "avro of endless empty rows": ("a.avro", lambda: avro("null", [(1 << 62, b"")])),
     "avro of endless nulls in an array": ("a.avro", lambda: avro({"type": "array", "items": "null"}, [(1, b"\xfe" * 9 + b"\x01\0")])),
     "text before a zip": ("a.txt", lambda: b"#!/bin/sh\n" * 9 + zipped(("a.txt", b"x"))),

@@ -7,6 +7,7 @@ import os
 import random
 import zipfile
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import fastavro
@@ -98,6 +99,26 @@ def test_row_groups_keep_types_and_all_rows() -> None:
     assert len(read) > 3
     expected = parquet.read_table(io.BytesIO(data))
     assert pa.concat_tables(read).equals(expected, check_metadata=True)
+
+
+def test_large_row_groups_are_read_by_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(parquet_sections.__globals__, "_LARGEST_GROUP", 10_000)
+    monkeypatch.setitem(parquet_sections.__globals__, "SECTION_BYTES", 9_000)
+    data = table(900)
+    output = io.BytesIO()
+    expected = parquet.read_table(io.BytesIO(data))
+    parquet.write_table(expected, output, row_group_size=600)
+    read = [
+        parquet.read_table(io.BytesIO(each))
+        for each in files_of(parquet_sections, output.getvalue())
+    ]
+    assert read[0].num_rows == 600
+    assert [name for each in read for name in each.column_names] == expected.column_names * 2
+    assert [bool(each.schema.metadata) for each in read] == [True] + [False] * (len(read) - 1)
+    assert len(read) > 4
+    for name in ("n", "nested", "noise", "category"):
+        parts = [each.column(name).to_pylist() for each in read if name in each.column_names]
+        assert [*chain.from_iterable(parts)] == expected.column(name).to_pylist()
 
 
 def test_a_table_without_rows_has_one_section() -> None:

@@ -164,7 +164,7 @@ def test_a_file_that_ends_workers_is_skipped_and_no_other(run: Run, tree: Path) 
 def test_what_a_worker_refuses_ends_the_scan(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster_worker, "_address", lambda: "tcp://w:1")
     monkeypatch.setattr(cluster_worker, "__version__", "0.0.9")
-    with pytest.raises(EngineError, match=r"tcp://w:1 has dlpctl 0\.0\.9, and this is"):
+    with pytest.raises(EngineError, match=r"worker tcp://w:1: has dlpctl 0\.0\.9, and this is"):
         on(PoolHere(), run)
 
 

@@ -23,7 +23,7 @@ from dlpctl.cli.app import App
 from dlpctl.cli.outputs import writing
 from dlpctl.cli.session import Session, open_masker
 from dlpctl.detect.possible import possible_note
-from dlpctl.errors import StillExposedError, UsageError
+from dlpctl.errors import OutputError, StillExposedError, UsageError
 
 if TYPE_CHECKING:
     from dlpctl.files.report import FileReport
@@ -52,6 +52,8 @@ def mask(
     is_table = file is not None and _is_table(Path(file))
     if is_table and output is None:
         raise UsageError(f"{file}: a Delta table is masked into a new folder: name it with -o")
+    if is_table and output is not None and output.exists():
+        raise OutputError(f"{output} exists: name a new folder")
     documents.refuse_unwritable(output, force=content.force)
     session = Session.begin(content.patterns)
     operator = content.operator or ("token" if vault else None)
