@@ -116,9 +116,9 @@ def score(pattern: Pattern, data: bytes, start: int, end: int) -> float:
             return 0.0
     if context is None:
         return pattern.score
-    words = dict.fromkeys(context.words, context.score)
-    against = dict.fromkeys(context.against, context.against_score)
-    ordered = [*words.items(), *against.items()]
+    words = [(word, context.score, True) for word in dict.fromkeys(context.words)]
+    against = [(word, context.against_score, False) for word in dict.fromkeys(context.against)]
+    ordered = [*words, *against]
     ahead = list(whole_words(data, first, start, ordered))
     if ahead:
         return ahead[-1]
@@ -127,10 +127,10 @@ def score(pattern: Pattern, data: bytes, start: int, end: int) -> float:
 
 
 def whole_words(
-    data: bytes, first: int, last: int, words: Sequence[tuple[str, float]]
+    data: bytes, first: int, last: int, words: Sequence[tuple[str, float, bool]]
 ) -> Iterator[float]:
     """What each whole word in a part of the text is worth, from left to right; earlier named ones
-    are preferred.
+    are preferred, and some words count also as the name of an element.
     """
     raw = data[first:last].decode(errors="ignore")
     text = folded(raw)
@@ -140,17 +140,20 @@ def whole_words(
                 r"[\t\n\f\r _.-]{0,2}".join(re.escape(part) for part in folded(word).split())
             ),
             worth,
+            as_element,
         )
-        for word, worth in words
+        for word, worth, as_element in words
     ]
     position = 0
     while position <= len(text):
         for begin in _beginnings(text, position, at_start=first == 0):
-            ends = [
-                (form, worth, _whole(form, text, raw, begin, last == len(data)))
-                for form, worth in forms
-            ]
-            taken = next(((worth, stop) for _, worth, stop in ends if stop is not None), None)
+            in_tag = _is_in_tag(text, position, begin, at_start=first == 0)
+            ends = (
+                (worth, _whole(form, text, raw, begin, last == len(data)))
+                for form, worth, as_element in forms
+                if as_element or not in_tag
+            )
+            taken = next(((worth, stop) for worth, stop in ends if stop is not None), None)
             if taken:
                 break
         else:
@@ -166,6 +169,15 @@ def _beginnings(text: str, position: int, *, at_start: bool) -> Iterator[int]:
     for place in range(position, len(text)):
         if not is_letter(text[place]):
             yield place + 1
+
+
+def _is_in_tag(text: str, position: int, begin: int, *, at_start: bool) -> bool:
+    """Whether a word is the name of an element, or may be one that starts before the position."""
+    if begin and text[begin - 1] == "/":
+        if begin - 2 < position:
+            return not (at_start and begin == 1)
+        return text[begin - 2] == "<"
+    return begin > 0 and text[begin - 1] == "<"
 
 
 def _whole(form: re.Pattern[str], text: str, raw: str, begin: int, at_end: bool) -> int | None:
