@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 from dlpctl.cli.inputs import STDIN
 from dlpctl.cli.scan_coverage import search_of
 from dlpctl.errors import UsageError
+from dlpctl.scan.results import Skip
 from dlpctl.scan.source import is_address
 from dlpctl.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from dlpctl.cli.scan_options import ScanRequest
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from dlpctl.cli.session import Session
     from dlpctl.scan.executor import Executor, Work
     from dlpctl.scan.results import Summary
-    from dlpctl.scan.source import Source
+    from dlpctl.scan.source import File, Source
 
 _FOLDER = "scans"
 
@@ -72,9 +73,11 @@ class ClusterRun:
             self._journal.close()
             raise
 
-    def is_own(self, key: str) -> bool:
-        """Return whether a file is the journal, which may be in the tree that is scanned."""
-        return self._journal.is_own(key)
+    def without_own(self, source: Source, files: Iterable[File | Skip]) -> Iterator[File | Skip]:
+        """Yield the files without the journal, which may be in the tree that is scanned."""
+        for file in files:
+            if isinstance(file, Skip) or not self._journal.is_own(source.key(file)):
+                yield file
 
     def executor(
         self,

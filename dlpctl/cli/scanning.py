@@ -172,8 +172,7 @@ def _scan(
         on_step=progress,
         state=state,
         sample=sample_of(request),
-        elsewhere=cluster.executor if cluster is not None else None,
-        is_own=cluster.is_own if cluster is not None else None,
+        elsewhere=cluster,
     )
 
 

@@ -13,14 +13,18 @@ import signal
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from functools import partial
 from queue import Empty, SimpleQueue
-from typing import Any, NamedTuple, NoReturn, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol, Self, TypeVar
 
 from dlpctl.errors import DlpctlError, EngineError, fault
 from dlpctl.forked import Child, read_message, write_message
+
+if TYPE_CHECKING:
+    from dlpctl.scan.results import Skip
+    from dlpctl.scan.source import File, Source
 
 _AHEAD = 3
 """Tasks a worker that wait or are done and not yet taken, so that none idles during a long one."""
@@ -59,6 +63,24 @@ class Executor(Protocol):
 
     def run(self, batches: Iterator[BatchT], /) -> Iterator[tuple[BatchT, Any]]:
         """Yield each batch with the outcome of its task, in the order of the batches."""
+
+
+class Elsewhere(Protocol):
+    """Other machines that read the files of a scan, and what the scan itself writes for them."""
+
+    def executor(
+        self,
+        make_work: Callable[[], Work],
+        prepare: Callable[[], object],
+        sources: Sequence[Source],
+        /,
+    ) -> Executor:
+        """Return an executor of what makes a worker's work, and of what is called before; both can
+        be pickled.
+        """
+
+    def without_own(self, source: Source, files: Iterable[File | Skip], /) -> Iterator[File | Skip]:
+        """Yield the files without those that the scan writes."""
 
 
 class _Slot(NamedTuple):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.errors import FormatError
 from dlpctl.formats.recognition import HEAD, ZIP_END
 from dlpctl.scan.content import Ending, Examiner, Parts
-from dlpctl.scan.executor import Executor, InOrder, Work
+from dlpctl.scan.executor import InOrder
 from dlpctl.scan.local import STDIN, LocalFiles
 from dlpctl.scan.reader import (
     BLOBS,
@@ -31,7 +31,10 @@ from dlpctl.scan.selection import Selection
 from dlpctl.scan.source import File, Source, UnreadError, is_address
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from dlpctl.config import FileLimits
+    from dlpctl.scan.executor import Elsewhere, Executor
     from dlpctl.scan.git import Blob, Repository
     from dlpctl.scan.sampling import Sample
     from dlpctl.scan.state import Known, State
@@ -41,11 +44,6 @@ _BATCH_BYTES = 1 << 20
 _BATCH_BLOBS = 32
 _BATCH_UNREAD = 1024
 _MOST_JOBS = 16
-
-MakeExecutor = Callable[[Callable[[], Work], Callable[[], object], Sequence[Source]], Executor]
-"""Makes an executor of what makes a worker's work, what is called before it, and the sources. The
-first two can be pickled.
-"""
 
 
 class _Batch(NamedTuple):
@@ -71,13 +69,11 @@ class Scan:
         on_step: Callable[[Summary], object] | None = None,
         state: State | None = None,
         sample: Sample | None = None,
-        elsewhere: MakeExecutor | None = None,
-        is_own: Callable[[str], bool] | None = None,
+        elsewhere: Elsewhere | None = None,
     ) -> None:
         """`accepts` tells known findings, e.g. by a baseline; `on_step` is called now and then.
 
-        Files are read by workers of this machine, or else `elsewhere`; not those that the scan
-        writes itself, which `is_own` tells by their keys.
+        Files are read by workers of this machine, or else `elsewhere`.
         With a state, files that it knows are not read again; with a sample, only drawn files are.
         """
         self.summary = Summary()
@@ -91,7 +87,6 @@ class Scan:
         self._state = state
         self._sample = sample
         self._elsewhere = elsewhere
-        self._is_own = is_own
         self._of_known = 0
         self._seen: set[tuple[str, str]] = set()
         self._repeated = 0
@@ -116,8 +111,8 @@ class Scan:
     def _source_batches(self, sources: Sequence[Source]) -> Iterator[_Batch]:
         for number, source in enumerate(sources):
             files = source.files(self.selection)
-            if self._is_own is not None:
-                files = _of_others(source, files, self._is_own)
+            if self._elsewhere is not None:
+                files = self._elsewhere.without_own(source, files)
             if self._sample is not None:
                 files = _sampled(files, self._sample)
             yield from _file_batches(source, number, files, self._state, archives=self._archives)
@@ -145,7 +140,7 @@ class Scan:
         )
         prepare = partial(self._examiner.detector.compile, rivals=True)
         if self._elsewhere is not None:
-            return self._elsewhere(make_reader, prepare, sources)
+            return self._elsewhere.executor(make_reader, prepare, sources)
         at_once = any(source.has_threads for source in sources)
         return InOrder(make_reader, self._jobs, prepare, at_once=at_once)
 
@@ -275,14 +270,6 @@ def _first_marked(batches: Iterable[_Batch]) -> Iterator[_Batch]:
 def usual_jobs() -> int:
     affinity = getattr(os, "sched_getaffinity", None)
     return min(_MOST_JOBS, len(affinity(0)) if affinity else os.cpu_count() or 1)
-
-
-def _of_others(
-    source: Source, files: Iterable[File | Skip], is_own: Callable[[str], bool]
-) -> Iterator[File | Skip]:
-    for file in files:
-        if isinstance(file, Skip) or not is_own(source.key(file)):
-            yield file
 
 
 def _sampled(files: Iterable[File | Skip], sample: Sample) -> Iterator[File | Skip]:

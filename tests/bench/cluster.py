@@ -130,11 +130,15 @@ def scanned(
     """Return the seconds of a scan, and the files of its summary."""
     journal = Journal(folder, "bench", resumes=False)
 
-    def executor(make_reader: Any, prepare: Any, sources: Any) -> OnCluster:
-        pool.setup = pickle.dumps(([], make_reader, prepare))
-        return OnCluster(pool, sources, journal)
+    class Elsewhere:
+        def executor(self, make_reader: Any, prepare: Any, sources: Any) -> OnCluster:
+            pool.setup = pickle.dumps(([], make_reader, prepare))
+            return OnCluster(pool, sources, journal)
 
-    scan = Scan(examiner, Selection(ignore_files=False), archives=False, elsewhere=executor)
+        def without_own(self, _source: object, files: Any) -> Any:
+            return files
+
+    scan = Scan(examiner, Selection(ignore_files=False), archives=False, elsewhere=Elsewhere())
     start = time.perf_counter()
     for _ in scan._run(scan._source_batches([source]), sources=[source]):
         pass

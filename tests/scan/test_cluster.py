@@ -8,10 +8,10 @@ import pickle
 import sqlite3
 import time
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -22,8 +22,9 @@ from dlpctl.scan.content import Examiner
 from dlpctl.scan.journal import Journal
 from dlpctl.scan.reader import Outcome, Task
 from dlpctl.scan.results import Result, Skip, Tally, Why
-from dlpctl.scan.scanner import MakeExecutor, Scan
+from dlpctl.scan.scanner import Scan
 from dlpctl.scan.selection import Selection
+from dlpctl.scan.source import File, Source
 from dlpctl.version import __version__
 
 BADGE = "AC-12345678"
@@ -73,12 +74,18 @@ class PoolHere:
     def close(self) -> None:
         cluster_worker.end(str(id(self)))
 
-    def executor(self, journal: Journal) -> MakeExecutor:
-        def make(make_reader: Any, prepare: Any, sources: Any) -> OnCluster:
-            self.setup = pickle.dumps(([], make_reader, prepare))
-            return OnCluster(self, sources, journal)
 
-        return make
+class Elsewhere(NamedTuple):
+    pool: PoolHere
+    journal: Journal
+
+    def executor(self, make_reader: Any, prepare: Any, sources: Any) -> OnCluster:
+        self.pool.setup = pickle.dumps(([], make_reader, prepare))
+        return OnCluster(self.pool, sources, self.journal)
+
+    def without_own(self, source: Source, files: Iterable[File | Skip]) -> Iterator[File | Skip]:
+        del source
+        return iter(files)
 
 
 @pytest.fixture(autouse=True)
@@ -115,7 +122,7 @@ Run = Callable[..., Found]
 def on(pool: PoolHere, run: Run, *, resumes: bool = False) -> Found:
     journal = Journal(Path("journals"), "scan", resumes=resumes)
     try:
-        return run(elsewhere=pool.executor(journal))
+        return run(elsewhere=Elsewhere(pool, journal))
     finally:
         journal.close()
 
@@ -181,7 +188,7 @@ def test_an_error_of_a_worker_tells_no_value(run: Run, monkeypatch: pytest.Monke
 
 
 def test_a_file_that_only_the_worker_misses_is_unreadable(run: Run, tree: Path) -> None:
-    class Elsewhere(PoolHere):
+    class WithoutFiles(PoolHere):
         def answer(self, message: bytes) -> bytes | None:
             gone = [
                 Outcome(0, 0, 0, [], [Skip(unit.items[0][1], Why.GONE)], tallies=[Tally()])
@@ -190,7 +197,7 @@ def test_a_file_that_only_the_worker_misses_is_unreadable(run: Run, tree: Path) 
             (tree / "01.txt").unlink(missing_ok=True)
             return "\n".join(map(units.encoded, gone)).encode()
 
-    found, _ = on(Elsewhere(), run)
+    found, _ = on(WithoutFiles(), run)
     assert Skip("tree/01.txt", Why.GONE) in found
     assert Skip("tree/02.txt", Why.UNREADABLE, "a worker of the cluster does not see it") in found
 
