@@ -187,7 +187,7 @@ def test_a_long_text_is_masked_as_any_other(seed: int) -> None:
 
 
 def test_a_long_file_is_masked_as_any_other() -> None:
-    seen = compared(20, 6, "files")
+    seen = compared(20, 3, "files")
     assert seen["different"] == []
     assert seen["taken"]
 
