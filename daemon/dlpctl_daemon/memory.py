@@ -171,7 +171,10 @@ class Counters:
 
 
 class Roster:
-    """The processes that answer, with their open connections."""
+    """The processes that answer, with their open connections.
+
+    A process enters once it accepts clients: the others would leave them to it in vain before.
+    """
 
     def __init__(self, processes: int) -> None:
         self._pids = memoryview(mmap.mmap(-1, processes * 8)).cast("q")
@@ -227,9 +230,9 @@ class Memory(NamedTuple):
         )
         if processes == 1:
             made.enter(0)
+            made.roster.enter(0)
         return made
 
     def enter(self, process: int) -> None:
-        """Use the memory as this process from now on."""
+        """Use the memory as this process from now on, which does not answer yet."""
         self.counters.use(process)
-        self.roster.enter(process)

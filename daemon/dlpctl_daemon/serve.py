@@ -114,6 +114,7 @@ class _Service(NamedTuple):
             self._warm_up()
             opened.server.keep_to(_processors(number, self.options.settings.processes))
             with nullcontext() if number else opened.housekeeping:
+                self.memory.roster.enter(number)
                 desk.ready(opened.server.drain)
                 opened.server.run()
 
