@@ -129,6 +129,24 @@ def test_finds_addresses_of_many_countries(tagger: NameTagger, address: str) -> 
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        (
+            "Königsallee 12, 40212 Düsseldorf prescribed Metformin",
+            "Königsallee 12, 40212 Düsseldorf",
+        ),
+        ("Via Roma 15, 00184 Roma RM è chiusa.", "Via Roma 15, 00184 Roma RM"),
+        (
+            "Viale Monti 12, 70029 Santeramo in Colle, Italia",
+            "Viale Monti 12, 70029 Santeramo in Colle, Italia",
+        ),
+    ],
+)
+def test_an_address_ends_with_its_place(tagger: NameTagger, text: str, address: str) -> None:
+    assert addresses(tagger, text) == [(0, len(address))]
+
+
 @pytest.mark.parametrize("text", NONE)
 def test_takes_nothing_else_for_an_address(tagger: NameTagger, text: str) -> None:
     assert addresses(tagger, text) == []

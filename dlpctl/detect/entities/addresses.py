@@ -30,6 +30,7 @@ _POSTCODE = lazy(
     re.IGNORECASE,
 )
 _RIVER_PREPOSITIONS = lexicon_words("river_prepositions")
+_IN_PLACES = _RIVER_PREPOSITIONS | lexicon_words("in_places")
 _NEXT_VALUES = lexicon_words("next_values")
 STATES = lexicon_words("states")
 _UNITS = lexicon_words("units")
@@ -136,9 +137,22 @@ def _before_next_sentence(words: Sequence[Word], first: int, stop: int) -> int:
             and not (following.flags.particle or following.flags.street)
         ):
             return place
+        if before.outline[0] == "X" and _is_ordinary(mark):  # 8001 Zürich | wurde
+            return place
         if mark.kind == 2 and following.outline == "XX" and not following.flags.place:
             return stop if following.key in STATES else place
     return stop
+
+
+def _is_ordinary(word: Word) -> bool:
+    """Return whether a word in lower case is no part of a street or place."""
+    flags = word.flags
+    return (
+        word.kind == 1
+        and word.outline[0] == "x"
+        and word.key not in _IN_PLACES
+        and not (flags.particle or flags.street or flags.place)
+    )
 
 
 def _before_label_line(words: Sequence[Word], first: int, stop: int) -> int:
