@@ -201,7 +201,7 @@ def running(gateway: Gateway, provider: Provider, folder: Path) -> Iterator[Runn
         yield Running(url, provider, gateway, folder / "calls.jsonl")
     finally:
         served.should_exit = True
-        thread.join(10)
+        thread.join(300)
         listening.close()
         gateway.executor.shutdown()
 

@@ -152,7 +152,7 @@ def test_requests_of_a_caller_that_wait_for_each_other_keep_nobody_else_waiting(
 
     def wait(self: Inspector, text: str, *rest: Any) -> Inspected:
         if "long story" in text:
-            released.wait(60)
+            released.wait(300)
         return inspect(self, text, *rest)
 
     monkeypatch.setattr(Inspector, "inspect", wait)

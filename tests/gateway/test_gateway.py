@@ -592,7 +592,7 @@ def test_a_provider_that_stalls_ends_the_stream_with_an_error(
 
     def body() -> Iterator[bytes]:
         yield _delta("Hello")
-        done.wait(20)
+        done.wait(300)
 
     gateway.provider.reply = _stream(body)
     other = make_gateway(library, gateway.provider.url, tmp_path, stall_seconds=0.2)
@@ -607,7 +607,7 @@ def test_the_first_text_does_not_wait_for_the_last(gateway: Running) -> None:
 
     def body() -> Iterator[bytes]:
         yield _delta("Hello")
-        assert more.wait(20)
+        assert more.wait(300)
         yield _delta(" again")
 
     gateway.provider.reply = _stream(body)
