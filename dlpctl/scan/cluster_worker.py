@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import pickle
@@ -16,6 +17,8 @@ from dlpctl.scan.reader import Task
 from dlpctl.scan.units import encoded, outcomes_of
 from dlpctl.version import __version__
 
+_NEW_OBJECTS = 50_000
+"""The number of new objects after which own workers search them for garbage."""
 _MOST_SCANS = 8
 """Scans whose work is kept: more than run at a time, since one that is killed does not say so."""
 
@@ -73,6 +76,13 @@ class _Scan:
     def close(self) -> None:
         for reader in self._readers:
             reader.close()
+
+
+def prepare_own(prepare: Callable[[], object]) -> None:
+    """Prepare a worker that runs nothing but this scan: its patterns are never garbage."""
+    prepare()
+    gc.freeze()
+    gc.set_threshold(_NEW_OBJECTS)
 
 
 _scans: dict[str, _Scan] = {}

@@ -12,6 +12,7 @@ import uuid
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
+from functools import partial
 from multiprocessing import resource_tracker
 from queue import Empty, SimpleQueue
 from tempfile import TemporaryDirectory
@@ -39,6 +40,13 @@ _THREADS_EVERY = 2.0
 """Seconds after which the workers are counted again."""
 _WORKERLESS_SECONDS = 60.0
 """The longest that a scan waits for workers."""
+_UNWATCHED = {
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.system-monitor.interval": "10s",
+    "distributed.worker.memory.monitor-interval": "1s",
+    "distributed.worker.profile.enabled": False,
+}
+"""Settings of own workers, which Dask would interrupt a hundred times a second to watch them."""
 _RESUME = "run the scan again with --resume to go on"
 
 
@@ -149,7 +157,7 @@ class DaskPool:
         pages: dict[str, list[str]] = {
             f"distributed.{part}.http.routes": [] for part in ("scheduler", "worker")
         }
-        settings = {"temporary-directory": folder, **pages}
+        settings = {"temporary-directory": folder, **pages, **_UNWATCHED}
         self._stack.enter_context(dask.config.set(settings))
         cluster = self._distributed.LocalCluster(
             n_workers=workers,
@@ -169,6 +177,7 @@ class DaskPool:
         """Set the work; `names` are the local files and folders that are scanned."""
         if self._is_own:  # else each of the workers would do it at the same time
             prepare()
+            prepare = partial(cluster_worker.prepare_own, prepare)
         roots = []
         for name in names:
             with suppress(OSError):  # the scan lists what is missing

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from dlpctl.scan.cluster import OnCluster  # noqa: E402
 pytestmark = pytest.mark.filterwarnings("default")
 MAIL = "jane.doe@northwind.org"
 Dlpctl = Callable[..., Any]
+Wait = Callable[[Callable[[], object]], None]
 
 
 def cluster_here(workers: int = 2) -> Any:
@@ -232,7 +234,7 @@ def test_a_server_that_is_no_scheduler(dlpctl: Dlpctl, monkeypatch: pytest.Monke
         refused = dlpctl("scan", "tree", "--cluster", address)
     for thread in threading.enumerate():
         if thread.name == dask_pool.CONNECTING:
-            thread.join(60)
+            thread.join(300)
     assert refused.status == 1
     assert refused.err.startswith(f"dlpctl: --cluster {address}: the scheduler cannot be reached")
     assert refused.err.count("\n") == 1
@@ -255,21 +257,21 @@ def test_the_extra_is_named_if_it_is_missing(
     assert (refused.status, "dlpctl[dask]" in refused.err) == (2, True)
 
 
-def started(*more: str) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "dlpctl", *SCAN, "--cluster", "local:2", *more]
+def started(*more: str, cluster: str = "local:2") -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "dlpctl", *SCAN, "--cluster", cluster, *more]
     with Path("out.json").open("wb") as out, Path("err").open("wb") as err:
         return subprocess.Popen(command, stdout=out, stderr=err, start_new_session=True)
 
 
 def test_workers_of_this_machine_and_ctrl_c(
-    dlpctl: Dlpctl, wait_for: Callable[[Callable[[], object]], None], tree: Path, cluster: str
+    dlpctl: Dlpctl, wait_for: Wait, tree: Path, cluster: str
 ) -> None:
     for number in range(200, 2500):
         (tree / f"{number}.txt").write_text(f"ask {MAIL}\n")
     running = started()
     wait_for(lambda: any(file.stat().st_size > 10_000 for file in journals()))
     os.killpg(running.pid, signal.SIGINT)
-    assert running.wait(60) == 130
+    assert running.wait(300) == 130
     assert Path("err").read_bytes() == b""
     assert json.loads(Path("out.json").read_bytes())["summary"]["partial"] is True
     resumed = dlpctl(*SCAN, "--cluster", cluster, "--resume")
@@ -281,35 +283,118 @@ def journals() -> list[Path]:
     return [*Path(os.environ["XDG_DATA_HOME"]).rglob("*.journal")]
 
 
-@pytest.mark.slow
-def test_nothing_is_lost_or_doubled_whoever_is_killed(
-    dlpctl: Dlpctl, wait_for: Callable[[Callable[[], object]], None], tree: Path
-) -> None:
-    """Two clients are killed, and a worker of each client now and then."""
-    psutil = pytest.importorskip("psutil")
+class Cluster:
+    """A scheduler and two workers in processes of their own, as `dask scheduler` starts them."""
+
+    def __init__(self, folder: Path, wait_for: Wait) -> None:
+        folder.mkdir()
+        file = folder / "scheduler.json"
+        common = ["--scheduler-file", str(file), "--no-dashboard", "--host", "127.0.0.1"]
+        self.scheduler = self._started(folder, "dask_scheduler", "--port", "0", *common)
+        wait_for(lambda: file.exists() and file.read_text().endswith("}"))
+        self.address: str = json.loads(file.read_bytes())["address"]
+        self.nannies = self._started(
+            folder, "dask_worker", "--nworkers", "2", "--nthreads", "1", *common
+        )
+
+    @staticmethod
+    def _started(folder: Path, module: str, *arguments: str) -> subprocess.Popen[bytes]:
+        code = f"from distributed.cli.{module} import main; main()"
+        with (folder / "log").open("ab") as log:
+            return subprocess.Popen(
+                [sys.executable, "-c", code, *arguments], stdout=log, stderr=log
+            )
+
+    def end(self) -> None:
+        """Kill all of it: without a scheduler, nannies try for minutes to reach it."""
+        for worker in workers_of(self.nannies):
+            worker.kill()
+        for process in (self.nannies, self.scheduler):
+            process.kill()
+            process.wait()
+
+
+def many_files(tree: Path) -> None:
     for number in range(200, 12_000):
         (tree / f"{number}.txt").write_text(f"ask {MAIL} about {number}\n" * 20)
 
-    def kept() -> int:
-        return sum(file.stat().st_size for file in journals())
 
-    def kill_a_worker_of(client: subprocess.Popen[bytes], goal: int) -> None:
-        """Kill it once the journal has reached a size."""
-        wait_for(lambda: kept() > goal or client.poll() is not None)
-        children = psutil.Process(client.pid).children(recursive=True)
-        workers = [each for each in children if "spawn_main" in " ".join(each.cmdline())]
-        workers[-1].kill()
+def kept() -> int:
+    """Return the size of what clients have noted in their journals."""
+    return sum(file.stat().st_size for file in journals())
 
-    for goal in (1, 4):
-        client = started("--resume")
-        kill_a_worker_of(client, goal * 500_000)
-        kill_a_worker_of(client, goal * 1_000_000)
-        client.kill()
-        client.wait()
-    client = started("--resume")
-    kill_a_worker_of(client, 5_000_000)
-    assert client.wait(300) == 1
+
+def workers_of(owner: subprocess.Popen[bytes]) -> list[Any]:
+    """Return the workers that run; one that was killed is replaced after a while."""
+    psutil = pytest.importorskip("psutil")
+    running = []
+    for each in psutil.Process(owner.pid).children(recursive=True):
+        with suppress(psutil.Error):  # it has ended meanwhile
+            if "spawn_main" in " ".join(each.cmdline()):
+                running.append(each)
+    return running
+
+
+def kill_a_worker_of(owner: subprocess.Popen[bytes], wait_for: Wait, *, after: int) -> None:
+    """Kill it once the journal has reached a size."""
+    wait_for(lambda: kept() > after and workers_of(owner))
+    workers_of(owner)[-1].kill()
+
+
+def assert_all_is_found_once(dlpctl: Dlpctl) -> None:
     found = json.loads(Path("out.json").read_bytes())
     assert "were scanned before the scan was stopped" in found["summary"]["notes"][0]
     assert found["findings"] == json.loads(dlpctl(*SCAN).out)["findings"]
     assert len(found["findings"]) == 20 + 20 * 11_800
+
+
+@pytest.mark.slow
+def test_nothing_is_lost_or_doubled_if_clients_and_their_workers_are_killed(
+    dlpctl: Dlpctl, wait_for: Wait, tree: Path
+) -> None:
+    many_files(tree)
+    for goal in (1, 4):
+        client = started("--resume")
+        kill_a_worker_of(client, wait_for, after=goal * 500_000)
+        kill_a_worker_of(client, wait_for, after=goal * 1_000_000)
+        client.kill()
+        client.wait()
+    client = started("--resume")
+    kill_a_worker_of(client, wait_for, after=5_000_000)
+    assert client.wait(300) == 1
+    assert_all_is_found_once(dlpctl)
+
+
+@pytest.mark.slow
+def test_nothing_is_lost_or_doubled_if_the_scheduler_is_killed_as_well(
+    dlpctl: Dlpctl, wait_for: Wait, tree: Path, tmp_path: Path
+) -> None:
+    """Workers are killed five times, the client twice and the scheduler once."""
+    many_files(tree)
+    running = Cluster(tmp_path / "first", wait_for)
+    try:
+        client = started("--resume", cluster=running.address)
+        kill_a_worker_of(running.nannies, wait_for, after=500_000)
+        kill_a_worker_of(running.nannies, wait_for, after=1_000_000)
+        client.kill()
+        client.wait()
+        client = started("--resume", cluster=running.address)
+        kill_a_worker_of(running.nannies, wait_for, after=2_000_000)
+        wait_for(lambda: kept() > 2_500_000)
+        running.scheduler.kill()
+        assert client.wait(300) == 1
+        assert b"run the scan again with --resume" in Path("err").read_bytes()
+    finally:
+        running.end()
+    running = Cluster(tmp_path / "second", wait_for)
+    try:
+        client = started("--resume", cluster=running.address)
+        kill_a_worker_of(running.nannies, wait_for, after=4_000_000)
+        client.kill()
+        client.wait()
+        client = started("--resume", cluster=running.address)
+        kill_a_worker_of(running.nannies, wait_for, after=5_000_000)
+        assert client.wait(300) == 1
+    finally:
+        running.end()
+    assert_all_is_found_once(dlpctl)
