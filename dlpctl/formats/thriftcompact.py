@@ -32,6 +32,11 @@ class ThriftReader:
         self._at = 0
         self._left = _MOST_VALUES
 
+    @property
+    def position(self) -> int:
+        """Return how many bytes have been read."""
+        return self._at
+
     def struct(self, depth: int = 0) -> ThriftFields:
         fields: ThriftFields = {}
         number = 0

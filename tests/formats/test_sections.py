@@ -7,7 +7,7 @@ import os
 import random
 import zipfile
 from functools import partial
-from itertools import chain
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 import fastavro
@@ -18,6 +18,7 @@ from pyarrow import parquet
 from dlpctl.errors import FormatError
 from dlpctl.formats import sections
 from dlpctl.formats.avrosections import avro_sections
+from dlpctl.formats.parquetpages import page_sections
 from dlpctl.formats.parquetsections import parquet_sections
 from dlpctl.formats.zipsections import zip_sections
 
@@ -119,6 +120,55 @@ def test_large_row_groups_are_read_by_columns(monkeypatch: pytest.MonkeyPatch) -
     for name in ("n", "nested", "noise", "category"):
         parts = [each.column(name).to_pylist() for each in read if name in each.column_names]
         assert [*chain.from_iterable(parts)] == expected.column(name).to_pylist()
+
+
+@pytest.mark.parametrize("codec", ["none", "snappy", "gzip", "zstd", "brotli"])
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+def test_large_columns_are_read_by_pages(
+    monkeypatch: pytest.MonkeyPatch, codec: str, version: str
+) -> None:
+    monkeypatch.setitem(parquet_sections.__globals__, "_LARGEST_GROUP", 10_000)
+    monkeypatch.setitem(parquet_sections.__globals__, "SECTION_BYTES", 1_500)
+    monkeypatch.setitem(page_sections.__globals__, "SECTION_BYTES", 1_500)
+    columns = {
+        "text": [None if n % 7 == 0 else f"{n} {os.urandom(20).hex()}" for n in range(2000)],
+        "few": [f"category {n * n % 900}" for n in range(2000)],
+        "number": [n * 1_000_003 for n in range(2000)],
+        "list": [[str(n), os.urandom(9).hex()] for n in range(2000)],
+        "required": [os.urandom(12) for _ in range(2000)],
+    }
+    fields = [pa.field("text", "string"), pa.field("few", "string"), pa.field("number", "int64")]
+    fields += [pa.field("list", pa.list_(pa.string()))]
+    fields += [pa.field("required", pa.binary(), nullable=False)]
+    expected = pa.table(columns, pa.schema(fields, {"by": "us"}))
+    output = io.BytesIO()
+    parquet.write_table(
+        expected,
+        output,
+        row_group_size=1500,
+        compression=codec,
+        use_dictionary=["few"],
+        data_page_version=version,
+        data_page_size=500,
+        write_batch_size=50,
+        write_page_index=True,
+        write_page_checksum=True,
+    )
+    data = output.getvalue()
+    found = [*parquet_sections(lambda first, last: data[first:last], len(data))]
+    files = [each.before + data[each.first : each.last] + each.after for each in found]
+    read = [
+        parquet.ParquetFile(io.BytesIO(each), page_checksum_verification=True).read()
+        for each in files
+    ]
+    assert found[0].first == 0
+    assert all(one.last <= other.first for one, other in pairwise(found))
+    assert found[1].label.startswith("row group 1, column 1, from row ")
+    for name in columns:
+        parts = [each.column(name) for each in read if name in each.column_names]
+        assert len(parts) > 2 or name == "list"
+        whole = pa.chunked_array(chain.from_iterable(part.chunks for part in parts))
+        assert whole.equals(expected.column(name))
 
 
 def test_a_table_without_rows_has_one_section() -> None:
