@@ -5,6 +5,7 @@ Credentials come from the provider's own chain: environment, profile, metadata s
 
 from __future__ import annotations
 
+import logging
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -82,6 +83,8 @@ class ObjectStore:
             import fsspec
 
             self._class: Any = fsspec.get_filesystem_class(self._scheme)
+            # What a package warns of is told by the errors of a scan.
+            logging.getLogger(self._provider.package).addHandler(logging.NullHandler())
         except ImportError:
             raise UsageError(
                 f"{self._scheme}:// needs the package {self._provider.package or 'fsspec'}:"
