@@ -184,7 +184,8 @@ class DatabaseScan:
     def _judge(self, column: str, texts: Counter[str], found: dict[str, _Found]) -> None:
         values = list(texts)
         judged = scan_values(self._detector, column, values, self._min_score)
-        for value, findings in zip(values, judged, strict=True):
+        for number, findings in judged.items():
+            value = values[number]
             seen: dict[str, Finding] = {}
             for finding in findings:
                 exact = value[finding.start : finding.end]
