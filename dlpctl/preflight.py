@@ -215,7 +215,9 @@ class Checker:
         """Find values in a text, down to the lowest score that matters to the policy."""
         return blocks.scan(self._detector, text, self._min_score)
 
-    def scan_values(self, header: str, values: Sequence[str]) -> Mapping[int, Sequence[Finding]]:
+    def scan_values(
+        self, header: str, values: Sequence[str]
+    ) -> Iterator[tuple[int, Sequence[Finding]]]:
         """Find values in the cells of a column, each by itself after the header, by its number."""
         return scan_values(self._detector, header, values, self._min_score)
 

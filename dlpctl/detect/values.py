@@ -8,7 +8,7 @@ itself, so that no value is ever evidence for or against its neighbour.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, chain, pairwise
 from operator import sub
 from typing import TYPE_CHECKING
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from dlpctl.detect.automaton.first_pass import Hits
     from dlpctl.detect.engine import Detector
 
-_TOGETHER = 1 << 18
-"""Bytes of values that are passed over at once."""
+_TOGETHER = 1 << 16
+"""Characters of values that are passed over at once: with more, fewer stay in the caches."""
 _LONGEST_LABEL = 80
 _UNNAMED = "value"
 _ESCAPES = lazy(rb"[\\&]")
@@ -47,21 +47,19 @@ def scan_value(detector: Detector, header: str, value: str, min_score: float) ->
 
 def scan_values(
     detector: Detector, header: str, values: Sequence[str], min_score: float
-) -> Mapping[int, Sequence[Finding]]:
-    """Return what `scan_value` does for each of the values, by their numbers; without those in
-    which nothing is found.
+) -> Iterator[tuple[int, Sequence[Finding]]]:
+    """Yield what `scan_value` returns for each of the values in which it finds something, with
+    their numbers, in order.
     """
     scanner = _ValueScanner(detector, label_before(header), min_score)
     sizes = map(len, values)
     reach = list(accumulate(map(len(scanner.label).__add__, sizes), initial=0))
-    found: dict[int, Sequence[Finding]] = {}
     first = 0
     while first < len(values):
         last = min(bisect_left(reach, reach[first] + _TOGETHER, first + 1), len(values))
         for number, findings in scanner.scan(values[first:last]):
-            found[first + number] = findings
+            yield first + number, findings
         first = last
-    return found
 
 
 class _ValueScanner:
@@ -136,8 +134,12 @@ class _ValueScanner:
                 if position > limit:
                     number = bisect_left(ends, position) - 1
                     start, limit = ends[number], ends[number + 1]
-                    of_value = by_value.setdefault(number, {}).setdefault(index, [])
-                of_value.append(min(position, limit - 1) - start)
+                    patterns = by_value.get(number)
+                    if patterns is None:
+                        patterns = by_value[number] = {}
+                    of_value = patterns[index] = []
+                # A line end may be a part of the hit, but it is none of the value.
+                of_value.append(position - start - (position == limit))
         for index in search.first_pass.ending:
             if search.wants(index):
                 for number, (start, limit) in enumerate(pairwise(ends)):

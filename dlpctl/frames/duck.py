@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dlpctl.frames.core import TableMasker
 from dlpctl.types import Destination
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pyarrow import Array, ChunkedArray
 
+    from dlpctl.frames.judging import Judgement
+
+Answers = Callable[[Sequence[str], Sequence["Judgement"]], Sequence[str | None]]
+"""Returns what a query shows of values that were judged."""
 _APART = ", "
 
 
@@ -30,10 +32,10 @@ def register(
     masker = TableMasker(destination, policy, **options)
 
     def dlp_mask(values: Any, headers: Any) -> Any:
-        return _by_header(values, headers, masker.mask_column)
+        return _by_header(masker, values, headers, _shown)
 
     def dlp_types(values: Any, headers: Any) -> Any:
-        return _by_header(values, headers, partial(_types, masker))
+        return _by_header(masker, values, headers, _types)
 
     for function in (dlp_mask, dlp_types):
         connection.create_function(
@@ -46,31 +48,41 @@ def register(
         )
 
 
-def _types(masker: TableMasker, values: Array, header: str) -> Array:
-    import pyarrow
+def _shown(values: Sequence[str], judged: Sequence[Judgement]) -> list[str]:
+    return [
+        value if masked is None else masked
+        for value, (_, masked) in zip(values, judged, strict=True)
+    ]
 
-    encoded = values.dictionary_encode()
-    found = masker.types_in(encoded.dictionary.to_pylist(), header)
-    names = [_APART.join(types) or None for types in found]
-    return pyarrow.array(names, pyarrow.string()).take(encoded.indices)
+
+def _types(_values: Sequence[str], judged: Sequence[Judgement]) -> list[str | None]:
+    return [_APART.join(types) or None for types, _ in judged]
 
 
 def _by_header(
-    values: ChunkedArray, headers: ChunkedArray, judged: Callable[[Array, str], Array]
+    masker: TableMasker, values: ChunkedArray, headers: ChunkedArray, answers: Answers
 ) -> Array:
-    """Judge the values of each header on their own; nearly always, there is one."""
+    """Judge the values of each header on their own; nearly always, there is one.
+
+    DuckDB asks for two thousand rows at once: too few for a dictionary of their values to pay off.
+    """
     import pyarrow
     from pyarrow import compute
+
+    def answered(column: Array, header: str) -> Array:
+        texts = column.fill_null("").to_pylist()
+        made = pyarrow.array(answers(texts, masker.judge(header, texts)), column.type)
+        return compute.if_else(column.is_valid(), made, None) if column.null_count else made
 
     column = _combined(values)
     names = _combined(headers).fill_null("")
     distinct = names.unique().to_pylist()
     if len(distinct) == 1:
-        return judged(column, distinct[0])
+        return answered(column, distinct[0])
     result = pyarrow.nulls(len(column), column.type)
     for name in distinct:
         chosen = compute.equal(names, name)
-        result = compute.replace_with_mask(result, chosen, judged(column.filter(chosen), name))
+        result = compute.replace_with_mask(result, chosen, answered(column.filter(chosen), name))
     return result
 
 

@@ -70,7 +70,7 @@ class Classifier:
     def __call__(self, header: str, values: Sequence[str], /) -> Sequence[Judgement]:
         judged = [CLEAN] * len(values)
         found = scan_values(self._detector, header, values, self._min_score)
-        for number, findings in found.items():
+        for number, findings in found:
             judged[number] = Judgement(_types(findings))
         return judged
 
@@ -87,7 +87,7 @@ class ValueMasker:
     def __call__(self, header: str, values: Sequence[str], /) -> Sequence[Judgement]:
         judged = [CLEAN] * len(values)
         masked: dict[int, str] = {}
-        for number, findings in self._checker.scan_values(header, values).items():
+        for number, findings in self._checker.scan_values(header, values):
             judged[number] = judgement = self._judged(values[number], findings)
             if judgement.masked is not None:
                 masked[number] = judgement.masked
@@ -143,7 +143,7 @@ class ValueMasker:
         waiting = sorted(texts)
         for turn in range(_ROUNDS):
             changed: dict[str, str] = {}
-            for number, findings in self._checker.scan_values(header, waiting).items():
+            for number, findings in self._checker.scan_values(header, waiting):
                 again = self._mask(waiting[number], findings, turn=turn + 1).masked
                 if again is not None:
                     changed[waiting[number]] = again
@@ -168,9 +168,9 @@ class Remembering:
     def __call__(self, header: str, values: Sequence[str], /) -> Sequence[Judgement]:
         known = self._known.get(header, {})
         remembered = list(map(known.get, values))
-        new = [value for value, judged in zip(values, remembered, strict=True) if judged is None]
-        if not new:
+        if all(remembered):
             return remembered  # type: ignore[return-value]  # none of them is missing
+        new = [value for value, judged in zip(values, remembered, strict=True) if judged is None]
         found = self._judge(header, new)
         self._remember(header, new, found)
         if len(new) == len(values):

@@ -184,7 +184,7 @@ class DatabaseScan:
     def _judge(self, column: str, texts: Counter[str], found: dict[str, _Found]) -> None:
         values = list(texts)
         judged = scan_values(self._detector, column, values, self._min_score)
-        for number, findings in judged.items():
+        for number, findings in judged:
             value = values[number]
             seen: dict[str, Finding] = {}
             for finding in findings:

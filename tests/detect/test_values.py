@@ -25,7 +25,7 @@ def examples() -> list[str]:
 
 
 def same(detector: Detector, header: str, values: list[str], min_score: float = 0.5) -> None:
-    together = scan_values(detector, header, values, min_score)
+    together = dict(scan_values(detector, header, values, min_score))
     assert list(together) == sorted(together)
     for number, value in enumerate(values):
         alone = scan_value(detector, header, value, min_score)
@@ -80,7 +80,7 @@ def test_patterns_for_the_end_of_a_text_find_the_end_of_a_value(library: Detecto
     ending = Pattern("badge", "BADGE", Category.CUSTOM, "Badge", r"\bB[0-9]{5}$", 0.9)
     detector = library.extended([ending])
     same(detector, "note", ["B12345", "B12345 x", "x B54321"])
-    found = scan_values(detector, "note", ["B12345", "B12345 x"], 0.5)
+    found = dict(scan_values(detector, "note", ["B12345", "B12345 x"], 0.5))
     assert {number: [one.type for one in each] for number, each in found.items()} == {0: ["BADGE"]}
 
 
