@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from dlpctl.arrow import counts_of, field_names, metadata_texts, rewrite_batch
 from dlpctl.errors import CannotMaskError, StillExposedError
-from dlpctl.frames.adapters import opened
+from dlpctl.frames.adapters import opened, validated
 from dlpctl.frames.judging import (
     CLEAN,
     Classifier,
@@ -211,7 +211,9 @@ class TableMasker:
             if schema is None:
                 schema = batch.schema
                 self._tally.add_schema(schema)
-            yield self._masked_batch(batch)
+            if not batch.schema.equals(schema, check_metadata=True):
+                raise CannotMaskError("the batches of the table differ in their columns or types")
+            yield self._masked_batch(validated(batch))
 
     def _masked(self, schema: Schema, batches: Iterable[RecordBatch]) -> Iterator[RecordBatch]:
         self._tally.add_schema(schema)
