@@ -348,6 +348,7 @@ def _opened(address: str) -> Iterator[_Database]:
         engine = sqlalchemy.create_engine(
             url, connect_args=arguments, poolclass=NullPool, hide_parameters=True
         )
+        sqlalchemy.event.listen(engine, "connect", _restrict)
         connection = engine.connect()
     except (ImportError, sqlalchemy.exc.NoSuchModuleError):
         raise UsageError(
@@ -356,19 +357,23 @@ def _opened(address: str) -> Iterator[_Database]:
     except sqlalchemy.exc.SQLAlchemyError as problem:
         raise InputError(f"{name}: cannot connect: {_reason(problem)}") from None
     with connection:
-        if connection.dialect.name == "postgresql":
-            connection = connection.execution_options(postgresql_readonly=True)
-        elif connection.dialect.name == "sqlite":
-            # Text that is not UTF-8 is read all the same; the driver's error would quote it.
-            driver: Any = connection.connection.driver_connection
-            driver.text_factory = _decoded
-        elif connection.dialect.name in ("mysql", "mariadb"):
-            connection.exec_driver_sql(_STRICT)
-            connection.rollback()
         try:
             yield _Database(name, connection)
         except sqlalchemy.exc.SQLAlchemyError as problem:
             raise InputError(f"{name}: cannot be read: {_reason(problem)}") from None
+
+
+def _restrict(driver: Any, _record: object) -> None:
+    """Let a new connection only read, also one in place of another that was lost."""
+    library = type(driver).__module__.partition(".")[0]
+    if library == "psycopg":
+        driver.read_only = True
+    elif library == "sqlite3":
+        # Text that is not UTF-8 is read all the same; the driver's error would quote it.
+        driver.text_factory = _decoded
+    elif library == "pymysql":
+        with driver.cursor() as cursor:
+            cursor.execute(_STRICT)
 
 
 def _decoded(raw: bytes) -> str:

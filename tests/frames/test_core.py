@@ -141,6 +141,23 @@ def test_the_same_value_has_the_same_surrogate_in_every_table(mask: Mask) -> Non
         assert orders["customer_mail"][0] != orders["customer_mail"][1]
 
 
+def test_the_same_number_has_the_same_surrogate_in_every_type(mask: Mask) -> None:
+    for operator in ("surrogate", "encrypt"):
+        columns = {
+            "text": pa.array([CARD]),
+            "large": pa.array([CARD], pa.large_string()),
+            "number": pa.array([int(CARD)]),
+            "exact": pa.array([decimal.Decimal(CARD)]),
+            "category": pa.array([CARD]).dictionary_encode(),
+        }
+        made = {
+            str(mask(pa.table({"card": column}), operator=operator, key=KEY)["card"][0].as_py())
+            for column in columns.values()
+        }
+        assert len(made) == 1
+        assert made.isdisjoint({CARD, "None"})
+
+
 def test_tokens_of_a_vault_are_the_same_in_every_table(mask: Mask) -> None:
     vault = TokenStore()
     first = mask(pa.table({"mail": [MAIL]}), vault=vault)["mail"].to_pylist()
