@@ -10,8 +10,6 @@ LARGEST_NUMBER = 2**53 - 1
 
 
 class Category(StrEnum):
-    __hash__ = str.__hash__  # an enumeration's own is a call for each look-up
-
     PII = "PII"
     PHI = "PHI"
     FINANCIAL = "FINANCIAL"

@@ -33,6 +33,9 @@ _LINE_END = b"\n"
 _NO_PATTERNS: Hits = {}
 _new = tuple.__new__
 
+NumberedFindings = Iterator[tuple[int, Sequence[Finding]]]
+"""The numbers of values, and the findings in each."""
+
 
 def label_before(header: str) -> str:
     """Return what is read before each value below a header."""
@@ -47,7 +50,7 @@ def scan_value(detector: Detector, header: str, value: str, min_score: float) ->
 
 def scan_values(
     detector: Detector, header: str, values: Sequence[str], min_score: float
-) -> Iterator[tuple[int, Sequence[Finding]]]:
+) -> NumberedFindings:
     """Yield what `scan_value` returns for each of the values in which it finds something, with
     their numbers, in order.
     """
@@ -73,7 +76,7 @@ class _ValueScanner:
         self._finding_of: dict[int, Finding] = {}
         """A finding of each pattern, whatever its place."""
 
-    def scan(self, values: Sequence[str]) -> Iterator[tuple[int, Sequence[Finding]]]:
+    def scan(self, values: Sequence[str]) -> NumberedFindings:
         """Yield the findings in values that are passed over together, with their numbers."""
         detector, label = self._detector, self.label
         data = encode("".join((label, f"\n{label}".join(values), "\n")))
@@ -115,10 +118,10 @@ class _ValueScanner:
                 (sort,) = self._detector.findings([Candidate(0, 0, 0.0, False, pattern)], None)
                 known[pattern] = sort
             before, inside = data[start:first], data[max(first, start) : last]
-            place = len(before.decode())
-            end = place + len(inside.decode())
-            where = sort.type, sort.category, place, end, score, sort.pattern_id, None
-            findings.append(_new(Finding, where))
+            position = len(before.decode())
+            end = position + len(inside.decode())
+            fields = sort.type, sort.category, position, end, score, sort.pattern_id, None
+            findings.append(_new(Finding, fields))
         return findings
 
     def _matching(self, data: bytes, ends: Sequence[int]) -> dict[int, Hits]:
@@ -138,7 +141,7 @@ class _ValueScanner:
                     if patterns is None:
                         patterns = by_value[number] = {}
                     of_value = patterns[index] = []
-                # A line end may be a part of the hit, but it is none of the value.
+                # The automaton may report the line end too, which is no part of the value.
                 of_value.append(position - start - (position == limit))
         for index in search.first_pass.ending:
             if search.wants(index):

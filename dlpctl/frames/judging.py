@@ -40,18 +40,20 @@ CLEAN = Judgement()
 
 
 class _Ruling:
-    """The verdict on all values that are one finding of the same pattern and score."""
+    """The masking of values that are one finding of the same pattern and score."""
 
     def __init__(self, finding: Finding, operator: str, masker: Masker) -> None:
-        self._kind = finding.type, finding.category
+        self._value_kind = finding.type, finding.category
         self._operator = operator
         self._masker = masker
         self._types = (finding.type,)
 
     def judged(self, value: str) -> Judgement:
-        if is_already_masked(*self._kind, value):
+        if is_already_masked(*self._value_kind, value):
             return CLEAN
-        return Judgement(self._types, self._masker.replacement(self._operator, *self._kind, value))
+        return Judgement(
+            self._types, self._masker.replacement(self._operator, *self._value_kind, value)
+        )
 
 
 class Judge(Protocol):
@@ -82,7 +84,7 @@ class ValueMasker:
         self._checker = checker
         self._masker = masker
         self._rulings: dict[tuple[str, float], _Ruling | None] = {}
-        """How a value is masked that is all one finding, by its pattern and score."""
+        """The rulings on values that are one finding, by its pattern and score."""
 
     def __call__(self, header: str, values: Sequence[str], /) -> Sequence[Judgement]:
         judged = [CLEAN] * len(values)
@@ -107,9 +109,7 @@ class ValueMasker:
         return self._mask(value, findings)
 
     def _ruling(self, finding: Finding) -> _Ruling | None:
-        """Return how all values are masked that are one such finding; None if that depends on the
-        value.
-        """
+        """Return the ruling on values that are one such finding; None if that depends on them."""
         ruling = None
         verdict = None if self._checker.excepts else self._checker.verdict(finding)
         if verdict is not None and verdict.action is not Action.ALLOW:

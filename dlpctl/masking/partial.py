@@ -147,9 +147,7 @@ def _secret(value: str) -> str:
 _SHAPES: dict[ValueKind, Callable[[str], str]] = {
     ValueKind.EMAIL: _email,
     ValueKind.PHONE: _phone,
-    ValueKind.CARD: lambda value: _keep_last(
-        value, _CARD_TAIL if _digits(value) >= 12 else 0
-    ),
+    ValueKind.CARD: lambda value: _keep_last(value, _CARD_TAIL if _digits(value) >= 12 else 0),
     ValueKind.IBAN: lambda value: value[:2] + _keep_last(value[2:], 2),
     ValueKind.SSN: lambda value: _keep_last(value, 4 if _digits(value) >= 9 else 0),
     ValueKind.NAME: _name,

@@ -59,7 +59,6 @@ _OF_DATA = "22"
 """The class of SQL states whose messages quote data."""
 _STRICT = "SET SESSION TRANSACTION READ ONLY"
 
-
 _Named = tuple[str | None, str]
 """A table by its schema and name."""
 
@@ -183,8 +182,7 @@ class DatabaseScan:
 
     def _judge(self, column: str, texts: Counter[str], found: dict[str, _Found]) -> None:
         values = list(texts)
-        judged = scan_values(self._detector, column, values, self._min_score)
-        for number, findings in judged:
+        for number, findings in scan_values(self._detector, column, values, self._min_score):
             value = values[number]
             seen: dict[str, Finding] = {}
             for finding in findings:
@@ -250,8 +248,7 @@ class _Database:
     def tables(self) -> Iterator[tuple[str | None, str, Why | None]]:
         """Yield the tables with their schemas, and why one is not read: its data is elsewhere."""
         inspector = self._sql.inspect(self._connection)
-        is_sqlite = self._dialect == "sqlite"
-        schemas = [None] if is_sqlite else sorted(inspector.get_schema_names())
+        schemas = [None] if self._dialect == "sqlite" else sorted(inspector.get_schema_names())
         chosen = self._connection.engine.url.database
         if self._dialect in ("mysql", "mariadb") and chosen:
             schemas = [chosen]
@@ -369,14 +366,13 @@ def _restrict(driver: Any, _record: object) -> None:
     if library == "psycopg":
         driver.read_only = True
     elif library == "sqlite3":
-        # Text that is not UTF-8 is read all the same; the driver's error would quote it.
         driver.text_factory = _decoded
     elif library == "pymysql":
-        with driver.cursor() as cursor:
-            cursor.execute(_STRICT)
+        driver.query(_STRICT)
 
 
 def _decoded(raw: bytes) -> str:
+    """Return text that may not be UTF-8, which an error of the driver would quote."""
     return raw.decode("utf-8", "replace")
 
 
@@ -390,8 +386,7 @@ def _read_only(url: Any) -> tuple[Any, dict[str, Any]]:
         raise InputError(f"{scheme}:///{url.database or ''}: there is no such database file")
     if scheme == "duckdb":
         return url, {"read_only": True}
-    query = {"mode": "ro", "uri": "true"}
-    return url.set(database=file.absolute().as_uri(), query=query), {}
+    return url.set(database=file.absolute().as_uri(), query={"mode": "ro", "uri": "true"}), {}
 
 
 def _reason(problem: BaseException) -> str:

@@ -56,7 +56,7 @@ class FirstPass:
 
     @cached_property
     def ending(self) -> list[int]:
-        """The patterns that are hit at the end of a text alone, and before no line end."""
+        """The patterns that match at the end of a text alone, and before no line end."""
         patterns = (pattern for each in self.sets for pattern in each.patterns)
         sought = (pattern.trigger or pattern.regex for pattern in patterns)
         return [

@@ -87,7 +87,9 @@ def _lengths(prefix: str) -> frozenset[int]:
 def credit_card(value: str) -> bool:
     """A number within a network's range and lengths, by Luhn, grouped as cards are if at all."""
     bare = digits(value, 12, 13, 14, 15, 16, 17, 18, 19)
-    if not bare or len(set(bare)) < 2 or not luhn_checks(bare) or len(bare) not in _lengths(bare[:4]):
+    if not bare or len(bare) not in _lengths(bare[:4]):
+        return False
+    if len(set(bare)) < 2 or not luhn_checks(bare):
         return False
     if bare == value:
         return True
