@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from dlpctl.frames.core import TableMasker
@@ -13,8 +14,8 @@ if TYPE_CHECKING:
 
     from dlpctl.frames.judging import Judgement
 
-Answers = Callable[[Sequence[str], Sequence["Judgement"]], Sequence[str | None]]
-"""Returns what a query shows of values that were judged."""
+Answers = Callable[[Iterable["Judgement"]], list[str | None]]
+"""Returns what a query is told of values that were judged."""
 _APART = ", "
 
 
@@ -29,13 +30,17 @@ def register(
     `dlp_mask` replaces what the policy masks or blocks; `dlp_types` names the types of what was
     found, and is null where nothing was. Further options are those of `mask`.
     """
+    from pyarrow import compute
+
     masker = TableMasker(destination, policy, **options)
 
     def dlp_mask(values: Any, headers: Any) -> Any:
-        return _by_header(masker, values, headers, _shown)
+        column = _combined(values)
+        replaced = _by_header(masker, column, headers, _replacements)
+        return compute.coalesce(replaced, column)
 
     def dlp_types(values: Any, headers: Any) -> Any:
-        return _by_header(masker, values, headers, _types)
+        return _by_header(masker, _combined(values), headers, _types)
 
     for function in (dlp_mask, dlp_types):
         connection.create_function(
@@ -48,19 +53,16 @@ def register(
         )
 
 
-def _shown(values: Sequence[str], judged: Sequence[Judgement]) -> list[str]:
-    return [
-        value if masked is None else masked
-        for value, (_, masked) in zip(values, judged, strict=True)
-    ]
+def _replacements(judged: Iterable[Judgement]) -> list[str | None]:
+    return list(map(attrgetter("masked"), judged))
 
 
-def _types(_values: Sequence[str], judged: Sequence[Judgement]) -> list[str | None]:
+def _types(judged: Iterable[Judgement]) -> list[str | None]:
     return [_APART.join(types) or None for types, _ in judged]
 
 
 def _by_header(
-    masker: TableMasker, values: ChunkedArray, headers: ChunkedArray, answers: Answers
+    masker: TableMasker, column: Array, headers: ChunkedArray, answers: Answers
 ) -> Array:
     """Judge the values of each header on their own; nearly always, there is one.
 
@@ -69,12 +71,10 @@ def _by_header(
     import pyarrow
     from pyarrow import compute
 
-    def answered(column: Array, header: str) -> Array:
-        texts = column.fill_null("").to_pylist()
-        made = pyarrow.array(answers(texts, masker.judge(header, texts)), column.type)
-        return compute.if_else(column.is_valid(), made, None) if column.null_count else made
+    def answered(part: Array, header: str) -> Array:
+        texts = part.fill_null("").to_pylist()
+        return pyarrow.array(answers(masker.judge(header, texts)), column.type)
 
-    column = _combined(values)
     names = _combined(headers).fill_null("")
     distinct = names.unique().to_pylist()
     if len(distinct) == 1:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import compress
+from operator import not_
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from dlpctl.detect.values import scan_values
@@ -170,13 +172,13 @@ class Remembering:
         remembered = list(map(known.get, values))
         if all(remembered):
             return remembered  # type: ignore[return-value]  # none of them is missing
-        new = [value for value, judged in zip(values, remembered, strict=True) if judged is None]
+        new = list(compress(values, map(not_, remembered)))
         found = self._judge(header, new)
         self._remember(header, new, found)
         if len(new) == len(values):
             return found
         following = iter(found)
-        return [next(following) if judged is None else judged for judged in remembered]
+        return [judged or next(following) for judged in remembered]
 
     def _remember(self, header: str, values: Sequence[str], found: Sequence[Judgement]) -> None:
         size = sum(map(len, values)) + _COST * len(values)
