@@ -6,8 +6,9 @@ A column of short strings: of ten values seven are clean, and one each is a mail
 number and a social security number. `repeated` has each value ten times, as a table of orders has
 its customers; `distinct` has each once. `value by value` is `Detector.scan` called for
 each value, which masks nothing. Seconds are those of the processor, and of adapters the least of
-three; Spark, whose worker is another process, is measured by the clock beside the core, once warm. `--presidio` names a Python with presidio-structured, which is given
-the same rows, without a model for names.
+three; Spark, whose worker is another process, is measured by the clock, as the core beside it.
+`--presidio` names a Python with presidio-structured, which is given the same rows, without a model
+for names.
 """
 
 from __future__ import annotations
