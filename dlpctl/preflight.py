@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from datetime import date
 
     from dlpctl.detect.stream import Piece
+    from dlpctl.detect.values import NumberedFindings
     from dlpctl.masking.leaks import ForbiddenValues
     from dlpctl.masking.tokens import TokenStore
     from dlpctl.policy.decide import Verdict
@@ -215,8 +216,8 @@ class Checker:
         """Find values in a text, down to the lowest score that matters to the policy."""
         return blocks.scan(self._detector, text, self._min_score)
 
-    def scan_values(self, header: str, values: Sequence[str]) -> Iterator[Sequence[Finding]]:
-        """Find values in the cells of a column, each by itself after the header."""
+    def scan_values(self, header: str, values: Sequence[str]) -> NumberedFindings:
+        """Find values in the cells of a column, each by itself after the header, by its number."""
         return scan_values(self._detector, header, values, self._min_score)
 
     def possible(self, text: str) -> int:

@@ -120,8 +120,9 @@ class PatternSearch:
     ) -> list[Candidate]:
         """Return what possible matches are, with their scores."""
         found: list[Candidate] = []
+        runners = self.runners
         for index, ends in possible.items():
-            runner = self.runner(index)
+            runner = runners.get(index) or self.runner(index)
             if runner.best >= min_score:
                 resumes = None if progress is None else progress.setdefault(index, [0])
                 found += runner.run(data, ends, min_score, resumes)

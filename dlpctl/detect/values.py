@@ -9,24 +9,32 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate, chain
+from itertools import accumulate, chain, pairwise
+from operator import sub
 from typing import TYPE_CHECKING
 
 from dlpctl.detect.confirm.code_density import SHORT
 from dlpctl.detect.derived.texts import openings
 from dlpctl.detect.engine import encode
+from dlpctl.detect.resolve import Candidate
+from dlpctl.regex import lazy
 from dlpctl.types import Finding
 
 if TYPE_CHECKING:
     from dlpctl.detect.automaton.first_pass import Hits
     from dlpctl.detect.engine import Detector
 
-_TOGETHER = 1 << 18
-"""Bytes of values that are passed over at once."""
+_TOGETHER = 1 << 16
+"""Characters of values that are passed over at once: with more, fewer stay in the caches."""
 _LONGEST_LABEL = 80
 _UNNAMED = "value"
-_NOTHING: Sequence[Finding] = ()
+_ESCAPES = lazy(rb"[\\&]")
+_LINE_END = b"\n"
+_NO_PATTERNS: Hits = {}
 _new = tuple.__new__
+
+NumberedFindings = Iterator[tuple[int, Sequence[Finding]]]
+"""The numbers of values, and the findings in each."""
 
 
 def label_before(header: str) -> str:
@@ -42,15 +50,19 @@ def scan_value(detector: Detector, header: str, value: str, min_score: float) ->
 
 def scan_values(
     detector: Detector, header: str, values: Sequence[str], min_score: float
-) -> Iterator[Sequence[Finding]]:
-    """Yield what `scan_value` does for each of the values, in their order."""
+) -> NumberedFindings:
+    """Yield what `scan_value` returns for each of the values in which it finds something, with
+    their numbers, in order.
+    """
     scanner = _ValueScanner(detector, label_before(header), min_score)
-    first, size = 0, 0
-    for number, value in enumerate(values, start=1):
-        size += len(value) + len(scanner.label)
-        if size >= _TOGETHER or number == len(values):
-            yield from scanner.scan(values[first:number])
-            first, size = number, 0
+    sizes = map(len, values)
+    reach = list(accumulate(map(len(scanner.label).__add__, sizes), initial=0))
+    first = 0
+    while first < len(values):
+        last = min(bisect_left(reach, reach[first] + _TOGETHER, first + 1), len(values))
+        for number, findings in scanner.scan(values[first:last]):
+            yield first + number, findings
+        first = last
 
 
 class _ValueScanner:
@@ -60,85 +72,103 @@ class _ValueScanner:
         self.label = label
         self._detector = detector
         self._min_score = min_score
-        self._size = len(label)
+        self._before = encode(label)
+        self._finding_of: dict[int, Finding] = {}
+        """A finding of each pattern, whatever its place."""
 
-    def scan(self, values: Sequence[str]) -> Iterator[Sequence[Finding]]:
-        """Yield the findings in values that are passed over together."""
-        detector = self._detector
-        texts = [self.label + value for value in values]
-        data = encode("\n".join([*texts, ""]))
-        lengths = map(len, texts if data.isascii() else map(encode, texts))
-        ends = list(accumulate(map((1).__add__, lengths)))
+    def scan(self, values: Sequence[str]) -> NumberedFindings:
+        """Yield the findings in values that are passed over together, with their numbers."""
+        detector, label = self._detector, self.label
+        data = encode("".join((label, f"\n{label}".join(values), "\n")))
+        lengths = map(len, values if data.isascii() else map(encode, values))
+        ends = list(accumulate(map((len(self._before) + 1).__add__, lengths), initial=0))
         matching = self._matching(data, ends)
-        tagged = set(_numbers(ends, detector.triggers(data)))
-        opened = self._opened(data, ends, texts)
-        found: dict[int, Sequence[Finding]] = {}
-        for number in {*matching, *tagged, *opened}:
-            text = texts[number]
-            if self._is_plain(text, opened=number in opened):
-                patterns = matching.get(number, {})
-                findings = self._judged(text, patterns, is_tagged=number in tagged)
+        tagged = {bisect_left(ends, end) - 1 for end in detector.triggers(data)}
+        opened = self._opened(data, ends, values)
+        is_narrowed = detector.search.selected is not None
+        for number in sorted(matching.keys() | tagged | opened):
+            text = data[ends[number] : ends[number + 1] - 1]
+            if is_narrowed or (number in opened and self._is_special(text)):
+                full = label + values[number]
+                findings = _within(detector.scan(full, self._min_score), len(label))
             else:
-                findings = detector.scan(text, self._min_score)
+                patterns = matching.get(number, _NO_PATTERNS)
+                findings = self._judged(text, patterns, is_tagged=number in tagged)
             if findings:
-                found[number] = _within(findings, self._size)
-        for number in range(len(values)):
-            yield found.get(number, _NOTHING)
+                yield number, findings
 
-    def _is_plain(self, text: str, *, opened: bool) -> bool:
-        """Return whether nothing is derived from a value, and all types are looked for."""
-        detector = self._detector
-        if detector.search.selected is not None or len(text) >= SHORT or "\n" in text:
-            return False
-        return not opened or not detector.search.derived(encode(text))
-
-    def _judged(self, text: str, patterns: Hits, *, is_tagged: bool) -> Sequence[Finding]:
+    def _judged(self, data: bytes, patterns: Hits, *, is_tagged: bool) -> Sequence[Finding]:
         """Return the findings of patterns that may match, and the names and addresses."""
         detector, min_score = self._detector, self._min_score
-        data = encode(text)
         candidates = detector.search.confirmed(patterns, data, min_score)
         tagged = detector.tagged(data, min_score) if is_tagged else ()
-        if not candidates and not tagged:
-            return _NOTHING
         if tagged or len(candidates) > 1:
             candidates = detector.resolved(data, candidates, tagged)
-        return detector.findings(candidates, data if len(data) != len(text) else None)
+        return self._findings(candidates, data)
+
+    def _findings(self, candidates: Iterable[Candidate], data: bytes) -> Sequence[Finding]:
+        """Return the parts of candidates that are in a value after its label, in characters."""
+        start, known = len(self._before), self._finding_of
+        findings: list[Finding] = []
+        for first, last, score, _proven, pattern in candidates:
+            if last <= start:
+                continue
+            sort = known.get(pattern)
+            if sort is None:
+                (sort,) = self._detector.findings([Candidate(0, 0, 0.0, False, pattern)], None)
+                known[pattern] = sort
+            before, inside = data[start:first], data[max(first, start) : last]
+            position = len(before.decode())
+            end = position + len(inside.decode())
+            fields = sort.type, sort.category, position, end, score, sort.pattern_id, None
+            findings.append(_new(Finding, fields))
+        return findings
 
     def _matching(self, data: bytes, ends: Sequence[int]) -> dict[int, Hits]:
         """Return the patterns that may match in each value, with the ends in its text."""
         by_value: dict[int, Hits] = {}
-        starts = [0, *ends]
         search = self._detector.search
         for index, found in search.first_pass.hits(data).items():
-            if search.wants(index):
-                for position in found:
-                    number = bisect_left(ends, position)
-                    end = min(position, ends[number] - 1) - starts[number]
-                    by_value.setdefault(number, {}).setdefault(index, []).append(end)
+            if not search.wants(index):
+                continue
+            start = limit = -1
+            of_value: list[int] = []
+            for position in found:
+                if position > limit:
+                    number = bisect_left(ends, position) - 1
+                    start, limit = ends[number], ends[number + 1]
+                    patterns = by_value.get(number)
+                    if patterns is None:
+                        patterns = by_value[number] = {}
+                    of_value = patterns[index] = []
+                # The automaton may report the line end too, which is no part of the value.
+                of_value.append(position - start - (position == limit))
         for index in search.first_pass.ending:
             if search.wants(index):
-                for number, end in enumerate(ends):
+                for number, (start, limit) in enumerate(pairwise(ends)):
                     of_value = by_value.setdefault(number, {}).setdefault(index, [])
-                    of_value.append(end - 1 - starts[number])
+                    of_value.append(limit - 1 - start)
         return by_value
 
-    def _opened(self, data: bytes, ends: Sequence[int], texts: Sequence[str]) -> set[int]:
+    def _opened(self, data: bytes, ends: Sequence[int], values: Sequence[str]) -> set[int]:
         """Return the values from which something may be derived, or that are long."""
         opened: set[int] = set()
         for start, end in chain.from_iterable(openings(data)):
-            opened.update(range(bisect_left(ends, start + 1), bisect_left(ends, end) + 1))
-        opened.update(
-            number
-            for number, text in enumerate(texts)
-            if len(text) >= SHORT or "\n" in text or "\\" in text or "&" in text
-        )
+            opened.update(range(bisect_left(ends, start + 1) - 1, bisect_left(ends, end)))
+        for mark in _ESCAPES.finditer(data):
+            opened.add(bisect_left(ends, mark.end()) - 1)
+        sizes = list(map(sub, ends[1:], ends))
+        if max(sizes) > SHORT:
+            opened.update(number for number, size in enumerate(sizes) if size > SHORT)
+        if data.count(_LINE_END) > len(values):  # one is after each value
+            opened.update(number for number, value in enumerate(values) if "\n" in value)
         return opened
 
-
-def _numbers(ends: Sequence[int], positions: Iterable[int]) -> Iterator[int]:
-    """Return the numbers of the values that positions are in."""
-    for position in positions:
-        yield bisect_left(ends, position)
+    def _is_special(self, data: bytes) -> bool:
+        """Return whether more than the text itself is searched, or it is not searched alone."""
+        if len(data) >= SHORT or _LINE_END in data:
+            return True
+        return bool(self._detector.search.derived(data))
 
 
 def _within(findings: Iterable[Finding], start: int) -> Sequence[Finding]:

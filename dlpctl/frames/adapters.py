@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from dlpctl.errors import UsageError
+from dlpctl.errors import CannotMaskError, UsageError
 
 if TYPE_CHECKING:
     from pyarrow import RecordBatch, Schema
@@ -45,7 +45,7 @@ class ArrowFrame:
 
     def batches(self) -> Iterable[RecordBatch]:
         reader = getattr(self, "_reader", None)
-        return reader if reader is not None else _combined(self._table)
+        return map(validated, reader) if reader is not None else _combined(self._table)
 
     def masked(self, batches: Iterator[RecordBatch]) -> Any:
         """Return the masked batches as a table like the given one."""
@@ -230,4 +230,16 @@ def opened(table: Any) -> ArrowFrame:
 def _combined(table: Any) -> Iterator[RecordBatch]:
     """Yield a table in batches of many rows, whatever its chunks are."""
     for first in range(0, table.num_rows, _ROWS):
-        yield from table.slice(first, _ROWS).combine_chunks().to_batches(max_chunksize=_ROWS)
+        rows = validated(table.slice(first, _ROWS))
+        yield from rows.combine_chunks().to_batches(max_chunksize=_ROWS)
+
+
+def validated(rows: Any) -> Any:
+    """Return a table or batch; raise `CannotMaskError` for one that Arrow might not survive."""
+    import pyarrow
+
+    try:
+        rows.validate(full=True)
+    except pyarrow.ArrowInvalid:  # whose message may quote a value
+        raise CannotMaskError("the table is damaged: its `validate(full=True)` fails") from None
+    return rows

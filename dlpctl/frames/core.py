@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from dlpctl.arrow import counts_of, field_names, metadata_texts, rewrite, rewrite_batch
+from dlpctl.arrow import counts_of, field_names, metadata_texts, rewrite_batch
 from dlpctl.errors import CannotMaskError, StillExposedError
-from dlpctl.frames.adapters import opened
-from dlpctl.frames.judging import CLEAN, Classifier, Judge, Remembering, ValueMasker
+from dlpctl.frames.adapters import opened, validated
+from dlpctl.frames.judging import (
+    CLEAN,
+    Classifier,
+    Judge,
+    Judgement,
+    Remembering,
+    ValueMasker,
+)
 from dlpctl.frames.report import Classification, ColumnReport
 from dlpctl.policy.model import Policy
 from dlpctl.preflight import checker_for, default_detector
@@ -191,15 +199,10 @@ class TableMasker:
         self._require_inspection()
         return frame.masked(self._masked(frame.schema, frame.batches()))
 
-    def mask_column(self, values: Array, header: str) -> Array:
-        """Return an array of Arrow with what must not be shown replaced."""
-        masked = rewrite(values, header, header, self._tally)
-        self._require_inspection()
-        return masked
-
-    def types_in(self, values: Sequence[str], header: str) -> list[tuple[str, ...]]:
-        """Return the types of the findings in each value below a header."""
-        return [judgement.types for judgement in self._judge(header, values)]
+    def judge(self, header: str, values: Sequence[str]) -> Sequence[Judgement]:
+        """Return what is in each value below a header, and what replaces it."""
+        with self._transaction():
+            return self._judge(header, values)
 
     def __call__(self, batches: Iterable[RecordBatch]) -> Iterator[RecordBatch]:
         """Yield the batches of one table, masked."""
@@ -208,20 +211,22 @@ class TableMasker:
             if schema is None:
                 schema = batch.schema
                 self._tally.add_schema(schema)
-            yield self._masked_batch(batch)
+            if not batch.schema.equals(schema, check_metadata=True):
+                raise CannotMaskError("the batches of the table differ in their columns or types")
+            yield self._masked_batch(validated(batch))
 
     def _masked(self, schema: Schema, batches: Iterable[RecordBatch]) -> Iterator[RecordBatch]:
         self._tally.add_schema(schema)
         return map(self._masked_batch, batches)
 
     def _masked_batch(self, batch: RecordBatch) -> RecordBatch:
-        if self._vault is None:
+        with self._transaction():
             masked = self._tally.add(batch)
-        else:
-            with self._vault.transaction():
-                masked = self._tally.add(batch)
         self._require_inspection()
         return masked
+
+    def _transaction(self) -> AbstractContextManager[object]:
+        return nullcontext() if self._vault is None else self._vault.transaction()
 
     def _require_inspection(self) -> None:
         missing = self._tally.classification.uninspected

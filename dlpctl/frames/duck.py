@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable, Iterable
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from dlpctl.frames.core import TableMasker
 from dlpctl.types import Destination
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pyarrow import Array, ChunkedArray
 
+    from dlpctl.frames.judging import Judgement
+
+Answers = Callable[[Iterable["Judgement"]], list[str | None]]
+"""Returns what a query is told of values that were judged."""
 _APART = ", "
 
 
@@ -27,13 +30,17 @@ def register(
     `dlp_mask` replaces what the policy masks or blocks; `dlp_types` names the types of what was
     found, and is null where nothing was. Further options are those of `mask`.
     """
+    from pyarrow import compute
+
     masker = TableMasker(destination, policy, **options)
 
     def dlp_mask(values: Any, headers: Any) -> Any:
-        return _by_header(values, headers, masker.mask_column)
+        column = _combined(values)
+        replaced = _by_header(masker, column, headers, _replacements)
+        return compute.coalesce(replaced, column)
 
     def dlp_types(values: Any, headers: Any) -> Any:
-        return _by_header(values, headers, partial(_types, masker))
+        return _by_header(masker, _combined(values), headers, _types)
 
     for function in (dlp_mask, dlp_types):
         connection.create_function(
@@ -46,31 +53,36 @@ def register(
         )
 
 
-def _types(masker: TableMasker, values: Array, header: str) -> Array:
-    import pyarrow
+def _replacements(judged: Iterable[Judgement]) -> list[str | None]:
+    return list(map(attrgetter("masked"), judged))
 
-    encoded = values.dictionary_encode()
-    found = masker.types_in(encoded.dictionary.to_pylist(), header)
-    names = [_APART.join(types) or None for types in found]
-    return pyarrow.array(names, pyarrow.string()).take(encoded.indices)
+
+def _types(judged: Iterable[Judgement]) -> list[str | None]:
+    return [_APART.join(types) or None for types, _ in judged]
 
 
 def _by_header(
-    values: ChunkedArray, headers: ChunkedArray, judged: Callable[[Array, str], Array]
+    masker: TableMasker, column: Array, headers: ChunkedArray, answers: Answers
 ) -> Array:
-    """Judge the values of each header on their own; nearly always, there is one."""
+    """Judge the values of each header on their own; nearly always, there is one.
+
+    DuckDB asks for two thousand rows at once: too few for a dictionary of their values to pay off.
+    """
     import pyarrow
     from pyarrow import compute
 
-    column = _combined(values)
+    def answered(part: Array, header: str) -> Array:
+        texts = part.fill_null("").to_pylist()
+        return pyarrow.array(answers(masker.judge(header, texts)), column.type)
+
     names = _combined(headers).fill_null("")
     distinct = names.unique().to_pylist()
     if len(distinct) == 1:
-        return judged(column, distinct[0])
+        return answered(column, distinct[0])
     result = pyarrow.nulls(len(column), column.type)
     for name in distinct:
         chosen = compute.equal(names, name)
-        result = compute.replace_with_mask(result, chosen, judged(column.filter(chosen), name))
+        result = compute.replace_with_mask(result, chosen, answered(column.filter(chosen), name))
     return result
 
 

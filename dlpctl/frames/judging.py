@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import compress
+from operator import not_
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from dlpctl.detect.values import scan_values
 from dlpctl.errors import StillExposedError
+from dlpctl.masking.already_masked import is_already_masked
 from dlpctl.masking.apply import Masked, mask_text
 from dlpctl.masking.leaks import Value, find_leaks
+from dlpctl.policy.decide import FindingDecision
 from dlpctl.types import Action
 
 if TYPE_CHECKING:
@@ -37,6 +41,23 @@ class Judgement(NamedTuple):
 CLEAN = Judgement()
 
 
+class _Ruling:
+    """The masking of values that are one finding of the same pattern and score."""
+
+    def __init__(self, finding: Finding, operator: str, masker: Masker) -> None:
+        self._value_kind = finding.type, finding.category
+        self._operator = operator
+        self._masker = masker
+        self._types = (finding.type,)
+
+    def judged(self, value: str) -> Judgement:
+        if is_already_masked(*self._value_kind, value):
+            return CLEAN
+        return Judgement(
+            self._types, self._masker.replacement(self._operator, *self._value_kind, value)
+        )
+
+
 class Judge(Protocol):
     """Judges distinct values below a header."""
 
@@ -51,8 +72,11 @@ class Classifier:
         self._min_score = min_score
 
     def __call__(self, header: str, values: Sequence[str], /) -> Sequence[Judgement]:
+        judged = [CLEAN] * len(values)
         found = scan_values(self._detector, header, values, self._min_score)
-        return [Judgement(_types(findings)) if findings else CLEAN for findings in found]
+        for number, findings in found:
+            judged[number] = Judgement(_types(findings))
+        return judged
 
 
 class ValueMasker:
@@ -61,31 +85,48 @@ class ValueMasker:
     def __init__(self, checker: Checker, masker: Masker) -> None:
         self._checker = checker
         self._masker = masker
+        self._rulings: dict[tuple[str, float], _Ruling | None] = {}
+        """The rulings on values that are one finding, by its pattern and score."""
 
     def __call__(self, header: str, values: Sequence[str], /) -> Sequence[Judgement]:
         judged = [CLEAN] * len(values)
         masked: dict[int, str] = {}
-        for number, findings in enumerate(self._checker.scan_values(header, values)):
-            if not findings:
-                continue
-            value = values[number]
-            types, text = self._mask(value, findings)
-            judged[number] = Judgement(types)
-            if text is not None:
-                masked[number] = text
-        for number, text in self._verified(header, masked).items():
-            judged[number] = Judgement(judged[number].types, text)
+        for number, findings in self._checker.scan_values(header, values):
+            judged[number] = judgement = self._judged(values[number], findings)
+            if judgement.masked is not None:
+                masked[number] = judgement.masked
+        verified = self._verified(header, set(masked.values()))
+        for number, text in masked.items():
+            if verified[text] != text:
+                judged[number] = judged[number]._replace(masked=verified[text])
         return judged
 
-    def _mask(
-        self, value: str, findings: Sequence[Finding], *, turn: int = 0
-    ) -> tuple[tuple[str, ...], str | None]:
+    def _judged(self, value: str, findings: Sequence[Finding]) -> Judgement:
+        first = findings[0]
+        if len(findings) == 1 and first.end - first.start == len(value):
+            key = first.pattern_id, first.score
+            ruling = self._rulings[key] if key in self._rulings else self._ruling(first)
+            if ruling is not None:
+                return ruling.judged(value)
+        return self._mask(value, findings)
+
+    def _ruling(self, finding: Finding) -> _Ruling | None:
+        """Return the ruling on values that are one such finding; None if that depends on them."""
+        ruling = None
+        verdict = None if self._checker.excepts else self._checker.verdict(finding)
+        if verdict is not None and verdict.action is not Action.ALLOW:
+            ((_, operator),) = self._checker.operators([FindingDecision(finding, verdict)])
+            ruling = _Ruling(finding, operator, self._masker)
+        self._rulings[finding.pattern_id, finding.score] = ruling
+        return ruling
+
+    def _mask(self, value: str, findings: Sequence[Finding], *, turn: int = 0) -> Judgement:
         """Return the types of what counts in a value, and its masked text if there is one."""
         ruled = self._checker.ruling(value, findings).ruled
         hidden = [each for each in ruled if each.verdict.action is not Action.ALLOW]
         types = _types(each.finding for each in ruled)
         if not hidden:
-            return types, None
+            return Judgement(types) if types else CLEAN
         operators: Sequence[Masked] = (
             list(self._checker.operators(hidden))
             if turn < _KEEPING_SHAPE
@@ -96,24 +137,22 @@ class ValueMasker:
         is_complete = len(hidden) == 1 and first.end - first.start == len(value)
         if not is_complete and find_leaks(text, [_value(each.finding, value) for each in hidden]):
             text = mask_text(value, [(_widest(first, value), "redact")], self._masker)
-        return types, text
+        return Judgement(types, text)
 
-    def _verified(self, header: str, masked: dict[int, str]) -> dict[int, str]:
-        """Mask until a scan finds nothing that is not allowed."""
-        latest = dict.fromkeys(masked.values(), "")
-        latest.update(zip(latest, latest, strict=True))
-        waiting = set(latest)
+    def _verified(self, header: str, texts: Collection[str]) -> Mapping[str, str]:
+        """Mask until a scan finds nothing that is not allowed; return what each text became."""
+        latest = dict(zip(texts, texts, strict=True))
+        waiting = sorted(texts)
         for turn in range(_ROUNDS):
-            texts = sorted(waiting)
             changed: dict[str, str] = {}
-            for text, findings in zip(texts, self._checker.scan_values(header, texts), strict=True):
-                again = self._mask(text, findings, turn=turn + 1)[1] if findings else None
+            for number, findings in self._checker.scan_values(header, waiting):
+                again = self._mask(waiting[number], findings, turn=turn + 1).masked
                 if again is not None:
-                    changed[text] = again
+                    changed[waiting[number]] = again
             if not changed:
-                return {number: latest[text] for number, text in masked.items()}
+                return latest
             latest = {text: changed.get(last, last) for text, last in latest.items()}
-            waiting = set(changed.values())
+            waiting = sorted(set(changed.values()))
         raise StillExposedError(
             f"a masked value of column {header!r} still shows a value; mask the column by the"
             " operator redact, or leave it out"
@@ -131,15 +170,15 @@ class Remembering:
     def __call__(self, header: str, values: Sequence[str], /) -> Sequence[Judgement]:
         known = self._known.get(header, {})
         remembered = list(map(known.get, values))
-        new = [value for value, judged in zip(values, remembered, strict=True) if judged is None]
-        if not new:
+        if all(remembered):
             return remembered  # type: ignore[return-value]  # none of them is missing
+        new = list(compress(values, map(not_, remembered)))
         found = self._judge(header, new)
         self._remember(header, new, found)
         if len(new) == len(values):
             return found
         following = iter(found)
-        return [next(following) if judged is None else judged for judged in remembered]
+        return [judged or next(following) for judged in remembered]
 
     def _remember(self, header: str, values: Sequence[str], found: Sequence[Judgement]) -> None:
         size = sum(map(len, values)) + _COST * len(values)

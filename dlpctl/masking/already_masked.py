@@ -91,7 +91,7 @@ def _iban(value: str) -> bool:
 
 
 def _ssn(value: str) -> bool:
-    digits = "".join(re.findall(r"\d", value))
+    digits = _NOT_DIGITS.sub("", value)
     return len(digits) == 9 and digits.startswith(vocabulary.UNISSUED_SSN_AREA)
 
 

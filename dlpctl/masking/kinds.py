@@ -9,6 +9,8 @@ from dlpctl.types import Category
 
 
 class ValueKind(Enum):
+    __hash__ = object.__hash__  # that of enumerations is ten times slower
+
     EMAIL = auto()
     PHONE = auto()
     CARD = auto()

@@ -15,7 +15,6 @@ _HIDDEN = "********"
 _SAMPLE_LENGTH = 64
 _LETTER_OR_DIGIT = lazy(r"[^\W_]")
 _ASCII_STARS = str.maketrans(dict.fromkeys(ascii_letters + digits, "*"))
-_DIGIT = lazy(r"\d")
 _WORD = lazy(r"[^\W\d_]+")
 _CARD_TAIL = 4
 _SHORTEST_SECRET_WITH_PREFIX = 20
@@ -54,6 +53,10 @@ def _stars(value: str) -> str:
     return value.translate(_ASCII_STARS) if value.isascii() else _LETTER_OR_DIGIT.sub("*", value)
 
 
+def _digits(value: str) -> int:
+    return len(value) if value.isdecimal() else sum(map(str.isdecimal, value))
+
+
 def _keep_last(value: str, count: int) -> str:
     """Star out all letters and digits but the last few."""
     cut = len(value)
@@ -73,7 +76,7 @@ def _email(value: str) -> str:
 
 
 def _phone(value: str) -> str:
-    if len(_DIGIT.findall(value)) < 7:
+    if _digits(value) < 7:
         return _stars(value)
     kept = _country_code(value)
     return kept + _keep_last(value[len(kept) :], 2)
@@ -144,11 +147,9 @@ def _secret(value: str) -> str:
 _SHAPES: dict[ValueKind, Callable[[str], str]] = {
     ValueKind.EMAIL: _email,
     ValueKind.PHONE: _phone,
-    ValueKind.CARD: lambda value: _keep_last(
-        value, _CARD_TAIL if len(_DIGIT.findall(value)) >= 12 else 0
-    ),
+    ValueKind.CARD: lambda value: _keep_last(value, _CARD_TAIL if _digits(value) >= 12 else 0),
     ValueKind.IBAN: lambda value: value[:2] + _keep_last(value[2:], 2),
-    ValueKind.SSN: lambda value: _keep_last(value, 4 if len(_DIGIT.findall(value)) >= 9 else 0),
+    ValueKind.SSN: lambda value: _keep_last(value, 4 if _digits(value) >= 9 else 0),
     ValueKind.NAME: _name,
     ValueKind.ADDRESS: _stars,
     ValueKind.IP: _ip,

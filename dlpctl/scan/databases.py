@@ -59,7 +59,6 @@ _OF_DATA = "22"
 """The class of SQL states whose messages quote data."""
 _STRICT = "SET SESSION TRANSACTION READ ONLY"
 
-
 _Named = tuple[str | None, str]
 """A table by its schema and name."""
 
@@ -183,8 +182,8 @@ class DatabaseScan:
 
     def _judge(self, column: str, texts: Counter[str], found: dict[str, _Found]) -> None:
         values = list(texts)
-        judged = scan_values(self._detector, column, values, self._min_score)
-        for value, findings in zip(values, judged, strict=True):
+        for number, findings in scan_values(self._detector, column, values, self._min_score):
+            value = values[number]
             seen: dict[str, Finding] = {}
             for finding in findings:
                 exact = value[finding.start : finding.end]
@@ -249,8 +248,7 @@ class _Database:
     def tables(self) -> Iterator[tuple[str | None, str, Why | None]]:
         """Yield the tables with their schemas, and why one is not read: its data is elsewhere."""
         inspector = self._sql.inspect(self._connection)
-        is_sqlite = self._dialect == "sqlite"
-        schemas = [None] if is_sqlite else sorted(inspector.get_schema_names())
+        schemas = [None] if self._dialect == "sqlite" else sorted(inspector.get_schema_names())
         chosen = self._connection.engine.url.database
         if self._dialect in ("mysql", "mariadb") and chosen:
             schemas = [chosen]
@@ -347,6 +345,7 @@ def _opened(address: str) -> Iterator[_Database]:
         engine = sqlalchemy.create_engine(
             url, connect_args=arguments, poolclass=NullPool, hide_parameters=True
         )
+        sqlalchemy.event.listen(engine, "connect", _restrict)
         connection = engine.connect()
     except (ImportError, sqlalchemy.exc.NoSuchModuleError):
         raise UsageError(
@@ -355,22 +354,25 @@ def _opened(address: str) -> Iterator[_Database]:
     except sqlalchemy.exc.SQLAlchemyError as problem:
         raise InputError(f"{name}: cannot connect: {_reason(problem)}") from None
     with connection:
-        if connection.dialect.name == "postgresql":
-            connection = connection.execution_options(postgresql_readonly=True)
-        elif connection.dialect.name == "sqlite":
-            # Text that is not UTF-8 is read all the same; the driver's error would quote it.
-            driver: Any = connection.connection.driver_connection
-            driver.text_factory = _decoded
-        elif connection.dialect.name in ("mysql", "mariadb"):
-            connection.exec_driver_sql(_STRICT)
-            connection.rollback()
         try:
             yield _Database(name, connection)
         except sqlalchemy.exc.SQLAlchemyError as problem:
             raise InputError(f"{name}: cannot be read: {_reason(problem)}") from None
 
 
+def _restrict(driver: Any, _record: object) -> None:
+    """Let a new connection only read, also one in place of another that was lost."""
+    library = type(driver).__module__.partition(".")[0]
+    if library == "psycopg":
+        driver.read_only = True
+    elif library == "sqlite3":
+        driver.text_factory = _decoded
+    elif library == "pymysql":
+        driver.query(_STRICT)
+
+
 def _decoded(raw: bytes) -> str:
+    """Return text that may not be UTF-8, which an error of the driver would quote."""
     return raw.decode("utf-8", "replace")
 
 
@@ -384,8 +386,7 @@ def _read_only(url: Any) -> tuple[Any, dict[str, Any]]:
         raise InputError(f"{scheme}:///{url.database or ''}: there is no such database file")
     if scheme == "duckdb":
         return url, {"read_only": True}
-    query = {"mode": "ro", "uri": "true"}
-    return url.set(database=file.absolute().as_uri(), query=query), {}
+    return url.set(database=file.absolute().as_uri(), query={"mode": "ro", "uri": "true"}), {}
 
 
 def _reason(problem: BaseException) -> str:

@@ -14,6 +14,12 @@ from typing import Any
 
 import pytest
 
+from dlpctl.detect.allow import AllowList
+from dlpctl.detect.engine import Detector
+from dlpctl.scan.databases import DatabaseScan
+from dlpctl.scan.results import Result, Skip, Summary, Why
+from dlpctl.scan.selection import Selection
+
 pytest.importorskip("sqlalchemy")
 
 MAIL = "jane.doe@northwind.org"
@@ -154,12 +160,6 @@ def test_duckdb(scan: Scan, tmp_path: Path) -> None:
 
 
 def test_progress_counts_tables(shop: Path) -> None:
-    from dlpctl.detect.allow import AllowList
-    from dlpctl.detect.engine import Detector
-    from dlpctl.scan.databases import DatabaseScan
-    from dlpctl.scan.results import Summary
-    from dlpctl.scan.selection import Selection
-
     summary = Summary()
     steps: list[tuple[str, int, int]] = []
     detector = Detector().for_types(["EMAIL"])
@@ -333,6 +333,48 @@ def test_postgresql(scan: Scan, postgres: str) -> None:
     status, _, shown = scan(postgres.replace("/postgres?", "/nowhere?"))
     assert status == 1
     assert "cannot connect" in shown
+
+
+@pytest.mark.parametrize("returns", [True, False])
+def test_a_server_that_vanishes_in_mid_scan(
+    postgres: str, library: Detector, returns: bool
+) -> None:
+    """What was found until then is reported, and what was not read is listed."""
+    import psycopg
+
+    name = f"vanishing_{returns}".lower()
+    with psycopg.connect(postgres, autocommit=True) as other:
+        other.execute(f"CREATE DATABASE {name}")
+    address = postgres.replace("/postgres?", f"/{name}?")
+    with psycopg.connect(address) as connection:
+        for table in ("a", "b"):
+            connection.execute(f"CREATE TABLE {table} (mail text, note text)")
+            connection.execute(f"INSERT INTO {table} VALUES (%s, %s)", (MAIL, OTHER))
+    lost: list[str] = []
+
+    def end_sessions(_summary: object) -> None:
+        if lost:
+            return
+        lost.append(name)
+        with psycopg.connect(postgres, autocommit=True) as other:
+            if not returns:
+                other.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
+            other.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", (name,)
+            )
+
+    one = DatabaseScan(library, 0.5, AllowList(), Selection(), Summary(), on_step=end_sessions)
+    results = list(one.scan([address]))
+    found = [each for each in results if isinstance(each, Result)]
+    missed = [each for each in results if isinstance(each, Skip)]
+    assert MAIL not in str(missed) + str(found)
+    tables = ["a", "b", "b"] if returns else ["a"]
+    assert [each.path.rpartition(".")[2] for each in found] == tables
+    tables = ["a"] if returns else ["a", "b"]
+    assert [(each.path.rpartition(".")[2], each.why) for each in missed] == [
+        (table, Why.UNREADABLE) for table in tables
+    ]
+    assert missed[0].detail == "terminating connection due to administrator command"
 
 
 def test_rows_of_partitions_and_inherited_tables_count_once(scan: Scan, postgres: str) -> None:

@@ -125,14 +125,49 @@ print(sorted((row.n, row.mail) for row in masked.collect()))
 """
 
 
-@pytest.mark.slow
-def test_spark(compiled_cache: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
-    pytest.importorskip("pyspark")
+RAY = """
+import sys
+import pyarrow, ray
+from dlpctl import frames
+
+ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False, configure_logging=False)
+people = pyarrow.table({"mail": [sys.argv[1], None, "none"], "n": [1, 2, 3]})
+options = {"batch_format": "pyarrow", "fn_args": ["VENDOR"]}
+masked = ray.data.from_arrow(people).map_batches(frames.mask, **options)
+print(sorted((row["n"], row["mail"]) for row in masked.take_all()))
+"""
+
+
+@pytest.fixture
+def home(compiled_cache: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    """Let other processes start with what is compiled."""
     (tmp_path / "cache").symlink_to(compiled_cache)
     monkeypatch.setenv("DLPCTL_HOME", str(tmp_path))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("package", "script"), [("pyspark", SPARK), ("ray", RAY)])
+@pytest.mark.usefixtures("home")
+def test_clusters(monkeypatch: pytest.MonkeyPatch, package: str, script: str) -> None:
+    """Spark and Ray Data send the function to processes of their own."""
+    pytest.importorskip(package)
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     ran = subprocess.run(
-        [sys.executable, "-c", SPARK, MAIL], capture_output=True, text=True, check=True
+        [sys.executable, "-c", script, MAIL], capture_output=True, text=True, check=True
     )
     assert MAIL not in ran.stdout
     assert "(2, None), (3, 'none')]" in ran.stdout
+
+
+@pytest.mark.usefixtures("home")
+def test_dask() -> None:
+    dataframe = pytest.importorskip("dask.dataframe")
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"mail": [MAIL, None, "none", f"ask {MAIL}"], "n": range(4)})
+    lazy = dataframe.from_pandas(frame, npartitions=2)
+    masked = lazy.map_partitions(frames.mask, "VENDOR", meta=lazy)
+    found = masked.compute(scheduler="synchronous")
+    assert MAIL not in found.to_csv()
+    assert (found.dtypes == lazy.dtypes).all()
+    assert found["mail"].isna().tolist() == [False, True, False, False]
+    assert found["n"].tolist() == [0, 1, 2, 3]

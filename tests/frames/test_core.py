@@ -141,6 +141,23 @@ def test_the_same_value_has_the_same_surrogate_in_every_table(mask: Mask) -> Non
         assert orders["customer_mail"][0] != orders["customer_mail"][1]
 
 
+def test_the_same_number_has_the_same_surrogate_in_every_type(mask: Mask) -> None:
+    for operator in ("surrogate", "encrypt"):
+        columns = {
+            "text": pa.array([CARD]),
+            "large": pa.array([CARD], pa.large_string()),
+            "number": pa.array([int(CARD)]),
+            "exact": pa.array([decimal.Decimal(CARD)]),
+            "category": pa.array([CARD]).dictionary_encode(),
+        }
+        made = {
+            str(mask(pa.table({"card": column}), operator=operator, key=KEY)["card"][0].as_py())
+            for column in columns.values()
+        }
+        assert len(made) == 1
+        assert made.isdisjoint({CARD, "None"})
+
+
 def test_tokens_of_a_vault_are_the_same_in_every_table(mask: Mask) -> None:
     vault = TokenStore()
     first = mask(pa.table({"mail": [MAIL]}), vault=vault)["mail"].to_pylist()
@@ -259,3 +276,74 @@ def test_masked_values_are_masked_once(mask: Mask) -> None:
     once = mask(table)
     assert mask(once) == once
     assert not any(value in str(once.to_pylist()) for value in (MAIL, OTHER, CARD))
+
+
+def _from_buffers(data_type: Any, offsets: list[int], data: bytes) -> Any:
+    written = pa.py_buffer(b"".join(offset.to_bytes(4, "little") for offset in offsets))
+    return pa.Array.from_buffers(data_type, len(offsets) - 1, [None, written, pa.py_buffer(data)])
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        _from_buffers(pa.string(), [0, 2], b"\xff\xfe"),
+        _from_buffers(pa.string(), [0, 2, 1], b"ab"),
+        pa.DictionaryArray.from_arrays(pa.array([0, 5]), pa.array(["a"]), safe=False),
+    ],
+    ids=["invalid text", "descending offsets", "missing category"],
+)
+def test_damaged_arrays_are_refused(mask: Mask, library: Detector, array: Any) -> None:
+    table = pa.table({"c": array})
+    batch = table.to_batches()[0]
+    for work in (
+        lambda: mask(table),
+        lambda: mask(pa.concat_tables([table, table])),
+        lambda: mask(pa.RecordBatchReader.from_batches(table.schema, [batch])).read_all(),
+        lambda: list(TableMasker("VENDOR", detector=library)([batch])),
+        lambda: frames.classify(table, detector=library),
+    ):
+        with pytest.raises(CannotMaskError, match="the table is damaged"):
+            work()
+
+
+def test_batches_of_another_schema_are_refused(library: Detector) -> None:
+    first = pa.record_batch({"note": ["fine"]})
+    masker = TableMasker("VENDOR", detector=library)
+    for other in (pa.record_batch({MAIL: ["fine"]}), pa.record_batch({"note": [1]})):
+        masked = masker([first, other])
+        assert next(masked).equals(first)
+        with pytest.raises(CannotMaskError, match="differ in their columns") as found:
+            next(masked)
+        assert MAIL not in str(found.value)
+
+
+def test_gigantic_values_are_read_to_their_end(mask: Mask) -> None:
+    table = pa.table(
+        {
+            "text": ["plain words " * 50_000 + MAIL],
+            "list": [["x"] * 100_000 + [MAIL]],
+            "structs": [[{"a": [{"b": number}]} for number in range(10_000)] + [{"a": [{"b": 7}]}]],
+        }
+    )
+    masked = mask(table)
+    assert masked.schema == table.schema
+    assert MAIL not in masked["text"][0].as_py()
+    assert MAIL not in masked["list"][0].as_py()
+    assert len(masked["list"][0]) == 100_001
+    assert masked["structs"] == table["structs"]
+
+
+def test_dates_and_durations_are_kept_or_become_null(mask: Mask) -> None:
+    moment = datetime.datetime(1980, 4, 5, 6, 7, tzinfo=datetime.UTC)
+    table = pa.table(
+        {
+            "birth_date": [moment.date()],
+            "due": [moment.date()],
+            "at": [moment],
+            "time": [moment.time()],
+            "lasts": [datetime.timedelta(seconds=5)],
+        }
+    )
+    masked = mask(table)
+    assert masked.schema == table.schema
+    assert masked.to_pylist() == [{**table.to_pylist()[0], "birth_date": None}]

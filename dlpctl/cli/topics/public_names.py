@@ -28,7 +28,7 @@ INSIDE = {
     "Detector": "candidates derived extended findings for_categories for_known known names_wanted"
     " patterns resolved tagged traces triggers widest",
     "TokenStore": "clear items",
-    "TableMasker": "mask_column",
+    "TableMasker": "judge",
     "MaskingFilter": "filter",
     "MaskingSpanProcessor": "force_flush on_end on_start shutdown",
     "MaskingTransport": "close handle_request",

@@ -58,11 +58,11 @@ class FirstPass:
     def ending(self) -> list[int]:
         """The patterns that match at the end of a text alone, and before no line end."""
         patterns = (pattern for each in self.sets for pattern in each.patterns)
+        sought = (pattern.trigger or pattern.regex for pattern in patterns)
         return [
             index
-            for index, pattern in enumerate(patterns)
-            if _NEEDS_END.search(_CLASS_OR_ESCAPE.sub("x", pattern.regex))
-            and not _ELSEWHERE.match(pattern.regex)
+            for index, regex in enumerate(sought)
+            if _NEEDS_END.search(_CLASS_OR_ESCAPE.sub("x", regex)) and not _ELSEWHERE.match(regex)
         ]
 
     def holding(self, selected: frozenset[int]) -> frozenset[int]:

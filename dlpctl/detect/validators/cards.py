@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from dlpctl.detect.validators.checksums import (
     alphanumeric,
@@ -73,20 +74,25 @@ _COUNTRIES = read_words("countries")
 _WORDS_LIKE_BIC = read_words("bic_like")
 
 
-def _network_takes(bare: str) -> bool:
-    prefix, length = int(bare[:4]), len(bare)
-    for first, last, lengths in _RANGES:
-        if first <= prefix <= last and length in lengths:
-            return True
-    return False
+@cache
+def _lengths(prefix: str) -> frozenset[int]:
+    """Return the lengths of numbers that start with four digits."""
+    number = int(prefix)
+    return frozenset().union(
+        *(lengths for first, last, lengths in _RANGES if first <= number <= last)
+    )
 
 
 @validator("credit_card", proves=True)
 def credit_card(value: str) -> bool:
     """A number within a network's range and lengths, by Luhn, grouped as cards are if at all."""
     bare = digits(value, 12, 13, 14, 15, 16, 17, 18, 19)
-    if not bare or len(set(bare)) < 2 or not luhn_checks(bare) or not _network_takes(bare):
+    if not bare or len(bare) not in _lengths(bare[:4]):
         return False
+    if len(set(bare)) < 2 or not luhn_checks(bare):
+        return False
+    if bare == value:
+        return True
     groups = tuple(map(len, _GROUPS.findall(value)))
     return len(groups) == 1 or groups in _SEPARATED
 

@@ -41,7 +41,11 @@ _VERHOEFF_PERMUTATION = (
 
 def compact(value: str) -> str:
     """Return an identifier in upper case without separators, or nothing if it is too long."""
-    return value.translate(_SEPARATORS).upper() if len(value) <= _LONGEST else ""
+    if len(value) > _LONGEST:
+        return ""
+    if value.isascii() and value.isdigit():  # as most identifiers are
+        return value
+    return value.translate(_SEPARATORS).upper()
 
 
 def digits(value: str, *lengths: int) -> str:
