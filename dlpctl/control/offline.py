@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from dlpctl.control.clock import ClockHistory, written
 from dlpctl.control.custody import is_sealed, retired_keys
+from dlpctl.control.database import Connection, Database
 from dlpctl.control.heads import NotedHead, SignedHead
 from dlpctl.control.keys import KeyRing
 from dlpctl.control.links import read_ends
@@ -24,9 +25,7 @@ HEAD_FILE = "control.head"
 class Evidence:
     """Open it with `Evidence.open`."""
 
-    def __init__(
-        self, connection: sqlite3.Connection, ring: KeyRing, noted: SignedHead | None
-    ) -> None:
+    def __init__(self, connection: Connection, ring: KeyRing, noted: SignedHead | None) -> None:
         self._db = connection
         self._ring = ring
         self._noted = noted
@@ -42,9 +41,26 @@ class Evidence:
             # Read before the state of the database is fixed, so that it cannot be newer than that.
             text = beside.text()
             connection.execute("BEGIN")
-            _require_sealed(database, connection, ring)
-            ring.retired = retired_keys(connection, ring.current)
-            yield cls(connection, ring, beside.parse(text))
+            if not is_sealed(connection):
+                raise StoreError(
+                    f"{database}: was last written by a dlpctl that did not seal it; any command"
+                    f" that opens it does"
+                )
+            yield cls(connection, _followed(connection, ring), beside.parse(text))
+
+    @classmethod
+    @contextmanager
+    def open_shared(cls, database: Database, key_file: Path) -> Iterator[Evidence]:
+        """Open the evidence in a database that is no file."""
+        ring = KeyRing.load(key_file, create=False)
+        beside = NotedHead(key_file.parent / HEAD_FILE, ring)
+        try:
+            with closing(database.connect()) as connection:
+                text = beside.text()
+                connection.execute(database.reading)
+                yield cls(connection, _followed(connection, ring), beside.parse(text))
+        except database.errors as problem:
+            raise database.explained(problem) from None
 
     def verify(self, head: str | None) -> ChainReport:
         heads = {HEAD_FILE: self._noted} if self._noted else {}
@@ -59,15 +75,13 @@ class Evidence:
         return AuditHead(str(made), ends.last_seq, ends.last_event, written(seen))
 
 
-def _require_sealed(database: Path, connection: sqlite3.Connection, ring: KeyRing) -> None:
-    if not is_sealed(connection):
-        raise StoreError(
-            f"{database}: was last written by a dlpctl that did not seal it; any command that"
-            f" opens it does"
-        )
+def _followed(connection: Connection, ring: KeyRing) -> KeyRing:
+    """Return the keys of a database, whose reading has begun."""
     row = connection.execute("SELECT value FROM state WHERE name = 'key'").fetchone()
     if row is not None:
         ring.follow(row["value"])
+    ring.retired = retired_keys(connection, ring.current)
+    return ring
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from dlpctl.control.checks import Checks, Limits
 from dlpctl.control.clock import Clock, TrustedClock, utc_now
 from dlpctl.control.core import Core
 from dlpctl.control.custody import Custody, settle
+from dlpctl.control.database import Database
 from dlpctl.control.directory import Directory
 from dlpctl.control.engine import Engine
 from dlpctl.control.files import MaskedFiles
@@ -37,6 +38,7 @@ from dlpctl.control.organizations import Organizations
 from dlpctl.control.policies import Policies
 from dlpctl.control.previews import Previews
 from dlpctl.control.signing import ISSUER, Signer
+from dlpctl.control.sqlite import SqliteDatabase
 from dlpctl.control.store import Store
 from dlpctl.control.tokens import Tokens
 from dlpctl.control.usage import Usage
@@ -94,15 +96,19 @@ class ControlPlane:
         inspector: Inspector | None = None,
         environ: Mapping[str, str] | None = None,
         turn: AbstractContextManager[object] | None = None,
+        database: str | None = None,
     ) -> ControlPlane:
         """Open the control plane in a folder, or create it. The detector is made at its first use.
+
+        `database` is the address of a PostgreSQL that several nodes have in common; without one,
+        the database is a file in the folder.
 
         An `inspector` takes large texts and files off this process. `environ` may hold the key that
         operators and exceptions use. `turn` is held while this process writes to the database.
         """
-        database = folder / DATABASE
-        ring = KeyRing.load(folder / KEY_FILE, create=not database.exists())
-        store = Store(database, turn)
+        found = database_at(folder, database)
+        ring = KeyRing.load(folder / KEY_FILE, create=found.is_new)
+        store = Store(found, turn)
         trusted = TrustedClock(clock)
         noted = NotedHead(folder / HEAD_FILE, ring, trusted)
         core = Core(store, ring, trusted, Chain(ring, trusted, noted), set())
@@ -135,6 +141,15 @@ class ControlPlane:
         traceback: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def database_at(folder: Path, address: str | None) -> Database:
+    """Return the database at an address, or else in a folder."""
+    if address is None:
+        return SqliteDatabase(folder / DATABASE)
+    from dlpctl.control.postgresql.database import PostgresDatabase
+
+    return PostgresDatabase.of(address)
 
 
 def _mask_key(folder: Path, environ: Mapping[str, str]) -> bytes:
