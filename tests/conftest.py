@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -54,6 +55,30 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
         sys.settrace(trace)
 
 
+@pytest.fixture(scope="session")
+def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A PostgreSQL of one's own, which is started when it is needed."""
+    pytest.importorskip("psycopg")
+    pgserver = pytest.importorskip("pgserver")
+    server = pgserver.get_server(tmp_path_factory.mktemp("postgres"), cleanup_mode="delete")
+    try:
+        yield server
+    finally:
+        server.cleanup()
+
+
+@pytest.fixture
+def postgres(postgres_server: Any) -> str:
+    """The address of a database of one's own, which goes with its server."""
+    import psycopg
+
+    name = f"test_{next(_databases)}"
+    with psycopg.connect(postgres_server.get_uri(), autocommit=True) as server:
+        server.execute(f"CREATE DATABASE {name}")
+    return str(postgres_server.get_uri(name))
+
+
+_databases = itertools.count()
 HANG_SECONDS = 300
 """When a test that waits for an event fails: long, since a loaded machine is slow and no test
 measures time.

@@ -55,6 +55,8 @@ class Database(Protocol):
     """Begins a transaction that sees one state of the database."""
     writing: str
     """Begins a transaction that one process at a time can have."""
+    is_shared: bool
+    """Several nodes may have it in common, each with a folder of its own."""
     shortest_word: int
     """The length of the shortest word that the search index knows."""
 

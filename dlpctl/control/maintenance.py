@@ -17,6 +17,7 @@ from dlpctl.control.heads import SignedHead
 from dlpctl.control.links import read_ends
 from dlpctl.control.migrations import STEPS
 from dlpctl.control.rotation import KeyRotation, rotate
+from dlpctl.control.shared_items import SharedItems
 from dlpctl.control.sqlite import SqliteDatabase, open_read_only, problems
 from dlpctl.control.writer import Batch
 from dlpctl.errors import StoreError, UsageError
@@ -25,8 +26,11 @@ _AT_ONCE = 5_000
 
 
 class Maintenance:
-    def __init__(self, core: Core, files: MaskedFiles, key_file: Path) -> None:
+    def __init__(
+        self, core: Core, files: MaskedFiles, key_file: Path, items: SharedItems | None
+    ) -> None:
         self._core = core
+        self._items = items
         self._files = files
         self._key_file = key_file
 
@@ -192,4 +196,6 @@ class Maintenance:
         nothing.
         """
         self.observe()
+        if self._items is not None:
+            self._items.sweep()
         return self._files.sweep()

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from dlpctl.control.clock import ClockHistory, written
 from dlpctl.control.custody import is_sealed, retired_keys
-from dlpctl.control.database import Connection, Database
+from dlpctl.control.database import Connection
 from dlpctl.control.heads import NotedHead, SignedHead
 from dlpctl.control.keys import KeyRing
 from dlpctl.control.links import read_ends
@@ -31,8 +31,15 @@ class Evidence:
         self._noted = noted
 
     @classmethod
+    def open(cls, database: Path | str, key_file: Path) -> AbstractContextManager[Evidence]:
+        """Open a file, or the database at an address."""
+        if isinstance(database, Path):
+            return cls._open_file(database, key_file)
+        return cls._open_shared(database, key_file)
+
+    @classmethod
     @contextmanager
-    def open(cls, database: Path, key_file: Path) -> Iterator[Evidence]:
+    def _open_file(cls, database: Path, key_file: Path) -> Iterator[Evidence]:
         if not database.is_file():
             raise StoreError(f"{database}: there is no such database; see 'dlpctl init'")
         ring = KeyRing.load(key_file, create=False)
@@ -50,17 +57,18 @@ class Evidence:
 
     @classmethod
     @contextmanager
-    def open_shared(cls, database: Database, key_file: Path) -> Iterator[Evidence]:
-        """Open the evidence in a database that is no file."""
+    def _open_shared(cls, address: str, key_file: Path) -> Iterator[Evidence]:
+        from dlpctl.control.postgresql.database import PostgresDatabase
+
+        database = PostgresDatabase.of(address)
+        if database.is_new:
+            raise StoreError(f"{database.name}: holds no control plane yet; see 'dlpctl init'")
         ring = KeyRing.load(key_file, create=False)
         beside = NotedHead(key_file.parent / HEAD_FILE, ring)
-        try:
-            with closing(database.connect()) as connection:
-                text = beside.text()
-                connection.execute(database.reading)
-                yield cls(connection, _followed(connection, ring), beside.parse(text))
-        except database.errors as problem:
-            raise database.explained(problem) from None
+        with database.opened() as connection:
+            text = beside.text()
+            connection.execute(database.reading)
+            yield cls(connection, _followed(connection, ring), beside.parse(text))
 
     def verify(self, head: str | None) -> ChainReport:
         heads = {HEAD_FILE: self._noted} if self._noted else {}

@@ -33,12 +33,15 @@ from dlpctl.control.keyfile import KeyFile
 from dlpctl.control.keys import KeyRing
 from dlpctl.control.licenses import Licenses
 from dlpctl.control.maintenance import Maintenance
+from dlpctl.control.maskkey import MaskKey
 from dlpctl.control.offline import HEAD_FILE
 from dlpctl.control.organizations import Organizations
 from dlpctl.control.policies import Policies
 from dlpctl.control.previews import Previews
+from dlpctl.control.shared_items import SharedItems
 from dlpctl.control.signing import ISSUER, Signer
 from dlpctl.control.sqlite import SqliteDatabase
+from dlpctl.control.storage import FolderStorage, TableStorage
 from dlpctl.control.store import Store
 from dlpctl.control.tokens import Tokens
 from dlpctl.control.usage import Usage
@@ -50,6 +53,7 @@ if TYPE_CHECKING:
 
 DATABASE = "control.db"
 KEY_FILE = "control.key"
+MASK_KEY = "mask.key"
 FILES = "masked"
 
 
@@ -65,7 +69,10 @@ class ControlPlane:
         issuer: str = ISSUER,
         inspector: Inspector | None = None,
     ) -> None:
-        files = MaskedFiles(core, folder / FILES)
+        is_shared = core.store.database.is_shared
+        storage = TableStorage(core.store) if is_shared else FolderStorage(folder / FILES)
+        files = MaskedFiles(core, storage)
+        self.shared_items = SharedItems(core) if is_shared else None
         self._core = core
         self.folder = folder
         self.limits = limits
@@ -81,7 +88,7 @@ class ControlPlane:
         self.usage = Usage(core, directory)
         self.analytics = Analytics(core)
         self.audit = Audit(core)
-        self.maintenance = Maintenance(core, files, folder / KEY_FILE)
+        self.maintenance = Maintenance(core, files, folder / KEY_FILE, self.shared_items)
         self._engine = engine
 
     @classmethod
@@ -119,7 +126,8 @@ class ControlPlane:
             store.close()
             raise
         KeyFile(folder / KEY_FILE).settle(ring.current.key)
-        engine = Engine(make_detector, lambda: _mask_key(folder, environ or {}))
+        mask_key = MaskKey(core.store, folder / MASK_KEY, environ or {})
+        engine = Engine(make_detector, mask_key)
         return cls(core, engine, folder, limits or Limits(), issuer, inspector)
 
     def ready(self) -> None:
@@ -150,10 +158,3 @@ def database_at(folder: Path, address: str | None) -> Database:
     from dlpctl.control.postgresql.database import PostgresDatabase
 
     return PostgresDatabase.of(address)
-
-
-def _mask_key(folder: Path, environ: Mapping[str, str]) -> bytes:
-    """Return the key of the command line, so that fingerprints and pseudonyms agree."""
-    from dlpctl.masking.vault import vault_key
-
-    return vault_key(folder / "mask.key", environ, create=True)

@@ -27,6 +27,7 @@ class SqliteDatabase:
     contradictions: type[Exception] = sqlite3.IntegrityError
     reading = "BEGIN"
     writing = "BEGIN IMMEDIATE"
+    is_shared = False
     shortest_word = 3
 
     def __init__(self, file: Path) -> None:

@@ -253,6 +253,8 @@ class Writer:
         try:
             connection.execute(self._database.writing)
         except self._database.errors:
+            if connection.in_transaction:  # begun, but without the turn of this process
+                connection.execute("ROLLBACK")
             if not self._database.has_lost(connection):
                 raise
             connection = self._connected()

@@ -1,13 +1,16 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from dlpctl.control.access import LOCAL
 from dlpctl.control.service import ControlPlane
+from dlpctl.control.service import database_at as control_database
 from dlpctl.detect.engine import Detector
 from dlpctl.detect.patterns.library import parse_file
 
@@ -63,10 +66,104 @@ def clock() -> SetClock:
     return SetClock()
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run the tests of the control plane on both databases, except those about a file."""
+    if "database" in metafunc.fixturenames:
+        databases = [None, pytest.param("emptied_postgres", marks=pytest.mark.slow)]
+        if any(metafunc.definition.iter_markers("of_a_file")):
+            databases.pop()
+        metafunc.parametrize(
+            "database", databases, ids=["", "postgresql"][: len(databases)], indirect=True
+        )
+
+
 @pytest.fixture
-def control(tmp_path: Path, detector: Detector, clock: SetClock) -> Iterator[ControlPlane]:
-    with ControlPlane.open(tmp_path / "data", lambda: detector, clock=clock) as opened:
+def database(request: pytest.FixtureRequest) -> str | None:
+    """The address of the database; None for a file."""
+    return None if request.param is None else str(request.getfixturevalue(request.param))
+
+
+@pytest.fixture(scope="session")
+def filled_postgres(postgres_server: Any) -> str:
+    """The address of a database that tests use one after the other: making one takes longer than
+    most of them.
+    """
+    from dlpctl.control.postgresql.database import PostgresDatabase
+
+    address = str(postgres_server.get_uri())
+    database = PostgresDatabase.of(address)
+    with database.opened() as connection:
+        database.upgrade(connection)
+    return address
+
+
+@pytest.fixture
+def emptied_postgres(filled_postgres: str) -> str:
+    """The address of a database as a new one is."""
+    from dlpctl.control.postgresql.database import PostgresDatabase
+
+    with PostgresDatabase.of(filled_postgres).opened() as connection:
+        connection.execute("SET session_replication_role = replica")
+        rows = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'dlpctl'")
+        tables = {row["tablename"] for row in rows} - {"steps"}
+        connection.execute("; ".join(f"DELETE FROM {table}" for table in sorted(tables)))
+        connection.execute("INSERT INTO state VALUES ('generation', randomblob(8))")
+        connection.execute("INSERT INTO seals VALUES ('unsealed', '', randomblob(0))")
+    return filled_postgres
+
+
+@pytest.fixture
+def control(
+    tmp_path: Path, detector: Detector, clock: SetClock, database: str | None
+) -> Iterator[ControlPlane]:
+    with ControlPlane.open(
+        tmp_path / "data", lambda: detector, clock=clock, database=database
+    ) as opened:
         yield opened
+
+
+@pytest.fixture
+def connected(control: ControlPlane, database: str | None) -> Callable[..., Any]:
+    """A connection of another program, to which foreign keys and triggers are of no importance."""
+
+    def connect() -> Any:
+        connection = control_database(control.folder, database).connect()
+        connection.execute(
+            "PRAGMA foreign_keys = OFF"
+            if database is None
+            else "SET session_replication_role = replica"
+        )
+        return closing(connection)
+
+    return connect
+
+
+@pytest.fixture
+def kept_files(
+    control: ControlPlane, connected: Callable[..., Any], database: str | None
+) -> Callable[[], list[bytes]]:
+    """The masked files as they are kept."""
+
+    def kept() -> list[bytes]:
+        if database is None:
+            return [file.read_bytes() for file in (control.folder / "masked").iterdir()]
+        with connected() as connection:
+            rows = connection.execute("SELECT content FROM masked_contents").fetchall()
+        return [row["content"] for row in rows]
+
+    return kept
+
+
+@pytest.fixture
+def change(connected: Callable[..., Any]) -> Callable[..., None]:
+    """Change the database as another program would: past everything that this one does then."""
+
+    def changed(*statements: str) -> None:
+        with connected() as connection:
+            for statement in statements:
+                connection.execute(statement)
+
+    return changed
 
 
 @pytest.fixture

@@ -246,6 +246,7 @@ def test_a_quota_that_begins_anew_is_no_longer_remembered(control, acme, key, cl
     control.checks.check_text(key, EMAIL, "VENDOR")
 
 
+@pytest.mark.of_a_file
 def test_a_backup_that_is_put_back_is_what_counts(control, acme, key, tmp_path):
     license_id = control.licenses.list(LOCAL, acme)[0].license_id
     control.licenses.extend(LOCAL, acme, license_id, {"max_checks_per_month": 1})

@@ -8,6 +8,7 @@ next one, on whichever node.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, cast
 
@@ -40,6 +41,10 @@ _ADVICE = {
     "55P03": f"another node has held it for {BUSY_SECONDS:.0f} seconds; try again",
 }
 """What is to be done, by the code of the error."""
+_UNREACHED = "{problem}; see that it runs, and that serve.database has its address"
+_REFUSED = "{problem}; see to the user, the password and the database in serve.database"
+_REFUSALS = ("password", "authentication", "does not exist", "pg_hba.conf")
+"""What libpq says where the server refuses a connection: such errors have no code."""
 _INVALID = """
     SELECT 'index ' || indexrelid::regclass AS found FROM pg_index
     JOIN pg_class ON pg_class.oid = indexrelid
@@ -59,6 +64,7 @@ class PostgresDatabase:
         f"SET LOCAL idle_in_transaction_session_timeout = '{BUSY_SECONDS:.0f}s';"
         f"SELECT pg_advisory_xact_lock({_LOCK})"
     )
+    is_shared = True
     shortest_word = 1 << 30  # there is no search index
 
     def __init__(self, parameters: Mapping[str, Any]) -> None:
@@ -84,15 +90,18 @@ class PostgresDatabase:
 
     @property
     def is_new(self) -> bool:
+        with self.opened() as connection:
+            if self._version(connection) is None:
+                return True
+            sql = "SELECT 1 FROM state WHERE name = 'key'"
+            return connection.execute(sql).fetchone() is None
+
+    @contextmanager
+    def opened(self) -> Iterator[Connection]:
+        """A connection for a while."""
         try:
-            connection = self.connect()
-            try:
-                if self._version(connection) is None:
-                    return True
-                sql = "SELECT 1 FROM state WHERE name = 'key'"
-                return connection.execute(sql).fetchone() is None
-            finally:
-                connection.close()
+            with closing(self.connect()) as connection:
+                yield connection
         except psycopg.Error as problem:
             raise self.explained(problem) from None
 
@@ -162,16 +171,21 @@ class PostgresDatabase:
         connection.execute("VACUUM")
 
     def explained(self, problem: Exception) -> StoreError:
-        advice = _ADVICE.get(cast("Error", problem).sqlstate or "", "{problem}")
-        reason = self._reason(cast("Error", problem))
+        error = cast("Error", problem)
+        reason = self._reason(error)
+        if error.sqlstate is None and isinstance(error, psycopg.OperationalError):
+            advice = _REFUSED if any(word in reason for word in _REFUSALS) else _UNREACHED
+        else:
+            advice = _ADVICE.get(error.sqlstate or "", "{problem}")
         who = {name: self._parameters.get(name) or "..." for name in ("dbname", "user")}
         said = advice.format(problem=reason, database=who["dbname"], user=who["user"])
         return StoreError(f"{self.name}: {said}")
 
     def _reason(self, problem: Error) -> str:
         """Return one line that holds no value of a row, and no password."""
-        lines = str(problem.diag.message_primary or problem).strip().splitlines()
-        line = lines[0] if lines else type(problem).__name__
+        text = str(problem.diag.message_primary or problem).strip()
+        line = text.partition("FATAL:")[2].strip() or text
+        line = line.splitlines()[0] if line else type(problem).__name__
         password = self._parameters.get("password")
         return line.replace(password, "***") if password else line
 

@@ -1,4 +1,5 @@
--- What the statements of the control plane use of SQLite, and PostgreSQL does not have.
+-- The tables that nodes share, beside those of the steps, and the functions of SQLite that statements
+-- use.
 CREATE TABLE steps (taken BIGINT NOT NULL);
 INSERT INTO steps VALUES (0);
 
@@ -29,5 +30,12 @@ AS $$ SELECT encode($1, 'hex') $$;
 CREATE TABLE masked_contents (
     preflight_id TEXT COLLATE "C" PRIMARY KEY,
     kept_at TEXT COLLATE "C" NOT NULL,
+    content BYTEA NOT NULL
+);
+
+-- Sessions of the console and links to it.
+CREATE TABLE shared_items (
+    digest BYTEA PRIMARY KEY,
+    until TEXT COLLATE "C" NOT NULL,
     content BYTEA NOT NULL
 );
