@@ -197,18 +197,26 @@ def test_a_newer_schema_is_refused(open_node, emptied_postgres, asked):
 
 
 @pytest.fixture
-def with_password(postgres_server, asked):
+def with_password(postgres_server, asked, wait_for):
     """A user with a password, which the server asks for."""
+
+    def reload():
+        loaded = "SELECT pg_conf_load_time()"
+        (before,) = asked(loaded)[0].fetchone()
+        asked("SELECT pg_reload_conf()")
+        wait_for(lambda: asked(loaded)[0].fetchone()[0] != before)
+
     import psycopg
 
     with psycopg.connect(postgres_server.get_uri()) as connection:
         hba = Path(connection.execute("SHOW hba_file").fetchone()[0])
     usual = hba.read_text()
     hba.write_text(f"local all secured scram-sha-256\n{usual}")
-    asked("CREATE ROLE secured LOGIN PASSWORD 'hunter2-right'", "SELECT pg_reload_conf()")
+    asked("CREATE ROLE secured LOGIN PASSWORD 'hunter2-right'")
+    reload()
     yield lambda address, password: address.replace("postgres:@", f"secured:{password}@")
     hba.write_text(usual)
-    asked("SELECT pg_reload_conf()")
+    reload()
 
 
 def test_what_the_server_refuses_is_one_line_without_the_password(
