@@ -78,6 +78,52 @@ def postgres(postgres_server: Any) -> str:
     return str(postgres_server.get_uri(name))
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run the tests of the control plane on both databases, except those about a file."""
+    if "database" in metafunc.fixturenames:
+        databases = [None, pytest.param("emptied_postgres", marks=pytest.mark.slow)]
+        if any(metafunc.definition.iter_markers("of_a_file")):
+            databases.pop()
+        metafunc.parametrize(
+            "database", databases, ids=["", "postgresql"][: len(databases)], indirect=True
+        )
+
+
+@pytest.fixture
+def database(request: pytest.FixtureRequest) -> str | None:
+    """The address of the database; None for a file."""
+    return None if request.param is None else str(request.getfixturevalue(request.param))
+
+
+@pytest.fixture(scope="session")
+def filled_postgres(postgres_server: Any) -> str:
+    """The address of a database that tests use one after the other: making one takes longer than
+    most of them.
+    """
+    from dlpctl.control.postgresql.database import PostgresDatabase
+
+    address = str(postgres_server.get_uri())
+    database = PostgresDatabase.of(address)
+    with database.opened() as connection:
+        database.upgrade(connection)
+    return address
+
+
+@pytest.fixture
+def emptied_postgres(filled_postgres: str) -> str:
+    """The address of a database as a new one is."""
+    from dlpctl.control.postgresql.database import PostgresDatabase
+
+    with PostgresDatabase.of(filled_postgres).opened() as connection:
+        connection.execute("SET session_replication_role = replica")
+        rows = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'dlpctl'")
+        tables = {row["tablename"] for row in rows} - {"steps"}
+        connection.execute("; ".join(f"DELETE FROM {table}" for table in sorted(tables)))
+        connection.execute("INSERT INTO state VALUES ('generation', randomblob(8))")
+        connection.execute("INSERT INTO seals VALUES ('unsealed', '', randomblob(0))")
+    return filled_postgres
+
+
 _databases = itertools.count()
 HANG_SECONDS = 300
 """When a test that waits for an event fails: long, since a loaded machine is slow and no test

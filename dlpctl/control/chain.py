@@ -18,14 +18,17 @@ from dlpctl.control.keys import KeyRing, Secrets
 from dlpctl.control.links import VERIFY, Ends, Written, link, read_ends
 from dlpctl.errors import StoreError
 
-_UPDATE = (
-    "UPDATE chain SET first_seq = ?, first_link = ?, last_seq = ?, last_link = ?, first_event = ?,"
-    " last_event = ?, root = ?, clock = ?, seal = ?"
+_COLUMNS = (
+    *("first_seq", "first_link", "last_seq", "last_link", "first_event", "last_event"),
+    *("root", "clock", "seal"),
 )
-_INSERT = (
-    'INSERT INTO chain ("only", first_seq, first_link, last_seq, last_link, first_event,'
-    " last_event, root, clock,"
-    " seal) VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_WRITE = " ".join(
+    (
+        f'INSERT INTO chain ("only", {", ".join(_COLUMNS)})',
+        f"VALUES (1, {', '.join('?' * len(_COLUMNS))})",
+        'ON CONFLICT ("only") DO UPDATE SET',
+        ", ".join(f"{column} = excluded.{column}" for column in _COLUMNS),
+    )
 )
 
 
@@ -58,8 +61,7 @@ class Chain:
         secrets = secrets or self._ring.current
         ends = ends._replace(clock=self._clock.observe(ends.clock))
         row = (*ends, ends.signature(secrets))
-        if not connection.execute(_UPDATE, row).rowcount:
-            connection.execute(_INSERT, row)
+        connection.executemany(_WRITE, [row])
         self._written = (secrets, row)
         self.noted.pending = (ends, secrets)
 

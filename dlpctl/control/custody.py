@@ -9,7 +9,7 @@ from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from dlpctl.control.database import Connection
+from dlpctl.control.database import KEY, Connection
 from dlpctl.control.events import LOCAL_ACTOR, Event, insert
 from dlpctl.control.heads import NotedHead
 from dlpctl.control.keys import KeyRing, RetiredKey, Secrets
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from dlpctl.control.core import Core
 
 
-_KEY = "SELECT value FROM state WHERE name = 'key'"
-
-
 class Custody:
     """Follows the key that the database is sealed with, and notes the head of each transaction."""
 
@@ -34,7 +31,7 @@ class Custody:
 
     def begun(self, connection: Connection) -> None:
         self._noted.pending = None
-        row = connection.execute(_KEY).fetchone()
+        row = connection.execute(KEY).fetchone()
         if row is not None and self._ring.follow(row["value"]):
             self._ring.retired = retired_keys(connection, self._ring.current)
 

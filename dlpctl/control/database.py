@@ -11,6 +11,10 @@ from typing import Any, Protocol
 
 from dlpctl.errors import StoreError
 
+GENERATION = "SELECT value FROM state WHERE name = 'generation'"
+"""A value that changes when remembered data become invalid."""
+KEY = "SELECT value FROM state WHERE name = 'key'"
+"""A value that shows which key file the database is sealed with."""
 BUSY_SECONDS = 15.0
 """The time to wait for another process that writes."""
 

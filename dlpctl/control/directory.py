@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from dlpctl.control.clock import next_month, written
-from dlpctl.control.database import Connection
+from dlpctl.control.database import GENERATION, Connection
 from dlpctl.control.keys import KeyRing, Secrets
 from dlpctl.control.licenses import PLANS, not_usable
 from dlpctl.control.seals import check_rows
@@ -120,9 +120,7 @@ class Directory:
         return covered
 
     def _current(self, connection: Connection) -> _Known:
-        generation: bytes = connection.execute(
-            "SELECT value FROM state WHERE name = 'generation'"
-        ).fetchone()[0]
+        generation: bytes = connection.execute(GENERATION).fetchone()[0]
         known = self._known
         if known.generation != generation:
             known = self._known = _Known(generation, {}, {}, {}, {})

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from dlpctl.control.clock import ClockHistory, written
 from dlpctl.control.custody import is_sealed, retired_keys
-from dlpctl.control.database import Connection
+from dlpctl.control.database import KEY, Connection
 from dlpctl.control.heads import NotedHead, SignedHead
 from dlpctl.control.keys import KeyRing
 from dlpctl.control.links import read_ends
@@ -85,7 +85,7 @@ class Evidence:
 
 def _followed(connection: Connection, ring: KeyRing) -> KeyRing:
     """Return the keys of a database, whose reading has begun."""
-    row = connection.execute("SELECT value FROM state WHERE name = 'key'").fetchone()
+    row = connection.execute(KEY).fetchone()
     if row is not None:
         ring.follow(row["value"])
     ring.retired = retired_keys(connection, ring.current)

@@ -7,11 +7,10 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import TypeVar
 
-from dlpctl.control.database import Connection, Cursor, Database
+from dlpctl.control.database import GENERATION, Connection, Cursor, Database
 from dlpctl.control.writer import Batch, Observer, Ticket, Writer
 
 _IDLE_READERS = 16
-_GENERATION = "SELECT value FROM state WHERE name = 'generation'"
 _T = TypeVar("_T")
 
 
@@ -78,7 +77,7 @@ class Store:
         """Return a value that changes, in whatever process, when remembered data become invalid;
         every check asks for it.
         """
-        with self._reported(), self._asked(_GENERATION) as (_, cursor):
+        with self._reported(), self._asked(GENERATION) as (_, cursor):
             row: tuple[bytes] = cursor.fetchone()
             return row[0]
 

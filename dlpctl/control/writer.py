@@ -80,11 +80,15 @@ class Batch:
         return tally
 
     def flush(self) -> None:
-        tallies, self._tallies = self._tallies, {}
         before = self._connection.total_changes
+        self.finish()
+        self._flushed += self._connection.total_changes - before
+
+    def finish(self) -> None:
+        """Write down what is left, without counting it."""
+        tallies, self._tallies = self._tallies, {}
         for tally in tallies.values():
             tally.flush()
-        self._flushed += self._connection.total_changes - before
 
     def changes(self) -> int:
         """Return how many rows the jobs have changed so far, tallies left out."""
@@ -268,7 +272,7 @@ class Writer:
             batch = Batch(connection)
             for ticket in tickets:
                 self._do(ticket, batch, is_alone=len(tickets) == 1)
-            batch.flush()
+            batch.finish()
             connection.execute("COMMIT")
         except BaseException:
             if connection.in_transaction:

@@ -19,6 +19,7 @@ from dlpctl.errors import StoreError, UsageError
 
 pytest.importorskip("psycopg")
 
+from dlpctl.control.postgresql.connection import TURN
 from dlpctl.control.postgresql.database import PostgresDatabase
 from dlpctl.control.postgresql.dialect import translated, translated_step
 
@@ -171,15 +172,12 @@ def test_an_unsynchronized_database_records_checks_durably(open_node, postgres, 
         assert connection.execute("SHOW synchronous_commit").fetchone()[0] == "on"
 
 
-def test_a_writer_that_takes_too_long_is_named(open_node, emptied_postgres, asked, monkeypatch):
-    import psycopg
-
-    lock = PostgresDatabase.writing.rpartition(";")[2]
+def test_a_writer_that_takes_too_long_is_named(open_node, emptied_postgres):
     with open_node(emptied_postgres) as control:
         with control._core.store.alone() as connection:
             connection.execute("SET lock_timeout = '50ms'")
-        with psycopg.connect(emptied_postgres) as other:
-            other.execute(lock)
+        with PostgresDatabase.of(emptied_postgres).opened() as other:
+            other.script(TURN)
             with pytest.raises(StoreError, match="another node"):
                 control.maintenance.ready()
         control.maintenance.ready()

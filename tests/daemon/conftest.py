@@ -102,11 +102,11 @@ def settings() -> Serve:
 
 @pytest.fixture
 def control(
-    tmp_path: Path, detector: Detector, clock: SetClock, settings: Serve
+    tmp_path: Path, detector: Detector, clock: SetClock, settings: Serve, database: str | None
 ) -> Iterator[ControlPlane]:
     limits = Options(settings).limits
     with ControlPlane.open(
-        tmp_path / "data", lambda: detector, clock=clock, limits=limits
+        tmp_path / "data", lambda: detector, clock=clock, limits=limits, database=database
     ) as opened:
         yield opened
 

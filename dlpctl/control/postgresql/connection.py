@@ -19,6 +19,13 @@ from dlpctl.control.postgresql.dialect import translated
 SCHEMA = "dlpctl"
 """The schema of all tables."""
 
+WRITING = "BEGIN to write"
+"""Begins a transaction that one node at a time can have."""
+_BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"
+_TAKE_TURN = f"SELECT pg_advisory_xact_lock({int.from_bytes(b'dlpctl')})"
+TURN = f"{_BEGIN}; {_TAKE_TURN}"
+"""The same, before there are tables."""
+_MOST_FORESEEN = 8
 _OPEN = (TransactionStatus.INTRANS, TransactionStatus.INERROR, TransactionStatus.ACTIVE)
 _CHANGES = ("INSERT", "UPDATE", "DELETE")
 _PATIENCE = {
@@ -52,12 +59,33 @@ class NamedRow(tuple[Any, ...]):
         return list(self.places)
 
 
+_Question = tuple[str, tuple[Any, ...]]
+"""A statement that reads, and its values."""
+
+
+class _Answer(list[NamedRow]):
+    """Rows that were read before they were asked for."""
+
+    rowcount = -1
+
+    def fetchone(self) -> NamedRow | None:
+        return self.pop(0) if self else None
+
+    def fetchall(self) -> list[NamedRow]:
+        return list(self)
+
+
 class PostgresConnection:
     """A connection that behaves as one of SQLite does."""
 
     def __init__(self, connection: psycopg.Connection[NamedRow]) -> None:
         self._connection = connection
-        self.total_changes = 0
+        self._changes = 0
+        self._waiting: list[tuple[str, list[Sequence[Any]]]] = []
+        self._asked: dict[_Question, None] = {}
+        """What this transaction has asked before it wrote anything, in order."""
+        self._foreseen: dict[_Question, list[NamedRow]] | None = None
+        """Answers that hold until this transaction writes."""
 
     @classmethod
     def open(cls, parameters: Mapping[str, Any]) -> PostgresConnection:
@@ -80,16 +108,65 @@ class PostgresConnection:
     def is_lost(self) -> bool:
         return self._connection.closed
 
+    @property
+    def total_changes(self) -> int:
+        self._send()
+        return self._changes
+
     def execute(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = (), /) -> Any:
-        prepare = False if ";" in sql else None  # several statements cannot be prepared
-        cursor = self._connection.execute(translated(sql), values or None, prepare=prepare)
-        self._count(cursor)
+        if sql == "ROLLBACK":
+            self._waiting.clear()
+        if sql == WRITING:
+            return self._begin()
+        if not sql.startswith("SELECT"):
+            self._foreseen = None
+        elif self._foreseen is not None and isinstance(values, tuple):
+            question = (sql, values)
+            self._asked[question] = None
+            if question in self._foreseen:
+                return _Answer(self._foreseen[question])
+        if not self._waiting:
+            cursor = self._ask(sql, values)
+        else:
+            with self._connection.pipeline():
+                self._send()
+                cursor = self._ask(sql, values)
+        if (cursor.statusmessage or "").startswith(_CHANGES):
+            self._changes += cursor.rowcount
         return cursor
 
+    def _begin(self) -> _Answer:
+        """Begin to write, and read in the same round trip what the last transaction has asked
+        before it wrote anything: the next one mostly asks the same.
+        """
+        questions, self._asked = list(self._asked)[:_MOST_FORESEEN], {}
+        with self._connection.pipeline():
+            for statement in (_BEGIN, _TAKE_TURN):
+                self._connection.execute(statement)
+            cursors = [self._ask(*question) for question in questions]
+        answers = [cursor.fetchall() for cursor in cursors]
+        self._foreseen = dict(zip(questions, answers, strict=True))
+        return _Answer([])
+
+    def _ask(self, sql: str, values: Sequence[Any] | Mapping[str, Any]) -> psycopg.Cursor[NamedRow]:
+        prepare = False if ";" in sql else None  # several statements cannot be prepared
+        return self._connection.execute(translated(sql), values or None, prepare=prepare)
+
     def executemany(self, sql: str, values: Iterable[Sequence[Any]], /) -> None:
-        cursor = self._connection.cursor()
-        cursor.executemany(translated(sql), values)
-        self._count(cursor)
+        """Send statements together with the next one: each would wait for the one before it."""
+        self._foreseen = None
+        self._waiting.append((sql, list(values)))
+
+    def _send(self) -> None:
+        if not self._waiting:
+            return
+        waiting, self._waiting = self._waiting, []
+        with self._connection.pipeline():
+            cursors = []
+            for sql, values in waiting:
+                cursors.append(self._connection.cursor())
+                cursors[-1].executemany(translated(sql), values)
+        self._changes += sum(cursor.rowcount for cursor in cursors)
 
     def script(self, sql: str) -> None:
         """Run statements in the SQL of PostgreSQL, which take no values."""
@@ -97,10 +174,6 @@ class PostgresConnection:
 
     def close(self) -> None:
         self._connection.close()
-
-    def _count(self, cursor: psycopg.Cursor[NamedRow]) -> None:
-        if cursor.rowcount > 0 and (cursor.statusmessage or "").startswith(_CHANGES):
-            self.total_changes += cursor.rowcount
 
 
 class _BoolDumper(Int8Dumper):
@@ -118,10 +191,13 @@ class _IntLoader(Loader):
 
 
 @lru_cache(maxsize=1_000)
-def _row_type(names: tuple[str, ...]) -> type[NamedRow]:
-    places = {name: place for place, name in enumerate(names)}
+def _row_type(names: tuple[bytes | None, ...]) -> type[NamedRow]:
+    places = {(name or b"").decode(): place for place, name in enumerate(names)}
     return type("Row", (NamedRow,), {"__slots__": (), "places": places})
 
 
 def _row_factory(cursor: psycopg.Cursor[Any]) -> Callable[[Sequence[Any]], NamedRow]:
-    return _row_type(tuple(column.name for column in cursor.description or ()))
+    result = cursor.pgresult
+    if result is None:
+        return NamedRow
+    return _row_type(tuple([result.fname(place) for place in range(result.nfields)]))

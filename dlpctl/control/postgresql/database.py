@@ -22,7 +22,7 @@ try:
     import psycopg
     from psycopg.conninfo import conninfo_to_dict
 
-    from dlpctl.control.postgresql.connection import SCHEMA, PostgresConnection
+    from dlpctl.control.postgresql.connection import SCHEMA, TURN, WRITING, PostgresConnection
 except ImportError:
     raise UsageError(
         "serve.database needs more packages: install dlpctl with its extra, dlpctl[databases]"
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from psycopg import Error
 
 SCHEMES = ("postgresql://", "postgres://")
-_LOCK = int.from_bytes(b"dlpctl")
 _ADVICE = {
     "25006": "it is a standby, which takes no writes; name the primary server",
     "42501": "{problem}; let the user create the schema and own what is in it:"
@@ -58,12 +57,7 @@ class PostgresDatabase:
     errors: type[Exception] = psycopg.Error
     contradictions: type[Exception] = psycopg.IntegrityError
     reading = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-    # A node that vanishes in the middle of a transaction must not keep the others from writing.
-    writing = (
-        "BEGIN ISOLATION LEVEL READ COMMITTED;"
-        f"SET LOCAL idle_in_transaction_session_timeout = '{BUSY_SECONDS:.0f}s';"
-        f"SELECT pg_advisory_xact_lock({_LOCK})"
-    )
+    writing = WRITING
     is_shared = True
     shortest_word = 1 << 30  # there is no search index
 
@@ -111,12 +105,12 @@ class PostgresDatabase:
     def upgrade(self, connection: Connection) -> None:
         if self._version(connection) == len(STEPS):
             return
-        connection.execute(self.writing)
+        run = cast("PostgresConnection", connection).script
+        run(TURN)
         try:
             version = self._version(connection)
             if version is None:
                 self._create(connection)
-            run = cast("PostgresConnection", connection).script
             for step in STEPS[version or 0 :]:
                 run(_script(step))
             for statement in _watching():
@@ -155,6 +149,9 @@ class PostgresDatabase:
 
     def watch(self, connection: Connection) -> None:
         """Make the table that the triggers write to, for this session."""
+        # A node that vanishes in the middle of a transaction must not keep others from writing.
+        timeout = f"'{BUSY_SECONDS:.0f}s'"
+        connection.execute(f"SET idle_in_transaction_session_timeout = {timeout}")
         connection.execute(
             "CREATE TEMP TABLE IF NOT EXISTS touched"
             " (tbl TEXT, key TEXT, held TEXT, rowid BIGINT GENERATED ALWAYS AS IDENTITY)"
