@@ -1,7 +1,7 @@
 """The databases that can hold the control plane: what SQLite and PostgreSQL have in common.
 
 Statements are written once, in the SQL that both know, with the placeholders and types of SQLite.
-What differs between the two is behind `Database`.
+`Database` has what differs between the two.
 """
 
 from __future__ import annotations

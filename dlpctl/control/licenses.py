@@ -122,8 +122,8 @@ class Licenses:
             now = self._core.now()
             batch.update("licenses", "license_id", license_id, revoked_at=now, updated_at=now)
             batch.execute(
-                "UPDATE policies SET is_active = 0, updated_at = ? WHERE is_active = 1 AND policy_id"
-                " IN ("
+                "UPDATE policies SET is_active = 0, updated_at = ?"
+                " WHERE is_active = 1 AND policy_id IN ("
                 " SELECT policy_id FROM license_groups JOIN group_policies USING (group_id) WHERE"
                 " license_id = ?)",
                 (now, license_id),

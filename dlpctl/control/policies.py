@@ -57,7 +57,8 @@ _LAST_CHECKS = """
     FROM (
         SELECT seq FROM phrases CROSS JOIN checks USING (phrase_id)
         WHERE policy_id = ? AND seq > ? ORDER BY seq DESC LIMIT ?
-    ) AS newest CROSS JOIN checks USING (seq) CROSS JOIN phrases USING (phrase_id) ORDER BY seq DESC"""
+    ) AS newest CROSS JOIN checks USING (seq) CROSS JOIN phrases USING (phrase_id)
+    ORDER BY seq DESC"""
 _MOST_SHOWN = 100
 _MOST_WALKED = 200_000
 """Checks of the log in which those of the policy are looked for."""

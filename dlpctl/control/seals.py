@@ -2,8 +2,9 @@
 
 `SEALED` says which rows these are. Triggers on the connection that writes note every row that a
 transaction touches in the table `touched`, whatever statement touches it (see `Database.watch`),
-and `seal_touched` seals them all at its end; the event that tells of the change names them with their seals. The sum of all seals is part of
-the signed head, so that an old row with its old seal, or the loss of both, does not go unnoticed.
+and `seal_touched` seals them all at its end; the event that tells of the change names them with
+their seals. The sum of all seals is part of the signed head, so that an old row with its old seal,
+or the loss of both, does not go unnoticed.
 """
 
 from __future__ import annotations
@@ -101,7 +102,7 @@ def stored_seal(connection: Connection, table: str, key: str) -> bytes | None:
 
 
 def triggers() -> Iterator[tuple[str, str, str]]:
-    """Yield tables and changes, with the statement of a trigger that notes a row and what it held."""
+    """Yield tables and changes, and the statement of a trigger that notes a row."""
     for table, (keys, values) in SEALED.items():
         for change, side, held in (
             ("INSERT", "new", False),

@@ -1,4 +1,4 @@
-"""Where masked copies of files are kept: in a folder, or in a database that nodes share."""
+"""Storage of masked copies of files: a folder, or a database that nodes share."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ WRITING = "BEGIN to write"
 _BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"
 _TAKE_TURN = f"SELECT pg_advisory_xact_lock({int.from_bytes(b'dlpctl')})"
 TURN = f"{_BEGIN}; {_TAKE_TURN}"
-"""The same, before there are tables."""
+"""Statements that do the same before there are tables."""
 _MOST_FORESEEN = 8
 _OPEN = (TransactionStatus.INTRANS, TransactionStatus.INERROR, TransactionStatus.ACTIVE)
 _CHANGES = ("INSERT", "UPDATE", "DELETE")
@@ -47,16 +47,16 @@ _SESSION = f"""
 
 
 class NamedRow(tuple[Any, ...]):
-    """A row, by the places and by the names of its columns."""
+    """A row, by the indexes and by the names of its columns."""
 
     __slots__ = ()
-    places: Mapping[str, int] = {}
+    indexes: Mapping[str, int] = {}
 
     def __getitem__(self, key: Any) -> Any:
-        return super().__getitem__(self.places[key] if isinstance(key, str) else key)
+        return super().__getitem__(self.indexes[key] if isinstance(key, str) else key)
 
     def keys(self) -> list[str]:
-        return list(self.places)
+        return list(self.indexes)
 
 
 _Question = tuple[str, tuple[Any, ...]]
@@ -83,7 +83,7 @@ class PostgresConnection:
         self._changes = 0
         self._waiting: list[tuple[str, list[Sequence[Any]]]] = []
         self._asked: dict[_Question, None] = {}
-        """What this transaction has asked before it wrote anything, in order."""
+        """Questions of this transaction before it wrote anything, in order."""
         self._foreseen: dict[_Question, list[NamedRow]] | None = None
         """Answers that hold until this transaction writes."""
 
@@ -117,7 +117,7 @@ class PostgresConnection:
         if sql == "ROLLBACK":
             self._waiting.clear()
         if sql == WRITING:
-            return self._begin()
+            return self._start()
         if not sql.startswith("SELECT"):
             self._foreseen = None
         elif self._foreseen is not None and isinstance(values, tuple):
@@ -135,7 +135,7 @@ class PostgresConnection:
             self._changes += cursor.rowcount
         return cursor
 
-    def _begin(self) -> _Answer:
+    def _start(self) -> _Answer:
         """Begin to write, and read in the same round trip what the last transaction has asked
         before it wrote anything: the next one mostly asks the same.
         """
@@ -192,12 +192,12 @@ class _IntLoader(Loader):
 
 @lru_cache(maxsize=1_000)
 def _row_type(names: tuple[bytes | None, ...]) -> type[NamedRow]:
-    places = {(name or b"").decode(): place for place, name in enumerate(names)}
-    return type("Row", (NamedRow,), {"__slots__": (), "places": places})
+    indexes = {(name or b"").decode(): index for index, name in enumerate(names)}
+    return type("Row", (NamedRow,), {"__slots__": (), "indexes": indexes})
 
 
 def _row_factory(cursor: psycopg.Cursor[Any]) -> Callable[[Sequence[Any]], NamedRow]:
     result = cursor.pgresult
     if result is None:
         return NamedRow
-    return _row_type(tuple([result.fname(place) for place in range(result.nfields)]))
+    return _row_type(tuple([result.fname(index) for index in range(result.nfields)]))

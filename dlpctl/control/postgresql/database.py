@@ -25,7 +25,7 @@ try:
     from dlpctl.control.postgresql.connection import SCHEMA, TURN, WRITING, PostgresConnection
 except ImportError:
     raise UsageError(
-        "serve.database needs more packages: install dlpctl with its extra, dlpctl[databases]"
+        "serve.database needs more packages: install dlpctl with its extra, dlpctl[postgresql]"
     ) from None
 
 if TYPE_CHECKING:
@@ -39,11 +39,11 @@ _ADVICE = {
     "53100": "{problem}; make room on its disk, nothing was recorded",
     "55P03": f"another node has held it for {BUSY_SECONDS:.0f} seconds; try again",
 }
-"""What is to be done, by the code of the error."""
+"""Advice by the code of the error."""
 _UNREACHED = "{problem}; see that it runs, and that serve.database has its address"
 _REFUSED = "{problem}; see to the user, the password and the database in serve.database"
 _REFUSALS = ("password", "authentication", "does not exist", "pg_hba.conf")
-"""What libpq says where the server refuses a connection: such errors have no code."""
+"""Words of libpq where the server refuses a connection: such errors have no code."""
 _INVALID = """
     SELECT 'index ' || indexrelid::regclass AS found FROM pg_index
     JOIN pg_class ON pg_class.oid = indexrelid
@@ -175,8 +175,8 @@ class PostgresDatabase:
         else:
             advice = _ADVICE.get(error.sqlstate or "", "{problem}")
         who = {name: self._parameters.get(name) or "..." for name in ("dbname", "user")}
-        said = advice.format(problem=reason, database=who["dbname"], user=who["user"])
-        return StoreError(f"{self.name}: {said}")
+        text = advice.format(problem=reason, database=who["dbname"], user=who["user"])
+        return StoreError(f"{self.name}: {text}")
 
     def _reason(self, problem: Error) -> str:
         """Return one line that holds no value of a row, and no password."""
