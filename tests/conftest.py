@@ -67,15 +67,26 @@ def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         server.cleanup()
 
 
-@pytest.fixture
-def postgres(postgres_server: Any) -> str:
-    """The address of a database of one's own, which goes with its server."""
+@pytest.fixture(scope="session")
+def new_postgres(postgres_server: Any) -> Callable[[], str]:
+    """Makes a database, which goes with its server, and returns its address."""
     import psycopg
 
-    name = f"test_{next(_databases)}"
-    with psycopg.connect(postgres_server.get_uri(), autocommit=True) as server:
-        server.execute(f"CREATE DATABASE {name}")
-    return str(postgres_server.get_uri(name))
+    numbers = itertools.count()
+
+    def made() -> str:
+        name = f"test_{next(numbers)}"
+        with psycopg.connect(postgres_server.get_uri(), autocommit=True) as server:
+            server.execute(f"CREATE DATABASE {name}")
+        return str(postgres_server.get_uri(name))
+
+    return made
+
+
+@pytest.fixture
+def postgres(new_postgres: Callable[[], str]) -> str:
+    """The address of a database of one's own."""
+    return new_postgres()
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -124,7 +135,6 @@ def emptied_postgres(filled_postgres: str) -> str:
     return filled_postgres
 
 
-_databases = itertools.count()
 HANG_SECONDS = 300
 """When a test that waits for an event fails: long, since a loaded machine is slow and no test
 measures time.

@@ -234,7 +234,7 @@ def load_of() -> type[Load]:
     return Load
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def run_service() -> Callable[..., AbstractContextManager[Running]]:
     """Starts a service in a folder."""
     return running
