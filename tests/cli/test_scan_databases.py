@@ -265,6 +265,18 @@ def test_mysql(scan: Scan, mysql: str) -> None:
     assert "hunter2secret" not in shown
 
 
+@pytest.fixture(scope="module")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a server of one's own, with a superuser and a user without rights."""
+    pytest.importorskip("psycopg")
+    pgserver = pytest.importorskip("pgserver")
+    server = pgserver.get_server(tmp_path_factory.mktemp("postgres"), cleanup_mode="delete")
+    try:
+        yield server.get_uri()
+    finally:
+        server.cleanup()
+
+
 def test_postgresql(scan: Scan, postgres: str) -> None:
     import psycopg
 
