@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -52,6 +53,86 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
         yield
     finally:
         sys.settrace(trace)
+
+
+@pytest.fixture(scope="session")
+def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A PostgreSQL of one's own, which is started when it is needed."""
+    pytest.importorskip("psycopg")
+    pgserver = pytest.importorskip("pgserver")
+    server = pgserver.get_server(tmp_path_factory.mktemp("postgres"), cleanup_mode="delete")
+    try:
+        yield server
+    finally:
+        server.cleanup()
+
+
+@pytest.fixture(scope="session")
+def new_postgres(postgres_server: Any) -> Callable[[], str]:
+    """Makes a database, which goes with its server, and returns its address."""
+    import psycopg
+
+    numbers = itertools.count()
+
+    def made() -> str:
+        name = f"test_{next(numbers)}"
+        with psycopg.connect(postgres_server.get_uri(), autocommit=True) as server:
+            server.execute(f"CREATE DATABASE {name}")
+        return str(postgres_server.get_uri(name))
+
+    return made
+
+
+@pytest.fixture
+def postgres(new_postgres: Callable[[], str]) -> str:
+    """The address of a database of one's own."""
+    return new_postgres()
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run the tests of the control plane on both databases, except those about a file."""
+    if "database" in metafunc.fixturenames:
+        databases = [None, pytest.param("emptied_postgres", marks=pytest.mark.slow)]
+        if any(metafunc.definition.iter_markers("of_a_file")):
+            databases.pop()
+        metafunc.parametrize(
+            "database", databases, ids=["", "postgresql"][: len(databases)], indirect=True
+        )
+
+
+@pytest.fixture
+def database(request: pytest.FixtureRequest) -> str | None:
+    """The address of the database; None for a file."""
+    return None if request.param is None else str(request.getfixturevalue(request.param))
+
+
+@pytest.fixture(scope="session")
+def filled_postgres(postgres_server: Any) -> str:
+    """The address of a database that tests use one after the other: making one takes longer than
+    most of them.
+    """
+    from dlpctl.control.postgresql.database import PostgresDatabase
+
+    address = str(postgres_server.get_uri())
+    database = PostgresDatabase.of(address)
+    with database.opened() as connection:
+        database.upgrade(connection)
+    return address
+
+
+@pytest.fixture
+def emptied_postgres(filled_postgres: str) -> str:
+    """The address of a database as a new one is."""
+    from dlpctl.control.postgresql.database import PostgresDatabase
+
+    with PostgresDatabase.of(filled_postgres).opened() as connection:
+        connection.execute("SET session_replication_role = replica")
+        rows = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'dlpctl'")
+        tables = {row["tablename"] for row in rows} - {"steps"}
+        connection.execute("; ".join(f"DELETE FROM {table}" for table in sorted(tables)))
+        connection.execute("INSERT INTO state VALUES ('generation', randomblob(8))")
+        connection.execute("INSERT INTO seals VALUES ('unsealed', '', randomblob(0))")
+    return filled_postgres
 
 
 HANG_SECONDS = 300

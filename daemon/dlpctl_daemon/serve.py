@@ -121,6 +121,7 @@ class _Service(NamedTuple):
     @contextmanager
     def _opened(self, sessions: SessionStore | None = None) -> Iterator[_Opened]:
         from dlpctl_daemon.app import create_app
+        from dlpctl_daemon.console.node_sessions import NodeSessions
         from dlpctl_daemon.housekeeping import Housekeeping
         from dlpctl_daemon.inspectors import Inspectors
         from dlpctl_daemon.server import Server
@@ -132,6 +133,8 @@ class _Service(NamedTuple):
             ) as inspectors,
             self._control(inspectors) as control,
         ):
+            if control.shared_items is not None:
+                sessions = NodeSessions(control.shared_items)
             app = create_app(control, self.options, log, self.memory, sessions)
             metrics = app.service.metrics
             housekeeping = Housekeeping(control.maintenance, keep_days, log, metrics=metrics)
@@ -156,6 +159,7 @@ class _Service(NamedTuple):
             inspector=inspector,
             environ=os.environ,
             turn=self.memory.writing,
+            database=self.options.settings.database_url,
         )
 
     def _log_address(self, token_file: Path, **more: object) -> None:

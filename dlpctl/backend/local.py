@@ -29,7 +29,8 @@ class LocalEvidence:
 
     @classmethod
     @contextmanager
-    def open(cls, database: Path, key_file: Path) -> Iterator[LocalEvidence]:
+    def open(cls, database: Path | str, key_file: Path) -> Iterator[LocalEvidence]:
+        """Open a file, or the database at an address."""
         from dlpctl.control.offline import Evidence
 
         with Evidence.open(database, key_file) as opened:
@@ -55,11 +56,14 @@ class LocalBackend(Backend):
         make_detector: Callable[[], Detector],
         issuer: str,
         environ: Mapping[str, str],
+        database: str | None = None,
     ) -> LocalBackend:
         """`issuer` is the name of the issuer in license tokens."""
         from dlpctl.control.service import ControlPlane
 
-        control = ControlPlane.open(folder, make_detector, issuer=issuer, environ=environ)
+        control = ControlPlane.open(
+            folder, make_detector, issuer=issuer, environ=environ, database=database
+        )
         return cls(control)
 
     def close(self) -> None:

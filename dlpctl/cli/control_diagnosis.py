@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dlpctl.cli.verdicts import State, Verdict, error, note, ok
+from dlpctl.errors import DlpctlError
 
 if TYPE_CHECKING:
     import sqlite3
 
     from dlpctl.config import Config
+    from dlpctl.control.database import Connection
 
 _SKEW = timedelta(minutes=2)
 _SOON = timedelta(days=14)
@@ -22,8 +24,32 @@ _SET_CLOCK = "sudo timedatectl set-ntp true"
 _RESTORE = "dlpctl db restore BACKUP --yes"
 
 
-def database(folder: Path) -> Iterator[Verdict]:
+def database(config: Config) -> Iterator[Verdict]:
     """Yield verdicts on the database, and on what it says of licenses and clock."""
+    address = config.serve.database_url
+    if address is None:
+        yield from _file(config.data_folder)
+        return
+    try:
+        yield from _shared(address)
+    except DlpctlError as problem:
+        yield error("database", problem.message, "dlpctl config show")
+
+
+def _shared(address: str) -> Iterator[Verdict]:
+    from dlpctl.control.postgresql.database import PostgresDatabase
+
+    found = PostgresDatabase.of(address)
+    if found.is_new:
+        yield note("database", f"{found.name} holds no control plane yet", "dlpctl init")
+        return
+    with found.opened() as connection:
+        yield ok("database", f"{found.name} answers")
+        yield from _stored_licenses(connection)
+        yield from _newest_check(connection)
+
+
+def _file(folder: Path) -> Iterator[Verdict]:
     from dlpctl.control.service import DATABASE, KEY_FILE
 
     file, key = folder / DATABASE, folder / KEY_FILE
@@ -62,7 +88,7 @@ def _problem(connection: sqlite3.Connection, file: Path) -> Verdict | None:
     return None
 
 
-def _stored_licenses(connection: sqlite3.Connection) -> Iterator[Verdict]:
+def _stored_licenses(connection: Connection) -> Iterator[Verdict]:
     now = datetime.now(UTC)
     rows = connection.execute(
         "SELECT slug, license_id, expires_at FROM licenses JOIN organizations USING (org_id)"
@@ -77,7 +103,7 @@ def _stored_licenses(connection: sqlite3.Connection) -> Iterator[Verdict]:
         yield Verdict("license", State.ERROR if is_over else State.WARNING, said, remedy)
 
 
-def _newest_check(connection: sqlite3.Connection) -> Iterator[Verdict]:
+def _newest_check(connection: Connection) -> Iterator[Verdict]:
     (newest,) = connection.execute("SELECT max(created_at) FROM checks").fetchone()
     if newest and newest > (datetime.now(UTC) + _SKEW).isoformat():
         when = newest[:19].replace("T", " ")

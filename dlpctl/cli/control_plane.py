@@ -31,7 +31,13 @@ def local() -> Iterator[LocalBackend]:
     session = Session.begin()
     config = session.config
     with closing(
-        LocalBackend.open(config.data_folder, session.detector, config.serve.issuer, os.environ)
+        LocalBackend.open(
+            config.data_folder,
+            session.detector,
+            config.serve.issuer,
+            os.environ,
+            config.serve.database_url,
+        )
     ) as opened:
         yield opened
 
@@ -65,8 +71,9 @@ def evidence(
     from dlpctl.backend.local import LocalEvidence
     from dlpctl.control.service import DATABASE, KEY_FILE
 
-    file = database or config.data_folder / DATABASE
-    with LocalEvidence.open(file, key or file.parent / KEY_FILE) as opened:
+    folder = database.parent if database else config.data_folder
+    where = database or config.serve.database_url or folder / DATABASE
+    with LocalEvidence.open(where, key or folder / KEY_FILE) as opened:
         yield opened
 
 

@@ -41,7 +41,7 @@ def diagnose() -> Iterator[Verdict]:
     yield _cache(config.cache_folder)
     yield from _private_files(config.data_folder)
     yield from _space(config.data_folder)
-    yield from control_diagnosis.database(config.data_folder)
+    yield from control_diagnosis.database(config)
     yield _clock()
     yield from control_diagnosis.license_key()
     yield from control_diagnosis.server(config)

@@ -195,7 +195,11 @@ def _local_keys(session: Session, options: GatewayOptions) -> Iterator[Admission
     detector = _prepared(session)
     config, terms = session.config, _terms(session, options)
     with ControlPlane.open(
-        config.data_folder, lambda: detector, issuer=config.serve.issuer, environ=os.environ
+        config.data_folder,
+        lambda: detector,
+        issuer=config.serve.issuer,
+        environ=os.environ,
+        database=config.serve.database_url,
     ) as control:
         detectors = PreparedDetectors(lambda: detector)
         licenses = LicenseAdmission(LocalLicenses(control), terms, detectors, session.key())

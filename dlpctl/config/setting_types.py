@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 from dlpctl.mappings import UnfitError, as_flag, as_integer, as_list, as_number, as_text
+from dlpctl.regex import lazy
 from dlpctl.types import Destination
 
+_BEFORE_HOST = lazy(r"//.*@", re.DOTALL)
 _POLICY_SUFFIXES = (".toml", ".yaml", ".yml", ".json")
 
 
@@ -76,6 +79,25 @@ def _server(value: object, folder: Path) -> str | None:
     return None if text == "local" else text
 
 
+class DatabaseAddress(NamedTuple):
+    """The address of a database. It may hold a password, so it is shown without user and query."""
+
+    url: str
+
+    def __str__(self) -> str:
+        return _BEFORE_HOST.sub("//", self.url).partition("?")[0]
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _database(value: object, folder: Path) -> DatabaseAddress:
+    url = _text(value, folder)
+    if not url.startswith(("postgresql://", "postgres://")):
+        raise UnfitError("must start with postgresql://")
+    return DatabaseAddress(url)
+
+
 def choice(*options: str) -> SettingType:
     return SettingType(_one_of(options, str.lower))
 
@@ -120,6 +142,7 @@ FLAG = SettingType(
 TEXT = SettingType(_text)
 TEXTS = SettingType(_texts, _lines)
 SERVER = SettingType(_server)
+DATABASE = SettingType(_database)
 NAMES = SettingType(_texts, split_names)
 PATHS = SettingType(_paths, _separated)
 POLICY = SettingType(_policy)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from dlpctl.config.origin import DEFAULT, Origin
 from dlpctl.config.setting_types import (
+    DATABASE,
     DESTINATION,
     FLAG,
     NAMES,
@@ -19,6 +20,7 @@ from dlpctl.config.setting_types import (
     SERVER,
     TEXT,
     TEXTS,
+    DatabaseAddress,
     SettingType,
     choice,
     integer,
@@ -60,6 +62,12 @@ class Serve(NamedTuple):
     keep_days: int = 0
     log: str = "human"
     issuer: str = "dlpctl"
+    database: DatabaseAddress | None = None
+
+    @property
+    def database_url(self) -> str | None:
+        """Return the address of the database that is no file, with its password."""
+        return self.database and self.database.url
 
 
 class FileLimits(NamedTuple):
@@ -203,6 +211,12 @@ _ALL = (
     Setting("serve.keep_days", integer(0, 100_000), "Days until checks are removed; 0 keeps them."),
     Setting("serve.log", choice("human", "json"), "The form of log lines."),
     Setting("serve.issuer", TEXT, "The issuer of license tokens."),
+    Setting(
+        "serve.database",
+        DATABASE,
+        "A PostgreSQL for several nodes: postgresql://user@host/name. Default: a file.",
+        is_personal=True,
+    ),
     Setting(
         "on_uninspected",
         choice("block", "warn"),

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from dlpctl.control.access import Access
 from dlpctl.control.core import Core, find_organization
+from dlpctl.control.database import Row
 from dlpctl.control.resources.analytics import (
     DEFAULT_PERIOD,
     PERIOD,
@@ -22,7 +23,6 @@ from dlpctl.control.resources.analytics import (
     TimeSeries,
     TypeByDestination,
 )
-from dlpctl.control.store import Row
 from dlpctl.detect.patterns.catalogue import labels as type_labels
 from dlpctl.policy.summary import counted
 from dlpctl.types import LARGEST_NUMBER

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from dlpctl.control.access import Access
 from dlpctl.control.core import Core
+from dlpctl.control.database import Connection, Row
 from dlpctl.control.heads import SignedHead
 from dlpctl.control.links import Ends
 from dlpctl.control.resources.audit import (
@@ -25,13 +25,10 @@ from dlpctl.control.resources.audit import (
     FoundType,
 )
 from dlpctl.control.resources.fields import fail
-from dlpctl.control.store import Row
 from dlpctl.control.verify import Verifier
 from dlpctl.errors import NotFoundError
 from dlpctl.regex import lazy
 
-_GRAM = 3
-"""Characters of the shortest word that the index knows."""
 _WORDS = lazy(r"\w+(?:[-./]\w+)*")
 _AN_ORG = lazy(r"org_[0-9a-f]{24}")
 _AN_ID = lazy(r"pf_[0-9a-f]{2,24}")
@@ -55,7 +52,7 @@ _SORTED = ") ORDER BY seq DESC"
 
 _SOME_EVENTS = """
     FROM events WHERE (:org_id IS NULL OR org_id = :org_id) AND (:part = '' OR instr(
-        lower(action || ' ' || actor || ' ' || subject || ' ' || details), :part))"""
+        lower(action || ' ' || actor || ' ' || subject || ' ' || details), :part) > 0)"""
 _EVENTS_COUNTED = " ".join(("SELECT count(*)", _SOME_EVENTS))
 _EVENTS = " ".join(("SELECT *", _SOME_EVENTS, "ORDER BY number DESC LIMIT :limit OFFSET :offset"))
 _SOMETHING = "something does not match; a token for all organizations sees what"
@@ -90,10 +87,10 @@ _OF_ORG = "(:org_id IS NULL OR phrase_counts.org_id = :org_id)"
 # An index of three characters at a time knows no shorter words: those are looked for in what is
 # left.
 _HOLDS_SHORT = """
-    NOT EXISTS (SELECT 1 FROM json_each(:short) WHERE NOT instr(lower(
+    NOT EXISTS (SELECT 1 FROM json_each(:short) WHERE instr(lower(
         phrases.summary || ' ' || phrases.policy_name || ' ' || phrases.org_name || ' '
         || phrases.org_slug || ' ' || phrases.destination
-        || ' ' || phrases.decision), value))"""
+        || ' ' || phrases.decision), value) = 0)"""
 _WITH_WORDS = f"""
     phrases_search CROSS JOIN phrase_counts ON phrase_counts.phrase_id = phrases_search.rowid
     WHERE phrases_search MATCH :words AND {_OF_ORG}"""
@@ -156,7 +153,7 @@ class Audit:
     ) -> AuditPage:
         limit, offset = LIMIT.read(limit, "limit"), OFFSET.read(offset, "offset")
         with self._core.store.reading() as connection:
-            wanted = _filter(connection, access, org_id, search)
+            wanted = self._filter(connection, access, org_id, search)
             if wanted is None:
                 return AuditPage((), limit, offset, 0)
             total, rows = _page(
@@ -183,7 +180,7 @@ class Audit:
     ) -> Iterator[AuditItem]:
         """All items, newest first. Checks that are recorded meanwhile are not among them."""
         with self._core.store.reading() as connection:
-            wanted = _filter(connection, access, org_id, search)
+            wanted = self._filter(connection, access, org_id, search)
             if wanted is not None:
                 yield from _all(connection, wanted, self._core.chain.read(connection))
 
@@ -220,13 +217,19 @@ class Audit:
             fail("search", f"is longer than {MAX_SEARCH} characters")
         limit, offset = LIMIT.read(limit, "limit"), OFFSET.read(offset, "offset")
         with self._core.store.reading() as connection:
-            wanted = _filter(connection, access, org_id, None)
+            wanted = self._filter(connection, access, org_id)
             if wanted is None:
                 return EventPage((), limit, offset, 0)
             values = wanted.values() | {"limit": limit, "offset": offset, "part": part}
             total = connection.execute(_EVENTS_COUNTED, values).fetchone()[0]
             rows = connection.execute(_EVENTS, values).fetchall()
         return EventPage(tuple(_event(row) for row in rows), limit, offset, total)
+
+    def _filter(
+        self, connection: Connection, access: Access, org: str | None, search: str | None = None
+    ) -> _Filter | None:
+        gram = self._core.store.database.shortest_word
+        return _filter(connection, access, org, search, gram)
 
 
 def verify_here(core: Core, heads: Mapping[str, SignedHead]) -> ChainReport:
@@ -243,9 +246,11 @@ def _event(row: Row) -> AuditEvent:
 
 
 def _filter(
-    connection: sqlite3.Connection, access: Access, org: str | None, search: str | None
+    connection: Connection, access: Access, org: str | None, search: str | None, gram: int
 ) -> _Filter | None:
-    """Return the filter of a search; None where nothing can be found."""
+    """Return the filter of a search; None where nothing can be found. `gram` is the length of the
+    shortest word that the index knows.
+    """
     org_id = None
     if org is not None:
         row = None
@@ -270,12 +275,12 @@ def _filter(
     if text and not words:
         return None
     # Each word may be a part of another, as "mail" is of "email".
-    query = " ".join(f'"{word}"' for word in words if len(word) >= _GRAM)
-    return _Filter(org_id, query, tuple(word.lower() for word in words if len(word) < _GRAM), "")
+    query = " ".join(f'"{word}"' for word in words if len(word) >= gram)
+    return _Filter(org_id, query, tuple(word.lower() for word in words if len(word) < gram), "")
 
 
 def _page(
-    connection: sqlite3.Connection, wanted: _Filter, ends: Ends, limit: int, offset: int
+    connection: Connection, wanted: _Filter, ends: Ends, limit: int, offset: int
 ) -> tuple[int, list[Row]]:
     values = wanted.values() | {"limit": limit, "offset": offset}
     if wanted.ids:
@@ -298,7 +303,7 @@ def _page(
     return total, connection.execute(sql, values | {"last_seq": last_seq}).fetchall()
 
 
-def _all(connection: sqlite3.Connection, wanted: _Filter, ends: Ends) -> Iterator[AuditItem]:
+def _all(connection: Connection, wanted: _Filter, ends: Ends) -> Iterator[AuditItem]:
     """Yield all items, page by page, from the one state that the connection sees."""
     offset = 0
     while rows := _page(connection, wanted, ends, _PAGE, offset)[1]:

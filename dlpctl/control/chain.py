@@ -8,24 +8,27 @@ database, so that an older or emptied database is noticed.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
 from dlpctl.control.clock import TrustedClock
+from dlpctl.control.database import Connection
 from dlpctl.control.heads import NotedHead, SignedHead
 from dlpctl.control.keys import KeyRing, Secrets
 from dlpctl.control.links import VERIFY, Ends, Written, link, read_ends
 from dlpctl.errors import StoreError
 
-_UPDATE = (
-    "UPDATE chain SET first_seq = ?, first_link = ?, last_seq = ?, last_link = ?, first_event = ?,"
-    " last_event = ?, root = ?, clock = ?, seal = ?"
+_COLUMNS = (
+    *("first_seq", "first_link", "last_seq", "last_link", "first_event", "last_event"),
+    *("root", "clock", "seal"),
 )
-_INSERT = (
-    "INSERT INTO chain (only, first_seq, first_link, last_seq, last_link, first_event,"
-    " last_event, root, clock,"
-    " seal) VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_WRITE = " ".join(
+    (
+        f'INSERT INTO chain ("only", {", ".join(_COLUMNS)})',
+        f"VALUES (1, {', '.join('?' * len(_COLUMNS))})",
+        'ON CONFLICT ("only") DO UPDATE SET',
+        ", ".join(f"{column} = excluded.{column}" for column in _COLUMNS),
+    )
 )
 
 
@@ -40,7 +43,7 @@ class Chain:
     def link(self, before: bytes, content: Sequence[Any], secrets: Secrets | None = None) -> bytes:
         return link(secrets or self._ring.current, before, content)
 
-    def read(self, connection: sqlite3.Connection) -> Ends:
+    def read(self, connection: Connection) -> Ends:
         """Return the ends; raise `StoreError` where records are missing at the end, or everything
         is.
         """
@@ -51,21 +54,18 @@ class Chain:
             )
         return ends
 
-    def write(
-        self, connection: sqlite3.Connection, ends: Ends, secrets: Secrets | None = None
-    ) -> None:
+    def write(self, connection: Connection, ends: Ends, secrets: Secrets | None = None) -> None:
         """Write the ends, signed with the current secrets or with those that are about to replace
         them.
         """
         secrets = secrets or self._ring.current
         ends = ends._replace(clock=self._clock.observe(ends.clock))
         row = (*ends, ends.signature(secrets))
-        if not connection.execute(_UPDATE, row).rowcount:
-            connection.execute(_INSERT, row)
+        connection.executemany(_WRITE, [row])
         self._written = (secrets, row)
         self.noted.pending = (ends, secrets)
 
-    def observe(self, connection: sqlite3.Connection) -> None:
+    def observe(self, connection: Connection) -> None:
         """Take up what other processes have seen of the clock, and add a reading."""
         self.write(connection, self.read(connection))
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.control.clock import written
 from dlpctl.control.core import Core
+from dlpctl.control.database import Connection, Row
 from dlpctl.control.directory import CoveredPolicy, Directory, license_for
 from dlpctl.control.engine import Engine
 from dlpctl.control.events import note_use
@@ -222,7 +222,7 @@ class Checks:
             raise UnauthorizedError("the policy key in X-Service-API-Key is unknown")
         return policy_id, covered.org_id
 
-    def _identify(self, connection: sqlite3.Connection, api_key: str | None) -> str:
+    def _identify(self, connection: Connection, api_key: str | None) -> str:
         if not api_key:
             raise UnauthorizedError("send the policy's key in the header X-Service-API-Key")
         policy_id = self._directory.policy_of_key(connection, self._core.ring.lookup(api_key))
@@ -360,13 +360,13 @@ class Checks:
         )
         return Submitted(result, self._core.store.submit(job))
 
-    def _find(self, api_key: str | None, preflight_id: str) -> sqlite3.Row:
+    def _find(self, api_key: str | None, preflight_id: str) -> Row:
         """Return a check that this policy's key asked for, or that was made by this policy, while
         the key may check.
         """
         with self._core.store.reading() as connection:
             own = self._directory.covered(connection, self._identify(connection, api_key))
-            row: sqlite3.Row | None = None
+            row: Row | None = None
             if own is not None:
                 license_for(own, self._core.clock(), lambda _: -1)
                 if preflight_id.isprintable():

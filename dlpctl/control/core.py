@@ -5,7 +5,6 @@ of organizations.
 from __future__ import annotations
 
 import secrets
-import sqlite3
 from collections.abc import Callable
 from datetime import timedelta
 from typing import NamedTuple, TypeVar
@@ -13,8 +12,9 @@ from typing import NamedTuple, TypeVar
 from dlpctl.control.access import Access
 from dlpctl.control.chain import Chain
 from dlpctl.control.clock import TrustedClock, written
+from dlpctl.control.database import Connection, Row
 from dlpctl.control.keys import KeyRing
-from dlpctl.control.store import Row, Store
+from dlpctl.control.store import Store
 from dlpctl.errors import NotFoundError, TamperedError, UnauthorizedError
 
 _T = TypeVar("_T")
@@ -59,7 +59,7 @@ def key_columns(core: Core, key: str, owner: str) -> dict[str, bytes]:
     }
 
 
-def find_organization(connection: sqlite3.Connection, access: Access, org: str) -> Row:
+def find_organization(connection: Connection, access: Access, org: str) -> Row:
     """Return an organization by id or slug; one that the access does not see is not found."""
     if org.isprintable():
         row: Row | None = connection.execute(
@@ -71,7 +71,7 @@ def find_organization(connection: sqlite3.Connection, access: Access, org: str) 
     raise NotFoundError("there is no such organization")
 
 
-def find(connection: sqlite3.Connection, sql: str, org_id: str, given: str, what: str) -> Row:
+def find(connection: Connection, sql: str, org_id: str, given: str, what: str) -> Row:
     """Return a row of an organization; `sql` asks with `:org_id` and `:given`."""
     if given.isprintable():
         row: Row | None = connection.execute(sql, {"org_id": org_id, "given": given}).fetchone()

@@ -5,11 +5,11 @@ opened.
 from __future__ import annotations
 
 import hmac
-import sqlite3
 from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from dlpctl.control.database import KEY, Connection
 from dlpctl.control.events import LOCAL_ACTOR, Event, insert
 from dlpctl.control.heads import NotedHead
 from dlpctl.control.keys import KeyRing, RetiredKey, Secrets
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from dlpctl.control.core import Core
 
 
-_KEY = "SELECT value FROM state WHERE name = 'key'"
-
-
 class Custody:
     """Follows the key that the database is sealed with, and notes the head of each transaction."""
 
@@ -32,9 +29,9 @@ class Custody:
         self._ring = ring
         self._noted = noted
 
-    def begun(self, connection: sqlite3.Connection) -> None:
+    def begun(self, connection: Connection) -> None:
         self._noted.pending = None
-        row = connection.execute(_KEY).fetchone()
+        row = connection.execute(KEY).fetchone()
         if row is not None and self._ring.follow(row["value"]):
             self._ring.retired = retired_keys(connection, self._ring.current)
 
@@ -42,7 +39,7 @@ class Custody:
         self._noted.committed()
 
 
-def retired_keys(connection: sqlite3.Connection, current: Secrets) -> tuple[RetiredKey, ...]:
+def retired_keys(connection: Connection, current: Secrets) -> tuple[RetiredKey, ...]:
     rows = connection.execute("SELECT * FROM retired_keys ORDER BY last_event").fetchall()
     return tuple(
         RetiredKey(
@@ -55,7 +52,7 @@ def retired_keys(connection: sqlite3.Connection, current: Secrets) -> tuple[Reti
     )
 
 
-def is_sealed(connection: sqlite3.Connection) -> bool:
+def is_sealed(connection: Connection) -> bool:
     """Tell whether a database has seals at all, be they right or wrong."""
     has_seals = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'seals'").fetchone()
     return has_seals is not None and not _is_unsealed(connection)
@@ -87,7 +84,7 @@ def adopt(core: Core) -> None:
     core.chain.noted.replace(core.chain.head(ends))
 
 
-def _is_unsealed(connection: sqlite3.Connection) -> bool:
+def _is_unsealed(connection: Connection) -> bool:
     return connection.execute("SELECT 1 FROM seals WHERE tbl = 'unsealed'").fetchone() is not None
 
 
@@ -105,7 +102,9 @@ def _seal_new(batch: Batch, core: Core) -> None:
 
 def _seal(batch: Batch, core: Core) -> None:
     connection, secrets = batch.connection, core.ring.current
-    connection.execute("INSERT OR IGNORE INTO state VALUES ('key', ?)", (secrets.check,))
+    connection.execute(
+        "INSERT INTO state VALUES ('key', ?) ON CONFLICT DO NOTHING", (secrets.check,)
+    )
     root, mentions = seal_all(connection, secrets)
     ends, problem = _earlier_ends(connection, secrets)
     details: dict[str, Any] = {"checks": ends.last_seq - ends.first_seq} if mentions else {}
@@ -118,7 +117,7 @@ def _seal(batch: Batch, core: Core) -> None:
     core.chain.write(connection, ends._replace(root=root))
 
 
-def _earlier_ends(connection: sqlite3.Connection, secrets: Secrets) -> tuple[Ends, str]:
+def _earlier_ends(connection: Connection, secrets: Secrets) -> tuple[Ends, str]:
     """Return the ends of a chain as they were written before there were seals, and what is wrong
     with them.
     """

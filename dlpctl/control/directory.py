@@ -6,12 +6,12 @@ What was read is remembered until it changes, in whatever process.
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import NamedTuple
 
 from dlpctl.control.clock import next_month, written
+from dlpctl.control.database import GENERATION, Connection
 from dlpctl.control.keys import KeyRing, Secrets
 from dlpctl.control.licenses import PLANS, not_usable
 from dlpctl.control.seals import check_rows
@@ -98,7 +98,7 @@ class Directory:
     def count(self, used: Mapping[tuple[str, str], int]) -> None:
         self._known.used.update(used)
 
-    def policy_of_key(self, connection: sqlite3.Connection, lookup: bytes) -> str | None:
+    def policy_of_key(self, connection: Connection, lookup: bytes) -> str | None:
         known = self._current(connection)
         policy_id = known.policies.get(lookup)
         if policy_id is None:
@@ -110,7 +110,7 @@ class Directory:
             policy_id = known.policies[lookup] = row["policy_id"]
         return policy_id
 
-    def covered(self, connection: sqlite3.Connection, policy_id: str) -> CoveredPolicy | None:
+    def covered(self, connection: Connection, policy_id: str) -> CoveredPolicy | None:
         known = self._current(connection)
         covered = known.covered.get(policy_id)
         if covered is None:
@@ -119,17 +119,15 @@ class Directory:
                 known.covered[policy_id] = covered
         return covered
 
-    def _current(self, connection: sqlite3.Connection) -> _Known:
-        generation: bytes = connection.execute(
-            "SELECT value FROM state WHERE name = 'generation'"
-        ).fetchone()[0]
+    def _current(self, connection: Connection) -> _Known:
+        generation: bytes = connection.execute(GENERATION).fetchone()[0]
         known = self._known
         if known.generation != generation:
             known = self._known = _Known(generation, {}, {}, {}, {})
         return known
 
 
-def _read(connection: sqlite3.Connection, secrets: Secrets, policy_id: str) -> CoveredPolicy | None:
+def _read(connection: Connection, secrets: Secrets, policy_id: str) -> CoveredPolicy | None:
     """Read what a decision depends on; raises `TamperedError` where any of it was not written by
     this program.
     """
@@ -173,7 +171,7 @@ def _read(connection: sqlite3.Connection, secrets: Secrets, policy_id: str) -> C
     )
 
 
-def deleted_policy(connection: sqlite3.Connection, policy_id: str, org_id: str) -> CoveredPolicy:
+def deleted_policy(connection: Connection, policy_id: str, org_id: str) -> CoveredPolicy:
     """Return what the log has of a policy that was deleted."""
     row = connection.execute("SELECT * FROM organizations WHERE org_id = ?", (org_id,)).fetchone()
     keeps_samples = json.loads(row["settings"]).get("retention") != "NONE"

@@ -6,11 +6,11 @@ A change, its event and the seals of the rows that it touches are one transactio
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dlpctl.control.access import Access
+from dlpctl.control.database import Connection
 from dlpctl.control.seals import Mention, seal_touched
 from dlpctl.control.writer import Batch, changed
 
@@ -86,7 +86,7 @@ def record(
     append(batch.connection, core, event)
 
 
-def append(connection: sqlite3.Connection, core: Core, event: Event) -> None:
+def append(connection: Connection, core: Core, event: Event) -> None:
     ends = core.chain.read(connection)
     root, mentions = seal_touched(connection, core.ring.current, ends.root)
     row, ends = event._replace(mentions=mentions).linked(core.chain, ends)
@@ -94,11 +94,11 @@ def append(connection: sqlite3.Connection, core: Core, event: Event) -> None:
     core.chain.write(connection, ends._replace(root=root))
 
 
-def insert(connection: sqlite3.Connection, rows: Sequence[tuple[Any, ...]]) -> None:
+def insert(connection: Connection, rows: Sequence[tuple[Any, ...]]) -> None:
     connection.executemany(_INSERT, rows)
 
 
-def last_use(connection: sqlite3.Connection, subject: str, day: str) -> int | None:
+def last_use(connection: Connection, subject: str, day: str) -> int | None:
     """Return the event that tells of the use of a key on a day, if it is in the log already."""
     row = connection.execute(_LAST_USE, (subject, day)).fetchone()
     return row["number"] if row else None

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import hmac
-import os
 import secrets
 from contextlib import suppress
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.control.clock import written
 from dlpctl.control.core import Core
+from dlpctl.control.storage import FileStorage
 from dlpctl.errors import ForbiddenError, NotFoundError, StoreError
 
 if TYPE_CHECKING:
@@ -31,9 +30,9 @@ class MaskedFile(NamedTuple):
 
 
 class MaskedFiles:
-    def __init__(self, core: Core, folder: Path) -> None:
+    def __init__(self, core: Core, storage: FileStorage) -> None:
         self._core = core
-        self._folder = folder
+        self._storage = storage
 
     def put(self, preflight_id: str, name: str, data: bytes) -> None:
         """Write a masked copy before its check is recorded; `sweep` removes one without a check."""
@@ -44,23 +43,10 @@ class MaskedFiles:
         sealed = nonce + AESGCM(self._core.ring.key_for("files")).encrypt(
             nonce, bytes([len(named)]) + named + data, preflight_id.encode()
         )
-        try:
-            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            descriptor = os.open(
-                self._folder / preflight_id, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600
-            )
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(sealed)
-                file.flush()
-                os.fsync(file.fileno())
-        except OSError as problem:
-            raise StoreError(
-                f"{self._folder}: a masked file cannot be kept: {problem.strerror}"
-            ) from None
+        self._storage.put(preflight_id, sealed, self._core.clock())
 
     def drop(self, preflight_id: str) -> None:
-        with suppress(OSError):
-            (self._folder / preflight_id).unlink()
+        self._storage.drop(preflight_id)
 
     def url(self, preflight_id: str, expires_at: str) -> str:
         expires = str(int(datetime.fromisoformat(expires_at).timestamp()))
@@ -92,12 +78,7 @@ class MaskedFiles:
         expired = self._core.store.run(job)
         for preflight_id in expired:
             self.drop(preflight_id)
-        oldest = (erasing - LIFETIME).timestamp()
-        if self._folder.is_dir():
-            for file in self._folder.iterdir():
-                with suppress(OSError):
-                    if file.stat().st_mtime < oldest:
-                        file.unlink()
+        self._storage.sweep(erasing - LIFETIME)
         return len(expired)
 
     def expiry(self) -> str:
@@ -112,10 +93,9 @@ class MaskedFiles:
         from cryptography.exceptions import InvalidTag
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-        try:
-            sealed = (self._folder / preflight_id).read_bytes()
-        except OSError:
-            raise NotFoundError("the masked file is gone; check the file again") from None
+        sealed = self._storage.read(preflight_id)
+        if sealed is None:
+            raise NotFoundError("the masked file is gone; check the file again")
         for keys in self._secrets():
             cipher = AESGCM(keys.key_for("files"))
             with suppress(InvalidTag, ValueError):

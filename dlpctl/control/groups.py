@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from dlpctl.control.access import Access, Role
 from dlpctl.control.core import Core, find, find_organization, new_id
+from dlpctl.control.database import Connection, Row
 from dlpctl.control.events import record
 from dlpctl.control.resources.fields import fail
 from dlpctl.control.resources.groups import Group, GroupChange, GroupRequest
-from dlpctl.control.store import Row
 from dlpctl.control.writer import Batch
 from dlpctl.errors import ConflictError
 
@@ -115,7 +114,7 @@ def group_ids(batch: Batch, org_id: str, groups: Iterable[str], field: str) -> l
     named = list(groups)
     if not named:
         rows = batch.execute(
-            "SELECT group_id FROM policy_groups WHERE org_id = ? AND is_default", (org_id,)
+            "SELECT group_id FROM policy_groups WHERE org_id = ? AND is_default = 1", (org_id,)
         ).fetchall()
         return [row["group_id"] for row in rows]
     found = []
@@ -131,7 +130,7 @@ def group_ids(batch: Batch, org_id: str, groups: Iterable[str], field: str) -> l
     return found
 
 
-def _find(connection: sqlite3.Connection, access: Access, org: str, group: str) -> Row:
+def _find(connection: Connection, access: Access, org: str, group: str) -> Row:
     org_id = find_organization(connection, access, org)["org_id"]
     return find(connection, _FIND, org_id, group, "policy group")
 
@@ -155,7 +154,7 @@ def _set_policies(batch: Batch, org_id: str, group_id: str, policies: Iterable[s
             fail("policy_ids", f"the organization has no policy {policy_id!r}")
 
 
-def _group(connection: sqlite3.Connection, row: Row) -> Group:
+def _group(connection: Connection, row: Row) -> Group:
     policies = connection.execute(
         "SELECT policy_id FROM group_policies JOIN policies USING (policy_id) WHERE group_id = ?"
         " ORDER BY created_at, policies.rowid",

@@ -27,6 +27,11 @@ class KeyFile:
     def read(self, *, create: bool) -> bytes:
         from dlpctl.masking.vault import vault_key
 
+        if not create and not self.path.exists():
+            raise StoreError(
+                f"{self.path}: does not exist, and the database is of no use without it; copy it"
+                " from where you keep it, or from another node"
+            )
         try:
             return vault_key(self.path, {}, create=create)
         except VaultError as error:

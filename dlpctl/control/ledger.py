@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hmac
 import json
-import sqlite3
 from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime
@@ -13,6 +12,7 @@ from operator import add
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dlpctl.control import events
+from dlpctl.control.database import Connection
 from dlpctl.control.directory import CoveredPolicy, Directory, deleted_policy, license_for
 from dlpctl.control.seals import usage_mac
 from dlpctl.errors import ForbiddenError, TamperedError
@@ -27,16 +27,18 @@ _OUTCOMES = {"ALLOWED": 0, "ALLOWED_WITH_MASKING": 1, "BLOCKED": 2}
 _json = json.JSONEncoder(separators=(",", ":")).encode
 # A sum stops at its bound: no check is refused for it.
 _ADD_TO_DAY = """
-    INSERT INTO daily VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT DO UPDATE SET
-    allowed = min(allowed + excluded.allowed, ?11),
-    masked = min(masked + excluded.masked, ?11),
-    blocked = min(blocked + excluded.blocked, ?11),
-    bytes = min(bytes + excluded.bytes, ?11),
-    bytes_protected = min(bytes_protected + excluded.bytes_protected, ?11),
-    exposures = min(exposures + excluded.exposures, ?11)"""
+    INSERT INTO daily VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (org_id, day, policy_id, destination) DO UPDATE SET
+    allowed = min(daily.allowed + excluded.allowed, ?),
+    masked = min(daily.masked + excluded.masked, ?),
+    blocked = min(daily.blocked + excluded.blocked, ?),
+    bytes = min(daily.bytes + excluded.bytes, ?),
+    bytes_protected = min(daily.bytes_protected + excluded.bytes_protected, ?),
+    exposures = min(daily.exposures + excluded.exposures, ?)"""
 _ADD_TO_TYPES = """
-    INSERT INTO daily_types VALUES (?1, ?2, ?3, ?4, ?5)
-    ON CONFLICT DO UPDATE SET found = min(found + excluded.found, ?6)"""
+    INSERT INTO daily_types VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT (org_id, day, type, destination) DO UPDATE SET
+    found = min(daily_types.found + excluded.found, ?)"""
 
 
 class Entry(NamedTuple):
@@ -78,7 +80,7 @@ class Sums(NamedTuple):
 class Ledger:
     """The checks of one transaction: collected one by one, and written at once."""
 
-    def __init__(self, connection: sqlite3.Connection, directory: Directory, core: Core) -> None:
+    def __init__(self, connection: Connection, directory: Directory, core: Core) -> None:
         self._db = connection
         self._directory = directory
         self._core = core
@@ -261,7 +263,10 @@ class Ledger:
         self._flush_usage()
         self._db.executemany(
             _ADD_TO_DAY,
-            ((*key, *map(_saturated, sums), LARGEST_NUMBER) for key, sums in self._days.items()),
+            (
+                (*key, *map(_saturated, sums), *[LARGEST_NUMBER] * 6)
+                for key, sums in self._days.items()
+            ),
         )
         self._db.executemany(
             _ADD_TO_TYPES,
@@ -277,7 +282,8 @@ class Ledger:
         self._directory.sealed.update(sealed)
         self._db.executemany(
             "INSERT INTO usage (license_id, month, checks, mac) VALUES (?, ?, ?, ?)"
-            " ON CONFLICT DO UPDATE SET checks = excluded.checks, mac = excluded.mac",
+            " ON CONFLICT (license_id, month) DO UPDATE"
+            " SET checks = excluded.checks, mac = excluded.mac",
             ((*key, *values) for key, values in sealed.items()),
         )
 
@@ -306,7 +312,7 @@ def _saturated(number: int) -> int:
 
 
 def checks_of_month(
-    connection: sqlite3.Connection,
+    connection: Connection,
     secrets: Secrets,
     license_id: str,
     month: str,

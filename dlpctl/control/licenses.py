@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from typing import Any, NamedTuple
@@ -10,6 +9,7 @@ from typing import Any, NamedTuple
 from dlpctl.control.access import LOCAL, Access, Role
 from dlpctl.control.clock import written
 from dlpctl.control.core import Core, find, find_organization, key_columns, new_id
+from dlpctl.control.database import Connection, Row
 from dlpctl.control.events import note_use, record
 from dlpctl.control.groups import group_ids
 from dlpctl.control.keys import KeyKind, mint, shortened, well_formed
@@ -24,7 +24,6 @@ from dlpctl.control.resources.licenses import (
 )
 from dlpctl.control.seals import check_rows
 from dlpctl.control.signing import PolicyConfig, Signer, policy_config
-from dlpctl.control.store import Row
 from dlpctl.control.writer import Batch
 from dlpctl.errors import ConflictError, ForbiddenError, UnauthorizedError
 
@@ -123,8 +122,8 @@ class Licenses:
             now = self._core.now()
             batch.update("licenses", "license_id", license_id, revoked_at=now, updated_at=now)
             batch.execute(
-                "UPDATE policies SET is_active = 0, updated_at = ? WHERE is_active AND policy_id"
-                " IN ("
+                "UPDATE policies SET is_active = 0, updated_at = ?"
+                " WHERE is_active = 1 AND policy_id IN ("
                 " SELECT policy_id FROM license_groups JOIN group_policies USING (group_id) WHERE"
                 " license_id = ?)",
                 (now, license_id),
@@ -211,7 +210,7 @@ def insert_license(
     return stored_license(batch.connection, core, LOCAL, row)
 
 
-def licensed(connection: sqlite3.Connection, core: Core, license_key: str | None) -> Row:
+def licensed(connection: Connection, core: Core, license_key: str | None) -> Row:
     """Return the license of a key, even if it has expired or was revoked."""
     if not license_key:
         raise UnauthorizedError("send the license key as 'Authorization: Bearer <LICENSE_KEY>'")
@@ -236,7 +235,7 @@ def not_usable(row: Row, now: str) -> str:
     return ""
 
 
-def stored_license(connection: sqlite3.Connection, core: Core, access: Access, row: Row) -> License:
+def stored_license(connection: Connection, core: Core, access: Access, row: Row) -> License:
     now = core.now()
     groups = connection.execute(
         "SELECT name, license_groups.is_default FROM license_groups JOIN policy_groups USING"
@@ -259,6 +258,6 @@ def stored_license(connection: sqlite3.Connection, core: Core, access: Access, r
     )
 
 
-def _find(connection: sqlite3.Connection, access: Access, org: str, license_id: str) -> Row:
+def _find(connection: Connection, access: Access, org: str, license_id: str) -> Row:
     org_id = find_organization(connection, access, org)["org_id"]
     return find(connection, _FIND, org_id, license_id, "license")

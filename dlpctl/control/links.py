@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import hmac
 import json
-import sqlite3
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from dlpctl.control.database import Connection
 from dlpctl.control.keys import Secrets
 from dlpctl.errors import StoreError
 
@@ -55,9 +55,7 @@ def link(secrets: Secrets, before: bytes, content: Sequence[Any]) -> bytes:
     return secrets.mac("chain", before + _json(content).encode())
 
 
-def read_ends(
-    connection: sqlite3.Connection, secrets: Secrets, written: Written | None = None
-) -> Ends:
+def read_ends(connection: Connection, secrets: Secrets, written: Written | None = None) -> Ends:
     """Read and verify the ends; what this process has `written` itself needs no second look."""
     row = connection.execute(_READ).fetchone()
     if row is None:

@@ -17,15 +17,20 @@ from dlpctl.control.heads import SignedHead
 from dlpctl.control.links import read_ends
 from dlpctl.control.migrations import STEPS
 from dlpctl.control.rotation import KeyRotation, rotate
+from dlpctl.control.shared_items import SharedItems
+from dlpctl.control.sqlite import SqliteDatabase, open_read_only, problems
 from dlpctl.control.writer import Batch
-from dlpctl.errors import StoreError
+from dlpctl.errors import StoreError, UsageError
 
 _AT_ONCE = 5_000
 
 
 class Maintenance:
-    def __init__(self, core: Core, files: MaskedFiles, key_file: Path) -> None:
+    def __init__(
+        self, core: Core, files: MaskedFiles, key_file: Path, items: SharedItems | None
+    ) -> None:
         self._core = core
+        self._items = items
         self._files = files
         self._key_file = key_file
 
@@ -33,42 +38,54 @@ class Maintenance:
         """Raise `StoreError` where a check could not be recorded now."""
         self._core.store.run(
             lambda batch: batch.execute(
-                "INSERT OR REPLACE INTO state VALUES ('ready', randomblob(8))"
+                "INSERT INTO state VALUES ('ready', ?) ON CONFLICT (name) DO UPDATE"
+                " SET value = excluded.value",
+                (os.urandom(8),),
             )
         )
 
     def check(self) -> tuple[str, ...]:
         """Return the problems of the database."""
         with self._core.store.reading() as connection:
-            return problems(connection)
+            return self._core.store.database.problems(connection)
 
     def backup(self, target: Path) -> None:
         """Write a consistent copy while others write. The key file is not part of it: keep that
         elsewhere.
         """
+        database = self._file()
         if target.exists():
             raise StoreError(f"{target}: exists already; name another file, or remove it")
         try:
             os.close(os.open(target, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
         except OSError as problem:
             raise StoreError(f"{target}: cannot be written: {problem.strerror}") from None
-        with self._core.store.reading() as connection, closing(sqlite3.connect(target)) as copy:
-            connection.backup(copy)
-            copy.execute("PRAGMA journal_mode = DELETE")
+        with self._core.store.reading() as connection:
+            database.copy(connection, target)
 
     def restore(self, source: Path) -> None:
         """Replace the database by a backup, through SQLite, so that other processes see either."""
+        database = self._file()
         if not source.is_file():
             raise StoreError(f"{source}: there is no such file")
-        with closing(sqlite3.connect(f"{source.resolve().as_uri()}?mode=ro", uri=True)) as backup:
-            backup.row_factory = sqlite3.Row
+        with closing(open_read_only(source)) as backup:
             self._accept(source, backup)
             replaced = self._head()
-            self._core.store.replace(backup)
+            with self._core.store.alone() as connection:
+                database.replace(connection, backup)
         custody.adopt(self._core)
         noted = {"replaced_head": str(replaced)} if replaced else {}
         event = Event(self._core.now(), LOCAL_ACTOR, "database.restored", "", "", noted)
         self._core.store.run(lambda batch: append(batch.connection, self._core, event))
+
+    def _file(self) -> SqliteDatabase:
+        database = self._core.store.database
+        if isinstance(database, SqliteDatabase):
+            return database
+        raise UsageError(
+            f"{database.name}: back it up and restore it with pg_dump and pg_restore; see"
+            ' daemon/README.md, "Three nodes"'
+        )
 
     def _head(self) -> SignedHead | None:
         """Return the head that a restored backup takes the place of, as far as it is known."""
@@ -106,8 +123,7 @@ class Maintenance:
 
     def vacuum(self) -> None:
         with self._core.store.alone() as connection:
-            connection.execute("VACUUM")
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            self._core.store.database.vacuum(connection)
 
     def prune(self, older_than: timedelta) -> int:
         """Remove checks, not what analytics counted of them, with the events between them.
@@ -180,13 +196,6 @@ class Maintenance:
         nothing.
         """
         self.observe()
+        if self._items is not None:
+            self._items.sweep()
         return self._files.sweep()
-
-
-def problems(connection: sqlite3.Connection) -> tuple[str, ...]:
-    found = [row[0] for row in connection.execute("PRAGMA integrity_check(20)") if row[0] != "ok"]
-    found += [
-        f"a row of {row[0]} refers to a row of {row[2]} that is not there"
-        for row in connection.execute("PRAGMA foreign_key_check")
-    ]
-    return tuple(found)

@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from dlpctl.control.clock import ClockHistory, written
 from dlpctl.control.custody import is_sealed, retired_keys
+from dlpctl.control.database import KEY, Connection
 from dlpctl.control.heads import NotedHead, SignedHead
 from dlpctl.control.keys import KeyRing
 from dlpctl.control.links import read_ends
@@ -24,16 +25,21 @@ HEAD_FILE = "control.head"
 class Evidence:
     """Open it with `Evidence.open`."""
 
-    def __init__(
-        self, connection: sqlite3.Connection, ring: KeyRing, noted: SignedHead | None
-    ) -> None:
+    def __init__(self, connection: Connection, ring: KeyRing, noted: SignedHead | None) -> None:
         self._db = connection
         self._ring = ring
         self._noted = noted
 
     @classmethod
+    def open(cls, database: Path | str, key_file: Path) -> AbstractContextManager[Evidence]:
+        """Open a file, or the database at an address."""
+        if isinstance(database, Path):
+            return cls._open_file(database, key_file)
+        return cls._open_shared(database, key_file)
+
+    @classmethod
     @contextmanager
-    def open(cls, database: Path, key_file: Path) -> Iterator[Evidence]:
+    def _open_file(cls, database: Path, key_file: Path) -> Iterator[Evidence]:
         if not database.is_file():
             raise StoreError(f"{database}: there is no such database; see 'dlpctl init'")
         ring = KeyRing.load(key_file, create=False)
@@ -42,9 +48,27 @@ class Evidence:
             # Read before the state of the database is fixed, so that it cannot be newer than that.
             text = beside.text()
             connection.execute("BEGIN")
-            _require_sealed(database, connection, ring)
-            ring.retired = retired_keys(connection, ring.current)
-            yield cls(connection, ring, beside.parse(text))
+            if not is_sealed(connection):
+                raise StoreError(
+                    f"{database}: was last written by a dlpctl that did not seal it; any command"
+                    f" that opens it does"
+                )
+            yield cls(connection, _followed(connection, ring), beside.parse(text))
+
+    @classmethod
+    @contextmanager
+    def _open_shared(cls, address: str, key_file: Path) -> Iterator[Evidence]:
+        from dlpctl.control.postgresql.database import PostgresDatabase
+
+        database = PostgresDatabase.of(address)
+        if database.is_new:
+            raise StoreError(f"{database.name}: holds no control plane yet; see 'dlpctl init'")
+        ring = KeyRing.load(key_file, create=False)
+        beside = NotedHead(key_file.parent / HEAD_FILE, ring)
+        with database.opened() as connection:
+            text = beside.text()
+            connection.execute(database.reading)
+            yield cls(connection, _followed(connection, ring), beside.parse(text))
 
     def verify(self, head: str | None) -> ChainReport:
         heads = {HEAD_FILE: self._noted} if self._noted else {}
@@ -59,15 +83,13 @@ class Evidence:
         return AuditHead(str(made), ends.last_seq, ends.last_event, written(seen))
 
 
-def _require_sealed(database: Path, connection: sqlite3.Connection, ring: KeyRing) -> None:
-    if not is_sealed(connection):
-        raise StoreError(
-            f"{database}: was last written by a dlpctl that did not seal it; any command that"
-            f" opens it does"
-        )
-    row = connection.execute("SELECT value FROM state WHERE name = 'key'").fetchone()
+def _followed(connection: Connection, ring: KeyRing) -> KeyRing:
+    """Return the keys of a database, whose reading has begun."""
+    row = connection.execute(KEY).fetchone()
     if row is not None:
         ring.follow(row["value"])
+    ring.retired = retired_keys(connection, ring.current)
+    return ring
 
 
 @contextmanager

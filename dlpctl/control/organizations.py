@@ -9,6 +9,7 @@ from typing import Any
 
 from dlpctl.control.access import Access, Role
 from dlpctl.control.core import Core, find_organization, new_id
+from dlpctl.control.database import Row
 from dlpctl.control.events import record
 from dlpctl.control.groups import insert_group
 from dlpctl.control.licenses import Plan, insert_license
@@ -21,7 +22,6 @@ from dlpctl.control.resources.organizations import (
     OrganizationChange,
     OrganizationRequest,
 )
-from dlpctl.control.store import Row
 from dlpctl.control.writer import Batch
 from dlpctl.errors import ConflictError, PolicyError, RequestError
 from dlpctl.policy.model import Policy

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterable, Mapping
 from datetime import UTC
 from typing import Any
 
 from dlpctl.control.access import Access, Role
 from dlpctl.control.core import Core, find, find_organization, key_columns, new_id
+from dlpctl.control.database import Connection, Row
 from dlpctl.control.engine import Engine
 from dlpctl.control.events import record
 from dlpctl.control.groups import group_ids
@@ -28,7 +28,6 @@ from dlpctl.control.resources.policies import (
     ReplayResult,
     StoredPolicy,
 )
-from dlpctl.control.store import Row
 from dlpctl.control.writer import Batch
 from dlpctl.policy.model import Catalogue, Policy
 from dlpctl.types import Decision
@@ -48,7 +47,7 @@ _DECIDING = ("rules", "minScore", "defaultAction", "customPatterns")
 _DEFAULT = """
     SELECT policies.body FROM policy_groups
     JOIN group_policies USING (group_id) JOIN policies USING (policy_id)
-    WHERE policy_groups.org_id = ? AND policy_groups.is_default AND policies.is_active
+    WHERE policy_groups.org_id = ? AND policy_groups.is_default = 1 AND policies.is_active = 1
     ORDER BY policies.created_at, policies.rowid LIMIT 1"""
 _FIND = "SELECT * FROM policies WHERE org_id = :org_id AND policy_id = :given"
 # The unary plus keeps SQLite from sorting: it walks the log from the newest check.
@@ -58,7 +57,8 @@ _LAST_CHECKS = """
     FROM (
         SELECT seq FROM phrases CROSS JOIN checks USING (phrase_id)
         WHERE policy_id = ? AND seq > ? ORDER BY seq DESC LIMIT ?
-    ) CROSS JOIN checks USING (seq) CROSS JOIN phrases USING (phrase_id) ORDER BY seq DESC"""
+    ) AS newest CROSS JOIN checks USING (seq) CROSS JOIN phrases USING (phrase_id)
+    ORDER BY seq DESC"""
 _MOST_SHOWN = 100
 _MOST_WALKED = 200_000
 """Checks of the log in which those of the policy are looked for."""
@@ -276,7 +276,7 @@ def _join_groups(batch: Batch, policy_id: str, groups: Iterable[str]) -> None:
         batch.execute("INSERT INTO group_policies VALUES (?, ?)", (group_id, policy_id))
 
 
-def _find(connection: sqlite3.Connection, access: Access, org: str, policy_id: str) -> Row:
+def _find(connection: Connection, access: Access, org: str, policy_id: str) -> Row:
     org_id = find_organization(connection, access, org)["org_id"]
     return find(connection, _FIND, org_id, policy_id, "policy")
 
@@ -288,7 +288,7 @@ def _stored(row: Row) -> Policy:
     return Policy.from_dict(json.loads(row["body"]))
 
 
-def _default_content(connection: sqlite3.Connection, org_id: str) -> dict[str, Any]:
+def _default_content(connection: Connection, org_id: str) -> dict[str, Any]:
     """Return how the default policy of the organization decides, or else the built-in one."""
     row = connection.execute(_DEFAULT, (org_id,)).fetchone()
     content = json.loads(row["body"]) if row else Policy.builtin().to_dict()

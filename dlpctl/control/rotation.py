@@ -8,11 +8,11 @@ the addresses of masked files.
 
 from __future__ import annotations
 
-import sqlite3
 from pathlib import Path
 from typing import NamedTuple
 
 from dlpctl.control.core import OVERLAP, Core, new_id
+from dlpctl.control.database import Connection
 from dlpctl.control.events import LOCAL_ACTOR, Event, insert
 from dlpctl.control.keyfile import KeyFile
 from dlpctl.control.keys import Secrets
@@ -73,9 +73,7 @@ def _reseal(batch: Batch, core: Core, new: Secrets, path: Path) -> KeyRotation:
     return KeyRotation(str(path), retired_id, (now + OVERLAP).date().isoformat())
 
 
-def _redo_keys(
-    connection: sqlite3.Connection, old: Secrets, new: Secrets, table: str, owner: str
-) -> None:
+def _redo_keys(connection: Connection, old: Secrets, new: Secrets, table: str, owner: str) -> None:
     update = " ".join(("UPDATE", table, "SET key_lookup = ?, key_sealed = ? WHERE", owner, "= ?"))
     for row in all_rows(connection, table):
         key = old.open(row["key_sealed"], row[owner])
@@ -85,7 +83,7 @@ def _redo_keys(
 
 
 def _redo_ciphertexts(
-    connection: sqlite3.Connection, old: Secrets, new: Secrets, table: str, column: str
+    connection: Connection, old: Secrets, new: Secrets, table: str, column: str
 ) -> None:
     update = " ".join(("UPDATE", table, "SET", column, "= ? WHERE key_id = ?"))
     for row in all_rows(connection, table):

@@ -1,25 +1,27 @@
 """Seals: a keyed MAC over each row that a decision depends on, checked before the row is used.
 
-`SEALED` says which rows these are. Temporary triggers on the connection that writes note every row
-that a transaction touches, whatever statement touches it, and `seal_touched` seals them all at its
-end; the event that tells of the change names them with their seals. The sum of all seals is part of
-the signed head, so that an old row with its old seal, or the loss of both, does not go unnoticed.
+`SEALED` says which rows these are. Triggers on the connection that writes note every row that a
+transaction touches in the table `touched`, whatever statement touches it (see `Database.watch`),
+and `seal_touched` seals them all at its end; the event that tells of the change names them with
+their seals. The sum of all seals is part of the signed head, so that an old row with its old seal,
+or the loss of both, does not go unnoticed.
 """
 
 from __future__ import annotations
 
 import hmac
 import json
-import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from dlpctl.control.database import Connection, Row
 from dlpctl.control.keys import Secrets
 from dlpctl.errors import StoreError, TamperedError
 
 _json = json.JSONEncoder(separators=(",", ":")).encode
 _MODULUS = 1 << 256
 _BLOBS = {"key_lookup", "key_sealed", "lookup", "private_sealed", "sealed"}
+_SEAL = "INSERT INTO seals VALUES (?, ?, ?) ON CONFLICT (tbl, key) DO UPDATE SET mac = excluded.mac"
 Mention = tuple[str, str, str | None]
 """A table, the key of a row, and its seal in hexadecimal; none of a row that was removed."""
 
@@ -71,11 +73,11 @@ SEALED: Mapping[str, SealedTable] = {
 }
 
 
-def row_mac(secrets: Secrets, table: str, row: Mapping[str, Any] | sqlite3.Row) -> bytes:
+def row_mac(secrets: Secrets, table: str, row: Mapping[str, Any] | Row) -> bytes:
     return _mac(secrets, table, [_plain(row[column]) for column in SEALED[table].columns])
 
 
-def row_key(table: str, row: Mapping[str, Any] | sqlite3.Row) -> str:
+def row_key(table: str, row: Mapping[str, Any] | Row) -> str:
     return " ".join(str(row[column]) for column in SEALED[table].keys)
 
 
@@ -84,9 +86,7 @@ def usage_mac(secrets: Secrets, license_id: str, month: str, checks: int) -> byt
     return secrets.mac("usage", f"{license_id} {month} {checks}".encode())
 
 
-def check_rows(
-    connection: sqlite3.Connection, secrets: Secrets, table: str, rows: Iterable[sqlite3.Row]
-) -> None:
+def check_rows(connection: Connection, secrets: Secrets, table: str, rows: Iterable[Row]) -> None:
     """Raise `TamperedError` if a row is not as it was written through this program."""
     for row in rows:
         key = row_key(table, row)
@@ -95,29 +95,14 @@ def check_rows(
             raise TamperedError.of(table, key)
 
 
-def stored_seal(connection: sqlite3.Connection, table: str, key: str) -> bytes | None:
+def stored_seal(connection: Connection, table: str, key: str) -> bytes | None:
     sql = "SELECT mac FROM seals WHERE tbl = ? AND key = ?"
     row = connection.execute(sql, (table, key)).fetchone()
     return row["mac"] if row else None
 
 
-def watch(connection: sqlite3.Connection) -> None:
-    """Note from now on which sealed rows this connection touches, and what they held before."""
-    connection.execute("CREATE TEMP TABLE IF NOT EXISTS touched (tbl TEXT, key TEXT, held TEXT)")
-    for table, change, statement in _triggers():
-        name = f"touched_{table}_{change}".lower()
-        connection.execute(
-            f"CREATE TEMP TRIGGER {name} AFTER {change} ON main.{table} BEGIN {statement} END"
-        )
-
-
-def unwatch(connection: sqlite3.Connection) -> None:
-    """Take the triggers away, while the tables that they belong to are replaced."""
-    for table, change, _ in _triggers():
-        connection.execute(f"DROP TRIGGER IF EXISTS temp.touched_{table}_{change}".lower())
-
-
-def _triggers() -> Iterator[tuple[str, str, str]]:
+def triggers() -> Iterator[tuple[str, str, str]]:
+    """Yield tables and changes, and the statement of a trigger that notes a row."""
     for table, (keys, values) in SEALED.items():
         for change, side, held in (
             ("INSERT", "new", False),
@@ -138,16 +123,16 @@ def _triggers() -> Iterator[tuple[str, str, str]]:
 
 
 def seal_touched(
-    connection: sqlite3.Connection, secrets: Secrets, root: bytes
+    connection: Connection, secrets: Secrets, root: bytes
 ) -> tuple[bytes, list[Mention]]:
     """Seal the rows that this transaction has touched; return the new root and the seals.
 
     A row that was changed by somebody else before is refused: its seal must not be renewed.
     """
     held: dict[tuple[str, str], str | None] = {}
-    for row in connection.execute("SELECT * FROM temp.touched ORDER BY rowid"):
+    for row in connection.execute("SELECT * FROM touched ORDER BY rowid"):
         held.setdefault((row["tbl"], row["key"]), row["held"])
-    connection.execute("DELETE FROM temp.touched")
+    connection.execute("DELETE FROM touched")
     mentions: list[Mention] = []
     for (table, key), before in held.items():
         stored = stored_seal(connection, table, key)
@@ -162,19 +147,17 @@ def seal_touched(
             raise TamperedError.of(table, key)
         made = row_mac(secrets, table, current)
         if made != stored:
-            connection.execute("INSERT OR REPLACE INTO seals VALUES (?, ?, ?)", (table, key, made))
+            connection.execute(_SEAL, (table, key, made))
             root = moved_root(root, stored, made)
             mentions.append((table, key, made.hex()))
     return root, mentions
 
 
-def all_rows(connection: sqlite3.Connection, table: str) -> list[sqlite3.Row]:
+def all_rows(connection: Connection, table: str) -> list[Row]:
     return connection.execute(" ".join(("SELECT * FROM", table))).fetchall()
 
 
-def altered_rows(
-    connection: sqlite3.Connection, secrets: Secrets
-) -> Iterator[tuple[str, str, str]]:
+def altered_rows(connection: Connection, secrets: Secrets) -> Iterator[tuple[str, str, str]]:
     """Yield table, key and change of each row that another program has altered."""
     rows = connection.execute("SELECT * FROM seals")
     seals = {(row["tbl"], row["key"]): row["mac"] for row in rows}
@@ -194,14 +177,14 @@ def altered_rows(
             yield "usage", f"{license_id} {month}", "changed"
 
 
-def sum_of_seals(connection: sqlite3.Connection) -> bytes:
+def sum_of_seals(connection: Connection) -> bytes:
     root = bytes(32)
     for row in connection.execute("SELECT mac FROM seals"):
         root = moved_root(root, None, row["mac"])
     return root
 
 
-def check_all(connection: sqlite3.Connection, secrets: Secrets, root: bytes) -> None:
+def check_all(connection: Connection, secrets: Secrets, root: bytes) -> None:
     """Raise if any row is not as it was written, before all of them are sealed with another key."""
     for table, key, _ in altered_rows(connection, secrets):
         raise TamperedError.of(table, key)
@@ -211,16 +194,16 @@ def check_all(connection: sqlite3.Connection, secrets: Secrets, root: bytes) -> 
         )
 
 
-def seal_all(connection: sqlite3.Connection, secrets: Secrets) -> tuple[bytes, list[Mention]]:
+def seal_all(connection: Connection, secrets: Secrets) -> tuple[bytes, list[Mention]]:
     """Seal every row as it is: the database was not sealed before, or its key is replaced."""
-    connection.execute("DELETE FROM temp.touched")
+    connection.execute("DELETE FROM touched")
     connection.execute("DELETE FROM seals")
     root = bytes(32)
     mentions: list[Mention] = []
     for table in SEALED:
         for row in all_rows(connection, table):
             key, made = row_key(table, row), row_mac(secrets, table, row)
-            connection.execute("INSERT INTO seals VALUES (?, ?, ?)", (table, key, made))
+            connection.execute(_SEAL, (table, key, made))
             root = moved_root(root, None, made)
             mentions.append((table, key, made.hex()))
     for row in connection.execute("SELECT * FROM usage").fetchall():
@@ -238,11 +221,11 @@ def moved_root(root: bytes, before: bytes | None, after: bytes | None) -> bytes:
     return (total % _MODULUS).to_bytes(32)
 
 
-def _current(connection: sqlite3.Connection, table: str, key: str) -> sqlite3.Row | None:
+def _current(connection: Connection, table: str, key: str) -> Row | None:
     keys = SEALED[table].keys
     where = " AND ".join(f"{column} = ?" for column in keys)
     sql = " ".join(("SELECT * FROM", table, "WHERE", where))
-    row: sqlite3.Row | None = connection.execute(sql, key.split(" ", len(keys) - 1)).fetchone()
+    row: Row | None = connection.execute(sql, key.split(" ", len(keys) - 1)).fetchone()
     return row
 
 

@@ -21,6 +21,7 @@ from dlpctl.control.checks import Checks, Limits
 from dlpctl.control.clock import Clock, TrustedClock, utc_now
 from dlpctl.control.core import Core
 from dlpctl.control.custody import Custody, settle
+from dlpctl.control.database import Database
 from dlpctl.control.directory import Directory
 from dlpctl.control.engine import Engine
 from dlpctl.control.files import MaskedFiles
@@ -32,11 +33,15 @@ from dlpctl.control.keyfile import KeyFile
 from dlpctl.control.keys import KeyRing
 from dlpctl.control.licenses import Licenses
 from dlpctl.control.maintenance import Maintenance
+from dlpctl.control.maskkey import MaskKey
 from dlpctl.control.offline import HEAD_FILE
 from dlpctl.control.organizations import Organizations
 from dlpctl.control.policies import Policies
 from dlpctl.control.previews import Previews
+from dlpctl.control.shared_items import SharedItems
 from dlpctl.control.signing import ISSUER, Signer
+from dlpctl.control.sqlite import SqliteDatabase
+from dlpctl.control.storage import FolderStorage, TableStorage
 from dlpctl.control.store import Store
 from dlpctl.control.tokens import Tokens
 from dlpctl.control.usage import Usage
@@ -48,6 +53,7 @@ if TYPE_CHECKING:
 
 DATABASE = "control.db"
 KEY_FILE = "control.key"
+MASK_KEY = "mask.key"
 FILES = "masked"
 
 
@@ -63,7 +69,10 @@ class ControlPlane:
         issuer: str = ISSUER,
         inspector: Inspector | None = None,
     ) -> None:
-        files = MaskedFiles(core, folder / FILES)
+        is_shared = core.store.database.is_shared
+        storage = TableStorage(core.store) if is_shared else FolderStorage(folder / FILES)
+        files = MaskedFiles(core, storage)
+        self.shared_items = SharedItems(core) if is_shared else None
         self._core = core
         self.folder = folder
         self.limits = limits
@@ -79,7 +88,7 @@ class ControlPlane:
         self.usage = Usage(core, directory)
         self.analytics = Analytics(core)
         self.audit = Audit(core)
-        self.maintenance = Maintenance(core, files, folder / KEY_FILE)
+        self.maintenance = Maintenance(core, files, folder / KEY_FILE, self.shared_items)
         self._engine = engine
 
     @classmethod
@@ -94,15 +103,19 @@ class ControlPlane:
         inspector: Inspector | None = None,
         environ: Mapping[str, str] | None = None,
         turn: AbstractContextManager[object] | None = None,
+        database: str | None = None,
     ) -> ControlPlane:
         """Open the control plane in a folder, or create it. The detector is made at its first use.
+
+        `database` is the address of a PostgreSQL that several nodes have in common; without one,
+        the database is a file in the folder.
 
         An `inspector` takes large texts and files off this process. `environ` may hold the key that
         operators and exceptions use. `turn` is held while this process writes to the database.
         """
-        database = folder / DATABASE
-        ring = KeyRing.load(folder / KEY_FILE, create=not database.exists())
-        store = Store(database, turn)
+        found = database_at(folder, database)
+        ring = KeyRing.load(folder / KEY_FILE, create=found.is_new)
+        store = Store(found, turn)
         trusted = TrustedClock(clock)
         noted = NotedHead(folder / HEAD_FILE, ring, trusted)
         core = Core(store, ring, trusted, Chain(ring, trusted, noted), set())
@@ -113,7 +126,8 @@ class ControlPlane:
             store.close()
             raise
         KeyFile(folder / KEY_FILE).settle(ring.current.key)
-        engine = Engine(make_detector, lambda: _mask_key(folder, environ or {}))
+        mask_key = MaskKey(core.store, folder / MASK_KEY, environ or {})
+        engine = Engine(make_detector, mask_key)
         return cls(core, engine, folder, limits or Limits(), issuer, inspector)
 
     def ready(self) -> None:
@@ -137,8 +151,10 @@ class ControlPlane:
         self.close()
 
 
-def _mask_key(folder: Path, environ: Mapping[str, str]) -> bytes:
-    """Return the key of the command line, so that fingerprints and pseudonyms agree."""
-    from dlpctl.masking.vault import vault_key
+def database_at(folder: Path, address: str | None) -> Database:
+    """Return the database at an address, or else in a folder."""
+    if address is None:
+        return SqliteDatabase(folder / DATABASE)
+    from dlpctl.control.postgresql.database import PostgresDatabase
 
-    return vault_key(folder / "mask.key", environ, create=True)
+    return PostgresDatabase.of(address)

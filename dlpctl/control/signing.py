@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
-import sqlite3
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,11 +15,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from dlpctl.control.access import LOCAL, Access
 from dlpctl.control.clock import written
 from dlpctl.control.core import Core, new_id
+from dlpctl.control.database import Connection, Row
 from dlpctl.control.events import record
 from dlpctl.control.keys import Secrets
 from dlpctl.control.resources.licenses import PublicKey
 from dlpctl.control.seals import check_rows
-from dlpctl.control.store import Row
 from dlpctl.control.writer import Batch
 from dlpctl.errors import NotFoundError
 
@@ -92,9 +91,7 @@ class PolicyConfig(NamedTuple):
         return hashlib.sha256(canonical.encode()).hexdigest()
 
 
-def policy_config(
-    connection: sqlite3.Connection, secrets: Secrets, license_id: str
-) -> PolicyConfig:
+def policy_config(connection: Connection, secrets: Secrets, license_id: str) -> PolicyConfig:
     """Read what a license covers; raises `TamperedError` where any of it was not written by this
     program.
     """
@@ -235,9 +232,9 @@ class Signer:
         def insert(batch: Batch) -> str:
             now = self._core.now()
             batch.execute(
-                "UPDATE signing_keys SET private_sealed = x'', retired_at = ? WHERE retired_at IS"
+                "UPDATE signing_keys SET private_sealed = ?, retired_at = ? WHERE retired_at IS"
                 " NULL",
-                (now,),
+                (b"", now),
             )
             sealed = self._core.ring.seal(private, key_id)
             batch.execute(

@@ -8,12 +8,12 @@ from typing import Any
 
 from dlpctl.control.access import LOCAL, Access, Role
 from dlpctl.control.core import OVERLAP, Core, find_organization, new_id
+from dlpctl.control.database import Row
 from dlpctl.control.events import Event, append, note_use, record
 from dlpctl.control.keys import KeyKind, mint, well_formed
 from dlpctl.control.resources.fields import fail
 from dlpctl.control.resources.tokens import Token, TokenRequest
 from dlpctl.control.seals import check_rows
-from dlpctl.control.store import Row
 from dlpctl.control.writer import Batch
 from dlpctl.errors import ForbiddenError, NotFoundError, StoreError, UnauthorizedError
 from dlpctl.newfiles import replacing

@@ -5,13 +5,13 @@ checked.
 from __future__ import annotations
 
 import hmac
-import sqlite3
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dlpctl.control.clock import written
 from dlpctl.control.core import Core
+from dlpctl.control.database import Connection, Row
 from dlpctl.control.directory import Directory
 from dlpctl.control.ledger import Entry, Ledger, Sums
 from dlpctl.control.licenses import licensed
@@ -25,7 +25,6 @@ from dlpctl.control.resources.usage import (
     UsageReport,
 )
 from dlpctl.control.signing import TOKEN_LIFETIME
-from dlpctl.control.store import Row
 from dlpctl.policy.summary import counted
 from dlpctl.types import Decision
 
@@ -137,7 +136,7 @@ def _life_of(license_row: Row, now: datetime) -> Life:
     return Life(first, min(now, *ends), now)
 
 
-def _refuse_unknown(connection: sqlite3.Connection, org_id: str, entries: Sequence[Entry]) -> None:
+def _refuse_unknown(connection: Connection, org_id: str, entries: Sequence[Entry]) -> None:
     """Refuse a report that names unknown policies, before anything of it is recorded."""
     owned: dict[str, bool] = {}
     for index, entry in enumerate(entries):

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import hmac
 import json
-import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from dlpctl.control.clock import ClockHistory
+from dlpctl.control.database import Connection, Row
 from dlpctl.control.heads import SignedHead
 from dlpctl.control.keys import KeyRing
 from dlpctl.control.links import Ends, link, read_ends
@@ -21,14 +21,15 @@ from dlpctl.control.seals import altered_rows, stored_seal, sum_of_seals
 from dlpctl.errors import StoreError
 
 MOST_PROBLEMS = 100
+_PAGE = 5_000
 _CHECKS = (
     "SELECT seq, preflight_id, license_id, created_at, bytes, is_file, detected, org_id, org_name,"
     " policy_id, policy_name, policy_version, destination, decision, summary, asked_by, link"
-    " FROM checks JOIN phrases USING (phrase_id) ORDER BY seq"
+    " FROM checks JOIN phrases USING (phrase_id) WHERE seq > ? ORDER BY seq LIMIT ?"
 )
 _EVENTS = (
     "SELECT number, after_seq, created_at, actor, action, org_id, subject, details, sealed, link"
-    " FROM events ORDER BY number"
+    " FROM events WHERE number > ? ORDER BY number LIMIT ?"
 )
 _COUNTED = {
     "usage": (
@@ -39,9 +40,9 @@ _COUNTED = {
             WHERE license_id IN (SELECT license_id FROM licenses)
             UNION ALL
             SELECT subject || ' ' || substr(json_extract(details, '$.day'), 1, 7),
-                json_extract(details, '$.checks') FROM events
+                CAST(json_extract(details, '$.checks') AS INTEGER) FROM events
             WHERE action = 'sums.reported' AND subject IN (SELECT license_id FROM licenses)
-        ) GROUP BY key""",
+        ) AS counted GROUP BY key""",
     ),
     "daily": (
         """
@@ -54,23 +55,23 @@ _COUNTED = {
             WHERE org_id IN (SELECT org_id FROM organizations)
             UNION ALL
             SELECT org_id || ' ' || json_extract(details, '$.day'),
-                json_extract(details, '$.checks') FROM events
+                CAST(json_extract(details, '$.checks') AS INTEGER) FROM events
             WHERE action = 'sums.reported' AND org_id IN (SELECT org_id FROM organizations)
-        ) GROUP BY key""",
+        ) AS counted GROUP BY key""",
     ),
     "daily_types": (
         "SELECT org_id || ' ' || day AS key, sum(found) AS found FROM daily_types GROUP BY 1",
         """
         SELECT key, sum(found) AS found FROM (
             SELECT org_id || ' ' || substr(created_at, 1, 10) AS key,
-                json_extract(value, '$[1]') AS found
+                CAST(json_extract(value, '$[1]') AS INTEGER) AS found
             FROM checks JOIN phrases USING (phrase_id), json_each(detected)
             WHERE org_id IN (SELECT org_id FROM organizations)
             UNION ALL
             SELECT org_id || ' ' || json_extract(details, '$.day'),
-                json_extract(details, '$.findings') FROM events
+                CAST(json_extract(details, '$.findings') AS INTEGER) FROM events
             WHERE action = 'sums.reported' AND org_id IN (SELECT org_id FROM organizations)
-        ) GROUP BY key HAVING sum(found) > 0""",
+        ) AS counted GROUP BY key HAVING sum(found) > 0""",
     ),
     "phrase_counts": (
         "SELECT phrase_id AS key, checks AS found FROM phrase_counts",
@@ -84,7 +85,7 @@ pruned.
 
 class Verifier:
     def __init__(
-        self, connection: sqlite3.Connection, ring: KeyRing, heads: Mapping[str, SignedHead]
+        self, connection: Connection, ring: KeyRing, heads: Mapping[str, SignedHead]
     ) -> None:
         """`heads` are those that must be in the chain, by where they were noted."""
         self._db = connection
@@ -167,20 +168,29 @@ class Verifier:
             self._problem("the last link is not the one that was signed")
         return at
 
-    def _records(self) -> Iterator[sqlite3.Row]:
+    def _records(self) -> Iterator[Row]:
         """Checks and events in the order of the chain."""
-        checks = self._db.execute(_CHECKS)
-        check = checks.fetchone()
-        for event in self._db.execute(_EVENTS):
+        checks = self._pages(_CHECKS)
+        check = next(checks, None)
+        for event in self._pages(_EVENTS):
             while check is not None and check["seq"] <= event["after_seq"]:
                 yield check
-                check = checks.fetchone()
+                check = next(checks, None)
             yield event
-        while check is not None:
+        if check is not None:
             yield check
-            check = checks.fetchone()
+            yield from checks
 
-    def _step_check(self, at: Ends, row: sqlite3.Row) -> Ends:
+    def _pages(self, sql: str) -> Iterator[Row]:
+        """Read page by page: not every driver leaves rows in the database until they are asked
+        for.
+        """
+        last = 0
+        while rows := self._db.execute(sql, (last, _PAGE)).fetchall():
+            yield from rows
+            last = rows[-1][0]
+
+    def _step_check(self, at: Ends, row: Row) -> Ends:
         name, seq = row["preflight_id"], row["seq"]
         content = tuple(row)[:-2] + ((row["asked_by"],) if row["asked_by"] else ())
         if seq != at.last_seq + 1:
@@ -189,7 +199,7 @@ class Verifier:
             self._problem(f"{name}: it, or the link before it, was changed", name)
         return at._replace(last_seq=seq, last_link=row["link"])
 
-    def _step_event(self, at: Ends, row: sqlite3.Row) -> Ends:
+    def _step_event(self, at: Ends, row: Row) -> Ends:
         number = row["number"]
         name = f"event {number}"
         if number != at.last_event + 1:

@@ -15,13 +15,14 @@ wait for it rather than for SQLite, which would let them sleep and try again.
 
 from __future__ import annotations
 
-import sqlite3
+import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, Generic, Protocol, TypeVar, cast
 
+from dlpctl.control.database import Connection, Cursor, Database
 from dlpctl.errors import ConflictError, DlpctlError, StoreError
 
 _T = TypeVar("_T")
@@ -39,20 +40,20 @@ _TallyType = TypeVar("_TallyType", bound=Tally)
 class Batch:
     """A transaction that several jobs share."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._tallies: dict[type[Tally], Any] = {}
         self._flushed = 0
         """Changes that were made by writing down tallies."""
 
     @property
-    def connection(self) -> sqlite3.Connection:
+    def connection(self) -> Connection:
         """The connection, which sees all that the jobs before have done."""
         if self._tallies:
             self.flush()
         return self._connection
 
-    def execute(self, sql: str, values: tuple[Any, ...] | dict[str, Any] = ()) -> sqlite3.Cursor:
+    def execute(self, sql: str, values: tuple[Any, ...] | dict[str, Any] = ()) -> Cursor:
         return self.connection.execute(sql, values)
 
     def insert(self, table: str, **values: Any) -> None:
@@ -68,7 +69,7 @@ class Batch:
         self.execute(sql, (*values.values(), identifier))
 
     def tally(
-        self, tally_type: type[_TallyType], make: Callable[[sqlite3.Connection], _TallyType]
+        self, tally_type: type[_TallyType], make: Callable[[Connection], _TallyType]
     ) -> _TallyType:
         """Return the tally that this job shares with those before. A job that then fails must not
         touch its content.
@@ -79,11 +80,15 @@ class Batch:
         return tally
 
     def flush(self) -> None:
-        tallies, self._tallies = self._tallies, {}
         before = self._connection.total_changes
+        self.finish()
+        self._flushed += self._connection.total_changes - before
+
+    def finish(self) -> None:
+        """Write down what is left, without counting it."""
+        tallies, self._tallies = self._tallies, {}
         for tally in tallies.values():
             tally.flush()
-        self._flushed += self._connection.total_changes - before
 
     def changes(self) -> int:
         """Return how many rows the jobs have changed so far, tallies left out."""
@@ -119,22 +124,21 @@ class Ticket(Generic[_T]):
 class Observer(Protocol):
     """Is told of transactions."""
 
-    def begun(self, connection: sqlite3.Connection) -> None: ...
+    def begun(self, connection: Connection) -> None: ...
     def committed(self) -> None: ...
 
 
 class Writer:
     def __init__(
         self,
-        connection: sqlite3.Connection,
-        error: Callable[[sqlite3.Error], StoreError],
+        database: Database,
+        connect: Callable[[], Connection],
         turn: AbstractContextManager[object] | None = None,
     ) -> None:
-        """`error` says what is to be done about one of the database's; `turn` is held while this
-        process writes.
-        """
-        self._connection = connection
-        self._error = error
+        """`connect` makes the connection that writes; `turn` is held while this process does."""
+        self._database = database
+        self._connect = connect
+        self._made: Connection | None = None
         self._turn = turn or nullcontext()
         self.observer: Observer | None = None
         self._queue: deque[Ticket[Any]] = deque()
@@ -145,10 +149,28 @@ class Writer:
         """Guards the connection."""
 
     @contextmanager
-    def alone(self) -> Iterator[sqlite3.Connection]:
+    def alone(self) -> Iterator[Connection]:
         """The connection outside of any transaction, for what cannot be done in one."""
         with self._writing, self._turn:
-            yield self._connection
+            try:
+                connection = self._connected()
+            except self._database.errors as problem:
+                raise self._database.explained(problem) from None
+            yield connection
+
+    def close(self) -> None:
+        with self._writing:
+            if self._made is not None:
+                self._made.close()
+
+    def _connected(self) -> Connection:
+        """Return the connection; connect again where that was lost."""
+        if self._made is not None and self._database.has_lost(self._made):
+            self._made.close()
+            self._made = None
+        if self._made is None:
+            self._made = self._connect()
+        return self._made
 
     def submit(self, job: Callable[[Batch], _T]) -> Ticket[_T]:
         """Queue a job, which runs when its ticket is asked, or earlier with others. It may run more
@@ -182,7 +204,7 @@ class Writer:
     def _run_waiting(self) -> None:
         tickets: list[Ticket[Any]] = []
         try:
-            with self.alone():
+            with self._writing, self._turn:
                 tickets = self._take_queue()
                 self._commit(tickets)
         except BaseException as problem:
@@ -212,34 +234,45 @@ class Writer:
 
     def _commit(self, tickets: list[Ticket[Any]]) -> None:
         """Commit all jobs together; where that fails, split them until each fails alone."""
+        database = self._database
         try:
-            self._connection.execute("BEGIN IMMEDIATE")
-        except sqlite3.Error as problem:  # no job is guilty
-            for ticket in tickets:
-                ticket.error = self._error(problem)
+            connection = self._begun()
+        except (DlpctlError, database.errors) as problem:  # no job is guilty
+            _fail(tickets, _explained(database, problem))
             return
         try:
-            self._transaction(tickets)
+            self._transaction(connection, tickets)
         except Exception as problem:
-            if len(tickets) == 1:
+            if len(tickets) == 1 or database.has_lost(connection):
                 # Raised again by the ticket, in the thread of whoever brought the job.
-                tickets[0].error = (
-                    self._error(problem) if isinstance(problem, sqlite3.Error) else problem
-                )
+                _fail(tickets, _explained(database, problem))
                 return
             middle = len(tickets) // 2
             self._commit(tickets[:middle])
             self._commit(tickets[middle:])
 
-    def _transaction(self, tickets: list[Ticket[Any]]) -> None:
-        connection = self._connection
+    def _begun(self) -> Connection:
+        """Begin a transaction; the connection may have been lost since the last one."""
+        connection = self._connected()
+        try:
+            connection.execute(self._database.writing)
+        except self._database.errors:
+            if connection.in_transaction:  # begun, but without the turn of this process
+                connection.execute("ROLLBACK")
+            if not self._database.has_lost(connection):
+                raise
+            connection = self._connected()
+            connection.execute(self._database.writing)
+        return connection
+
+    def _transaction(self, connection: Connection, tickets: list[Ticket[Any]]) -> None:
         try:
             if self.observer is not None:
                 self.observer.begun(connection)
             batch = Batch(connection)
             for ticket in tickets:
-                _do(ticket, batch, is_alone=len(tickets) == 1)
-            batch.flush()
+                self._do(ticket, batch, is_alone=len(tickets) == 1)
+            batch.finish()
             connection.execute("COMMIT")
         except BaseException:
             if connection.in_transaction:
@@ -248,23 +281,31 @@ class Writer:
         if self.observer is not None:
             self.observer.committed()
 
+    def _do(self, ticket: Ticket[Any], batch: Batch, *, is_alone: bool) -> None:
+        """Do a job. A refusal before anything is written does not undo the transaction."""
+        ticket.value = ticket.error = None
+        before = batch.changes()
+        try:
+            ticket.value = ticket.job(batch)
+        except DlpctlError as error:
+            ticket.error = error
+        except self._database.contradictions:
+            if not is_alone:
+                raise  # what it stumbled over may be what another job left to be written
+            raise ConflictError(
+                "this contradicts something that was changed meanwhile; try again"
+            ) from None
+        if ticket.error is not None and batch.changes() != before:
+            raise ticket.error
 
-def _do(ticket: Ticket[Any], batch: Batch, *, is_alone: bool) -> None:
-    """Do a job. A refusal before anything is written does not undo the transaction."""
-    ticket.value = ticket.error = None
-    before = batch.changes()
-    try:
-        ticket.value = ticket.job(batch)
-    except DlpctlError as error:
+
+def _fail(tickets: list[Ticket[Any]], error: Exception) -> None:
+    for ticket in tickets:
         ticket.error = error
-    except sqlite3.IntegrityError:
-        if not is_alone:
-            raise  # what it stumbled over may be what another job left to be written
-        ticket.error = ConflictError(
-            "this contradicts something that was changed meanwhile; try again"
-        )
-    if ticket.error is not None and batch.changes() != before:
-        raise ticket.error
+
+
+def _explained(database: Database, problem: Exception) -> Exception:
+    return database.explained(problem) if isinstance(problem, database.errors) else problem
 
 
 def changed(batch: Batch) -> None:
@@ -274,4 +315,4 @@ def changed(batch: Batch) -> None:
     The generation is a random value, since a counter could come to the same number again after a
     rollback.
     """
-    batch.execute("UPDATE state SET value = randomblob(8) WHERE name = 'generation'")
+    batch.execute("UPDATE state SET value = ? WHERE name = 'generation'", (os.urandom(8),))

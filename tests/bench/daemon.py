@@ -1,9 +1,11 @@
 """The service under load, beside a bare Flask application on waitress in the same run.
 
     python tests/bench/daemon.py [--seconds 5] [--checks 100000]
+    python tests/bench/daemon.py --postgresql [--seconds 5]
 
 Both are processes of their own; the load comes from this one, over loopback and connections that
-are kept. A service of two processes is measured beside one of a single process, in turns.
+are kept. A service of two processes is measured beside one of a single process, in turns. With
+`--postgresql`, a service on PostgreSQL is measured beside one on SQLite instead, both durable.
 """
 
 from __future__ import annotations
@@ -37,6 +39,8 @@ _TEXT = (
     " this does not happen again. If anything is unclear, ask me before you write the final version. Thank you very much, and have a"
     " good day. Best regards from the support team."
 )
+_NO_CONTACT = "the address in the order form"
+_CONTACT = "jane.doe@corp.example.net"
 _BARE = """
 import flask, waitress
 app = flask.Flask("bare")
@@ -186,9 +190,11 @@ class _Timed(NamedTuple):
         return f"{self.rate:,.0f} /s, {self.cpu:.0f} us"
 
 
-def _timed(port: int, request: bytes, pid: int, seconds: float) -> _Timed:
+def _timed(
+    port: int, request: bytes, pid: int, seconds: float, number: int = _CONNECTIONS
+) -> _Timed:
     before = cpu(pid)
-    done = load(port, request, seconds=seconds)
+    done = load(port, request, seconds=seconds, number=number)
     return _Timed(done.rate, (cpu(pid) - before) / done.requests * 1e6)
 
 
@@ -207,6 +213,55 @@ def _speedup(
     return sorted(turns, key=lambda turn: turn[0])[1]
 
 
+def _check(key: str, contact: str) -> bytes:
+    body = {"text": _TEXT.format(contact=contact), "destination": "VENDOR"}
+    return http(
+        "POST",
+        "/api/preflight/text",
+        json.dumps(body).encode(),
+        Content_Type="application/json",
+        X_Service_API_Key=key,
+    )
+
+
+def _new_key(home: Path, port: int) -> str:
+    made = api(home, port, "/api/organizations", {"name": "Bench"})
+    api(home, port, "/api/orgs/bench/licenses", {"license_type": "enterprise"})
+    return str(api(home, port, f"/api/orgs/{made['org_id']}/policies")[0]["api_key"])
+
+
+def _beside_postgresql(folder: Path, environ: dict[str, str], seconds: float) -> None:
+    """Measure checks on both databases at the same time of day, in turns."""
+    import pgserver
+
+    server = pgserver.get_server(folder / "postgresql", cleanup_mode="stop")
+    with contextlib.ExitStack() as stack:
+        stack.callback(server.cleanup)
+        services = []
+        for name, address in (("SQLite", None), ("PostgreSQL", server.get_uri())):
+            home, port = folder / name, free_port()
+            own = environ | {"DLPCTL_HOME": str(home)}
+            if address is not None:
+                own["DLPCTL_SERVE_DATABASE"] = address
+            serve = [sys.executable, "-m", "dlpctl", "serve", "--port", str(port)]
+            pid = stack.enter_context(process(serve, port, own))
+            check = _check(_new_key(home, port), _NO_CONTACT)
+            load(port, check, most=500)
+            services.append((port, check, pid))
+        for number in (_CONNECTIONS, 1):
+            turns = []
+            for _ in range(3):
+                of_a_file, shared = (
+                    _timed(*service, seconds / 3, number=number) for service in services
+                )
+                turns.append((shared.rate / of_a_file.rate, of_a_file, shared))
+            ratio, of_a_file, shared = sorted(turns)[1]
+            say(f"durable checks on SQLite, {number} connections", str(of_a_file))
+            say(f"durable checks on PostgreSQL, {number} connections", str(shared))
+            is_target = number == _CONNECTIONS
+            say("PostgreSQL against SQLite", f"{ratio:.2f}", ratio >= 0.6 if is_target else None)
+
+
 def say(what: str, value: str, good: bool | None = None) -> None:
     verdict = {None: "", True: "ok", False: "MISSED"}[good]
     print(f"{what:<48} {value:>20}  {verdict}", flush=True)
@@ -216,6 +271,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--seconds", type=float, default=5)
     options.add_argument("--checks", type=int, default=100_000)
+    options.add_argument("--postgresql", action="store_true")
     given = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
@@ -226,24 +282,14 @@ def main() -> None:
             "DLPCTL_SERVE_RATE": "1000000000",
             "DLPCTL_SERVE_BURST": "1000000",
         }
+        if given.postgresql:
+            _beside_postgresql(home, environ, given.seconds)
+            return
         port, bare_port = free_port(), free_port()
         serve = [sys.executable, "-m", "dlpctl", "serve", "--port", str(port)]
         with process(serve, port, environ):  # compiles the patterns
-            made = api(home, port, "/api/organizations", {"name": "Bench"})
-            api(home, port, "/api/orgs/bench/licenses", {"license_type": "enterprise"})
-            key = api(home, port, f"/api/orgs/{made['org_id']}/policies")[0]["api_key"]
-        check, masked = (
-            http(
-                "POST",
-                "/api/preflight/text",
-                json.dumps(
-                    {"text": _TEXT.format(contact=contact), "destination": "VENDOR"}
-                ).encode(),
-                Content_Type="application/json",
-                X_Service_API_Key=key,
-            )
-            for contact in ("the address in the order form", "jane.doe@corp.example.net")
-        )
+            key = _new_key(home, port)
+        check, masked = (_check(key, contact) for contact in (_NO_CONTACT, _CONTACT))
         starts = []
         for _ in range(3):
             began = time.perf_counter()

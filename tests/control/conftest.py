@@ -1,13 +1,16 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from dlpctl.control.access import LOCAL
 from dlpctl.control.service import ControlPlane
+from dlpctl.control.service import database_at as control_database
 from dlpctl.detect.engine import Detector
 from dlpctl.detect.patterns.library import parse_file
 
@@ -64,9 +67,57 @@ def clock() -> SetClock:
 
 
 @pytest.fixture
-def control(tmp_path: Path, detector: Detector, clock: SetClock) -> Iterator[ControlPlane]:
-    with ControlPlane.open(tmp_path / "data", lambda: detector, clock=clock) as opened:
+def control(
+    tmp_path: Path, detector: Detector, clock: SetClock, database: str | None
+) -> Iterator[ControlPlane]:
+    with ControlPlane.open(
+        tmp_path / "data", lambda: detector, clock=clock, database=database
+    ) as opened:
         yield opened
+
+
+@pytest.fixture
+def connected(control: ControlPlane, database: str | None) -> Callable[..., Any]:
+    """A connection of another program, to which foreign keys and triggers are of no importance."""
+
+    def connect() -> Any:
+        connection = control_database(control.folder, database).connect()
+        connection.execute(
+            "PRAGMA foreign_keys = OFF"
+            if database is None
+            else "SET session_replication_role = replica"
+        )
+        return closing(connection)
+
+    return connect
+
+
+@pytest.fixture
+def kept_files(
+    control: ControlPlane, connected: Callable[..., Any], database: str | None
+) -> Callable[[], list[bytes]]:
+    """The masked files as they are kept."""
+
+    def kept() -> list[bytes]:
+        if database is None:
+            return [file.read_bytes() for file in (control.folder / "masked").iterdir()]
+        with connected() as connection:
+            rows = connection.execute("SELECT content FROM masked_contents").fetchall()
+        return [row["content"] for row in rows]
+
+    return kept
+
+
+@pytest.fixture
+def change(connected: Callable[..., Any]) -> Callable[..., None]:
+    """Change the database as another program would: past everything that this one does then."""
+
+    def changed(*statements: str) -> None:
+        with connected() as connection:
+            for statement in statements:
+                connection.execute(statement)
+
+    return changed
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
 from datetime import timedelta
 
 import pytest
@@ -25,12 +23,6 @@ def some_checks(control, key, clock):
         made.append(control.checks.check_text(key, text, "VENDOR"))
         clock.forward(days=1)
     return made
-
-
-def _tamper(control, *statements):
-    with closing(sqlite3.connect(control.folder / "control.db", isolation_level=None)) as database:
-        for statement in statements:
-            database.execute(statement)
 
 
 def test_items_are_newest_first_and_have_the_fields_of_the_interface(control, acme, some_checks):
@@ -149,9 +141,9 @@ def test_pages_are_stable_and_end(control, acme, some_checks):
         ("UPDATE chain SET last_seq = 3", "not what was written"),
     ],
 )
-def test_tampering_is_found(control, acme, some_checks, statement, reason):
+def test_tampering_is_found(control, acme, some_checks, statement, reason, change):
     assert control.audit.verify(LOCAL).intact
-    _tamper(control, statement)
+    change(statement)
     report = control.audit.verify(LOCAL)
     assert not report.intact
     assert reason in report.reason
@@ -275,6 +267,7 @@ def test_tokens(control, acme, clock):
             control.tokens.create(LOCAL, wrong)
 
 
+@pytest.mark.of_a_file
 def test_backup_and_restore(control, acme, key, some_checks, tmp_path):
     copy = tmp_path / "copy.db"
     control.maintenance.backup(copy)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from dlpctl.cli.main import run
+from dlpctl.config.setting_types import DatabaseAddress
 
 SPEC = """
 [[organization]]
@@ -244,6 +245,30 @@ def test_the_audit_log_is_verified_against_a_head_that_was_noted(dlpctl, tmp_pat
         "key.used",
         "organization.created",
     ]
+
+
+def test_commands_use_the_database_that_the_settings_name(
+    dlpctl, emptied_postgres, monkeypatch, tmp_path
+):
+    monkeypatch.setenv("DLPCTL_SERVE_DATABASE", emptied_postgres.replace(":@", ":hunter2@"))
+    assert dlpctl("audit", "verify")[0] == 1
+    assert dlpctl("init", "--org", "Acme")[0] == 0
+    Path("note.txt").write_text("write to jane.doe@corp.example.net")
+    assert dlpctl("check", "note.txt", "--org", "acme")[0] == 10
+    assert dlpctl("audit", "verify")[0] == 0
+    assert dlpctl("db", "check")[0] == 0
+    assert dlpctl("db", "vacuum")[0] == 0
+    status, _, said = dlpctl("db", "backup", "copy.db")
+    assert (status, "pg_dump" in said) == (2, True)
+    assert not (tmp_path / "data" / "dlpctl" / "control.db").exists()
+    shown = dlpctl("config", "show")[1] + dlpctl("config", "show", "--format", "json")[1]
+    shown += dlpctl("doctor")[1]
+    assert "postgresql:///" in shown
+    assert "hunter2" not in shown + said
+    assert repr(DatabaseAddress("postgresql://a:hunter2@h:1/d?password=x")) == "postgresql://h:1/d"
+    monkeypatch.setenv("DLPCTL_SERVE_DATABASE", "mysql://jane:hunter2@h/d")
+    status, _, said = dlpctl("config", "show")
+    assert (status, "must start with postgresql://" in said, "hunter2" in said) == (2, True, False)
 
 
 def test_the_key_file_is_replaced_by_a_command(dlpctl, tmp_path):

@@ -20,22 +20,30 @@ EMAIL = "write to jane.doe@corp.example.net"
 
 
 @pytest.fixture
-def home(tmp_path, detector):
+def home(tmp_path, detector, database):
     """A folder with an organization, and its key; by the real clock, as the workers have it."""
-    with ControlPlane.open(tmp_path / "data", lambda: detector) as control:
+    with ControlPlane.open(tmp_path / "data", lambda: detector, database=database) as control:
         control.organizations.create(LOCAL, {"name": "Acme"})
         control.licenses.create(LOCAL, "acme", {"license_type": "standard"})
         yield control, control.policies.list(LOCAL, "acme")[0].api_key
 
 
-def _start(control, key, threads, each):
-    command = [sys.executable, str(_WORKER), str(control.folder), key, str(threads), str(each)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, bufsize=1)
+@pytest.fixture
+def start(home, database):
+    """Starts a worker on the same database."""
+    control, key = home
+    command = [sys.executable, str(_WORKER), str(control.folder), database or "", key]
+
+    def started(threads, each):
+        return subprocess.Popen(
+            [*command, str(threads), str(each)], stdout=subprocess.PIPE, text=True, bufsize=1
+        )
+
+    return started
 
 
 def _assert_all_there(control, acknowledged):
-    with closing(sqlite3.connect(control.folder / "control.db")) as database:
-        stored = {row[0] for row in database.execute("SELECT preflight_id FROM checks")}
+    stored = {item.preflight_id for item in control.audit.export(LOCAL)}
     assert acknowledged <= stored
     assert control.maintenance.check() == ()
     report = control.audit.verify(LOCAL)
@@ -45,9 +53,9 @@ def _assert_all_there(control, acknowledged):
     assert control.audit.search(LOCAL, search="acme").total == len(stored)
 
 
-def _kill(control, key, after):
+def _kill(start, after):
     """Kills a worker under load; what it had answered by then."""
-    with _start(control, key, 8, 100_000) as process:
+    with start(8, 100_000) as process:
         lines = [process.stdout.readline().strip() for _ in range(after)]
         process.kill()
         lines += process.stdout.read().split("\n")
@@ -56,20 +64,20 @@ def _kill(control, key, after):
 
 
 @pytest.mark.parametrize("times", [3, pytest.param(50, marks=pytest.mark.slow)])
-def test_every_answered_check_survives_a_kill(home, times):
-    control, key = home
+def test_every_answered_check_survives_a_kill(home, start, times):
+    control, _ = home
     acknowledged = set()
     for number in range(times):
-        acknowledged |= _kill(control, key, 20 + 37 * number % 150)
+        acknowledged |= _kill(start, 20 + 37 * number % 150)
     assert len(acknowledged) >= 20 * times
     _assert_all_there(control, acknowledged)
 
 
-def test_never_one_check_too_many_over_processes_and_threads(home):
-    control, key = home
+def test_never_one_check_too_many_over_processes_and_threads(home, start):
+    control, _ = home
     for one in control.licenses.list(LOCAL, "acme"):
         control.licenses.extend(LOCAL, "acme", one.license_id, {"max_checks_per_month": 150})
-    workers = [_start(control, key, 6, 100) for _ in range(2)]
+    workers = [start(6, 100) for _ in range(2)]
     lines = [line for worker in workers for line in worker.communicate(timeout=300)[0].split()]
     answered = {line for line in lines if line.startswith("pf_")}
     assert len(answered) == 300
@@ -77,9 +85,9 @@ def test_never_one_check_too_many_over_processes_and_threads(home):
     _assert_all_there(control, answered)
 
 
-def test_revoking_in_another_process_stops_the_next_check(home, detector):
+def test_revoking_in_another_process_stops_the_next_check(home, detector, database):
     control, key = home
-    with ControlPlane.open(control.folder, lambda: detector) as other:
+    with ControlPlane.open(control.folder, lambda: detector, database=database) as other:
         other.checks.check_text(key, EMAIL, "VENDOR")
         for one in control.licenses.list(LOCAL, "acme"):
             control.licenses.revoke(LOCAL, "acme", one.license_id)
@@ -87,6 +95,7 @@ def test_revoking_in_another_process_stops_the_next_check(home, detector):
             other.checks.check_text(key, EMAIL, "VENDOR")
 
 
+@pytest.mark.of_a_file
 def test_a_database_that_is_locked_for_three_seconds_delays(home):
     control, key = home
     with closing(sqlite3.connect(control.folder / "control.db", isolation_level=None)) as other:
@@ -104,6 +113,7 @@ def test_a_database_that_is_locked_for_three_seconds_delays(home):
     assert control.audit.search(LOCAL).total == 1
 
 
+@pytest.mark.of_a_file
 @pytest.mark.skipif(sys.platform == "win32", reason="no limit on file sizes")
 def test_a_full_disk_refuses_and_recovers(home):
     import resource
@@ -153,21 +163,21 @@ def test_a_job_that_fails_takes_no_other_with_it(home):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="file modes")
-def test_a_key_file_that_others_may_read_is_refused_with_the_way_out(home, detector):
+def test_a_key_file_that_others_may_read_is_refused_with_the_way_out(home, detector, database):
     control, _ = home
     file = control.folder / "control.key"
     file.chmod(0o644)
     with pytest.raises(StoreError, match=f"chmod 600 {file}"):
-        ControlPlane.open(control.folder, lambda: detector)
+        ControlPlane.open(control.folder, lambda: detector, database=database)
 
 
-def test_a_missing_or_wrong_key_file_is_refused(home, detector):
+def test_a_missing_or_wrong_key_file_is_refused(home, detector, database):
     control, _ = home
     file = control.folder / "control.key"
     file.unlink()
     with pytest.raises(StoreError, match=r"control\.key"):
-        ControlPlane.open(control.folder, lambda: detector)
+        ControlPlane.open(control.folder, lambda: detector, database=database)
     file.touch(0o600)
     file.write_text("00" * 32)
     with pytest.raises(StoreError, match="not the key"):
-        ControlPlane.open(control.folder, lambda: detector)
+        ControlPlane.open(control.folder, lambda: detector, database=database)

@@ -15,7 +15,7 @@ import pytest
 
 from dlpctl.control.access import LOCAL, Access, Role
 from dlpctl.control.keys import KeyRing
-from dlpctl.control.migrations import STEPS
+from dlpctl.control.migrations import STEPS, statements
 from dlpctl.control.offline import Evidence
 from dlpctl.control.seals import SEALED
 from dlpctl.control.service import ControlPlane
@@ -45,21 +45,15 @@ _HARMLESS = {
 }
 
 
-def change(folder, *statements, keys=False):
-    """As another program would: past everything that this one does at a change."""
-    with closing(sqlite3.connect(folder / "control.db", isolation_level=None)) as database:
-        database.execute(f"PRAGMA foreign_keys = {'ON' if keys else 'OFF'}")
-        for statement in statements:
-            database.execute(statement)
-
-
 @pytest.fixture
-def reopen(control, detector, clock):
+def reopen(control, detector, clock, database):
     """Another process on the same folder."""
     opened = []
 
     def again():
-        opened.append(ControlPlane.open(control.folder, lambda: detector, clock=clock))
+        opened.append(
+            ControlPlane.open(control.folder, lambda: detector, clock=clock, database=database)
+        )
         return opened[-1]
 
     yield again
@@ -76,26 +70,26 @@ def test_a_new_log_starts_with_an_event_and_a_signed_head(control):
     assert control.audit.verify(LOCAL, head).intact
 
 
-def test_what_was_emptied_is_missed(control, acme, key, reopen):
+def test_what_was_emptied_is_missed(control, acme, key, reopen, change):
     control.checks.check_text(key, EMAIL, "VENDOR")
     head = control.audit.head(LOCAL).head
-    change(control.folder, *(f"DELETE FROM {table}" for table in _EVERYTHING))
+    change(*(f"DELETE FROM {table}" for table in _EVERYTHING))
     for one in (control, reopen()):
         assert not one.audit.verify(LOCAL, head).intact
         with pytest.raises((StoreError, TamperedError)):
             one.checks.check_text(key, EMAIL, "VENDOR")
 
 
-def test_a_database_that_claims_to_be_new_is_not_believed(control, acme, reopen):
+def test_a_database_that_claims_to_be_new_is_not_believed(control, acme, reopen, change):
     change(
-        control.folder,
         *(f"DELETE FROM {table}" for table in _EVERYTHING),
-        "INSERT INTO seals VALUES ('unsealed', '', x'')",
+        "INSERT INTO seals VALUES ('unsealed', '', randomblob(1))",
     )
     with pytest.raises(StoreError, match=r"control\.head"):
         reopen()
 
 
+@pytest.mark.of_a_file
 def test_a_log_that_was_cut_back_to_an_earlier_end_is_missed(control, acme, key, reopen):
     """With the head that was signed at that time, all links are as they should be."""
     control.checks.check_text(key, EMAIL, "VENDOR")
@@ -157,26 +151,26 @@ def test_a_head_of_another_log_or_nonsense_is_refused(control, acme, key, tmp_pa
         ("DELETE FROM events WHERE number > 2", "events are missing"),
         ("UPDATE events SET actor = 'nobody' WHERE number = 2", "event 2"),
         ("UPDATE events SET action = 'x' WHERE number = 3", "event 3"),
-        ("UPDATE chain SET root = zeroblob(32)", "not what was written"),
+        ("UPDATE chain SET root = randomblob(32)", "not what was written"),
         ("UPDATE chain SET clock = replace(clock, '2026', '2020')", "not what was written"),
     ],
 )
-def test_every_change_from_outside_is_named(control, acme, key, statement, named):
+def test_every_change_from_outside_is_named(control, acme, key, statement, named, change):
     control.tokens.create(LOCAL, {"role": "auditor", "org_id": acme})
     control.checks.check_text(key, EMAIL, "VENDOR")
     if "signing_keys" in statement:
         control.licenses.public_key()
     assert control.audit.verify(LOCAL).problems == ()
-    change(control.folder, statement)
+    change(statement)
     report = control.audit.verify(LOCAL)
     assert not report.intact
     assert any(named in problem for problem in report.problems), report.problems
 
 
-def test_a_policy_that_was_edited_is_refused_and_others_go_on(control, acme, key, reopen):
+def test_a_policy_that_was_edited_is_refused_and_others_go_on(control, acme, key, reopen, change):
     other = control.organizations.create(LOCAL, {"name": "Other"}).org_id
     (policy,) = control.policies.list(LOCAL, other)
-    change(control.folder, f"{_ALLOW} WHERE org_id = '{acme}'")
+    change(f"{_ALLOW} WHERE org_id = '{acme}'")
     again = reopen()
     for _ in range(2):
         with pytest.raises(
@@ -198,30 +192,29 @@ def test_a_policy_that_was_edited_is_refused_and_others_go_on(control, acme, key
         "DELETE FROM seals",
     ],
 )
-def test_what_a_check_depends_on_is_verified_before(control, acme, key, reopen, statement):
+def test_what_a_check_depends_on_is_verified_before(control, acme, key, reopen, statement, change):
     control.checks.check_text(key, EMAIL, "VENDOR")
-    change(control.folder, statement)
+    change(statement)
     with pytest.raises(TamperedError):
         reopen().checks.check_text(key, EMAIL, "VENDOR")
 
 
-def test_a_policy_does_not_come_under_a_license_from_outside(control, acme, reopen):
+def test_a_policy_does_not_come_under_a_license_from_outside(control, acme, reopen, change):
     control.groups.create(LOCAL, acme, {"name": "unlicensed"})
     policy = control.policies.create(
         LOCAL, acme, {"name": "P", "rules": [], "groups": ["unlicensed"]}
     )
     (group,) = [one.group_id for one in control.groups.list(LOCAL, acme) if one.is_default]
-    change(control.folder, f"INSERT INTO group_policies VALUES ('{group}', '{policy.policy_id}')")
+    change(f"INSERT INTO group_policies VALUES ('{group}', '{policy.policy_id}')")
     with pytest.raises(TamperedError, match="group_policies"):
         reopen().checks.check_text(policy.api_key, "x", "VENDOR")
 
 
-def test_tokens_and_licenses_are_verified_before_they_open_anything(control, acme, reopen):
+def test_tokens_and_licenses_are_verified_before_they_open_anything(control, acme, reopen, change):
     token = control.tokens.create(LOCAL, {"role": "auditor", "org_id": acme}).token
     license_key = control.licenses.list(LOCAL, acme)[0].license_key
     control.licenses.public_key()
     change(
-        control.folder,
         "UPDATE tokens SET role = 'admin', org_id = NULL",
         "UPDATE licenses SET expires_at = '2099-01-01T00:00:00.000Z'",
         "UPDATE signing_keys SET public_key = 'x'",
@@ -250,9 +243,9 @@ def _reported():
     }
 
 
-def test_a_change_does_not_seal_what_others_have_changed(control, acme, key):
+def test_a_change_does_not_seal_what_others_have_changed(control, acme, key, change):
     (policy,) = control.policies.list(LOCAL, acme)
-    change(control.folder, _ALLOW)
+    change(_ALLOW)
     for body in ({"name": "renamed"}, {"is_active": False}):
         with pytest.raises(TamperedError):
             control.policies.update(LOCAL, acme, policy.policy_id, body)
@@ -264,16 +257,16 @@ def test_a_change_does_not_seal_what_others_have_changed(control, acme, key):
     assert not [one for one in problems if "in policies" in one]
 
 
-def test_a_revoked_token_that_is_put_back_with_its_seal_is_named(control):
+def test_a_revoked_token_that_is_put_back_with_its_seal_is_named(control, connected):
     made = control.tokens.create(LOCAL, {"role": "admin"})
     where = f"token_id = '{made.token_id}'"
-    with closing(sqlite3.connect(control.folder / "control.db")) as database:
+    with connected() as database:
         row = database.execute(f"SELECT * FROM tokens WHERE {where}").fetchone()
         seal = database.execute("SELECT * FROM seals WHERE key = ?", (made.token_id,)).fetchone()
     control.tokens.revoke(LOCAL, made.token_id)
-    with closing(sqlite3.connect(control.folder / "control.db")) as database, database:
-        database.execute("INSERT INTO tokens VALUES (?, ?, ?, ?, ?, ?, ?)", row)
-        database.execute("INSERT INTO seals VALUES (?, ?, ?)", seal)
+    with connected() as database:
+        database.execute("INSERT INTO tokens VALUES (?, ?, ?, ?, ?, ?, ?)", tuple(row)[:7])
+        database.execute("INSERT INTO seals VALUES (?, ?, ?)", tuple(seal))
     problems = control.audit.verify(LOCAL).problems
     assert [
         one for one in problems if f"{made.token_id} in tokens: is not as the last event" in one
@@ -323,7 +316,7 @@ def test_every_change_is_an_event_and_leaves_an_intact_log(control, clock):
         assert control.audit.verify(LOCAL).problems == ()
 
 
-def test_an_event_names_who_did_it_and_an_access_sees_its_own_organization(control, acme):
+def test_an_event_names_who_did_it_and_an_access_sees_its_own_organization(control, acme, change):
     token = control.tokens.create(LOCAL, {"role": "admin", "org_id": acme})
     control.organizations.create(LOCAL, {"name": "Other"})
     access = control.tokens.authenticate(token.token)
@@ -336,7 +329,7 @@ def test_an_event_names_who_did_it_and_an_access_sees_its_own_organization(contr
     )
     assert (used.action, used.actor) == ("key.used", token.token_id)
     assert {one.org_id for one in control.audit.events(access).items} == {acme}
-    change(control.folder, "UPDATE policies SET created_at = ''")
+    change("UPDATE policies SET created_at = ''")
     report = control.audit.verify(access)
     assert (report.intact, len(report.problems), "pol_" in report.reason) == (False, 1, False)
     assert control.audit.events(Access(Role.AUDITOR, "org_other")).total == 0
@@ -362,6 +355,7 @@ def test_the_use_of_a_key_is_logged_once_a_day(control, acme, key, clock, reopen
     assert control.audit.verify(LOCAL).intact
 
 
+@pytest.mark.of_a_file
 def test_no_table_is_trusted_without_evidence(control):
     with closing(sqlite3.connect(control.folder / "control.db")) as database:
         tables = {
@@ -377,6 +371,7 @@ def test_no_table_is_trusted_without_evidence(control):
     assert columns == {table: set(sealed.columns) for table, sealed in SEALED.items()}
 
 
+@pytest.mark.of_a_file
 def test_a_backup_is_verified_with_the_key_alone(control, acme, key, tmp_path):
     control.checks.check_text(key, EMAIL, "VENDOR")
     head = control.audit.head(LOCAL).head
@@ -398,6 +393,7 @@ def test_a_backup_is_verified_with_the_key_alone(control, acme, key, tmp_path):
         pass
 
 
+@pytest.mark.of_a_file
 @pytest.mark.skipif(sys.platform == "win32", reason="file modes")
 @pytest.mark.parametrize("is_open", [False, True])
 def test_a_folder_that_cannot_be_written_is_verified(control, acme, key, is_open):
@@ -434,7 +430,7 @@ def test_a_folder_that_cannot_be_written_is_verified(control, acme, key, is_open
     assert found == expected
 
 
-def test_verifying_beside_a_writer(control, acme, key):
+def test_verifying_beside_a_writer(control, acme, key, database):
     stop = threading.Event()
 
     def write():
@@ -447,7 +443,7 @@ def test_verifying_beside_a_writer(control, acme, key):
     try:
         for _ in range(10):
             with Evidence.open(
-                control.folder / "control.db", control.folder / "control.key"
+                database or control.folder / "control.db", control.folder / "control.key"
             ) as evidence:
                 assert evidence.verify(None).problems == ()
             assert control.audit.verify(LOCAL).problems == ()
@@ -488,7 +484,8 @@ def test_an_earlier_database_is_sealed_with_what_it_holds(tmp_path, detector):
     seal = hmac.digest(ring.key_for("chain-seal"), ends.encode(), "sha256")
     with closing(sqlite3.connect(tmp_path / "control.db", isolation_level=None)) as old:
         for number, step in enumerate(STEPS[:7], 1):  # before there was evidence
-            step.apply(old)
+            for statement in statements(step.sql()):
+                old.execute(statement)
             old.execute(f"PRAGMA user_version = {number}")
         old.execute("INSERT INTO state VALUES ('key', ?)", (ring.key_for("check"),))
         old.execute(
@@ -508,11 +505,13 @@ def test_an_earlier_database_is_sealed_with_what_it_holds(tmp_path, detector):
         assert (report.problems, report.checked, report.events) == ((), 1, 1)
         (sealed,) = control.audit.events(LOCAL).items
         assert (sealed.action, sealed.details) == ("log.sealed", {"checks": 1})
-    change(tmp_path, "UPDATE organizations SET name = 'Other'")
+    with closing(sqlite3.connect(tmp_path / "control.db", isolation_level=None)) as changed:
+        changed.execute("UPDATE organizations SET name = 'Other'")
     with Evidence.open(tmp_path / "control.db", tmp_path / "control.key") as evidence:
         assert "org_1 in organizations" in evidence.verify(None).reason
 
 
+@pytest.mark.of_a_file
 def test_a_backup_that_is_restored_is_an_event_and_the_log_goes_on(
     control, acme, key, reopen, tmp_path
 ):

@@ -5,7 +5,8 @@ from contextlib import closing
 
 import pytest
 
-from dlpctl.control.migrations import STEPS
+from dlpctl.control.migrations import STEPS, statements
+from dlpctl.control.sqlite import SqliteDatabase
 from dlpctl.control.store import Store
 from dlpctl.errors import StoreError
 
@@ -26,18 +27,23 @@ def _schema(file):
         )
 
 
+def _take(database, step):
+    for statement in statements(step.sql()):
+        database.execute(statement)
+
+
 @pytest.mark.parametrize("version", range(1, len(STEPS) + 1))
 def test_every_earlier_database_comes_up_to_date_with_what_it_holds(tmp_path, version):
     file = tmp_path / "old.db"
     with closing(sqlite3.connect(file, isolation_level=None)) as old:
         for step in STEPS[:version]:
-            step.apply(old)
+            _take(old, step)
         old.execute(f"PRAGMA user_version = {version}")
         old.execute(_ORGANIZATION)
         if version >= 4:
             old.execute(_PHRASE)
-    Store(file).close()
-    Store(tmp_path / "new.db").close()
+    Store(SqliteDatabase(file)).close()
+    Store(SqliteDatabase(tmp_path / "new.db")).close()
     assert _schema(file) == _schema(tmp_path / "new.db")
     with closing(sqlite3.connect(file)) as database:
         assert database.execute("PRAGMA user_version").fetchone()[0] == len(STEPS)
@@ -54,37 +60,36 @@ def test_every_earlier_database_comes_up_to_date_with_what_it_holds(tmp_path, ve
 
 def test_a_step_that_fails_leaves_the_database_as_it_was(tmp_path, monkeypatch):
     class Failing:
-        def apply(self, connection):
-            connection.execute("CREATE TABLE half (x)")
-            connection.execute("CREATE TABLE half (x)")
+        def sql(self):
+            return "CREATE TABLE half (x);\nCREATE TABLE half (x);\n"
 
-    Store(tmp_path / "a.db").close()
+    Store(SqliteDatabase(tmp_path / "a.db")).close()
     before = _schema(tmp_path / "a.db")
-    monkeypatch.setattr("dlpctl.control.store.STEPS", (*STEPS, Failing()))
+    monkeypatch.setattr("dlpctl.control.sqlite.STEPS", (*STEPS, Failing()))
     with pytest.raises(StoreError, match="half"):
-        Store(tmp_path / "a.db")
+        Store(SqliteDatabase(tmp_path / "a.db"))
     assert _schema(tmp_path / "a.db") == before
 
 
 def test_a_newer_database_is_refused(tmp_path):
-    Store(tmp_path / "a.db").close()
+    Store(SqliteDatabase(tmp_path / "a.db")).close()
     with closing(sqlite3.connect(tmp_path / "a.db")) as database:
         database.execute(f"PRAGMA user_version = {len(STEPS) + 1}")
     with pytest.raises(StoreError, match="newer"):
-        Store(tmp_path / "a.db")
+        Store(SqliteDatabase(tmp_path / "a.db"))
 
 
 def test_what_is_no_database_is_refused(tmp_path):
     (tmp_path / "a.db").write_bytes(b"not a database" * 500)
     with pytest.raises(StoreError, match="db restore"):
-        Store(tmp_path / "a.db")
+        Store(SqliteDatabase(tmp_path / "a.db"))
 
 
 def test_sums_beyond_what_is_answered_are_bounded(tmp_path):
     before = [step.name for step in STEPS].index("bounded_sums")
     with closing(sqlite3.connect(tmp_path / "a.db", isolation_level=None)) as database:
         for step in STEPS[:before]:
-            step.apply(database)
+            _take(database, step)
         database.execute(_ORGANIZATION)
         database.execute(
             "INSERT INTO daily VALUES ('org_1', '2026-03-10', 1, 2, 3, ?1, ?1, ?1)", (2**63 - 1,)
@@ -93,7 +98,7 @@ def test_sums_beyond_what_is_answered_are_bounded(tmp_path):
             "INSERT INTO daily_types VALUES ('org_1', '2026-03-10', 'EMAIL', ?)", (2**63 - 1,)
         )
         database.execute(f"PRAGMA user_version = {before}")
-    Store(tmp_path / "a.db").close()
+    Store(SqliteDatabase(tmp_path / "a.db")).close()
     with closing(sqlite3.connect(tmp_path / "a.db")) as database:
         assert database.execute("SELECT * FROM daily").fetchone()[4:] == (1, 2, 3, *[2**53 - 1] * 3)
         assert database.execute("SELECT found FROM daily_types").fetchone() == (2**53 - 1,)

@@ -107,13 +107,15 @@ def _stored_without_compiling(control, policy_id, *patterns):
 
 
 def test_a_policy_from_before_is_compiled_at_its_first_check_or_refused(
-    control, acme, tmp_path, detector
+    control, acme, tmp_path, detector, database
 ):
     made = control.policies.create(LOCAL, acme, BODY | {"customPatterns": [BADGE | {"score": 0.7}]})
     _stored_without_compiling(control, made.policy_id, BADGE)
     assert control.checks.check_text(made.api_key, "AC-12345674", "VENDOR").decision == "BLOCKED"
     _stored_without_compiling(control, made.policy_id, BADGE | {"regex": "a*"})
-    with ControlPlane.open(control.folder, lambda: detector, clock=lambda: made_at(made)) as later:
+    with ControlPlane.open(
+        control.folder, lambda: detector, clock=lambda: made_at(made), database=database
+    ) as later:
         for _ in range(2):
             with pytest.raises(PatternError, match="empty text"):
                 later.checks.check_text(made.api_key, "AC-12345674", "VENDOR")
@@ -169,12 +171,12 @@ def test_while_one_compiles_only_checks_of_its_organization_wait(detector):
     prepared.get(policies[13], "org_a")
 
 
-def test_ready_is_said_only_where_a_text_can_be_checked(tmp_path):
+def test_ready_is_said_only_where_a_text_can_be_checked(tmp_path, database):
     def broken():
         raise EngineError("the engine is of another processor")
 
     with (
-        ControlPlane.open(tmp_path / "data", broken) as control,
+        ControlPlane.open(tmp_path / "data", broken, database=database) as control,
         pytest.raises(
             StoreError, match="no text can be checked: the engine is of another processor"
         ),

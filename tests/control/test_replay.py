@@ -172,6 +172,7 @@ def test_the_log_shows_a_check_to_its_organization_alone(control, acme, key):
             control.audit.check(access, asked)
 
 
+@pytest.mark.of_a_file
 def test_an_overview_reads_no_sums_of_other_days(control, acme):
     database = sqlite3.connect(control.folder / "control.db")
     plans: list[str] = []

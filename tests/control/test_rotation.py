@@ -24,7 +24,7 @@ from dlpctl.control.service import ControlPlane
 def die(*_):
     os.kill(os.getpid(), signal.SIGKILL)
 
-with ControlPlane.open(Path(sys.argv[1]), lambda: None) as control:
+with ControlPlane.open(Path(sys.argv[1]), lambda: None, database=sys.argv[3] or None) as control:
     if sys.argv[2] == "before":
         control._core.chain.write = die
     else:
@@ -34,9 +34,11 @@ with ControlPlane.open(Path(sys.argv[1]), lambda: None) as control:
 
 
 @pytest.fixture
-def other(control, detector, clock):
+def other(control, detector, clock, database):
     """Another process that has the database open all the time."""
-    with ControlPlane.open(control.folder, lambda: detector, clock=clock) as opened:
+    with ControlPlane.open(
+        control.folder, lambda: detector, clock=clock, database=database
+    ) as opened:
         yield opened
 
 
@@ -94,7 +96,9 @@ def test_a_token_that_is_not_used_for_a_month_is_unknown(control, clock):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
 @pytest.mark.parametrize("moment", ["before", "after"])
-def test_killed_in_the_middle_nothing_is_lost(control, acme, key, detector, clock, moment):
+def test_killed_in_the_middle_nothing_is_lost(
+    control, acme, key, detector, clock, moment, database
+):
     """Before the database is sealed with the new key, and after that, before the file has its
     place.
     """
@@ -102,13 +106,15 @@ def test_killed_in_the_middle_nothing_is_lost(control, acme, key, detector, cloc
     token = control.tokens.create(LOCAL, {"role": "admin"}).token
     old = (control.folder / "control.key").read_text()
     ran = subprocess.run(
-        [sys.executable, "-c", _KILLED, str(control.folder), moment],
+        [sys.executable, "-c", _KILLED, str(control.folder), moment, database or ""],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
         check=False,
     )
     assert ran.returncode == -signal.SIGKILL
     assert (control.folder / "control.key.next").exists()
-    with ControlPlane.open(control.folder, lambda: detector, clock=clock) as again:
+    with ControlPlane.open(
+        control.folder, lambda: detector, clock=clock, database=database
+    ) as again:
         for one in (again, control):
             one.checks.check_text(key, EMAIL, "VENDOR")
             one.tokens.authenticate(token)
@@ -145,6 +151,7 @@ def test_nobody_is_refused_while_key_files_are_replaced(control, acme, key, othe
     assert (report.problems, report.checked) == ((), len(made))
 
 
+@pytest.mark.of_a_file
 def test_a_backup_of_before_needs_the_key_file_of_before(
     control, acme, key, tmp_path, detector, clock
 ):

@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 
 from dlpctl.control.access import LOCAL
+from dlpctl.control.sqlite import SqliteDatabase
 from dlpctl.control.store import Store
 from dlpctl.errors import ConflictError, NotFoundError, QuotaError, StoreError
 
@@ -16,14 +17,14 @@ EMAIL = "write to jane.doe@corp.example.net"
 
 @pytest.fixture
 def store(tmp_path):
-    with closing(Store(tmp_path / "some.db")) as opened:
+    with closing(Store(SqliteDatabase(tmp_path / "some.db"))) as opened:
         yield opened
 
 
 @pytest.fixture
 def commits(store):
     """How many transactions another process has seen to change the database."""
-    with closing(sqlite3.connect(store.file)) as watcher:
+    with closing(sqlite3.connect(store.database.file)) as watcher:
         seen = [watcher.execute("PRAGMA data_version").fetchone()[0]]
 
         def count():
@@ -176,10 +177,10 @@ def test_an_unwritable_tally_is_never_blamed_on_the_job_after_it(store):
 
 
 def test_a_locked_database_is_waited_for_once_whatever_the_number_of_jobs(tmp_path, monkeypatch):
-    monkeypatch.setattr("dlpctl.control.store.BUSY_SECONDS", 0.2)
+    monkeypatch.setattr("dlpctl.control.sqlite.BUSY_SECONDS", 0.2)
     with (
-        closing(Store(tmp_path / "some.db")) as store,
-        closing(sqlite3.connect(store.file)) as other,
+        closing(Store(SqliteDatabase(tmp_path / "some.db"))) as store,
+        closing(sqlite3.connect(store.database.file)) as other,
     ):
         other.isolation_level = None
         other.execute("BEGIN IMMEDIATE")
@@ -245,6 +246,7 @@ def test_a_quota_that_begins_anew_is_no_longer_remembered(control, acme, key, cl
     control.checks.check_text(key, EMAIL, "VENDOR")
 
 
+@pytest.mark.of_a_file
 def test_a_backup_that_is_put_back_is_what_counts(control, acme, key, tmp_path):
     license_id = control.licenses.list(LOCAL, acme)[0].license_id
     control.licenses.extend(LOCAL, acme, license_id, {"max_checks_per_month": 1})

@@ -28,8 +28,8 @@ def small_detector() -> Detector:
     return Detector(patterns=parse_file({"pattern": [_PATTERN]}, "tests"))
 
 
-def main(folder: str, key: str, threads: str, each: str) -> None:
-    with ControlPlane.open(Path(folder), small_detector) as control:
+def main(folder: str, database: str, key: str, threads: str, each: str) -> None:
+    with ControlPlane.open(Path(folder), small_detector, database=database or None) as control:
 
         def work() -> None:
             for turn in range(int(each)):

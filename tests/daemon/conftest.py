@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -13,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import pytest
 from flask.testing import FlaskClient
@@ -101,11 +102,11 @@ def settings() -> Serve:
 
 @pytest.fixture
 def control(
-    tmp_path: Path, detector: Detector, clock: SetClock, settings: Serve
+    tmp_path: Path, detector: Detector, clock: SetClock, settings: Serve, database: str | None
 ) -> Iterator[ControlPlane]:
     limits = Options(settings).limits
     with ControlPlane.open(
-        tmp_path / "data", lambda: detector, clock=clock, limits=limits
+        tmp_path / "data", lambda: detector, clock=clock, limits=limits, database=database
     ) as opened:
         yield opened
 
@@ -196,6 +197,47 @@ def running(home: Path, log_name: str = "log", **settings: Any) -> Iterator[Runn
             yield Running(process, _port(process, log), folder, log)
         finally:
             process.kill()
+
+
+class Load:
+    """Checks as fast as they are answered, until the service is gone."""
+
+    def __init__(self, service: Running, key: str, threads: int = 6) -> None:
+        self.answered: set[str] = set()
+        self.failed = 0
+        self._stop = threading.Event()
+        self._service, self._key = service, key
+        self._threads = [threading.Thread(target=self._ask) for _ in range(threads)]
+
+    def __enter__(self) -> Self:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        for thread in self._threads:
+            thread.join()
+
+    def _ask(self) -> None:
+        while not self._stop.is_set():
+            try:
+                self.answered.add(self._service.check(self._key).json["preflight_id"])
+            except (OSError, ValueError, KeyError):
+                self.failed += 1
+                time.sleep(0.01)
+
+
+@pytest.fixture
+def load_of() -> type[Load]:
+    """Checks of a service with a key, while others do something to it."""
+    return Load
+
+
+@pytest.fixture(scope="session")
+def run_service() -> Callable[..., AbstractContextManager[Running]]:
+    """Starts a service in a folder."""
+    return running
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from dlpctl.config.setting_types import DatabaseAddress
 from dlpctl.config.settings import Serve
 from dlpctl.detect.engine import Detector
 from dlpctl.detect.patterns.library import load_patterns
@@ -53,6 +54,8 @@ def main(folder: str, settings: str) -> None:
     given = json.loads(settings)
     unix_socket = given.pop("unix_socket", None)
     usual = {"log": "json", "rate": 1_000_000, "burst": 1_000_000}
+    if "database" in given:
+        given["database"] = DatabaseAddress(given["database"])
     options = Options(Serve(**usual | given), unix_socket)
     serve(Path(folder), detector, options, [sys.executable, __file__, "--inspector"])
 

@@ -11,7 +11,6 @@ import sqlite3
 import subprocess
 import sys
 import threading
-import time
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -79,35 +78,6 @@ def hold(service, key, number, pool, wait_for):
 
     wait_for(are_held)
     return answers
-
-
-class Load:
-    """Checks as fast as they are answered, until the service is gone."""
-
-    def __init__(self, service, key, threads=6):
-        self.answered = set()
-        self.failed = 0
-        self._stop = threading.Event()
-        self._service, self._key = service, key
-        self._threads = [threading.Thread(target=self._ask) for _ in range(threads)]
-
-    def __enter__(self):
-        for thread in self._threads:
-            thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self._stop.set()
-        for thread in self._threads:
-            thread.join()
-
-    def _ask(self):
-        while not self._stop.is_set():
-            try:
-                self.answered.add(self._service.check(self._key).json["preflight_id"])
-            except (OSError, ValueError, KeyError):
-                self.failed += 1
-                time.sleep(0.01)
 
 
 def stored(folder):
@@ -181,11 +151,13 @@ def test_a_second_signal_ends_it_immediately(start, wait_for):
             answer.result()
 
 
-def test_a_process_that_dies_is_replaced_and_has_kept_what_it_answered(start, wait_for, detector):
+def test_a_process_that_dies_is_replaced_and_has_kept_what_it_answered(
+    start, wait_for, detector, load_of
+):
     with start(processes=2) as service:
         key = service.key()
         wait_for(lambda: both_run(service))
-        with Load(service, key) as load:
+        with load_of(service, key) as load:
             for died in (1, 2):
                 enough = len(load.answered) + 10
                 wait_for(lambda enough=enough: len(load.answered) >= enough)
@@ -208,12 +180,12 @@ def _replaced(service):
         return None  # it was the one that died
 
 
-def test_processes_end_with_their_supervisor(start, wait_for, detector):
+def test_processes_end_with_their_supervisor(start, wait_for, detector, load_of):
     with start(processes=2) as service:
         key = service.key()
         wait_for(lambda: both_run(service))
         left = children(service.process.pid)
-        with Load(service, key) as load:
+        with load_of(service, key) as load:
             wait_for(lambda: len(load.answered) >= 10)
             service.process.kill()
             service.process.wait()

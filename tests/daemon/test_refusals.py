@@ -465,6 +465,7 @@ def test_tokens_that_others_signed_are_no_credentials(caller):
         assert_refused(caller.client.get("/api/organizations", headers=bearer), 401)
 
 
+@pytest.mark.of_a_file
 def test_a_damaged_log_is_named(caller, control):
     ids = [caller.check().json["preflight_id"] for _ in range(2)]
     with closing(sqlite3.connect(control.folder / "control.db")) as database, database:

@@ -108,7 +108,7 @@ def path(
 
 def _plain(value: Any) -> Any:
     """Return a value as JSON can hold it."""
-    if isinstance(value, tuple):
+    if type(value) is tuple:
         return [_plain(item) for item in value]
     return value if value is None or isinstance(value, str | int | float) else str(value)
 

@@ -1,7 +1,8 @@
 """The steps that make the tables of the control plane: a numbered SQL file each, oldest first.
 
-A step that was released never changes; a change is a further step. `PRAGMA user_version` counts the
-steps that a database has taken.
+A step that was released never changes; a change is a further step. A database counts the steps that
+it has taken. The files are in the SQL of SQLite, and translated for PostgreSQL; a step that cannot
+be translated has a second file for it.
 """
 
 from __future__ import annotations
@@ -9,10 +10,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from importlib.resources import files
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from sqlite_utils import Database
+from importlib.resources.abc import Traversable
+from typing import NamedTuple
 
 _NAMES = (
     "organizations",
@@ -35,19 +34,25 @@ class Step(NamedTuple):
     number: int
     name: str
 
-    def apply(self, database: Database) -> None:
-        """Run the statements of the step in the transaction that is open."""
-        for statement in _statements(f"{self.number:02}_{self.name}.sql"):
-            database.execute(statement)
+    def sql(self) -> str:
+        return self._file().read_text("utf-8")
+
+    def postgresql(self) -> str | None:
+        """Return the step as PostgreSQL takes it, where that is not the translation of `sql`."""
+        own = self._file("postgresql")
+        return own.read_text("utf-8") if own.is_file() else None
+
+    def _file(self, *dialect: str) -> Traversable:
+        return files(__name__) / ".".join((f"{self.number:02}_{self.name}", *dialect, "sql"))
 
 
 STEPS = tuple(Step(number, name) for number, name in enumerate(_NAMES, 1))
 
 
-def _statements(file: str) -> Iterator[str]:
-    """Return the statements one by one: all at once, they would end the transaction."""
+def statements(sql: str) -> Iterator[str]:
+    """Yield the statements one by one: all at once, SQLite would end the transaction."""
     statement = ""
-    for line in (files(__name__) / file).read_text("utf-8").splitlines(keepends=True):
+    for line in sql.splitlines(keepends=True):
         statement += line
         if sqlite3.complete_statement(statement):
             yield statement.strip()

@@ -1,0 +1,1 @@
+-- PostgreSQL has no such index: the distinct texts are searched one by one.

@@ -1,0 +1,156 @@
+"""A file of SQLite as the database of the control plane."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import cast
+
+from dlpctl.control.database import BUSY_SECONDS, Connection
+from dlpctl.control.migrations import STEPS, statements
+from dlpctl.control.seals import triggers
+from dlpctl.errors import StoreError
+
+_OLDEST_SQLITE = (3, 37, 0)
+_PRAGMAS = (
+    "PRAGMA foreign_keys = ON",
+    "PRAGMA synchronous = FULL",
+    "PRAGMA cache_size = -1000",
+    "PRAGMA temp_store = MEMORY",
+)
+
+
+class SqliteDatabase:
+    errors: type[Exception] = sqlite3.Error
+    contradictions: type[Exception] = sqlite3.IntegrityError
+    reading = "BEGIN"
+    writing = "BEGIN IMMEDIATE"
+    is_shared = False
+    shortest_word = 3
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self.name = str(file)
+
+    @property
+    def is_new(self) -> bool:
+        return not self.file.exists()
+
+    def connect(self) -> Connection:
+        _create_privately(self.file)
+        connection = sqlite3.connect(
+            self.file, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+        )
+        connection.row_factory = sqlite3.Row
+        for pragma in _PRAGMAS:
+            connection.execute(pragma)
+        return connection
+
+    def upgrade(self, connection: Connection) -> None:
+        if sqlite3.sqlite_version_info < _OLDEST_SQLITE:
+            needed = ".".join(map(str, _OLDEST_SQLITE))
+            raise StoreError(
+                f"this Python has SQLite {sqlite3.sqlite_version}; {needed} or newer is needed"
+            )
+        if self._version(connection) == len(STEPS):
+            return
+        from sqlite_utils import Database
+
+        connection.execute("PRAGMA journal_mode = WAL")
+        # The steps that another process takes meanwhile are not taken twice.
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            database = Database(cast("sqlite3.Connection", connection))
+            for step in STEPS[self._version(connection) :]:
+                for statement in statements(step.sql()):
+                    database.execute(statement)
+            connection.execute(f"PRAGMA user_version = {len(STEPS)}")
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+
+    def _version(self, connection: Connection) -> int:
+        version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+        if version > len(STEPS):
+            raise StoreError(
+                f"{self.file}: a newer dlpctl has written it (schema {version}, this one knows"
+                f" {len(STEPS)}); upgrade dlpctl"
+            )
+        return version
+
+    def watch(self, connection: Connection) -> None:
+        """Let temporary triggers note what statements of this connection touch."""
+        connection.execute(
+            "CREATE TEMP TABLE IF NOT EXISTS touched (tbl TEXT, key TEXT, held TEXT)"
+        )
+        for table, change, statement in triggers():
+            name = f"touched_{table}_{change}".lower()
+            connection.execute(
+                f"CREATE TEMP TRIGGER {name} AFTER {change} ON main.{table} BEGIN {statement} END"
+            )
+
+    def replace(self, connection: Connection, source: sqlite3.Connection) -> None:
+        """Put another database in the place of this one, and bring it up to date."""
+        for table, change, _ in triggers():
+            connection.execute(f"DROP TRIGGER IF EXISTS temp.touched_{table}_{change}".lower())
+        source.backup(cast("sqlite3.Connection", connection))
+        self.upgrade(connection)
+        self.watch(connection)
+
+    def has_lost(self, connection: Connection) -> bool:
+        del connection  # it ends with the process
+        return False
+
+    def problems(self, connection: Connection) -> tuple[str, ...]:
+        return problems(connection)
+
+    def vacuum(self, connection: Connection) -> None:
+        connection.execute("VACUUM")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def copy(self, connection: Connection, target: Path) -> None:
+        """Write the state that a connection sees to a file."""
+        with closing(sqlite3.connect(target)) as copy:
+            cast("sqlite3.Connection", connection).backup(copy)
+            copy.execute("PRAGMA journal_mode = DELETE")
+
+    def explained(self, problem: Exception) -> StoreError:
+        name = getattr(problem, "sqlite_errorname", "")
+        if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+            advice = f"another process has held it for {BUSY_SECONDS:.0f} seconds; try again"
+        elif name.startswith(("SQLITE_FULL", "SQLITE_IOERR")):
+            advice = f"{problem}; make room on the disk, nothing was recorded"
+        elif name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
+            advice = (
+                f"{problem}; see 'dlpctl db check', and restore a backup with 'dlpctl db restore'"
+            )
+        else:
+            advice = str(problem)
+        return StoreError(f"{self.file}: {advice}")
+
+
+def problems(connection: Connection) -> tuple[str, ...]:
+    found = [row[0] for row in connection.execute("PRAGMA integrity_check(20)") if row[0] != "ok"]
+    found += [
+        f"a row of {row[0]} refers to a row of {row[2]} that is not there"
+        for row in connection.execute("PRAGMA foreign_key_check")
+    ]
+    return tuple(found)
+
+
+def open_read_only(file: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)
+    connection.row_factory = sqlite3.Row
+    return connection
+
+
+def _create_privately(file: Path) -> None:
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
+    except OSError as problem:
+        raise StoreError(f"{file}: cannot be opened: {problem.strerror}") from None
