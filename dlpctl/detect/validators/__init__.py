@@ -34,6 +34,7 @@ _SUBJECTS = {
         "ipv6 ipv6_public ipv6_whole mac_address url_secret"
     ),
     "phones": "phone_international phone_nanp phone_national phone_trunk phone_labelled",
+    "scripts": "script_name",
     "spoken": "spoken_card spoken_number",
     "secrets": (
         "token mixed_token mixed_tail tail uuid secret_or_uuid not_placeholder password "
