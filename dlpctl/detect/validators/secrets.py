@@ -11,6 +11,7 @@ JUDGED = {
     "token": judge.token,
     "mixed_token": judge.mixed_token,
     "mixed_tail": judge.mixed_tail,
+    "unmistakable": judge.unmistakable,
     "tail": judge.tail,
     "uuid": judge.uuid,
     "secret_or_uuid": judge.secret_or_uuid,

@@ -25,6 +25,8 @@ WORDY = 0.25
 # names with many abbreviations lie there.
 _UNCERTAIN = -2.0
 _COVERED = 0.4
+# Of random values, 97 to 99 % have less, and no name in 48 MB of packages and documentation.
+_RANDOM_MIXED, _RANDOM_OF_ONE_CASE = -1.8, -1.2
 
 _ZERO = ord("j")
 _LETTER_PAIRS = read_rows("letter_pairs")
@@ -59,6 +61,8 @@ def _pair_weights() -> list[int]:
 _HEX = re.compile(r"[0-9a-fA-F]+")
 # Hexadecimal digits with a prefix or a suffix that is glued to them: `dapi`, `SK`, `:fx`.
 _HEX_TAIL = re.compile(r"[A-Za-z]{0,8}?[0-9a-fA-F]{8,}[A-Za-z]{0,2}")
+_CONSTANT = re.compile(r"(?:[0-9A-Za-z]+[_-]){2,}[0-9A-Za-z]+")
+_SURELY_CONSTANT = -1.0
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _SEGMENT = re.compile(r"[0-9A-Za-z]+")
 # The words of placeholders. Four letters or more, so that one random token in ten thousand contains
@@ -184,6 +188,7 @@ def token(value: str) -> bool:
     """A generated value that is neither a placeholder nor a UUID."""
     return (
         is_random(value)
+        and not (_CONSTANT.fullmatch(value) and wordiness(value) > _SURELY_CONSTANT)
         and not is_uuid(value)
         and not has_placeholder_words(value)
         and not is_published(value)
@@ -221,6 +226,17 @@ def mixed_token(value: str) -> bool:
     """A token of upper case, lower case and digits: what hardly anything but a key looks like."""
     return (
         not (value.isupper() or value.islower()) and any(map(str.isdigit, value)) and token(value)
+    )
+
+
+def unmistakable(value: str) -> bool:
+    """A token that hardly any name, digest or word resembles: for values whose name says nothing."""
+    is_mixed = not (value.isupper() or value.islower())
+    return (
+        any(map(str.isdigit, value))
+        and not _HEX.fullmatch(value)
+        and wordiness(value) < (_RANDOM_MIXED if is_mixed else _RANDOM_OF_ONE_CASE)
+        and token(value)
     )
 
 
