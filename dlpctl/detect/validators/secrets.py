@@ -22,6 +22,8 @@ JUDGED = {
     "plain_password": literals.plain_password,
     "possible_password": literals.possible_password,
     "word_password": literals.word_password,
+    "declared_password": literals.declared_password,
+    "argument_password": literals.argument_password,
     "env_password": literals.env_password,
     "strong_password": literals.strong_password,
     "mixed_password": literals.mixed_password,
