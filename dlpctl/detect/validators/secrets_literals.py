@@ -138,6 +138,8 @@ def word_password(value: str) -> bool:
 
 def declared_password(value: str) -> bool:
     """A password in quotes, or in a cell, where names of columns and fields may follow as well."""
+    if value.isdigit():
+        return len(value) >= 6 and password(value)
     return strong_or_digits(value) or (
         _has_no_program_word(value)
         and not _DESCRIBES.search(value.lower())
