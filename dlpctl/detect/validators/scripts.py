@@ -7,7 +7,7 @@ from functools import cache
 from dlpctl.detect.validators.registry import validator
 from dlpctl.detect.validators.wordlists import read_rows
 
-_ENDINGS = frozenset("者部課室係様欄号番票状表額数性化的了是在们們")
+_ENDINGS = frozenset("者部課室係様欄号番票状表額数性化的了是在们們을를는에로")
 """The last characters of departments, roles and grammar."""
 
 
@@ -26,6 +26,6 @@ def script_name(value: str) -> bool:
     return (
         value not in words
         and value[:2] not in words
-        and value[-1] not in _ENDINGS
+        and value[-1:] not in _ENDINGS
         and not value.endswith(endings)
     )

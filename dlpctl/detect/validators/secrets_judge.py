@@ -238,7 +238,7 @@ def mixed_token(value: str) -> bool:
 
 
 def unmistakable(value: str) -> bool:
-    """A token that hardly any name, digest or word resembles: for values whose name says nothing."""
+    """A token that no name, digest or word resembles: for values whose name says nothing."""
     is_mixed = not (value.isupper() or value.islower())
     return (
         _LONG_RUN.search(value) is not None

@@ -150,7 +150,7 @@ def declared_password(value: str) -> bool:
 
 def argument_password(value: str) -> bool:
     """A password in a command: no option, no path, and not a word that is a user or a host."""
-    return value[0] not in "-/." and strong_or_digits(value)
+    return value[:1] not in ("-", "/", ".") and strong_or_digits(value)
 
 
 def possible_password(value: str) -> bool:
