@@ -51,6 +51,9 @@ _MAGICS = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"II*\0", b"MM\0*", b"GIF87a",
 _BITMAPS = {size.to_bytes(4, "little") for size in (12, 40, 52, 56, 64, 108, 124)}
 """Sizes of the second header of a bitmap, by which it is recognized."""
 _TOO_SMALL_FOR_TEXT = 400
+"""Fewer pixels hold no text."""
+_ICON_SIDE = 32
+"""A picture of no longer side has room for five letters of the smallest that can be read."""
 # A picture was within its limits when it was read.
 _READ_BEFORE = Limits(pixels=1 << 40)
 _MARGIN = 3
@@ -312,7 +315,7 @@ def _frames(image: Image, limits: Limits) -> Iterator[Image]:
 def _shown(image: Image, limits: Limits) -> Iterator[tuple[int, Image]]:
     """Yield each frame that may hold words in gray, and its layers without the alpha channel."""
     for number, frame in enumerate(_frames(image, limits)):
-        if frame.width * frame.height < _TOO_SMALL_FOR_TEXT:
+        if frame.width * frame.height < _TOO_SMALL_FOR_TEXT or max(frame.size) <= _ICON_SIDE:
             continue
         if frame.mode not in {"RGBA", "LA", "PA"} and "transparency" not in frame.info:
             yield number, (_gray(frame) or frame.convert("RGB")).convert("L")

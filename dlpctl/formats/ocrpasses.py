@@ -35,6 +35,8 @@ _SURE_SHARE, _WEAK_SHARE, _LITTLE = 0.95, 0.6, 24
 _BETTER = 1.1
 """The least share of more confident characters in a picture that is turned."""
 _TRIAL_PIXELS = 1_500_000
+_SMALL_SIDE = 64
+"""A picture of no longer side is read as it is: it has no room for turned lines or loose words."""
 
 
 class SeenWord(NamedTuple):
@@ -105,6 +107,8 @@ def _look(picture: Image, *, enlarge: bool, until: float) -> Seen:
     times = enlargement(picture) if enlarge else 1
     upright = _read([_View(picture, 0.0, each) for each in sorted({times, 1})])
     first = best = max(upright, key=lambda each: each.score)
+    if max(picture.size) <= _SMALL_SIDE:
+        until = -math.inf
     if first.score < _SURE_SHARE * first.length and time.monotonic() < until:
         first = _turned(picture, first, times)
     passes = [first]

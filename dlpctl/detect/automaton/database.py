@@ -35,6 +35,8 @@ _AT_MOST = lazy(r"length (\d+) bytes at most")
 # seconds or be too large.
 _UNBOUNDED = lazy(r"[^\\][*+]|\{\d+,\}")
 _NO_MATCH_IS_LONGER = 1 << 31
+TOKEN_WIDTH = 1024
+"""More bytes than a token, its label and what is between them take together: see `TokenMatcher`."""
 
 
 def version() -> str:
@@ -143,6 +145,8 @@ def max_width(pattern: Pattern) -> tuple[int, bool]:
     """
     import hyperscan
 
+    if pattern.token:
+        return TOKEN_WIDTH, True
     if pattern.width and _UNBOUNDED.search(pattern.regex):
         return pattern.width, False
     longer = (hyperscan.HS_EXT_FLAG_MIN_LENGTH, 0, 0, _NO_MATCH_IS_LONGER, 0, 0)

@@ -29,7 +29,7 @@ LOWEST = 0.2  # the lowest score that is reported
 _LIKELY = 0.5
 # the most that a single word without a cue is adjusted in source code, or with the cue of a place
 _REJECTED = 0.3
-_UNKNOWN = 0.55  # the factor for a single word that is in no list
+_UNKNOWN = 0.4  # the factor for a single word that is in no list
 _ADDRESS_FLOOR = 0.25  # of the tokens of an address: its structure decides
 _REPEATED = 0.75  # the score of a part of a name that the text has in full elsewhere
 _SURE = 0.7

@@ -13,6 +13,9 @@ OLDEST, LATEST = 1890, 2035
 
 _MONTHS = {name: int(number) for name, number in read_table("months").items()}
 _PARTS = re.compile(r"[0-9]+|[^\W\d_]+")
+_UNITS = re.compile("[年월月년日일]")
+_ERAS = {"明治": 1867, "大正": 1911, "昭和": 1925, "平成": 1988, "令和": 2018}
+"""The year before the first one of each Japanese era."""
 _FILLERS = frozenset(
     (
         "de",
@@ -63,7 +66,11 @@ def calendar_date(value: str) -> bool:
     """
     if len(value) > 40:
         return False
-    parts = [part for part in _PARTS.findall(value.lower()) if part not in _FILLERS]
+    era = _ERAS.get(value[:2])
+    written = _UNITS.sub(" ", value[2:] if era else value).lower()
+    parts = [part for part in _PARTS.findall(written) if part not in _FILLERS]
+    if era and parts and parts[0].isdecimal():
+        parts[0] = str(era + int(parts[0]))
     if len(parts) == 1 and len(parts[0]) == 8 and parts[0].isdecimal():
         text = parts[0]
         return (

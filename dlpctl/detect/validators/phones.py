@@ -42,6 +42,12 @@ def _counts_up(value: str) -> bool:
     return len(groups) > 2 and all(after - before == 1 for before, after in pairwise(groups))
 
 
+def _is_color(value: str) -> bool:
+    """Return whether three groups are shades of red, green and blue: 255 248 220."""
+    groups = value.split()
+    return len(groups) == 3 and all(len(group) == 3 and group <= "255" for group in groups)
+
+
 @validator("phone_international")
 def phone_international(value: str) -> bool:
     """A country's code after a plus sign, 00 or 011, and as many digits as its plan has."""
@@ -76,9 +82,11 @@ def phone_nanp(value: str) -> bool:
 
 @validator("phone_national")
 def phone_national(value: str) -> bool:
-    """Seven to thirteen digits that are neither all equal nor a sequence, nor groups that count."""
+    """Seven to thirteen digits that are neither all equal nor a sequence, nor groups that count,
+    nor a color.
+    """
     text = _bare(value).removeprefix("+")
-    return 7 <= len(text) <= 13 and _plausible(text) and not _counts_up(value)
+    return 7 <= len(text) <= 13 and _plausible(text) and not (_counts_up(value) or _is_color(value))
 
 
 @validator("phone_trunk")

@@ -25,6 +25,8 @@ WORDY = 0.25
 # names with many abbreviations lie there.
 _UNCERTAIN = -2.0
 _COVERED = 0.4
+# Of random values, 97 to 99 % have less, and no name in 48 MB of packages and documentation.
+_RANDOM_MIXED, _RANDOM_OF_ONE_CASE = -1.8, -1.2
 
 _ZERO = ord("j")
 _LETTER_PAIRS = read_rows("letter_pairs")
@@ -59,6 +61,9 @@ def _pair_weights() -> list[int]:
 _HEX = re.compile(r"[0-9a-fA-F]+")
 # Hexadecimal digits with a prefix or a suffix that is glued to them: `dapi`, `SK`, `:fx`.
 _HEX_TAIL = re.compile(r"[A-Za-z]{0,8}?[0-9a-fA-F]{8,}[A-Za-z]{0,2}")
+_CONSTANT = re.compile(r"(?:[0-9A-Za-z]{1,20}[_-]){2,}[0-9A-Za-z]{1,20}")
+_SURELY_CONSTANT = -1.0
+_LONG_RUN = re.compile(r"[0-9A-Za-z]{10}")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _SEGMENT = re.compile(r"[0-9A-Za-z]+")
 # The words of placeholders. Four letters or more, so that one random token in ten thousand contains
@@ -180,10 +185,18 @@ def has_placeholder_words(value: str) -> bool:
     return _has(_PLACEHOLDER, value)
 
 
+def _is_constant(value: str) -> bool:
+    """Return whether a value is short parts with joints, as the names of formats are."""
+    return _CONSTANT.fullmatch(value) is not None and (
+        ("_" in value and value.isupper()) or wordiness(value) > _SURELY_CONSTANT
+    )
+
+
 def token(value: str) -> bool:
     """A generated value that is neither a placeholder nor a UUID."""
     return (
         is_random(value)
+        and not _is_constant(value)
         and not is_uuid(value)
         and not has_placeholder_words(value)
         and not is_published(value)
@@ -221,6 +234,18 @@ def mixed_token(value: str) -> bool:
     """A token of upper case, lower case and digits: what hardly anything but a key looks like."""
     return (
         not (value.isupper() or value.islower()) and any(map(str.isdigit, value)) and token(value)
+    )
+
+
+def unmistakable(value: str) -> bool:
+    """A token that no name, digest or word resembles: for values whose name says nothing."""
+    is_mixed = not (value.isupper() or value.islower())
+    return (
+        _LONG_RUN.search(value) is not None
+        and any(map(str.isdigit, value))
+        and not _HEX.fullmatch(value)
+        and wordiness(value) < (_RANDOM_MIXED if is_mixed else _RANDOM_OF_ONE_CASE)
+        and token(value)
     )
 
 

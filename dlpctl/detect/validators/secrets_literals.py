@@ -136,6 +136,23 @@ def word_password(value: str) -> bool:
     )
 
 
+def declared_password(value: str) -> bool:
+    """A password in quotes, or in a cell, where names of columns and fields may follow as well."""
+    if value.isdigit():
+        return len(value) >= 6 and password(value)
+    return strong_or_digits(value) or (
+        _has_no_program_word(value)
+        and not _DESCRIBES.search(value.lower())
+        and (value.islower() or len(judge.PART.findall(value)) > 1)
+        and password(value)
+    )
+
+
+def argument_password(value: str) -> bool:
+    """A password in a command: no option, no path, and not a word that is a user or a host."""
+    return value[:1] not in ("-", "/", ".") and strong_or_digits(value)
+
+
 def possible_password(value: str) -> bool:
     """A placeholder, a weak password, or one that may also be a name in a program."""
     return (
