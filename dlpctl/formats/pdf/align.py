@@ -68,7 +68,7 @@ class OwnersInOrder(Sequence[list[int]]):
     def __init__(self, text: str, drawing: Drawing, glyphs: Glyphs) -> None:
         self._glyphs = glyphs
         self._chars = [0, *accumulate(map(_WIDTHS.__getitem__, text))]
-        """How much folded text there is before each character, and in all."""
+        """The length of the folded text before each character, and of all of it."""
         self._shows = [0, *accumulate(len(fold(show.text)) for show in drawing.shows)]
         self._owners: dict[int, list[int]] = {}
 
