@@ -36,15 +36,17 @@ _SPACE = lazy(r"\s")
 _new = tuple.__new__
 
 
-def held(values: Sequence[str], opened: Sequence[OpenText], processes: int) -> set[str]:
-    """Return the values that one of the texts may hold; forked processes share the work."""
-    holders = [each.holder() for each in opened] if values else []
-    for may_hold in holders:
-        may_hold(values[0])  # what it makes for the first value is there for all processes
+def held(values: Sequence[str], opened: OpenText, processes: int) -> set[str]:
+    """Return the values that a text may hold; forked processes share the work."""
+    if not values:
+        return set()
+    may_hold = opened.holder()
+    # What is made for the first value and the first number is there for all processes.
+    _ = may_hold(values[0]), opened.numbers
 
     def block(task: bytes) -> bytes:
         some = values[int(task) * _CHUNK : int(task) * _CHUNK + _CHUNK]
-        return bytes(any(may_hold(value) for may_hold in holders) for value in some)
+        return bytes(map(may_hold, some))
 
     count = -(-len(values) // _CHUNK)
     return set(compress(values, b"".join(in_order(count, b"%d".__mod__, block, processes))))

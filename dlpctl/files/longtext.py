@@ -9,7 +9,6 @@ count, or a copy that still shows a value, is left to the general way.
 from __future__ import annotations
 
 import json
-from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, islice
 from operator import sub
@@ -19,7 +18,7 @@ from dlpctl.errors import FormatError
 from dlpctl.files.decided import REJECTED, REPEATED, DecidedFindings
 from dlpctl.files.longcopy import CLEAN, EditMasking, TextMasking, ValueSearch, held
 from dlpctl.files.names import PlaceNames
-from dlpctl.files.sections import Section, Sections
+from dlpctl.files.sections import Sections
 from dlpctl.forked import in_order
 from dlpctl.formats.discovery import format_named
 from dlpctl.formats.needles import Needles
@@ -30,7 +29,7 @@ from dlpctl.masking.already_masked import is_already_masked
 from dlpctl.masking.apply import Span
 from dlpctl.masking.leaks import Value, words_among
 from dlpctl.masking.opentext import OpenText
-from dlpctl.masking.repeats import Repeats
+from dlpctl.masking.repeats import Repeats, places_of
 from dlpctl.policy.decide import FindingDecision, Verdict
 from dlpctl.types import Action, Category, Decision, Finding
 
@@ -44,7 +43,6 @@ if TYPE_CHECKING:
 LONG = 1 << 18
 """Characters from which on a text is checked in blocks."""
 BLOCK = 1 << 17
-_FEW = 8
 _CHUNK = 1 << 12
 """Findings that are decided on together."""
 _STRICTNESS = list(Decision)
@@ -254,12 +252,9 @@ class LongText:
     def _repeated(self) -> list[FindingDecision]:
         """The other places of the values that must not stay."""
         longest = max((len(text) for texts in self._hidden.values() for text in texts), default=0)
-        sections = self._sections.all
-        # With many sections, it is told of all together which values they may hold.
-        each = [self._opened(section, longest) for section in sections[:_FEW]]
-        opened = [OpenText(self.text, self._hidden_spans(), longest)] if sections[_FEW:] else each
-        opened = [one for one in opened if one.words]
-        hidden = list(chain.from_iterable(self._hidden.values())) if opened else []
+        # It is told of all sections together which values they may hold.
+        opened = OpenText(self.text, self._hidden_spans(), longest)
+        hidden = list(chain.from_iterable(self._hidden.values())) if opened.words else []
         values = held(hidden, opened, self.checker.processes)
         originals: dict[Value, Finding] = {}
         for finding in self._hidden_among(values) if values else ():
@@ -267,24 +262,12 @@ class LongText:
             originals.setdefault(value, finding)
         if not originals:
             return []
-        repeats = Repeats(originals)
-        later = (self._opened(section, longest) for section in sections[_FEW:])
+        at = self._sections.at
         return [
-            FindingDecision(
-                one._replace(start=one.start + section.start, end=one.end + section.start),
-                self._of_type[one.type],
-            )
-            for section, rest in zip(sections, chain(each, later), strict=True)
-            for one in repeats.within(rest)
+            FindingDecision(one, self._of_type[one.type])
+            for one in places_of(originals, opened)
+            if at(one.start) is at(one.end - 1)
         ]
-
-    def _opened(self, section: Section, longest: int) -> OpenText:
-        """Return what findings leave of a section."""
-        text, at = section.view.text, section.start
-        starts = self.found.starts
-        low, high = bisect_left(starts, at), bisect_left(starts, at + len(text))
-        spans = ((start - at, end - at) for start, end in self._hidden_spans(low, high))
-        return OpenText(text, spans, longest)
 
     def _hidden_among(self, texts: set[str]) -> Iterator[Finding]:
         """The findings that their verdicts hide and whose values are among these."""

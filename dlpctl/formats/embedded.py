@@ -11,6 +11,7 @@ import binascii
 import re
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
@@ -52,6 +53,8 @@ _UUENCODED = lazy(
     r"^begin [0-7]{3,4} ([^\r\n]*)\r?\n((?:[ -`]{1,90}\r?\n)+?)[ `]?\r?\n?end\b", re.MULTILINE
 )
 _DIAGRAM = lazy(r"<diagram\b[^<>]*>([A-Za-z0-9+/=]{16,}+)</diagram>")
+_ZLIB_HEADS = ("eJ", "eN", "eA", "eF")
+"""The first characters in base64 of zlib's headers."""
 _UU_LINE = 45
 _LARGEST = 64 << 20
 """Bytes of all diagrams of a text together."""
@@ -70,7 +73,7 @@ class EmbeddedFile(NamedTuple):
 
 def embedded_files(source: str) -> list[EmbeddedFile]:
     """Return the files within a text, in order and without overlaps."""
-    finders = (_declared, _by_start, _uuencoded, _diagrams)
+    finders = (_declared, _by_start, _deflated, _uuencoded, _diagrams)
     found = sorted(each for find in finders for each in find(source))
     kept: list[EmbeddedFile] = []
     for each in found:
@@ -109,6 +112,24 @@ def _by_start(source: str) -> Iterator[EmbeddedFile]:
                 if found and data.startswith(start):
                     yield EmbeddedFile(*found.span(), f"embedded.{suffix}", data, write)
                 at = source.find(text, found.end() if found else at + 1)
+
+
+def _deflated(source: str) -> Iterator[EmbeddedFile]:
+    """Streams of zlib, whose first two bytes are too few to tell them."""
+    left = _LARGEST
+    for head in _ZLIB_HEADS:
+        at = source.find(head)
+        while at >= 0:
+            found = _BASE64.match(source, at)
+            data = _from_base64(found[0]) if found else b""
+            unpacker = zlib.decompressobj()
+            with suppress(zlib.error):
+                left -= len(unpacker.decompress(data, left))
+            if found and unpacker.eof and not unpacker.unused_data:
+                yield EmbeddedFile(*found.span(), "embedded.zz", data, _to_base64)
+            elif unpacker.unconsumed_tail or left <= 0:
+                raise FormatError(f"deflated texts expand to more than {_LARGEST >> 20} MB")
+            at = source.find(head, found.end() if found else at + 1)
 
 
 def _from_base64(run: str) -> bytes:

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 _TEXT = re.compile(r"[^\x00-\x08\x0e-\x1f\x7f\ufffd]{4,}")
+_STRING = re.compile(rb"[\t\n\r -~]{9,}")
+_VALUE = re.compile(rb"[\w.+-]{2}@[\w-]+\.[A-Za-z]{2}|(?:[0-9][^0-9A-Za-z]{0,2}){8}")
+_GIF_EXTENSION, _GIF_FRAME = 0x21, 0x2C
 _EXIF_FOLDERS = (0x8769, 0x8825, 0xA005)
 
 
@@ -30,8 +33,12 @@ def metadata_of(image: Image, data: bytes) -> Iterator[str]:
     for _, contents, *_ in (*getattr(image, "applist", ()), *getattr(image, "private_chunks", ())):
         if not contents.startswith((b"Exif", b"ICC_PROFILE")):
             values.append(contents)
+    values += _gif_texts(data) if data.startswith(b"GIF8") else ()
     if rest := _after_end(data):
         values.append(rest)
+    # Profiles of colors hold the words of their makers, and bytes between the parts of a picture
+    # mostly pixels.
+    values += map(_hidden_strings, (data, image.info.get("icc_profile") or b""))
     for value in values:
         for text in (value,) if isinstance(value, str) else _decodings(value):
             yield from (found[0] for found in _TEXT.finditer(text))
@@ -48,6 +55,31 @@ def _decodings(value: object) -> Iterator[str]:
                 yield inner
             else:
                 yield from _decodings(inner)
+
+
+def _hidden_strings(data: bytes) -> list[bytes]:
+    """Return the strings with a number or an address in bytes that no viewer shows."""
+    return [found[0] for found in _STRING.finditer(data) if _VALUE.search(found[0])]
+
+
+def _gif_texts(data: bytes) -> Iterator[bytes]:
+    """Yield the contents of all extensions, such as comments, and the bytes after the end."""
+
+    def after_table(at: int, flags: int) -> int:
+        return at + (3 << (flags & 7) + 1 if flags & 0x80 else 0)
+
+    at = after_table(13, data[10]) if len(data) > 10 else len(data)
+    while at + 1 < len(data) and data[at] in (_GIF_EXTENSION, _GIF_FRAME):
+        is_frame = data[at] == _GIF_FRAME
+        at = after_table(at + 10, data[min(at + 9, len(data) - 1)]) + 1 if is_frame else at + 2
+        blocks = []
+        while at < len(data) and (size := data[at]):
+            blocks.append(data[at + 1 : at + 1 + size])
+            at += 1 + size
+        at += 1
+        if not is_frame:
+            yield b"".join(blocks)
+    yield data[at + 1 :]
 
 
 def _after_end(data: bytes) -> bytes:

@@ -34,6 +34,7 @@ class Tar(BinaryFormat):
         children: list[Child] = []
         allowance = Allowance(limits)
         owners: set[str] = set()
+        slack = b""
         try:
             with _opened(data) as archive:
                 for index, info in enumerate(archive):
@@ -58,11 +59,14 @@ class Tar(BinaryFormat):
                         if len(contents) != info.size:
                             raise FormatError("the TAR archive is cut off")
                         children.append(Child(str(index), info.name, contents))
+                    slack += _slack(data, info)
                 end = archive.offset
         except _ERRORS as error:
             raise FormatError("the TAR archive is damaged") from error
         if data[end:].strip(b"\0"):
             children.append(Child("end", f"bytes after {end}", data[end:], spare=True))
+        if slack:
+            children.append(Child("slack", "bytes between entries", slack, spare=True))
         return names.document(self.name, children)
 
     def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
@@ -106,6 +110,14 @@ def _opened(data: bytes) -> tarfile.TarFile:
         return tarfile.open(fileobj=io.BytesIO(data), mode="r:")
     except _ERRORS as error:
         raise FormatError("the TAR archive is damaged") from error
+
+
+def _slack(data: bytes, info: tarfile.TarInfo) -> bytes:
+    """Return what fills the last block of a member, which should be zeros."""
+    if not info.isfile():
+        return b""
+    end = info.offset_data + _stored(info) if info.issparse() else info.offset_data + info.size
+    return data[end : -(-end // _BLOCK) * _BLOCK].strip(b"\0")
 
 
 def _stored(info: tarfile.TarInfo) -> int:

@@ -74,19 +74,7 @@ class Repeats:
         for group in (self, *more):
             for value in group._touching(opened):
                 originals.setdefault(value, group._originals[value])
-        if not originals:
-            return []
-        index, text = ValueIndex(originals), opened.joined
-        matches = [*index.words(text), *index.numbers(text)]
-        matches += index.literals(text)
-        matches += index.spelled(text)
-        matches += index.glued(text)
-        repeated = [
-            originals[value]._replace(start=span[0], end=span[1])
-            for start, end, value in matches
-            if (span := opened.span_of(start, end))
-        ]
-        return opened.uncovered(repeated)
+        return places_of(originals, opened)
 
     def _touching(self, opened: OpenText) -> list[Value]:
         """Return the values that may take an open letter or digit, in their order."""
@@ -114,6 +102,23 @@ class Repeats:
             self._index.add(number, self._values[number].text)
         self._indexed = len(self._values)
         return self._index
+
+
+def places_of(originals: Mapping[Value, Finding], opened: OpenText) -> list[Finding]:
+    """Return the places of values in what findings leave of a text, as findings like theirs."""
+    if not originals:
+        return []
+    index, text = ValueIndex(originals), opened.joined
+    matches = [*index.words(text), *index.numbers(text)]
+    matches += index.literals(text)
+    matches += index.spelled(text)
+    matches += index.glued(text)
+    repeated = [
+        originals[value]._replace(start=span[0], end=span[1])
+        for start, end, value in matches
+        if (span := opened.span_of(start, end))
+    ]
+    return opened.uncovered(repeated)
 
 
 class _ByWord(NamedTuple):

@@ -1094,8 +1094,92 @@ def _other_kinds() -> Iterator[Kind]:
     yield Kind("XPM", ".xpm", _xpm, utf8, may_block=True)
 
 
+def _line_kinds() -> Iterator[Kind]:
+    """Values over two lines, or two strings, of which only signs say that they go on."""
+    for name, suffix, between, line in (
+        ("comments of C", ".c", "\n// ", "// {label}: {value}\n"),
+        ("comments of Java", ".java", "\n * ", " * {label}: {value}\n"),
+        ("comments of Python", ".py", "\n# ", "# {label}: {value}\n"),
+        ("differences", ".diff", "\n+", "+{label}: {value}\n"),
+        ("strings of JavaScript", ".js", '" +\n  "', 'const {label} = "{value}";\n'),
+        ("strings of Python", ".py", '"\n    "', '{label} = ("{value}")\n'),
+        ("strings of SQL", ".sql", "' || '", "SELECT '{label}', '{value}';\n"),
+        ("translations", ".po", '"\n"', 'msgid "{label}"\nmsgstr ""\n"{value}"\n\n'),
+        ("lines of PowerShell", ".ps1", "`\n", '${label} = "{value}"\n'),
+        ("folded YAML", ".yaml", "\n  ", "{label}: >-\n  {value}\n"),
+        ("breaks in Markdown", ".md", "<br>", "|{label}|{value}|\n"),
+    ):
+        yield Kind(name, suffix, _parted(between, line), _rejoined(between))
+
+
+def _parted(between: str, line: str) -> Callable[[Values], bytes]:
+    def make(values: Values) -> bytes:
+        pairs = ((label, *halves(values, value)) for label, value in values.labelled())
+        return "".join(
+            line.format(label=label, value=first + between + second)
+            for label, first, second in pairs
+        ).encode()
+
+    return make
+
+
+def _rejoined(between: str) -> Reader:
+    return lambda data: data.decode().replace(between, "")
+
+
+def _zlib_base64(values: Values) -> bytes:
+    packed = base64.b64encode(zlib.compress(_lines(values))).decode()
+    return json.dumps({"payload": packed}).encode()
+
+
+def _tar_slack(values: Values) -> bytes:
+    output = io.BytesIO()
+    with tarfile.open(fileobj=output, mode="w") as archive:
+        member = tarfile.TarInfo("a.txt")
+        member.size = 5
+        archive.addfile(member, io.BytesIO(b"hello"))
+    text = _lines(values)[:400]
+    values.planted = [value for value in values.planted if value.encode() in text]
+    data = bytearray(output.getvalue())
+    data[520 : 520 + len(text)] = text
+    return bytes(data)
+
+
+def _small_picture(kind: str) -> bytes:
+    from PIL import Image
+
+    output = io.BytesIO()
+    Image.new("RGB", (16, 16), (255, 255, 255)).save(output, kind)
+    return output.getvalue()
+
+
+def _gif_comment(values: Values) -> bytes:
+    text = _lines(values)[:200]
+    values.planted = [value for value in values.planted if value.encode() in text]
+    return _small_picture("GIF")[:-1] + b"\x21\xfe" + bytes((len(text),)) + text + b"\0;"
+
+
+def _hidden_kinds() -> Iterator[Kind]:
+    """Values in bytes that no usual program shows."""
+    yield Kind(
+        "base64 of zlib",
+        ".json",
+        _zlib_base64,
+        lambda d: zlib.decompress(base64.b64decode(json.loads(d)["payload"])).decode(),
+    )
+    yield Kind("TAR slack", ".tar", _tar_slack, lambda d: d.decode("latin-1"))
+    yield Kind("GIF comments", ".gif", _gif_comment, lambda d: d.decode("latin-1"))
+    for name in ("GIF", "WEBP", "BMP", "TIFF"):
+        yield Kind(
+            f"after a {name}",
+            f".{name.lower()}",
+            lambda v, name=name: _small_picture(name) + _lines(v),
+            lambda d: d.decode("latin-1"),
+        )
+
+
 def kinds() -> list[Kind]:
-    return [*_text_kinds(), *_other_kinds()]
+    return [*_text_kinds(), *_other_kinds(), *_line_kinds(), *_hidden_kinds()]
 
 
 class Outcome(NamedTuple):

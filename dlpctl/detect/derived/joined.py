@@ -1,12 +1,15 @@
 """Joined lines: a value that is broken by a line end, as a person reads it.
 
 A line end within a number or a mail address is taken out, once without and once with a space in
-its place. Only what the line end breaks is reported, and no number without a word before it in its
+its place. With it goes what only says that a line goes on: the marks of quoted lines, comments and
+differences, and the quotes of a string that a program writes in parts. Only what the line end breaks
+is reported, and no number without a word before it in its
 line: numbers below each other are a column, and rows of hexadecimal ones a table.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cache
 
@@ -14,23 +17,36 @@ from dlpctl.detect.derived.decoded import DecodedText, copy_around
 from dlpctl.detect.linear import Find, compile_regex, finders
 from dlpctl.regex import lazy
 
-_NUMBER_GOES_ON = r"[0-9A-Z)./-][ \t\r]*\n[ \t>]*(?:[0-9(+-]|[A-Z][A-Z0-9]{3}\b)"
+_STRINGS_JOINED = r"[\"'][ \t]*(?:(?:[+.&]|\|\|)[ \t\r]*(?:\n[ \t]*)?|\r?\n[ \t]*)[\"'][ \t]*"
+_LINES_JOINED = r"[ \t\r`]*\n[ \t>]*(?:(?://|--|[#*%;+])[ \t]*)?"
+_BREAK = rf"(?:[ \t]*(?:{_STRINGS_JOINED}|<(?:br|BR) ?/?>[ \t]*)|{_LINES_JOINED})"
+"""A line end with what is around it between parts of a value."""
+_PART = r"(?:[0-9(-]|\+[ 0-9(]|[A-Z][A-Z0-9]{3}\b)"
+_NUMBER_GOES_ON = rf"(?:[0-9A-Z)./]|[0-9A-Z)]-){_BREAK}{_PART}"
 """A line end between what may be parts of a number."""
+_ANY_BREAK = lazy(_BREAK.encode())
+_AT_BREAK = lazy(rb"%b(?=%b)" % (_BREAK.encode(), _PART.encode()))
 _IN_ADDRESS = lazy(
-    rb"@(?:[\w.-]{0,64}[.-])?(?P<end>[ \t]*+\r?\n[ \t>]*+)[a-z0-9]"
-    rb"|@[\w.-]{1,64}(?P<before>[ \t]*+\r?\n[ \t>]*+)\.[a-z]"
+    rb"@(?:[\w.-]{0,64}[.-])?(?P<end>%b)[a-z0-9]|@[\w.-]{1,64}(?P<before>%b)\.[a-z]"
+    % (_BREAK.encode(), _BREAK.encode())
 )
-_INDENTATION_OF_PART = b" \t>"
 _WORD = lazy(rb"[g-zG-Z\x80-\xff]|[A-Fa-f][,;:=.\"'()]")
 """Letters that hexadecimal numbers lack, or do not have before a sign."""
-_CELL = lazy(rb"[,;|\t][0-9A-Z()+-][0-9A-Z()+./ -]*\Z")
+_CELL, _QUOTED_CELL = (
+    lazy(rb"[,;|\t]%b[0-9A-Z()+-][0-9A-Z()+./ -]*\Z" % quote) for quote in (b"", b"[\"']")
+)
 """The end of a row in a table, whose last cell is a number."""
+_OPENS = lazy(rb"(?:[>|][+-]?|\"\"|[({\[:=\\])[ \t]*\r?\n\Z")
+"""The end of a line that names what the following ones say."""
+_LONGEST_OPENING = 16
 _LONGEST_CELL = 64
 _ENCODED = lazy(rb"[0-9A-Za-z+/=]{36}")
 """More characters at the end of a line than a number has: those of encoded data."""
 _LONGEST_PART = 36
 _FEWEST_DIGITS = 9
 _SIGNS = b"+-"
+_HYPHEN = ord("-")
+_QUOTES = {b'"', b"'"}
 _SAME = 10
 """Bytes at the starts of lines that tell rows by their digits and letters."""
 _DIGITS, _UPPER = b"0123456789", b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -51,12 +67,14 @@ class JoinedText(DecodedText):
         if not is_address and sum(byte in _DIGITS for byte in value) < _FEWEST_DIGITS:
             return None
         span = super().original_span(start, end)
-        if span is None or self._original.find(b"\n", *span) < 0:
+        if span is None or not _ANY_BREAK.search(self._original, *span):
             return None
         if is_address:
             return span
-        line = self._original[self._original.rfind(b"\n", 0, span[0]) + 1 : span[0]]
-        return span if _WORD.search(line) else None
+        start = self._original.rfind(b"\n", 0, span[0]) + 1
+        if opening := _OPENS.search(self._original, max(start - _LONGEST_OPENING, 0), start):
+            start = self._original.rfind(b"\n", 0, opening.start()) + 1
+        return span if _WORD.search(self._original, start, span[0]) else None
 
 
 def joined_texts(data: bytes) -> list[JoinedText]:
@@ -75,15 +93,16 @@ def _breaks_of_numbers(data: bytes) -> Iterator[tuple[int, int]]:
     """Return the line ends, with the blanks around them, that may break a number."""
     search = _number_search()
     size = len(data)
-    line = 0
-    while (found := search(data, line, size)[0])[0] >= 0:
+    following = 0
+    while (found := search(data, following, size)[0])[0] >= 0:
         end = found[0] + 1
-        line = following = data.index(b"\n", end) + 1
-        while data[following] in _INDENTATION_OF_PART:
-            following += 1
+        end += data[end] == _HYPHEN
+        broken = _AT_BREAK.match(data, end)
+        assert broken is not None
+        following = broken.end()
         is_part = data[end - 1] in (_DIGITS if data[following] in _UPPER + b"-" else _ENDS_OF_PARTS)
-        if is_part and not _is_row(data, end, following):
-            yield end, following
+        if is_part and (b"\n" not in broken[0] or not _is_row(data, broken)):
+            yield broken.span()
 
 
 @cache
@@ -91,16 +110,23 @@ def _number_search() -> Find:
     return finders(compile_regex(_NUMBER_GOES_ON, "joined lines"))[0]
 
 
-def _is_row(data: bytes, end: int, following: int) -> bool:
+def _is_row(data: bytes, broken: re.Match[bytes]) -> bool:
     """Return whether a line is one of a log, a table or encoded data: the following one starts
     alike, or its last cell ends with it, or it ends with more than a number.
     """
+    end, following = broken.span()
     start = data.rfind(b"\n", 0, end) + 1
-    if _shape(data, start) == _shape(data, following):
+    line_end = data.find(b"\n", end, following)
+    is_quoted = broken[0].lstrip()[:1] in _QUOTES
+    if not is_quoted and _shape(data, start) in (
+        _shape(data, following),
+        _shape(data, line_end + 1 or following),
+    ):
         return True
     if _ENCODED.fullmatch(data, max(end - _LONGEST_PART, 0), end):
         return True
-    return _CELL.search(data, max(end - _LONGEST_CELL, 0), end) is not None
+    cell = _QUOTED_CELL if is_quoted else _CELL
+    return cell.search(data, max(end - _LONGEST_CELL, 0), end) is not None
 
 
 def _shape(data: bytes, start: int) -> bytes:

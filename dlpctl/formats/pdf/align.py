@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import overload
 
 from dlpctl.formats.pdf.drawing import Drawing
-from dlpctl.formats.pdf.glyphs import GlyphAt, glyphs_of, separator
+from dlpctl.formats.pdf.glyphs import GlyphAt, Glyphs, separator
+from dlpctl.formats.pdf.lazy import Lazy
 from dlpctl.formats.pdf.reading import LINE_HYPHEN, Char
 
 _HYPHENS = frozenset("-\u00ad\u2010\u2011\u2012\u2013\u2212\x02" + LINE_HYPHEN)
@@ -16,41 +20,25 @@ _CELL = 4.0
 _WORD_GAP = 180.0
 
 
-class _Folding(dict[int, str]):
-    """Text as both readers give it: without white space, case and compatibility forms."""
-
-    def __missing__(self, code: int) -> str:
-        character = chr(code)
-        if character in _HYPHENS:
-            folded = "-"
-        elif character.isspace() or code < 32:
-            folded = ""
-        else:
-            folded = "".join(unicodedata.normalize("NFKC", character).casefold().split())
-        self[code] = folded
-        return folded
+def _folded(code: int) -> str:
+    character = chr(code)
+    if character in _HYPHENS:
+        return "-"
+    if character.isspace() or code < 32:
+        return ""
+    return "".join(unicodedata.normalize("NFKC", character).casefold().split())
 
 
-_FOLDING = _Folding()
-
-
-class _Widths(dict[str, int]):
-    """The number of characters that a text folds to."""
-
-    def __missing__(self, text: str) -> int:
-        width = self[text] = len(fold(text))
-        return width
-
-
-_WIDTHS = _Widths()
+_FOLDING = Lazy(_folded)
 
 
 def fold(text: str) -> str:
+    """Return a text as both readers give it: without white space, case and compatibility forms."""
     return text.translate(_FOLDING)
 
 
-def all_glyphs(drawing: Drawing) -> list[GlyphAt]:
-    return [glyph for index, show in enumerate(drawing.shows) for glyph in glyphs_of(show, index)]
+_WIDTHS = Lazy[str, int](lambda text: len(fold(text)))
+"""The number of characters that a text folds to."""
 
 
 def same_order(text: str, drawing: Drawing) -> bool:
@@ -67,39 +55,68 @@ def near(glyph: GlyphAt) -> float:
 class Alignment:
     """The glyphs that show each character."""
 
-    glyphs: list[GlyphAt]
-    by_char: list[list[int]]
+    glyphs: Glyphs
+    by_char: Sequence[list[int]]
     """The glyphs of each character: none for one that pdfium made up, several for bold."""
     by_glyph: list[list[int]]
     """The reverse; empty where both readers see the same order, and nobody asks."""
 
 
+class OwnersInOrder(Sequence[list[int]]):
+    """The glyphs of each character of a page on which both readers see the same order."""
+
+    def __init__(self, text: str, drawing: Drawing, glyphs: Glyphs) -> None:
+        self._glyphs = glyphs
+        self._chars = [0, *accumulate(map(_WIDTHS.__getitem__, text))]
+        """The length of the folded text before each character, and of all of it."""
+        self._shows = [0, *accumulate(len(fold(show.text)) for show in drawing.shows)]
+        self._owners: dict[int, list[int]] = {}
+
+    def chars_of(self, show: int) -> Iterator[tuple[int, GlyphAt]]:
+        """Yield the characters that an operator shows, each with its first glyph."""
+        chars, (first, last) = self._chars, self._shows[show : show + 2]
+        glyphs = [glyph for glyph in self._glyphs.of_show(show) for _ in range(_WIDTHS[glyph.text])]
+        for char in range(bisect_left(chars, first), bisect_left(chars, last)):
+            if chars[char] < chars[char + 1]:
+                yield char, glyphs[chars[char] - first]
+
+    def __len__(self) -> int:
+        return len(self._chars) - 1
+
+    @overload
+    def __getitem__(self, number: int) -> list[int]: ...
+    @overload
+    def __getitem__(self, number: slice) -> list[list[int]]: ...
+    def __getitem__(self, number: int | slice) -> list[int] | list[list[int]]:
+        if isinstance(number, slice):
+            return [self[each] for each in range(*number.indices(len(self)))]
+        if not 0 <= number < len(self):
+            raise IndexError(number)
+        return sorted({self._owner(at) for at in range(*self._chars[number : number + 2])})
+
+    def _owner(self, position: int) -> int:
+        """Return the glyph that shows a character of the folded text."""
+        show = bisect_right(self._shows, position) - 1
+        owners = self._owners.get(show)
+        if owners is None:
+            first = self._glyphs.first[show]
+            owners = self._owners[show] = [
+                index
+                for index, glyph in enumerate(self._glyphs.of_show(show), first)
+                for _ in range(_WIDTHS[glyph.text])
+            ]
+        return owners[position - self._shows[show]]
+
+
 def align_in_order(text: str, drawing: Drawing) -> Alignment:
     """For pages where `same_order` holds: no geometry needed."""
-    glyphs = all_glyphs(drawing)
-    owners: list[int] = []
-    for index, glyph in enumerate(glyphs):
-        width = _WIDTHS[glyph.text]
-        if width == 1:
-            owners.append(index)
-        elif width:
-            owners += [index] * width
-    by_char: list[list[int]] = []
-    position = 0
-    for character in text:
-        width = _WIDTHS[character]
-        by_char.append(
-            owners[position : position + 1]
-            if width == 1
-            else sorted(set(owners[position : position + width]))
-        )
-        position += width
-    return Alignment(glyphs, by_char, [])
+    glyphs = Glyphs(drawing.shows)
+    return Alignment(glyphs, OwnersInOrder(text, drawing, glyphs), [])
 
 
 def align_by_place(chars: list[Char], drawing: Drawing) -> Alignment:
     """Align by the glyphs' origins: each glyph gets the characters there that read the same."""
-    glyphs = all_glyphs(drawing)
+    glyphs = Glyphs(drawing.shows)
     grid: dict[tuple[int, int], list[int]] = {}
     for index, char in enumerate(chars):
         if not char.generated:
@@ -159,7 +176,7 @@ class ContentText:
         return bisect_right(self.starts, position) - 1
 
 
-def content_text(drawing: Drawing, glyphs: list[GlyphAt]) -> ContentText:
+def content_text(drawing: Drawing, glyphs: Glyphs) -> ContentText:
     parts: list[str] = []
     content = ContentText()
     length = 0

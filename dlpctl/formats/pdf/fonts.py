@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.formats.pdf import cmap as cmaps
 from dlpctl.formats.pdf import encodings
+from dlpctl.formats.pdf.lazy import Lazy
 from dlpctl.formats.pdf.objects import (
     is_array,
     is_dictionary,
@@ -68,6 +69,8 @@ class Font:
         self._named_widths: dict[str, float] | None = None
         self._glyphs: dict[bytes, Glyph] = {}
         self._measures: dict[bytes, Measure] = {}
+        self._texts = Lazy[int, str](lambda code: self.glyph(bytes((code,))).text)
+        self._advances = Lazy[int, float](lambda code: self.glyph(bytes((code,))).advance)
         self.trouble = ""
         """The reason for which the advances of this font are uncertain."""
         self._names_tell = False
@@ -223,14 +226,22 @@ class Font:
         known = self._measures.get(data)
         if known is not None:
             return known
-        codes = self.split(data)
-        glyphs = [self.glyph(code) for code in codes]
-        measure = Measure(
-            "".join([glyph.text for glyph in glyphs]),
-            sum([glyph.advance for glyph in glyphs]),
-            len(codes),
-            codes.count(b" "),
-        )
+        if self._length == 1 and self._cmap is None:
+            measure = Measure(
+                data.decode("latin-1").translate(self._texts),
+                sum(map(self._advances.__getitem__, data)),
+                len(data),
+                data.count(b" "),
+            )
+        else:
+            codes = self.split(data)
+            glyphs = [self.glyph(code) for code in codes]
+            measure = Measure(
+                "".join([glyph.text for glyph in glyphs]),
+                sum([glyph.advance for glyph in glyphs]),
+                len(codes),
+                codes.count(b" "),
+            )
         if len(self._measures) < _MOST_CACHED:
             self._measures[data] = measure
         return measure

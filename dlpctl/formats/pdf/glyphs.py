@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, chain
+from typing import NamedTuple, overload
 
 from dlpctl.formats.pdf.drawing import WORD_GAP, Show
 from dlpctl.formats.pdf.matrix import Matrix, Point, apply
@@ -73,6 +76,58 @@ def glyphs_of(show: Show, index: int) -> list[GlyphAt]:
                 + (state.word_space if code == b" " else 0.0)
             )
     return found
+
+
+class Glyphs(Sequence[GlyphAt]):
+    """The glyphs of several operators. Those of one are placed once one of them is asked for."""
+
+    def __init__(self, shows: Sequence[Show]) -> None:
+        self._shows = shows
+        self.first = [0, *accumulate(show.glyphs for show in shows)]
+        """The number of the first glyph of each operator, and of all glyphs."""
+        self._placed: list[list[GlyphAt] | None] = [None] * len(shows)
+
+    def of_show(self, index: int) -> list[GlyphAt]:
+        placed = self._placed[index]
+        if placed is None:
+            placed = self._placed[index] = glyphs_of(self._shows[index], index)
+        return placed
+
+    def __len__(self) -> int:
+        return self.first[-1]
+
+    def __iter__(self) -> Iterator[GlyphAt]:
+        return chain.from_iterable(map(self.of_show, range(len(self._shows))))
+
+    @overload
+    def __getitem__(self, number: int) -> GlyphAt: ...
+    @overload
+    def __getitem__(self, number: slice) -> list[GlyphAt]: ...
+    def __getitem__(self, number: int | slice) -> GlyphAt | list[GlyphAt]:
+        if isinstance(number, slice):
+            return [self[each] for each in range(*number.indices(len(self)))]
+        index = bisect_right(self.first, number) - 1
+        return self.of_show(index)[number - self.first[index]]
+
+
+def pen_range(show: Show) -> tuple[float, float]:
+    """Return bounds, in text space, of where an operator may move its pen."""
+    state, font = show.state, show.font
+    least = most = pen = 0.0
+    for item in show.items:
+        if isinstance(item, float):
+            pen -= item / 1000 * state.size
+        elif isinstance(item, bytes):
+            measure = font.measure(item)
+            steps = (
+                measure.advance * state.size,
+                measure.codes * state.char_space,
+                measure.spaces * state.word_space,
+            )
+            least = min(least, pen + sum(min(step, 0.0) for step in steps))
+            most = max(most, pen + sum(max(step, 0.0) for step in steps))
+            pen += sum(steps)
+    return least, most
 
 
 def pen_end(show: Show) -> Point:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
-from itertools import groupby, pairwise
+from itertools import chain, groupby, islice, pairwise
 
 from dlpctl.errors import CannotMaskError
-from dlpctl.formats.pdf.align import Alignment, ContentText, near
+from dlpctl.formats.pdf.align import Alignment, ContentText, OwnersInOrder, near
 from dlpctl.formats.pdf.canvas import CanvasText
 from dlpctl.formats.pdf.drawing import Mark
-from dlpctl.formats.pdf.glyphs import GlyphAt, pen_end
-from dlpctl.formats.pdf.grid import Grid
-from dlpctl.formats.pdf.matrix import Matrix, Point, apply, inverse, multiply
+from dlpctl.formats.pdf.glyphs import GlyphAt
+from dlpctl.formats.pdf.matrix import Matrix, apply, inverse, multiply
+from dlpctl.formats.pdf.nearby import GlyphIndex, around
 from dlpctl.formats.pdf.places import MaskPlace, Removal
 from dlpctl.formats.pdf.reading import Box
 
@@ -25,7 +25,9 @@ _LEAST_WIDTH = 4.0
 _STEP = 2.0
 _TWIN_HEIGHT = 0.7
 """Up to this height above the baseline, in em, the middle of a glyph at the same place may be."""
-_GLYPH_CELL, _SHOW_CELL = 8.0, 32.0
+_SAME_LINE = 0.9
+"""So many em above or below a baseline a glyph is on the same line."""
+_FEW_SHOWS = 3 * _SAMPLE
 
 
 class Locator:
@@ -36,31 +38,17 @@ class Locator:
         self._alignment: Alignment = found.align()
         self._content: ContentText | None = None
         self._checked = False
-        self._marked = [
-            index
-            for index, glyph in enumerate(self._alignment.glyphs)
-            if found.drawing.shows[glyph.show].mark is not None
-        ]
-        self._first: list[int] = []
-        """The index of the first glyph of each show."""
-        boxes: list[Box] = []
-        position = 0
-        for show in found.drawing.shows:
-            self._first.append(position)
-            position += show.glyphs
-            em = abs(show.state.size) * (
-                math.hypot(*show.matrix[:2]) + math.hypot(*show.matrix[2:4])
-            )
-            boxes.append(_around([apply(show.matrix, 0.0, 0.0), pen_end(show)], em))
-        self._first.append(position)
-        self._shows = Grid(boxes, _SHOW_CELL)
+        self._near = GlyphIndex(self._alignment.glyphs, found.drawing.shows)
 
-    def _glyphs_near(self, region: Box) -> list[int]:
-        """Glyphs of the operators that show something in a region, or close to it."""
+    @cached_property
+    def _marked(self) -> list[int]:
+        """The glyphs that words replace."""
+        glyphs = self._alignment.glyphs
         return [
             glyph
-            for index in self._shows.touching(region)
-            for glyph in range(self._first[index], self._first[index + 1])
+            for index, show in enumerate(self._found.drawing.shows)
+            if show.mark is not None
+            for glyph in range(*glyphs.first[index : index + 2])
         ]
 
     def of_characters(self, start: int, end: int) -> list[set[int]]:
@@ -122,16 +110,11 @@ class Locator:
             return
         self._checked = True
         total = wrong = 0
-        glyphs = self._alignment.glyphs
-        if self._found.in_order:
-            for index in range(
-                0, len(self._found.raw), _SAMPLE if len(self._found.raw) > 400 else 1
-            ):
-                owned = self._alignment.by_char[index]
-                if owned and self._found.drawing.shows[glyphs[owned[0]].show].mark is None:
-                    total += 1
-                    glyph = glyphs[owned[0]]
-                    wrong += math.dist(self._found.reader.origin(index), glyph.origin) > near(glyph)
+        if isinstance(self._alignment.by_char, OwnersInOrder):
+            origin = self._found.reader.origin
+            for index, glyph in self._sample(self._alignment.by_char):
+                total += 1
+                wrong += math.dist(origin(index), glyph.origin) > near(glyph)
         else:
             for index, char in enumerate(self._found.chars or ()):
                 if char.text.strip() and not char.generated:
@@ -140,6 +123,19 @@ class Locator:
         if wrong > max(1, _MISPLACED_SHARE * total):
             self._fail(f"two readers see {wrong} of {total} characters in different places")
 
+    def _sample(self, owners: OwnersInOrder) -> Iterable[tuple[int, GlyphAt]]:
+        """Return characters with their glyphs: of many operators, all of some."""
+        shows = self._found.drawing.shows
+        step = _SAMPLE if len(owners) > 400 else 1
+        is_many = len(shows) >= _FEW_SHOWS
+        chosen = [
+            index
+            for index in range(0, len(shows), step if is_many else 1)
+            if shows[index].mark is None
+        ]
+        sample = chain.from_iterable(map(owners.chars_of, chosen))
+        return sample if is_many else islice(sample, 0, None, step)
+
     def _replaced(self, index: int) -> set[int]:
         """Return all glyphs of the marks below a character of their `/ActualText`."""
         box, origin = self._found.reader.box(index), self._found.reader.origin(index)
@@ -147,17 +143,9 @@ class Locator:
         return {
             each
             for each in self._marked
-            if box.holds(_middle(glyphs[each]))
+            if box.holds(self._near.middles[each])
             or math.dist(glyphs[each].origin, origin) <= near(glyphs[each])
         }
-
-    @cached_property
-    def _middles(self) -> list[Point]:
-        return [_middle(glyph) for glyph in self._alignment.glyphs]
-
-    @cached_property
-    def _middle_grid(self) -> Grid:
-        return Grid((Box(x, y, x, y) for x, y in self._middles), _GLYPH_CELL)
 
     def _twins(self, chosen: set[int]) -> set[int]:
         """Return the glyphs at the same place: bold drawn twice, a shadow, hidden text below."""
@@ -173,7 +161,7 @@ class Locator:
             ]
             candidates = [
                 index
-                for index in self._middle_grid.touching(_around(corners, 0.0))
+                for index in self._near.middles_within(around(corners, 0.0))
                 if index not in chosen
             ]
             for frame, right in rooms if candidates else ():
@@ -181,7 +169,7 @@ class Locator:
                 if back is None:
                     continue
                 for index in candidates:
-                    x, y = apply(back, *self._middles[index])
+                    x, y = apply(back, *self._near.middles[index])
                     if 0.0 <= x <= right and 0.0 <= y <= _TWIN_HEIGHT:
                         twins.add(index)
         return twins
@@ -214,8 +202,8 @@ class Locator:
         if back is None:
             return
         below = set()
-        for index in self._middle_grid.touching(_around(location.corners(), 0.0)):
-            x, y = apply(back, *self._middles[index])
+        for index in self._near.middles_within(around(location.corners(), 0.0)):
+            x, y = apply(back, *self._near.middles[index])
             if location.left <= x <= location.right and location.bottom <= y <= location.top:
                 below.add(index)
         self._drop(removal, below)
@@ -300,14 +288,6 @@ class Locator:
             any(shows[glyphs[index].show].state.mode in (3, 7) for index in line),
         )
 
-    @cached_property
-    def _strokes(self) -> list[tuple[float, float, float, float] | None]:
-        """The origins of glyphs and of what follows them; None for blanks."""
-        return [
-            (*glyph.origin, *apply(glyph.frame, glyph.advance, 0.0)) if glyph.text.strip() else None
-            for glyph in self._alignment.glyphs
-        ]
-
     def _extent(self, line: list[int], back: Matrix) -> Box:
         """Return the room of a line's glyphs, in the space of its first one."""
         xs: list[float] = []
@@ -328,15 +308,17 @@ class Locator:
         """Widen a box in steps into the free room: its width would tell short values apart."""
         wanted = max(_LEAST_WIDTH, math.ceil((right - left) / _STEP) * _STEP)
         before, after = left - wanted, right + wanted
-        reach = [apply(first.frame, x, y) for x in (before, after) for y in (-0.5, 1.0)]
+        reach = [
+            apply(first.frame, x, y) for x in (before, after) for y in (-_SAME_LINE, _SAME_LINE)
+        ]
         xx, xy, yx, yy, dx, dy = back
-        strokes = self._strokes
-        for index in self._glyphs_near(_around(reach, 0.0)):
+        strokes = self._near.strokes
+        for index in self._near.glyphs_near(around(reach, 0.0)):
             stroke = strokes[index]
             if stroke is None or index in chosen:
                 continue
             start_x, start_y, end_x, end_y = stroke
-            if not -0.9 < start_x * xy + start_y * yy + dy < 0.9:
+            if not -_SAME_LINE < start_x * xy + start_y * yy + dy < _SAME_LINE:
                 continue
             low, high = start_x * xx + start_y * yx + dx, end_x * xx + end_y * yx + dx
             if high < low:
@@ -350,12 +332,3 @@ class Locator:
         right = max(right, min(after, left + wanted))
         left = min(left, max(before, right - wanted))
         return left, right
-
-
-def _middle(glyph: GlyphAt) -> Point:
-    return apply(glyph.frame, glyph.advance / 2 if abs(glyph.advance) < 3 else 0.3, 0.25)
-
-
-def _around(points: list[Point], margin: float) -> Box:
-    xs, ys = [x for x, _ in points], [y for _, y in points]
-    return Box(min(xs) - margin, min(ys) - margin, max(xs) + margin, max(ys) + margin)

@@ -12,7 +12,7 @@ from dlpctl.formats.pdf.matrix import apply, inverse
 
 if TYPE_CHECKING:
     from dlpctl.formats.pdf.align import Alignment
-    from dlpctl.formats.pdf.glyphs import GlyphAt
+    from dlpctl.formats.pdf.glyphs import GlyphAt, Glyphs
     from dlpctl.formats.pdf.views import Parts
 
 _SPACED = re.compile(r"(?<!\S)\S(?: {1,3}\S){4,}(?!\S)")
@@ -54,7 +54,7 @@ def joined(alignment: Alignment, segment: int) -> Parts:
     return parts
 
 
-def _lines(glyphs: list[GlyphAt]) -> list[list[tuple[int, float]]]:
+def _lines(glyphs: Glyphs) -> list[list[tuple[int, float]]]:
     """Glyphs by line, each with the gap before it in units of the em."""
     lines: list[list[tuple[int, float]]] = []
     before: GlyphAt | None = None
