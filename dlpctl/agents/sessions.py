@@ -41,7 +41,7 @@ _PATTERN = "session"
 
 
 class SessionVault(Vault):
-    """A vault in which a value keeps the token of the type that it was first found as. Thread-safe."""
+    """A vault in which a value keeps its token, whatever type it is found as. Thread-safe."""
 
     patience = 5.0
 
@@ -69,7 +69,7 @@ class SessionVault(Vault):
         self.known = Repeats()
 
     def value(self, name: str) -> str | None:
-        """Return the value of a token; a value from `elsewhere` is known and masked from then on."""
+        """Return the value of a token; one from `elsewhere` is known and masked from then on."""
         found = super().value(name)
         if found is None and (found := self.elsewhere(name)) is not None:
             with self.transaction():

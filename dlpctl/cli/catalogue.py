@@ -1,8 +1,8 @@
-"""The commands: modules in `dlpctl.cli.commands`, found by being there.
+"""The commands: every module in `dlpctl.cli.commands` is one.
 
-A module declares its section of the help and its position there as `SECTION = ("Content", 1)`, and
-its summary is the first line of its docstring. Both are read from the source, so that only the
-module of the called command is imported.
+A module declares its section of the help and its position there as `SECTION = ("Content", 1)`; its
+summary is the first line of its docstring. Both are parsed from the source, so that only the module
+of the called command is imported.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def command_names() -> list[str]:
 
 
 def module_of(command: str) -> str | None:
-    """Return the module of a command; None for a command that does not exist."""
+    """Return the module of a command; None if there is no such command."""
     name = command.replace("-", "_")
     if name.startswith("_") or not name.isidentifier():
         return None

@@ -23,7 +23,7 @@ _RESTORE = "dlpctl db restore BACKUP --yes"
 
 
 def database(folder: Path) -> Iterator[Verdict]:
-    """Yield verdicts on the database, and on what it says of licenses and clock."""
+    """Yield verdicts on the database, its licenses and its newest check."""
     from dlpctl.control.service import DATABASE, KEY_FILE
 
     file, key = folder / DATABASE, folder / KEY_FILE
@@ -87,7 +87,7 @@ def _newest_check(connection: sqlite3.Connection) -> Iterator[Verdict]:
 
 
 def license_key() -> Iterator[Verdict]:
-    """Yield a verdict on the license key of the environment, if there is one."""
+    """Yield a verdict on the license key in the environment, if there is one."""
     from dlpctl.control.keys import KeyKind, well_formed
 
     key = os.environ.get("DLPCTL_LICENSE_KEY", "").strip()

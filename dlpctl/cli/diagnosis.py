@@ -32,7 +32,7 @@ _TESSERACT = {"darwin": "brew install tesseract", "win32": "winget install tesse
 
 
 def diagnose() -> Iterator[Verdict]:
-    """Yield a verdict on each subject, whatever is wrong with those before it."""
+    """Yield a verdict on each subject, whatever problems earlier ones have."""
     from dlpctl.cli import control_diagnosis
 
     config = yield from _settings()
@@ -76,7 +76,7 @@ def _program() -> Verdict:
     python = f"dlpctl {__version__}, Python {platform.python_version()}, {system}"
     found = shutil.which("dlpctl")
     if found is None:
-        said = f"{python}; not on the PATH, where hooks and completion look for it"
+        said = f"{python}; not on the PATH, where hooks and completions look for it"
         return warning("program", said, f'export PATH="{Path(sys.executable).parent}:$PATH"')
     return ok("program", f"{python}; {found}")
 
@@ -110,7 +110,7 @@ def _cache(folder: Path) -> Verdict:
     try:
         status = folder.lstat()
     except FileNotFoundError:
-        said = f"{folder} cannot be created; every start compiles what it needs"
+        said = f"{folder} cannot be created; every run compiles what it needs"
         return warning("cache", said)
     except OSError as problem:
         return error("cache", f"{folder}: {problem.strerror}")

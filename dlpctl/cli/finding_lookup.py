@@ -1,4 +1,4 @@
-"""Find the finding that a user names by place or by fingerprint."""
+"""Find the finding that a user names by position or fingerprint."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ _PLACE = re.compile(r"(?P<file>.+?):(?P<line>\d+)(?::(?P<column>\d+))?")
 
 
 class FindingLookup(NamedTuple):
-    """Searches what `scan` finds, and what a hook finds."""
+    """Looks up findings in the results of `scan` and of hooks."""
 
     session: Session
     searches: Sequence[Search]
-    """A fingerprint is made of the line without its other findings, so it depends on the search."""
+    """Fingerprints depend on the search: they include the line without its other findings."""
     keys: tuple[bytes, ...]
 
     def find(self, name: str) -> Result:
         return self._by_fingerprint(name) if _FINGERPRINT.fullmatch(name) else self._by_place(name)
 
     def _by_place(self, place: str) -> Result:
-        """Return the only finding at a place in a file."""
+        """Return the only finding at a position in a file."""
         named = _PLACE.fullmatch(place)
         if named is None:
             raise UsageError(
@@ -49,15 +49,15 @@ class FindingLookup(NamedTuple):
         return _only(found, place)
 
     def _by_fingerprint(self, name: str) -> Result:
-        """Return the finding of this name: in what is staged, else in this folder."""
+        """Return the finding with this fingerprint: in staged changes, else in this folder."""
         for scanned in self._scans():
             with closing(scanned):
                 for one in self._results(scanned):
                     if name == one.identity or name in one.fingerprint.split():
                         return one
         raise InputError(
-            f"{name}: no finding in what is staged or in this folder has this fingerprint;"
-            " run it where the scan ran, with the same --types"
+            f"{name}: no finding in staged changes or in this folder has this fingerprint;"
+            " run this where the scan ran, with the same --types"
         )
 
     def _scan(self, wanted: Search) -> Scan:
@@ -87,7 +87,7 @@ class FindingLookup(NamedTuple):
 
 
 def _only(found: list[Result], place: str) -> Result:
-    """Return the finding if all are of the same value; values are accepted, not places."""
+    """Return the finding if all have the same value; exceptions are for values, not positions."""
     values = {one.fingerprint: one for one in found}
     if not values:
         raise InputError(f"{place}: nothing is found there")

@@ -1,4 +1,4 @@
-"""`dlpctl check` in this process: each content is decided on, masked and reported."""
+"""`dlpctl check` in this process: decide on each content, mask it and report."""
 
 from __future__ import annotations
 
@@ -32,27 +32,27 @@ _PLAIN_TEXT = "text"
 
 
 class CheckedContent(NamedTuple):
-    """The outcome for one file or stdin."""
+    """The result for one file or stdin."""
 
     shown: str
-    """Its name, without any sensitive value in it."""
+    """Its name, with sensitive values masked."""
     decision: Decision
     report: Report | None = None
-    """None if only the decision was asked for."""
+    """None if only the decision was requested."""
     places: Mapping[str, Sequence[str]] = MappingProxyType({})
-    """The distinct places of the findings in a plain text, by type."""
+    """The distinct positions of the findings in a plain text, by type."""
     lines: Sequence[ShownLine] = ()
-    """Lines of a text with findings, to be shown."""
+    """The lines with findings to show."""
     file: FileReport | None = None
-    """Of content that is not plain text."""
+    """The report on content that is not plain text."""
     copy: Path | None = None
     pictures: Sequence[Path] = ()
     problem: OutputError | None = None
     """The reason why a copy could not be written."""
     size: int = 0
-    """Bytes of the content; 0 if it was not read to its end."""
+    """The size of the content in bytes; 0 if it was not read to its end."""
     possible: int = -1
-    """Findings that only high sensitivity counts; -1 if they were not counted."""
+    """The number of findings that only high sensitivity counts; -1 if unknown."""
 
     def to_dict(self, *, findings: bool) -> dict[str, Any]:
         assert self.report is not None
@@ -62,7 +62,7 @@ class CheckedContent(NamedTuple):
 
 
 class LocalCheck:
-    """Checks contents by the policy of options and settings."""
+    """Checks content by the policy of options and settings."""
 
     def __init__(
         self, session: Session, content: ContentOptions, answer: AnswerOptions, *, required: bool
@@ -78,7 +78,7 @@ class LocalCheck:
         )
 
     def run(self, names: Sequence[str]) -> list[Decision]:
-        """Check and print each content; raise the first problem after all are checked."""
+        """Check and print each content; raise the first problem after checking all."""
         printer = self._session.printer(quiet=self._answer.quiet)
         checked: list[CheckedContent] = []
         problems: list[DlpctlError] = []
@@ -120,7 +120,7 @@ class LocalCheck:
                 decision = Decision.BLOCKED
             return CheckedContent(shown, decision)
         data = documents.read_all(chunks, most)
-        # The first piece may not show that it is no plain text.
+        # The first chunk may not show that the content is not plain text.
         if len(data) > most or not documents.is_plain(name, data):
             return self._check_file(name, data)
         text = data.decode("utf-8", "surrogateescape")
@@ -167,7 +167,7 @@ class LocalCheck:
         return done._replace(copy=copy, pictures=pictures)
 
     def _save_copy(self, answer: FileReport, data: bytes, name: str, shown: str) -> Path | None:
-        """Save the masked copy; one of plain text only if --output asks for it."""
+        """Save the masked copy; for plain text only if --output asks for it."""
         if answer.masked is None:
             beside = documents.beside(name, Path(shown).name) if self._content.force else None
             documents.remove_stale(self._answer.output or beside, name)
@@ -177,7 +177,7 @@ class LocalCheck:
             is_text = answer.coverage.format == _PLAIN_TEXT
             from dlpctl.files.deltalog import is_delta
 
-            # In the folder of a table, a copy would be no part of the table.
+            # Inside the folder of a table, a copy would not be part of the table.
             if is_text or any(map(is_delta, Path(name).parents)):
                 return None
             if answer.masked == data or name == inputs.STDIN:
@@ -227,7 +227,7 @@ def _row(one: Detection, places: Sequence[str]) -> tuple[str, ...]:
 
 
 def _coverage(answer: FileReport) -> Iterator[str]:
-    """Yield what was verified, and what could not be inspected."""
+    """Yield what was verified and what could not be inspected."""
     coverage = answer.coverage
     if answer.verified is not None:
         yield f"verified: {answer.verified.summary}"

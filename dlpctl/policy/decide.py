@@ -3,8 +3,8 @@
 A rule covers a finding if it is enabled, names the destination, names the finding's category, type
 or pattern, and the finding's score reaches the rule's `minScore`, or else the policy's. Of the
 rules that cover it the strictest action wins: BLOCK, then MASK, then ALLOW. A rule that does not
-reach its `minCount` or `minDistinct` has no effect, and neither has one that would thereby loosen
-the `defaultAction`: more findings never allow more. A value that a rule's exceptions list is
+reach its `minCount` or `minDistinct` has no effect; neither has one that would thereby loosen the
+`defaultAction`, since more findings never allow more. A value that a rule's exceptions list is
 allowed by that rule. A finding that no rule covers gets the policy's `defaultAction`, or is allowed
 and listed.
 """
@@ -36,9 +36,9 @@ class Verdict(NamedTuple):
 
     action: Action
     rule: str | None
-    """The rule's id; None where no rule covers the finding."""
+    """The rule's id; None if no rule covers the finding."""
     operator: str | None = None
-    """The operator to mask with, if the rules name one."""
+    """The operator to mask with; None if the rules name none."""
 
 
 class FindingDecision(NamedTuple):
@@ -47,7 +47,7 @@ class FindingDecision(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """Findings of one pattern with one verdict."""
+    """Findings of one pattern with the same verdict."""
 
     first: Finding
     verdict: Verdict
@@ -55,14 +55,14 @@ class Tally(NamedTuple):
 
 
 class PackedDecisions(Sequence[FindingDecision]):
-    """Decisions that are made one by one as they are asked for."""
+    """Decisions that are made only when accessed."""
 
     @property
     def findings(self) -> Sequence[Finding]:
         raise NotImplementedError
 
     def tallies(self) -> list[Tally]:
-        """Count the findings by pattern and verdict, in the order of the first of each."""
+        """Count the findings by pattern and verdict, in order of first occurrence."""
         raise NotImplementedError
 
 
@@ -92,7 +92,7 @@ class PolicyDecision(NamedTuple):
 
     @property
     def findings(self) -> Sequence[Finding]:
-        """The findings that count; those of a long text stay columns of numbers."""
+        """The findings that count; for long texts, stored as columns of numbers."""
         if isinstance(self.ruled, PackedDecisions):
             return self.ruled.findings
         return tuple(finding for finding, _ in self.ruled)
@@ -123,7 +123,7 @@ class Candidate(NamedTuple):
 
 
 class Decider:
-    """A policy prepared for one destination. Build it once and reuse it; it does not change."""
+    """A policy prepared for one destination. It is immutable: build it once and reuse it."""
 
     def __init__(
         self,
@@ -133,7 +133,7 @@ class Decider:
         on: date | None = None,
         key: bytes | None = None,
     ) -> None:
-        """`on` is the day for expiry dates, today if None; fingerprints need the `key`."""
+        """`on` is the day for expiry dates, by default today; fingerprints need the `key`."""
         self.destination = destination
         self._policy = policy
         self._rules = [
@@ -154,7 +154,7 @@ class Decider:
 
     @property
     def excepts(self) -> bool:
-        """True if the value of a finding matters, since a rule allows some."""
+        """True if the values of findings matter, since a rule allows some."""
         return bool(self._excepts)
 
     def _prepare_exceptions(self, on: date | None, key: bytes | None) -> None:
@@ -214,7 +214,7 @@ class Decider:
     ) -> tuple[Candidate, ...]:
         """Return the candidates for one kind of finding, the strictest first.
 
-        The order of the rules only decides between rules that differ in nothing but the id.
+        The order of the rules only matters between rules that differ in nothing but their ids.
         """
         found: list[tuple[tuple[int, int, int, int, int], Candidate]] = []
         for place, rule in enumerate(self._rules):
@@ -270,7 +270,7 @@ class Decider:
 def _operator_of(
     rule: Rule, type_name: str, category: Category, pattern_id: str
 ) -> tuple[str | None, Reach]:
-    """Return the operator that the rule names most closely."""
+    """Return the operator of the rule's most specific selector."""
     best: str | None = None
     best_reach = Reach.NONE
     if rule.action is Action.MASK:
@@ -298,7 +298,7 @@ class Relevant(NamedTuple):
     """The types that must be scanned."""
 
     selectors: frozenset[str] | None
-    """Categories, types and pattern ids; None is everything."""
+    """Categories, types and pattern ids; None means everything."""
     min_score: float
     """The lowest score of a relevant finding."""
 
@@ -312,7 +312,7 @@ def relevant_selectors(
 ) -> Relevant:
     """Return the types that are relevant for this policy and destination.
 
-    A report lists what no rule covers, too, so it needs all types. The decision alone needs those
+    A report also lists what no rule covers, so it needs all types. The decision alone needs those
     that can be masked or blocked. With a `catalogue`, pattern ids are returned as their types.
     """
     rules = [rule for rule in policy.rules if rule.enabled and destination in rule.destinations]

@@ -259,7 +259,7 @@ def test_without_the_server_and_a_token_the_default_policy_decides(licensed, ser
         service.start()
     assert result.status == 10
     assert result.err.count("\n") == 1
-    assert "no valid license token is at hand" in result.err
+    assert "there is no valid license token" in result.err
 
 
 @pytest.mark.usefixtures("no_sender", "today")

@@ -110,7 +110,7 @@ def test_variables_are_printed_for_shells(dlpctl: Any, home: Path) -> None:
         == "export OPENAI_BASE_URL=http://127.0.0.1:9/openai/v1\n"
     )
     assert tomllib.loads(dlpctl("gateway", "env", "codex").out)["model_provider"] == "dlpctl"
-    assert "no settings to edit" in dlpctl("gateway", "env", "copilot", "--install").err
+    assert "no settings file to edit" in dlpctl("gateway", "env", "copilot", "--install").err
     assert "did you mean 'codex'" in dlpctl("gateway", "env", "codexx").err
     (home / ".codex").mkdir(parents=True)
     (home / ".codex" / "config.toml").write_text('model_provider = "mine"\n')

@@ -30,7 +30,7 @@ def test_an_unknown_command_names_the_nearest(dlpctl):
     [
         (["check", "--polcy", "x"], "'--polcy' is not an option; did you mean '--policy'?"),
         (["policy", "lst"], "Did you mean 'list'?"),
-        (["in.txt"], "'dlpctl check in.txt' decides about a file"),
+        (["in.txt"], "'dlpctl check in.txt' decides on a file"),
         (["scan", "--format", "jsn"], "'jsn' is not one of 'human', 'json'"),
         (["check", "-d"], "option '-d' requires an argument"),
         (["nonsense"], "(see 'dlpctl --help')"),

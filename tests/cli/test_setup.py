@@ -43,7 +43,7 @@ def test_the_demonstration_masks_and_restores(dlpctl):
     before, _, rest = result.out.partition("What the AI tool gets")
     masked, _, rest = rest.partition("What it answers")
     answer, _, rest = rest.partition("What you read")
-    restored, _, rest = rest.partition("A PDF")
+    restored, _, rest = rest.partition("A made-up PDF")
     original, _, copy = rest.partition("Its masked copy")
     for value in ("4111 1111 1111", "amara.okafor@example.com", "sk_live_"):
         assert value in " ".join(before.split())
@@ -67,8 +67,8 @@ def test_setup_takes_every_step_and_the_second_time_none(dlpctl, home):
     assert Path("dlpctl.toml").stat().st_mode & 0o444 == 0o444  # others of the project read it
     again = dlpctl("setup", "--yes")
     assert again.status == 0
-    assert "commit? No: there is one." in again.out
-    assert "dlpctl.toml that explains itself? No: there is " in again.out
+    assert "commit? No: already installed." in again.out
+    assert "commented dlpctl.toml? No: " in again.out
     assert Path("dlpctl.toml").read_bytes() == written
     assert "in your shell? No: it does." in again.out
 
@@ -94,7 +94,7 @@ def test_a_step_that_fails_leaves_the_others(dlpctl, home):
 def test_setup_asks_nobody(dlpctl, piped):
     done = piped("setup")
     assert done.returncode == 2
-    assert b"--yes takes the defaults" in done.stderr
+    assert b"pass --yes to take the defaults" in done.stderr
     assert not Path("dlpctl.toml").exists()
 
 

@@ -20,7 +20,7 @@ def test_a_blocked_check_removes_the_earlier_copy(dlpctl, name):
     result = dlpctl("check", name, "-d", "VENDOR", "-o", "copy", "--force")
     assert result.status == 20
     assert not Path("copy").exists()
-    assert "removed copy: an earlier copy" in result.err
+    assert "removed copy: a copy of earlier" in result.err
 
 
 def test_a_blocked_check_removes_the_earlier_copy_beside_the_file(dlpctl):

@@ -164,7 +164,7 @@ def test_a_full_disk_takes_the_tokens_back(tmp_path: Path, monkeypatch: pytest.M
     with monkeypatch.context() as patched:
         patched.setattr(os, "fsync", full)
         with (
-            pytest.raises(VaultError, match="No space left on device; no token was given out"),
+            pytest.raises(VaultError, match="No space left on device; no token was issued"),
             vault.transaction(),
         ):
             vault.token("EMAIL", "lost")

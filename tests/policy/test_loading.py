@@ -193,7 +193,7 @@ def test_an_answer_of_the_service_is_a_policy_file() -> None:
         (policy(rule(masking=[])), "p.toml: rules[0].masking: must be an operator"),
         (
             policy(rule(id="a"), rule(id="a")),
-            "p.toml: rules[1].id: 'a' is the id of rules[0] already",
+            "p.toml: rules[1].id: 'a' is already the id of rules[0]",
         ),
         (
             policy(rule(exceptions=[exemption(hmac="0" * 32)])),
@@ -213,7 +213,7 @@ def test_an_answer_of_the_service_is_a_policy_file() -> None:
         ),
         (
             policy(rule(exceptions=[exemption(pattern="(?=a)")])),
-            "p.toml: rules[0].exceptions[0].pattern: RE2 refuses",
+            "p.toml: rules[0].exceptions[0].pattern: RE2 rejects",
         ),
         (policy(customPatterns=[{"id": "x"}]), "p.toml: customPatterns[0].type: is missing"),
         (

@@ -1,6 +1,6 @@
-"""Accept one finding for a reason, until a day.
+"""Accept one finding with a reason and an expiry date.
 
-Scans and hooks skip the value of the finding until then.
+Scans and hooks ignore its value until then.
 
 Examples:
     dlpctl allow config.py:7 --reason "published test key"

@@ -1,6 +1,6 @@
-"""Accept findings by name, for a reason and until a day.
+"""Accept findings in a file of exceptions, each with an owner, a reason and an expiry date.
 
-The file of exceptions names values by keyed hashes, and who answers for them.
+The file identifies values by keyed hashes.
 
 Examples:
     dlpctl baseline create --owner jane --reason "sample data"
@@ -63,7 +63,7 @@ class SelectionOptions(NamedTuple):
     min_score: options.MinScore = None
     destination: options.Destination = None
     with_paths: Annotated[
-        bool, typer.Option("--with-paths", help="Accept each value in its present file only.")
+        bool, typer.Option("--with-paths", help="Accept each value only in its current file.")
     ] = False
 
     def results(self, baseline: Baseline, session: Session) -> list[Result]:
@@ -91,7 +91,7 @@ def create(
     reason: Reason = "known when the baseline was made",
     form: options.Format = options.Output.HUMAN,
 ) -> None:
-    """Accept all present findings, so that only new ones count.
+    """Accept all current findings, so that only new ones count.
 
     Examples:
         dlpctl baseline create --owner jane --reason "sample data"
@@ -190,7 +190,7 @@ def audit(
 def prune(
     file: BaselineFile = None,
     unused: Annotated[
-        bool, typer.Option("--unused", help="Also remove exceptions for values not found any more.")
+        bool, typer.Option("--unused", help="Also remove exceptions whose values no longer occur.")
     ] = False,
     form: options.Format = options.Output.HUMAN,
 ) -> None:
@@ -222,7 +222,7 @@ def import_(
     exception: ExceptionOptions,
     form: options.Format = options.Output.HUMAN,
 ) -> None:
-    """Import the exceptions of another tool. Each is looked up in the files.
+    """Import exceptions of another tool, after finding each in the files.
 
     Examples:
         dlpctl baseline import .gitleaksignore
@@ -265,7 +265,7 @@ def _load(file: Path | None) -> Baseline:
 def _scan(
     baseline: Baseline, paths: Sequence[str] | None, session: Session, wanted: Search
 ) -> list[Result]:
-    """Return the findings with fingerprints; nobody can answer for files that cannot be read."""
+    """Return the findings with fingerprints; fail if any file cannot be read."""
     results = []
     for one in scan_of(session, wanted, baseline.keys).files(paths or ["."]):
         if not isinstance(one, Skip):
@@ -278,7 +278,7 @@ def _scan(
 
 
 def _literal(path: str) -> str:
-    """Return a glob for this path only."""
+    """Return a glob that matches only this path."""
     from glob import escape
 
     return escape(path.replace(os.sep, "/"))

@@ -1,6 +1,6 @@
-"""Diagnose this installation, and print the commands that repair it.
+"""Diagnose this installation and print the commands that repair it.
 
-Exit status 1 if anything is in error.
+Exit status 1 if there are errors.
 
 Examples:
     dlpctl doctor

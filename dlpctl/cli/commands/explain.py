@@ -62,7 +62,7 @@ def explain(
 
 
 def describe(one: Explained, text: str, lines: LineIndex) -> dict[str, Any]:
-    """Return what is told of a finding or a near miss, without its value."""
+    """Return the description of a finding or a near miss, without its value."""
     from dlpctl.masking.partial import sample
 
     finding = one.finding

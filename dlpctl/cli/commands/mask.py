@@ -1,6 +1,6 @@
-"""Mask what the policy masks or blocks, and print nothing but the masked content.
+"""Mask what the policy masks or blocks, and print only the masked content.
 
-A source that pauses gets its complete lines at once.
+If the source pauses, its complete lines are printed immediately.
 
 Examples:
     pbpaste | dlpctl mask | pbcopy
@@ -41,7 +41,7 @@ def mask(
     file: options.File = None,
     vault: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Mask by tokens; keep the values for 'dlpctl unmask'."),
+        typer.Option(metavar="FILE", help="Mask with tokens; keep values for 'dlpctl unmask'."),
     ] = None,
     output: options.OutputFile = None,
     stats: Annotated[
@@ -149,7 +149,7 @@ def _masked_table(
     folder: Path,
     output: Path,
 ) -> Iterator[FileReport]:
-    """Mask a Delta table; one masker makes equal values equal in all of its files."""
+    """Mask a Delta table; a single masker keeps equal values equal across its files."""
     from dlpctl.files.delta import mask_table
 
     masking = session.file_checker(checker, content.on_uninspected)

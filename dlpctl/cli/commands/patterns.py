@@ -183,7 +183,7 @@ def _print_recall(printer: Printer, found: list[Any]) -> None:
 @app.command()
 def show(
     pattern_id: Annotated[
-        str, typer.Argument(metavar="ID", help="An id of 'dlpctl patterns list'.")
+        str, typer.Argument(metavar="ID", help="An id from 'dlpctl patterns list'.")
     ],
     form: options.Format = options.Output.HUMAN,
     patterns: options.Patterns = None,

@@ -1,4 +1,4 @@
-"""The topics of `dlpctl help`: Markdown files, with tables that the program fills in."""
+"""The topics of `dlpctl help`: Markdown files with tables that the program fills in."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def title(name: str) -> str:
 
 
 def text(name: str) -> str:
-    """A topic in Markdown."""
+    """Return a topic as Markdown."""
     content = (_FOLDER / f"{name}.md").read_text(encoding="utf-8")
     for table, make in _TABLES.items():
         mark = f"{{{{{table}}}}}"
