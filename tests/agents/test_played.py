@@ -29,7 +29,7 @@ def test_no_value_reaches_the_model(agent: str, planted: Planted, ask: Ask, tmp_
         assert len(set(played.restored)) == 200
 
 
-def test_the_players_would_show_a_leak(planted: Planted, tmp_path: Path) -> None:
+def test_the_players_detect_a_leak(planted: Planted, tmp_path: Path) -> None:
     assert len(set(play("claude-code", lambda _: None, tmp_path, planted).leaked)) == 200
 
 

@@ -218,7 +218,7 @@ def test_a_client_without_the_secret_is_not_answered(over_loopback: Path) -> Non
         assert asking.recv(1) == b""
 
 
-def test_a_stranger_on_the_port_gets_no_event(
+def test_an_impostor_on_the_port_gets_no_event(
     run: Callable[..., Any], environ: dict[str, str], sockets: Callable[[], list[Path]]
 ) -> None:
     folder = Path(client.run_folder(environ))

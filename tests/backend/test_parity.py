@@ -174,7 +174,7 @@ def test_every_command_of_the_control_plane(twice: Twice) -> None:
     twice("org", "list")
 
 
-def test_what_is_read_of_one_database_is_the_same_byte_for_byte(
+def test_output_for_the_same_database_is_byte_identical(
     at_home: Shell, daemon: Daemon, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DLPCTL_SERVER", daemon.url)

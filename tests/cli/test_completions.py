@@ -40,7 +40,7 @@ def needs(shell: str) -> pytest.MarkDecorator:
 
 
 @pytest.mark.parametrize("shell", Shell)
-def test_the_scripts_beside_the_package_are_those_of_the_package(shell: Shell) -> None:
+def test_the_committed_scripts_match_the_package(shell: Shell) -> None:
     file = ROOT / "completions" / FILES[shell]
     again = f"run: cp {SCRIPTS.relative_to(ROOT)}/* completions"
     assert file.read_text(encoding="utf-8") == script(shell), again
@@ -88,12 +88,12 @@ def test_values_of_this_machine(dlpctl):
     assert "EMAIL" in answers("scan", "--types", "E")
 
 
-def test_a_line_that_is_wrong_has_no_answer(dlpctl):
+def test_an_invalid_line_has_no_completions(dlpctl):
     assert answers("nonsense", "") == []
     assert answers("--nonsense") == []
 
 
-def test_an_answer_imports_nothing_that_finds_or_reads():
+def test_completion_imports_no_detection_or_formats():
     code = (
         "import sys; from dlpctl.cli.completion.answers import answer;"
         " assert answer(['check', '-d'], 'V') == ['VENDOR'];"

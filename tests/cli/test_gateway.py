@@ -22,7 +22,7 @@ MAIL = "maria.lopez@acme-corp.com"
 
 
 @pytest.mark.skipif(os.name != "posix", reason="ends the gateway by a signal")
-def test_it_serves_until_it_is_ended(
+def test_it_serves_until_terminated(
     tmp_path: Path, compiled_cache: Path, wait_for: Callable[[Callable[[], object]], None]
 ) -> None:
     (tmp_path / "cache").symlink_to(compiled_cache)
@@ -130,7 +130,7 @@ def test_variables_are_printed_for_shells(dlpctl: Any, home: Path) -> None:
         (["--with-keys", "--policy", "gdpr"], "leave out --policy"),
     ],
 )
-def test_what_cannot_be_served_is_refused(dlpctl: Any, arguments: list[str], problem: str) -> None:
+def test_invalid_options_are_refused(dlpctl: Any, arguments: list[str], problem: str) -> None:
     refused = dlpctl("gateway", *arguments)
     assert refused.status == 2
     assert problem in refused.err

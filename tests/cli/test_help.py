@@ -96,7 +96,7 @@ def is_folded(child: Node, joined: str) -> bool:
     return bool(re.search(rf"Control plane: [a-z, ]*\b{child.path[-1]}\b", joined))
 
 
-def test_options_have_one_meaning_and_names_for_their_values() -> None:
+def test_options_have_one_meaning_and_consistent_metavars() -> None:
     meanings: dict[str, set[str]] = {}
     values: dict[str, set[str]] = {}
     for path, node in NODES.items():
@@ -153,7 +153,7 @@ HEAVY |= {"rich", "sqlite3", "sqlite_utils", "ssl", "textual", "yaml", "jwt", "P
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that are forked")
-def test_help_imports_little_so_that_it_comes_at_once() -> None:
+def test_help_imports_few_modules() -> None:
     """Those of subcommands import the same module; an eighth of a second is about 250 modules."""
     paths = json.dumps([[], *(node.path for node in PROGRAM.children)])
     done = subprocess.run(

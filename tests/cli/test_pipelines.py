@@ -118,7 +118,7 @@ def test_a_template_fails_for_a_key_and_passes_without(
     assert len(found) == key
 
 
-def test_what_is_below_the_threshold_passes(dlpctl, run_step):
+def test_findings_below_the_threshold_pass(dlpctl, run_step):
     Path("readme.txt").write_text("card 4111 1111 1111 1112, 00:00:5e:00:53:01\n")
     Path("dlpctl.toml").write_text("min_score = 0.05\n")
     *_, (scan, _) = scripts_of("github", shown(dlpctl, "github"))
@@ -254,7 +254,7 @@ class TestSource:
             ("pre-commit", {"url": "file:///home/jane/dlpctl.whl", "archive_info": {}}),
         ],
     )
-    def test_is_asked_for_where_nobody_knows(self, tmp_path, template, direct):
+    def test_is_requested_if_unknown(self, tmp_path, template, direct):
         status, out, err = self.show(tmp_path, template, direct=direct)
         assert (status, out, err.count("\n")) == (2, "", 1)
         assert "--install-from 'git+https://HOST/ORG/dlpctl@COMMIT'" in err

@@ -38,7 +38,7 @@ def summary() -> dict[str, object]:
     return json.loads(REPORT.read_text())["summary"]
 
 
-def test_a_reader_that_leaves_takes_no_report_with_it():
+def test_a_reader_that_leaves_does_not_affect_other_reports():
     with start("src", "--all", "--report", "json=report.json") as process:
         assert process.stdout is not None
         process.stdout.readline()
@@ -106,7 +106,7 @@ def test_a_signal_leaves_a_partial_report_even_without_a_reader(waiting, number,
     assert summary()["partial"] is True
 
 
-def test_a_kill_leaves_no_report_that_could_be_taken_for_the_new_one(waiting):
+def test_a_killed_scan_leaves_no_old_report(waiting):
     with start(*waiting) as process:
         assert process.stdout is not None
         process.stdout.readline()
@@ -134,7 +134,7 @@ def test_the_report_of_a_folder_is_not_scanned_with_it(dlpctl):
         ["src", "--report", "json=report.json", "--report", "pdf=b"],
     ],
 )
-def test_a_call_that_makes_no_report_leaves_all_files(dlpctl, arguments):
+def test_a_call_without_reports_leaves_all_files(dlpctl, arguments):
     before = Path("src/00.txt").read_text()
     result = dlpctl("scan", *arguments)
     assert (result.status, result.err.count("\n")) == (2, 1)

@@ -139,7 +139,7 @@ def test_a_file_that_has_changed_is_not_masked():
     assert Path("a.txt").read_text() == f"! {TEXT}"
 
 
-def test_a_document_is_not_masked_in_place_and_says_what_does():
+def test_a_document_is_not_masked_in_place_and_the_error_names_the_command():
     Path("a.json").write_text(json.dumps({"mail": MAILS[0]}))
     import zipfile
 
@@ -148,7 +148,7 @@ def test_a_document_is_not_masked_in_place_and_says_what_does():
     play(reviewed("a.zip"), "m", "y", check=lambda app: "'dlpctl mask' writes" in shown(app))
 
 
-def test_it_explains_and_tells_how_to_replace_a_secret():
+def test_it_explains_findings_and_how_to_replace_a_secret():
     Path("a.txt").write_text(pem_key(Random(3)))
 
     def check(app):
@@ -175,7 +175,7 @@ def test_editors_open_the_line(editor, command):
     assert review.editor(review.results[1], {"EDITOR": editor}) == command
 
 
-def test_without_a_terminal_it_says_so(dlpctl, piped):
+def test_without_a_terminal_there_is_an_error(dlpctl, piped):
     done = piped("review")
     assert done.returncode == 2
     assert b"review needs a terminal" in done.stderr
@@ -241,7 +241,7 @@ def terminal() -> Iterator[Callable[..., Terminal]]:
 
 
 @needs_terminal
-def test_in_a_terminal_the_editor_gets_it_and_what_was_mended_is_gone(tmp_path, terminal):
+def test_a_finding_fixed_in_the_editor_disappears(tmp_path, terminal):
     """The editor is a script that takes the line out."""
     editor = tmp_path / "editor"
     editor.write_text(

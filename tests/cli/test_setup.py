@@ -21,7 +21,7 @@ def home(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("columns", [20, 40, 80, 400])
-def test_a_call_without_a_command_shows_five_that_exist(dlpctl, monkeypatch, columns):
+def test_a_call_without_a_command_shows_five_existing_commands(dlpctl, monkeypatch, columns):
     monkeypatch.setenv("COLUMNS", str(columns))
     result = dlpctl()
     commands = [line.split()[1] for line in result.out.splitlines() if "  dlpctl " in line]
@@ -55,7 +55,7 @@ def test_the_demonstration_masks_and_restores(dlpctl):
     assert "0 of 4 values remain" in copy
 
 
-def test_setup_takes_every_step_and_the_second_time_none(dlpctl, home):
+def test_setup_takes_every_step_once(dlpctl, home):
     subprocess.run(["git", "init", "-q"], check=True)
     result = dlpctl("setup", "--yes")
     assert result.status == 0

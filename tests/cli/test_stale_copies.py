@@ -38,7 +38,7 @@ def test_without_force_an_earlier_copy_stays(dlpctl):
     assert Path("a.masked.csv").read_text() == "mine"
 
 
-def test_what_cannot_be_masked_removes_the_earlier_copy(dlpctl):
+def test_content_that_cannot_be_masked_removes_the_earlier_copy(dlpctl):
     Path("a.bin").write_bytes(UNREADABLE)
     Path("copy").write_text("of something else")
     result = dlpctl("mask", "a.bin", "-o", "copy", "--force")

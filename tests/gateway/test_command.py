@@ -32,7 +32,7 @@ def home(tmp_path: Path, compiled_cache: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize("options", [[], ["--with-keys"]])
-def test_nothing_is_left_that_holds_up_streams_once_it_listens(
+def test_a_listening_gateway_has_loaded_everything(
     home: Path, monkeypatch: pytest.MonkeyPatch, options: list[str]
 ) -> None:
     compiled: list[Detector] = []

@@ -191,7 +191,7 @@ def test_values_after_literal_escapes_do_not_reach_the_provider(gateway: Running
     assert MAIL not in sent
 
 
-def test_a_value_that_a_later_block_tells_is_masked_in_earlier_ones(gateway: Running) -> None:
+def test_a_value_found_in_a_later_block_is_masked_in_earlier_ones(gateway: Running) -> None:
     word = "Zq7Kd9wTnM4xBv2h"
     long = "nothing to see here " * 200
     texts = [f"{long} It was {word} again.", f"password = {word}"]
@@ -246,7 +246,7 @@ def test_tokens_stay_the_same_from_turn_to_turn(
     assert len(others) == 3
 
 
-def test_values_of_others_are_not_restored(gateway: Running) -> None:
+def test_values_of_other_conversations_are_not_restored(gateway: Running) -> None:
     turns: list[Any] = [{"role": "user", "content": "hi"}]
     gateway.ask(MESSAGES, {"messages": [*turns, {"role": "user", "content": MAIL}]})
     token = gateway.provider.sent[0].json["messages"][1]["content"]
@@ -354,7 +354,7 @@ def test_bad_headers_are_refused(gateway: Running, headers: dict[str, str], stat
     assert not gateway.provider.sent
 
 
-def test_errors_have_the_form_of_the_provider(gateway: Running) -> None:
+def test_errors_have_the_format_of_the_provider(gateway: Running) -> None:
     _, headers, chat = gateway.ask("/openai/v1/nothing", {})
     assert set(json.loads(chat)["error"]) == {"message", "type", "param", "code"}
     assert headers["x-should-retry"] == "false"
@@ -482,12 +482,12 @@ def test_files_in_requests_are_inspected(gateway: Running) -> None:
         },
     ],
 )
-def test_what_cannot_be_read_is_refused(gateway: Running, block: Any) -> None:
+def test_unreadable_content_is_refused(gateway: Running, block: Any) -> None:
     refusal(gateway.ask(MESSAGES, user([block])), 400)
     assert not gateway.provider.sent
 
 
-def test_the_settings_may_let_unread_files_pass(
+def test_settings_can_let_unread_files_pass(
     library: Detector, gateway: Running, tmp_path: Path
 ) -> None:
     block = {"type": "image", "source": {"type": "url", "url": "https://example.com/a.png"}}
@@ -500,7 +500,7 @@ def test_the_settings_may_let_unread_files_pass(
 # Answers
 
 
-def test_headers_pass_as_an_open_list(gateway: Running) -> None:
+def test_headers_pass_unless_listed(gateway: Running) -> None:
     gateway.provider.reply = lambda _: Reply(
         headers={"anthropic-ratelimit-requests-remaining": "7", "x-new": "1", "keep-alive": "3"}
     )
@@ -548,14 +548,14 @@ def test_answers_that_cannot_be_restored_are_errors(gateway: Running, reply: Rep
     assert "location" not in answer[1]
 
 
-def test_what_only_looks_like_a_token_stays(gateway: Running) -> None:
+def test_text_that_only_looks_like_a_token_stays(gateway: Running) -> None:
     text = "<EMAIL_1> <EMAIL_123456> <<EMAIL_123456>> [PERSON_NAME_3]"
     gateway.provider.reply = lambda _: Reply(json.dumps({"content": text}).encode())
     _, _, answer = gateway.ask(MESSAGES, user(f"{MAIL} wrote <EMAIL_123456>"))
     assert json.loads(answer)["content"] == text
 
 
-def test_a_provider_that_is_away_is_an_error(library: Detector, tmp_path: Path) -> None:
+def test_an_unreachable_provider_is_an_error(library: Detector, tmp_path: Path) -> None:
     with closing(socket.socket()) as unused:
         unused.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{unused.getsockname()[1]}"
@@ -621,7 +621,7 @@ def test_the_first_text_does_not_wait_for_the_last(gateway: Running) -> None:
         assert first + answer.read() == _delta("Hello") + _delta(" again")
 
 
-def test_a_client_that_goes_cancels_the_provider(
+def test_a_client_that_disconnects_cancels_the_upstream_request(
     gateway: Running, wait_for: Callable[[Callable[[], object]], None]
 ) -> None:
     def body() -> Iterator[bytes]:

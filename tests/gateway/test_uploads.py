@@ -124,9 +124,7 @@ def uploading(gateway: Running) -> None:
     gateway.provider.reply = reply
 
 
-def test_a_file_is_uploaded_masked_by_the_client_of_google(
-    gateway: Running, tmp_path: Path
-) -> None:
+def test_googles_client_uploads_a_masked_file(gateway: Running, tmp_path: Path) -> None:
     genai = pytest.importorskip("google.genai")
     uploading(gateway)
     table = tmp_path / "people.csv"
@@ -168,7 +166,7 @@ def test_parts_of_files_are_refused(gateway: Running, headers: dict[str, str]) -
     assert not gateway.provider.sent
 
 
-def test_an_address_of_another_host_is_no_upload(gateway: Running) -> None:
+def test_an_upload_url_of_another_host_is_refused(gateway: Running) -> None:
     gateway.provider.reply = lambda _: Reply(
         b"{}", headers={"x-goog-upload-url": "https://elsewhere.example/upload"}
     )

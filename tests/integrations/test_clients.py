@@ -126,7 +126,7 @@ def test_streams_of_a_provider_that_compresses_anyway_are_restored(
     assert "".join(deltas) == f"To {MAIL}."
 
 
-def test_answers_that_nobody_can_restore_keep_their_encoding(
+def test_answers_that_cannot_be_restored_keep_their_encoding(
     provider: Provider, library: Detector
 ) -> None:
     provider.reply = lambda _: Reply(b"packed", headers={"content-encoding": "made-up"})

@@ -123,7 +123,7 @@ def test_models_get_tokens_and_tools_get_values(
     assert "<EMAIL_" in repr(model._got)
 
 
-def test_streams_come_with_values_before_they_end(middleware: MaskingMiddleware) -> None:
+def test_values_are_restored_in_streams_before_they_end(middleware: MaskingMiddleware) -> None:
     agent = create_agent(Streaming(), [send], middleware=[middleware])
     pieces = []
     for chunk, _ in agent.stream(asked(), stream_mode="messages"):
@@ -173,7 +173,7 @@ def test_definitions_of_tools_are_masked(middleware: MaskingMiddleware) -> None:
     assert SENT == [MAIL]
 
 
-def test_blocks_keep_what_is_sealed_and_mask_the_rest(middleware: MaskingMiddleware) -> None:
+def test_sealed_parts_of_blocks_stay_and_the_rest_is_masked(middleware: MaskingMiddleware) -> None:
     model = Model()
     agent = create_agent(model, [], middleware=[middleware])
     sealed = {"type": "thinking", "thinking": "made up", "signature": "c2lnbmVk"}
@@ -184,7 +184,7 @@ def test_blocks_keep_what_is_sealed_and_mask_the_rest(middleware: MaskingMiddlew
     assert MAIL not in repr(got)
 
 
-def test_what_cannot_be_inspected_is_not_sent(middleware: MaskingMiddleware) -> None:
+def test_uninspectable_content_is_not_sent(middleware: MaskingMiddleware) -> None:
     model = Model()
     agent = create_agent(model, [], middleware=[middleware])
     address = {"type": "image_url", "image_url": {"url": "https://example.com/a.png"}}
@@ -193,7 +193,7 @@ def test_what_cannot_be_inspected_is_not_sent(middleware: MaskingMiddleware) -> 
     assert not model._got
 
 
-def test_requests_without_values_are_sent_as_they_are(middleware: MaskingMiddleware) -> None:
+def test_requests_without_values_are_sent_unchanged(middleware: MaskingMiddleware) -> None:
     model = Model()
     agent = create_agent(model, [], middleware=[middleware])
     given = asked("Hello")

@@ -110,7 +110,7 @@ def test_overlapping_findings_never_corrupt_each_other(
     assert "".join(kept) == mask_text(text, [(each, "remove") for each, _ in masked], Masker())
 
 
-def test_two_operators_on_one_place_the_stronger_wins() -> None:
+def test_the_stronger_of_two_operators_on_a_span_wins() -> None:
     text = "see https://x.example/?user=ann@mail.example now"
     inner = finding(28, 44)
     outer = finding(4, 44, "URL")
@@ -133,7 +133,7 @@ def test_two_operators_on_one_place_the_stronger_wins() -> None:
 
 
 @given(documents(), st.sampled_from(RECOGNIZED))
-def test_a_masked_text_holds_no_value_and_only_what_is_recognized(
+def test_a_masked_text_has_no_value_and_every_mask_is_recognized(
     document: tuple[str, list[Finding]], name: str
 ) -> None:
     text, found = document
@@ -146,14 +146,14 @@ def test_a_masked_text_holds_no_value_and_only_what_is_recognized(
 
 
 @given(documents())
-def test_tokens_give_the_text_back(document: tuple[str, list[Finding]]) -> None:
+def test_tokens_restore_the_text(document: tuple[str, list[Finding]]) -> None:
     text, found = document
     masker = Masker()
     masked = mask_text(text, [(each, "token") for each in found], masker)
     assert unmask(masked, masker.tokens) == text
 
 
-def test_a_text_that_looks_like_tokens_comes_back_too() -> None:
+def test_a_text_that_looks_like_tokens_is_restored_too() -> None:
     text = "<EMAIL_1> [EMAIL_2] `EMAIL_3` a@b.example \\c@d.example <e@f.example>"
     found = [
         finding(text.index(each), text.index(each) + 11)
@@ -204,7 +204,7 @@ def test_an_operator_that_cannot_work_is_refused(operator: str, message: str) ->
         mask_text("abcdef", [(finding(0, 5), operator)], Masker())
 
 
-def test_a_policy_knows_the_operators_that_there_are() -> None:
+def test_a_policy_knows_all_operators() -> None:
     assert tuple(OPERATORS) == model.OPERATORS
     assert DEFAULT_OPERATOR in OPERATORS
 

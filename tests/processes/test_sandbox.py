@@ -92,7 +92,7 @@ def needs(worker: Worker, refused: str) -> None:
         ("signals", SIGNAL),
     ],
 )
-def test_code_that_took_it_over_is_refused(hijacked: Worker, refused: str, code: str) -> None:
+def test_hijacked_code_is_refused(hijacked: Worker, refused: str, code: str) -> None:
     needs(hijacked, refused)
     assert outcome(hijacked, code).startswith(("PermissionError: ", "OSError: [Errno 1]"))
 
@@ -129,7 +129,7 @@ def test_parsing_still_has_what_it_needs(hijacked: Worker, code: str) -> None:
     assert outcome(hijacked, code) == "done: x"
 
 
-def test_a_program_for_ocr_may_run_and_no_other(
+def test_only_the_ocr_program_may_run(
     hijacked: Worker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Any program does in its place."""

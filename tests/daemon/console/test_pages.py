@@ -122,7 +122,7 @@ def test_events_are_searched(caller, person):
 def test_the_chain_is_verified_also_up_to_a_head(caller, person):
     caller.check()
     before = text_of(person.see("/console/audit"))
-    assert "Not verified since the service was started." in before
+    assert "Not verified since the service started." in before
     head = caller("GET", "/api/audit/head").json["head"]
     shown = text_of(person.send("/console/audit/verify", head=head))
     assert "The chain is intact: 1 checks" in shown
