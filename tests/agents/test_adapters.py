@@ -1,5 +1,5 @@
-"""The events of each agent, in the forms that its client was seen to send, and the answers in the
-forms that it was seen to obey.
+"""The events of each agent in the formats that its client was observed to send, and the answers in
+the formats that it was observed to obey.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The decisions that are the same for all agents, through the events of one."""
+"""The decisions that are the same for all agents, tested through the events of one."""
 
 from __future__ import annotations
 
@@ -319,7 +319,7 @@ def test_a_folder_of_vaults_that_is_read_only(claude: Claude, tmp_path: Path) ->
 
 
 def test_a_token_split_over_two_events(claude: Claude, work: Path) -> None:
-    """Halves of a token are no token: nothing is restored, and nothing else is told."""
+    """Halves of a token are not tokens: nothing is restored, and nothing is reported."""
     learn(claude)
     for delta in ("Sent to <EMA", "IL_1> today."):
         assert claude("MessageDisplay", delta=delta) is None

@@ -1,4 +1,4 @@
-"""Messages between an MCP client and a server, and the wrapper as a process of its own."""
+"""Messages between an MCP client and a server, and the wrapper as a separate process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`dlpctl mcp wrap` before the MCP servers of agents, and gone without a trace."""
+"""`dlpctl mcp wrap` in the MCP settings of agents, added and removed without a trace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hooks in the settings of agents: next to what is there, and gone without a trace."""
+"""Hooks in the settings of agents, installed next to other entries and removed without a trace."""
 
 from __future__ import annotations
 

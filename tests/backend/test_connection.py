@@ -1,4 +1,4 @@
-"""Every way in which a server cannot be asked is one line that says what to do."""
+"""Every failure to reach a server is a one-line error with advice."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _ORGANIZATIONS = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-
 def answering(
     *answers: bytes, context: ssl.SSLContext | None = None
 ) -> Iterator[tuple[str, list[bytes]]]:
-    """A server that gives one of the answers to each connection, and what it was sent."""
+    """A server that gives one of the answers to each connection, and records the requests."""
     asked: list[bytes] = []
     with socket.create_server(("127.0.0.1", 0)) as listening:
 
@@ -58,7 +58,7 @@ def answering(
         thread = threading.Thread(target=serve)
         thread.start()
         yield f"http{'s' if context else ''}://localhost:{listening.getsockname()[1]}", asked
-        with socket.socket() as end:  # wakes a server that still waits for somebody
+        with socket.socket() as end:  # wakes a server that is still waiting
             end.connect(listening.getsockname())
             end.shutdown(socket.SHUT_RDWR)
         thread.join(300)
@@ -259,7 +259,7 @@ def test_the_token_of_this_machine_is_sent_to_no_other(tmp_path: Path) -> None:
 
 
 def _certificate(folder: Path) -> tuple[Path, ssl.SSLContext]:
-    """For localhost, signed by itself."""
+    """A self-signed certificate for localhost."""
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec

@@ -1,4 +1,4 @@
-"""The client of a license: whom it believes, for how long, and what it does without the server."""
+"""The license client: what it trusts, for how long, and what it does without the server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is told of checks under a license, and that nothing else goes over the wire."""
+"""The reports of checks under a license, which contain nothing else."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _check(number: int) -> dict[str, object]:
 
 @pytest.fixture
 def acme(acme: str, service: Service) -> str:
-    """With a policy that has an id which checks can name."""
+    """A service with a policy whose id checks can name."""
     with closing(sqlite3.connect(service.control.folder / "control.db")) as database:
         database.execute("INSERT INTO policy_owners VALUES (?, ?)", (POLICY, acme))
         database.commit()
@@ -180,7 +180,7 @@ def no_sender(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def today(clock) -> None:
-    """The clock of the service goes as that of the command line does."""
+    """Keep the service's clock in step with that of the command line."""
     from datetime import UTC, datetime
 
     clock.now = datetime.now(UTC)
@@ -233,7 +233,7 @@ def test_the_policies_of_the_organization_decide(licensed, service, acme) -> Non
 
 @pytest.mark.usefixtures("no_sender", "today")
 def test_a_later_check_needs_neither_the_network_nor_cryptography(licensed) -> None:
-    """Importing what it takes would cost ten times what the check may."""
+    """Importing cryptography would take ten times as long as the check may."""
     Path("note.txt").write_text(CONTENT)
     assert licensed("check", "note.txt", "-d", "VENDOR").status == 10
     run = (

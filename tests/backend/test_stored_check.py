@@ -1,5 +1,5 @@
-"""`check` by the control plane: recorded, counted, and answered as the interface says; here and by
-a server.
+"""`check` by the control plane, locally and on a server: recorded, counted, and answered as
+specified.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Run = Callable[..., Result]
 
 @pytest.fixture(params=["local", "server"])
 def asked(request, dlpctl: Run, daemon, monkeypatch) -> Run:
-    """The command line in process, and against a server; with an organization in both."""
+    """The command line in this process and against a server, both with an organization."""
     if request.param == "server":
         monkeypatch.setenv("DLPCTL_SERVER", daemon.url)
         token = daemon.home / "data" / "dlpctl" / "admin.token"

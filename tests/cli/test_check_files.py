@@ -1,5 +1,5 @@
-"""Files of every kind through the command line: decided, masked beside the original, verified, and
-no value shown.
+"""Files of every format on the command line: decided, masked next to the original, verified, and no
+value shown.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ VALUES = (MAIL, SSN, CARD, SSN.replace("-", ""), CARD.replace(" ", ""))
 
 @pytest.fixture(autouse=True)
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """Whatever happens, no temporary file is left."""
+    """Fail if a temporary file is left."""
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))

@@ -1,4 +1,4 @@
-"""Completion, tried in the shells that are there."""
+"""Completion in the shells that are installed."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def test_fish(shell_environ):
 @posix
 @needs("zsh")
 def test_zsh(shell_environ):
-    """On a terminal, since zsh completes nowhere else."""
+    """Uses a terminal, since zsh completes nowhere else."""
     import pty
 
     master, slave = pty.openpty()
@@ -184,7 +184,7 @@ def test_zsh(shell_environ):
 
 
 def ask(terminal: int, typed: str, expected: set[str]) -> None:
-    """Types, and waits until all that is expected is shown."""
+    """Types, and waits until the expected output is shown."""
     os.write(terminal, typed.encode())
     shown = ""
     while not all(word in shown for word in expected):

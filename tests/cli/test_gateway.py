@@ -1,4 +1,4 @@
-"""The gateway on the command line: started and ended, its clients, and its calls."""
+"""The gateway on the command line: starting, stopping, its clients and its calls."""
 
 from __future__ import annotations
 

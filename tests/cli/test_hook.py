@@ -105,7 +105,7 @@ def test_without_a_repository_there_is_nothing_to_do(dlpctl):
 
 @pytest.fixture
 def hooked(repository, dlpctl) -> Path:
-    """A repository with the hook in it."""
+    """A repository with the hook installed."""
     assert dlpctl("hook", "install", "git").status == 0
     return repository
 
@@ -149,7 +149,7 @@ def test_the_types_of_a_hook_are_chosen_when_it_is_installed(dlpctl):
 
 
 def printed_advice(stderr: str) -> dict[str, str]:
-    """The command that a refused commit prints for each file."""
+    """Return the command that a refused commit prints for each file."""
     assert "baseline update" not in stderr
     found = re.findall(
         r"^  \S+ in (.+):\d+\n    (.*dlpctl allow [0-9a-f]{32} .*)$", stderr, re.MULTILINE
@@ -165,7 +165,7 @@ def advice_of(*names: str) -> dict[str, str]:
 
 
 def follow(command: str) -> None:
-    """Does what was printed, in a shell, as it was printed."""
+    """Run the printed command in a shell, as printed."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     subprocess.run(["sh", "-c", command], check=True, timeout=300, env={**os.environ, "PATH": path})
 
@@ -218,7 +218,7 @@ def test_file_names_never_become_part_of_a_command():
 @pytest.mark.usefixtures("repository")
 def test_a_hook_without_the_path_gives_advice_that_works(dlpctl):
     assert dlpctl("hook", "install", "git").status == 0
-    Path("dlpctl").mkdir()  # no package of the repository is taken for the program
+    Path("dlpctl").mkdir()  # a folder of the repository is not mistaken for the program
     Path("dlpctl/__main__.py").write_text("raise SystemExit(0)\n")
     Path("a.pem").write_text(KEY)
     git("add", "a.pem")
@@ -250,7 +250,7 @@ def test_named_files_are_scanned_instead_of_staged_ones(dlpctl):
 
 
 def test_the_hooks_of_pre_commit_find_keys(dlpctl, repository):
-    """The entries of the manifest are run as pre-commit runs them, with the files at the end."""
+    """The hooks of the manifest are run like pre-commit runs them, with the files at the end."""
     hooks = {
         each["id"]: each for each in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
     }

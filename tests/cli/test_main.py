@@ -133,7 +133,7 @@ def test_a_start_imports_only_what_the_command_needs(command):
     arguments = [sys.executable, "-c", code, *command]
     subprocess.run(
         arguments, capture_output=True, check=True, timeout=300
-    )  # with a cold cache more is needed
+    )  # a cold cache needs more
     done = subprocess.run(arguments, capture_output=True, text=True, check=True, timeout=300)
     imported = {name for name in done.stderr.split() if not name.startswith("_")}
     ours = {"dlpctl", "dlpctl_patterns"}

@@ -51,7 +51,7 @@ def test_a_secret_in_a_binary_is_never_let_through(piped):
 
 
 def test_a_paused_source_gets_its_lines_at_once():
-    """Each line is written when the one before has come back. No line waits for a timer: the
+    """Each line is written after the previous one has come back. No line waits for a timer: the
     shortest of many delays is short on any machine.
     """
     command = [sys.executable, "-m", "dlpctl", "mask"]
@@ -61,7 +61,7 @@ def test_a_paused_source_gets_its_lines_at_once():
         assert process.stdin
         assert process.stdout
         process.stdin.write(b"first a@example.com\n")
-        assert process.stdout.readline() == b"first ***@example.com\n"  # the start is over now
+        assert process.stdout.readline() == b"first ***@example.com\n"  # startup is over now
         delays = []
         for number in range(100):
             began = time.perf_counter()

@@ -21,7 +21,7 @@ class Terminal(StringIO):
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The time, which goes on when a test says so."""
+    """A clock that advances when a test says so."""
     now = [100.0]
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
     return now
@@ -81,7 +81,7 @@ def test_a_single_slow_file_shows_progress(tmp_path: Path) -> None:
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=theirs) as process:
         os.close(theirs)
         shown = b""
-        # Linux says with an error that nobody writes to the terminal any more.
+        # Linux reports by an error that the other end of the terminal is closed.
         while part := _read(terminal):
             shown += part
     os.close(terminal)

@@ -40,7 +40,7 @@ FORGES = {"github": "of_github", "gitlab": "of_gitlab"}
 
 @pytest.fixture(params=FORGES)
 def pipeline(request, forge, monkeypatch, tmp_path):
-    """Variables of a pipeline of a pull request."""
+    """The variables of a pull request pipeline."""
     for name in ("GITHUB_EVENT_PATH", "CI_MERGE_REQUEST_IID"):
         monkeypatch.delenv(name, raising=False)
     for name, value in getattr(forge, FORGES[request.param])(tmp_path).items():

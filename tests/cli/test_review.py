@@ -1,4 +1,4 @@
-"""The review by keyboard: with Textual's pilot, and in a real terminal with a real editor."""
+"""The review in the terminal: with Textual's pilot, and in a real terminal with a real editor."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def reviewed(*paths: str, of_accepted: bool = False) -> Review:
 
 
 def play(review: Review, *keys: str, check: Callable[[Any], object] = lambda _: None) -> None:
-    """Press keys in the interface; a key of several letters may be a text."""
+    """Press keys in the interface; a key of several letters is typed as text."""
 
     async def run() -> None:
         app = screen.ReviewApp(review, "90d")
@@ -60,7 +60,7 @@ def play(review: Review, *keys: str, check: Callable[[Any], object] = lambda _: 
 
 
 def shown(app: Any) -> str:
-    """What the screen shows, as text."""
+    """Return the content of the screen as text."""
     return "\n".join(
         "".join(piece.text for piece in line) for line in app.screen._compositor.render_strips()
     )
@@ -185,7 +185,7 @@ needs_terminal = pytest.mark.skipif(os.name != "posix", reason="needs a pseudote
 
 
 class Terminal:
-    """`dlpctl review a.txt` in a terminal of its own."""
+    """`dlpctl review a.txt` in its own terminal."""
 
     def __init__(self, **environ: str) -> None:
         self._mine, theirs = os.openpty()
@@ -204,7 +204,7 @@ class Terminal:
         os.write(self._mine, keys)
 
     def read(self, until: bytes) -> bytes:
-        """Return all that is shown up to a text."""
+        """Return everything shown up to a text."""
         seen = b""
         while until not in seen:
             assert select.select([self._mine], [], [], 120)[0], seen[-500:]
@@ -215,7 +215,9 @@ class Terminal:
         return self.process.wait(120)
 
     def go(self) -> None:
-        """Close the terminal; the process does not get SIGHUP, since it does not control it."""
+        """Close the terminal. The process gets no SIGHUP, since the terminal does not control
+        it.
+        """
         os.close(self._mine)
         self._mine = -1
 
@@ -228,7 +230,7 @@ class Terminal:
 
 @pytest.fixture
 def terminal() -> Iterator[Callable[..., Terminal]]:
-    """Open terminals, and end what a failed test leaves in them."""
+    """Open terminals, and end the processes that a failed test leaves in them."""
     opened: list[Terminal] = []
 
     def open_one(**environ: str) -> Terminal:
@@ -242,7 +244,7 @@ def terminal() -> Iterator[Callable[..., Terminal]]:
 
 @needs_terminal
 def test_a_finding_fixed_in_the_editor_disappears(tmp_path, terminal):
-    """The editor is a script that takes the line out."""
+    """The editor is a script that removes the line."""
     editor = tmp_path / "editor"
     editor.write_text(
         f'#!/bin/sh\necho "$@" > {shlex.quote(str(tmp_path / "called"))}\nsed -i 1d a.txt\n'

@@ -1,4 +1,4 @@
-"""`dlpctl scan` over folders and git, as a program."""
+"""`dlpctl scan` of folders and git, as a separate process."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_git_in_a_hook_and_a_pull_request(dlpctl, monkeypatch):
     assert (misled.status, misled.out) == (
         2,
         "",
-    )  # an error, and no report that says nothing was found
+    )  # an error, and no report that claims that nothing was found
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals and pipes are of POSIX")
@@ -140,7 +140,7 @@ def test_an_interrupt_ends_the_workers_and_marks_the_report():
         "dlpctl",
         "scan",
         "a.txt",
-        "-",  # nobody ever writes to it
+        "-",  # which never has any input
         "-j",
         "2",
         "-f",

@@ -61,10 +61,10 @@ def test_setup_takes_every_step_once(dlpctl, home):
     assert result.status == 0
     hook = Path(".git/hooks/pre-commit").read_text()
     assert "hook run" in hook
-    assert "--types" not in hook  # secrets alone are the default of hooks
+    assert "--types" not in hook  # hooks look only for secrets by default
     assert (home / ".config" / "fish" / "completions" / "dlpctl.fish").exists()
     written = Path("dlpctl.toml").read_bytes()
-    assert Path("dlpctl.toml").stat().st_mode & 0o444 == 0o444  # others of the project read it
+    assert Path("dlpctl.toml").stat().st_mode & 0o444 == 0o444  # readable for other users
     again = dlpctl("setup", "--yes")
     assert again.status == 0
     assert "commit? No: already installed." in again.out

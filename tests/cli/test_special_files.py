@@ -1,4 +1,4 @@
-"""Pipes, devices and sockets under a file's name are refused at once by whatever reads files."""
+"""Pipes, devices and sockets in place of files are refused immediately by every reader."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from dlpctl.regular import NotRegularError, read_regular
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="special files are of POSIX")
 Run = Callable[..., Any]
 HANGS = 60
-"""Seconds after which a reader waits for what never comes."""
+"""The seconds after which a reader is waiting for input that never comes."""
 READERS = {
     "check": ["check", "{}"],
     "mask": ["mask", "{}"],
@@ -55,7 +55,7 @@ def _files(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture(params=["a pipe", "a socket", "a device"])
 def special(request: pytest.FixtureRequest) -> Iterator[tuple[str, str]]:
-    """The name of a special file, and what it is."""
+    """The name and type of a special file."""
     kind = request.param
     if kind == "a device":
         yield "/dev/zero", kind
@@ -117,7 +117,7 @@ def test_links_are_followed(special: tuple[str, str]) -> None:
 
 
 def test_the_type_is_checked_after_opening(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A pipe that takes the place of a file after somebody looked at it is refused as well."""
+    """A pipe that replaces a file after its check is refused as well."""
     os.mkfifo("pipe")
     real = Path("text.txt").stat()
     monkeypatch.setattr(os, "stat", lambda *_, **__: real)

@@ -1,4 +1,6 @@
-"""An earlier masked copy does not outlive a run that gives out none: it would pass for this one."""
+"""An earlier masked copy is removed by a run that writes none, since it would pass for a new
+one.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No command takes a stdin that brings nothing for a content without findings."""
+"""No command mistakes a stdin without content for content without findings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="shells and pipes are
 
 
 def in_shell(script: str) -> subprocess.CompletedProcess[str]:
-    """What `dlpctl` in a script is, is this program."""
+    """A folder for the PATH in which `dlpctl` is this program."""
     script = f'dlpctl() {{ "{sys.executable}" -m dlpctl "$@"; }}\n{script}'
     return subprocess.run(
         ["bash", "-c", script], capture_output=True, text=True, timeout=300, check=False
@@ -95,7 +95,7 @@ def test_an_unread_pipe_is_reported():
 
 
 def test_a_file_never_takes_the_place_of_a_closed_stdin():
-    """Files that are opened get the lowest number that is free, which is that of a closed stdin."""
+    """Opened files get the lowest free number, which is that of a closed stdin."""
     done = in_shell(
         "echo a@example.com | dlpctl mask --vault v > out.txt; dlpctl unmask --vault v - <&-"
     )
@@ -110,7 +110,7 @@ def test_a_closed_stdout_is_an_error_of_one_line(command):
 
 
 class TestNothingScanned:
-    """A wrong path never passes for a clean one."""
+    """A wrong path is never reported as clean."""
 
     @pytest.mark.parametrize(
         ("arguments", "why"),

@@ -1,4 +1,4 @@
-"""Homes, disks, locales and terminals that are not as they should be, and interruptions."""
+"""Unusual homes, disks, locales and terminals, and interruptions."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_a_missing_home_has_no_vaults_and_no_calls(home):
 
 @needs_mount
 def test_a_complete_read_only_cache_is_fine(compiled_cache, tmp_path):
-    """As in an image of a container that runs read-only."""
+    """The same as in a container image that runs read-only."""
     home = tmp_path / "image"
     shutil.copytree(compiled_cache, home / "cache")
     script = f"mount --bind {home} {home}; mount -o remount,ro,bind {home}"
@@ -177,7 +177,7 @@ def test_a_locale_without_utf_8_masks_the_same_bytes(encoding):
 
 
 def terminal(*arguments: str, columns: int = 80, term: str = "xterm", keys: bytes = b"") -> str:
-    """What a command shows in a terminal of that width."""
+    """Return the output of a command in a terminal of that width."""
     mine, theirs = pty.openpty()
     import fcntl
     import struct
@@ -231,7 +231,7 @@ WAITING += [pytest.param(each, marks=SLOW) for each in (["explain"], ["unmask", 
 
 @pytest.mark.parametrize("arguments", WAITING)
 def test_ctrl_c_ends_reading_of_stdin_with_one_line(dlpctl, arguments):
-    """The command has begun to read when it has taken more than a pipe holds."""
+    """The command has started to read once it has taken more than a pipe holds."""
     dlpctl("mask", "--vault", "v", "a.txt")
     before = sorted(Path().iterdir())
     with subprocess.Popen(
@@ -309,7 +309,7 @@ def test_ctrl_c_leaves_the_exceptions_unchanged(dlpctl, wait_for, command):
 
 
 def test_ctrl_c_shuts_the_server_down_gracefully():
-    """At SIGINT, requests under way are answered and the server ends with status 0."""
+    """At SIGINT, requests in progress are answered and the server exits with status 0."""
     with subprocess.Popen(
         [*PROGRAM, "serve", "--unix-socket", "socket"], stderr=subprocess.PIPE, text=True
     ) as process:
@@ -322,7 +322,7 @@ def test_ctrl_c_shuts_the_server_down_gracefully():
 
 
 def test_ctrl_c_shuts_the_gateway_down_gracefully():
-    """Once it says that it listens, SIGINT lets calls end, and nothing else is said."""
+    """After the gateway reports that it listens, SIGINT lets calls end without further output."""
     with subprocess.Popen(
         [*PROGRAM, "gateway", "--port", "0"], stderr=subprocess.PIPE, text=True
     ) as process:

@@ -1,4 +1,4 @@
-"""How sure a finding must be, by what it is used for, and the line about what was left out."""
+"""How sure a finding must be for each use, and the line about values that were left out."""
 
 from __future__ import annotations
 

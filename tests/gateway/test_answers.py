@@ -1,4 +1,4 @@
-"""Answers that are inspected: streams are cut before a value, and other answers are masked."""
+"""Inspected answers: streams are cut before a value, and other answers are masked."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ _TEXTS = ("text", "content", "delta", "thinking", "partial_json", "arguments", "
 
 
 def strings(value: Any, keys: tuple[str, ...]) -> Iterator[str]:
-    """Yield the texts below keys."""
+    """Yield the texts at keys."""
     if isinstance(value, list):
         for each in value:
             yield from strings(each, keys)

@@ -1,4 +1,4 @@
-"""The command `dlpctl gateway`, as far as it is before it serves."""
+"""The command `dlpctl gateway` up to the point where it serves."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Failures around a call: damaged vaults, a database that is gone, logs that cannot be written, and
-restarts in the middle of a conversation.
+"""Failures around a call: damaged vaults, a missing database, unwritable logs, and restarts in the
+middle of a conversation.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ASKED = {"messages": [{"role": "user", "content": f"I am {MAIL}"}]}
 
 @pytest.fixture
 def kept(library: Detector, gateway: Running, tmp_path: Path) -> Iterator[tuple[Running, Path]]:
-    """A gateway that has kept the values of an answer in a folder, and started anew."""
+    """A gateway that stored the values of an answer in a folder and was restarted."""
     folder = tmp_path / "values"
     gateway.provider.reply = lambda _: Reply(b'{"id": "resp_1"}')
     for number in range(2):
@@ -57,7 +57,7 @@ def test_a_request_that_needs_a_damaged_vault_is_refused(
     assert "cannot be read" in json.loads(answer)["error"]["message"]
     assert str(folder) not in answer.decode()
     assert not started.provider.sent
-    assert started.ask(MESSAGES, ASKED)[0] == 200  # others go on
+    assert started.ask(MESSAGES, ASKED)[0] == 200  # other requests work
 
 
 def test_without_its_vault_a_token_stays(kept: tuple[Running, Path]) -> None:

@@ -1,4 +1,4 @@
-"""What passes the gateway, what is refused, and what an answer looks like afterwards."""
+"""What the gateway passes and refuses, and what answers look like afterwards."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def user(content: Any) -> Any:
 
 
 def refusal(answer: tuple[int, dict[str, str], bytes], status: int) -> str:
-    """Return the message of an error in the form of Anthropic."""
+    """Return the message of an error in Anthropic's format."""
     assert answer[0] == status
     error = json.loads(answer[2])
     assert error["type"] == "error"
@@ -51,7 +51,7 @@ def refusal(answer: tuple[int, dict[str, str], bytes], status: int) -> str:
     return str(error["error"]["message"])
 
 
-# What passes
+# Masked requests
 
 
 @pytest.mark.parametrize("path", [MESSAGES, CHAT])
@@ -239,7 +239,7 @@ def test_tokens_stay_the_same_from_turn_to_turn(
     with running(other, gateway.provider, tmp_path) as restarted:
         restarted.ask(MESSAGES, {"messages": turns})
     assert gateway.provider.sent[2].body == gateway.provider.sent[1].body
-    # Another caller, and another conversation, have other tokens.
+    # Other callers and other conversations have other tokens.
     gateway.ask(MESSAGES, {"messages": turns}, {"x-api-key": "another"})
     gateway.ask(MESSAGES, {"messages": turns}, {"x-dlpctl-conversation": "another"})
     others = {each.json["messages"][0]["content"][0]["text"] for each in gateway.provider.sent}
@@ -251,7 +251,7 @@ def test_values_of_other_conversations_are_not_restored(gateway: Running) -> Non
     gateway.ask(MESSAGES, {"messages": [*turns, {"role": "user", "content": MAIL}]})
     token = gateway.provider.sent[0].json["messages"][1]["content"]
     gateway.provider.reply = lambda _: Reply(json.dumps({"content": token}).encode())
-    # With the same key and first turn, but not the value: a guessed token stays as it is.
+    # With the same key and first turn but without the value, a guessed token stays as it is.
     guess = {"messages": [*turns, {"role": "user", "content": f"Who is {token}?"}]}
     assert json.loads(gateway.ask(MESSAGES, guess)[2])["content"] == token
     own = {"messages": [*turns, {"role": "user", "content": MAIL}]}
@@ -298,7 +298,7 @@ def test_values_are_kept_for_later_requests_in_vaults(
     assert Conversations(-1, folder).purge() >= 1
 
 
-# What is refused
+# Refused requests
 
 
 @pytest.mark.parametrize(
@@ -436,7 +436,7 @@ def test_a_private_key_is_blocked_and_never_quoted(gateway: Running) -> None:
 
 
 def picture(text: str) -> bytes:
-    """Return a picture with a text on it."""
+    """Return a picture of a text."""
     made = io.BytesIO()
     image = Image.new("RGB", (900, 120), "white")
     ImageDraw.Draw(image).text((20, 30), text, fill="black", font=ImageFont.load_default(48))
@@ -638,7 +638,7 @@ def test_a_client_that_disconnects_cancels_the_upstream_request(
     wait_for(lambda: '"status":499' in gateway.log.read_text())
 
 
-# What is seen
+# Logs and metrics
 
 
 def test_calls_are_logged_and_counted_without_content(gateway: Running) -> None:

@@ -27,7 +27,7 @@ VALUES = st.recursive(
 
 
 def expected(value: Any, path: str = "") -> Iterator[tuple[str, str, bool]]:
-    """Yield path, text and whether it is a key, of each leaf."""
+    """Yield path and text of each leaf, and whether it is a key."""
     if isinstance(value, str):
         yield path, value, False
     elif type(value) is int and len(str(value)) >= 9:

@@ -1,4 +1,4 @@
-"""Turns at inspecting: one after the other, a caller after the other, and none lost."""
+"""Turns at inspecting: in order, rotating among callers, and none lost."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dlpctl.gateway.lanes import Lane, Lanes
 
 
 class Taking:
-    """Callers that take turns, and end them when they are told to."""
+    """Callers that take turns, and end them on request."""
 
     def __init__(self, lane: Lane) -> None:
         self._lane = lane
@@ -22,7 +22,7 @@ class Taking:
         self._ends: dict[str, asyncio.Event] = {}
 
     async def ask(self, *names: str) -> None:
-        """Let requests ask for a turn; the first letter of a name is the caller."""
+        """Let requests ask for turns; the first letter of a name is the caller."""
         for name in names:
             self._ends[name] = asyncio.Event()
             self._tasks[name] = asyncio.create_task(self._take(name))

@@ -63,7 +63,7 @@ class Served(NamedTuple):
 def start(
     gateway: Running, library: Detector, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Callable[..., Served]]:
-    monkeypatch.setattr("dlpctl.control.signing._KEY_BITS", 2048)  # made three times as fast
+    monkeypatch.setattr("dlpctl.control.signing._KEY_BITS", 2048)  # three times as fast to make
     with ExitStack() as stack:
         control = stack.enter_context(ControlPlane.open(tmp_path / "server", lambda: library))
         control.organizations.create(LOCAL, {"name": "Acme", "slug": "acme"})

@@ -1,4 +1,4 @@
-"""Streams that are cut anywhere are restored as their answers are at once."""
+"""Streams split at any position are restored like complete answers."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def of_chat(text: str, arguments: str, size: int) -> bytes:
     def call(part: str) -> Any:
         return chunk(0, tool_calls=[{"index": 1, "function": {"arguments": part}}])
 
-    # Two answers at once, one piece after the other.
+    # Two answers at the same time, one piece each in turn.
     both = [chunk(n, content=each) for each in pieces(text, size) for n in (0, 1)]
     return events(
         chunk(0, role="assistant", content=""),
@@ -332,7 +332,7 @@ def test_json_may_span_several_data_lines(conversation: Conversation, token: str
 def test_events_without_a_token_are_not_parsed(
     conversation: Conversation, token: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """To find where each text of an event is written takes longer than all else."""
+    """Locating the texts of each event takes longer than everything else."""
     taken: list[str] = []
     leaves = jsonbody.leaves
     monkeypatch.setattr(jsonbody, "leaves", lambda text: taken.append(text) or leaves(text))

@@ -1,4 +1,4 @@
-"""Files and batches: what is uploaded is inspected, and the results come back with their values."""
+"""Files and batches: uploads are inspected, and values are restored in the results."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_results_of_a_batch_of_openai_are_restored(gateway: Running) -> None:
         message = json.loads(line)["response"]["body"]["choices"][0]["message"]
         assert message["content"] == f"To {MAIL}"
         assert json.loads(message["tool_calls"][0]["function"]["arguments"]) == {"to": MAIL}
-    # Another key gets the tokens.
+    # Another key gets tokens.
     headers = {"authorization": "Bearer another"}
     other = gateway.ask("/openai/v1/files/file-out/content", headers=headers, method="GET")[2]
     assert MAIL.encode() not in other
@@ -141,7 +141,7 @@ def test_googles_client_uploads_a_masked_file(gateway: Running, tmp_path: Path) 
     assert "x-goog-upload-header-content-length" not in {n.lower() for n, _ in start.headers}
     assert sent.path.startswith("/upload/v1beta/files?upload_id=u1")
     token_in(sent)
-    # What was uploaded may be referred to, any other address not.
+    # The uploaded file may be referred to, but no other URL.
     for address, status in ((file.uri, 200), ("https://example.com/files/abc-1", 400)):
         part = {"fileData": {"mimeType": "text/csv", "fileUri": address}}
         asked = {"contents": [{"parts": [part]}]}

@@ -1,4 +1,4 @@
-"""Sessions of aiohttp with a middleware that masks, against a stand-in of the provider."""
+"""Sessions of aiohttp with the masking middleware, against a fake provider."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Applications whose middleware masks requests, served by real servers on the loopback."""
+"""Applications with the masking middleware, served by real servers on loopback."""
 
 from __future__ import annotations
 

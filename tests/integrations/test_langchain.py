@@ -1,4 +1,4 @@
-"""Agents of LangChain whose models get masked messages, with a model that keeps what it got."""
+"""LangChain agents whose model receives masked messages; the fake model records its input."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ MAIL = "maria.lopez@acme-corp.com"
 
 
 class Model(BaseChatModel):
-    """Sends a mail to the address it was given, and says so once that is done."""
+    """Sends a mail to the address that it received, and then confirms it."""
 
     streams: bool = False
     _got: list[list[BaseMessage]] = PrivateAttr(default_factory=list)
@@ -70,7 +70,7 @@ class Model(BaseChatModel):
 
 
 class Streaming(Model):
-    """The same, three characters at a time."""
+    """The same model, streaming three characters at a time."""
 
     def _stream(self, messages: Any, *_: Any, **options: Any) -> Iterator[ChatGenerationChunk]:
         answer = self._answer(messages)
@@ -188,7 +188,7 @@ def test_uninspectable_content_is_not_sent(middleware: MaskingMiddleware) -> Non
     model = Model()
     agent = create_agent(model, [], middleware=[middleware])
     address = {"type": "image_url", "image_url": {"url": "https://example.com/a.png"}}
-    with pytest.raises(RefusedError, match="a file at an address"):
+    with pytest.raises(RefusedError, match="a file at a URL"):
         agent.invoke(asked([address]))
     assert not model._got
 

@@ -30,7 +30,7 @@ VALUES = {
     "DATE_OF_BIRTH": (Category.PII, "1985-03-12"),
     "BADGE": (Category.CUSTOM, "AC-12345678"),
 }
-# `encrypt` answers other digits of the same form, which no one but the key's holder can tell from
+# `encrypt` returns other digits of the same form, which only the holder of the key can tell from
 # real ones.
 RECOGNIZED = [name for name in OPERATORS if name not in {"encrypt", "replace", "remove"}]
 operators = st.sampled_from([*(name for name in OPERATORS if name != "replace"), "replace:[gone]"])
@@ -47,7 +47,7 @@ def spelled(name: str) -> str:
 
 @st.composite
 def documents(draw: st.DrawFn) -> tuple[str, list[Finding]]:
-    """Texts with values at known places."""
+    """Texts with values at known positions."""
     parts: list[str] = []
     found: list[Finding] = []
     for name in draw(st.lists(st.sampled_from(sorted(VALUES)), max_size=6)):
@@ -215,7 +215,7 @@ def test_masking_is_linear() -> None:
         text = "lorem ipsum dolor john.doe@mail.example.org " * count
         found = [(finding(place * 44 + 18, place * 44 + 43), "partial") for place in range(count)]
         best = float("inf")
-        # What other tests have left in memory is not to be collected here.
+        # Keep the garbage of other tests from being collected here.
         gc.disable()
         for _ in range(3):
             began = process_time()

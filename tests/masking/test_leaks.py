@@ -165,7 +165,7 @@ def test_a_surname_that_is_an_everyday_word_must_match_exactly() -> None:
 
 
 def test_two_adjacent_values_do_not_form_a_third() -> None:
-    # The last digit of the card and the phone number behind it read like the first phone number.
+    # The last digit of the card and the phone number after it read like the first phone number.
     text = "+1 415 555 2671; 4111 1111 1111 1111\n(415) 555-2671; 1-415-555-2671"
     phone, card = (
         Finding("PHONE", PII, 0, 15, 0.9, "p"),

@@ -63,7 +63,7 @@ NONE = [
     ("PERSON_NAME", PII, "J. Jr"),
     ("ADDRESS", PII, "12 St"),
 ]
-# A person tries a scanner with these; they must be found.
+# People try scanners with these values, so they must be found.
 PUBLISHED = [
     ("CREDIT_CARD", FINANCIAL, "4242 4242 4242 4242"),
     ("CREDIT_CARD", FINANCIAL, "4111111111111111"),

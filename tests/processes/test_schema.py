@@ -1,4 +1,4 @@
-"""The encoding of messages: what is written comes back, and any other bytes are refused cheaply."""
+"""The encoding of messages: values survive a round trip, and other bytes are cheaply rejected."""
 
 from __future__ import annotations
 

@@ -271,7 +271,7 @@ def test_lint_says_what_cannot_be_read(person):
     drafts = {
         "": "must be a table",
         "a: [": "draft: ",
-        "a: &a [1]\nb: *a": "draft:2: aliases are not read here",
+        "a: &a [1]\nb: *a": "draft:2: aliases are not allowed here",
         "\x00": "draft: ",
     }
     for draft, said in drafts.items():
