@@ -150,7 +150,7 @@ class Checker:
             yield Covered(
                 self,
                 piece.text,
-                [one for one in ruling.ruled if one.verdict.action is not Action.ALLOW],
+                [item for item in ruling.ruled if item.verdict.action is not Action.ALLOW],
             )
 
     def _pieces(
@@ -177,10 +177,10 @@ class Checker:
     def _acts_on_tagged(self) -> bool:
         """True if the policy masks or blocks names or addresses."""
         actions = {self._policy.default_action or Action.ALLOW}
-        for one in TAGGED:
+        for item in TAGGED:
             actions.update(
                 rule.verdict.action
-                for rule in self._decider.covering(one.type, one.category, one.id)
+                for rule in self._decider.covering(item.type, item.category, item.id)
             )
         return actions != {Action.ALLOW}
 
@@ -236,9 +236,9 @@ class Checker:
     def ruling(self, text: str, findings: Sequence[Finding]) -> PolicyDecision:
         """Return the decision on findings in a text, without those that are masked already."""
         open_findings = [
-            one
-            for one in findings
-            if not is_already_masked(one.type, one.category, text[one.start : one.end])
+            item
+            for item in findings
+            if not is_already_masked(item.type, item.category, text[item.start : item.end])
         ]
         return self._decider(open_findings, lambda finding: text[finding.start : finding.end])
 
@@ -270,18 +270,22 @@ class Checker:
         from dlpctl.masking.repeats import find_repeats
 
         values = [
-            Value(one.finding.type, one.finding.category, text[one.finding.start : one.finding.end])
-            for one in hidden
+            Value(
+                item.finding.type,
+                item.finding.category,
+                text[item.finding.start : item.finding.end],
+            )
+            for item in hidden
         ]
         masked, shown = self._masked_until_clean(text, hidden, masker)
         left = [] if shown else find_leaks(masked, values)
         if left:
             # The same value also occurs where no context reveals it, or in a replacement written
             # for another value.
-            verdicts = {one.finding.type: one.verdict for one in hidden}
+            verdicts = {item.finding.type: item.verdict for item in hidden}
             repeated = [
                 FindingDecision(echo, verdicts[echo.type])
-                for echo in find_repeats(text, [one.finding for one in hidden])
+                for echo in find_repeats(text, [item.finding for item in hidden])
             ]
             masked, shown = self._masked_until_clean(
                 text, [*hidden, *repeated], masker, ForbiddenValues(values)
@@ -308,7 +312,9 @@ class Checker:
             # The initials of one name may make the next word look like another: values that appear
             # late are removed completely.
             masked = (
-                self.operators(hidden) if turn < 2 else [(one.finding, "redact") for one in hidden]
+                self.operators(hidden)
+                if turn < 2
+                else [(item.finding, "redact") for item in hidden]
             )
             text = mask_text(text, masked, masker, forbidden)
             _, again = self._rule(text)

@@ -32,7 +32,7 @@ class EventKind(StrEnum):
 
 
 class ToolClass(StrEnum):
-    """What a tool does with its arguments."""
+    """The effect of a tool, by which its arguments are treated."""
 
     WRITES = "writes"
     """Writes files or shows text on this machine: tokens are restored."""

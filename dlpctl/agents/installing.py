@@ -1,4 +1,4 @@
-"""Where and in which form the hooks of agents are configured."""
+"""The location and format of hooks in the settings of agents."""
 
 from __future__ import annotations
 

@@ -230,13 +230,13 @@ class Connection:
                 detail = None
         if not isinstance(detail, str):
             return self._stranger(answer)
-        kind = _of_code(headers.get("X-Error-Code", "")) or _OF_STATUS.get(answer.status)
-        if kind is None:
+        error_type = _of_code(headers.get("X-Error-Code", "")) or _OF_STATUS.get(answer.status)
+        if error_type is None:
             return ServerError(f"{self.address}: {detail}")
-        if issubclass(kind, RateLimitError):
+        if issubclass(error_type, RateLimitError):
             limit, after = headers.get("RateLimit-Limit"), headers.get("Retry-After")
-            return kind(detail, limit=_number(limit), retry_after=_number(after))
-        return kind(detail)
+            return error_type(detail, limit=_number(limit), retry_after=_number(after))
+        return error_type(detail)
 
     def _stranger(self, answer: Answer) -> ServerError:
         what = answer.content_type.partition(";")[0] or "nothing"

@@ -75,7 +75,7 @@ def _with_flat_options(function: Callable[..., Any]) -> Callable[..., Any]:
         for name, parameter in inspect.signature(function).parameters.items()
         if name not in groups
     ]
-    parameters = own + [one for group in groups.values() for one in _parameters_of(group)]
+    parameters = own + [option for group in groups.values() for option in _parameters_of(group)]
 
     def call(**given: Any) -> Any:
         grouped = {
@@ -85,7 +85,7 @@ def _with_flat_options(function: Callable[..., Any]) -> Callable[..., Any]:
         return function(**given, **grouped)
 
     call.__name__, call.__doc__ = function.__name__, function.__doc__
-    call.__annotations__ = {one.name: one.annotation for one in parameters}
+    call.__annotations__ = {option.name: option.annotation for option in parameters}
     call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return call
 

@@ -36,7 +36,7 @@ def read(file: Path) -> list[Organization]:
         table.tables("group", _GROUP_KEYS)
         for key in ("group", "policy"):
             inner = [item for _, item in table.items(key)]
-            names = [one.get("name") if isinstance(one, Mapping) else None for one in inner]
+            names = [each.get("name") if isinstance(each, Mapping) else None for each in inner]
             if None in names or len(set(names)) != len(names):
                 table.fail(key, "each needs a name of its own")
     source.problems.raise_any()

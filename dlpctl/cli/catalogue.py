@@ -32,11 +32,11 @@ def command_entries() -> list[CommandEntry]:
     entries = [
         _read(file) for folder in commands.__path__ for file in Path(folder).glob("[!_]*.py")
     ]
-    return sorted(entries, key=lambda one: (one.position, one.name))
+    return sorted(entries, key=lambda entry: (entry.position, entry.name))
 
 
 def command_names() -> list[str]:
-    return [one.name for one in command_entries()]
+    return [entry.name for entry in command_entries()]
 
 
 def module_of(command: str) -> str | None:

@@ -157,8 +157,8 @@ def print_answers(
             continue
         printer.line(f"{decision}  {printer.style(name, 'bold')}  {answer['summary']}")
         rows = [
-            (str(one["count"]), one["type"], one["sample"] or "(hidden)")
-            for one in answer["detected"]
+            (str(detection["count"]), detection["type"], detection["sample"] or "(hidden)")
+            for detection in answer["detected"]
         ]
         printer.table(rows, indent="  ")
         if "masked_file" in answer:

@@ -119,10 +119,10 @@ class AdviceReport:
         if not self._found:
             return
         lines = ["dlpctl: refused. Remove the findings, or accept those that are harmless:"]
-        for one in self._found:
+        for refused in self._found:
             # The path is not a comment after the command: not every shell has comments.
-            lines.append(f"  {one.type} in {printable(one.path)}:{one.line}")
-            lines.append(f"    {_program()} allow {one.identity}{self._options} --reason 'why'")
+            lines.append(f"  {refused.type} in {printable(refused.path)}:{refused.line}")
+            lines.append(f"    {_program()} allow {refused.identity}{self._options} --reason 'why'")
         if self._more:
             lines.append(f"  ({self._more:,} more; accept each with: dlpctl allow FILE:LINE ...)")
         lines.append("To commit without this check: git commit --no-verify")

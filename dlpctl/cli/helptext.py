@@ -75,7 +75,7 @@ def _sections(command: Any, context: Any) -> Iterable[tuple[str, list[tuple[str,
         found = [
             (name, command.get_command(context, name)) for name in command.list_commands(context)
         ]
-        yield "Commands", [(name, summary(one.help or "")) for name, one in found]
+        yield "Commands", [(name, summary(subcommand.help or "")) for name, subcommand in found]
 
 
 def _definitions(rows: list[tuple[str, str]], width: int) -> Iterable[str]:

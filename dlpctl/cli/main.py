@@ -61,8 +61,8 @@ class Commands(Group):
     def sections(self) -> list[tuple[str, list[tuple[str, str]]]]:
         """Return the headings of the help, each with its commands."""
         listed: dict[str, list[tuple[str, str]]] = {}
-        for one in command_entries():
-            listed.setdefault(one.section, []).append((one.name, one.summary))
+        for entry in command_entries():
+            listed.setdefault(entry.section, []).append((entry.name, entry.summary))
         for section, summary in _FOLDED.items():
             listed[section] = [(", ".join(name for name, _ in listed[section]), summary)]
         return list(listed.items())

@@ -93,7 +93,7 @@ ExpiresAt = Annotated[
 
 
 class ContentOptions(NamedTuple):
-    """How to decide on content and mask it; shared by `check` and `mask`."""
+    """Settings for deciding on content and masking it; shared by `check` and `mask`."""
 
     destination: Destination = None
     policy: Policy = None

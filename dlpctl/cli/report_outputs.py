@@ -110,13 +110,13 @@ class Delivery:
         self._report: Report | None = None
         self._attempt(self._start, make_report, output.write)
 
-    def add(self, one: Result | Skip) -> None:
+    def add(self, item: Result | Skip) -> None:
         report = self._report
         if report is not None:
-            if isinstance(one, Skip):
-                self._attempt(report.skip, one)
+            if isinstance(item, Skip):
+                self._attempt(report.skip, item)
             else:
-                self._attempt(report.add, one)
+                self._attempt(report.add, item)
 
     def finish(self, summary: Summary) -> None:
         report = self._report
@@ -143,12 +143,12 @@ def failure_of(deliveries: Sequence[Delivery]) -> Failure | None:
     A reader of stdout that stops early, such as `head`, is not a failure if every report file is
     complete.
     """
-    failures = [one.failure for one in deliveries if one.failure is not None]
-    has_file = any(one.output.is_file for one in deliveries)
+    failures = [item.failure for item in deliveries if item.failure is not None]
+    has_file = any(item.output.is_file for item in deliveries)
     return next(
-        (one for one in failures if not (has_file and isinstance(one, BrokenPipeError))), None
+        (item for item in failures if not (has_file and isinstance(item, BrokenPipeError))), None
     )
 
 
 def all_failed(deliveries: Sequence[Delivery]) -> bool:
-    return bool(deliveries) and all(one.failure is not None for one in deliveries)
+    return bool(deliveries) and all(item.failure is not None for item in deliveries)

@@ -1,4 +1,4 @@
-"""What a scan looks for: from flags, else from settings, else the default of the command."""
+"""The scope of a scan: from flags, else from settings, else the default of the command."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Defaults(NamedTuple):
-    """What a command looks for if neither flags nor settings choose."""
+    """The scope of a command's search if neither flags nor settings choose it."""
 
     types: Sequence[str] = ()
     """Ignored if a policy is named."""

@@ -68,16 +68,16 @@ class TokenStore:
 
     def token(self, type_name: str, value: str) -> str:
         """Return the token of a value, creating it if there is none."""
-        kind = token_type(type_name) + self.suffix
-        name = self._names.get((kind, value))
+        prefix = token_type(type_name) + self.suffix
+        name = self._names.get((prefix, value))
         if name is None:
-            number = self._highest.get(kind, 0) + 1
-            while f"{kind}_{number}" in self._taken:
+            number = self._highest.get(prefix, 0) + 1
+            while f"{prefix}_{number}" in self._taken:
                 number += 1
-            name = f"{kind}_{number}"
-            self._highest[kind] = number
+            name = f"{prefix}_{number}"
+            self._highest[prefix] = number
             self._values[name] = value
-            self._names[kind, value] = name
+            self._names[prefix, value] = name
         return f"<{name}>"
 
     def value(self, name: str) -> str | None:

@@ -82,7 +82,7 @@ def _any_of(words: Iterable[str]) -> str:
     )
 
 
-def _whole() -> re.Pattern[str]:
+def _complete_token() -> re.Pattern[str]:
     # A backtick closes what a backtick opened, whatever follows: text that arrives later in a
     # stream must not change that.
     opening = _any_of(brackets.opening for brackets in _BRACKETS if brackets.opening != "`")
@@ -93,7 +93,7 @@ def _whole() -> re.Pattern[str]:
     )
 
 
-def _begun() -> re.Pattern[str]:
+def _unfinished_token() -> re.Pattern[str]:
     """Return the pattern of a text's end that may become a token when more arrives."""
 
     def parts(words: Iterable[str]) -> str:
@@ -103,12 +103,12 @@ def _begun() -> re.Pattern[str]:
     part_of_opening = parts(brackets.opening for brackets in _BRACKETS)
     part_of_closing = parts(brackets.closing for brackets in _BRACKETS)
     inside = rf"{_PAD}(?:[a-z][a-z0-9_\-\\ \t\u00a0\u200b]{{0,{_LONGEST_INSIDE}}})?"
-    begun = rf"(?:{opening}){inside}(?:{part_of_closing})?|(?:{part_of_opening})"
-    return lazy(rf"(?:{begun})\Z", re.IGNORECASE)
+    unfinished = rf"(?:{opening}){inside}(?:{part_of_closing})?|(?:{part_of_opening})"
+    return lazy(rf"(?:{unfinished})\Z", re.IGNORECASE)
 
 
-_WHOLE = _whole()
-_BEGUN = _begun()
+_WHOLE = _complete_token()
+_UNFINISHED = _unfinished_token()
 _LONGEST_TOKEN = _LONGEST_INSIDE + 16
 _BY_BRACKETS = {(brackets.opening, brackets.closing): brackets for brackets in _BRACKETS}
 
@@ -126,11 +126,11 @@ class Unmasker:
 
     def feed(self, chunk: str) -> str:
         text = self._held + chunk
-        restored, behind = self._restore(text)
-        begun = _BEGUN.search(text, max(behind, len(text) - _LONGEST_TOKEN))
-        cut = begun.start() if begun else len(text)
+        restored, position = self._restore(text)
+        unfinished = _UNFINISHED.search(text, max(position, len(text) - _LONGEST_TOKEN))
+        cut = unfinished.start() if unfinished else len(text)
         self._held = text[cut:]
-        return restored + text[behind:cut]
+        return restored + text[position:cut]
 
     @property
     def held(self) -> str:
@@ -145,14 +145,14 @@ class Unmasker:
     def _restore(self, text: str) -> tuple[str, int]:
         """Return the text up to the end of its last token, and the position of that end."""
         parts: list[str] = []
-        behind = 0
+        position = 0
         for match in _WHOLE.finditer(text):
             value = self._value(match)
             if value is not None:
-                parts += (text[behind : match.start()], value)
-                behind = match.end()
+                parts += (text[position : match.start()], value)
+                position = match.end()
                 self.restored += 1
-        return "".join(parts), behind
+        return "".join(parts), position
 
     def _value(self, match: re.Match[str]) -> str | None:
         brackets = _BY_BRACKETS.get((match["opening"].lower(), match["closing"].lower()))

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from dlpctl.policy.rules import Exemption
 
-_STRICTNESS = {action: place for place, action in enumerate(Action)}
-_STRENGTH = {name: len(OPERATORS) - place for place, name in enumerate(OPERATORS)}
+_STRICTNESS = {action: index for index, action in enumerate(Action)}
+_STRENGTH = {name: len(OPERATORS) - index for index, name in enumerate(OPERATORS)}
 
 ValueOf = Callable[[Finding], str]
 
@@ -112,7 +112,7 @@ def loosens(rule: Rule, default: Action | None) -> bool:
 class Candidate(NamedTuple):
     """A rule that covers a kind of finding."""
 
-    place: int
+    number: int
     """The index among the rules of the destination."""
     threshold: float
     verdict: Verdict
@@ -169,10 +169,10 @@ class Decider:
             for exemption in rule.exceptions
             if exemption.expired(day)
         )
-        for place, rule in enumerate(self._rules):
+        for index, rule in enumerate(self._rules):
             valid = [exemption for exemption in rule.exceptions if not exemption.expired(day)]
             if valid:
-                self._excepts[place] = excepting(valid, key)
+                self._excepts[index] = excepting(valid, key)
 
     def __call__(
         self, findings: Sequence[Finding], value_of: ValueOf | None = None
@@ -191,9 +191,9 @@ class Decider:
             for candidate in candidates:
                 if finding.score < candidate.threshold:
                     continue
-                if candidate.counted and candidate.place not in acting:
+                if candidate.counted and candidate.number not in acting:
                     continue
-                if candidate.excepted and self._is_excepted(candidate.place, finding, value_of):
+                if candidate.excepted and self._is_excepted(candidate.number, finding, value_of):
                     verdict = verdict or candidate.tolerated
                     continue
                 verdict = candidate.verdict
@@ -217,31 +217,31 @@ class Decider:
         The order of the rules only matters between rules that differ in nothing but their ids.
         """
         found: list[tuple[tuple[int, int, int, int, int], Candidate]] = []
-        for place, rule in enumerate(self._rules):
+        for index, rule in enumerate(self._rules):
             how = closest(rule.data_types, type_name, category, pattern_id)
             if how is Reach.NONE:
                 continue
             operator, operator_reach = _operator_of(rule, type_name, category, pattern_id)
             candidate = Candidate(
-                place,
+                index,
                 self._policy.min_score if rule.min_score is None else rule.min_score,
                 Verdict(rule.action, rule.id, operator),
                 Verdict(Action.ALLOW, rule.id),
                 rule.min_count > 1 or rule.min_distinct > 1,
-                place in self._excepts,
+                index in self._excepts,
             )
             strength = _STRENGTH[operator.partition(":")[0]] if operator else 0
-            order = (-_STRICTNESS[rule.action], -operator_reach, -strength, -how, place)
+            order = (-_STRICTNESS[rule.action], -operator_reach, -strength, -how, index)
             found.append((order, candidate))
         return tuple(candidate for _, candidate in sorted(found, key=lambda pair: pair[0]))
 
-    def _is_excepted(self, place: int, finding: Finding, value_of: ValueOf | None) -> bool:
-        return value_of is not None and self._excepts[place](finding, value_of(finding))
+    def _is_excepted(self, index: int, finding: Finding, value_of: ValueOf | None) -> bool:
+        return value_of is not None and self._excepts[index](finding, value_of(finding))
 
     def _acting(self, findings: Iterable[Finding], value_of: ValueOf | None) -> frozenset[int]:
         """Return the rules with a minimum count that have enough findings."""
         counts = dict.fromkeys(range(len(self._rules)), 0)
-        values: dict[int, set[object]] = {place: set() for place in counts}
+        values: dict[int, set[object]] = {index: set() for index in counts}
         for number, finding in enumerate(findings):
             finding_kind = (finding.type, finding.category, finding.pattern_id)
             candidates = self._candidates.get(finding_kind)
@@ -250,20 +250,20 @@ class Decider:
             for candidate in candidates:
                 if not candidate.counted or finding.score < candidate.threshold:
                     continue
-                if candidate.excepted and self._is_excepted(candidate.place, finding, value_of):
+                if candidate.excepted and self._is_excepted(candidate.number, finding, value_of):
                     continue
-                counts[candidate.place] += 1
-                if self._rules[candidate.place].min_distinct > 1:
-                    values[candidate.place].add(
+                counts[candidate.number] += 1
+                if self._rules[candidate.number].min_distinct > 1:
+                    values[candidate.number].add(
                         number
                         if value_of is None
                         else canonical(value_of(finding), finding.category)
                     )
         return frozenset(
-            place
-            for place, rule in enumerate(self._rules)
-            if counts[place] >= rule.min_count
-            and (rule.min_distinct == 1 or len(values[place]) >= rule.min_distinct)
+            index
+            for index, rule in enumerate(self._rules)
+            if counts[index] >= rule.min_count
+            and (rule.min_distinct == 1 or len(values[index]) >= rule.min_distinct)
         )
 
 

@@ -107,7 +107,7 @@ def _shadows(item: Candidate, other: Candidate) -> bool:
         return False
     if item.verdict.action is not other.verdict.action:
         return list(Action).index(item.verdict.action) > list(Action).index(other.verdict.action)
-    return item.place < other.place and other.verdict.operator in (None, item.verdict.operator)
+    return item.number < other.number and other.verdict.operator in (None, item.verdict.operator)
 
 
 def _idle(place: str, rule: Rule, shadows: _Shadows) -> Iterator[Lint]:

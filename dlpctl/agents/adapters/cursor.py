@@ -31,7 +31,7 @@ _SOURCES = {
 _FOREIGN = {name[:1].upper() + name[1:]: source for name, source in _SOURCES.items()} | {
     "UserPromptSubmit": _SOURCES["beforeSubmitPrompt"]
 }
-"""The same events under the names of Claude Code, whose hooks Cursor runs too."""
+"""Claude Code's names for these events, since Cursor runs its hooks too."""
 TABLE = EventTable(
     NAME,
     TITLE,

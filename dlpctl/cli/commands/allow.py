@@ -51,5 +51,5 @@ def allow(
     entry = template._replace(fingerprint=found.fingerprint.partition(" ")[0], type=found.type)
     acceptance = Acceptance(baseline, accepted.today())
     added = [] if acceptance.accepts(found) else [entry]
-    kept = [one for one in baseline.entries if one not in acceptance.expired]
+    kept = [each for each in baseline.entries if each not in acceptance.expired]
     save(baseline, [*added, *kept], form)

@@ -85,11 +85,11 @@ def _plot_types(printer: Printer, types: list[dict[str, Any]]) -> None:
     if not types:
         return
     printer.line()
-    width = max(len(one["label"]) for one in types)
-    for one in types:
-        bar = printer.style(_bar(one["count"], types[0]["count"]), "cyan")
+    width = max(len(row["label"]) for row in types)
+    for row in types:
+        bar = printer.style(_bar(row["count"], types[0]["count"]), "cyan")
         printer.line(
-            f"  {one['label'].ljust(width)} {one['count']:>9,} {one['percentage']:>5.1f} % {bar}"
+            f"  {row['label'].ljust(width)} {row['count']:>9,} {row['percentage']:>5.1f} % {bar}"
         )
 
 

@@ -64,7 +64,7 @@ def check(
         from dlpctl.cli.local_check import LocalCheck
 
         decisions = LocalCheck(session, content, answer, required=not files).run(names)
-    raise typer.Exit(max(EXIT_STATUS[one] for one in decisions))
+    raise typer.Exit(max(EXIT_STATUS[decision] for decision in decisions))
 
 
 def _with_tables(names: Iterable[str]) -> Iterator[str]:
@@ -106,4 +106,4 @@ def _check_by_control_plane(
         decision_only=answer.decision_only,
         as_json=answer.form is options.Output.JSON,
     )
-    return [Decision(one["decision"]) for one in answered]
+    return [Decision(decided["decision"]) for decided in answered]

@@ -69,7 +69,9 @@ def mask(
         if is_table:
             assert output is not None
             for report in _masked_table(session, checker, store, content, Path(name), output):
-                counts.update({one.type: one.occurrences for one in report.report.detected})
+                counts.update(
+                    {detection.type: detection.occurrences for detection in report.report.detected}
+                )
         elif documents.is_plain(name, head):
             with writing(output) as write:
                 for piece in _masked(chunks, checker, store, counts, possible):
@@ -77,7 +79,9 @@ def mask(
         else:
             data = documents.read_all(chunks, session.config.limits.input_bytes)
             report = _masked_file(session, checker, store, content, name, data, output)
-            counts.update({one.type: one.occurrences for one in report.report.detected})
+            counts.update(
+                {detection.type: detection.occurrences for detection in report.report.detected}
+            )
     except StillExposedError:
         documents.remove_stale(output, name)
         raise
@@ -97,7 +101,7 @@ def _masked(
     for piece in checker.mask_pieces(chunks):
         with open_masker(store, checker) as masker:
             masked = piece.masked(masker)
-        counts.update(one.finding.type for one in piece.hidden)
+        counts.update(decided.finding.type for decided in piece.hidden)
         if not possible:
             possible.append(checker.possible(piece.text))
         yield masked.encode("utf-8", "surrogateescape")
