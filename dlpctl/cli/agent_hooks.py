@@ -166,7 +166,7 @@ def _told(line: str, event: bytes) -> tuple[str, bool]:
             with urlopen(Request(line, event, headers), timeout=_SECONDS) as answer:  # noqa: S310
                 told = answer.read().decode("utf-8", "replace").strip()
         except OSError as problem:
-            return f"nothing, so that it goes on: {problem}", False
+            return f"nothing, so it proceeds: {problem}", False
         return told, bool(told)
     ran = subprocess.run(  # noqa: S602 -- as the agent runs it
         line, shell=True, input=event, capture_output=True, timeout=_SECONDS, check=False

@@ -22,7 +22,7 @@ _PAGE = 100
 _MOST_PAGES = 50
 _SECONDS = 30
 _NOT_HERE = (
-    "this is no pipeline of a pull request: GitHub sets GITHUB_EVENT_PATH, and GitLab"
+    "this is not the pipeline of a pull request: GitHub sets GITHUB_EVENT_PATH, and GitLab"
     " CI_MERGE_REQUEST_IID"
 )
 

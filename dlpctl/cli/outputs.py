@@ -89,7 +89,7 @@ def _misplaced(file: Path) -> str:
         if folder.is_dir():
             return ""
         if any(above.is_file() for above in (folder, *folder.parents)):
-            return f"cannot be written, since {folder} is no folder; name another file"
+            return f"cannot be written, since {folder} is not a folder; name another file"
     except OSError:
         # The folder may be unreadable: trying to write tells more.
         return ""

@@ -191,7 +191,7 @@ def test_an_unwritable_target_is_reported_before_any_work(dlpctl, monkeypatch, n
     Path("folder").mkdir()
     for place, why in {
         "no/such/out": f"the folder {Path('no/such')} does not exist; create it or name another file",
-        f"{name}/out": f"cannot be written, since {name} is no folder; name another file",
+        f"{name}/out": f"cannot be written, since {name} is not a folder; name another file",
         "folder": "is a folder; name a file in it",
     }.items():
         output = ["--report", f"json={place}"] if command == ("scan",) else ["-o", place]
