@@ -1,4 +1,4 @@
-"""The two use cases: check a text, and mask one, without storage or HTTP."""
+"""The two use cases: check a text, and mask a text, without storage or HTTP."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     from dlpctl.policy.summary import Labels
 
 _ROUNDS = 6
-"""The most times that a masked text is masked again for values that others overlapped."""
+"""The maximum number of times that a masked text is masked again for overlapped values."""
 
 
 class Checker:
-    """A detector, a policy and a destination, asked often; threads may share it."""
+    """A detector, a policy and a destination, for many checks. Thread-safe."""
 
     def __init__(
         self,
@@ -52,9 +52,9 @@ class Checker:
         labels: Labels | None = None,
         on: date | None = None,
     ) -> None:
-        """`operator` goes over those that the rules name, and they over the usual one; `key` is for
-        operators and exceptions that need one; `on` is the day that exceptions expire by, today by
-        default.
+        """`operator` overrides the operators of the rules, which override the usual one; `key` is
+        for operators and exceptions that need one; `on` is the day by which exceptions expire, by
+        default today.
         """
         for name in filter(None, (operator, usual_operator)):
             check_operator(name)
@@ -71,7 +71,7 @@ class Checker:
         self._min_score = relevant_selectors(policy, destination).min_score
 
     def by_operator(self, operator: str) -> Checker:
-        """Return the same checker with an operator that goes over those of the rules."""
+        """Return the same checker with an operator that overrides those of the rules."""
         from copy import copy
 
         check_operator(operator)
@@ -80,7 +80,7 @@ class Checker:
         return other
 
     def check(self, text: str, masker: Masker | None = None) -> Report:
-        """Find, decide, and mask where that is the decision."""
+        """Find values, decide, and mask if that is the decision."""
         _, ruling = self._rule(text)
         masked, reason = text, self.not_inspected()
         if ruling.decision is Decision.ALLOWED_WITH_MASKING and not reason:
@@ -96,7 +96,7 @@ class Checker:
         *,
         empty: bool = False,
     ) -> Report:
-        """The answer; `reason` is what blocks besides the rules."""
+        """Return the report; `reason` is a cause of blocking besides the rules."""
         reason = reason or self.not_inspected()
         decision = Decision.BLOCKED if reason else ruling.decision
         findings = ruling.findings
@@ -117,7 +117,7 @@ class Checker:
         return (self._labels or type_labels()) if findings else {}
 
     def decide(self, chunks: Iterable[bytes]) -> Decision:
-        """Return the decision alone: nothing is masked, and nothing read once it is BLOCKED."""
+        """Return only the decision: nothing is masked, and nothing is read after a BLOCKED."""
         relevant = relevant_selectors(self._policy, self._destination, decision_only=True)
         if relevant.selectors is not None and not relevant.selectors:
             return Decision.ALLOWED
@@ -144,20 +144,20 @@ class Checker:
         return self.masked(text, hidden, masker or self.masker())
 
     def mask_pieces(self, chunks: Iterable[bytes]) -> Iterator[Covered]:
-        """A text that comes in pieces, ready to be masked piece by piece."""
+        """Yield a text that arrives in pieces, ready to be masked piece by piece."""
         for piece in self._pieces(self._detector, chunks, self._min_score):
             self._require_inspection()
             ruling = self.ruling(piece.text, piece.findings)
             yield Covered(
                 self,
                 piece.text,
-                [one for one in ruling.ruled if one.verdict.action is not Action.ALLOW],
+                [item for item in ruling.ruled if item.verdict.action is not Action.ALLOW],
             )
 
     def _pieces(
         self, detector: Detector, chunks: Iterable[bytes], min_score: float
     ) -> Iterator[Piece]:
-        """The findings piece by piece, or all at once where the policy counts them."""
+        """Yield the findings by piece, or all at once if the policy counts them."""
         from dlpctl.detect.stream import Piece, scan_pieces
 
         if not self._decider.counts:
@@ -170,7 +170,7 @@ class Checker:
         return Masker(self._key, tokens)
 
     def not_inspected(self) -> str:
-        """Return why to block: names were not inspected, and the policy acts on them."""
+        """Return why to block: names were not inspected, but the policy acts on them."""
         problem = self._detector.not_inspected
         return _not_inspected(problem) if problem and self._acts_on_tagged else ""
 
@@ -178,10 +178,10 @@ class Checker:
     def _acts_on_tagged(self) -> bool:
         """True if the policy masks or blocks names or addresses."""
         actions = {self._policy.default_action or Action.ALLOW}
-        for one in TAGGED:
+        for item in TAGGED:
             actions.update(
                 rule.verdict.action
-                for rule in self._decider.covering(one.type, one.category, one.id)
+                for rule in self._decider.covering(item.type, item.category, item.id)
             )
         return actions != {Action.ALLOW}
 
@@ -190,7 +190,7 @@ class Checker:
         if reason:
             from dlpctl.errors import NameDataError
 
-            raise NameDataError(f"{reason}; nothing was given out")
+            raise NameDataError(f"{reason}; nothing was output")
 
     def _rule(self, text: str) -> tuple[list[Finding], PolicyDecision]:
         ruling = self.ruling(text, self.scan(text))
@@ -198,7 +198,7 @@ class Checker:
 
     @property
     def counts(self) -> bool:
-        """True if the policy counts, so that all findings have to be decided on together."""
+        """True if the policy counts findings, so that they must be decided on together."""
         return self._decider.counts
 
     @property
@@ -217,11 +217,11 @@ class Checker:
         return blocks.scan(self._detector, text, self._min_score)
 
     def scan_values(self, header: str, values: Sequence[str]) -> NumberedFindings:
-        """Find values in the cells of a column, each by itself after the header, by its number."""
+        """Find values in the cells of a column by number, each on its own after the header."""
         return scan_values(self._detector, header, values, self._min_score)
 
     def possible(self, text: str) -> int:
-        """Return the number of findings that only high sensitivity counts; -1 in a long text."""
+        """Return the number of findings that only high sensitivity counts; -1 for a long text."""
         from dlpctl.detect.possible import count_possible
 
         return count_possible(self._detector, encode(text), self._min_score)
@@ -235,21 +235,21 @@ class Checker:
         return self._detector.for_categories(IN_BINARIES)
 
     def ruling(self, text: str, findings: Sequence[Finding]) -> PolicyDecision:
-        """The decision on findings in a text, without those that are masks already."""
+        """Return the decision on findings in a text, without those that are masked already."""
         open_findings = [
-            one
-            for one in findings
-            if not is_already_masked(one.type, one.category, text[one.start : one.end])
+            item
+            for item in findings
+            if not is_already_masked(item.type, item.category, text[item.start : item.end])
         ]
         return self._decider(open_findings, lambda finding: text[finding.start : finding.end])
 
     def verdict(self, finding: Finding) -> Verdict | None:
-        """The verdict on a finding whatever its value is; None where it does not count."""
+        """Return the verdict on a finding whatever its value; None if it does not count."""
         ruled = self._decider([finding]).ruled
         return ruled[0].verdict if ruled else None
 
     def operators(self, ruled: Iterable[FindingDecision]) -> Iterator[tuple[Finding, str]]:
-        """Each finding with the operator that masks it."""
+        """Yield each finding with the operator that masks it."""
         for finding, verdict in ruled:
             yield finding, self._operator or verdict.operator or self._usual_operator
 
@@ -259,30 +259,34 @@ class Checker:
             from dlpctl.errors import StillExposedError
 
             raise StillExposedError(
-                f"{reason}; nothing was given out, use --operator redact or leave the value out"
+                f"{reason}; nothing was output; use --operator redact or leave the value out"
             )
         return masked
 
     def _masked(
         self, text: str, hidden: Sequence[FindingDecision], masker: Masker
     ) -> tuple[str, str]:
-        """The masked text, and why it cannot be given out where it cannot."""
+        """Return the masked text, and why it may not be output; empty if it may."""
         from dlpctl.masking.leaks import ForbiddenValues, Value, find_leaks
         from dlpctl.masking.repeats import find_repeats
 
         values = [
-            Value(one.finding.type, one.finding.category, text[one.finding.start : one.finding.end])
-            for one in hidden
+            Value(
+                item.finding.type,
+                item.finding.category,
+                text[item.finding.start : item.finding.end],
+            )
+            for item in hidden
         ]
         masked, shown = self._masked_until_clean(text, hidden, masker)
         left = [] if shown else find_leaks(masked, values)
         if left:
-            # The same value stands elsewhere, where nothing around it told what it is, or in what
-            # was written for another.
-            verdicts = {one.finding.type: one.verdict for one in hidden}
+            # The same value also occurs where no context reveals it, or in a replacement written
+            # for another value.
+            verdicts = {item.finding.type: item.verdict for item in hidden}
             repeated = [
                 FindingDecision(echo, verdicts[echo.type])
-                for echo in find_repeats(text, [one.finding for one in hidden])
+                for echo in find_repeats(text, [item.finding for item in hidden])
             ]
             masked, shown = self._masked_until_clean(
                 text, [*hidden, *repeated], masker, ForbiddenValues(values)
@@ -306,10 +310,12 @@ class Checker:
     ) -> tuple[str, str]:
         """Mask until a scan finds nothing; return the text and the type that is still found."""
         for turn in range(_ROUNDS):
-            # The initials of one name may make the next word look like another: what shows late
-            # leaves nothing.
+            # The initials of one name may make the next word look like another: values that appear
+            # late are removed completely.
             masked = (
-                self.operators(hidden) if turn < 2 else [(one.finding, "redact") for one in hidden]
+                self.operators(hidden)
+                if turn < 2
+                else [(item.finding, "redact") for item in hidden]
             )
             text = mask_text(text, masked, masker, forbidden)
             _, again = self._rule(text)
@@ -336,7 +342,7 @@ def _not_inspected(problem: str) -> str:
 
 
 def custom_patterns(tables: Sequence[Mapping[str, Any]], source: str) -> list[Any]:
-    """A policy's own patterns, in the format of the pattern files."""
+    """Return a policy's own patterns, in the format of the pattern files."""
     from dlpctl.detect.patterns.library import parse_file
 
     return parse_file({"pattern": list(tables)}, source)
@@ -344,7 +350,7 @@ def custom_patterns(tables: Sequence[Mapping[str, Any]], source: str) -> list[An
 
 @cache
 def default_detector() -> Detector:
-    """The library's patterns, for callers that bring no detector."""
+    """Return the detector with the library's patterns, for callers that pass none."""
     return Detector()
 
 
@@ -372,7 +378,7 @@ def mask(
     masker: Masker | None = None,
     vault: TokenStore | None = None,
 ) -> str:
-    """Return the text with everything replaced that the policy masks or blocks.
+    """Return the text with all values replaced that the policy masks or blocks.
 
     With a `vault`, values become tokens, which `unmask` replaces by the values again.
     """
@@ -390,7 +396,7 @@ def checker_for(
     operator: str | None,
     key: bytes | None,
 ) -> Checker:
-    """A checker from what the library's functions take."""
+    """Return a checker for the parameters of the library's functions."""
     return Checker(
         detector or default_detector(),
         policy or Policy.builtin(),

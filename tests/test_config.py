@@ -262,7 +262,7 @@ class TestErrors:
         [
             (b"min_score = ", "is not TOML: Invalid value (at end of document)"),
             (b"policy = '\xff'", "is not UTF-8 at byte 10"),
-            (b"#" * (1 << 20) + b"#", "is larger than 1,048,576 bytes; that is no configuration"),
+            (b"#" * (1 << 20) + b"#", "is larger than 1,048,576 bytes; is it a settings file?"),
             (b"x = " + b"[" * 100_000, "is not TOML: "),
         ],
     )
@@ -301,7 +301,7 @@ class TestErrors:
     ) -> None:
         monkeypatch.chdir(project)
         project.rmdir()
-        with pytest.raises(ConfigError, match="does not exist any more"):
+        with pytest.raises(ConfigError, match="no longer exists"):
             load_config(environ={})
 
 

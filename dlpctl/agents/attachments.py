@@ -1,4 +1,4 @@
-"""Images, sounds and files in JSON, as base64 beside their media type."""
+"""Images, audio and files in JSON, as base64 next to their media type."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _MEDIA_TYPES = ("mimeType", "media_type", "mediaType", "type")
 
 
 def attachments(value: Any) -> Iterator[tuple[bytes, str]]:
-    """Yield attached files with names that tell their formats; raise `InputError` for one that
-    cannot be decoded.
+    """Yield attached files, with names whose suffixes give their formats; raise `InputError` for an
+    attachment that cannot be decoded.
     """
     if isinstance(value, dict):
         for key, each in value.items():

@@ -1,4 +1,4 @@
-"""The log of what hooks did: one line of JSON an event, without any value."""
+"""The log of what hooks did: one line of JSON for each event, without values."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _LARGEST = 16 << 20
-"""Bytes after which the log is renamed and a new one is started."""
+"""The size in bytes at which the log is renamed and a new one is started."""
 
 
 class AuditLog(NamedTuple):
-    """A file that its owner alone may read."""
+    """A log file that only its owner can read."""
 
     path: Path
 
     def write(self, **entry: object) -> None:
-        """Append an entry; raise `OutputError` where that is not possible."""
+        """Append an entry; raise `OutputError` if that fails."""
         time = datetime.now(UTC).isoformat(timespec="milliseconds")
         line = json.dumps({"time": time, **entry}, ensure_ascii=True) + "\n"
         try:

@@ -1,5 +1,5 @@
-"""An event with a made-up secret, in the form of each agent: what it is told shows that the hook
-works.
+"""Events with made-up secrets, one for each agent: the answer to such an event shows whether the
+hook works.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _SESSION = "dlpctl-doctor"
 
 
 def canary_event(agent: str, folder: Path) -> tuple[str, dict[str, Any]]:
-    """Return a made-up secret, and an event of an agent that contains it."""
+    """Return a made-up secret and an event of the agent that contains it."""
     letters = string.ascii_letters + string.digits
     value = "ghp_" + "".join(secrets.choice(letters) for _ in range(30))
     value += _checksum(value[4:])
@@ -69,7 +69,7 @@ def canary_event(agent: str, folder: Path) -> tuple[str, dict[str, Any]]:
 
 
 def _checksum(random: str) -> str:
-    """Return the last six characters of a token of GitHub: the CRC of the others in base 62."""
+    """Return the last six characters of a GitHub token: the CRC-32 of the others in base 62."""
     import zlib
 
     number = zlib.crc32(random.encode())

@@ -1,8 +1,8 @@
-"""The program that agents run for each event: it asks the warm process of this user, and works
-without one where there is none.
+"""The program that agents run for each event: it asks the warm process of this user, or does the
+work itself if there is none.
 
-Every millisecond of it is paid for each event, so it imports next to nothing and is started with
-`python -I -S`. An event that it cannot have answered is refused.
+It starts anew for each event, so every millisecond counts: it imports next to nothing and runs
+under `python -I -S`. An event that cannot be answered is refused.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 LARGEST = 64 << 20
-"""Bytes of the largest event."""
+"""The size in bytes of the largest accepted event."""
 SECONDS = 20.0
-"""When an answer is too late; agents wait longer."""
+"""The time limit for an answer; agents wait longer."""
 REFUSED = 2
 _TOO_LATE = "there was no answer in time"
 _LONGEST_PATH = 100
@@ -32,7 +32,7 @@ _VARIABLES = (
 
 
 def run_folder(environ: Mapping[str, str]) -> str:
-    """Return the folder of the socket."""
+    """Return the folder that holds the socket."""
     if home := environ.get("DLPCTL_HOME"):
         home = os.path.abspath(os.path.expanduser(home))  # noqa: PTH100, PTH111
         return os.path.join(home, "run")  # noqa: PTH118
@@ -50,19 +50,19 @@ def socket_name() -> str:
 
 
 def port_name() -> str:
-    """Return the name of the file with the port and the secret of a process without a socket."""
+    """Return the name of the file that holds the port and secret of a process without a socket."""
     return socket_name() + ".port"
 
 
 def is_private(folder: str) -> bool:
-    """Return whether a folder is ours, and closed to all others."""
+    """Return whether the folder belongs to this user and is closed to all others."""
     try:
         found = os.lstat(folder)
     except OSError:
         return False
     is_folder = found.st_mode & 0o170000 == 0o040000
     if sys.platform == "win32":
-        return is_folder  # in the user's profile, which is closed to other users
+        return is_folder  # it is in the user's profile, which is closed to other users
     return is_folder and found.st_uid == os.getuid() and not found.st_mode & 0o077
 
 
@@ -71,7 +71,7 @@ def connected() -> Connection | None:
     folder = run_folder(os.environ)
     if not is_private(folder):
         return None
-    import _socket  # without the classes of `socket`, which take milliseconds to import
+    import _socket  # not `socket`, whose classes take milliseconds to import
 
     try:
         if hasattr(_socket, "AF_UNIX"):
@@ -88,7 +88,7 @@ def connected() -> Connection | None:
 
 
 def _reaches_socket(connection: Connection, folder: str) -> bool:
-    """Connect to the process of this user, and return whether there is one."""
+    """Connect to the process of this user; return whether it exists."""
     import _socket
 
     path = os.path.join(folder, socket_name())  # noqa: PTH118
@@ -112,8 +112,8 @@ def _reaches_socket(connection: Connection, folder: str) -> bool:
 
 
 def _over_loopback(folder: str) -> Connection:
-    """Return a connection to the process that a file names, after each side has proved that it
-    knows the secret there: another user may have taken the port meanwhile.
+    """Return a connection to the process that a file names, after both sides have proved that they
+    know the secret in it: another user may have taken over the port.
     """
     with open(os.path.join(folder, port_name()), "rb") as file:  # noqa: PTH118, PTH123
         stored = file.read()
@@ -146,7 +146,7 @@ def blob(data: bytes) -> bytes:
 
 
 def ask(connection: Connection, event: bytes) -> tuple[int, bytes, bytes]:
-    """Return status, output and error of the warm process's answer."""
+    """Return the exit status, output and error text that the warm process answers."""
     variables = b"\0".join(
         os.fsencode(f"{name}={value}")
         for name, value in os.environ.items()
@@ -162,7 +162,7 @@ def ask(connection: Connection, event: bytes) -> tuple[int, bytes, bytes]:
 
 
 def receive(connection: Connection, size: int) -> bytes:
-    """Return so many bytes; raise `ConnectionError` where the other side ends before."""
+    """Return exactly `size` bytes; raise `ConnectionError` if the other side closes earlier."""
     parts = []
     while size:
         part = connection.recv(min(size, 1 << 20))
@@ -174,7 +174,7 @@ def receive(connection: Connection, size: int) -> bytes:
 
 
 def work_alone(event: bytes) -> int:
-    """Become the full program, which reads the event anew."""
+    """Replace this process with the full program, which reads the event again."""
     import tempfile
 
     command = [sys.executable, "-P", "-m", "dlpctl", "hook", "agent", "--alone"]
@@ -211,8 +211,8 @@ def main() -> int:
 
 
 def limit_time(*, over: bool = False) -> None:
-    """Refuse the event when its time is over, of which the full program has what is left; with
-    `over`, limit nothing any more.
+    """Refuse the event when its time is up; the full program gets the rest of the time. With
+    `over`, remove the limit.
     """
     try:
         from _signal import (  # type: ignore[import-not-found]

@@ -1,6 +1,6 @@
-"""Shell commands of agents: the files that they name, and whether they send or stay here.
+"""Shell commands of agents: which files they name, and whether they can send data elsewhere.
 
-A command is local only if every part of it is understood; what is not understood is not local.
+A command is local only if every part of it is understood.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ _LOCAL_PROGRAMS = (
     "[ cat cd cmp cut diff echo egrep false fgrep grep head jq ls mkdir printf pwd rm tail tee test"
     " touch tr true wc"
 )
-"""Programs that show text or write files, and whose options can neither send anything nor run
-another program.
+"""Programs that show text or write files, and whose options can neither send data nor run another
+program.
 """
 _SENDING_PROGRAMS = (
     "aria2c aws az curl docker ftp gcloud gh git glab gsutil helm http https httpie kubectl lftp"
@@ -28,7 +28,7 @@ _SENDING_PROGRAMS = (
     " ssh telnet twine wget xh"
 )
 _RUNNING_PROGRAMS = "command env exec nice nohup sudo time timeout xargs"
-"""Programs that run the program which an argument names."""
+"""Programs that run the program named by an argument."""
 _LOCAL = frozenset(_LOCAL_PROGRAMS.split())
 _SENDING = frozenset(_SENDING_PROGRAMS.split())
 _RUNNING = frozenset(_RUNNING_PROGRAMS.split())
@@ -47,13 +47,13 @@ class Part(NamedTuple):
 
     text: str
     is_document: bool = False
-    """True for the text of a here-document, which is no command."""
+    """True for the text of a here-document, which is not a command."""
     is_literal: bool = False
-    """True if the shell changes nothing in it: the here-document is quoted."""
+    """True if the shell leaves the text unchanged: the here-document is quoted."""
 
 
 class ShellCommand(NamedTuple):
-    """A command before it runs."""
+    """A command before it is run."""
 
     parts: tuple[Part, ...]
     is_local: bool
@@ -62,7 +62,7 @@ class ShellCommand(NamedTuple):
     """All words that may name files; empty if the command cannot be parsed."""
 
     def files(self, folder: Path) -> list[Path]:
-        """Return the existing files that the words name, also by patterns."""
+        """Return the existing files that the words name, with glob patterns expanded."""
         found: dict[Path, None] = {}
         for word in self.words:
             for path in _paths(word, folder):
@@ -81,7 +81,7 @@ def parse_command(command: str) -> ShellCommand:
     lexer.commenters = ""
     try:
         words = list(lexer)
-    except ValueError:  # an open quote
+    except ValueError:  # an unclosed quote
         programs = {Path(word).name for word in re.split(r"[\s;|&()]+", plain)}
         return ShellCommand(parts, is_local=False, sends=bool(programs & _SENDING), words=())
     run = list(_programs(words))
@@ -96,7 +96,7 @@ def parse_command(command: str) -> ShellCommand:
 
 
 def _without_heredocs(command: str) -> Iterator[Part]:
-    """Yield the parts of a command, with the texts of quoted here-documents as literal ones."""
+    """Yield the parts of a command, with the texts of quoted here-documents as literal parts."""
     rest = command
     while (match := _HEREDOC.search(rest)) is not None:
         line_end = rest.find("\n", match.end())
@@ -124,7 +124,7 @@ def _programs(words: list[str]) -> Iterator[str]:
             redirected = False
         elif expected and not _ASSIGNMENT.fullmatch(word):
             yield word
-            # The program that another path runs is not known by its place: its options come first.
+            # The program that `sudo` or `env` runs may be preceded by their own options.
             expected = Path(word).name in _RUNNING
 
 
@@ -140,7 +140,7 @@ def _paths(word: str, folder: Path) -> Iterator[Path]:
 
 
 def resolve(name: str, folder: Path) -> Iterator[Path]:
-    """Yield the path that a name means in a folder, or all that a pattern matches."""
+    """Yield the path that a name means in a folder, or all that match if it is a glob pattern."""
     try:
         path = folder / Path(name).expanduser()
     except (RuntimeError, ValueError):

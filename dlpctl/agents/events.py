@@ -1,4 +1,4 @@
-"""Events of coding agents, and what is decided about them, in one form for all agents."""
+"""Events of coding agents and the decisions about them, in one form for all agents."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 class EventKind(StrEnum):
-    """The purpose of an event: what its content is and where it goes next."""
+    """The purpose of an event: what it contains and where that goes next."""
 
     PROMPT = "prompt"
-    """Text of the user that goes to the model."""
+    """Text from the user to the model."""
     INPUT = "input"
     """The arguments of a tool, before it runs."""
     RESULT = "result"
@@ -32,18 +32,18 @@ class EventKind(StrEnum):
 
 
 class ToolClass(StrEnum):
-    """The use that a tool makes of its arguments."""
+    """The effect of a tool, by which its arguments are treated."""
 
     WRITES = "writes"
     """Writes files or shows text on this machine: tokens are restored."""
     READS = "reads"
-    """Reads a file that an argument names."""
+    """Reads a file named by an argument."""
     SHELL = "shell"
     """Runs a command."""
     LOCAL = "local"
-    """Neither writes, reads nor sends content: lists of files and of tasks."""
+    """Neither reads, writes nor sends content: lists of files and of tasks."""
     REMOTE = "remote"
-    """Sends its arguments elsewhere, as do all tools that are not known."""
+    """Sends its arguments elsewhere; unknown tools are assumed to."""
 
 
 class Event(NamedTuple):
@@ -54,23 +54,23 @@ class Event(NamedTuple):
     purpose: EventKind
     session: str
     folder: Path
-    """The working folder of the agent; relative to that of the hook."""
+    """The agent's working folder; if relative, it starts at the hook's own."""
     content: Any = None
-    """The text or the JSON that is inspected."""
+    """The text or JSON to inspect."""
     can_replace: bool = False
-    """True if the agent accepts other content instead; otherwise sensitive content is refused."""
+    """True if the agent accepts replaced content; otherwise sensitive content is refused."""
     tool: str = ""
     tool_class: ToolClass = ToolClass.REMOTE
     masks_results: bool = False
-    """True if an event follows in which the tool's output can be replaced."""
+    """True if a later event can replace the tool's output."""
     arguments: Any = None
-    """The arguments of the tool whose result the content is."""
+    """The arguments of the tool that produced the result."""
     files: tuple[str, ...] = ()
-    """The files that a prompt brings with it."""
+    """The files attached to a prompt."""
     keeps_arguments: bool = False
-    """True if the agent sends arguments that were replaced to the model afterwards."""
+    """True if the model sees arguments that were replaced."""
     masks_errors: bool = True
-    """True if that is so for a command that fails, too."""
+    """True if a later event can replace the output of a command that fails, too."""
 
 
 class Action(StrEnum):
@@ -84,16 +84,16 @@ class Outcome(NamedTuple):
 
     action: Action
     content: Any = None
-    """The content that replaces the one of the event, in exactly its form."""
+    """The content that replaces the event's, in exactly the same shape."""
     reason: str = ""
-    """The reason, for the user and the model; without any sensitive value."""
+    """The reason, for the user and the model; without sensitive values."""
 
 
 PASSED = Outcome(Action.PASS)
 
 
 class Reply(NamedTuple):
-    """The answer of a hook, as its agent expects it."""
+    """The answer of a hook in the format that the agent expects."""
 
     out: str = ""
     error: str = ""
@@ -101,15 +101,13 @@ class Reply(NamedTuple):
 
 
 class UnknownEventError(DlpctlError):
-    """An event of an unknown agent, or of an unknown form."""
+    """An event from an unknown agent or in an unknown format."""
 
     code = "unknown-event"
     exit_status = 2
 
     def __init__(self, problem: str) -> None:
-        advice = (
-            "update dlpctl, or let such events pass by agents.on_failure = 'allow' in your settings"
-        )
+        advice = "update dlpctl, or set agents.on_failure = 'allow' to let such events pass"
         super().__init__(f"{problem}; {advice}")
 
 
@@ -117,5 +115,5 @@ Group = TypeVar("Group")
 
 
 def by_name(groups: Mapping[Group, str]) -> dict[str, Group]:
-    """Return the group of each name, where names are listed by group."""
+    """Return the group of each name, given the names of each group."""
     return {name: group for group, names in groups.items() for name in names.split()}

@@ -1,4 +1,4 @@
-"""Decide about the events of agents: pass, replace or refuse."""
+"""Decide on the events of agents: pass, replace or refuse."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ if TYPE_CHECKING:
 
 _PATH_FIELDS = ("file_path", "filePath", "path", "absolute_path", "notebook_path", "target_file")
 _NEW_TEXTS = ("content", "file_text", "new_str", "new_string", "newString", "insert_text")
-"""Arguments that become the content of a file."""
+"""Arguments that become file content."""
 _COMMAND_FIELDS = ("command", "cmd", "command_line")
 _LISTED_FILES = 5
 _HEAD = 1 << 16
 _STRUCTURED = (".csv", ".eml", ".htm", ".html", ".rtf", ".svg", ".tsv", ".xml")
-"""Suffixes of texts that their formats read better."""
+"""Suffixes of text files that a format of dlpctl reads better than plain text."""
 _SHELL_SAFE = lazy(r"[\w@%+=:,./-]+")
 _UNFAILING = '(\n{}\n) || echo "(exit status $?)"'
 _WITHHELD = "[withheld by dlpctl: {}]"
 
 
 class _UnsafeValueError(Exception):
-    """A value that a shell would take apart."""
+    """A value that a shell would interpret."""
 
 
 class _ShellStore:
-    """The tokens of a session whose values mean the same in every part of a shell command."""
+    """The tokens of a session whose values mean the same everywhere in a shell command."""
 
     def __init__(self, vault: SessionVault) -> None:
         self._vault = vault
@@ -61,7 +61,7 @@ class _ShellStore:
 
 
 class Guard:
-    """Decides by one policy. Threads may share it."""
+    """Decide on events by one policy. Thread-safe."""
 
     def __init__(
         self,
@@ -73,8 +73,8 @@ class Guard:
         restore_in: Iterable[str] = (),
         largest_file: int,
     ) -> None:
-        """`files` makes what checks files, when there is one; `restore_in` are patterns of further
-        tools in which tokens are restored.
+        """`files` makes the checker of files when there is a file; `restore_in` holds patterns of
+        more tools in which tokens are restored.
         """
         self._checker = checker
         self._files = cache(files)
@@ -92,7 +92,7 @@ class Guard:
         }
 
     def decide(self, event: Event) -> Outcome:
-        """Return the decision about an event; raise `DlpctlError` where there is none."""
+        """Return the decision on the event; raise `DlpctlError` if it cannot be made."""
         if event.purpose is EventKind.NOTHING:
             return PASSED
         vault = self._vaults.open(event.agent, event.session)
@@ -108,7 +108,7 @@ class Guard:
             return PASSED
         self._record(event, "refused", found.counts)
         if found.decision is Decision.BLOCKED:
-            return _refused(f"the prompt has {found.summary}, which may not leave; take it out")
+            return _refused(f"the prompt has {found.summary}, which may not be sent; remove it")
         if event.can_replace:
             return Outcome(Action.REPLACE, found.content)
         return _refused(
@@ -148,7 +148,7 @@ class Guard:
         )
 
     def _file(self, event: Event, vault: SessionVault) -> Outcome:
-        """Decide about a file that an agent is about to read, whose content cannot be replaced."""
+        """Decide on a file that an agent is about to read, whose content cannot be replaced."""
         content = event.content
         if isinstance(content, Path):
             return self._refuse_files(event, [event.folder / content]) or PASSED
@@ -190,20 +190,20 @@ class Guard:
         return Outcome(Action.REPLACE, content)
 
     def _restored_later(self, event: Event, vault: SessionVault) -> Outcome:
-        """Let a tool write tokens, which are restored in its file after it; refuse a tool that
-        looks for them.
+        """Let a tool write tokens, which are restored in its file afterwards; refuse a tool that
+        searches for them.
         """
         arguments = event.content if isinstance(event.content, dict) else {}
         others = {key: each for key, each in arguments.items() if key not in _NEW_TEXTS}
         if arguments and not restored(others, vault)[1]:
             return PASSED
         return _refused(
-            "this agent would show the values of tokens to the model; give tokens only as new"
+            "this agent would show the values of tokens to the model; use tokens only in new"
             " content of a file"
         )
 
     def _restore_file(self, event: Event, vault: SessionVault) -> None:
-        """Restore the tokens in the file that a tool has written."""
+        """Restore the tokens in the file that a tool wrote."""
         arguments = event.arguments if isinstance(event.arguments, dict) else {}
         texts = {key: each for key, each in arguments.items() if key in _NEW_TEXTS}
         name = _first_text(arguments, _PATH_FIELDS)
@@ -250,13 +250,13 @@ class Guard:
                 for part in command.parts
             )
         except _UnsafeValueError:
-            return _refused(f"a masked value has characters that shells change; {advice}")
+            return _refused(f"a masked value has characters that a shell interprets; {advice}")
         self._record(event, "restored", {"tokens": count})
         return Outcome(Action.REPLACE, event.content | {name: full})
 
     def _without_failure(self, event: Event, name: str, command: ShellCommand) -> Outcome:
-        """Return a command that cannot fail where its error would show what is in a file, since
-        the agent lets nobody mask the errors of commands.
+        """Return a command that cannot fail if its error could show the content of a file, since
+        the agent does not let hooks mask the errors of commands.
         """
         line = event.content[name]
         if event.masks_errors or not isinstance(line, str):
@@ -266,7 +266,7 @@ class Guard:
         return Outcome(Action.REPLACE, event.content | {name: _UNFAILING.format(line)})
 
     def _read(self, event: Event) -> Outcome:
-        """Refuse a file to be read whose content no later event can mask."""
+        """Refuse to read a file whose content no later event can mask."""
         name = _first_text(event.content, _PATH_FIELDS)
         if name is None:
             return PASSED
@@ -279,7 +279,7 @@ class Guard:
     def _refuse_files(
         self, event: Event, paths: Iterable[Path], lines: slice | None = None
     ) -> Outcome | None:
-        """Return the refusal because of files that may not leave; None if all may."""
+        """Return a refusal that names the files that may not be sent; None if all may."""
         problems = [
             f"{self._checker.mask(path.name)}: {problem}"
             for path in paths
@@ -297,7 +297,7 @@ class Guard:
         )
 
     def _inspect_file(self, path: Path, lines: slice | None) -> str:
-        """Return why a file may not leave; empty if it may."""
+        """Return why a file may not be sent; empty if it may."""
         try:
             if path.stat().st_size > self._largest_file:
                 return "is larger than limits.input_bytes"
@@ -311,7 +311,7 @@ class Guard:
         return "" if report.decision is Decision.ALLOWED else report.summary
 
     def _checked(self, data: bytes, path: Path) -> Report | FileReport:
-        """Return the report on a file; the process that reads formats is not needed for text."""
+        """Return the report on a file; text does not need the process that reads formats."""
         if _is_text(path) and path.suffix.lower() not in _STRUCTURED:
             with suppress(UnicodeDecodeError):
                 return self._checker.check(data.decode("utf-8"))
@@ -337,7 +337,7 @@ def _refused(reason: str) -> Outcome:
 
 
 def _joined(words: object) -> str:
-    """Return the command line of a command that is given as a list of words."""
+    """Return the command line of a command given as a list of words."""
     import shlex
 
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
@@ -348,7 +348,7 @@ def _joined(words: object) -> str:
 
 
 def _is_text(path: Path) -> bool:
-    """Return whether an agent reads a file as text, so that its output can be masked."""
+    """Return whether agents read the file as text, so that their output can be masked."""
     if path.suffix.lower() in (".pdf", ".ipynb"):
         return False
     try:
@@ -365,7 +365,7 @@ def _first_text(arguments: Any, names: Iterable[str]) -> str | None:
 
 
 def _lines_of(offset: object, limit: object) -> slice | None:
-    """Return the lines that a tool reads, with some before for their context."""
+    """Return the range of lines that a tool reads, extended backwards for context."""
     if not isinstance(offset, int) and not isinstance(limit, int):
         return None
     start = max(offset - 1, 0) if isinstance(offset, int) else 0

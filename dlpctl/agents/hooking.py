@@ -1,4 +1,4 @@
-"""Answer an event of a hook: whatever goes wrong, the answer is no."""
+"""Answer the events of hooks: whatever goes wrong, the event is refused."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _HERE = Path()
 def answer(
     data: bytes, guard: Callable[[], Guard], *, folder: Path = _HERE, allow: bool = False
 ) -> Reply:
-    """Return the answer to an event of a hook that runs in a folder; where it cannot be inspected,
-    it is refused unless `allow`.
+    """Return the answer to the event of a hook that runs in a folder. An event that cannot be
+    inspected is refused unless `allow`.
     """
     try:
         adapter, event = read_event(data)
@@ -46,7 +46,7 @@ def answer(
 
 
 def read_event(data: bytes) -> tuple[Adapter, Event]:
-    """Return an event with the adapter of its agent; raise `UnknownEventError`."""
+    """Return an event and the adapter of its agent; raise `UnknownEventError`."""
     if len(data) > LARGEST:
         raise UnknownEventError(f"the event is larger than {LARGEST:,} bytes")
     try:
@@ -58,7 +58,7 @@ def read_event(data: bytes) -> tuple[Adapter, Event]:
 
 
 def failed(reason: str, *, allow: bool) -> Reply:
-    """Return the answer where nobody knows what the agent expects."""
+    """Return an answer for an event whose agent is unknown."""
     if allow:
         return Reply(error=f"dlpctl: not inspected: {reason}\n")
     return Reply(error=f"dlpctl: refused: {reason}\n", status=REFUSED)
@@ -72,5 +72,5 @@ def _refused(adapter: Adapter, event: Event, reason: str) -> Reply:
 
 
 def _checked(reply: Reply) -> Reply:
-    """Return an answer that can be written: JSON of a lone surrogate is escaped, a message not."""
+    """Return a reply that can be encoded: lone surrogates are escaped in JSON, replaced in text."""
     return reply._replace(error=reply.error.encode("utf-8", "replace").decode("utf-8"))

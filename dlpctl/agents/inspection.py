@@ -1,4 +1,4 @@
-"""Inspect the content of events: decide by policy, and mask by the tokens of the session."""
+"""Inspect the content of events: decide by policy, and mask with the tokens of the session."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
 
 class Inspected(NamedTuple):
-    """The decision on a content, and what masking makes of it."""
+    """The decision on a content and its masked form."""
 
     decision: Decision
     counts: Counter[str]
     """The findings that the policy masks or blocks, by type."""
     summary: str = ""
     content: Any = None
-    """The masked content in the form of the original."""
+    """The masked content in the shape of the original."""
 
 
 class Joined(NamedTuple):
-    """The leaves of a content in one text, so that a key and its value are read together."""
+    """All leaves of a content in one text, so that a key and its value are read together."""
 
     text: str
     starts: list[int]
@@ -54,10 +54,10 @@ class Joined(NamedTuple):
 
 
 def inspect(checker: Checker, value: Any, vault: SessionVault) -> Inspected:
-    """Decide about a JSON value; mask what the policy masks or blocks, and all values that the
-    session knows already.
+    """Decide on a JSON value; mask what the policy masks or blocks, and all values that the session
+    already knows.
 
-    Raises `StillExposedError` where a value would remain.
+    Raises `StillExposedError` if a value would remain.
     """
     joined = Joined.of(value)
     findings = checker.scan(joined.text)
@@ -100,7 +100,7 @@ def _masked(
 def _masked_leaf(
     checker: Checker, text: str, hidden: Sequence[FindingDecision], masker: Masker
 ) -> str:
-    """Return a text masked; only the lines around its values are searched again."""
+    """Return the masked text; only the lines around its values are searched again."""
     parts: list[str] = []
     position = 0
     for start, end, _, masked in masked_windows(checker, text, hidden, masker):
@@ -111,8 +111,8 @@ def _masked_leaf(
 
 
 def restored(value: Any, vault: ValueStore) -> tuple[Any, int]:
-    """Return a JSON value with the tokens of the session replaced by their values, and their
-    number.
+    """Return a JSON value with the tokens of the session replaced by their values, and the
+    number of replacements.
     """
     count = 0
 

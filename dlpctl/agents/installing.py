@@ -1,4 +1,4 @@
-"""The places where hooks of agents are configured, and the form of an entry there."""
+"""The location and format of hooks in the settings of agents."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 HOOK_PATH = "/api/hooks/claude-code"
-"""The path at which the service answers events of Claude Code."""
+"""The path at which the daemon answers events of Claude Code."""
 SECONDS = 30
-"""The time after which an agent ends a hook; the hook itself answers well before."""
+"""The seconds after which an agent gives up on a hook; the hook itself answers well before."""
 
 
 class CommandHooks(NamedTuple):
-    """Entries in the form of Claude Code: by event, groups of commands with a matcher."""
+    """Entries in the format of Claude Code: groups of commands with a matcher, for each event."""
 
     events: Mapping[str, str | None]
     """The events with the matchers of their groups."""
     seconds: int = 1
-    """A second in the unit of its time-outs."""
+    """One second in the unit of the agent's time-outs."""
     speaks_http: bool = False
-    """True if the agent can ask a service over HTTP instead of running a command."""
+    """True if the agent can send events over HTTP instead of running a command."""
 
     def handler(self, command: str) -> dict[str, Any]:
         return {"type": "command", "command": command, "timeout": SECONDS * self.seconds}
@@ -41,14 +41,14 @@ class CommandHooks(NamedTuple):
 
 
 class FileHooks(NamedTuple):
-    """Entries in a file of hooks: by event, commands."""
+    """Entries in a hooks file: commands for each event."""
 
     events: tuple[str, ...]
     timeout: str | None
-    """The name of the field for the time-out, if there is one."""
+    """The name of the time-out field; empty if there is none."""
     fields: Mapping[str, Any] = {}
     typed: bool = True
-    """True if an entry says that it is a command."""
+    """True if an entry must say that it is a command."""
     version: int | None = 1
 
     def handler(self, command: str) -> dict[str, Any]:
@@ -66,22 +66,22 @@ class FileHooks(NamedTuple):
 
 
 class PluginFile(NamedTuple):
-    """A plugin, which is a file of its own."""
+    """A plugin in a file of its own."""
 
     template: str
 
 
 class McpFiles(NamedTuple):
-    """The files that name the MCP servers of an agent."""
+    """The files that list the MCP servers of an agent."""
 
     user: str
     project: str = ""
     key: str = "mcpServers"
-    """The object whose members are servers."""
+    """The key of the object that holds the servers."""
 
 
 class Installation(NamedTuple):
-    """The place where an agent finds its hooks."""
+    """The place where an agent looks for hooks."""
 
     user_file: str
     project_file: str
@@ -89,7 +89,7 @@ class Installation(NamedTuple):
     """The program whose presence shows that the agent is installed."""
     hooks: CommandHooks | FileHooks | PluginFile
     remark: str = ""
-    """A step that is left to the user."""
+    """A step that the user has to do."""
     variable: str = ""
-    """The variable that names another folder than the first one of `user_file`."""
+    """The environment variable that overrides the first folder of `user_file`."""
     mcp: McpFiles | None = None

@@ -1,5 +1,5 @@
-"""Edit JSON with comments and trailing commas: values are inserted and removed where they are, and
-every other character stays as it is.
+"""Edit JSON with comments and trailing commas: values are inserted and removed in place, and all
+other characters stay as they are.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ class JsoncError(ValueError):
 
 
 class Node(NamedTuple):
-    """A value and its place in the text."""
+    """A value and its position in the text."""
 
     start: int
     end: int
     value: Any
-    """The Python value of a scalar, `{}` or `[]` of a container."""
+    """The Python value of a scalar; `{}` or `[]` for a container."""
     members: tuple[Member, ...] = ()
 
 
@@ -68,7 +68,7 @@ def to_python(node: Node) -> Any:
 
 
 def append(text: str, keys: Sequence[str], value: object) -> str:
-    """Return the text with a value added to the array at a path; missing containers are made."""
+    """Return the text with a value appended to the array at a path; create missing containers."""
     node, depth = parse(text), 0
     for number, key in enumerate(keys):
         found = _member(node, key)
@@ -84,12 +84,12 @@ def append(text: str, keys: Sequence[str], value: object) -> str:
 
 
 def set_member(text: str, key: str, value: object) -> str:
-    """Return the text with a member added to the outermost object."""
+    """Return the text with a member added to the top-level object."""
     return _insert(text, parse(text), 0, value, key)
 
 
 def span(text: str, path: Sequence[str | int]) -> tuple[int, int] | None:
-    """Return where the value at a path is written."""
+    """Return the position of the value at a path; None if there is none."""
     node = parse(text)
     for key in path:
         member = _member(node, key)
@@ -138,13 +138,13 @@ def _skip_blank(text: str, position: int) -> int:
 
 
 def _member(node: Node, key: str | int) -> Member | None:
-    # Of repeated keys, programs read the last.
+    # Of repeated keys, parsers keep the last.
     return next((member for member in reversed(node.members) if member.key == key), None)
 
 
 def _insert(text: str, node: Node, depth: int, value: object, key: str | None = None) -> str:
     if not isinstance(node.value, dict if key is not None else list):
-        raise JsoncError("the value is of another type than expected")
+        raise JsoncError("a value has an unexpected type")
     found = _INDENT.search(text)
     unit = found[1] if found else "  "
     newline = "\r\n" if "\r\n" in text else "\n"
@@ -175,7 +175,7 @@ def _skip(text: str, position: int) -> int:
 
 def _value(text: str, start: int, depth: int) -> Node:
     if depth > _DEEPEST:
-        raise JsoncError("it nests too deep")
+        raise JsoncError("it is nested too deeply")
     if text[start : start + 1] in ("{", "["):
         return _container(text, start, depth)
     match = _SCALAR.match(text, start)
@@ -200,7 +200,7 @@ def _container(text: str, start: int, depth: int) -> Node:
             node = _value(text, position, depth + 1)
             position = _skip(text, node.end)
             if not isinstance(node.value, str) or text[position : position + 1] != ":":
-                raise JsoncError(f"line {text.count(chr(10), 0, position) + 1} has no key")
+                raise JsoncError(f"line {text.count(chr(10), 0, position) + 1} lacks a key")
             name, position = node.value, _skip(text, position + 1)
         node = _value(text, position, depth + 1)
         members.append(Member(name, member_start, node))

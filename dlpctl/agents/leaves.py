@@ -1,5 +1,5 @@
-"""The texts in a JSON value: read in one order, and put back so that its shape stays exactly as it
-was.
+"""The texts in a JSON value: read in a fixed order and written back without changing the shape of
+the value.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _DEEPEST = 200
 _LONG_NUMBER = 10**11
-"""Integers from here on may be numbers of cards and accounts."""
+"""From this size on, integers may be card or account numbers."""
 
 
 class Leaf(NamedTuple):
@@ -21,11 +21,11 @@ class Leaf(NamedTuple):
 
     text: str
     is_key: bool = False
-    """True for the key of the leaf that follows."""
+    """True for a key, whose value is the next leaf."""
 
 
 def leaves(value: Any) -> list[Leaf]:
-    """Return the texts of a JSON value, keys and long integers included."""
+    """Return the texts of a JSON value, including keys and long integers."""
     return list(_walk(value, 0))
 
 
@@ -68,15 +68,15 @@ def _check(depth: int) -> None:
 
 
 _STRUCTURAL = ("type", "filePath", "file_path", "kind", "media_type", "mode", "status")
-"""Keys whose values say what an object is; an agent refuses an object without them."""
+"""Keys whose values give the type of an object; an agent rejects objects without them."""
 
 
 _ATTACHED = ("audio", "image", "resource")
-"""Types of content that has no texts to replace."""
+"""Types of content without texts to replace."""
 
 
 def withheld(value: Any, text: str) -> Any:
-    """Return a value of the same form in which one text replaces all others."""
+    """Return a value of the same shape in which one text replaces all others."""
     if isinstance(value, str):
         return text if value else value
     if isinstance(value, list):

@@ -1,5 +1,5 @@
-"""Inspect the messages between an MCP client and a server: what a method carries is masked or
-refused, and all that is not known passes unchanged.
+"""Inspect the messages between an MCP client and a server: content in known methods is masked or
+refused, and unknown methods pass unchanged.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dlpctl.preflight import Checker
 
 _REQUESTS: dict[str, tuple[str, ...]] = {
-    # The parameters that requests and notifications carry content in; empty for all.
+    # The parameters in which requests and notifications carry content; empty means all.
     "tools/call": ("arguments",),
     "prompts/get": ("arguments",),
     "resources/read": ("uri",),
@@ -31,7 +31,7 @@ _REQUESTS: dict[str, tuple[str, ...]] = {
     "notifications/tasks/status": ("statusMessage",),
 }
 _ANSWERS = frozenset(_REQUESTS) | {"tasks/result"}
-"""Requests whose answers carry content."""
+"""Requests whose responses carry content."""
 _REFUSED = -32001
 _UNCONSTRAINED = {"type", "title", "description", "default", "examples", "$comment"}
 
@@ -39,7 +39,7 @@ Message = dict[str, Any]
 
 
 class Forwarded(NamedTuple):
-    """A message to send on, one to send back, or neither."""
+    """A message to forward, a message to return to the sender, or neither."""
 
     onward: Message | None = None
     back: Message | None = None
@@ -59,10 +59,10 @@ class Inspector:
         self._schemas: dict[str, Any] = {}
         """The output schemas of tools."""
         self._pending: dict[tuple[bool, str, object], tuple[str, str]] = {}
-        """The methods of requests and the tools that they call, by sender and id."""
+        """The methods of pending requests and the tools that they call, by sender and id."""
 
     def forward(self, message: Any, *, to_server: bool) -> Forwarded:
-        """Return what becomes of a message of the client, or of the server."""
+        """Return what to do with a message from the client or from the server."""
         if not isinstance(message, dict):
             return Forwarded()
         method, number = message.get("method"), message.get("id")
@@ -111,7 +111,7 @@ class Inspector:
         return Forwarded(message if changed is None else message | {name: changed})
 
     def _masked(self, content: Any) -> Any:
-        """Return content with its values masked, None where there are none."""
+        """Return content with its values masked; None if it has none."""
         try:
             for data, name in attachments(content):
                 report = self._files.check(data, name)
@@ -134,15 +134,15 @@ class Inspector:
                 self._schemas[str(tool.get("name"))] = tool["outputSchema"]
 
     def _require_schema(self, before: Message, after: Message, schema: Any) -> None:
-        """Refuse a result that may not satisfy the schema of its tool any more."""
+        """Refuse a result that may no longer satisfy the output schema of its tool."""
         key = "structuredContent"
         if key in before and not _still_fits(before[key], after.get(key), schema):
             raise _RefusedError("the structured content cannot be masked within its outputSchema")
 
 
 def _still_fits(before: Any, after: Any, schema: Any) -> bool:
-    """Return whether a masked value satisfies the schema that the original did; a schema that is
-    not simple is not satisfied.
+    """Return whether a masked value satisfies a schema that the original satisfied; False for any
+    schema that is not simple.
     """
     if before == after:
         return True
@@ -161,7 +161,7 @@ def _still_fits(before: Any, after: Any, schema: Any) -> bool:
 
 
 def _refusal(number: object, method: str, reason: str) -> Message:
-    """Return the answer to a request that was refused, or whose answer was."""
+    """Return the response to a request that was refused, or whose response was refused."""
     text = f"dlpctl: refused: {reason}"
     answer: Message = {"jsonrpc": "2.0", "id": number}
     if method == "tools/call":

@@ -1,7 +1,7 @@
-"""The MCP servers that an agent has configured: `dlpctl mcp wrap` is put before them, and removed.
+"""Add `dlpctl mcp wrap` to the MCP servers in an agent's settings, and remove it.
 
-The old command stays in the text as it is written, after the words that are put before it, so that
-removing these leaves the file as it was.
+The original command keeps its exact text, after the words that are inserted before it, so that
+removing those restores the file.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _DEEPEST = 4
 
 
 class McpServer(NamedTuple):
-    """A server in a settings file."""
+    """An MCP server in a settings file."""
 
     path: tuple[str, ...]
     command: tuple[str, ...]
-    """Empty if the server is not started by a command, but asked over the network."""
+    """Empty if the server is reached over the network instead of started by a command."""
 
     @property
     def name(self) -> str:
@@ -45,7 +45,7 @@ class McpServer(NamedTuple):
 
     @property
     def is_ours(self) -> bool:
-        """Return whether `wrap` has written it."""
+        """Return whether `wrap` wrote the entry."""
         return self.command[1 : len(_WORDS) + 1] == _WORDS
 
     @property
@@ -54,13 +54,13 @@ class McpServer(NamedTuple):
 
 
 class _Syntax(NamedTuple):
-    """A form of settings files."""
+    """A syntax of settings files."""
 
     loads: Callable[[str], Any]
     span: Callable[[str, tuple[str, ...]], tuple[int, int] | None]
-    """Returns where the value at a path is written."""
+    """Returns the position of the value at a path."""
     member: str
-    """A further member after the one that a text ends with."""
+    """The text of a new member after the last existing one."""
 
 
 _JSON = _Syntax(jsonc.loads, jsonc.span, ', "args": [{}]')
@@ -68,7 +68,7 @@ _TOML = _Syntax(toml.loads, toml.span, "\nargs = [{}]")
 
 
 class McpSettings(NamedTuple):
-    """The file in which an agent's MCP servers are configured."""
+    """The file that configures an agent's MCP servers."""
 
     stored: SettingsFile
     key: str
@@ -95,8 +95,8 @@ class McpSettings(NamedTuple):
         return [] if text is None or not text.strip() else list(self._servers(self._loads(text)))
 
     def wrap(self) -> list[str]:
-        """Put `dlpctl mcp wrap` before all servers on stdio, and return the names of those where
-        it was not.
+        """Put `dlpctl mcp wrap` before the command of each stdio server, and return the names of
+        the servers that were changed.
         """
         wanted = [
             server
@@ -107,7 +107,7 @@ class McpSettings(NamedTuple):
         return [server.name for server in wanted]
 
     def unwrap(self) -> list[str]:
-        """Remove what `wrap` has put there, and return the names of the servers."""
+        """Undo `wrap`, and return the names of the servers that were changed."""
         wrapped = [server for server in self.servers() if server.is_ours]
         self._edit(wrapped, wraps=False)
         if wrapped:
@@ -147,7 +147,7 @@ class McpSettings(NamedTuple):
             ) from None
 
     def _servers(self, data: Any, path: tuple[str, ...] = ()) -> Iterator[McpServer]:
-        """Yield the servers below the key, which projects may have, too."""
+        """Yield the servers at the key, and those of projects in the same file."""
         if not isinstance(data, dict) or len(path) > _DEEPEST:
             return
         if self.key in path and (server := _server(data, path)):
@@ -203,7 +203,7 @@ def _unwrapped(syntax: _Syntax, text: str, path: tuple[str, ...]) -> str:
 
 
 def _with_first(text: str, array: int, words: list[str]) -> str:
-    """Return the text with words before the first one of an array."""
+    """Return the text with words inserted at the start of an array."""
     match = _BEFORE_FIRST.match(text, array)
     assert match is not None
     at = match.end()
@@ -211,7 +211,7 @@ def _with_first(text: str, array: int, words: list[str]) -> str:
 
 
 def _without_first(text: str, array: int, number: int) -> tuple[str, list[str]]:
-    """Return the text without the first words of an array, and these as they are written."""
+    """Return the text without the first words of an array, and these words as written."""
     match = _BEFORE_FIRST.match(text, array)
     assert match is not None
     start = position = match.end()

@@ -1,4 +1,4 @@
-"""Run an MCP server, and inspect every message between it and its client, line by line."""
+"""Run an MCP server and inspect every message between it and its client, line by line."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from dlpctl.agents.mcp_messages import Inspector
 
 LARGEST = 64 << 20
-"""Bytes of the longest message."""
+"""The size in bytes of the longest message."""
 _END_SECONDS = 5.0
 _FAILED = 1
 
 
 class Wrapper:
-    """Two threads: one for each direction. A message that is not changed goes on as it came."""
+    """Two threads, one for each direction. Messages without findings are forwarded unchanged."""
 
     def __init__(self, inspector: Inspector, client_in: IO[bytes], client_out: IO[bytes]) -> None:
         self._inspector = inspector
@@ -68,7 +68,7 @@ class Wrapper:
         sender = "client" if to_server else "server"
         while line := lines.readline(LARGEST + 1):
             if len(line) > LARGEST:
-                _warn(f"a message of the {sender} is larger than {LARGEST:,} bytes; ended")
+                _warn(f"a message from the {sender} is larger than {LARGEST:,} bytes; ending")
                 self._broken = True
                 return
             if not line.endswith(b"\n"):
@@ -78,7 +78,7 @@ class Wrapper:
                 return
 
     def _pass(self, line: bytes, *, to_server: bool) -> bool:
-        """Forward a line, and return whether the other side still listens."""
+        """Forward a line; return whether the other side is still there."""
         try:
             message = json.loads(line)
         except (ValueError, RecursionError):
@@ -99,7 +99,7 @@ class Wrapper:
                 self._send(_line(onward if is_batch else onward[0]), to_server=to_server)
             for each in back:
                 self._send(_line(each), to_server=not to_server)
-        except (OSError, ValueError):  # the other side is gone, or its pipe is closed
+        except (OSError, ValueError):  # the other side has ended, or its pipe is closed
             return False
         return True
 

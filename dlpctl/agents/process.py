@@ -1,10 +1,10 @@
-"""The warm process of a user: it keeps compiled patterns and answers hooks over a Unix socket, or
-over the loopback where there are none.
+"""The warm process of a user: it keeps compiled patterns in memory and answers hooks over a Unix
+socket, or over loopback where there are no Unix sockets.
 
-A hook that had to work alone becomes this process after its answer, or starts it. It ends when
-nobody has asked for a while, and when another installation of dlpctl has taken its place. Only the
-same user can reach it: by the mode of the folder, and by the credentials of each connection or a
-secret in a file of that folder.
+A hook that had to do the work itself becomes this process after its answer, or starts it. The
+process ends when it has been idle for a while, or when another installation of dlpctl has taken its
+place. Only the same user can reach it: the folder is private, and each connection is checked by its
+credentials or by a secret in a file of that folder.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
 
 _IDLE_SECONDS = 15 * 60.0
 _CHECK_SECONDS = 30.0
-"""The interval in which the process checks that no other one has taken its place."""
+"""The interval at which the process checks that no other one has taken its place."""
 _MESSAGE_SECONDS = 10.0
 _HEADER = 8
 _OVERHEAD = 1 << 20
 
 
 class AgentRequest(NamedTuple):
-    """An event with the working folder and the variables of the hook."""
+    """An event with the working folder and the environment variables of the hook."""
 
     folder: bytes
     environ: bytes
@@ -80,7 +80,7 @@ class WarmProcess:
         """Guards the two counters above."""
 
     def serve(self) -> bool:
-        """Serve, and return whether this process did: another one may have been first."""
+        """Serve; return whether this process did, since another one may have started first."""
         with suppress(OSError):
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not client.is_private(str(self._folder)):
@@ -102,7 +102,7 @@ class WarmProcess:
 
     def _listener(self) -> socket.socket:
         if not self._secret:
-            os.chdir(self._folder)  # the path of a socket is short
+            os.chdir(self._folder)  # the path of a socket must be short
             listener = socket.socket(socket.AF_UNIX)
             listener.bind(self._path.name)
             return listener
@@ -175,7 +175,7 @@ class WarmProcess:
 
 def _is_own_user(connection: socket.socket) -> bool:
     if sys.platform != "linux":
-        return True  # the folder lets nobody else in
+        return True  # the folder is closed to other users
     credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
     return int.from_bytes(credentials[4:8], sys.byteorder) == os.getuid()
 
@@ -188,7 +188,7 @@ def _receive(stream: IO[bytes]) -> bytes:
 
 
 def become(answer: Answer) -> None:
-    """Let a child of this process serve, detached from the agent that started the hook."""
+    """Serve in a child of this process, detached from the agent that started the hook."""
     if sys.platform == "win32":
         flags = subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP
         command = [sys.executable, "-P", "-m", "dlpctl", "hook", "agent", "--serve"]

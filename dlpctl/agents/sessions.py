@@ -1,5 +1,5 @@
-"""The vaults of sessions: each session of an agent has one, encrypted and readable by its owner
-only, and it is removed when it has not been used for its lifetime.
+"""The vaults of sessions: one for each session of an agent, encrypted, readable only by its owner,
+and removed when unused for its lifetime.
 """
 
 from __future__ import annotations
@@ -27,23 +27,21 @@ if TYPE_CHECKING:
 
 _NAME = re.compile(r"(?P<agent>[a-z][a-z0-9-]*)\.(?P<session>[0-9a-f]{16})\.vault")
 _MOST_VALUES = 20_000
-"""Each event is searched for all values of its session."""
+"""Limited because each event is searched for all values of its session."""
 _WRAPPER = "mcp"
-"""The agent of the vaults of `dlpctl mcp wrap`."""
+"""The agent name for vaults of `dlpctl mcp wrap`."""
 _LETTERS = "BCDFGHJKLMNPQRTZ"
 _DAY = 86_400
 _TOUCHED = 3_600
-"""Seconds after which the use of a vault is noted in its file."""
+"""The interval in seconds at which the use of a vault is recorded as its modification time."""
 _MOST_KEPT = 16
-"""Vaults that stay open between events."""
+"""The number of vaults that stay open between events."""
 _PATTERN = "session"
-"""The pattern of findings that repeat a value of the session."""
+"""The pattern id of findings that repeat a value of the session."""
 
 
 class SessionVault(Vault):
-    """A vault in which a value has one token, whatever type it was found as first. Threads may
-    share it.
-    """
+    """A vault in which a value keeps its token, whatever type it is found as. Thread-safe."""
 
     patience = 5.0
 
@@ -51,9 +49,9 @@ class SessionVault(Vault):
         self.lock = threading.RLock()
         self._by_value: dict[str, str] = {}
         self.known = Repeats()
-        """The values, to be looked for in texts."""
+        """Finds the known values in texts."""
         self.elsewhere: Callable[[str], str | None] = lambda _: None
-        """Returns the value of a token that this vault does not know."""
+        """Returns the value of a token that this vault does not hold."""
         super().__init__(path, key, create=True)
 
     @contextmanager
@@ -71,7 +69,7 @@ class SessionVault(Vault):
         self.known = Repeats()
 
     def value(self, name: str) -> str | None:
-        """Return the value of a token; one from elsewhere is known from then on, and masked."""
+        """Return the value of a token; one from `elsewhere` is known and masked from then on."""
         found = super().value(name)
         if found is None and (found := self.elsewhere(name)) is not None:
             with self.transaction():
@@ -81,7 +79,7 @@ class SessionVault(Vault):
     def add(self, values: Mapping[str, str]) -> None:
         own = super().value
         if any(own(name) not in (None, value) for name, value in values.items()):
-            self.clear()  # the file was removed and begun anew
+            self.clear()  # the file was removed and recreated
         super().add(values)
         for name, value in values.items():
             self._learn(name, value)
@@ -113,10 +111,10 @@ class SessionVault(Vault):
 
 
 class StoredVault(NamedTuple):
-    """A vault on disk."""
+    """A vault file."""
 
     name: str
-    """The agent and a short hash of the session's id."""
+    """The agent and a short hash of the session id."""
     agent: str
     path: Path
     used_at: float
@@ -138,7 +136,7 @@ class SessionVaults:
         self._lock = threading.Lock()
 
     def open(self, agent: str, session: str) -> SessionVault:
-        """Return the vault of a session; the first use of a session removes expired vaults."""
+        """Return the vault of a session; creating one removes expired vaults."""
         path = self._folder / f"{session_name(agent, session)}.vault"
         with self._lock:
             try:
@@ -159,7 +157,7 @@ class SessionVaults:
     def open_wrapper(self) -> SessionVault:
         """Return a new vault for a wrapper of an MCP server.
 
-        Its tokens meet those of the agent's session, and must not be taken for them.
+        Its tokens appear next to those of the agent's session and must not be confused with them.
         """
         used = {_suffix(each.name) for each in stored(self._folder) if each.agent == _WRAPPER}
         session = secrets.token_hex(16)
@@ -176,7 +174,7 @@ class SessionVaults:
         return vault
 
     def _of_wrapper(self, name: str) -> str | None:
-        """Return the value of a token that a wrapper of an MCP server has given out."""
+        """Return the value of a token that a wrapper of an MCP server issued."""
         type_name = name.rpartition("_")[0]
         vaults = (each for each in stored(self._folder) if each.agent == _WRAPPER)
         found = next((each for each in vaults if type_name.endswith(_suffix(each.name))), None)
@@ -184,7 +182,7 @@ class SessionVaults:
 
 
 def _suffix(name: str) -> str:
-    """Return the end of the types of tokens that a wrapper's vault gives out."""
+    """Return the suffix of the type names in the tokens of a wrapper's vault."""
     number = int(name.rpartition(".")[2], 16)
     return "_" + "".join(_LETTERS[number >> shift & 15] for shift in (0, 4, 8))
 
@@ -194,13 +192,13 @@ def folder_of(data_folder: Path) -> Path:
 
 
 def session_name(agent: str, session: str) -> str:
-    """Return the name of a session's vault, which does not tell the session's id."""
+    """Return the name of a session's vault, which does not reveal the session id."""
     digest = hashlib.sha256(f"{agent}\0{session}".encode("utf-8", "surrogatepass"))
     return f"{agent}.{digest.hexdigest()[:16]}"
 
 
 def stored(folder: Path) -> list[StoredVault]:
-    """Return the vaults in a folder, the last used one first."""
+    """Return the vaults in a folder, the most recently used first."""
     found = []
     with suppress(FileNotFoundError, NotADirectoryError):
         for path in folder.iterdir():
@@ -213,7 +211,7 @@ def stored(folder: Path) -> list[StoredVault]:
 
 
 def purge(folder: Path, days: float) -> int:
-    """Remove the vaults that were not used for so many days, and return their number."""
+    """Remove the vaults that have been unused for `days`, and return their number."""
     oldest = time.time() - days * _DAY
     expired = [each for each in stored(folder) if each.used_at <= oldest]
     for each in expired:

@@ -1,4 +1,4 @@
-"""Install hooks into the settings of agents, next to what is there already, and remove them."""
+"""Install hooks into the settings of agents without changing other entries, and remove them."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ class State(StrEnum):
 
 
 class Settings(NamedTuple):
-    """The file that an agent's hooks are configured in, for a user or for a project."""
+    """The file that configures an agent's hooks, for a user or for a project."""
 
     adapter: Adapter
     file: Path
     command: tuple[str, ...]
-    """The program that answers events, with its arguments."""
+    """The program that answers events, and its arguments."""
     allow: bool
     """True if events pass when that program fails."""
     mcp: McpSettings | None
-    """The MCP servers of the agent; None where it has no file for them."""
+    """The settings of the agent's MCP servers; None if it has no file for them."""
     service: str = ""
-    """The address of the service that answers events instead of the program, if one does."""
+    """The URL of the daemon that answers events instead of the program, if set."""
 
     @classmethod
     def of(
@@ -80,7 +80,7 @@ class Settings(NamedTuple):
 
     @property
     def line(self) -> str:
-        """The command line of the hook, which refuses what it cannot even be started for."""
+        """The command line of the hook, which refuses the event even if it cannot be started."""
         if os.name == "nt":
             return subprocess.list2cmdline(self.command)
         line = shlex.join(self.command)
@@ -96,8 +96,8 @@ class Settings(NamedTuple):
         return State.INSTALLED if text == current else State.STALE
 
     def installed_line(self) -> str:
-        """Return the command line that the agent runs, or the address that it asks, as it is in
-        the file.
+        """Return the command line that the agent runs, or the URL that it calls, as written in the
+        file.
         """
         text = self.stored.read() or ""
         if isinstance(self.adapter.INSTALLATION.hooks, PluginFile):
@@ -113,7 +113,7 @@ class Settings(NamedTuple):
             yield next(entry[name] for name in _COMMANDS if name in entry)
 
     def install(self) -> State:
-        """Install or repair the hooks, and return how they were before."""
+        """Install or repair the hooks, and return their previous state."""
         text = self.stored.read()
         is_there = text is not None and self._own(text)
         after = self._installed(text)
@@ -124,7 +124,7 @@ class Settings(NamedTuple):
         return State.INSTALLED if text == after else State.STALE
 
     def uninstall(self) -> bool:
-        """Remove what was installed; return whether there was anything."""
+        """Remove the hooks; return whether there were any."""
         text = self.stored.read()
         if text is None or not self._own(text):
             return False
@@ -132,7 +132,7 @@ class Settings(NamedTuple):
         original = self.stored.before()
         left = "" if is_plugin else self._without(text)
         if original is not None and text == self._installed(original):
-            left = original  # nobody else has changed it
+            left = original  # nobody has changed the file since
         if is_plugin or (original is None and self._loads(left) in ({}, self._preamble())):
             self.file.unlink()
         else:
@@ -145,7 +145,7 @@ class Settings(NamedTuple):
         return {} if isinstance(hooks, PluginFile) else hooks.preamble
 
     def _installed(self, text: str | None) -> str:
-        """Return the content of the file with the hooks in it."""
+        """Return the content of the file with the hooks added."""
         hooks = self.adapter.INSTALLATION.hooks
         if isinstance(hooks, PluginFile):
             if text is not None and _PLUGIN_MARK not in text:
@@ -175,7 +175,7 @@ class Settings(NamedTuple):
         return text
 
     def _handler(self, hooks: CommandHooks | FileHooks) -> dict[str, Any]:
-        """Return what answers an event, in the form of the agent."""
+        """Return the handler of an event in the agent's format."""
         if not self.service:
             return hooks.handler(self.line)
         return {
@@ -187,7 +187,7 @@ class Settings(NamedTuple):
         }
 
     def _has_exactly(self, data: Any, expected: Mapping[str, Any]) -> bool:
-        """Return whether the entries of dlpctl are those, and no others."""
+        """Return whether the entries of dlpctl are exactly the expected ones."""
         hooks = data.get("hooks")
         if not isinstance(hooks, dict) or len(list(_own_paths(data))) != len(expected):
             return False
@@ -202,7 +202,7 @@ class Settings(NamedTuple):
         return any(_own_paths(self._loads(text)))
 
     def _without(self, text: str) -> str:
-        """Return the content without the entries of dlpctl, and without what they leave empty."""
+        """Return the content without the entries of dlpctl and the containers that become empty."""
         while paths := list(_own_paths(self._loads(text))):
             path = paths[-1]
             text = jsonc.remove(text, path)
@@ -244,7 +244,7 @@ def _at(value: Any, path: jsonc.Path) -> Any:
 
 
 def home_file(name: str, variable: str, environ: Mapping[str, str]) -> Path:
-    """Return the path of `~/.folder/file`, where a variable may name another folder."""
+    """Return the path of `~/.folder/file`; a variable may name another folder."""
     if variable and (folder := environ.get(variable)):
         return Path(folder, *(Path(name).parts[2:] or Path(name).parts[1:]))
     home = environ.get("HOME") or environ.get("USERPROFILE")
@@ -255,7 +255,7 @@ def home_file(name: str, variable: str, environ: Mapping[str, str]) -> Path:
 
 
 def is_present(adapter: Adapter, environ: Mapping[str, str]) -> bool:
-    """Return whether an agent seems to be installed for this user."""
+    """Return whether the agent seems to be installed for this user."""
     installation = adapter.INSTALLATION
     folder = home_file(installation.user_file, installation.variable, environ).parent
     return (

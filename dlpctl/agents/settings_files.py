@@ -1,4 +1,4 @@
-"""Settings files of agents: read, written atomically, and kept as they were beside."""
+"""Settings files of agents: read, written atomically, and backed up next to the original."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LARGEST = 16 << 20
 
 
 class SettingsFile(NamedTuple):
-    """A file that others may change at any time."""
+    """A file that other programs may change at any time."""
 
     path: Path
 
@@ -34,8 +34,8 @@ class SettingsFile(NamedTuple):
         return _read(self.backup)
 
     def write(self, before: str | None, after: str, *, keeps: bool) -> None:
-        """Replace the text that was read, of which `keeps` leaves a backup; a link goes on naming
-        the same file.
+        """Replace the text that was read; `keeps` leaves a backup of it. A symbolic link keeps its
+        target.
         """
         real = self.path.resolve()
         mode = 0o644

@@ -1,4 +1,4 @@
-"""The events of an agent as data: what each is for, and the fields that tell about it."""
+"""The events of an agent as data: the purpose of each, and the fields that hold its content."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _MISSING = object()
 
 
 class EventSource(NamedTuple):
-    """The purpose of an event, and the field of its content.
+    """The purpose of an event and the field of its content.
 
-    A field is a name, or several of which the payload has one: `sessionId session_id`; dots lead
-    into objects: `tool_info.cwd`.
+    A field is a name, or alternatives of which the payload has one: `sessionId session_id`; dots
+    descend into objects: `tool_info.cwd`.
     """
 
     purpose: EventKind
@@ -27,7 +27,7 @@ class EventSource(NamedTuple):
     """Empty if nothing is inspected."""
     can_replace: bool = False
     tool: str = ""
-    """The tool, where the payload does not name it."""
+    """The tool, for payloads that do not name it."""
     tool_class: ToolClass | None = None
 
 
@@ -44,17 +44,17 @@ class EventTable(NamedTuple):
     tool: str = "tool_name"
     arguments: str = "tool_input"
     files: str = ""
-    """The field that lists the files that a prompt brings with it."""
+    """The field that lists the files attached to a prompt."""
     masks_results: bool = True
     masks_errors: bool = True
     keeps_arguments: bool = False
 
     def read(self, payload: Mapping[str, Any], name: str = "") -> Event:
-        """Return the event; raise `UnknownEventError` for one of an unknown form."""
+        """Return the event; raise `UnknownEventError` if its format is unknown."""
         name = name or _text(payload, self.name)
         source = self.sources.get(name)
         if source is None:
-            raise UnknownEventError(f"{self.title} has sent an unknown event {name[:40]!r}")
+            raise UnknownEventError(f"{self.title} sent an unknown event {name[:40]!r}")
         session, folder = _text(payload, self.session), _found(payload, self.folder)
         if isinstance(folder, list):
             folder = next(iter(folder), "")
@@ -90,7 +90,7 @@ def _files(listed: Any) -> Iterator[str]:
 
 
 def ignored(names: str) -> dict[str, EventSource]:
-    """Return the sources of events that send nothing to the model."""
+    """Return sources for events that send nothing to the model."""
     return dict.fromkeys(names.split(), EventSource(EventKind.NOTHING))
 
 
@@ -109,7 +109,7 @@ def _value(payload: Mapping[str, Any], field: str) -> Any:
 
 
 def _found(payload: Mapping[str, Any], field: str) -> Any:
-    """Return the first alternative that the payload has and that is not empty."""
+    """Return the first alternative that is present and not empty."""
     found: Any = _MISSING
     for path in field.split():
         value: Any = payload

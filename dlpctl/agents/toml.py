@@ -1,4 +1,4 @@
-"""Find values in TOML text, so that they can be edited where they are."""
+"""Locate values in TOML text, so that they can be edited in place."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ loads = tomllib.loads
 
 
 def span(text: str, path: tuple[str, ...]) -> tuple[int, int] | None:
-    """Return where the value of a key is written, in a table with a header of its own."""
+    """Return the position of the value of a key in a table that has its own header."""
     for table, start, line in _values(text):
         key = _KEY.match(text, start)
         if key is not None and (*table, next(iter(_parsed(key[0] + "0")))) == path:
@@ -54,7 +54,7 @@ def _path_of(name: str) -> tuple[str, ...]:
 
 
 def _end_of_value(text: str, start: int, line: int) -> int | None:
-    """Return the end of a string or of an array, which may go on in the lines that follow."""
+    """Return the end of a string or array, which may continue on the following lines."""
     for _ in range(_MOST_LINES):
         value = _parsed(f"x = {text[start:line]}").get("x")
         if value is not None:

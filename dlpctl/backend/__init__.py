@@ -1,1 +1,1 @@
-"""Clients of the control plane, in this process or on a server, and the client of a license."""
+"""Clients of the control plane, in this process or on a server, and the license client."""

@@ -16,7 +16,7 @@ class Address(NamedTuple):
 
     scheme: str
     host: str
-    """The file of a Unix socket."""
+    """The path of a Unix socket."""
     port: int | None = None
     prefix: str = ""
 
@@ -26,7 +26,7 @@ class Address(NamedTuple):
             file = url.removeprefix("unix:").removeprefix("//")
             if not file.startswith("/"):
                 raise UsageError(
-                    f"{url!r} is no address of a server; write unix: and the socket's whole path"
+                    f"{url!r} is not a server's address; write unix: and the socket's absolute path"
                 )
             return cls("unix", file)
         try:
@@ -34,14 +34,14 @@ class Address(NamedTuple):
             port = parts.port
         except ValueError:
             raise UsageError(
-                f"{url!r} is no address of a server; write it as http://127.0.0.1:8686"
+                f"{url!r} is not a server's address; write it as http://127.0.0.1:8686"
             ) from None
         _refuse_unfit(url, parts)
         return cls(parts.scheme, str(parts.hostname), port, parts.path.rstrip("/"))
 
     @property
     def is_local(self) -> bool:
-        """Return true if the server is on this machine."""
+        """Return whether the server is on this machine."""
         return self.scheme == "unix" or self.host in _LOOPBACK
 
     def __str__(self) -> str:
@@ -54,16 +54,14 @@ class Address(NamedTuple):
 def _refuse_unfit(url: str, parts: SplitResult) -> None:
     if parts.username is not None or parts.password is not None:
         raise UsageError(
-            "the server's address holds a user or a password; take it out and set DLPCTL_TOKEN"
+            "the server's address has a user name or a password; remove it and set DLPCTL_TOKEN"
         )
     if parts.scheme not in _SCHEMES or not parts.hostname:
-        raise UsageError(f"{url!r} is no address of a server; write it as http://127.0.0.1:8686")
+        raise UsageError(f"{url!r} is not a server's address; write it as http://127.0.0.1:8686")
     if parts.query or parts.fragment:
-        raise UsageError(
-            f"{url!r} is more than the address of a server; leave out what follows the path"
-        )
+        raise UsageError(f"{url!r} is more than a server's address; remove what follows the path")
 
 
 def segment(text: str) -> str:
-    """Return a text as one segment of a path."""
+    """Return a text as a single path segment."""
     return quote(text, safe="", errors="replace")

@@ -1,7 +1,7 @@
-"""An HTTP connection to a server, kept open from request to request; each failure is a one-line
+"""An HTTP connection to a server that is kept open between requests; each failure is a one-line
 error.
 
-It uses the standard library alone: a command that asks a server must not start slower than others.
+It uses only the standard library: a command that asks a server must not start more slowly.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Connection:
         query: Mapping[str, Any] | None = None,
         body: Any = None,
     ) -> Any:
-        """Return the JSON that the server answers; None for an answer without a body."""
+        """Return the JSON of the server's answer; None for an answer without a body."""
         headers = {**(credential or {})}
         content = None
         if body is not None:
@@ -93,7 +93,7 @@ class Connection:
         return self.read(answer)
 
     def read(self, answer: Answer) -> Any:
-        """Return the JSON of an answer; None where it is empty."""
+        """Return the JSON of an answer; None if it is empty."""
         if not answer.data:
             return None
         if not answer.content_type.startswith(_JSON):
@@ -104,7 +104,7 @@ class Connection:
             raise self._stranger(answer) from None
 
     def conforming(self, value: Any, schema: Mapping[str, Any] | None) -> Any:
-        """Return an answer that is a list or an object, as its schema says, or nothing."""
+        """Return an answer that has the shape of its schema: a list, an object or nothing."""
         if schema is not None:
             items = value if schema.get("type") == "array" else [value]
             if not isinstance(items, list) or not all(isinstance(each, dict) for each in items):
@@ -127,7 +127,7 @@ class Connection:
     def lines(
         self, path: str, headers: Mapping[str, str], *, query: Mapping[str, Any] | None = None
     ) -> Iterator[dict[str, Any]]:
-        """Yield the objects of an answer that has one JSON object a line."""
+        """Yield the objects of an answer that consists of JSON lines."""
         with self._exchange("GET", path, headers, query, None) as response:
             for line in response:
                 try:
@@ -147,7 +147,7 @@ class Connection:
         query: Mapping[str, Any] | None,
         content: bytes | None,
     ) -> Iterator[http.client.HTTPResponse]:
-        """Yield an answer that is yet to be read; the connection stays open if it is read to its
+        """Yield an answer before its body is read; the connection stays open if it is read to its
         end.
         """
         given = {key: value for key, value in (query or {}).items() if value is not None}
@@ -158,7 +158,7 @@ class Connection:
         response = None
         try:
             with suppress(BrokenPipeError, ConnectionResetError):
-                # A server that wants no more of a request has mostly said why.
+                # A server that stops reading a request has usually sent the reason.
                 connection.request(method, target, content, {**_ALWAYS, **headers})
             response = connection.getresponse()
             if not 200 <= response.status < 300:
@@ -179,9 +179,7 @@ class Connection:
                 self.close()
 
     def _connection(self) -> http.client.HTTPConnection:
-        """Return the open connection, unless the server has closed it: there would be nothing to
-        read from it otherwise.
-        """
+        """Return the open connection, unless the server has closed it, which makes it readable."""
         if self._open is not None and self._open.sock is not None:
             if not select.select([self._open.sock], [], [], 0)[0]:
                 return self._open
@@ -202,7 +200,7 @@ class Connection:
             ) from None
         except ConnectionRefusedError:
             raise ServerError(
-                f"{self.address}: nobody answers there; is 'dlpctl serve' running, and is this"
+                f"{self.address}: refuses connections; is 'dlpctl serve' running, and is this"
                 f" its address?"
             ) from None
         except OSError as problem:
@@ -222,7 +220,7 @@ class Connection:
     def _error(self, answer: Answer, headers: http.client.HTTPMessage) -> DlpctlError:
         if 300 <= answer.status < 400 and (where := headers.get("Location", "")):
             return ServerError(
-                f"{self.address}: sends on to {where}; name that address as the server"
+                f"{self.address}: redirects to {where}; use that address as the server"
             )
         detail = None
         if answer.content_type.startswith(_JSON):
@@ -232,18 +230,18 @@ class Connection:
                 detail = None
         if not isinstance(detail, str):
             return self._stranger(answer)
-        kind = _of_code(headers.get("X-Error-Code", "")) or _OF_STATUS.get(answer.status)
-        if kind is None:
+        error_type = _of_code(headers.get("X-Error-Code", "")) or _OF_STATUS.get(answer.status)
+        if error_type is None:
             return ServerError(f"{self.address}: {detail}")
-        if issubclass(kind, RateLimitError):
+        if issubclass(error_type, RateLimitError):
             limit, after = headers.get("RateLimit-Limit"), headers.get("Retry-After")
-            return kind(detail, limit=_number(limit), retry_after=_number(after))
-        return kind(detail)
+            return error_type(detail, limit=_number(limit), retry_after=_number(after))
+        return error_type(detail)
 
     def _stranger(self, answer: Answer) -> ServerError:
         what = answer.content_type.partition(";")[0] or "nothing"
         return ServerError(
-            f"{self.address}: does not answer as a dlpctl server (status {answer.status},"
+            f"{self.address}: does not answer like a dlpctl server (status {answer.status},"
             f" {what}); check the address"
         )
 
@@ -271,9 +269,7 @@ def _content_type(response: http.client.HTTPResponse) -> str:
 
 
 def _of_code(code: str) -> type[DlpctlError] | None:
-    """Return the class of an error by its code, so that exit statuses are the same as in one
-    process.
-    """
+    """Return the error class for a code, so that exit statuses are the same as in one process."""
     classes = [DlpctlError]
     for error_class in classes:
         if error_class.code == code and error_class is not DlpctlError:
@@ -301,7 +297,7 @@ def _unreachable(problem: OSError) -> str:
             "set SSL_CERT_FILE to the authority's certificate"
         )
     if isinstance(problem, ssl.SSLError):
-        return f"TLS fails ({problem.reason}); does the address need http:// instead?"
+        return f"TLS failed ({problem.reason}); does the address need http:// instead?"
     if isinstance(problem, socket.gaierror):
-        return "there is no host of this name; check the address"
+        return "there is no such host; check the address"
     return f"cannot be reached: {problem.strerror or problem}"

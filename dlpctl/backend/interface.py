@@ -1,7 +1,7 @@
-"""Backends: what answers the operations of the control plane, be it this process or a server.
+"""Backends, which execute the operations of the control plane in this process or on a server.
 
 Operations are declared in `dlpctl.control.resources`; a backend has each of them as a method of the
-same name. The answers are JSON.
+same name. Answers are JSON.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ class EvidenceSource(Protocol):
 
 
 class Backend(ABC):
-    """All operations by their names: `backend.get_group(org, group)`.
+    """All operations by name: `backend.get_group(org, group)`.
 
-    They take the key that opens them unless that is an admin token, the parameters of the path, the
-    body, and the query by name. `org` is an id or a slug, a group an id or a name.
+    Arguments are the key that the operation needs (unless that is an admin token), the path
+    parameters, the body, and the query by name. `org` is an id or a slug, a group an id or a name.
     """
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
@@ -42,17 +42,17 @@ class Backend(ABC):
 
     @abstractmethod
     def ask(self, operation: Operation, *given: Any, **query: Any) -> Any:
-        """Return the answer to an operation."""
+        """Execute an operation and return its answer."""
 
     @abstractmethod
     def check_file(
         self, key: str, data: bytes, name: str, destination: str, **selection: str | None
     ) -> Json:
-        """Check a file by a policy's key; `selection` is `org_id` and `policy_id`."""
+        """Check a file by a policy key; `selection` is `org_id` and `policy_id`."""
 
     @abstractmethod
     def check_text(self, key: str, text: str, destination: str, **selection: str | None) -> Json:
-        """Check a text by a policy's key."""
+        """Check a text by a policy key."""
 
     @abstractmethod
     def masked_file(self, key: str, url: str) -> bytes:
@@ -63,13 +63,13 @@ class Backend(ABC):
 
 
 def policy_key(backend: Backend, org: str, policy: str | None) -> str:
-    """Return the key that opens checks by a policy of an organization, named by its id or name;
-    without one, the first active policy of the default group.
+    """Return the policy key for an organization's policy, given by id or name; by default, that of
+    the first active policy of the default group.
     """
     policies = backend.list_policies(org)
     if any(SHORTENED in each["api_key"] for each in policies):
         raise ForbiddenError(
-            "an auditor's token shows no keys: set DLPCTL_API_KEY to a policy's key"
+            "an auditor's token cannot see keys: set DLPCTL_API_KEY to a policy's key"
         )
     if policy is not None:
         for each in policies:
@@ -81,5 +81,5 @@ def policy_key(backend: Backend, org: str, policy: str | None) -> str:
         if each["is_active"] and each["policy_id"] in default["policy_ids"]:
             return str(each["api_key"])
     raise NotFoundError(
-        f"{org}: its default policy group holds no active policy; name one with --policy"
+        f"{org}: its default policy group has no active policy; name one with --policy"
     )

@@ -1,7 +1,7 @@
-"""The client of a license: asks the server once in five minutes, and works without it meanwhile.
+"""The license client: it asks the server every five minutes, and works without it in between.
 
-The last answer is kept in a file of this user. Its signature was verified when it arrived; a seal,
-keyed with the license key, shows later that the file is as this client has written it.
+The last answer is kept in a file of this user. Its signature was verified on arrival; later, a seal
+keyed with the license key proves that the file is unchanged since this client wrote it.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ if TYPE_CHECKING:
 
 FRESH_SECONDS = 300
 PAUSE_SECONDS = 30
-"""A server that did not answer is not asked again for this time, where a token is at hand."""
+"""The seconds before a silent server is asked again, if there is a token."""
 SKEW_SECONDS = 300
-"""The time by which the server's clock may be ahead of this one."""
+"""The seconds by which the server's clock may be ahead of this one."""
 GRACE_SECONDS = 60
-"""The time for which a token is good after its end, for clocks that differ."""
+"""The seconds for which an expired token is accepted, since clocks differ."""
 _CONNECT_SECONDS = 2.0
 _ANSWER_SECONDS = 10.0
 
 
 class Grant(NamedTuple):
-    """The policies that a license covers, as the server has signed them."""
+    """The policies that a license covers, as signed by the server."""
 
     org_id: str
     license_id: str
@@ -53,7 +53,7 @@ class Grant(NamedTuple):
     """The policies of the license's groups."""
 
     def policy(self, name: str | None) -> tuple[str, Policy] | None:
-        """Return a policy of the organization by its id or name, with its id; without a name the
+        """Return a policy of the organization and its id, by id or name; without a name, the
         default policy of the license.
         """
         wanted = name or self.config.get("default_policy_id")
@@ -81,9 +81,9 @@ class LicenseClient:
         self.spool = folder / f"{digest}.spool"
 
     def grant(self) -> Grant | None:
-        """Return what the license allows; None without a server and a token that is still good.
+        """Return what the license grants; None without a server and without a valid token.
 
-        Raises where the server says that the license is invalid.
+        Raise an error if the server says that the license is invalid.
         """
         kept = self._read()
         now = self._now()
@@ -97,7 +97,7 @@ class LicenseClient:
         try:
             return self._fetched(kept)
         except (UnauthorizedError, ForbiddenError):
-            if kept:  # nothing is kept for keys that were never good
+            if kept:  # nothing is stored for keys that were never valid
                 self._write({"keys": _keys(kept)})
             raise
         except (ServerError, StoreError, RateLimitError):
@@ -106,7 +106,7 @@ class LicenseClient:
             return grant
 
     def spent(self, until: datetime, limit: int) -> None:
-        """Note that the month's checks are used up, until the next answer of the server."""
+        """Record that the month's checks are used up, until the server's next answer."""
         self._write(self._read() | {"spent_until": until.timestamp(), "limit": limit})
 
     def _refuse_spent(self, kept: dict[str, Any], now: float) -> None:
@@ -151,13 +151,13 @@ class LicenseClient:
     def _kept_grant(self, kept: dict[str, Any]) -> Grant | None:
         try:
             return self._timely(kept) if "answer" in kept else None
-        except LicenseError:  # too old: the server is asked again
+        except LicenseError:  # too old, so ask the server again
             return None
 
     def _timely(self, known: dict[str, Any]) -> Grant:
-        """Return what a verified answer grants; raise `LicenseError` unless it is good for now."""
+        """Return the grant of a verified answer; raise `LicenseError` if it is not valid now."""
         claims, now = known["claims"], self._now()
-        # A clock that was set back since the server was last tried does not revive a token.
+        # Setting the clock back since the last attempt does not revive a token.
         if _number(claims, "exp") + GRACE_SECONDS <= max(now, _number(known, "tried_at")):
             raise LicenseError("the license token has expired; check this machine's clock")
         if _number(claims, "iat") > now + SKEW_SECONDS:
@@ -179,7 +179,7 @@ class LicenseClient:
         return kept if is_sealed else {}
 
     def _write(self, known: dict[str, Any]) -> None:
-        """Write the file; where that is not possible, the server is asked each time."""
+        """Write the file; if that fails, the server is asked each time."""
         with suppress(OSError):
             sealed = known | {"seal": self._seal(known)}
             write_privately(self._file, json.dumps(sealed).encode())
@@ -197,7 +197,7 @@ def reported_check(
     *,
     is_file: bool = False,
 ) -> dict[str, Any]:
-    """Return what the server is told of a check; `policy` is its id and version."""
+    """Return the report of a check for the server; `policy` is its id and version."""
     return {
         "preflight_id": f"pf_{os.urandom(12).hex()}",
         "created_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
@@ -212,7 +212,7 @@ def reported_check(
 
 
 def write_privately(file: Path, data: bytes) -> None:
-    """Write a file that only this user can read, completely or not at all."""
+    """Write a file atomically that only this user can read."""
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     with replacing(file) as opened:
         opened.write(data)
@@ -221,17 +221,17 @@ def write_privately(file: Path, data: bytes) -> None:
 def _token(answer: object) -> str:
     token = answer.get("jwt_token") if isinstance(answer, dict) else None
     if not isinstance(token, str):
-        raise LicenseError("the license token is missing in what the server answered")
+        raise LicenseError("the server's answer has no license token")
     return token
 
 
 def _verified(answer: dict[str, Any], token: str, public_key: object) -> dict[str, Any]:
-    """Return the claims of an answer; raise `LicenseError` where the key has not signed it.
+    """Return the claims of an answer; raise `LicenseError` if the key did not sign it.
 
-    The key, which is pinned, says who issued a token; the issuer's name is a setting of the server.
+    The pinned key identifies the issuer of a token; the issuer's name is just a server setting.
     """
     if not isinstance(public_key, str):
-        raise LicenseError("the license token was signed by a key that nobody has vouched for")
+        raise LicenseError("the license token was signed by a key that is not trusted")
     claims = verified_claims(token, public_key)
     if claims.get("policy_hash") != sha256(_canonical(answer.get("policy_config"))).hexdigest():
         raise LicenseError("the policies are not those that the license token was signed for")
@@ -243,8 +243,8 @@ def _canonical(value: object) -> bytes:
 
 
 def _keys(known: dict[str, Any]) -> dict[str, Any]:
-    """Return the public keys that the server has vouched for, by id. A key that is known is never
-    asked for again, and so never replaced.
+    """Return the pinned public keys of the server, by id. A known key is never requested again, and
+    so never replaced.
     """
     keys = known.get("keys")
     return keys if isinstance(keys, dict) else {}

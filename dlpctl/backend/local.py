@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class LocalEvidence:
-    """The audit log of a database that is only read."""
+    """The audit log of a database that is opened read-only."""
 
     def __init__(self, evidence: Evidence) -> None:
         self._evidence = evidence
@@ -44,7 +44,7 @@ class LocalEvidence:
 
 
 class LocalBackend(Backend):
-    """The control plane itself. Who can read its key file may do everything."""
+    """The control plane itself. Anyone who can read its key file may do everything."""
 
     def __init__(self, control: ControlPlane) -> None:
         self.control = control

@@ -1,4 +1,4 @@
-"""The backend of a server: the operations of its control plane over HTTP."""
+"""The backend for a server: the operations of its control plane over HTTP."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _IN_A_FORM = str.maketrans({'"': "%22", "\r": "%0D", "\n": "%0A"})
 
 
 class RemoteBackend(Backend):
-    """A server, with an admin token for the operations that need one."""
+    """A server, and an admin token for the operations that need one."""
 
     def __init__(self, connection: Connection, token: str | None) -> None:
         self._connection = connection
@@ -30,8 +30,8 @@ class RemoteBackend(Backend):
 
     @classmethod
     def open(cls, url: str, data_folder: Path, environ: Mapping[str, str]) -> RemoteBackend:
-        """Use the token in DLPCTL_TOKEN; for a server on this machine also the token that `serve`
-        and `init` left for this user.
+        """Use the token in DLPCTL_TOKEN, or for a server on this machine the token that `serve` and
+        `init` stored for this user.
         """
         address = Address.parse(url)
         token = environ.get("DLPCTL_TOKEN", "").strip()
@@ -84,7 +84,7 @@ class RemoteBackend(Backend):
         return self._connection.send("GET", url, service_key(key)).data
 
     def _headers(self, operation: Operation, arguments: list[Any]) -> dict[str, str]:
-        """Return the credential of an operation; a key that is no admin token is an argument."""
+        """Return the credential of an operation; a key other than an admin token is an argument."""
         if operation.credential is Credential.ADMIN_TOKEN:
             return self._credential
         if operation.credential is Credential.LICENSE_KEY:
@@ -99,7 +99,7 @@ class RemoteBackend(Backend):
 
     @contextmanager
     def _explained(self, operation: Operation | None = None) -> Iterator[None]:
-        """Say what to do where an admin token is not accepted."""
+        """Explain what to do if an admin token is not accepted."""
         try:
             yield
         except UnauthorizedError as error:
@@ -122,13 +122,13 @@ def service_key(key: str) -> dict[str, str]:
 def _sendable(key: str) -> str:
     if not key.isascii() or not key.isprintable():
         raise UnauthorizedError(
-            "the key holds characters that no key has; check where it comes from"
+            "the key has characters that keys never have; check where it comes from"
         )
     return key
 
 
 def _multipart(name: str, data: bytes, fields: Mapping[str, str | None]) -> tuple[str, bytes]:
-    """A form with a file in it. The boundary is random, so that no file can hold it."""
+    """Return a form with a file in it. The boundary is random, so that no file can contain it."""
     boundary = secrets.token_hex(24)
     parts = [
         f'--{boundary}\r\nContent-Disposition: form-data; name="{field}"'

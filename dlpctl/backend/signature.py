@@ -1,7 +1,7 @@
-"""License tokens as the server sends them: signed with RS256, and verified once, when they arrive.
+"""License tokens from the server: signed with RS256, and verified once, on arrival.
 
-Importing a cryptography library takes longer than a check, so later commands rely on a seal of what
-was verified; see `licensing`.
+Importing a cryptography library takes longer than a check, so later commands rely on a seal of the
+verified answer; see `licensing`.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ _MIN_BITS = 2_048
 _MAX_BITS = 8_192
 _EXPONENT = 65_537
 _TIMES = ("exp", "iat", "nbf", "aud", "iss", "sub", "jti")
-"""Claims that `licensing` compares by a clock of its own, or that say nothing here."""
+"""Claims that `licensing` checks by its own clock, or that have no meaning here."""
 
 
 def key_id_of(token: str) -> str:
-    """Return the id of the key that a token names; nothing of the token is verified yet."""
+    """Return the id of the key that a token names, before the token is verified."""
     import jwt
 
     try:
@@ -28,9 +28,9 @@ def key_id_of(token: str) -> str:
     except (jwt.PyJWTError, ValueError, RecursionError):
         header = {}
     if "alg" not in header or "kid" not in header:
-        raise LicenseError("the license token is no signed token")
+        raise LicenseError("the license token is not a signed token")
     if header["alg"] != ALGORITHM or "crit" in header:
-        raise LicenseError(f"the license token is not signed with {ALGORITHM}; it was refused")
+        raise LicenseError(f"the license token is not signed with {ALGORITHM}; it was rejected")
     key_id: str = header["kid"]
     if not key_id.isprintable():
         raise LicenseError("the license token names no key")
@@ -38,7 +38,7 @@ def key_id_of(token: str) -> str:
 
 
 def verified_claims(token: str, public_key: str) -> dict[str, Any]:
-    """Return the claims of a token that the owner of a public key (PEM) has signed."""
+    """Return the claims of a token that was signed with the private key of a public key (PEM)."""
     import jwt
 
     key_id_of(token)
@@ -48,10 +48,10 @@ def verified_claims(token: str, public_key: str) -> dict[str, Any]:
         claims: dict[str, Any] = jwt.decode(token, key, algorithms=[ALGORITHM], options=options)
     except jwt.InvalidSignatureError:
         raise LicenseError(
-            "the license token was not signed by the server's key; it was refused"
+            "the license token was not signed by the server's key; it was rejected"
         ) from None
     except (jwt.PyJWTError, ValueError, RecursionError):
-        raise LicenseError("the license token holds no claims") from None
+        raise LicenseError("the license token has no claims") from None
     return claims
 
 
@@ -66,7 +66,7 @@ def _trusted(pem: str) -> Any:
     except (ValueError, UnsupportedAlgorithm):
         key = None
     if not isinstance(key, RSAPublicKey) or key.public_numbers().e != _EXPONENT:
-        raise LicenseError("the server's public key is no RSA key in PEM")
+        raise LicenseError("the server's public key is not an RSA key in PEM format")
     if not _MIN_BITS <= key.key_size <= _MAX_BITS:
-        raise LicenseError(f"the server's public key has {key.key_size} bits; it was refused")
+        raise LicenseError(f"the server's public key has {key.key_size} bits; it was rejected")
     return key

@@ -1,4 +1,4 @@
-"""Checks under a license that wait to be reported: a file each, without what was checked."""
+"""Checks under a license that wait to be reported: one file each, without the checked content."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from typing import Any
 from dlpctl.backend.licensing import write_privately
 
 SILENT_SECONDS = 60
-"""After which a sender that has not shown itself is taken for dead, and a server that did not
-answer is tried again.
+"""The seconds after which a silent sender counts as dead, and an unreachable server is tried
+again.
 """
 _MOST_WAITING = 20_000
 
 
 class Spool:
-    """Files that many processes add, and several take, at the same time: the server counts a check
-    that is reported twice once.
+    """Files that many processes add and several send at the same time: the server counts a check
+    once, even if it is reported twice.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -30,7 +30,7 @@ class Spool:
         self._mark = folder / "sender"
 
     def put(self, check: Mapping[str, Any]) -> bool:
-        """Add a check; return False for want of space, or where too many wait."""
+        """Add a check; return False if the disk is full or too many checks wait."""
         try:
             if self.folder.is_dir() and sum(1 for _ in self.folder.iterdir()) > _MOST_WAITING:
                 return False
@@ -42,7 +42,7 @@ class Spool:
         return True
 
     def waiting(self, at_most: int, without: Container[Path] = ()) -> dict[Path, dict[str, Any]]:
-        """Return the checks that wait, the oldest first; remove files that hold none."""
+        """Return the waiting checks, oldest first; remove files that hold none."""
         found: list[tuple[int, Path]] = []
         for file in self.folder.glob("pf_*.json"):
             if file in without:
@@ -64,7 +64,7 @@ class Spool:
                 file.unlink()
 
     def start_sender(self, url: str) -> None:
-        """Start a process that outlives this one, unless another is at work or has just failed."""
+        """Start a process that outlives this one, unless another is running or has just failed."""
         if self._is_marked():
             return
         self.mark()
@@ -107,7 +107,7 @@ if sys.platform == "win32":
 else:
 
     def _start(command: list[str], environ: Mapping[str, str]) -> None:
-        # Importing subprocess takes longer than the check that this follows. Readers of our
-        # output do not wait for the sender's.
+        # Importing subprocess takes longer than the check before it. Readers of our output do not
+        # wait for the sender's.
         nothing = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_RDWR, 0) for stream in range(3)]
         os.posix_spawn(command[0], command, environ, file_actions=nothing, setpgroup=0)

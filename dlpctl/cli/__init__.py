@@ -1,1 +1,1 @@
-"""The command line: it reads options and prints, and all work is done by the rooms below it."""
+"""The command line: it parses options and prints results; lower layers do the work."""

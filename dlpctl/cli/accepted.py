@@ -1,4 +1,4 @@
-"""The exceptions that hold where a command runs, and the day by which they expire."""
+"""The exceptions that are valid where a command runs, and the day by which they expire."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NOTED_SECONDS = 600
 
 
 def today() -> date:
-    """Return the day by which exceptions expire: a clock that was set back revives none."""
+    """Return the day by which exceptions expire; setting the clock back does not revive any."""
     from dlpctl.config.locations import locate
     from dlpctl.control.clock import ClockHistory, utc_now
 
@@ -40,7 +40,7 @@ def today() -> date:
 
 
 def exceptions_file(named: Path | None) -> Path | None:
-    """Return the file of exceptions: the one that is named, else the nearest, here or above."""
+    """Return the named file of exceptions, else the nearest one, in this folder or above."""
     return named or nearest(EXCEPTIONS_FILE, Path.cwd())
 
 

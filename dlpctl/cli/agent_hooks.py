@@ -1,4 +1,4 @@
-"""The hooks of coding agents on the command line: installed, shown, tried and answered."""
+"""The hooks of coding agents on the command line: install, show, test and answer."""
 
 from __future__ import annotations
 
@@ -57,9 +57,7 @@ def chosen(
 
 
 def install(settings: Sequence[Settings], *, wrap_mcp: bool | None = None) -> None:
-    """Install the hooks; put `dlpctl mcp wrap` before MCP servers, or ask where `wrap_mcp` is not
-    given.
-    """
+    """Install the hooks; wrap MCP servers with `dlpctl mcp wrap`, or ask if `wrap_mcp` is None."""
     from dlpctl.cli.session import Session
 
     printer = Printer()
@@ -123,7 +121,7 @@ def show(settings: Sequence[Settings]) -> None:
 
 
 def _wrapping(settings: Settings) -> str:
-    """Return how many MCP servers of an agent are inspected."""
+    """Return how many MCP servers of the agent are inspected, in words."""
     try:
         servers = settings.mcp.servers() if settings.mcp else []
     except DlpctlError:
@@ -133,7 +131,7 @@ def _wrapping(settings: Settings) -> str:
 
 
 def diagnose(settings: Sequence[Settings]) -> int:
-    """Try the installed hook of each agent with a canary, and return the exit status."""
+    """Test the installed hook of each agent with a canary, and return the exit status."""
     from dlpctl.agents.canary import canary_event
     from dlpctl.agents.settings import State
 
@@ -156,7 +154,7 @@ def diagnose(settings: Sequence[Settings]) -> int:
 
 
 def _told(line: str, event: bytes) -> tuple[str, bool]:
-    """Return what a hook tells, run as the agent runs it, and whether it decides anything."""
+    """Run a hook as its agent does; return its answer and whether it decides anything."""
     if line.startswith("http"):
         from urllib.request import Request, urlopen
 
@@ -168,7 +166,7 @@ def _told(line: str, event: bytes) -> tuple[str, bool]:
             with urlopen(Request(line, event, headers), timeout=_SECONDS) as answer:  # noqa: S310
                 told = answer.read().decode("utf-8", "replace").strip()
         except OSError as problem:
-            return f"nothing, so that it goes on: {problem}", False
+            return f"nothing, so it proceeds: {problem}", False
         return told, bool(told)
     ran = subprocess.run(  # noqa: S602 -- as the agent runs it
         line, shell=True, input=event, capture_output=True, timeout=_SECONDS, check=False
@@ -184,7 +182,7 @@ def answer(*, stay: bool) -> int:
 
     client.limit_time()
     with Path(os.devnull).open("w") as nowhere:
-        # Where one long call keeps Python from seeing the signal, this ends the process.
+        # If a long call keeps Python from handling the signal, this ends the process.
         faulthandler.dump_traceback_later(client.SECONDS + _GRACE, exit=True, file=nowhere)
         reply = answer_event(sys.stdin.buffer.read(client.LARGEST + 1), Path.cwd(), os.environ)
         faulthandler.cancel_dump_traceback_later()
@@ -201,7 +199,7 @@ def answer(*, stay: bool) -> int:
 
 
 def serve() -> None:
-    """Stay as the process that answers the events of this user."""
+    """Serve as the process that answers the events of this user."""
     from dlpctl.agents.process import WarmProcess
 
     WarmProcess(_answer_of_others).serve()

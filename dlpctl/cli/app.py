@@ -1,7 +1,7 @@
-"""The application class of command modules: groups of options, and help as plain text.
+"""The application class of command modules: option groups, and help as plain text.
 
-A command takes its options as parameters or, if several belong together or several commands share
-them, as a named tuple whose fields are the options.
+A command takes its options as parameters. Options that belong together, or that several commands
+share, are the fields of a named tuple.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Group(TyperGroup):
 
 
 class App(typer.Typer):
-    """The commands of one module: one, or several below a help text of their own."""
+    """The commands of one module: a single one, or several with a shared help text."""
 
     def __init__(self, help_text: str | None = None, **settings: Any) -> None:
         super().__init__(
@@ -75,7 +75,7 @@ def _with_flat_options(function: Callable[..., Any]) -> Callable[..., Any]:
         for name, parameter in inspect.signature(function).parameters.items()
         if name not in groups
     ]
-    parameters = own + [one for group in groups.values() for one in _parameters_of(group)]
+    parameters = own + [option for group in groups.values() for option in _parameters_of(group)]
 
     def call(**given: Any) -> Any:
         grouped = {
@@ -85,7 +85,7 @@ def _with_flat_options(function: Callable[..., Any]) -> Callable[..., Any]:
         return function(**given, **grouped)
 
     call.__name__, call.__doc__ = function.__name__, function.__doc__
-    call.__annotations__ = {one.name: one.annotation for one in parameters}
+    call.__annotations__ = {option.name: option.annotation for option in parameters}
     call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return call
 

@@ -1,7 +1,6 @@
-"""Make the organizations of a control plane as a file says.
+"""Create and change organizations of a control plane as a file describes.
 
-What the file names is created or changed, and all else is left alone. Policies and groups are
-identified by their names.
+Anything that the file does not name is left alone. Policies and groups are identified by name.
 """
 
 from __future__ import annotations
@@ -23,13 +22,11 @@ Organization = Mapping[str, Any]
 _KEYS = ("slug", "name", "settings", "group", "policy")
 _GROUP_KEYS = ("name", "description")
 _OWN = ("source", "groups", "is_active")
-"""Keys of a policy in such a file that policy files do not have."""
+"""Keys that policies have in such a file but not in policy files."""
 
 
 def read(file: Path) -> list[Organization]:
-    """Read the organizations of a TOML, YAML or JSON file; raises `PolicyError` with all
-    mistakes.
-    """
+    """Read organizations from a TOML, YAML or JSON file; raise `PolicyError` with all mistakes."""
     content = read_table_file(file)
     source = content.source
     organizations = Table(content.data, source, "", ("organization",)).items("organization")
@@ -39,7 +36,7 @@ def read(file: Path) -> list[Organization]:
         table.tables("group", _GROUP_KEYS)
         for key in ("group", "policy"):
             inner = [item for _, item in table.items(key)]
-            names = [one.get("name") if isinstance(one, Mapping) else None for one in inner]
+            names = [each.get("name") if isinstance(each, Mapping) else None for each in inner]
             if None in names or len(set(names)) != len(names):
                 table.fail(key, "each needs a name of its own")
     source.problems.raise_any()
@@ -133,7 +130,7 @@ def _policies(
 
 
 def _content(table: Organization, folder: Path, load: Callable[[str], Policy]) -> Policy:
-    """Return the policy: the table itself, or the file or built-in policy that `source` names."""
+    """Return the policy: the table itself, or the file or built-in policy named by `source`."""
     source = table.get("source")
     if source is None:
         return Policy.from_dict({key: value for key, value in table.items() if key not in _OWN})
@@ -144,8 +141,8 @@ def _content(table: Organization, folder: Path, load: Callable[[str], Policy]) -
 
 
 def _differing(wanted: Organization, found: Organization) -> list[str]:
-    """Return the keys of `wanted` that differ in `found`; of inner tables only their
-    wanted keys.
+    """Return the keys of `wanted` whose values differ in `found`; inner tables are compared only by
+    the keys that `wanted` has.
     """
     changes = []
     for key, value in wanted.items():

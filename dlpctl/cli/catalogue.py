@@ -1,8 +1,8 @@
-"""The commands: modules in `dlpctl.cli.commands`, found by being there.
+"""The commands: every module in `dlpctl.cli.commands` is one.
 
-A module declares its section of the help and its position there as `SECTION = ("Content", 1)`, and
-its summary is the first line of its docstring. Both are read from the source, so that only the
-module of the called command is imported.
+A module declares its section of the help and its position there as `SECTION = ("Content", 1)`; its
+summary is the first line of its docstring. Both are parsed from the source, so that only the module
+of the called command is imported.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ def command_entries() -> list[CommandEntry]:
     entries = [
         _read(file) for folder in commands.__path__ for file in Path(folder).glob("[!_]*.py")
     ]
-    return sorted(entries, key=lambda one: (one.position, one.name))
+    return sorted(entries, key=lambda entry: (entry.position, entry.name))
 
 
 def command_names() -> list[str]:
-    return [one.name for one in command_entries()]
+    return [entry.name for entry in command_entries()]
 
 
 def module_of(command: str) -> str | None:
-    """Return the module of a command; None for a command that does not exist."""
+    """Return the module of a command; None if there is no such command."""
     name = command.replace("-", "_")
     if name.startswith("_") or not name.isidentifier():
         return None

@@ -1,4 +1,4 @@
-"""The clipboard, through the platform's own programs, or pyperclip where it is installed."""
+"""The clipboard, through the platform's own programs, or pyperclip if installed."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _SECONDS = 10
 
 
 class _Programs(NamedTuple):
-    """The commands that print the clipboard and that set it."""
+    """The commands that print and set the clipboard."""
 
     paste: tuple[str, ...]
     copy: tuple[str, ...]
     variable: str = ""
-    """The variable that is set where they work."""
+    """The environment variable that shows that they work here."""
 
 
 _PROGRAMS = (
@@ -42,12 +42,12 @@ def read() -> str:
 
 
 def write(text: str) -> None:
-    """Put a text on the clipboard."""
+    """Put text on the clipboard."""
     programs = _programs()
     if programs is None:
         _pyperclip().copy(text)
         return
-    # clip.exe reads UTF-8 only from UTF-16.
+    # clip.exe accepts Unicode only as UTF-16.
     encoding = "utf-16" if programs.copy[0].endswith(".exe") else "utf-8"
     _run(programs.copy, text.encode(encoding, "surrogateescape"))
 
@@ -62,7 +62,7 @@ def _programs() -> _Programs | None:
 
 
 def _run(command: tuple[str, ...], data: bytes | None) -> bytes:
-    # A program that keeps the clipboard goes on in the background, and would keep a pipe open.
+    # A program that holds the clipboard runs on in the background and would keep a pipe open.
     keeps = data is not None
     try:
         ran = subprocess.run(

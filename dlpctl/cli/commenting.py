@@ -1,4 +1,4 @@
-"""The comment on a pull request: one for all runs, which each run brings up to date."""
+"""The comment on a pull request, which each run updates."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ from dlpctl.regular import read_regular
 _MARK = "<!-- dlpctl scan -->"
 """The first line of the comment, by which later runs find it."""
 _LONGEST = 60_000
-"""Characters of a comment; GitHub takes 65,536."""
+"""The maximum length of a comment in characters; GitHub allows 65,536."""
 _CUT = "\n\n... and more: see the report of the job.\n"
 _PAGE = 100
 _MOST_PAGES = 50
 _SECONDS = 30
 _NOT_HERE = (
-    "this is no pipeline of a pull request: GitHub sets GITHUB_EVENT_PATH, and GitLab"
+    "this is not the pipeline of a pull request: GitHub sets GITHUB_EVENT_PATH, and GitLab"
     " CI_MERGE_REQUEST_IID"
 )
 
 
 class PullRequest(NamedTuple):
-    """The interface to the comments of a pull request."""
+    """The API for the comments of a pull request."""
 
     comments: str
     """The URL of its comments."""
     changed: str
-    """The URL below which a comment is changed."""
+    """The base URL of a comment to change."""
     method: str
     headers: Mapping[str, str]
 
     @classmethod
     def of_pipeline(cls, environ: Mapping[str, str]) -> Self:
-        """Return the pull request that a runner is working on; raises `UsageError`."""
+        """Return the pull request of the pipeline that runs this process; raise `UsageError`."""
         if iid := environ.get("CI_MERGE_REQUEST_IID"):
             api, project = _given(environ, "CI_API_V4_URL"), _given(environ, "CI_PROJECT_ID")
             comments = f"{api}/projects/{project}/merge_requests/{iid}/notes"
@@ -54,7 +54,7 @@ class PullRequest(NamedTuple):
         return cls(f"{issues}/{number}/comments", f"{issues}/comments", "PATCH", headers)
 
     def write(self, body: str) -> bool:
-        """Write the comment, or change it; return whether it is new."""
+        """Create or update the comment; return whether it is new."""
         for comment in self._all():
             if str(comment.get("body", "")).startswith(_MARK):
                 self._ask(self.method, f"{self.changed}/{comment['id']}", body)

@@ -1,6 +1,6 @@
-"""Compile patterns for the cache: in the background after a first use at a terminal.
+"""Compile patterns for the cache: in the background after the first command at a terminal.
 
-A first use compiles no more than its text needs, which the next one would do again.
+The first command compiles no more than its text needs, so later ones would have to compile again.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _BAR = 30
 
 
 def compile_afterwards(detector: Detector, cache: Cache) -> None:
-    """Compile the library in another process once this one ends, if a person is waiting.
+    """Compile the library in another process after this one ends, if run at a terminal.
 
-    A pipeline is left alone: it calls 'dlpctl cache build' where it pays.
+    Pipelines should call 'dlpctl cache build' where it is worthwhile.
     """
     if sys.stderr is not None and sys.stderr.isatty():
         atexit.register(_start, detector, cache)
@@ -48,7 +48,7 @@ def _start(detector: Detector, cache: Cache) -> None:
 
 
 def compile_visibly(detector: Detector, *, quiet: bool = False) -> None:
-    """Compile the library now, with a bar on a terminal."""
+    """Compile the library now, with a progress bar on a terminal."""
     from dlpctl.cli.progress import ERASE, can_be_redrawn
 
     stream = None if quiet or not can_be_redrawn(sys.stderr) else sys.stderr

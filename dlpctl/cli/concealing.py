@@ -1,4 +1,4 @@
-"""Mask what a narrowed search did not look for in the lines that are shown with its findings."""
+"""Mask the values in shown lines that a narrowed search did not look for."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def concealing(session: Session) -> Conceal:
-    """Return a function that masks every other value in a line whose findings are masked."""
+    """Return a function that masks all remaining values in a line whose findings are masked."""
     detector = cache(session.detector)
 
     def conceal(line: str, marks: Marks) -> tuple[str, Marks]:

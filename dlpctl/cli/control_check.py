@@ -1,4 +1,4 @@
-"""`dlpctl check` by a control plane, here or on a server: in its log and against its quota."""
+"""`dlpctl check` by a local or remote control plane: recorded in its log, within its quota."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class ControlCheck:
     def run(
         self, names: Sequence[str], output: Path | None, *, force: bool, required: bool
     ) -> list[Answer]:
-        """Return the answers of the interface, with the path of each masked copy.
+        """Return the answers of the control plane, with the path of each masked copy.
 
         `required` refuses an empty stdin.
         """
@@ -157,8 +157,8 @@ def print_answers(
             continue
         printer.line(f"{decision}  {printer.style(name, 'bold')}  {answer['summary']}")
         rows = [
-            (str(one["count"]), one["type"], one["sample"] or "(hidden)")
-            for one in answer["detected"]
+            (str(detection["count"]), detection["type"], detection["sample"] or "(hidden)")
+            for detection in answer["detected"]
         ]
         printer.table(rows, indent="  ")
         if "masked_file" in answer:

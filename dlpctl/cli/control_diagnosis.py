@@ -25,7 +25,7 @@ _RESTORE = "dlpctl db restore BACKUP --yes"
 
 
 def database(config: Config) -> Iterator[Verdict]:
-    """Yield verdicts on the database, and on what it says of licenses and clock."""
+    """Yield verdicts on the database, its licenses and its newest check."""
     address = config.serve.database_url
     if address is None:
         yield from _file(config.data_folder)
@@ -57,8 +57,8 @@ def _file(folder: Path) -> Iterator[Verdict]:
         yield note("database", "none; only the control plane needs one", "dlpctl init")
         return
     if not key.exists():
-        said = f"{key} is missing, and without it {file} cannot be read"
-        yield error("database", said, f"cp BACKUP-OF-THE-KEY {key}")
+        message = f"{key} is missing, and without it {file} cannot be read"
+        yield error("database", message, f"cp BACKUP-OF-THE-KEY {key}")
     import sqlite3
     from contextlib import closing
 
@@ -83,8 +83,8 @@ def _problem(connection: sqlite3.Connection, file: Path) -> Verdict | None:
     if wrong:
         return error("database", f"{file} is damaged: {wrong[0]}", _RESTORE)
     if version > len(STEPS):
-        said = f"a newer dlpctl has written {file}"
-        return error("database", said, "install a newer dlpctl from where you have this one")
+        message = f"a newer dlpctl has written {file}"
+        return error("database", message, "install a newer dlpctl from where you have this one")
     return None
 
 
@@ -97,10 +97,10 @@ def _stored_licenses(connection: Connection) -> Iterator[Verdict]:
     ).fetchall()
     for slug, license_id, expires in rows:
         is_over = expires < now.isoformat()
-        said = f"{license_id} of {slug} {'expired' if is_over else 'expires'} on {expires[:10]}"
+        message = f"{license_id} of {slug} {'expired' if is_over else 'expires'} on {expires[:10]}"
         until = f"{now.year + 1}-{now.month:02}-01"
         remedy = f"dlpctl license extend {slug} {license_id} --expires {until}"
-        yield Verdict("license", State.ERROR if is_over else State.WARNING, said, remedy)
+        yield Verdict("license", State.ERROR if is_over else State.WARNING, message, remedy)
 
 
 def _newest_check(connection: Connection) -> Iterator[Verdict]:
@@ -113,7 +113,7 @@ def _newest_check(connection: Connection) -> Iterator[Verdict]:
 
 
 def license_key() -> Iterator[Verdict]:
-    """Yield a verdict on the license key of the environment, if there is one."""
+    """Yield a verdict on the license key in the environment, if there is one."""
     from dlpctl.control.keys import KeyKind, well_formed
 
     key = os.environ.get("DLPCTL_LICENSE_KEY", "").strip()
@@ -122,10 +122,10 @@ def license_key() -> Iterator[Verdict]:
     if well_formed(KeyKind.LICENSE, key):
         yield ok("license", "DLPCTL_LICENSE_KEY is well-formed")
     else:
-        said = (
+        message = (
             "DLPCTL_LICENSE_KEY is not a license key: those start with dlp_lk_ and end in a check"
         )
-        yield error("license", said, "dlpctl license list ORG")
+        yield error("license", message, "dlpctl license list ORG")
 
 
 def server(config: Config) -> Iterator[Verdict]:
@@ -154,8 +154,8 @@ def server(config: Config) -> Iterator[Verdict]:
         yield error("server", f"{url} does not answer: {problem}", remedy)
         return
     if answer.status != 200:
-        said = f"{url} answers with status {answer.status}: it is not ready for checks"
-        yield error("server", said, remedy)
+        message = f"{url} answers with status {answer.status}: it is not ready for checks"
+        yield error("server", message, remedy)
         return
     yield ok("server", f"{url} answers")
     yield from _clock_of_server(date)
@@ -169,5 +169,5 @@ def _clock_of_server(date: str | None) -> Iterator[Verdict]:
     except (ValueError, TypeError):
         return
     if abs(skew) > _SKEW:
-        said = f"it differs from the server's by {abs(skew).total_seconds():.0f} seconds"
-        yield error("clock", said, _SET_CLOCK)
+        message = f"it differs from the server's by {abs(skew).total_seconds():.0f} seconds"
+        yield error("clock", message, _SET_CLOCK)

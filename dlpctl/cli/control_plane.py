@@ -1,4 +1,4 @@
-"""The shared part of control plane commands: the backend they ask, and how answers are printed."""
+"""The shared part of control plane commands: choosing the backend and printing answers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def local() -> Iterator[LocalBackend]:
-    """Yield the control plane in this user's folder."""
+    """Yield the control plane in this user's data folder."""
     from dlpctl.backend.local import LocalBackend
 
     session = Session.begin()
@@ -44,7 +44,7 @@ def local() -> Iterator[LocalBackend]:
 
 @contextmanager
 def backend(server: str | None) -> Iterator[Backend]:
-    """Yield the control plane of the server that option or settings name, else the local one."""
+    """Yield the control plane of the server named by option or settings, else the local one."""
     config = Session.begin(server=server).config
     if config.server is None:
         with local() as opened:
@@ -60,7 +60,7 @@ def backend(server: str | None) -> Iterator[Backend]:
 def evidence(
     server: str | None, database: Path | None, key: Path | None
 ) -> Iterator[EvidenceSource]:
-    """Yield the audit log of a server, or of a local database, which is opened for reading only."""
+    """Yield the audit log of a server, or of a local database, which is opened read-only."""
     config = Session.begin(server=server).config
     if config.server is not None and database is None:
         with backend(server) as asked:
@@ -78,7 +78,7 @@ def evidence(
 
 
 def given(**fields: Any) -> dict[str, Any]:
-    """Return the fields that the user has given."""
+    """Return the fields that the user set."""
     return {name: value for name, value in fields.items() if value is not None}
 
 
@@ -88,7 +88,7 @@ def complete_policy(policy: Policy) -> dict[str, Any]:
 
 
 class ControlOptions(NamedTuple):
-    """The control plane to ask, and the form of the answer."""
+    """The control plane to ask, and the output format."""
 
     form: options.Format = Output.HUMAN
     server: options.Server = None
@@ -101,7 +101,7 @@ class ControlOptions(NamedTuple):
         return backend(self.server)
 
     def print_list(self, rows: Sequence[Mapping[str, Any]], columns: str, none: str) -> None:
-        """Print rows as a table of these columns; `none` is the line for no rows."""
+        """Print rows as a table with these columns; print `none` if there are no rows."""
         printer = Printer()
         names = columns.split()
         if self.as_json:
@@ -113,7 +113,7 @@ class ControlOptions(NamedTuple):
             printer.line(none)
 
     def print_record(self, answer: Mapping[str, Any]) -> None:
-        """Print one record: short values as a table, values of several lines after it."""
+        """Print one record: short values as a table, multi-line values after it."""
         printer = Printer()
         if self.as_json:
             printer.json(answer)
@@ -125,13 +125,13 @@ class ControlOptions(NamedTuple):
             printer.line(answer[name].rstrip())
 
     def print_done(self, text: str) -> None:
-        """Print what was done; JSON has no answer for it."""
+        """Print what was done; nothing for JSON."""
         if not self.as_json:
             Printer().line(text)
 
 
 def readable(name: str, value: Any) -> str:
-    """Return the value of a field as people read it."""
+    """Return the value of a field in a form for people."""
     if value is None or value in ("", [], {}):
         return "-"
     if value == LARGEST_NUMBER:

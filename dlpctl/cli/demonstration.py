@@ -42,12 +42,12 @@ _NEXT = (
 )
 _CHANGED = re.compile(r"<[A-Z_]+_\d+>|\S*\*+[\S*]*(?: \*+\S*)*")
 _LEADING = 16
-"""The distance of the lines of the PDF."""
+"""The line spacing of the PDF."""
 _WIDEST = 88
 
 
 def show() -> None:
-    """Print what masking, unmasking and checking make of made-up content."""
+    """Print how masking, unmasking and checking change made-up content."""
     from dlpctl.masking.tokens import TokenStore
     from dlpctl.masking.unmask import unmask
 
@@ -57,7 +57,7 @@ def show() -> None:
     prompt = _PROMPT.format(key=_made_up_key())
     vault = TokenStore()
     masked = checker.mask(prompt, checker.masker(vault))
-    _print(printer, "A prompt, made up", prompt)
+    _print(printer, "A made-up prompt", prompt)
     _print(printer, "What the AI tool gets: dlpctl mask --vault ticket.vault", masked)
     _print(printer, "What it answers", _ANSWER)
     restored = unmask(_ANSWER, vault)
@@ -76,7 +76,7 @@ def _show_pdf(printer: Printer, checker: FileChecker) -> None:
     report = checker.check(data, "invoice.pdf")
     assert report.masked is not None
     assert report.verified is not None
-    _print(printer, "A PDF, made up", *_lines(data))
+    _print(printer, "A made-up PDF", *_lines(data))
     title = "Its masked copy: dlpctl check invoice.pdf --destination VENDOR"
     _print(printer, title, *_lines(report.masked))
     printer.line(f"  {report.verified.summary}")
@@ -115,7 +115,7 @@ def make_pdf(lines: Sequence[str]) -> bytes:
 
 
 def _lines(pdf: bytes) -> list[str]:
-    """Return the lines of a page of one size of type, as they are seen."""
+    """Return the lines of a page set in one font size, as they appear."""
     import pypdfium2
 
     page = pypdfium2.PdfDocument(pdf)[0].get_textpage()
@@ -129,7 +129,7 @@ def _lines(pdf: bytes) -> list[str]:
 
 
 def _joined(characters: Sequence[tuple[float, float, str]]) -> str:
-    """Join the characters of a line, with a blank at each gap."""
+    """Join the characters of a line, with a space at each gap."""
     text, end = "", characters[0][0]
     for left, right, character in characters:
         text += (" " if left - end > 1 else "") + character

@@ -32,7 +32,7 @@ _TESSERACT = {"darwin": "brew install tesseract", "win32": "winget install tesse
 
 
 def diagnose() -> Iterator[Verdict]:
-    """Yield a verdict on each subject, whatever is wrong with those before it."""
+    """Yield a verdict on each subject, whatever problems earlier ones have."""
     from dlpctl.cli import control_diagnosis
 
     config = yield from _settings()
@@ -76,8 +76,8 @@ def _program() -> Verdict:
     python = f"dlpctl {__version__}, Python {platform.python_version()}, {system}"
     found = shutil.which("dlpctl")
     if found is None:
-        said = f"{python}; not on the PATH, where hooks and completion look for it"
-        return warning("program", said, f'export PATH="{Path(sys.executable).parent}:$PATH"')
+        message = f"{python}; not on the PATH, where hooks and completions look for it"
+        return warning("program", message, f'export PATH="{Path(sys.executable).parent}:$PATH"')
     return ok("program", f"{python}; {found}")
 
 
@@ -91,7 +91,7 @@ def _engine(config: Config) -> Verdict:
         from dlpctl.detect.engine import Detector
 
         detector = Detector(files=config.patterns, cache=Cache(config.cache_folder))
-        found = [one.type for one in detector.scan("write to somebody@example.com")]
+        found = [item.type for item in detector.scan("write to somebody@example.com")]
     except ImportError as problem:
         return error("engine", f"a library is missing: {problem}", reinstall)
     except DlpctlError as problem:
@@ -110,8 +110,8 @@ def _cache(folder: Path) -> Verdict:
     try:
         status = folder.lstat()
     except FileNotFoundError:
-        said = f"{folder} cannot be created; every start compiles what it needs"
-        return warning("cache", said)
+        message = f"{folder} cannot be created; every run compiles what it needs"
+        return warning("cache", message)
     except OSError as problem:
         return error("cache", f"{folder}: {problem.strerror}")
     if not stat.S_ISDIR(status.st_mode):
@@ -119,17 +119,17 @@ def _cache(folder: Path) -> Verdict:
     if is_posix and status.st_uid != os.geteuid():
         return error("cache", f"{folder} is another user's", f"sudo chown -R $USER {folder}")
     if is_posix and status.st_mode & 0o022:
-        said = f"{folder} is not used, since others can write to it"
-        return error("cache", said, f"chmod -R go-w {folder}")
-    said = f"{folder}, {sum(Cache(folder).sizes().values()) / 1e6:.1f} MB"
+        message = f"{folder} is not used, since others can write to it"
+        return error("cache", message, f"chmod -R go-w {folder}")
+    message = f"{folder}, {sum(Cache(folder).sizes().values()) / 1e6:.1f} MB"
     is_compiled = Detector(cache=Cache(folder)).is_compiled
     if not os.access(folder, os.W_OK):
         if is_compiled:
-            return ok("cache", f"{said}; read-only, with all patterns")
+            return ok("cache", f"{message}; read-only, with all patterns")
         return error("cache", f"{folder} cannot be written", f"chmod u+w {folder}")
     if not is_compiled:
-        return note("cache", f"{said}; not all patterns are compiled", "dlpctl cache build")
-    return ok("cache", said)
+        return note("cache", f"{message}; not all patterns are compiled", "dlpctl cache build")
+    return ok("cache", message)
 
 
 def _private_files(folder: Path) -> Iterator[Verdict]:
@@ -147,20 +147,22 @@ def _private_files(folder: Path) -> Iterator[Verdict]:
 
 
 def _space(folder: Path) -> Iterator[Verdict]:
-    nearest = next((one for one in (folder, *folder.parents) if one.exists()), Path())
+    nearest = next((item for item in (folder, *folder.parents) if item.exists()), Path())
     free = shutil.disk_usage(nearest).free
     if free < _LEAST_SPACE:
-        said = f"{free / 1e6:.0f} MB left in {nearest}; checks that cannot be recorded are blocked"
+        message = (
+            f"{free / 1e6:.0f} MB left in {nearest}; checks that cannot be recorded are blocked"
+        )
         remedy = "dlpctl db prune --older-than 90d && dlpctl db vacuum"
-        yield warning("space", said, remedy)
+        yield warning("space", message, remedy)
 
 
 def _clock() -> Verdict:
     now = datetime.now(UTC)
     built = datetime.fromtimestamp(Path(__file__).stat().st_mtime, UTC)
     if now < built - timedelta(days=1):
-        said = f"it says {now:%Y-%m-%d %H:%M} UTC, but dlpctl was installed on {built:%Y-%m-%d}"
-        return error("clock", said, "sudo timedatectl set-ntp true")
+        message = f"it says {now:%Y-%m-%d %H:%M} UTC, but dlpctl was installed on {built:%Y-%m-%d}"
+        return error("clock", message, "sudo timedatectl set-ntp true")
     return ok("clock", f"{now:%Y-%m-%d %H:%M} UTC")
 
 
@@ -178,8 +180,8 @@ def _exceptions() -> Iterator[Verdict]:
         return
     expired = sum(entry.has_expired(today()) for entry in entries)
     if expired:
-        said = f"{expired} of {len(entries)} in {file} have expired"
-        yield warning("exceptions", said, "dlpctl baseline audit")
+        message = f"{expired} of {len(entries)} in {file} have expired"
+        yield warning("exceptions", message, "dlpctl baseline audit")
     else:
         yield ok("exceptions", f"{len(entries)} in {file}")
 
@@ -192,15 +194,15 @@ def _sandbox() -> Iterator[Verdict]:
         with Worker(Limits()) as worker:
             refused = worker.sandbox(_SANDBOX_SECONDS)
     except (DlpctlError, OSError) as problem:
-        said = f"the process that reads files does not start: {problem}"
-        yield error("sandbox", said)
+        message = f"the process that reads files does not start: {problem}"
+        yield error("sandbox", message)
         return
     if refused:
-        said = f"the process that reads files has no access to other {', '.join(refused)}"
-        yield ok("sandbox", said)
+        message = f"the process that reads files has no access to other {', '.join(refused)}"
+        yield ok("sandbox", message)
     else:
-        said = "the process that reads files has limits, but this system has no sandbox for it"
-        yield note("sandbox", said)
+        message = "the process that reads files has limits, but this system has no sandbox for it"
+        yield note("sandbox", message)
 
 
 def _readers() -> Iterator[Verdict]:

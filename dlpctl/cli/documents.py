@@ -31,7 +31,7 @@ _PLAIN = {
     ".groovy", ".c", ".h", ".cc", ".cpp", ".hpp", ".cs", ".go", ".rs", ".rb", ".php", ".pl",
     ".lua", ".swift", ".r", ".sh", ".bash", ".zsh", ".fish", ".ps1", ".bat",
 }  # fmt: skip
-"""Suffixes of files that are read as they are. All others are read by their format."""
+"""Suffixes of files that are read as plain text. All others are read by their format."""
 _MAYBE_PLAIN = frozenset(("", ".txt", ".text"))
 _MARKUP = lazy(rb"\s*[\[{<]")
 _ARCHIVED = frozenset((".gz", ".bz2", ".xz", ".zst"))
@@ -41,7 +41,7 @@ _VARIABLE = "DLPCTL_PASSWORD"
 
 
 def is_plain(name: str, head: bytes) -> bool:
-    """Return whether content is text that needs no format, so that it may come as a stream."""
+    """Return whether content is plain text, which may be read as a stream."""
     path = PurePath("" if name == STDIN else name)
     suffix = path.suffix.lower()
     if path.name.startswith(".") or (suffix and suffix not in _PLAIN):
@@ -56,7 +56,7 @@ def is_plain(name: str, head: bytes) -> bool:
 
 
 def _complete_characters(head: bytes) -> bytes:
-    """Return the data without a UTF-8 character that is cut at its end."""
+    """Return the data without a UTF-8 character that is cut off at its end."""
     for size in (1, 2, 3):
         last = head[-size : len(head) - size + 1] or b"x"
         if last[0] >= 0xC0:
@@ -68,7 +68,7 @@ def _complete_characters(head: bytes) -> bytes:
 
 
 def _is_legacy_text(head: bytes) -> bool:
-    """Return whether content is text in an older encoding, which keeps its bytes."""
+    """Return whether content is text in an older encoding, whose bytes are kept."""
     if b"\0" in head:
         return False
     from dlpctl.formats.recognition import recognize
@@ -77,7 +77,7 @@ def _is_legacy_text(head: bytes) -> bool:
 
 
 def _hides_archive(name: str, head: bytes) -> bool:
-    """Return whether a ZIP archive is at the end of a file, after the first piece of text."""
+    """Return whether a file ends with a ZIP archive after a first chunk of text."""
     if len(head) < inputs.CHUNK:
         return False
     with open_file(name) as opened:
@@ -86,7 +86,7 @@ def _hides_archive(name: str, head: bytes) -> bool:
 
 
 def read_all(chunks: Iterable[bytes], most: int) -> bytes:
-    """Return the content, or a little more than the limit, which the format then refuses."""
+    """Return the content, or slightly more than the limit, which the format then refuses."""
     parts: list[bytes] = []
     size = 0
     for chunk in chunks:
@@ -98,7 +98,7 @@ def read_all(chunks: Iterable[bytes], most: int) -> bytes:
 
 
 def within(chunks: Iterable[bytes], most: int) -> Iterator[bytes]:
-    """Yield the pieces of a content; raise `FormatError` for more than the limit."""
+    """Yield the chunks of a content; raise `FormatError` if it exceeds the limit."""
     size = 0
     for chunk in chunks:
         size += len(chunk)
@@ -110,7 +110,7 @@ def within(chunks: Iterable[bytes], most: int) -> Iterator[bytes]:
 def password(*, ask: bool, file: Path | None) -> str | None:
     """Return the password of an encrypted file: from a prompt, a file or the environment.
 
-    It is not an argument, since other users see the arguments of a process.
+    It is not an argument, since other users can see the arguments of a process.
     """
     if file is not None:
         try:
@@ -121,8 +121,7 @@ def password(*, ask: bool, file: Path | None) -> str | None:
     if ask:
         if not sys.stdin.isatty():
             raise UsageError(
-                "--password asks on a terminal, and there is none;"
-                f" use --password-file or {_VARIABLE}"
+                f"--password needs a terminal to ask on; use --password-file or {_VARIABLE}"
             )
         from getpass import getpass
 
@@ -131,7 +130,7 @@ def password(*, ask: bool, file: Path | None) -> str | None:
 
 
 def without_values(name: str, checker: Checker) -> str:
-    """Return the name of a file without sensitive values."""
+    """Return the name of a file with sensitive values masked."""
     from dlpctl.files.names import PlaceNames
 
     return PlaceNames(checker.scan).shown([name])[0]
@@ -151,7 +150,7 @@ def beside(name: str, shown: str) -> Path:
 
 
 def save(data: bytes, target: Path, *, force: bool) -> None:
-    """Write a masked copy in one step; keep an existing file, unless it is the same or `force`."""
+    """Write a masked copy atomically; keep an existing file, unless it is identical or `force`."""
     from dlpctl.newfiles import write_whole
 
     if is_stream(target):
@@ -174,8 +173,8 @@ def save(data: bytes, target: Path, *, force: bool) -> None:
 
 
 def remove_stale(target: Path | None, name: str) -> None:
-    """Remove the copy of an earlier run from where none of this content is written: it would pass
-    for one. The input itself stays.
+    """Remove the copy of an earlier run if none of this content is written there: it would be taken
+    for a current one. The input itself is never removed.
     """
     if target is None or is_stream(target) or not target.is_file():
         return
@@ -185,18 +184,18 @@ def remove_stale(target: Path | None, name: str) -> None:
         target.unlink()
     except OSError as problem:
         raise unwritable(target, problem) from None
-    sys.stderr.write(f"dlpctl: removed {target}: an earlier copy, not one of this content\n")
+    sys.stderr.write(f"dlpctl: removed {target}: a copy of earlier content\n")
 
 
 def refuse_unwritable(target: Path | None, *, force: bool) -> None:
-    """Refuse a file that cannot be written, before any work is done."""
+    """Refuse a target that cannot be written, before any work is done."""
     if target is None:
         return
     if str(target) == STDIN:
         raise UsageError("--output needs a file; 'dlpctl mask' without it writes to stdout")
     require_place(target)
     if not force and target.exists() and not is_stream(target):
-        raise OutputError(f"{target} exists: name another file with -o or give --force")
+        raise OutputError(f"{target} exists: name another file with -o or pass --force")
 
 
 def save_pictures(
@@ -221,14 +220,14 @@ def save_pictures(
                 written.append(target)
     except OSError as problem:
         raise OutputError(
-            f"{folder}: no pictures can be written there: {problem.strerror}; name another folder"
+            f"{folder}: cannot write pictures: {problem.strerror}; name another folder"
         ) from None
     return written
 
 
 @contextmanager
 def progress(name: str) -> Iterator[Callable[[str], None]]:
-    """Show on a terminal what is being done, once it takes long."""
+    """Show the current stage on a terminal if the work takes long."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield lambda _: None
         return

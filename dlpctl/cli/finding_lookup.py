@@ -1,4 +1,4 @@
-"""Find the finding that a user names by place or by fingerprint."""
+"""Find the finding that a user names by position or fingerprint."""
 
 from __future__ import annotations
 
@@ -23,41 +23,43 @@ _PLACE = re.compile(r"(?P<file>.+?):(?P<line>\d+)(?::(?P<column>\d+))?")
 
 
 class FindingLookup(NamedTuple):
-    """Searches what `scan` finds, and what a hook finds."""
+    """Looks up findings in the results of `scan` and of hooks."""
 
     session: Session
     searches: Sequence[Search]
-    """A fingerprint is made of the line without its other findings, so it depends on the search."""
+    """Fingerprints depend on the search: they include the line without its other findings."""
     keys: tuple[bytes, ...]
 
     def find(self, name: str) -> Result:
-        return self._by_fingerprint(name) if _FINGERPRINT.fullmatch(name) else self._by_place(name)
+        return (
+            self._by_fingerprint(name) if _FINGERPRINT.fullmatch(name) else self._by_position(name)
+        )
 
-    def _by_place(self, place: str) -> Result:
-        """Return the only finding at a place in a file."""
-        named = _PLACE.fullmatch(place)
+    def _by_position(self, position: str) -> Result:
+        """Return the only finding at a position in a file."""
+        named = _PLACE.fullmatch(position)
         if named is None:
             raise UsageError(
-                f"{place}: is neither FILE:LINE nor a fingerprint of 32 hexadecimal digits"
+                f"{position}: is neither FILE:LINE nor a fingerprint of 32 hexadecimal digits"
             )
         file, line, column = named["file"], int(named["line"]), named["column"]
         found = [
-            one
-            for one in self._results(self._scan(self.searches[0]).files([file]), strict=True)
-            if one.line <= line <= one.end_line and column in (None, str(one.column))
+            result
+            for result in self._results(self._scan(self.searches[0]).files([file]), strict=True)
+            if result.line <= line <= result.end_line and column in (None, str(result.column))
         ]
-        return _only(found, place)
+        return _only(found, position)
 
     def _by_fingerprint(self, name: str) -> Result:
-        """Return the finding of this name: in what is staged, else in this folder."""
+        """Return the finding with this fingerprint: in staged changes, else in this folder."""
         for scanned in self._scans():
             with closing(scanned):
-                for one in self._results(scanned):
-                    if name == one.identity or name in one.fingerprint.split():
-                        return one
+                for result in self._results(scanned):
+                    if name == result.identity or name in result.fingerprint.split():
+                        return result
         raise InputError(
-            f"{name}: no finding in what is staged or in this folder has this fingerprint;"
-            " run it where the scan ran, with the same --types"
+            f"{name}: no finding in staged changes or in this folder has this fingerprint;"
+            " run this where the scan ran, with the same --types"
         )
 
     def _scan(self, wanted: Search) -> Scan:
@@ -79,23 +81,25 @@ class FindingLookup(NamedTuple):
     def _results(
         self, scanned: Iterable[Result | Skip], *, strict: bool = False
     ) -> Iterator[Result]:
-        for one in scanned:
-            if not isinstance(one, Skip):
-                yield one
+        for result in scanned:
+            if not isinstance(result, Skip):
+                yield result
             elif strict:
-                raise InputError(f"{one.path}: was not scanned: {one.detail or one.why.value}")
+                raise InputError(
+                    f"{result.path}: was not scanned: {result.detail or result.why.value}"
+                )
 
 
-def _only(found: list[Result], place: str) -> Result:
-    """Return the finding if all are of the same value; values are accepted, not places."""
-    values = {one.fingerprint: one for one in found}
+def _only(found: list[Result], position: str) -> Result:
+    """Return the finding if all have the same value; exceptions are for values, not positions."""
+    values = {result.fingerprint: result for result in found}
     if not values:
-        raise InputError(f"{place}: nothing is found there")
+        raise InputError(f"{position}: nothing is found there")
     if len(values) > 1:
-        listed = ", ".join(f"{_name(one)} ({one.type})" for one in values.values())
-        raise UsageError(f"{place}: there are several findings; name one of {listed}")
+        listed = ", ".join(f"{_name(result)} ({result.type})" for result in values.values())
+        raise UsageError(f"{position}: there are several findings; name one of {listed}")
     return next(iter(values.values()))
 
 
-def _name(one: Result) -> str:
-    return f"{one.path}:{one.line}:{one.column}" if one.has_columns else one.identity
+def _name(result: Result) -> str:
+    return f"{result.path}:{result.line}:{result.column}" if result.has_columns else result.identity

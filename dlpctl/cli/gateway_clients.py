@@ -1,4 +1,4 @@
-"""The settings that point clients at the gateway: variables, or a file that is edited."""
+"""The settings that point clients at the gateway: variables, or a settings file to edit."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ _START, _END = "# >>> dlpctl gateway", "# <<< dlpctl gateway"
 
 
 class ClientFile(NamedTuple):
-    """The file of a client's settings."""
+    """A client's settings file."""
 
     name: str
     variable: str
-    """The variable that moves its folder."""
+    """The environment variable that overrides its folder."""
     edit: Callable[[str, Mapping[str, str]], str]
-    """Returns the text of the file with the gateway in it."""
+    """Returns the text of the file with the gateway added."""
     restore: Callable[[str, Mapping[str, str]], str]
-    """Returns the text without what `edit` has written."""
+    """Returns the text without the changes of `edit`."""
 
 
 class GatewayClient(NamedTuple):
-    """A client and the address that it needs."""
+    """A client and the settings that it needs."""
 
     variables: Mapping[str, str]
-    """Variables with their values; `{url}` is the address of the gateway."""
+    """Environment variables and their values; `{url}` is the address of the gateway."""
     file: ClientFile | None = None
     remark: str = ""
 
@@ -43,7 +43,7 @@ def _edit_json(text: str, variables: Mapping[str, str]) -> str:
     text = text if text.strip() else "{}\n"
     given = jsonc.loads(text)
     if not isinstance(given, dict) or not isinstance(given.get("env", {}), dict):
-        raise ConfigError("the settings are not as the client writes them; nothing was changed")
+        raise ConfigError("the settings have an unexpected form; nothing was changed")
     merged = {**given.get("env", {}), **variables}
     if merged == given.get("env"):
         return text
@@ -136,7 +136,7 @@ def variables_of(name: str, url: str) -> dict[str, str]:
 
 
 def exports(name: str, url: str) -> str:
-    """Return the lines for a shell, or for the settings where variables are not enough."""
+    """Return lines for a shell, or for the settings file where variables are not enough."""
     if name == "codex":
         return _edit_codex("", variables_of(name, url))
     lines = [f"export {key}={shlex.quote(value)}" for key, value in variables_of(name, url).items()]
@@ -145,7 +145,7 @@ def exports(name: str, url: str) -> str:
 
 
 def install(name: str, url: str) -> Path:
-    """Point a client at the gateway in its settings, and return their file."""
+    """Point a client at the gateway in its settings, and return the settings file."""
     file, stored = _file(name)
     text = stored.read()
     new = _edited(lambda: file.edit(text or "", variables_of(name, url)), stored.path)
@@ -155,7 +155,7 @@ def install(name: str, url: str) -> Path:
 
 
 def uninstall(name: str) -> tuple[Path, bool]:
-    """Remove the gateway from a client's settings; return their file, and whether it was there."""
+    """Remove the gateway from a client's settings; return their file and whether it changed."""
     file, stored = _file(name)
     text = stored.read()
     if not text:
@@ -174,7 +174,7 @@ def uninstall(name: str) -> tuple[Path, bool]:
 def _file(name: str) -> tuple[ClientFile, SettingsFile]:
     file = client(name).file
     if file is None:
-        raise UsageError(f"{name} has no settings to edit; set the variables in your shell")
+        raise UsageError(f"{name} has no settings file to edit; set the variables in your shell")
     return file, SettingsFile(home_file(file.name, file.variable, os.environ))
 
 

@@ -1,4 +1,4 @@
-"""The gateway as the command line starts it: its policy, upstreams and limits."""
+"""Start the gateway from the command line: its policy, upstreams and limits."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
 _MISSING = "the gateway needs more packages: install dlpctl with its extra, dlpctl[gateway]"
 _TURN_SECONDS = 0.00005
-"""The longest that a thread keeps the interpreter while another one waits. The event loop gives it
-up with each chunk that it writes, and waits for it that long while a request is inspected.
+"""The longest time in seconds that a thread holds the interpreter while another waits. The event
+loop releases it with each chunk that it writes, and waits this long while a request is inspected.
 """
 _EXAMPLE = "Jane Doe, 12 Main Street, Springfield: jane.doe@example.com, +1 202 555 0143"
 _NEW_OBJECTS = 2_000
-"""New objects after which garbage is searched for among them: more of them take longer."""
+"""New objects after which the garbage collector runs; searching more takes longer."""
 _HOUR = 3_600.0
 _ANSWER_THREADS = 4
-"""Threads that restore answers, next to those that inspect requests."""
+"""Threads that restore answers, besides those that inspect requests."""
 
 
 class GatewayOptions(NamedTuple):
@@ -99,10 +99,10 @@ def run(options: GatewayOptions) -> None:
 
 
 def _keep_turns_short() -> None:
-    """Keep short what the event loop waits for: turns of other threads, searches for garbage."""
+    """Limit how long the event loop waits for other threads and for garbage collection."""
     sys.setswitchinterval(_TURN_SECONDS)
     gc.collect()
-    gc.freeze()  # all objects of now are kept, and need no search
+    gc.freeze()  # objects that exist now are permanent and need no search
     gc.set_threshold(_NEW_OBJECTS)
 
 
@@ -112,7 +112,7 @@ def url_of(host: str, port: int) -> str:
 
 
 def _targets(upstreams: Sequence[str]) -> Mapping[str, Target]:
-    """Return the protocols that are served: those that are named, or else all."""
+    """Return the protocols to serve: the named ones, or else all."""
     from dlpctl.gateway.protocols import PROTOCOLS
     from dlpctl.gateway.relaying import Target
 
@@ -124,7 +124,7 @@ def _targets(upstreams: Sequence[str]) -> Mapping[str, Target]:
         parts = urlsplit(url)
         if not equals or name not in PROTOCOLS or parts.scheme not in ("http", "https"):
             names = ", ".join(PROTOCOLS)
-            raise UsageError(f"--upstream: must be NAME=https://HOST, with a name of {names}")
+            raise UsageError(f"--upstream: must be NAME=https://HOST, where NAME is {names}")
         if not parts.hostname or parts.query or parts.fragment or parts.username:
             raise UsageError(f"--upstream {name}: must be an address such as https://HOST/PATH")
         targets[name] = Target(PROTOCOLS[name], url)
@@ -139,14 +139,14 @@ def _hosts(options: GatewayOptions) -> frozenset[str]:
     if options.allow_remote:
         return frozenset()
     raise UsageError(
-        f"{options.host} can be reached from other machines, over a connection that is not"
-        " encrypted; put a proxy with TLS before it, and say --allow-remote if you mean it"
+        f"{options.host} can be reached from other machines over an unencrypted connection;"
+        " put a proxy with TLS before it, and pass --allow-remote to confirm"
     )
 
 
 @contextmanager
 def _admission(session: Session, options: GatewayOptions) -> Iterator[Admission]:
-    """Yield what admits requests: by keys, by the license of this process, or everybody."""
+    """Yield the admission of requests: by keys, by this process's license, or for everyone."""
     own_key = os.environ.get("DLPCTL_LICENSE_KEY", "").strip() or None
     if options.with_keys and session.config.server is None:
         with _local_keys(session, options) as admission:
@@ -159,12 +159,12 @@ def _admission(session: Session, options: GatewayOptions) -> Iterator[Admission]
 
 
 def _prepared(session: Session) -> Detector:
-    """Return the detector with all that it loads on demand: that would hold up open streams."""
+    """Return the detector with everything loaded that would otherwise delay open streams."""
     from dlpctl.cli.compiling import compile_visibly
 
     detector = session.detector()
     compile_visibly(detector)
-    detector.compile()  # what is for names, too
+    detector.compile()  # for names, too
     detector.scan(_EXAMPLE)
     return detector
 

@@ -1,4 +1,4 @@
-"""The git hook: its installation, its templates, and its advice on a refused commit."""
+"""The git hook: its installation, its templates, and its advice after a refused commit."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def install(types: str | None) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         if is_kept:
             if before.exists():
-                raise UsageError(f"{before} is in the way; move it, or delete it if unused")
+                raise UsageError(f"{before} is in the way; move it, or delete it if it is unused")
             hook.rename(before)
         hook.write_text(script(options), encoding="utf-8", newline="\n")
         hook.chmod(0o755)
@@ -72,7 +72,7 @@ def script(options: str = "") -> str:
 
 
 def pipeline(name: str, install_from: str | None) -> str:
-    """Return a pipeline template with the source that it installs dlpctl from."""
+    """Return a pipeline template that installs dlpctl from its source."""
     from dlpctl.cli.provenance import source
 
     found = source(install_from)
@@ -94,7 +94,7 @@ def _without_inputs(component: str) -> str:
 
 
 class AdviceReport:
-    """A report that prints how to accept the findings that stop a commit."""
+    """A report that prints how to accept the findings that stopped a commit."""
 
     def __init__(self, fail_on: float, types: str | None) -> None:
         self._fail_on = fail_on
@@ -119,18 +119,18 @@ class AdviceReport:
         if not self._found:
             return
         lines = ["dlpctl: refused. Remove the findings, or accept those that are harmless:"]
-        for one in self._found:
-            # The path is not a comment in the line of the command: not every shell has comments.
-            lines.append(f"  {one.type} in {printable(one.path)}:{one.line}")
-            lines.append(f"    {_program()} allow {one.identity}{self._options} --reason 'why'")
+        for refused in self._found:
+            # The path is not a comment after the command: not every shell has comments.
+            lines.append(f"  {refused.type} in {printable(refused.path)}:{refused.line}")
+            lines.append(f"    {_program()} allow {refused.identity}{self._options} --reason 'why'")
         if self._more:
-            lines.append(f"  ({self._more:,} more; accept each by: dlpctl allow FILE:LINE ...)")
+            lines.append(f"  ({self._more:,} more; accept each with: dlpctl allow FILE:LINE ...)")
         lines.append("To commit without this check: git commit --no-verify")
         sys.stderr.write("".join(f"{line}\n" for line in lines))
 
 
 def _program() -> str:
-    """Return the command that starts this program; hooks find it without the PATH, too."""
+    """Return the command that starts this program, even if it is not on the PATH."""
     return "dlpctl" if shutil.which("dlpctl") else f"{shlex.quote(sys.executable)} -P -m dlpctl"
 
 
@@ -142,7 +142,7 @@ def _filled(template: str, **values: str) -> str:
 
 
 def _options(types: str | None) -> str:
-    """Return the options of `hook run` in the hook; refuse unknown types."""
+    """Return the options of `hook run` for the hook; refuse unknown types."""
     if types is None:
         return ""
     from dlpctl.cli.search import search

@@ -1,4 +1,4 @@
-"""The guards of agents' hooks: built from the settings of a folder, and kept while those hold."""
+"""The guards of agents' hooks, built from the settings of a folder and reused until they change."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _KEY_VARIABLE = "DLPCTL_VAULT_KEY"
 
 
 class _Basis(NamedTuple):
-    """All that a guard is built from."""
+    """Everything that a guard is built from."""
 
     config: Config
     key: str
     files: tuple[tuple[str, int], ...]
-    """The files that the settings name, with the times of their last changes."""
+    """The files that the settings name, with their modification times."""
 
 
 def answer(event: bytes, folder: Path, environ: Mapping[str, str]) -> Reply:
@@ -43,13 +43,13 @@ def answer(event: bytes, folder: Path, environ: Mapping[str, str]) -> Reply:
 
 
 def answer_over_http(event: bytes) -> bytes:
-    """Return the body that answers an event of Claude Code, which goes on after an error."""
+    """Return the body that answers an event of Claude Code, which proceeds after HTTP errors."""
     from dlpctl.agents.hooking import read_event
 
     try:
         folder = read_event(event)[1].folder
     except DlpctlError:
-        folder = Path()  # the answer tells what is wrong
+        folder = Path()  # the answer reports the problem
     reply = answer(event, folder, os.environ)
     if reply.status:
         return json.dumps({"continue": False, "stopReason": reply.error.strip()}).encode()

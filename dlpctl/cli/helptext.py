@@ -1,4 +1,4 @@
-"""The help of commands as plain text that fits any terminal: nothing is cut off."""
+"""Render the help of commands as plain text that fits any terminal; nothing is cut off."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 
 _NARROWEST, _WIDEST = 30, 100
 _LONGEST_NAME = 28
-"""Characters of an option and its value up to which its help starts in the same line."""
+"""The longest option, in characters, whose help starts on the same line."""
 _LEAST_HELP = 36
-"""Characters a line that the help of options needs beside their names."""
+"""The characters of a line that the help of options needs next to their names."""
 EXAMPLES = "Examples:"
 
 
@@ -41,7 +41,7 @@ def render_help(command: Any, context: Any) -> str:
 
 
 def render_start(name: str, commands: list[tuple[str, str]]) -> str:
-    """Return the answer to a call without a command: some that are worth a try."""
+    """Return the answer to a call without a command: some commands to start with."""
     width = _width()
     parts = [
         _filled(f"{name} finds sensitive data and masks it before content leaves.", width),
@@ -62,7 +62,7 @@ def split_examples(help_text: str) -> tuple[str, list[str]]:
 
 
 def summary(help_text: str) -> str:
-    """Return the first paragraph of a help text, on one line and without the final period."""
+    """Return the first paragraph of a help text on one line, without the final period."""
     first = split_examples(help_text)[0].partition("\n\n")[0]
     return " ".join(first.split()).removesuffix(".")
 
@@ -75,11 +75,11 @@ def _sections(command: Any, context: Any) -> Iterable[tuple[str, list[tuple[str,
         found = [
             (name, command.get_command(context, name)) for name in command.list_commands(context)
         ]
-        yield "Commands", [(name, summary(one.help or "")) for name, one in found]
+        yield "Commands", [(name, summary(subcommand.help or "")) for name, subcommand in found]
 
 
 def _definitions(rows: list[tuple[str, str]], width: int) -> Iterable[str]:
-    """Yield lines with names and their texts, in two columns where the terminal is wide enough."""
+    """Yield lines with names and their texts, in two columns if the terminal is wide enough."""
     column = max((len(name) for name, _ in rows if len(name) <= _LONGEST_NAME), default=0) + 4
     if width - column < _LEAST_HELP:
         for name, text in rows:

@@ -1,4 +1,4 @@
-"""Hints for people on what a search did not find."""
+"""Hints about values that a search did not report."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from dlpctl.detect.engine import Detector
 
 _LONGEST = 1 << 16
-"""Bytes of a file that is worth a second look."""
+"""The size in bytes up to which a file is searched again for hints."""
 
 
 def print_hint(detector: Detector, name: str) -> None:
-    """Tell on stderr that a small text without findings has what looks like secrets."""
+    """Report on stderr that a small text without findings has values that look like secrets."""
     if hint := _placeholders(detector, name):
         sys.stderr.write(f"dlpctl: note: {hint}\n")
 

@@ -1,4 +1,4 @@
-"""Read files and stdin in pieces, as they come, and refuse binary content where text is needed."""
+"""Read files and stdin in chunks as they arrive, and refuse binary content if text is needed."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ from dlpctl.regular import NotRegularError, open_regular
 
 STDIN = "-"
 CHUNK = 1 << 20
-"""Bytes of a piece."""
+"""The size of a chunk in bytes."""
 _SETTLED = 0.005
-"""Seconds without more input after which a pause is reported."""
+"""The seconds without input after which a pause is reported."""
 
 
 def read_chunks(name: str, *, required: bool = False) -> Iterator[bytes]:
-    """Yield the content of a file, or of stdin for `-`, as it comes; an empty chunk marks a pause.
+    """Yield the content of a file, or of stdin for `-`, as it arrives; an empty chunk marks a
+    pause.
 
     `required` refuses an empty stdin. It is for commands that read stdin because no file is named:
-    the empty stdin of a CI runner must not pass for a text without findings.
+    the empty stdin of a CI runner must not count as a text without findings.
     """
     if name == STDIN:
         yield from _stdin(required=required)
@@ -55,7 +56,7 @@ def _stdin(*, required: bool) -> Iterator[bytes]:
         is_empty = is_empty and not chunk
         yield chunk
     if is_empty and required and not is_terminal:
-        raise UsageError("stdin is empty: name a file, or pass '-' if an empty stdin is meant")
+        raise UsageError("stdin is empty: name a file, or pass '-' to accept an empty stdin")
 
 
 def require_open_stdin() -> None:
@@ -68,7 +69,7 @@ def require_open_stdin() -> None:
 
 
 def may_hold_content() -> bool:
-    """Return whether stdin is a pipe, a socket or a file, which the caller may want to be read."""
+    """Return whether stdin is a pipe, a socket or a file, and so may hold content for us."""
     try:
         mode = os.fstat(0).st_mode
     except OSError:
@@ -77,7 +78,7 @@ def may_hold_content() -> bool:
 
 
 def peeked(name: str, *, required: bool = False) -> tuple[bytes, Iterator[bytes]]:
-    """Return the first piece of a content, and all of its pieces."""
+    """Return the first chunk of a content, and all of its chunks."""
     chunks = read_chunks(name, required=required)
     first = next((chunk for chunk in chunks if chunk), b"")
 
@@ -90,7 +91,7 @@ def peeked(name: str, *, required: bool = False) -> tuple[bytes, Iterator[bytes]
 
 
 def read_text_chunks(name: str, *, required: bool = False) -> Iterator[bytes]:
-    """Yield the content of a text; refuse one that is binary."""
+    """Yield the chunks of a text; refuse binary content."""
     seen = False
     for chunk in read_chunks(name, required=required):
         if chunk and not seen:
@@ -100,8 +101,8 @@ def read_text_chunks(name: str, *, required: bool = False) -> Iterator[bytes]:
 
 
 def read_text(name: str, *, required: bool = False) -> str:
-    """Return a text; a byte that is not UTF-8 becomes a lone surrogate, and is written back as it
-    was.
+    """Return a text. A byte that is not UTF-8 becomes a lone surrogate, which is written back as
+    the same byte.
     """
     return b"".join(read_text_chunks(name, required=required)).decode("utf-8", "surrogateescape")
 
@@ -118,7 +119,7 @@ def _chunks(descriptor: int, name: str) -> Iterator[bytes]:
 
 
 def is_binary(head: bytes) -> bool:
-    """Whether a content is no text; with a zero byte, it is some file format or UTF-16."""
+    """Return whether content is not text; a zero byte means a file format or UTF-16."""
     return b"\0" in head[:8192] or document_in_text(head) in ("pdf", "rtf")
 
 

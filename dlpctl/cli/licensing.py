@@ -1,6 +1,4 @@
-"""Checks on this machine by the policies of a license. Its server is told decisions, never
-content.
-"""
+"""Check on this machine by a license's policies; its server receives decisions, never content."""
 
 from __future__ import annotations
 
@@ -34,7 +32,7 @@ class Licensed:
         grant = client.grant()
         if grant is None:
             sys.stderr.write(
-                f"dlpctl: {url}: cannot be reached, and no valid license token is at hand;"
+                f"dlpctl: {url}: cannot be reached, and there is no valid license token;"
                 " the organization's policies do not apply\n"
             )
             return None
@@ -54,7 +52,7 @@ class Licensed:
         size: int,
         is_file: bool,
     ) -> None:
-        """Note a check for the server, unless its policy is not one of the organization's."""
+        """Record a check for the server, unless its policy is not the organization's."""
         from dlpctl.text_report import interface_detections
 
         if self._policy is None:
@@ -68,11 +66,11 @@ class Licensed:
             check |= {"preflight_id": report.preflight_id, "created_at": report.created_at}
         if not self._spool.put(check):
             sys.stderr.write(
-                "dlpctl: this check cannot be kept for the server's log; make room on the disk\n"
+                "dlpctl: this check cannot be stored for the server's log; free some disk space\n"
             )
 
     def send(self) -> None:
-        """Start to send the notes, in the background."""
+        """Start sending the recorded checks in the background."""
         self._spool.start_sender(self._client.url)
 
     @property

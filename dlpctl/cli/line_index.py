@@ -1,4 +1,4 @@
-"""Lines and columns of positions in a text, as people count them."""
+"""Convert positions in a text to lines and columns."""
 
 from __future__ import annotations
 
@@ -16,6 +16,6 @@ class LineIndex:
         self._starts = [0, *(found.end() for found in _LINE_END.finditer(text))]
 
     def line_and_column(self, position: int) -> tuple[int, int]:
-        """Return line and column of a position, both from 1."""
+        """Return the line and column of a position, both counted from 1."""
         line = bisect_right(self._starts, position)
         return line, position - self._starts[line - 1] + 1

@@ -1,4 +1,4 @@
-"""`dlpctl check` in this process: each content is decided on, masked and reported."""
+"""`dlpctl check` in this process: decide on each content, mask it and report."""
 
 from __future__ import annotations
 
@@ -32,27 +32,27 @@ _PLAIN_TEXT = "text"
 
 
 class CheckedContent(NamedTuple):
-    """The outcome for one file or stdin."""
+    """The result for one file or stdin."""
 
     shown: str
-    """Its name, without any sensitive value in it."""
+    """Its name, with sensitive values masked."""
     decision: Decision
     report: Report | None = None
-    """None if only the decision was asked for."""
+    """None if only the decision was requested."""
     places: Mapping[str, Sequence[str]] = MappingProxyType({})
-    """The distinct places of the findings in a plain text, by type."""
+    """The distinct positions of the findings in a plain text, by type."""
     lines: Sequence[ShownLine] = ()
-    """Lines of a text with findings, to be shown."""
+    """The lines with findings to show."""
     file: FileReport | None = None
-    """Of content that is not plain text."""
+    """The report on content that is not plain text."""
     copy: Path | None = None
     pictures: Sequence[Path] = ()
     problem: OutputError | None = None
     """The reason why a copy could not be written."""
     size: int = 0
-    """Bytes of the content; 0 if it was not read to its end."""
+    """The size of the content in bytes; 0 if it was not read to its end."""
     possible: int = -1
-    """Findings that only high sensitivity counts; -1 if they were not counted."""
+    """The number of findings that only high sensitivity counts; -1 if unknown."""
 
     def to_dict(self, *, findings: bool) -> dict[str, Any]:
         assert self.report is not None
@@ -62,7 +62,7 @@ class CheckedContent(NamedTuple):
 
 
 class LocalCheck:
-    """Checks contents by the policy of options and settings."""
+    """Checks content by the policy of options and settings."""
 
     def __init__(
         self, session: Session, content: ContentOptions, answer: AnswerOptions, *, required: bool
@@ -78,34 +78,39 @@ class LocalCheck:
         )
 
     def run(self, names: Sequence[str]) -> list[Decision]:
-        """Check and print each content; raise the first problem after all are checked."""
+        """Check and print each content; raise the first problem after checking all."""
         printer = self._session.printer(quiet=self._answer.quiet)
         checked: list[CheckedContent] = []
         problems: list[DlpctlError] = []
         for name in names:
             try:
-                one = self._check(name)
+                outcome = self._check(name)
             except InputError as unreadable:
                 problems.append(unreadable)
                 continue
-            checked.append(one)
-            self._session.record(one.decision, one.report, one.size, is_file=one.file is not None)
+            checked.append(outcome)
+            self._session.record(
+                outcome.decision, outcome.report, outcome.size, is_file=outcome.file is not None
+            )
             if self._answer.decision_only:
-                suffix = f"  {one.shown}" if len(names) > 1 else ""
-                printer.line(printer.decision(one.decision) + suffix)
+                suffix = f"  {outcome.shown}" if len(names) > 1 else ""
+                printer.line(printer.decision(outcome.decision) + suffix)
             elif self._answer.form is Output.HUMAN:
-                _print_content(one, printer)
+                _print_content(outcome, printer)
         if self._answer.form is Output.JSON and not self._answer.decision_only and checked:
-            tables = [one.to_dict(findings=self._answer.findings) for one in checked]
-            many = [{"file": one.shown} | each for one, each in zip(checked, tables, strict=True)]
+            tables = [outcome.to_dict(findings=self._answer.findings) for outcome in checked]
+            many = [
+                {"file": outcome.shown} | each
+                for outcome, each in zip(checked, tables, strict=True)
+            ]
             printer.json(tables[0] if len(names) == 1 else many)
         self._session.tell()
-        problems += [one.problem for one in checked if one.problem is not None]
+        problems += [outcome.problem for outcome in checked if outcome.problem is not None]
         for problem in problems[1:]:
             sys.stderr.write(f"dlpctl: {problem.message}\n")
         if problems:
             raise problems[0]
-        return [one.decision for one in checked]
+        return [outcome.decision for outcome in checked]
 
     def _check(self, name: str) -> CheckedContent:
         head, chunks = inputs.peeked(name, required=self._required)
@@ -120,7 +125,7 @@ class LocalCheck:
                 decision = Decision.BLOCKED
             return CheckedContent(shown, decision)
         data = documents.read_all(chunks, most)
-        # The first piece may not show that it is no plain text.
+        # The first chunk may not show that the content is not plain text.
         if len(data) > most or not documents.is_plain(name, data):
             return self._check_file(name, data)
         text = data.decode("utf-8", "surrogateescape")
@@ -133,8 +138,8 @@ class LocalCheck:
                 write(report.masked_content.encode("utf-8", "surrogateescape"))
         lines = LineIndex(text)
         places: defaultdict[str, list[str]] = defaultdict(list)
-        for one in report.findings:
-            places[one.type].append("{}:{}".format(*lines.line_and_column(one.start)))
+        for finding in report.findings:
+            places[finding.type].append("{}:{}".format(*lines.line_and_column(finding.start)))
         shown_lines: Sequence[ShownLine] = ()
         if self._answer.form is Output.HUMAN and not self._answer.quiet:
             shown_lines = lines_of(text, report.findings, lines)
@@ -167,7 +172,7 @@ class LocalCheck:
         return done._replace(copy=copy, pictures=pictures)
 
     def _save_copy(self, answer: FileReport, data: bytes, name: str, shown: str) -> Path | None:
-        """Save the masked copy; one of plain text only if --output asks for it."""
+        """Save the masked copy; for plain text only if --output asks for it."""
         if answer.masked is None:
             beside = documents.beside(name, Path(shown).name) if self._content.force else None
             documents.remove_stale(self._answer.output or beside, name)
@@ -177,7 +182,7 @@ class LocalCheck:
             is_text = answer.coverage.format == _PLAIN_TEXT
             from dlpctl.files.deltalog import is_delta
 
-            # In the folder of a table, a copy would be no part of the table.
+            # Inside the folder of a table, a copy would not be part of the table.
             if is_text or any(map(is_delta, Path(name).parents)):
                 return None
             if answer.masked == data or name == inputs.STDIN:
@@ -200,34 +205,34 @@ class LocalCheck:
         return name.removesuffix(base) + documents.without_values(base, self._checker)
 
 
-def _print_content(one: CheckedContent, printer: Printer) -> None:
-    report = one.report
+def _print_content(outcome: CheckedContent, printer: Printer) -> None:
+    report = outcome.report
     assert report is not None
-    shown = printer.style(one.shown, "bold")
+    shown = printer.style(outcome.shown, "bold")
     printer.line(f"{printer.decision(report.decision)}  {shown}  {report.summary}")
-    places = one.places if one.file is None else one.file.places_by_type()
+    places = outcome.places if outcome.file is None else outcome.file.places_by_type()
     printer.table((_row(each, places[each.type]) for each in report.detected), indent="  ")
-    print_lines(one.lines, one.shown, printer)
-    if left_out := possible_note(one.possible):
+    print_lines(outcome.lines, outcome.shown, printer)
+    if left_out := possible_note(outcome.possible):
         printer.line(f"  {left_out}")
-    if one.file is not None:
-        for line in _coverage(one.file):
+    if outcome.file is not None:
+        for line in _coverage(outcome.file):
             printer.line(f"  {line}")
-        if one.copy is not None:
-            printer.line(f"  masked copy: {one.copy}")
-        if one.pictures:
-            folder = one.pictures[0].parent
-            printer.line(f"  before and after: {len(one.pictures)} pictures in {folder}")
+        if outcome.copy is not None:
+            printer.line(f"  masked copy: {outcome.copy}")
+        if outcome.pictures:
+            folder = outcome.pictures[0].parent
+            printer.line(f"  before and after: {len(outcome.pictures)} pictures in {folder}")
 
 
-def _row(one: Detection, places: Sequence[str]) -> tuple[str, ...]:
+def _row(detection: Detection, places: Sequence[str]) -> tuple[str, ...]:
     more = f" +{len(places) - _MOST_PLACES}" if len(places) > _MOST_PLACES else ""
     listed = f"at {'; '.join(places[:_MOST_PLACES])}{more}"
-    return str(one.occurrences), one.type, one.sample or "(hidden)", listed
+    return str(detection.occurrences), detection.type, detection.sample or "(hidden)", listed
 
 
 def _coverage(answer: FileReport) -> Iterator[str]:
-    """Yield what was verified, and what could not be inspected."""
+    """Yield what was verified and what could not be inspected."""
     coverage = answer.coverage
     if answer.verified is not None:
         yield f"verified: {answer.verified.summary}"
@@ -238,4 +243,4 @@ def _coverage(answer: FileReport) -> Iterator[str]:
             yield f"not inspected: {len(gaps) - _MOST_PLACES} more"
         if gaps and answer.masked is None:
             yield "--on-uninspected warn accepts what could not be inspected"
-    yield from (f"note: {note}" for note in coverage.notes)
+    yield from (f"note: {each}" for each in coverage.notes)

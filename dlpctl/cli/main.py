@@ -1,4 +1,4 @@
-"""The program: commands are imported when they are called, and every error becomes one line."""
+"""The program: it imports commands when they are called, and prints each error as one line."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from dlpctl.version import __version__
 INTERRUPTED = 130
 _FIRST_COMMANDS = [
     ("dlpctl demo", "See it mask a prompt and a PDF."),
-    ("dlpctl mask prompt.txt", "Mask a prompt; without a file, stdin."),
+    ("dlpctl mask prompt.txt", "Mask a prompt from a file or stdin."),
     ("dlpctl check offer.docx", "Decide, and write a masked copy."),
-    ("dlpctl scan .", "List what files and folders hold."),
+    ("dlpctl scan .", "List the findings in files and folders."),
     ("dlpctl setup", "Set up this project and your shell."),
 ]
 _FOLDED = {
     "Control plane": "Organizations, policies with keys, licenses, an audit log and the service;"
     " see 'dlpctl help daemon'"
 }
-"""Sections that most users do not need, in one line each."""
+"""Sections that most users do not need, summarized in one line each."""
 _NOT_WRITTEN = (errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EBADF)
-"""Errors of a stream that cannot be written to."""
+"""Errors of a stream that can no longer be written to."""
 _UsageError: Any = typer.BadParameter.__base__
 _ClickError: Any = _UsageError.__base__
 
@@ -61,8 +61,8 @@ class Commands(Group):
     def sections(self) -> list[tuple[str, list[tuple[str, str]]]]:
         """Return the headings of the help, each with its commands."""
         listed: dict[str, list[tuple[str, str]]] = {}
-        for one in command_entries():
-            listed.setdefault(one.section, []).append((one.name, one.summary))
+        for entry in command_entries():
+            listed.setdefault(entry.section, []).append((entry.name, entry.summary))
         for section, summary in _FOLDED.items():
             listed[section] = [(", ".join(name for name, _ in listed[section]), summary)]
         return list(listed.items())
@@ -70,14 +70,14 @@ class Commands(Group):
 
 def _hint(name: str) -> str:
     if os.path.lexists(name):
-        return f"; 'dlpctl check {name}' decides about a file, 'dlpctl scan {name}' searches it"
+        return f"; 'dlpctl check {name}' decides on a file, 'dlpctl scan {name}' searches it"
     return did_you_mean(name, command_names())
 
 
 app = App(
     """Find sensitive data, decide by policy, and mask it before content leaves.
 
-    'dlpctl help' lists the topics that are explained.
+    'dlpctl help' lists the topics.
 
     Examples:
         dlpctl mask prompt.txt
@@ -112,8 +112,8 @@ def run(arguments: Sequence[str]) -> int:
     try:
         return _run(arguments)
     finally:
-        # A command may end because its reader or its terminal has gone: what is left to write would
-        # change the exit status when Python ends.
+        # A command may end because its reader or its terminal is gone: writing what is left would
+        # change the exit status when Python exits.
         for stream, descriptor in ((sys.stdout, 1), (sys.stderr, 2)):
             try:
                 stream.flush()
@@ -168,7 +168,7 @@ def _unwritten(problem: OSError) -> str:
 
 
 def _in_our_form(error: Any) -> str:
-    """Return the message of a Click error in the form of our own errors."""
+    """Return the message of a Click error in the style of our own errors."""
     name = getattr(error, "option_name", None) or getattr(error, "command_name", None)
     if possible := getattr(error, "possibilities", None):
         hint = did_you_mean(str(name), possible) or f"; did you mean '{possible[0]}'?"
@@ -180,7 +180,7 @@ def _in_our_form(error: Any) -> str:
 def _fail(
     code: str, message: str, status: int, arguments: Sequence[str], problems: Sequence[str] = ()
 ) -> int:
-    """Print an error, each problem of a file on a line of its own, and return the exit status."""
+    """Print an error, each problem of a file on its own line, and return the exit status."""
     line = " ".join(message.split())
     lines = [" ".join(each.split()) for each in problems] or [line]
     if wants_json(arguments):
@@ -196,6 +196,6 @@ def _fail(
 
 
 def wants_json(arguments: Sequence[str]) -> bool:
-    """Return whether errors are to be JSON; the arguments may be ones that cannot be parsed."""
+    """Return whether errors should be JSON, even if the arguments cannot be parsed."""
     joined = " ".join(arguments)
     return any(form in joined for form in ("--format json", "--format=json", "-f json"))

@@ -18,14 +18,14 @@ def serve(vault: Path | None, *, allow_unmask: bool) -> None:
 
 
 def build(session: Session, vault: Path | None, *, allow_unmask: bool) -> Any:
-    """Return the server; raise `UsageError` where the SDK is missing."""
+    """Return the server; raise `UsageError` if the SDK is missing."""
     try:
         from mcp.server import MCPServer
         from mcp.types import ToolAnnotations
     except ImportError:
         raise UsageError(_MISSING) from None
     if allow_unmask and vault is None:
-        raise UsageError("--allow-unmask needs the vault to unmask from: --vault FILE")
+        raise UsageError("--allow-unmask needs a vault to unmask from: pass --vault FILE")
     server = MCPServer("dlpctl", version=__version__, log_level="WARNING")
     local = ToolAnnotations(
         read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
@@ -46,7 +46,7 @@ def build(session: Session, vault: Path | None, *, allow_unmask: bool) -> Any:
             return checker.mask(text, masker)
 
     def scan(text: str) -> list[dict[str, Any]]:
-        """List the sensitive values in a text: places, types and masked samples."""
+        """List the sensitive values in a text: positions, types and masked samples."""
         return _explained(session, text, 0)
 
     def explain(text: str) -> list[dict[str, Any]]:

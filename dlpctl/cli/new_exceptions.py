@@ -1,4 +1,4 @@
-"""The shared part of `allow` and `baseline`: their options, their scan, and writing exceptions."""
+"""The shared part of `allow` and `baseline`: options, the scan, and writing exceptions."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ BaselineFile = Annotated[
 
 
 class ExceptionOptions(NamedTuple):
-    """The owner, the last day and the file of new exceptions."""
+    """The owner, last day and file of new exceptions."""
 
     file: BaselineFile = None
     owner: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Who answers for them; you by default.")
+        str | None, typer.Option(metavar="NAME", help="Owner of the exceptions; you by default.")
     ] = None
     expires: Annotated[
         str, typer.Option(metavar="WHEN", help="The last day: 2027-01-31, 90d or never.")
     ] = "90d"
 
     def entry_template(self, reason: str, destination: str | None = None) -> Entry:
-        """Return an exception without fingerprint and type, which new exceptions start from."""
+        """Return an exception without fingerprint and type, as a template for new ones."""
         from dlpctl.policy.selectors import parse_destination
 
         where = parse_destination(destination).value if destination else ""
@@ -51,7 +51,7 @@ class ExceptionOptions(NamedTuple):
         except ValueError as problem:
             raise UsageError(f"--expires {self.expires}: {problem}") from None
         if self.owner is not None and not self.owner.strip():
-            raise UsageError("--owner is empty; name who answers for the exceptions")
+            raise UsageError("--owner is empty; name the person who owns the exceptions")
         return Entry("", "", self.owner or _login(), until, reason, destination=where)
 
 
@@ -79,7 +79,7 @@ def _login() -> str:
 
 
 def baseline_to_add_to(named: Path | None) -> Baseline:
-    """Return the exceptions to add to; new ones are at the repository's root."""
+    """Return the exceptions to extend; a new file is created at the repository's root."""
     file = accepted.exceptions_file(named) or _root() / EXCEPTIONS_FILE
     return Baseline.load(file, os.environ) if file.exists() else Baseline.begin(file, os.environ)
 
@@ -92,7 +92,7 @@ def _root() -> Path:
 
 
 def keep(baseline: Baseline, entries: Iterable[Entry]) -> tuple[Baseline, bool]:
-    """Write a file of exceptions; return it, and whether git merges it by union from now on."""
+    """Write a file of exceptions; return it, and whether git newly merges it by union."""
     new = baseline.with_entries(entries)
     is_new = not new.file.exists()
     if is_new or set(baseline.entries) != set(new.entries):

@@ -75,7 +75,7 @@ OutputFile = Annotated[
 ]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite existing files.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print nothing; see the exit status.")]
-Confirmed = Annotated[bool, typer.Option("--yes", help="Do it without asking.")]
+Confirmed = Annotated[bool, typer.Option("--yes", help="Proceed without asking.")]
 Server = Annotated[
     str | None,
     typer.Option(
@@ -93,7 +93,7 @@ ExpiresAt = Annotated[
 
 
 class ContentOptions(NamedTuple):
-    """The decision on content, and its masking; the same for `check` and `mask`."""
+    """Settings for deciding on content and masking it; shared by `check` and `mask`."""
 
     destination: Destination = None
     policy: Policy = None
@@ -124,7 +124,7 @@ class ContentOptions(NamedTuple):
 
 
 class AnswerOptions(NamedTuple):
-    """The path of the masked copy, and the form of the answer."""
+    """The path of the masked copy, and the output format."""
 
     output: Annotated[
         Path | None,
@@ -138,6 +138,6 @@ class AnswerOptions(NamedTuple):
     ] = False
     decision_only: Annotated[
         bool,
-        typer.Option("--decision-only", help="Print the decision only; stops as soon as possible."),
+        typer.Option("--decision-only", help="Print only the decision; stops as soon as possible."),
     ] = False
     quiet: Quiet = False

@@ -1,4 +1,4 @@
-"""All commands with their options, for topics and for the tests of pages."""
+"""All commands with their options, for help topics and tests of pages."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Node(NamedTuple):
 
 
 def describe() -> Node:
-    """Return the program with all its commands."""
+    """Return the program and all its commands."""
     import typer
 
     from dlpctl.cli.main import app

@@ -1,4 +1,4 @@
-"""The outputs of commands: stdout as content comes, or a file that is complete or not written."""
+"""The outputs of commands: stdout as content arrives, or a file that is complete or not written."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dlpctl.errors import OutputError
 def writing(file: Path | None) -> Iterator[Callable[[bytes], object]]:
     """Yield a function that writes bytes.
 
-    A file gets its content at the end, in one step, and keeps what it had if anything fails.
+    A file is replaced atomically at the end, and keeps its content if anything fails.
     """
     if file is None:
         sys.stdout.flush()
@@ -45,12 +45,12 @@ def writing(file: Path | None) -> Iterator[Callable[[bytes], object]]:
 
 
 def discard_stdout() -> None:
-    """Send stdout to the null device, so that buffered output does not raise again at exit."""
+    """Redirect stdout to the null device, so that flushing buffers at exit cannot fail again."""
     discard(1)
 
 
 def discard(descriptor: int) -> None:
-    """Send a stream to the null device."""
+    """Redirect a stream to the null device."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
 
 
@@ -68,7 +68,7 @@ def is_stream(file: Path) -> bool:
 
 
 def unwritable(file: Path, problem: OSError) -> OutputError:
-    """Return the error for a file that cannot be written, and what helps."""
+    """Return the error for a file that cannot be written, with advice."""
     reason = (
         _misplaced(file) or f"cannot be written: {problem.strerror}; name a file that you may write"
     )
@@ -89,8 +89,8 @@ def _misplaced(file: Path) -> str:
         if folder.is_dir():
             return ""
         if any(above.is_file() for above in (folder, *folder.parents)):
-            return f"cannot be written, since {folder} is no folder; name another file"
+            return f"cannot be written, since {folder} is not a folder; name another file"
     except OSError:
-        # A folder that may not be read: writing into it tells more.
+        # The folder may be unreadable: trying to write tells more.
         return ""
     return f"the folder {folder} does not exist; create it or name another file"

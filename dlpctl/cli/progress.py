@@ -18,10 +18,10 @@ ERASE = "\r\x1b[K"
 
 
 class Progress:
-    """Is called for every step; writes nothing for short scans or without a terminal.
+    """Called for every step; writes nothing for short scans or without a terminal.
 
-    A single file may take long: until `end`, a timer shows the time that has passed. It is a timer
-    rather than a thread, since the scan forks.
+    A single file may take long, so a timer updates the elapsed time until `end`. It is a timer and
+    not a thread, since the scan forks.
     """
 
     def __init__(self, stream: TextIO | None) -> None:
@@ -59,13 +59,13 @@ class Progress:
             return
         self._next = now + _SHOWN_EVERY
         self._is_shown = True
-        # The handler may run within a write to the stream, which cannot be entered twice.
+        # The handler may interrupt a write to the stream, which is not reentrant.
         shown = f"{ERASE}dlpctl: {self._looked} ... {now - self._started:.0f} s"
         with suppress(OSError):
             os.write(self._descriptor, shown.encode())
 
     def end(self) -> None:
-        """Erase the line for good."""
+        """Erase the line and stop."""
         if self._descriptor is not None:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, signal.SIG_DFL)
@@ -84,7 +84,7 @@ def can_be_redrawn(stream: TextIO | None) -> bool:
 
 
 def _descriptor_of(stream: TextIO | None) -> int | None:
-    """Return the descriptor that a timer can write to; None if system or thread has no timer."""
+    """Return the descriptor that a timer can write to; None if there can be no timer."""
     if (
         stream is None
         or sys.platform == "win32"

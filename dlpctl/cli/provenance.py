@@ -1,7 +1,7 @@
 """The source that dlpctl was installed from, for templates that install it elsewhere.
 
-Nothing is invented: an unregistered package name, or a repository that does not exist, would give
-the users' pipelines to whoever takes it first.
+Nothing is guessed: whoever registers an unused package name, or creates a missing repository, would
+control the users' pipelines.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _SCHEMES = ("git+https://", "git+ssh://", "https://")
 _URL = re.compile(r"(?P<scheme>[a-z+]+://)(?:(?P<user>[^/@]+)@)?[^/@\s]+/[\w./~%+=@:#&,-]+")
 _REVISION = re.compile(r"(?P<repository>git\+.+/[^/@#]+)@(?P<revision>[^/@#]+)")
 _CREDENTIALS = re.compile(r"^((?:git\+)?https://)[^/@]*@")
-"""Some installers record credentials, which must not get into a template."""
+"""Some installers record credentials, which must not end up in a template."""
 _UNKNOWN = (
     "the source of this installation is not known: pass --install-from"
     " 'git+https://HOST/ORG/dlpctl@COMMIT' with its repository"
@@ -44,8 +44,8 @@ class Source(NamedTuple):
 
 
 def source(passed: str | None = None) -> Source:
-    """Return the source that the user passes, else that of this installation, else the declared
-    one.
+    """Return the source that the user passes, else the source of this installation, else the
+    declared one.
     """
     if passed is not None:
         return Source(_checked(passed))
@@ -57,7 +57,7 @@ def source(passed: str | None = None) -> Source:
 
 
 def extra_packages(extra: str) -> str:
-    """Return the packages of an extra, as arguments of a shell."""
+    """Return the packages of an extra as shell arguments."""
     required = (each.partition(";") for each in metadata.requires(_PACKAGE) or ())
     marker_of_extra = re.compile(rf"""extra == ["']{re.escape(extra)}["']""")
     return shlex.join(

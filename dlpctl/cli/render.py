@@ -1,4 +1,4 @@
-"""Print results for people, with colours on a terminal, or as JSON."""
+"""Print results as text, with colours on a terminal, or as JSON."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ _DECISION_COLOURS = {"ALLOWED": "green", "ALLOWED_WITH_MASKING": "yellow", "BLOC
 
 
 def coloured(stream: IO[str], when: str = "auto") -> bool:
-    """Return whether to use colours: by the setting, else by NO_COLOR, FORCE_COLOR and the
-    terminal.
-    """
+    """Return whether to use colours, by setting, NO_COLOR, FORCE_COLOR and terminal."""
     if when != "auto":
         return when == "always"
     if os.environ.get("NO_COLOR"):
@@ -26,7 +24,7 @@ def coloured(stream: IO[str], when: str = "auto") -> bool:
 
 
 class Printer:
-    """Writes to stdout, or nothing if it is quiet."""
+    """Writes to stdout, or nothing if quiet."""
 
     def __init__(self, color: str = "auto", *, quiet: bool = False) -> None:
         self._stream = sys.stdout
@@ -52,7 +50,7 @@ class Printer:
     def table(
         self, rows: Iterable[Sequence[str]], *, head: Sequence[str] = (), indent: str = ""
     ) -> None:
-        """Print columns as wide as their widest cell; the last one is not padded."""
+        """Print columns as wide as their widest cells; the last column is not padded."""
         cells = [tuple(head), *map(tuple, rows)] if head else [tuple(row) for row in rows]
         if not cells:
             return

@@ -25,18 +25,18 @@ _PART = 1 << 20
 
 
 class Output(NamedTuple):
-    """A place that a report is written to."""
+    """A destination of a report."""
 
     write: Callable[[str], object]
     complete: Callable[[], object]
-    """Is called after the last byte of the report."""
+    """Called after the last byte of the report."""
     abandon: Callable[[], object]
-    """Is called if writing failed, or the report is not needed any more."""
+    """Called if writing failed, or if the report is no longer needed."""
     is_file: bool = False
 
 
 def stdout_output(*, for_people: bool, at_once: bool = False) -> Output:
-    """Return the output for stdout: programs get UTF-8 everywhere."""
+    """Return the output for stdout; reports for programs are UTF-8 everywhere."""
     if for_people:
         return Output(sys.stdout.write, sys.stdout.flush, discard_stdout)
     sys.stdout.flush()
@@ -51,12 +51,11 @@ def stdout_output(*, for_people: bool, at_once: bool = False) -> Output:
 
 
 def file_output(file: Path) -> Output:
-    """Return the output for a file, which gets its complete content in one step.
+    """Return the output for a file, which is replaced atomically at the end.
 
-    The report of an earlier run is removed at once: whatever ends this run, even SIGKILL, nobody
-    can take the old report for the new one. The content is collected in a file without a name in
-    the same folder, so that a scan of this folder does not find it and nothing remains of a killed
-    run.
+    The report of an earlier run is removed immediately: however this run ends, even by SIGKILL, the
+    old report cannot be taken for a new one. The content is collected in an unnamed file in the
+    same folder, so that a scan of this folder does not find it and nothing remains of a killed run.
     """
     import tempfile
 
@@ -93,7 +92,7 @@ def _encoded(text: str) -> bytes:
 
 
 def require_distinct(files: Iterable[Path], scanned: Sequence[str]) -> None:
-    """Refuse two reports for one file, and a report that replaces a file to scan."""
+    """Refuse to write two reports to one file, or a report over a file to scan."""
     named: set[str] = {os.path.realpath(path) for path in scanned}
     for file in files:
         real = os.path.realpath(file)
@@ -103,7 +102,7 @@ def require_distinct(files: Iterable[Path], scanned: Sequence[str]) -> None:
 
 
 class Delivery:
-    """A report on its way to its output; after a failure nothing more is written."""
+    """A report and its output; after a failure nothing more is written."""
 
     def __init__(self, make_report: MakeReport, output: Output) -> None:
         self.output = output
@@ -111,13 +110,13 @@ class Delivery:
         self._report: Report | None = None
         self._attempt(self._start, make_report, output.write)
 
-    def add(self, one: Result | Skip) -> None:
+    def add(self, item: Result | Skip) -> None:
         report = self._report
         if report is not None:
-            if isinstance(one, Skip):
-                self._attempt(report.skip, one)
+            if isinstance(item, Skip):
+                self._attempt(report.skip, item)
             else:
-                self._attempt(report.add, one)
+                self._attempt(report.add, item)
 
     def finish(self, summary: Summary) -> None:
         report = self._report
@@ -141,15 +140,15 @@ class Delivery:
 def failure_of(deliveries: Sequence[Delivery]) -> Failure | None:
     """Return the failure to report, if any.
 
-    A reader of stdout that has seen enough, such as `head`, is no failure if every report file is
+    A reader of stdout that stops early, such as `head`, is not a failure if every report file is
     complete.
     """
-    failures = [one.failure for one in deliveries if one.failure is not None]
-    has_file = any(one.output.is_file for one in deliveries)
+    failures = [item.failure for item in deliveries if item.failure is not None]
+    has_file = any(item.output.is_file for item in deliveries)
     return next(
-        (one for one in failures if not (has_file and isinstance(one, BrokenPipeError))), None
+        (item for item in failures if not (has_file and isinstance(item, BrokenPipeError))), None
     )
 
 
 def all_failed(deliveries: Sequence[Delivery]) -> bool:
-    return bool(deliveries) and all(one.failure is not None for one in deliveries)
+    return bool(deliveries) and all(item.failure is not None for item in deliveries)

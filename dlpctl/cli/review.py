@@ -1,4 +1,4 @@
-"""The findings under review, and what can be done about each: what the keyboard interface calls."""
+"""The findings under review and the actions on them, which the keyboard interface calls."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _EDITORS = {
     **dict.fromkeys(("idea", "pycharm", "webstorm"), ("--line", "{line}", "{file}")),
     "notepad": ("{file}",),
 }
-"""Arguments that open a file at a line, by editor; others take those of vi."""
+"""Arguments that open a file at a line, by editor; other editors get those of vi."""
 _OF_OTHERS = ("+{line}", "{file}")
 
 
 class Review:
-    """The findings of a scan, or with `of_accepted` those that exceptions accept."""
+    """The findings of a scan, or with `of_accepted` those that are accepted by exceptions."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class Review:
         self.files = 0
 
     def scan(self, paths: Sequence[str]) -> None:
-        """Find what is to be reviewed."""
+        """Find the findings to review."""
         scan = scan_of(self._session, self._wanted, self._baseline.keys, excerpts=sys.maxsize)
         for found in scan.files(paths):
             if not isinstance(found, Skip):
@@ -66,16 +66,16 @@ class Review:
         self.files += scan.summary.files
 
     def acceptance(self) -> Acceptance:
-        """Return the test whether a finding is accepted by now."""
+        """Return the test of whether a finding is accepted now."""
         return Acceptance(self._baseline, accepted.today())
 
     def left(self) -> int:
-        """Return the number of findings that are still to be decided on."""
+        """Return the number of findings that are still undecided."""
         known = self.acceptance()
         return sum(not known.accepts(result) for result in self.results)
 
     def accept(self, result: Result, reason: str, expires: str) -> None:
-        """Accept the value of a finding, in all of its places."""
+        """Accept the value of a finding wherever it occurs."""
         if not reason.strip():
             raise UsageError("say why the finding is accepted")
         try:
@@ -91,11 +91,11 @@ class Review:
         self._baseline, _ = keep(self._baseline, [*self._entries_of_others(result), entry])
 
     def reject(self, result: Result) -> None:
-        """Remove the exceptions for the value of a finding, which counts again."""
+        """Remove the exceptions for a finding's value, so that it counts again."""
         self._baseline, _ = keep(self._baseline, self._entries_of_others(result))
 
     def mask(self, result: Result) -> None:
-        """Mask the value in its file, in this place only."""
+        """Mask the value in its file, at this position only."""
         text = self._text_of(result)
         value = text[result.start : result.end]
         if not self._is_value_of(result, value):
@@ -105,7 +105,7 @@ class Review:
         self.scan_again(result.path)
 
     def scan_again(self, path: str) -> None:
-        """Replace the findings in a file that may have changed."""
+        """Replace the findings of a file that may have changed."""
         first = next(at for at, each in enumerate(self.results) if each.path == path)
         others = [each for each in self.results if each.path != path]
         self.results = []
@@ -114,7 +114,7 @@ class Review:
         self.results = [*others[:first], *self.results, *others[first:]]
 
     def explain(self, result: Result) -> list[str]:
-        """Return why something is a finding, and how to replace a secret."""
+        """Return why a value is a finding, and how to replace a secret."""
         lines = [f"{result.label} ({result.pattern_id}), score {result.score:.2f}"]
         if not result.inner:
             lines += (f"  {step}" for step in self._steps(result))
@@ -146,15 +146,15 @@ class Review:
         return ()
 
     def _text_of(self, result: Result) -> str:
-        """Return the text of a file in which values have lines; raises `InputError`."""
+        """Return the text of a file whose values have lines; raises `InputError`."""
         if result.inner:
-            raise InputError(f"{result.path} is no plain text: 'dlpctl mask' writes a masked copy")
+            raise InputError(f"{result.path} is not plain text: 'dlpctl mask' writes a masked copy")
         try:
             data = read_regular(Path(result.path))
         except OSError as problem:
             raise InputError(f"{result.path}: cannot be read: {problem.strerror}") from None
         if b"\0" in data:
-            raise InputError(f"{result.path} is no plain text in UTF-8")
+            raise InputError(f"{result.path} is not plain text in UTF-8")
         return data.decode("utf-8", "surrogateescape")
 
     def _is_value_of(self, result: Result, value: str) -> bool:
@@ -176,7 +176,7 @@ class Review:
 
 
 def _rewrite(file: Path, text: str) -> None:
-    """Replace a file as a whole, with its mode."""
+    """Replace the content of a file, and keep its mode."""
     from dlpctl.newfiles import replacing
 
     try:

@@ -76,7 +76,7 @@ class ConfirmScreen(ModalScreen[bool]):
 
 
 class ReviewApp(App[bool]):
-    """A list of findings, and the line of the one at the cursor. True if it was interrupted."""
+    """A list of findings and the line of the selected one. Returns True if it was interrupted."""
 
     ENABLE_COMMAND_PALETTE = False
     CSS = """
@@ -111,7 +111,7 @@ class ReviewApp(App[bool]):
         yield Footer()
 
     def on_mount(self) -> None:
-        with suppress(NotImplementedError):  # on Windows, where Ctrl-C is only a key here
+        with suppress(NotImplementedError):  # on Windows, where Ctrl-C is an ordinary key here
             asyncio.get_running_loop().add_signal_handler(signal.SIGINT, self.action_interrupt)
         if hasattr(select, "poll"):
             self.set_interval(_LOOKING_SECONDS, self._end_without_terminal)
@@ -119,7 +119,7 @@ class ReviewApp(App[bool]):
         self._show_all(0)
 
     def _end_without_terminal(self) -> None:
-        """End where the terminal is gone: Textual reads on, and not everybody gets SIGHUP."""
+        """End if the terminal is gone: Textual reads on, and SIGHUP does not always arrive."""
         terminal = select.poll()
         terminal.register(sys.__stdin__ or 0, select.POLLHUP)
         if any(event & (select.POLLHUP | select.POLLNVAL) for _, event in terminal.poll(0)):
@@ -189,7 +189,7 @@ class ReviewApp(App[bool]):
         self._show_all(self._table.cursor_row)
 
     def _does(self, change: Callable[[], None]) -> bool:
-        """Make a change; tell why where it cannot be made."""
+        """Make a change; return whether it worked, and show why if it did not."""
         try:
             change()
         except DlpctlError as problem:
@@ -198,7 +198,7 @@ class ReviewApp(App[bool]):
         return True
 
     def _show_all(self, row: int) -> None:
-        """Show the findings as they are now, with the cursor in a row."""
+        """Show the current findings, with the cursor in a row."""
         table = self._table
         table.clear()
         known = self._review.acceptance()
@@ -212,9 +212,9 @@ class ReviewApp(App[bool]):
         self._show_detail()
 
     def _show_detail(self, problem: str = "") -> None:
-        """Show the line of the finding at the cursor, and why something could not be done."""
+        """Show the line of the selected finding, and why an action failed."""
         result = self._result
-        shown = Text("nothing is left here" if result is None else self._detail(result))
+        shown = Text("no findings left" if result is None else self._detail(result))
         if problem:
             shown.append(f"\n{problem}", "bold red")
         self.query_one("#text", Static).update(shown)

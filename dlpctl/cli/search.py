@@ -1,4 +1,4 @@
-"""The target of a scan: from flags, else from settings, else the default of the command."""
+"""The scope of a scan: from flags, else from settings, else the default of the command."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 
 class Defaults(NamedTuple):
-    """The search of a command if neither flags nor settings choose it."""
+    """The scope of a command's search if neither flags nor settings choose it."""
 
     types: Sequence[str] = ()
-    """Not used if a policy is named."""
+    """Ignored if a policy is named."""
     sensitivity: Sensitivity = Sensitivity.BALANCED
 
 
 HOOK = Defaults(("SECRETS",), Sensitivity.LOW)
-"""Nearly every commit names a person, and a hook that is often wrong is switched off."""
+"""Nearly every commit contains a person's name, and people turn off a hook that is often wrong."""
 USUAL = Defaults()
 
 
@@ -36,7 +36,7 @@ class Search(NamedTuple):
     detector: Detector
     min_score: float
     limits: str = ""
-    """The limits of the search, for people; empty if it looks for everything."""
+    """The limits of the search, as text; empty if it looks for everything."""
 
 
 def search(
@@ -49,7 +49,7 @@ def search(
     sensitivity: Sensitivity | None = None,
     defaults: Defaults = USUAL,
 ) -> Search:
-    """Return the search for these flags."""
+    """Return the search that the flags describe."""
     config = session.config
     if min_score is None and sensitivity is not None:
         min_score = sensitivity.min_score
@@ -81,8 +81,8 @@ def search(
 
 
 def everything(session: Session) -> Search:
-    """Return a search that finds every value that an exception may be for, whatever the settings
-    say.
+    """Return a search that finds every value that may have an exception, regardless of the
+    settings.
     """
     detector = session.detector()
     if _is_set(session, "policy"):
@@ -101,7 +101,7 @@ def _names(session: Session, types: str | None, default: Sequence[str]) -> Seque
 
 
 def _named(session: Session, detector: Detector, names: Sequence[str]) -> set[str]:
-    """Return the patterns of these names; an unknown name is reported with its settings file."""
+    """Return the ids of the named patterns; an unknown name is reported with its settings file."""
     try:
         detector.for_types(names)
     except UsageError as unknown:
@@ -115,7 +115,7 @@ def _named(session: Session, detector: Detector, names: Sequence[str]) -> set[st
 def _by_policy(
     session: Session, detector: Detector, policy: Policy, destination: str | None
 ) -> tuple[Detector, set[str] | None, float]:
-    """Return a detector with a policy's patterns, the ids of relevant ones, and its lowest
+    """Return a detector with the policy's patterns, the ids of relevant ones, and the lowest
     threshold.
     """
     from dlpctl.policy.decide import relevant_selectors
@@ -138,7 +138,7 @@ def _with_patterns(detector: Detector, policy: Policy) -> Detector:
 
 
 def _ids(detector: Detector, selectors: Iterable[str]) -> set[str]:
-    """Return the patterns that these categories, types and ids name."""
+    """Return the ids of patterns that these categories, types and ids select."""
     wanted = {selector.upper() for selector in selectors}
     return {
         pattern.id

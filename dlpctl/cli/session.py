@@ -50,9 +50,7 @@ class Session:
         return cls(load_config({"server": server}), patterns)
 
     def asks_control_plane(self, org: str | None, api_key_file: Path | None) -> bool:
-        """Return whether the control plane decides: by a policy key, an organization or a
-        server.
-        """
+        """Return whether a control plane decides: a policy key, organization or server is given."""
         if org is not None or api_key_file is not None or os.environ.get("DLPCTL_API_KEY"):
             return True
         return self.config.server is not None and not os.environ.get("DLPCTL_LICENSE_KEY")
@@ -60,7 +58,7 @@ class Session:
     def record(
         self, decision: Decision, report: Report | None, size: int, *, is_file: bool
     ) -> None:
-        """Note a check that was made under a license."""
+        """Record a check that was made under a license."""
         if self._license is not None:
             self._license.record(decision, self._destination, report, size=size, is_file=is_file)
 
@@ -69,7 +67,7 @@ class Session:
             self._license.send()
 
     def _licensed_policy(self, name: str | None) -> Policy | None:
-        """Return the organization's policy, if there is a license and a server that confirms it."""
+        """Return the organization's policy, if there is a license that its server confirms."""
         key = os.environ.get("DLPCTL_LICENSE_KEY", "").strip()
         if not key or self.config.server is None:
             return None
@@ -84,7 +82,7 @@ class Session:
         return Printer(self.config.color, quiet=quiet)
 
     def detector(self) -> Detector:
-        """Return the detector that all of the run share."""
+        """Return the detector, which everything in the run shares."""
         if self._detector is None:
             self._detector = self._new_detector()
         return self._detector
@@ -100,7 +98,7 @@ class Session:
         return detector
 
     def pattern_files(self) -> list[Pattern]:
-        """All that can be found, with what the files say of it, examples included."""
+        """All patterns that can be found, as the files define them, including examples."""
         from dlpctl.detect.entities.taggers import TAGGED
         from dlpctl.detect.patterns.library import builtin_files, load_patterns
 
@@ -115,8 +113,8 @@ class Session:
         *,
         for_mask: bool = False,
     ) -> Checker:
-        """Return a checker. `for_mask` takes possible findings, too, if an AI tool gets the text:
-        what is masked needlessly there is restored, or read past.
+        """Return a checker. `for_mask` also includes possible findings if an AI tool gets the text:
+        a value that is masked needlessly there is restored, or does not matter.
         """
         from dlpctl.masking.operators import DEFAULT_OPERATOR
         from dlpctl.policy.selectors import parse_destination
@@ -137,8 +135,8 @@ class Session:
         )
 
     def _tiered(self, name: str | None, sensitivity: Sensitivity | None, is_prompt: bool) -> Policy:
-        """Return a policy with the threshold that a flag or the settings choose. A file states its
-        own; a built-in policy has that of the command.
+        """Return a policy with the threshold of a flag or the settings. Without either, a policy
+        file keeps its own, and a built-in policy gets the command's default.
         """
         from dlpctl.config import Layer
         from dlpctl.policy.files import builtin_names
@@ -152,7 +150,7 @@ class Session:
         return policy if sensitivity is None else policy._replace(min_score=sensitivity.min_score)
 
     def file_checker(self, checker: Checker, on_uninspected: str | None = None) -> FileChecker:
-        """Return a checker of files, within the limits of the settings."""
+        """Return a checker of files with the limits of the settings."""
         from dlpctl.files.checking import FileChecker, parse_on_uninspected
 
         return FileChecker(
@@ -162,7 +160,7 @@ class Session:
         )
 
     def policy(self, name: str | None) -> Policy:
-        """A built-in policy by its name, or one from a file, its names checked."""
+        """Return a built-in policy by name or one from a file, with its names checked."""
         from dlpctl.policy.files import builtin_names
         from dlpctl.policy.model import Policy
 
@@ -186,7 +184,7 @@ class Session:
         return Catalogue.of(types, {pattern.id: pattern.type for pattern in patterns})
 
     def key(self) -> bytes:
-        """The key for operators, vaults and fingerprints; made when it is needed first."""
+        """The key for operators, vaults and fingerprints; created when first needed."""
         from dlpctl.masking.vault import vault_key
 
         return vault_key(self.config.data_folder / "mask.key", self._environ, create=True)
@@ -204,7 +202,7 @@ class Session:
 
 
 def print_gaps(detector: Detector) -> None:
-    """Tell on stderr what a listing of findings lacks because it could not be searched for."""
+    """Warn on stderr that a listing lacks findings that could not be searched for."""
     if detector.not_inspected:
         sys.stderr.write(
             f"dlpctl: note: names and addresses were not inspected: {detector.not_inspected}\n"
@@ -231,6 +229,6 @@ def _note_compiling() -> None:
 
 @contextmanager
 def open_masker(store: Vault | None, checker: Checker) -> Iterator[Masker]:
-    """Yield a masker. A vault's tokens are on disk before the text that holds them is given out."""
+    """Yield a masker. A vault's tokens are on disk before the masked text is output."""
     with store.transaction() if store is not None else nullcontext():
         yield checker.masker(store)

@@ -1,4 +1,4 @@
-"""The steps of `dlpctl setup`. To add one, add it to `STEPS`."""
+"""The steps of `dlpctl setup`, listed in `STEPS`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _FILE = "dlpctl.toml"
 _WIDTH = 98
 _LEFT_OUT = ("serve", "limits")
-"""Groups of settings that are for services and for large files."""
+"""Groups of settings that are only for services and for large files."""
 
 
 class Step(NamedTuple):
@@ -26,7 +26,7 @@ class Step(NamedTuple):
 
     question: str
     why_not: Callable[[], str]
-    """Returns why the step does not apply here; empty if it does."""
+    """Returns why the step does not apply here; empty if it applies."""
     do: Callable[[], object]
 
 
@@ -45,7 +45,7 @@ def run(*, ask: bool) -> None:
             except DlpctlError as problem:
                 printer.line(f"not done: {problem.message}")
                 has_failed = True
-    printer.line("'dlpctl doctor' tells whether all is well")
+    printer.line("'dlpctl doctor' checks the installation")
     if has_failed:
         raise typer.Exit(1)
 
@@ -54,7 +54,7 @@ def _why_no_hook() -> str:
     from dlpctl.cli import git_hook
 
     try:
-        return "there is one" if git_hook.is_installed() else ""
+        return "already installed" if git_hook.is_installed() else ""
     except DlpctlError as problem:
         return problem.message.partition(";")[0]
 
@@ -86,7 +86,7 @@ def _why_no_agents() -> str:
     try:
         found = chosen(None, every=True, project=False)
         if all(each.state() is State.INSTALLED for each in found):
-            return "they do already" if found else "none was found"
+            return "already installed" if found else "no agent was found"
     except DlpctlError as problem:
         return problem.message.partition(";")[0]
     return ""
@@ -102,7 +102,7 @@ def _why_no_settings() -> str:
     from dlpctl.config import locate
 
     project = locate(os.environ).project
-    return f"there is {project}" if project else ""
+    return f"{project} exists" if project else ""
 
 
 def _write_settings() -> None:
@@ -113,12 +113,12 @@ def _write_settings() -> None:
 
 
 def settings_file() -> str:
-    """Return a file of settings that says what each is for, and changes none."""
+    """Return a settings file that explains each setting and changes none."""
     from dlpctl.config import SETTINGS
 
     head = (
-        "# The settings of this project; 'dlpctl help configuration' lists all, and 'dlpctl config"
-        " show' what holds. Each line below shows a default: remove the '#' to change it.\n"
+        "# The settings of this project. 'dlpctl help configuration' lists all, and 'dlpctl config"
+        " show' shows those in effect. Each line below is a default: remove the '#' to change it.\n"
     )
     blocks = [textwrap.fill(head, _WIDTH, subsequent_indent="# ")]
     group = ""
@@ -144,7 +144,7 @@ def _explained(name: str, setting: Setting) -> Iterator[str]:
 
 STEPS = (
     Step("Look for secrets before each commit?", _why_no_hook, _install_hook),
-    Step(f"Write a {_FILE} that explains itself?", _why_no_settings, _write_settings),
+    Step(f"Write a commented {_FILE}?", _why_no_settings, _write_settings),
     Step("Mask what coding agents send to their models?", _why_no_agents, _install_agent_hooks),
     Step("Complete commands and options in your shell?", _why_no_completions, _install_completions),
 )

@@ -1,4 +1,4 @@
-"""The lines of a checked text with its findings, masked, with carets below them."""
+"""The lines of a checked text that have findings, masked, with carets below them."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _INDENT = "    "
 
 class ShownLine(NamedTuple):
     position: str
-    """Line and column of its first finding."""
+    """The line and column of its first finding."""
     line: str
     marks: list[tuple[int, int]]
-    """Starts and lengths of its masked values."""
+    """The starts and lengths of its masked values."""
     categories: list[Category]
 
 

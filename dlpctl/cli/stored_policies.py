@@ -1,4 +1,4 @@
-"""The commands of `dlpctl policy` for policies that the control plane stores."""
+"""The subcommands of `dlpctl policy` for policies that the control plane stores."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def create(
     groups: Groups = None,
     active: Active = None,
 ) -> None:
-    """Store a policy for an organization, with a key of its own.
+    """Store a policy for an organization, with its own key.
 
     Examples:
         dlpctl policy create acme policy.toml
@@ -107,7 +107,7 @@ def versions(org: options.Organization, policy_id: PolicyId, control: ControlOpt
 
 
 def regenerate_key(org: options.Organization, policy_id: PolicyId, control: ControlOptions) -> None:
-    """Give a stored policy a new key; the old key stops working.
+    """Give a stored policy a new key. The old key stops working.
 
     Examples:
         dlpctl policy regenerate-key acme POLICY_ID

@@ -9,7 +9,7 @@ from typing import NamedTuple
 class State(StrEnum):
     OK = "ok"
     NOTE = "note"
-    """Something is missing that not everybody needs."""
+    """Something optional is missing."""
     WARNING = "warning"
     ERROR = "error"
 
@@ -19,7 +19,7 @@ class Verdict(NamedTuple):
     state: State
     said: str
     remedy: str = ""
-    """A command that helps, if there is one."""
+    """A command that helps, if any."""
 
 
 def ok(subject: str, said: str) -> Verdict:

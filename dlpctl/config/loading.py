@@ -1,4 +1,4 @@
-"""Load the settings from files, environment and flags; the later layer wins, setting by setting."""
+"""Load the settings from files, environment and flags; later layers override earlier ones."""
 
 from __future__ import annotations
 
@@ -26,16 +26,14 @@ OTHER_VARIABLES = {
     "DLPCTL_API_KEY": "The key of the policy to check by.",
     "DLPCTL_LICENSE_KEY": "The license key of this installation.",
 }
-"""Variables of secrets and of the folder of settings, which are no settings, with their
-meanings.
-"""
+"""Variables that are not settings (secrets and the folder of settings), with their meanings."""
 # Kubernetes sets such variables in every container if a service is called dlpctl or
 # dlpctl-something.
 _OF_KUBERNETES = r"DLPCTL_(?:\w+_)?(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_\w+)?)"
 
 
 class _Given(NamedTuple):
-    """A value of a setting in one layer."""
+    """The value of a setting in one layer."""
 
     setting: Setting
     value: object
@@ -49,9 +47,9 @@ def load_config(
     environ: Mapping[str, str] | None = None,
     working: Path | None = None,
 ) -> Config:
-    """Return the settings of a run in the folder `working`; raise `ConfigError` for all mistakes.
+    """Return the settings for a run in the folder `working`; raise `ConfigError` with all mistakes.
 
-    `flags` are settings by key, of which None is not given.
+    `flags` maps settings to values; None means that a flag is not given.
     """
     environ = os.environ if environ is None else environ
     locations = locate(environ, working)
@@ -97,7 +95,7 @@ def _build(values: Mapping[str, object], **rest: Any) -> Config:
 
 def _checked(given: _Given) -> object:
     if given.setting.is_personal and given.origin.layer is Layer.PROJECT:
-        raise UnfitError("is allowed in your own file and the environment only")
+        raise UnfitError("is only allowed in your own file and the environment")
     is_text = given.origin.layer is Layer.ENVIRONMENT
     value = given.setting.type.read(str(given.value)) if is_text else given.value
     return given.setting.type.check(value, given.origin.folder)
@@ -163,7 +161,7 @@ def _read(file: Path) -> str:
     except OSError as problem:
         raise ConfigError(f"{file}: cannot be read: {problem.strerror}") from None
     if len(content) > _MAX_BYTES:
-        raise ConfigError(f"{file}: is larger than {_MAX_BYTES:,} bytes; that is no configuration")
+        raise ConfigError(f"{file}: is larger than {_MAX_BYTES:,} bytes; is it a settings file?")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as problem:

@@ -25,9 +25,9 @@ _HOMELESS = "no home folder is known; set HOME, or DLPCTL_HOME to a folder for d
 class Locations(NamedTuple):
     working: Path
     project: Path | None
-    """The nearest `dlpctl.toml`, if there is one."""
+    """The nearest `dlpctl.toml`; None if there is none."""
     user: Path
-    """The user's own file, there or not."""
+    """The user's own file, whether it exists or not."""
     config: Path
     data: Path
     cache: Path
@@ -37,9 +37,7 @@ def locate(environ: Mapping[str, str], working: Path | None = None) -> Locations
     try:
         working = (working or Path.cwd()).absolute()
     except FileNotFoundError:
-        raise ConfigError(
-            "the working directory does not exist any more; change to another one"
-        ) from None
+        raise ConfigError("the working directory no longer exists; change to another one") from None
     config, data, cache = _folders(environ, working)
     return Locations(
         working, nearest(PROJECT_FILE, working), config / USER_FILE, config, data, cache
@@ -52,11 +50,11 @@ def _folders(environ: Mapping[str, str], working: Path) -> tuple[Path, Path, Pat
             root = working / Path(home).expanduser()
         except RuntimeError:
             raise ConfigError(
-                "DLPCTL_HOME starts with '~', but no home folder is known; write the absolute path"
+                "DLPCTL_HOME starts with '~', but no home folder is known; write an absolute path"
             ) from None
         return root / "config", root / "data", root / "cache"
     if sys.platform == "linux" and (user := Path(environ.get("HOME", ""))).is_absolute():
-        # The answer of platformdirs, without the milliseconds of importing it.
+        # The same result as platformdirs, whose import takes milliseconds.
         config, data, cache = (
             Path(given)
             if (given := environ.get(variable, "").strip()) and Path(given).is_absolute()
@@ -69,7 +67,7 @@ def _folders(environ: Mapping[str, str], working: Path) -> tuple[Path, Path, Pat
     folders = PlatformDirs("dlpctl", appauthor=False)
     try:
         paths = folders.user_config_path, folders.user_data_path, folders.user_cache_path
-    except RuntimeError:  # what newer versions do where older ones give a relative path
+    except RuntimeError:  # from newer versions, where older ones return a relative path
         raise ConfigError(_HOMELESS) from None
     if not all(path.is_absolute() for path in paths):
         raise ConfigError(_HOMELESS)
@@ -77,19 +75,21 @@ def _folders(environ: Mapping[str, str], working: Path) -> tuple[Path, Path, Pat
 
 
 def nearest(name: str, working: Path) -> Path | None:
-    """Return the file of this name in the folder or the closest one above it."""
+    """Return the file of this name in the folder, or in the nearest folder above that has one."""
     for folder in (working, *working.parents):
         candidate = folder / name
         try:
             if candidate.is_file() and not _planted(candidate):
                 return candidate
-        except OSError:  # a folder that we may not look into holds nothing that is meant for us
+        except OSError:  # a folder that we may not read holds nothing meant for us
             continue
     return None
 
 
 def _planted(file: Path) -> bool:
-    """Return whether another user put a file where everybody may write, such as /tmp."""
+    """Return whether another user put the file into a folder that everyone can write to, like
+    /tmp.
+    """
     if os.name != "posix":
         return False
     everybody = file.parent.stat().st_mode & stat.S_IWOTH

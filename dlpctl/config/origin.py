@@ -1,4 +1,4 @@
-"""The origin of the value of a setting."""
+"""The origin of a setting's value."""
 
 from __future__ import annotations
 
@@ -18,9 +18,7 @@ class Layer(StrEnum):
 
 
 class Origin(NamedTuple):
-    """`name` is a file, a variable or a flag; `folder` is what relative paths in the value are
-    relative to.
-    """
+    """The file, variable or flag `name`; relative paths in the value start at `folder`."""
 
     layer: Layer
     name: str
@@ -31,7 +29,7 @@ class Origin(NamedTuple):
         return self.layer in (Layer.PROJECT, Layer.USER)
 
     def place(self, key: str) -> str:
-        """Return the name of a key of this origin for an error."""
+        """Return the position of a key in this origin, for an error."""
         return f"{self.name}: {key}" if self.is_file else self.name
 
 

@@ -1,4 +1,4 @@
-"""The types of settings: what a value must be, and how an environment variable spells it."""
+"""The types of settings: valid values, and how environment variables spell them."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class SettingType(NamedTuple):
     """The values that a setting accepts."""
 
     check: Callable[[object, Path], object]
-    """Checks a value of TOML; relative paths start at the folder."""
+    """Checks a TOML value; relative paths start at the folder."""
     read: Callable[[str], object] = str
-    """Returns what TOML would have given for the text of a variable."""
+    """Converts the text of a variable to the corresponding TOML value."""
 
 
 def _text(value: object, _folder: Path) -> str:
@@ -42,7 +42,7 @@ def _path(value: object, folder: Path) -> Path:
         return folder / path.expanduser()
     except RuntimeError:
         raise UnfitError(
-            "starts with '~', but no home folder is known; write the absolute path"
+            "starts with '~', but no home folder is known; write an absolute path"
         ) from None
 
 
@@ -51,7 +51,7 @@ def _paths(value: object, folder: Path) -> tuple[Path, ...]:
 
 
 def _policy(value: object, folder: Path) -> str:
-    """Return a name as it is, and a file relative to the file that names it."""
+    """Return a name unchanged, and a file relative to the folder of the file that names it."""
     name = _text(value, folder)
     is_file = name.lower().endswith(_POLICY_SUFFIXES) or Path(name).name != name
     return str(_path(name, folder)) if is_file else name
@@ -74,7 +74,7 @@ def _one_of(
 
 
 def _server(value: object, folder: Path) -> str | None:
-    """Return None for `local`, which overrides a server that another layer names."""
+    """Return None for `local`, which overrides a server named by another layer."""
     text = _text(value, folder)
     return None if text == "local" else text
 
@@ -111,7 +111,7 @@ def integer(low: int, high: int | None = None) -> SettingType:
 
 
 def _number_or_text(convert: Callable[[str], float]) -> Callable[[str], object]:
-    """Return a reader that leaves to the check what is not a number."""
+    """Return a converter that leaves text that is not a number to the check."""
 
     def read(text: str) -> object:
         try:
@@ -127,7 +127,7 @@ def _separated(text: str) -> list[str]:
 
 
 def split_names(text: str) -> list[str]:
-    """Return the names of a list that commas separate, as in `--types EMAIL,SSN`."""
+    """Return the names in a list separated by commas, as in `--types EMAIL,SSN`."""
     return [name.strip() for name in text.split(",") if name.strip()]
 
 

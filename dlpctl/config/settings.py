@@ -1,6 +1,6 @@
 """All settings: a field with its type and default, and a row of `SETTINGS` with values and meaning.
 
-Named tuples, since a dataclass costs every start a millisecond.
+They are named tuples, since a dataclass would add a millisecond to every start.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ VARIABLES = "DLPCTL_"
 
 
 class Allow(NamedTuple):
-    """Findings that `scan` accepts. A check never uses it."""
+    """Findings that `scan` accepts. Checks never use it."""
 
     values: tuple[str, ...] = ()
     regexes: tuple[str, ...] = ()
@@ -71,7 +71,7 @@ class Serve(NamedTuple):
 
 
 class FileLimits(NamedTuple):
-    """The limits of a file: one over a limit is unreadable, which blocks it."""
+    """The limits for a file; a file over a limit counts as unreadable and is blocked."""
 
     input_bytes: int = 100 << 20
     expanded_bytes: int = 500 << 20
@@ -82,16 +82,16 @@ class FileLimits(NamedTuple):
     pdf_pages: int = 2_000
     pdf_glyphs: int = 20_000_000
     pdf_invocations: int = 100_000
-    """The most times that a PDF may draw its forms."""
+    """The maximum number of times that a PDF draws its forms."""
     pixels: int = 60_000_000
     nesting: int = 200
-    """The deepest nesting of XML and JSON."""
+    """The maximum nesting of XML and JSON."""
     memory_bytes: int = 2 << 30
     seconds: float = 120.0
 
 
 class Agents(NamedTuple):
-    """The settings of hooks of coding agents."""
+    """The settings for hooks of coding agents."""
 
     policy: str = "ai-prompts"
     on_failure: str = "block"
@@ -112,7 +112,7 @@ class GatewaySettings(NamedTuple):
 
 
 class Config(NamedTuple):
-    """All settings of one run. Built once and passed; nothing in it can change."""
+    """All settings of one run. Built once and passed on; immutable."""
 
     patterns: tuple[Path, ...] = ()
     types: tuple[str, ...] = ()
@@ -135,7 +135,7 @@ class Config(NamedTuple):
     origins: tuple[tuple[str, Origin], ...] = ()
 
     def get(self, key: str) -> Any:
-        """Return a setting by its name in the files: `config.get("allow.paths")` is
+        """Return a setting by its name in files: `config.get("allow.paths")` is
         `config.allow.paths`.
         """
         return attrgetter(SETTINGS[key].key)(self)
@@ -150,7 +150,7 @@ class Setting(NamedTuple):
     type: SettingType
     meaning: str
     is_personal: bool = False
-    """Not for a project's file, whose author could send the user's content and keys anywhere."""
+    """True if a project's file may not set it: its author could send content and keys anywhere."""
 
     @property
     def variable(self) -> str:
@@ -164,7 +164,7 @@ _ALL = (
     Setting(
         "sensitivity",
         choice(*Sensitivity),
-        "How sure a finding must be: high takes possible ones too, low only likely ones.",
+        "How sure a finding must be: high includes possible ones, low only likely ones.",
     ),
     Setting("destination", DESTINATION, "The default destination."),
     Setting(
@@ -172,8 +172,8 @@ _ALL = (
         POLICY,
         "A policy file or a built-in policy; if set, 'scan' lists what it acts on.",
     ),
-    Setting("operator", TEXT, "How to mask, unless the policy says."),
-    Setting("color", choice("auto", "always", "never"), "Whether output for people has colours."),
+    Setting("operator", TEXT, "How to mask, unless the policy says otherwise."),
+    Setting("color", choice("auto", "always", "never"), "Whether output for people is coloured."),
     Setting(
         "server", SERVER, "The control plane to ask: http://host:8686, or local.", is_personal=True
     ),
@@ -185,13 +185,13 @@ _ALL = (
         "serve.port", integer(0, 65535), "The port that 'serve' listens on; 0 takes a free one."
     ),
     Setting("serve.public_url", TEXT, "The address that clients know the service by."),
-    Setting("serve.allowed_hosts", TEXTS, "Additional host names that requests may be for."),
+    Setting("serve.allowed_hosts", TEXTS, "Additional host names that requests may use."),
     Setting("serve.cors_origins", TEXTS, "Origins of web pages that may call the service."),
     Setting(
         "serve.trusted_proxy", TEXT, "The address of a proxy whose X-Forwarded headers are trusted."
     ),
-    Setting("serve.processes", integer(1, 64), "Processes that answer requests."),
-    Setting("serve.threads", integer(1, 256), "Threads of each that check small texts."),
+    Setting("serve.processes", integer(1, 64), "The number of processes that answer requests."),
+    Setting("serve.threads", integer(1, 256), "Threads in each process that check small texts."),
     Setting(
         "serve.inspectors",
         integer(1, 64),
@@ -200,16 +200,16 @@ _ALL = (
     Setting(
         "serve.connections",
         integer(10, 100_000),
-        "Open connections; one address may have half of them.",
+        "The maximum number of open connections; one address may have half of them.",
     ),
     Setting("serve.text_bytes", integer(1, 1 << 30), "The size of the largest text."),
     Setting("serve.file_bytes", integer(1, 1 << 40), "The size of the largest file."),
     Setting("serve.rate", integer(1, 1_000_000_000), "Requests a minute with one key."),
     Setting(
-        "serve.burst", integer(1, 1_000_000_000), "Requests with one key that may come at once."
+        "serve.burst", integer(1, 1_000_000_000), "The size of a burst of requests with one key."
     ),
     Setting("serve.keep_days", integer(0, 100_000), "Days until checks are removed; 0 keeps them."),
-    Setting("serve.log", choice("human", "json"), "The form of log lines."),
+    Setting("serve.log", choice("human", "json"), "The format of log lines."),
     Setting("serve.issuer", TEXT, "The issuer of license tokens."),
     Setting(
         "serve.database",
@@ -237,13 +237,13 @@ _ALL = (
     Setting(
         "agents.restore_in",
         TEXTS,
-        "Globs of further tools of agents in which tokens are restored.",
+        "Globs of additional agent tools in which tokens are restored.",
         is_personal=True,
     ),
     Setting(
         "agents.vault_days",
         integer(1, 3_650),
-        "Days after its last use until the vault of a session is removed.",
+        "Days after its last use until a session's vault is removed.",
         is_personal=True,
     ),
     Setting("gateway.host", TEXT, "The address that the gateway listens on.", is_personal=True),
@@ -257,7 +257,7 @@ _ALL = (
     Setting(
         "gateway.operator",
         choice("token", "surrogate"),
-        "How the gateway masks: tokens, or values that look real.",
+        "How the gateway masks: tokens, or made-up values that look real.",
         is_personal=True,
     ),
     Setting(
@@ -275,29 +275,27 @@ _ALL = (
     Setting(
         "gateway.inspect_answers",
         FLAG,
-        "Whether answers are checked for CUSTOMER; a stream is cut before a value.",
+        "Whether answers are checked for CUSTOMER; streams are cut before a value.",
         is_personal=True,
     ),
     Setting("limits.input_bytes", integer(1), "The size of the largest file."),
-    Setting("limits.expanded_bytes", integer(1), "The size of all that is packed in a file."),
+    Setting("limits.expanded_bytes", integer(1), "The total size of unpacked content of a file."),
     Setting(
         "limits.entry_ratio",
         integer(1),
-        "The size of a packed file as a multiple of its packed size.",
+        "The maximum ratio of unpacked to packed size.",
     ),
-    Setting("limits.entry_ratio_from", integer(0), "The size from which that ratio counts."),
-    Setting("limits.entries", integer(1), "The number of files in a file."),
-    Setting("limits.depth", integer(0), "The depth of files in files."),
-    Setting("limits.pdf_pages", integer(1), "The pages of a PDF."),
-    Setting("limits.pdf_glyphs", integer(1), "The characters that a PDF draws."),
+    Setting("limits.entry_ratio_from", integer(0), "The unpacked size above which it counts."),
+    Setting("limits.entries", integer(1), "The maximum number of files in a file."),
+    Setting("limits.depth", integer(0), "The maximum depth of files in files."),
+    Setting("limits.pdf_pages", integer(1), "The maximum number of pages of a PDF."),
+    Setting("limits.pdf_glyphs", integer(1), "The maximum number of characters that a PDF draws."),
+    Setting("limits.pdf_invocations", integer(1), "How often a PDF may draw its forms."),
+    Setting("limits.pixels", integer(1), "The maximum pixels of a picture or one of its frames."),
+    Setting("limits.nesting", integer(1), "The maximum nesting of XML and JSON."),
+    Setting("limits.memory_bytes", integer(128 << 20), "The maximum memory for reading a file."),
     Setting(
-        "limits.pdf_invocations", integer(1), "The number of times that a PDF draws its forms."
-    ),
-    Setting("limits.pixels", integer(1), "The pixels of a picture, or of one of its frames."),
-    Setting("limits.nesting", integer(1), "The nesting of XML and JSON."),
-    Setting("limits.memory_bytes", integer(128 << 20), "The memory for reading a file."),
-    Setting(
-        "limits.seconds", number(0.1, 86_400), "The time for reading a file, or for masking it."
+        "limits.seconds", number(0.1, 86_400), "The maximum time for reading a file, or masking it."
     ),
 )
 SETTINGS = {each.key: each for each in _ALL}

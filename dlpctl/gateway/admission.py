@@ -1,4 +1,4 @@
-"""Admit requests by a policy: that of this machine, or of the control plane."""
+"""Admit requests by a policy: one of this machine, or one of the control plane."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Record = Callable[["Decision", Mapping[str, int], int], None]
 
 
 class Grant(NamedTuple):
-    """The policy that a request is inspected by."""
+    """The policy by which a request is inspected."""
 
     inspector: Inspector
     files: FileChecker
@@ -37,16 +37,16 @@ class Grant(NamedTuple):
     record: Record
     """Records a decision with the counts of types and the size of the request."""
     answers: Checker | None = None
-    """The checker of answers, where these are inspected."""
+    """The policy for answers, if they are inspected."""
 
 
 class Admission(Protocol):
-    """Admits requests. Threads may share it."""
+    """Admits requests. Thread-safe."""
 
     def admit(self, key: str | None, policy: str | None = None) -> Grant:
-        """Return what holds for a request; raise `DlpctlError` where it may not be made.
+        """Return the grant for a request; raise `DlpctlError` if it is not admitted.
 
-        `policy` is the one that the request names, where its key opens several.
+        `policy` is the one that the request names, if its key allows several.
         """
 
 
@@ -69,7 +69,7 @@ def grant(
 
 
 class LocalAdmission:
-    """Admits everybody by one policy."""
+    """Admits every request by one policy."""
 
     def __init__(self, everybody: Grant) -> None:
         self._everybody = everybody
@@ -80,7 +80,7 @@ class LocalAdmission:
 
 
 class Terms(NamedTuple):
-    """The terms that hold for all policies of a gateway."""
+    """The terms that all policies of a gateway share."""
 
     destination: Destination
     operator: str
@@ -91,7 +91,7 @@ class Terms(NamedTuple):
 
 
 class Policies:
-    """The policies that were used last, each ready for requests."""
+    """The most recently used policies, each ready for requests."""
 
     def __init__(self, terms: Terms) -> None:
         self._terms = terms
@@ -106,7 +106,7 @@ class Policies:
         org: str,
         record: Record,
     ) -> Grant:
-        """Return the grant of a policy, whose id, version and day are `known`."""
+        """Return the grant of a policy; `known` holds its id, version and day."""
         with self._lock:
             made = self._made.get(known)
         if made is None:
@@ -130,7 +130,7 @@ class Policies:
 
 
 class ControlAdmission:
-    """Admits those who have a policy's key, by that policy, within its rate and quota."""
+    """Admits requests with a policy key, by that policy, within its rate and quota."""
 
     def __init__(self, checks: Checks, terms: Terms) -> None:
         self._checks = checks

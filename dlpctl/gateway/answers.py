@@ -1,5 +1,5 @@
-"""Check the answers of models: a stream is cut before a value that may not pass, and values in
-other answers are masked.
+"""Check the answers of models: a stream is cut before a value that may not pass; in other answers,
+such values are masked.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from dlpctl.preflight import Checker
 
 _STEP = 32
-"""Characters of a text that come before it is inspected again."""
+"""The number of new characters after which a text is inspected again."""
 _MARGIN = 64
-"""Characters at the end of a text that may be part of a value that more text tells."""
+"""The characters at the end of a text that may belong to a value that more text would reveal."""
 _LONGEST_WORD = 4_096
 _CONTEXT = 2_048
-"""Characters before those that have gone on, which are inspected with what comes."""
+"""The characters already passed on that are inspected again with new ones, for context."""
 
 
 class AnswerPolicy(NamedTuple):
-    """The policy of answers, and the values that are the client's own."""
+    """The policy for answers, and the values that are the client's own."""
 
     checker: Checker
     own: Collection[str]
@@ -46,23 +46,23 @@ class AnswerPolicy(NamedTuple):
 
 
 class _Text:
-    """A text of a stream that comes in pieces."""
+    """A text of a stream that arrives in pieces."""
 
     def __init__(self) -> None:
         self.tail = ""
         self.dropped = 0
         """The number of characters before the tail."""
         self.inspected = 0
-        """The number of characters that were there when the text was inspected."""
+        """The number of characters that had arrived at the last inspection."""
         self.passed = 0
-        """The number of characters that can go on."""
+        """The number of characters that may pass."""
 
     @property
     def size(self) -> int:
         return self.dropped + len(self.tail)
 
     def inspect(self, policy: AnswerPolicy, *, is_last: bool) -> list[FindingDecision]:
-        """Return the findings that may not pass; without any, more of the text can go on."""
+        """Return the findings that may not pass; if there are none, more of the text may pass."""
         self.inspected = self.size
         found = policy.found(self.tail)
         if found:
@@ -75,18 +75,18 @@ class _Text:
         return []
 
     def _word_start(self) -> int:
-        """Return the start of the word that is still open, or that the margin is in."""
+        """Return the start of the word that contains the start of the margin."""
         end = max(len(self.tail) - _MARGIN, 0)
         start = max(end - _LONGEST_WORD, 0)
         return max(self.tail.rfind(blank, start, end) for blank in " \n\t") + 1 or start
 
 
 class _Event(NamedTuple):
-    """An event that waits until its texts were inspected."""
+    """An event that waits until its texts are inspected."""
 
     raw: bytes
     parts: list[tuple[_Text, int]]
-    """The texts that it continues, with the numbers of characters up to its end."""
+    """The texts that it continues, each with its number of characters up to the event's end."""
 
     @property
     def can_go(self) -> bool:
@@ -94,7 +94,7 @@ class _Event(NamedTuple):
 
 
 class AnswerGuard:
-    """Lets the events of a stream pass until one has a value that may not."""
+    """Passes the events of a stream on until one has a value that may not pass."""
 
     def __init__(self, shape: Shape, policy: AnswerPolicy, *, is_lines: bool = False) -> None:
         self._shape = shape
@@ -104,20 +104,20 @@ class AnswerGuard:
         self._waiting: deque[_Event] = deque()
         self._first: Any = None
         self.counts: Counter[str] = Counter()
-        """The types of what was found, which has cut the stream."""
+        """The types of the findings that cut the stream."""
         self.ending = b""
-        """The events that end a stream that was cut, as the provider writes them."""
+        """The events that end a cut stream, in the provider's format."""
 
     @property
     def is_cut(self) -> bool:
         return bool(self.counts)
 
     def feed(self, chunk: bytes) -> bytes:
-        """Take bytes, and return the events that can go on."""
+        """Take bytes and return the events that may pass."""
         return b"".join(self._passing(self._splitter.feed(chunk)))
 
     def finish(self) -> bytes:
-        """Return what was held back; the stream has ended."""
+        """Return what was held back at the end of the stream."""
         rest = self._splitter.rest()
         passed = b"".join(self._passing(iter([rest] if rest else [])))
         if not self.is_cut:
@@ -185,7 +185,7 @@ def is_text(path: str, shape: Shape) -> bool:
 
 
 def withheld(text: str, shape: Shape, policy: AnswerPolicy) -> tuple[str, Counter[str], bool]:
-    """Return an answer with its values masked, their types, and whether one of them blocks."""
+    """Return an answer with its values masked, their types, and whether any of them blocks."""
     counts: Counter[str] = Counter()
     splices: list[Splice] = []
     blocks = False

@@ -1,4 +1,4 @@
-"""Bodies of requests: content encodings within limits, and forms with files."""
+"""Bodies of requests: content encodings with size limits, and forms with files."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class RefusedError(DlpctlError):
     code = "refused"
 
     def __init__(self, status: int, message: str, found: Inspected | None = None) -> None:
-        """`found` is what an inspection has found."""
+        """`found` is the result of the inspection, if any."""
         super().__init__(message)
         self.status = status
         self.found = found
 
 
 def decompressed(body: bytes, encoding: str, largest: int) -> bytes:
-    """Return a body without its content encoding; raise `RefusedError` where that fails."""
+    """Return a body without its content encoding; raise `RefusedError` if that fails."""
     name = encoding.strip().lower()
     if name in ("", "identity"):
         return body
@@ -43,10 +43,10 @@ def decompressed(body: bytes, encoding: str, largest: int) -> bytes:
         raise RefusedError(415, f"the content encoding {name} is not installed") from None
     except RefusedError:
         raise
-    except Exception:  # each library has errors of its own
-        raise RefusedError(400, f"the body is not {name}") from None
+    except Exception:  # each library has its own errors
+        raise RefusedError(400, f"the body is not valid {name}") from None
     if len(data) > largest:
-        raise RefusedError(413, f"the body has more than {largest:,} bytes once it is decoded")
+        raise RefusedError(413, f"the decoded body is larger than {largest:,} bytes")
     return data
 
 
@@ -55,7 +55,7 @@ def _zlib(window: int) -> Callable[[bytes, int], bytes]:
         decoder = zlib.decompressobj(window)
         data = decoder.decompress(body, most)
         if len(data) < most and (not decoder.eof or decoder.unused_data):
-            raise RefusedError(400, "the compressed body is incomplete, or has more after its end")
+            raise RefusedError(400, "the compressed body is incomplete or followed by other data")
         return data
 
     return decode
@@ -104,7 +104,7 @@ _DECODERS: dict[str, Callable[[bytes, int], bytes]] = {
 
 
 class Part(NamedTuple):
-    """A part of a form, and where its content is in the body."""
+    """A part of a form, and the position of its content in the body."""
 
     name: str
     filename: str | None
@@ -113,7 +113,7 @@ class Part(NamedTuple):
 
 
 def parameters(header: str) -> dict[str, str]:
-    """Return the parameters of a header's value."""
+    """Return the parameters of a header value."""
     return {
         match[1].lower(): match[2].replace("\\", "") if match[2] is not None else match[3]
         for match in _PARAMETER.finditer(header)
@@ -121,7 +121,7 @@ def parameters(header: str) -> dict[str, str]:
 
 
 def form_parts(body: bytes, content_type: str) -> list[Part]:
-    """Return the parts of a form; raise `RefusedError` where it is not written as it should be."""
+    """Return the parts of a form; raise `RefusedError` if it is malformed."""
     boundary = parameters(content_type).get("boundary", "")
     if not _BOUNDARY.fullmatch(boundary):
         raise RefusedError(400, "the form has no boundary")

@@ -1,4 +1,4 @@
-"""The log of calls, one line of JSON each without any content, and their metrics."""
+"""The log of calls, one line of JSON each, without content, and their metrics."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _LARGEST = 64 << 20
-"""Bytes after which the log is renamed and a new one is started."""
+"""The size in bytes at which the log is renamed and a new one is started."""
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 _POLL_SECONDS = 0.25
 
 
 class CallRecord(NamedTuple):
-    """A call as it is logged, without any content."""
+    """A call as it is logged, without content."""
 
     id: str
     route: str
@@ -40,14 +40,14 @@ class CallRecord(NamedTuple):
 
 
 class CallLog:
-    """A file that its owner alone may read."""
+    """A log file that only its owner can read."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock = threading.Lock()
 
     def write(self, record: CallRecord) -> None:
-        """Append a call; raise `OutputError` where that is not possible."""
+        """Append a call; raise `OutputError` if that fails."""
         moment = datetime.now(UTC).isoformat(timespec="milliseconds")
         entry = {"time": moment, **record._asdict(), "counts": dict(sorted(record.counts.items()))}
         line = json.dumps(entry, ensure_ascii=True, separators=(",", ":")) + "\n"
@@ -64,7 +64,7 @@ class CallLog:
 
 
 def tell(message: str) -> None:
-    """Tell the operator of a failure that leaves the answer as it is."""
+    """Report a failure to the operator that does not affect the answer."""
     sys.stderr.write(f"dlpctl: gateway: {message}\n")
 
 
@@ -73,7 +73,7 @@ def call_log(data_folder: Path) -> Path:
 
 
 def shown(call: Mapping[str, Any], *, as_json: bool) -> str:
-    """Return a call as a line for people, or of JSON."""
+    """Return a call as a line of text, or as JSON."""
     if as_json:
         return json.dumps(call, ensure_ascii=True, separators=(",", ":"))
     counts = ", ".join(f"{number} {name}" for name, number in call["counts"].items())
@@ -91,7 +91,7 @@ def shown(call: Mapping[str, Any], *, as_json: bool) -> str:
 
 
 def follow(path: Path, last: int, *, waits: bool = True) -> Iterator[dict[str, Any]]:
-    """Yield the last calls of a log, and all that come."""
+    """Yield the last calls of a log, then new ones as they are written."""
     position = 0
     lines: list[bytes] = []
     if path.exists():
@@ -134,7 +134,7 @@ class Metrics:
             self._masked.update(record.counts)
 
     def stage(self, name: str, seconds: float) -> None:
-        """Note the latency that a stage has added."""
+        """Record the latency that a stage has added."""
         with self._lock:
             counts = self._stages.setdefault(name, [0] * (len(_BUCKETS) + 1))
             counts[bisect_left(_BUCKETS, seconds)] += 1

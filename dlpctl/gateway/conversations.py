@@ -1,4 +1,4 @@
-"""Conversations: the tokens of each, which the same values always get, and what was inspected."""
+"""Conversations: their tokens, which equal values always share, and what was already inspected."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _MOST_CONVERSATIONS = 2_048
 
 
 class KnownValues(Repeats):
-    """The values that are masked in a conversation, to be looked for in texts."""
+    """The values that are masked in a conversation, prepared for searching texts."""
 
     def learn(self, type_name: str, value: str) -> None:
         finding = Finding(type_name, Category.CUSTOM, 0, len(value), 1.0, "conversation")
@@ -43,10 +43,12 @@ class KnownValues(Repeats):
 
 
 class Tokens(TokenStore):
-    """Tokens whose numbers follow from the value and a key, so that no process has to remember."""
+    """Tokens whose numbers are derived from value and key, so that no process has to remember
+    them.
+    """
 
     def __init__(self, key: bytes, given: set[str], known: KnownValues) -> None:
-        """`given` gets the names of the tokens that are given out, and `known` their values."""
+        """`given` collects the names of issued tokens, and `known` their values."""
         self._key = key
         self._given = given
         self._known = known
@@ -58,7 +60,7 @@ class Tokens(TokenStore):
             self._known.learn(name.rpartition("_")[0], value)
 
     def avoid(self, texts: Iterable[str]) -> None:
-        """Avoid nothing: without the key, nobody can write a name that will be given out."""
+        """Do nothing: nobody without the key can predict a name that will be issued."""
 
     def token(self, type_name: str, value: str) -> str:
         known = self._names.get((token_type(type_name), value))
@@ -83,14 +85,14 @@ class Tokens(TokenStore):
 
 
 class ConversationMasker(Masker):
-    """A masker that remembers which surrogate is for which value."""
+    """A masker that remembers the value of each surrogate."""
 
     def __init__(self, key: bytes, tokens: Tokens, given: set[str], known: KnownValues) -> None:
         super().__init__(key, tokens)
         self._given = given
         self._known = known
         self.surrogates: dict[str, tuple[str, str]] = {}
-        """Surrogates, with the types and values that they are for."""
+        """The surrogates, with the types and values that they replace."""
 
     def replacement(self, operator: str, type_name: str, category: Category, value: str) -> str:
         made = super().replacement(operator, type_name, category, value)
@@ -103,7 +105,7 @@ class ConversationMasker(Masker):
 
 
 class UnitResult(NamedTuple):
-    """The decision on a unit; the splices are relative to its start."""
+    """The decision on a unit; its splices are relative to the unit's start."""
 
     decision: Decision = Decision.ALLOWED
     counts: Counter[str] = Counter()  # noqa: RUF012 -- a named tuple's default is never changed
@@ -115,13 +117,13 @@ class UnitResult(NamedTuple):
 
 
 class Conversation:
-    """One conversation of one caller. Its lock is held while a request of it is inspected."""
+    """One conversation of one caller. Its lock is held while one of its requests is inspected."""
 
     def __init__(self, key: bytes) -> None:
         self.lock: threading.Lock = threading.Lock()
         self.key = key
         self.given: set[str] = set()
-        """The names of tokens, and the surrogates, that were given out since it was cleared."""
+        """The names of tokens, and the surrogates, that were issued since this was cleared."""
         self.repeats: KnownValues = KnownValues()
         self.tokens: Tokens = Tokens(derive_key(key, "tokens"), self.given, self.repeats)
         self.masker: ConversationMasker = ConversationMasker(
@@ -139,7 +141,7 @@ class Conversation:
 
 
 class Conversations:
-    """The conversations that were used last, each until nobody has used it for its lifetime."""
+    """The most recently used conversations, each kept until unused for its lifetime."""
 
     def __init__(
         self,
@@ -147,7 +149,7 @@ class Conversations:
         folder: Path | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`lifetime` is in seconds; a `folder` keeps the values that later requests refer to."""
+        """`lifetime` is in seconds; with a `folder`, values for later requests are stored there."""
         self._lifetime = lifetime
         self._folder = folder
         self._clock = clock
@@ -156,7 +158,9 @@ class Conversations:
         self._lock = threading.Lock()
 
     def open(self, org_key: bytes, *names: str) -> Conversation:
-        """Return the conversation of these names: its caller, and what tells it from others."""
+        """Return the conversation of these names: the caller, and what identifies the
+        conversation.
+        """
         message = "\0".join(names).encode("utf-8", "surrogatepass")
         key = hmac.digest(derive_key(org_key, "conversation"), message, "sha256")
         now = self._clock()
@@ -168,7 +172,7 @@ class Conversations:
         return conversation
 
     def keep(self, org_key: bytes, name: str, values: Mapping[str, str]) -> None:
-        """Keep the values of tokens for requests that refer to an answer by a provider's id."""
+        """Keep the values of tokens for requests that refer to an answer by the provider's id."""
         if not values:
             return
         key = _reference(org_key, name)
@@ -184,9 +188,7 @@ class Conversations:
                 vault.add(values)
 
     def recall(self, org_key: bytes, name: str, conversation: Conversation) -> set[str]:
-        """Add the values that were kept for an id to a conversation, and return the names of their
-        tokens.
-        """
+        """Add the values kept for an id to a conversation, and return the names of their tokens."""
         key = _reference(org_key, name)
         with self._lock:
             _, values = self._referred.get(key, (0.0, {}))
@@ -214,7 +216,7 @@ class Conversations:
             ) from None
 
     def purge(self) -> int:
-        """Remove the vaults whose lifetime has ended, and return their number."""
+        """Remove expired vaults, and return their number."""
         removed = 0
         for path in self._folder.glob("*.vault") if self._folder is not None else ():
             if path.stat().st_mtime < time.time() - self._lifetime:

@@ -1,4 +1,4 @@
-"""One request and its answer, as the client sees them: the side of ASGI."""
+"""One request and its answer from the client's side, over ASGI."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _DISCARDING_SECONDS = 2.0
 
 
 class Exchange:
-    """A request of a client, and the answer to it, which is logged once."""
+    """A client's request and the answer to it, logged once."""
 
     def __init__(
         self, scope: Message, receive: Receive, send: Send, log: CallLog, metrics: Metrics
@@ -64,11 +64,11 @@ class Exchange:
         )
 
     def know(self, **known: Any) -> None:
-        """Add to what is known of the call."""
+        """Add facts about the call to its log record."""
         self.record = self.record._replace(**known)
 
     async def body(self, most: int, seconds: float) -> bytes:
-        """Return the body; raise `RefusedError` where it is too large or too slow."""
+        """Return the body; raise `RefusedError` if it is too large or too slow."""
         given = self.headers.get("content-length", "")
         too_large = RefusedError(413, f"the body has more than {most:,} bytes")
         if given.isdecimal() and int(given) > most:
@@ -90,10 +90,12 @@ class Exchange:
                     if not message.get("more_body"):
                         return b"".join(parts)
         except TimeoutError:
-            raise RefusedError(408, "the body does not come") from None
+            raise RefusedError(408, "the body did not arrive in time") from None
 
     async def _discard(self) -> None:
-        """Read on for a while: a client that sends all before it reads gets the reason, too."""
+        """Read on for a while, so that a client that sends everything first still gets the
+        reason.
+        """
         left = _DISCARDED_BYTES
         with suppress(TimeoutError):
             async with asyncio.timeout(_DISCARDING_SECONDS):
@@ -104,12 +106,12 @@ class Exchange:
                     left -= len(message["body"])
 
     async def gone(self) -> None:
-        """Return once the client is gone."""
+        """Return once the client has disconnected."""
         while (await self._receive())["type"] != "http.disconnect":
             pass
 
     async def complete(self, status: int, headers: Headers, body: bytes) -> None:
-        """Send an answer at once."""
+        """Send a complete answer."""
         length = [("content-length", str(len(body)))] if status != 204 else []
         await self._start(status, [*without_length(headers), *length])
         self.finished(status)
@@ -122,7 +124,7 @@ class Exchange:
         chunks: AsyncIterator[bytes],
         error: Callable[[Failure], bytes] | None = None,
     ) -> None:
-        """Send an answer as it comes; `error` writes the end of one that fails."""
+        """Send an answer as it arrives; `error` returns the end of a stream that fails."""
         await self._start(status, headers)
         try:
             async for chunk in chunks:
@@ -137,7 +139,7 @@ class Exchange:
         await self._send({"type": "http.response.body", "body": b""})
 
     async def fail(self, protocol: Protocol | None, failure: Failure) -> None:
-        """Answer with an error as the provider writes it."""
+        """Answer with an error in the provider's format."""
         if self._started:
             return
         body, media_type = f"{failure.message}\n".encode(), "text/plain; charset=utf-8"
@@ -151,7 +153,7 @@ class Exchange:
         await self.complete(failure.status, headers, body)
 
     def finished(self, status: int) -> None:
-        """Log the call, which has ended."""
+        """Log the call after it has ended."""
         if self._is_logged or "/" not in self.record.route:
             return
         self._is_logged = True
@@ -159,7 +161,7 @@ class Exchange:
         self._metrics.call(self.record)
         try:
             self._log.write(self.record)
-        except OutputError as problem:  # the decision itself was recorded before
+        except OutputError as problem:  # the decision itself has been recorded already
             tell(problem.message)
 
     async def _start(self, status: int, headers: Headers) -> None:
@@ -179,7 +181,7 @@ class Exchange:
 
 
 def end_to_end(given: Any, dropped: frozenset[str]) -> Headers:
-    """Return the headers that are for the other end."""
+    """Return the end-to-end headers, without those that concern only this connection."""
     named = {
         each.strip().lower()
         for name, value in given

@@ -1,4 +1,4 @@
-"""Inspect the JSON of requests: decide by policy, and say which characters masking replaces."""
+"""Inspect the JSON of requests: decide by policy, and return the characters to replace."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
 
 _CODE = lazy(r"(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9+/=_.:-]+")
 _APART = "\n" * 200
-"""Keeps keys apart from values that they are no context for."""
+"""Separates keys from values that they are not context for."""
 _DEEPEST_TEXT = 4
-"""The deepest nesting of JSON in texts of JSON."""
+"""The maximum nesting of JSON within texts of JSON."""
 _MOST_CLEAN = 200_000
 _CLEAN = UnitResult()
 
 
 class Inspected(NamedTuple):
-    """The decision on a request, and what is replaced in its body."""
+    """The decision on a request, and the replacements in its body."""
 
     decision: Decision
     counts: Counter[str]
@@ -55,11 +55,13 @@ class _Content(NamedTuple):
     document: Any
     shape: Shape
     files: dict[int, UnitResult]
-    """The results of its files, by their positions."""
+    """The results of its files, by position."""
 
     @property
     def described(self) -> dict[str, list[str]]:
-        """Return the paths of objects with files, and the fields that tell the types of those."""
+        """Return the paths of objects with files, and the fields that give the types of those
+        files.
+        """
         found: dict[str, list[str]] = {}
         for path, sibling in self.shape.media.items():
             found.setdefault(path.rpartition(".")[0], ["type"]).append(sibling)
@@ -67,7 +69,7 @@ class _Content(NamedTuple):
 
 
 class _Source:
-    """A JSON text: the body, or a text in it that is JSON itself."""
+    """A JSON text: the body, or a text within it that is itself JSON."""
 
     def __init__(self, text: str, within: tuple[_Source, Leaf] | None = None) -> None:
         self.text = text
@@ -76,7 +78,7 @@ class _Source:
 
 
 class _Joined:
-    """Leaves in one text, so that a key and its value are read together."""
+    """Leaves joined into one text, so that a key and its value are read together."""
 
     def __init__(self) -> None:
         self.parts: list[tuple[_Source, Leaf]] = []
@@ -86,7 +88,7 @@ class _Joined:
         self._key: tuple[_Source, Leaf] | None = None
         """The last key, whose value may be the next leaf."""
         self._alone: list[tuple[_Source, Leaf]] = []
-        """Keys of values that are no leaves; they are no context for other values."""
+        """Keys whose values are not leaves; they are not context for other values."""
 
     def add(self, source: _Source, leaf: Leaf) -> None:
         if self._key is not None:
@@ -101,7 +103,7 @@ class _Joined:
             self._append(source, leaf, "\n\n")
 
     def close(self) -> None:
-        """Add the keys that are left; nothing more will come."""
+        """Add the remaining keys; nothing may be added afterwards."""
         self._pieces.append(_APART)
         self._length += len(_APART)
         for source, leaf in [*self._alone, *([self._key] if self._key else [])]:
@@ -119,21 +121,21 @@ class _Joined:
 
 
 class Inspector:
-    """Inspects by one policy. Threads may share it."""
+    """Inspects by one policy. Thread-safe."""
 
     def __init__(self, checker: Checker, files: FileChecker, *, refuses_unread: bool) -> None:
-        """`refuses_unread` says that media which cannot be read are refused."""
+        """`refuses_unread` means that media which cannot be read are refused."""
         self._checker = checker
         self._files = files
         self._refuses_unread = refuses_unread
         self._salt = os.urandom(32)
         self._clean: OrderedDict[bytes, None] = OrderedDict()
-        """Units in which nothing was found, whatever the conversation."""
+        """Units without findings, whatever the conversation."""
 
     def inspect(
         self, text: str, document: Any, shape: Shape, conversation: Conversation
     ) -> Inspected:
-        """Inspect a valid JSON text, whose value is `document`."""
+        """Inspect a valid JSON text that parses to `document`."""
         reason = self._checker.not_inspected()
         if reason:
             return Inspected(Decision.BLOCKED, Counter(), [], reason)
@@ -144,7 +146,7 @@ class Inspector:
     def _results(
         self, content: _Content, conversation: Conversation
     ) -> list[tuple[Unit, UnitResult]]:
-        """Return the units in which something was found, or that cannot be inspected."""
+        """Return the units that have findings or cannot be inspected."""
         found: dict[Unit, UnitResult] = {}
         new: list[tuple[Unit, bytes, int]] = []
         described = content.described
@@ -157,7 +159,7 @@ class Inspector:
             if result is not _CLEAN:
                 found[unit] = result
         for unit, digest, known in new:
-            if known < conversation.repeats.size:  # units after it have told more values
+            if known < conversation.repeats.size:  # later units have revealed more values
                 found[unit] = self._inspected(content, unit, conversation, digest)
             result = found.get(unit, _CLEAN)
             if not result.reason:
@@ -165,10 +167,10 @@ class Inspector:
         return list(found.items())
 
     def _digest(self, content: _Content, unit: Unit, described: Mapping[str, list[str]]) -> bytes:
-        """Return what two units have in common only if they have one result."""
+        """Return a digest that two units share only if they have the same result."""
         raw = content.text[unit.start : unit.end]
         about = f"{unit.path}\0{unit.first}"
-        if unit.path in described:  # the type of a file may be in another unit
+        if unit.path in described:  # the type of a file may be given in another unit
             parent = jsonbody.at(content.document, unit.steps)
             about += repr([parent.get(name) for name in described[unit.path]])
         return hashlib.blake2b(
@@ -214,7 +216,7 @@ class Inspector:
         return UnitResult(_strictest(decisions), counts, tuple(moved), names=names)
 
     def _file(self, content: _Content, leaf: Leaf, conversation: Conversation) -> UnitResult | None:
-        """Return the result of a leaf that is a file; None of any other."""
+        """Return the result of a leaf that is a file; None for any other leaf."""
         uploaded = content.shape.uploaded
         if leaf.is_key or leaf.path not in content.shape.media:
             return None
@@ -233,7 +235,7 @@ class Inspector:
     def _hidden(
         self, text: str, conversation: Conversation, digest: bytes
     ) -> tuple[list[FindingDecision], Decision]:
-        """Return the findings that are masked or block, and the decision."""
+        """Return the findings that are masked or that block, and the decision."""
         hidden: list[FindingDecision] = []
         decision = Decision.ALLOWED
         if digest not in self._clean:
@@ -258,7 +260,7 @@ class Inspector:
 
 
 def _together(results: Iterable[tuple[Unit, UnitResult]]) -> Inspected:
-    """Return the result of a text by those of its units."""
+    """Combine the results of units into the result of the text."""
     counts: Counter[str] = Counter()
     splices: list[Splice] = []
     decisions: set[Decision] = set()
@@ -275,7 +277,7 @@ def _together(results: Iterable[tuple[Unit, UnitResult]]) -> Inspected:
 
 
 def _is_declared(leaf: Leaf, shape: Shape) -> bool:
-    """Return whether a leaf is no text for people: opaque, a code, or the key of such a value."""
+    """Return whether a leaf is not text for people: opaque, a code, or the key of such a value."""
     if leaf.path in shape.opaque:
         return True
     if leaf.path not in shape.codes:
@@ -284,7 +286,7 @@ def _is_declared(leaf: Leaf, shape: Shape) -> bool:
 
 
 def _add(joined: _Joined, sources: list[_Source], source: _Source, leaf: Leaf, depth: int) -> None:
-    """Add a leaf, or the leaves of the JSON that it is."""
+    """Add a leaf, or the leaves of the JSON that it contains."""
     if depth < _DEEPEST_TEXT and not leaf.is_key and _may_be_json(leaf.text):
         try:
             jsonbody.loads(leaf.text)
@@ -312,7 +314,7 @@ def _strictest(decisions: set[Decision]) -> Decision:
 def _masked(
     checker: Checker, text: str, hidden: Sequence[FindingDecision], masker: Masker
 ) -> Iterator[Splice]:
-    """Yield what masking replaces in a text; only the lines around values are searched again."""
+    """Yield the replacements that mask a text; only the lines around values are searched again."""
     for start, end, own, masked in masked_windows(checker, text, hidden, masker):
         part = text[start:end]
         splices = [Splice(*each) for each in replacements(part, checker.operators(own), masker)]
@@ -322,7 +324,7 @@ def _masked(
 
 
 def _difference(before: str, after: str) -> Splice:
-    """Return one splice that makes a text into another one."""
+    """Return one splice that turns a text into another."""
     start = _same(before, after)
     rest = min(len(before), len(after)) - start
     same = _same(before[::-1][:rest], after[::-1][:rest])
@@ -330,6 +332,6 @@ def _difference(before: str, after: str) -> Splice:
 
 
 def _same(first: str, second: str) -> int:
-    """Return the number of characters that two texts start with alike."""
+    """Return the length of the common prefix of two texts."""
     pairs = enumerate(zip(first, second, strict=False))
     return next((at for at, (a, b) in pairs if a != b), min(len(first), len(second)))

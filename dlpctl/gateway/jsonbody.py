@@ -1,6 +1,4 @@
-"""JSON as it is written: its texts with their positions, so that a value is replaced and all other
-bytes stay.
-"""
+"""JSON with positions: a value can be replaced while all other bytes stay as they are."""
 
 from __future__ import annotations
 
@@ -17,9 +15,9 @@ if TYPE_CHECKING:
 
 MOST_NESTED = 200
 _SMALL = 2_048
-"""Characters of siblings that are inspected together."""
+"""The number of characters of siblings that are inspected together."""
 _LONG_NUMBER = 9
-"""Digits from which on a number may be one of a card, an account or a person."""
+"""From this many digits on, a number may identify a card, an account or a person."""
 _SPACES = " \t\n\r"
 _SPACE = re.compile(f"[{_SPACES}]*")
 _ATOM = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?|true|false|null")
@@ -33,7 +31,7 @@ Step = str | int
 
 
 class Leaf(NamedTuple):
-    """A text, key or long number, and where it is written, without its quotes."""
+    """A text, key or long number and its position, without quotes."""
 
     path: str
     """The keys to it, with `[]` for each array: `messages[].content`."""
@@ -46,7 +44,7 @@ class Leaf(NamedTuple):
 
 
 class Splice(NamedTuple):
-    """Characters that are replaced by others."""
+    """A replacement of a range of characters."""
 
     start: int
     end: int
@@ -62,13 +60,13 @@ class Unit(NamedTuple):
     start: int
     end: int
     first: int | None
-    """The number of the first sibling in an array; -1 in an object, -2 for a key alone, and None
-    for a lone value.
+    """The index of the first sibling in an array; -1 in an object, -2 for a single key, and None
+    for a single value.
     """
 
 
 def decoded(body: bytes) -> str:
-    """Return a body as text; raise `InputError` where it is not UTF-8."""
+    """Return a body as text; raise `InputError` if it is not UTF-8."""
     try:
         return body.decode("utf-8")
     except UnicodeDecodeError:
@@ -76,8 +74,8 @@ def decoded(body: bytes) -> str:
 
 
 def loads(text: str) -> Any:
-    """Return the value of a JSON text; raise `InputError` where it is invalid or ambiguous."""
-    too_deep = InputError(f"the JSON nests deeper than {MOST_NESTED} levels")
+    """Return the value of a JSON text; raise `InputError` if it is invalid or ambiguous."""
+    too_deep = InputError(f"the JSON is nested deeper than {MOST_NESTED} levels")
     try:
         value = _STRICT.decode(text)
     except RecursionError:
@@ -90,7 +88,7 @@ def loads(text: str) -> Any:
 
 
 def parsed(text: str) -> Any:
-    """Return the value of a JSON text that is only read; raise `InputError` where it is invalid."""
+    """Return the value of a JSON text that is only read; raise `InputError` if it is invalid."""
     try:
         return _LENIENT.decode(text)
     except (RecursionError, ValueError):
@@ -98,7 +96,7 @@ def parsed(text: str) -> Any:
 
 
 def _is_deep(value: Any) -> bool:
-    """Return whether a value nests deeper than it may."""
+    """Return whether a value is nested deeper than allowed."""
     containers: list[Iterable[Any]] = [[value]]
     for _ in range(MOST_NESTED + 1):
         containers = [
@@ -115,12 +113,12 @@ def _is_deep(value: Any) -> bool:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) != len(pairs):
-        raise InputError("the JSON has a key twice in one object")
+        raise InputError("the JSON has a duplicate key in an object")
     return members
 
 
 def _no_constant(name: str) -> Any:
-    raise InputError(f"the JSON has {name}, which is no number")
+    raise InputError(f"the JSON has {name}, which is not a number")
 
 
 _STRICT = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_constant)
@@ -137,7 +135,7 @@ def _after_space(text: str, position: int) -> int:
 
 
 def units(text: str) -> list[Unit]:
-    """Return a valid JSON text in parts: large containers are taken apart, small siblings stay
+    """Divide a valid JSON text into units: large containers are split, small siblings stay
     together.
     """
     start = _after_space(text, 0)
@@ -150,7 +148,7 @@ def units(text: str) -> list[Unit]:
 
 
 class _Run:
-    """Small siblings next to each other, until there are enough."""
+    """Adjacent small siblings, collected until there are enough."""
 
     def __init__(self, path: str, steps: tuple[Step, ...], found: list[Unit]) -> None:
         self._path = path
@@ -202,7 +200,7 @@ def _divide(text: str, position: int, path: str, steps: tuple[Step, ...], found:
 
 
 def _end_of_small(text: str, position: int) -> int | None:
-    """Return the end of a container; None where it is large."""
+    """Return the end of a container; None if it is large."""
     if text.find(_CLOSING[text[position]], position, position + _SMALL) < 0:
         return None
     try:
@@ -244,7 +242,7 @@ def _key(text: str, path: str, steps: tuple[Step, ...], position: int) -> tuple[
 
 
 class _Walk:
-    """A walk over valid JSON; its stack has the containers that are open."""
+    """A walk over valid JSON; its stack holds the open containers."""
 
     def __init__(
         self,
@@ -255,7 +253,7 @@ class _Walk:
         steps: tuple[Step, ...],
         first: int | None,
     ) -> None:
-        """`first` is the number of the first sibling, -1 in an object; None for a lone value."""
+        """`first` is the index of the first sibling, -1 in an object; None for a single value."""
         self._text = text
         self._end = end
         self._stack: list[tuple[str, tuple[Step, ...], int]] = []
@@ -295,7 +293,7 @@ class _Walk:
             yield Leaf(self._path, self._steps, start, atom.end(), atom[0], is_number=True)
 
     def _proceed(self) -> bool:
-        """Leave what ends here, and return whether another member follows."""
+        """Close the containers that end here, and return whether another member follows."""
         text = self._text
         while True:
             position = _after_space(text, self._position)
@@ -320,7 +318,7 @@ class _Walk:
 
 
 def escaped(text: str) -> str:
-    """Return a text as it is written in a JSON string."""
+    """Return a text as written in a JSON string."""
     return json.dumps(text, ensure_ascii=False)[1:-1].translate(_SURROGATES)
 
 
@@ -328,7 +326,7 @@ _SURROGATES = {code: f"\\u{code:04x}" for code in range(0xD800, 0xE000)}
 
 
 def raw_splices(text: str, leaf: Leaf, splices: Iterable[Splice]) -> Iterator[Splice]:
-    """Yield splices of a leaf's decoded text as splices of the JSON text."""
+    """Convert splices of a leaf's decoded text to splices of the JSON text."""
     if leaf.is_number:
         changed = spliced(leaf.text, splices)
         yield Splice(leaf.start, leaf.end, f'"{escaped(changed)}"')
@@ -359,7 +357,7 @@ class _Places:
 
 
 def spliced(text: str, splices: Iterable[Splice]) -> str:
-    """Return a text with splices applied, which are in order and do not overlap."""
+    """Return a text with splices applied; they must be in order and not overlap."""
     parts: list[str] = []
     position = 0
     for start, end, new in splices:
@@ -370,7 +368,7 @@ def spliced(text: str, splices: Iterable[Splice]) -> str:
 
 
 def at(value: Any, steps: Iterable[Step]) -> Any:
-    """Return what is at a place in a value; None where there is no such place."""
+    """Return the value at a path within a value; None if there is no such path."""
     for step in steps:
         try:
             value = value[step]

@@ -1,5 +1,5 @@
-"""Turns at inspecting requests, so that streams go on meanwhile and no caller waits for another's
-files.
+"""Turns at inspecting requests, so that streams proceed in the meantime and no caller waits for
+another one's files.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 _SHORT_TURNS, _LONG_TURNS = 3, 4
 _MOST = 2
-"""The turns that one caller may have at once: its requests may wait for each other."""
+"""The number of turns that one caller may hold at a time; its requests may wait for each other."""
 _SHORT = 1 << 16
-"""The largest body that is soon inspected."""
+"""The largest body that is inspected quickly."""
 _FILE = re.compile(rb"[0-9A-Za-z+/_-]{4096}")
-"""Part of a file in a body, which other processes read."""
+"""Marks the file in a body; files are read by other processes."""
 TURNS = _SHORT_TURNS + _LONG_TURNS
 
 
 class Lanes:
-    """A lane for requests that are soon inspected, and one for all others."""
+    """One lane for requests that are inspected quickly, and one for all others."""
 
     def __init__(self) -> None:
         self._short = Lane(_SHORT_TURNS, _MOST)
@@ -35,7 +35,7 @@ class Lanes:
 
 
 class Lane:
-    """Turns that callers take one after the other."""
+    """Turns that callers take in rotation."""
 
     def __init__(self, turns: int, most: int) -> None:
         self._free = turns
@@ -45,7 +45,7 @@ class Lane:
 
     @asynccontextmanager
     async def turn(self, caller: str) -> AsyncIterator[None]:
-        """Wait for a turn of the caller, and take it."""
+        """Wait for a turn of the caller and hold it."""
         given = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(caller, deque()).append(given)
         self._give()
@@ -64,7 +64,7 @@ class Lane:
         self._give()
 
     def _give(self) -> None:
-        """Give free turns to those who wait, a caller after the other."""
+        """Give free turns to waiting callers in rotation."""
         callers = deque(self._waiting)
         while self._free and callers:
             caller = callers.popleft()
@@ -78,6 +78,6 @@ class Lane:
                 waiting.popleft().set_result(None)
                 self._free -= 1
                 self._taken[caller] += 1
-            if waiting:  # after all others
+            if waiting:  # to the end of the queue
                 self._waiting[caller] = waiting
                 callers.append(caller)

@@ -1,5 +1,5 @@
-"""Admit requests by the key of a license, which names the organization and its policy: that of the
-control plane on this machine, or of a server, which is told decisions and never content.
+"""Admit requests by license keys, which identify the organization and its policy: one of the
+control plane on this machine, or of a server, which receives decisions and never content.
 """
 
 from __future__ import annotations
@@ -40,24 +40,24 @@ if TYPE_CHECKING:
 
 _KEPT = 256
 _KEPT_SECONDS = 5.0
-"""The time for which an answer to a key is not asked for again."""
+"""The seconds for which the answer to a key is reused."""
 _SEND_SECONDS = 2.0
 _MOST_NEW = 2
-"""Keys that were never good and are asked for at once: of more, each delays known ones."""
+"""The number of unknown keys that are checked at a time: more of them would delay known keys."""
 
 
 class Licenses(Protocol):
-    """The licenses of a control plane. Threads may share it."""
+    """The licenses of a control plane. Thread-safe."""
 
     def get(self, key: str) -> License:
-        """Return what a license grants; raise `DlpctlError` where it is not valid."""
+        """Return what a license grants; raise `DlpctlError` if it is not valid."""
 
     def record(self, key: str, check: dict[str, Any]) -> None:
-        """Record a check; raise `DlpctlError` where that is not possible, or its quota is used."""
+        """Record a check; raise `DlpctlError` if that fails or the quota is used up."""
 
 
 class LicenseAdmission:
-    """Admits those who have the key of a license, by its default policy or the one they name."""
+    """Admits requests with a license key, by its default policy or the one they name."""
 
     def __init__(
         self,
@@ -69,8 +69,8 @@ class LicenseAdmission:
         own_key: str | None = None,
         own_policy: str | None = None,
     ) -> None:
-        """`key` makes those of organizations; `own_key` is the license of requests without one, and
-        `own_policy` the policy of those that name none.
+        """Organization keys are derived from `key`; `own_key` is the license of requests without a
+        key, and `own_policy` the policy of requests that name none.
         """
         self._licenses = licenses
         self._terms = terms
@@ -108,7 +108,7 @@ class LicenseAdmission:
 
 
 class KeyAdmission:
-    """Admits by keys of licenses and of policies, which their first characters tell apart."""
+    """Admits by license or policy keys, which differ in their prefixes."""
 
     def __init__(self, licenses: Admission, policies: Admission) -> None:
         self._licenses = licenses
@@ -120,7 +120,7 @@ class KeyAdmission:
 
 
 class _Known(NamedTuple):
-    """An answer to a key, and what it holds for."""
+    """The answer to a key, and what it is valid for."""
 
     until: float
     generation: bytes
@@ -128,14 +128,14 @@ class _Known(NamedTuple):
 
 
 class _Answers:
-    """The last answers to keys."""
+    """The most recent answers to keys."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[bytes, _Known] = OrderedDict()
         self._lock = threading.Lock()
 
     def get(self, key: str, generation: bytes) -> License | None:
-        """Return what is known of a key; raise the error that was the answer."""
+        """Return the known answer to a key; raise it if it was an error."""
         with self._lock:
             known = self._kept.get(_digest(key))
         if known is None or known.until <= time.monotonic() or known.generation != generation:
@@ -153,7 +153,7 @@ class _Answers:
 
 
 class LocalLicenses:
-    """The licenses of the control plane in this process: what is revoked ends at once."""
+    """The licenses of the control plane in this process: revoking one takes effect immediately."""
 
     def __init__(self, control: ControlPlane) -> None:
         self._control = control
@@ -177,7 +177,9 @@ class LocalLicenses:
 
 
 class ServerLicenses:
-    """The licenses of a server: it is asked once in five minutes, and told afterwards of checks."""
+    """The licenses of a server, which is asked every five minutes and receives checks
+    afterwards.
+    """
 
     def __init__(self, url: str, data_folder: Path) -> None:
         self._url = url
@@ -191,7 +193,7 @@ class ServerLicenses:
         self._sender.start()
 
     def close(self) -> None:
-        """Send what waits, and end."""
+        """Send the waiting checks, and stop."""
         self._ends.set()
         self._sender.join()
 
@@ -228,7 +230,7 @@ class ServerLicenses:
 
     def record(self, key: str, check: dict[str, Any]) -> None:
         if not Spool(LicenseClient(self._url, key, self._folder).spool).put(check):
-            raise StoreError("the call cannot be kept for the server's log; make room on the disk")
+            raise StoreError("the call cannot be stored for the server's log; free some disk space")
 
     def _send_on(self) -> None:
         while not self._ends.wait(_SEND_SECONDS):
@@ -247,8 +249,8 @@ class ServerLicenses:
             try:
                 with closing(RemoteBackend(Connection(Address.parse(self._url)), None)) as server:
                     receipt = send(Spool(client.spool), server, key)
-            except DlpctlError as problem:  # what could not be sent is sent the next time
-                sys.stderr.write(f"dlpctl: gateway: calls wait to be told: {problem.message}\n")
+            except DlpctlError as problem:  # unsent checks are sent with the next ones
+                sys.stderr.write(f"dlpctl: gateway: calls wait to be reported: {problem.message}\n")
                 continue
             if receipt and receipt["checks_this_month"] >= receipt["max_checks_per_month"]:
                 limit = receipt["max_checks_per_month"]

@@ -1,4 +1,4 @@
-"""Pictures, sounds and documents in requests: checked as files, and replaced by masked copies."""
+"""Pictures, audio and documents in requests: checked as files and replaced by masked copies."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TO_URL = str.maketrans("+/", "-_")
 
 
 class Attachment(NamedTuple):
-    """A file in a text; without data, it is at an address that only the provider reads."""
+    """A file in a text; without data, it is at a URL that only the provider reads."""
 
     data: bytes | None
     name: str
@@ -32,14 +32,14 @@ class Attachment(NamedTuple):
     """The start of the base64 in the text."""
     end: int = 0
     is_for_urls: bool = False
-    """True if its base64 has the alphabet for URLs."""
+    """True if its base64 uses the URL-safe alphabet."""
 
 
 def attachment(text: str, sibling: str, parent: Any) -> Attachment | None:
-    """Return the file that a text is; None where it is a text for people or an identifier.
+    """Return the file that a text holds; None if it is text for people or an identifier.
 
-    `sibling` names the field of the parent that has the media type or format; `*` says that the
-    text is base64 whatever is beside it.
+    `sibling` names the field of the parent that gives the media type or format; `*` means that the
+    text is always base64.
     """
     if _ADDRESS.match(text):
         return Attachment(None, "")
@@ -69,9 +69,9 @@ def _file(encoded: str, media_type: str, start: int) -> Attachment:
 
 
 def checked(file: Attachment, files: FileChecker, masker: Masker) -> UnitResult:
-    """Return the decision on a file; the splice is of the text that it was in."""
+    """Return the decision on a file; the splice is relative to the text that contains it."""
     if file.data is None:
-        reason = "a file at an address cannot be inspected; send the file itself"
+        reason = "a file at a URL cannot be inspected; send the file itself"
         return UnitResult(Decision.ALLOWED, reason=reason)
     report = files.check(file.data, file.name, masker=masker)
     counts = Counter({each.type: each.occurrences for each in report.report.detected})

@@ -1,6 +1,7 @@
-"""Protocols as tables: the routes of a provider, and what the JSON on each of them holds.
+"""Protocols as tables: the routes of a provider, and the meaning of the JSON on each of them.
 
-Whatever a table does not name is text. Paths are those of `jsonbody`: `messages[].content[].text`.
+Any field that a table does not name is text. Paths are those of `jsonbody`:
+`messages[].content[].text`.
 """
 
 from __future__ import annotations
@@ -23,50 +24,52 @@ class Body(Enum):
     UPLOAD = "upload"
     """The start of a resumable upload of Google, or the file in it."""
     ANY = "any"
-    """Nothing, JSON, a form or a text, as its content type says; the query is inspected, too."""
+    """Nothing, JSON, a form or a text, depending on the content type; the query is inspected,
+    too.
+    """
 
 
 class Failure(NamedTuple):
-    """A request that is refused, or an answer that fails."""
+    """A refused request or a failed answer."""
 
     status: int
     message: str
 
 
 class Delta(NamedTuple):
-    """A text of a stream that comes in pieces."""
+    """A text of a stream that arrives in pieces."""
 
     keys: tuple[str, ...] = ()
-    """The paths of what tells its block from others."""
+    """The paths of the fields that identify its block."""
     is_json: bool = False
-    """True if the pieces are those of a JSON text."""
+    """True if the pieces form a JSON text."""
 
 
 class End(NamedTuple):
-    """The end of a block: the path of a field that tells it."""
+    """The end of a block: the path of the field that signals it."""
 
     path: str
     key: str = ""
-    """The path of the first key of the block; all blocks end without one."""
+    """The path of the first key of the block; without one, all blocks end."""
     values: frozenset[str] = frozenset()
-    """The values of the field that tell it; any but null and false if there are none."""
+    """The values of the field that signal the end; without any, all but null and false."""
 
 
 class Shape(NamedTuple):
-    """The parts of the JSON of requests, answers and streams."""
+    """The meaning of the fields of requests, answers and streams."""
 
     opaque: frozenset[str] = frozenset()
     """Texts of a request that its provider has signed or sealed."""
     codes: frozenset[str] = frozenset()
-    """Identifiers, signatures and sealed content; a value that looks otherwise is a text."""
+    """Identifiers, signatures and sealed content; a value that has another form is a text."""
     media: Mapping[str, str] = {}
-    """Pictures, sounds and documents: base64, a `data:` URI or an address, and the name of the
-    sibling that tells the media type.
+    """Pictures, audio and documents: base64, a `data:` URI or a URL, and the name of the sibling
+    that gives the media type.
     """
     uploaded: re.Pattern[str] | None = None
-    """The addresses of files that the provider has from uploads, where they were inspected."""
+    """The URLs of files that were uploaded to the provider, and inspected then."""
     turns: tuple[str, ...] = ()
-    """The arrays or texts with the turns of a conversation."""
+    """The arrays or texts that hold the turns of a conversation."""
     named: tuple[str, ...] = ()
     """The fields that name a conversation."""
     refers: tuple[str, ...] = ()
@@ -74,43 +77,45 @@ class Shape(NamedTuple):
     kept: tuple[str, ...] = ()
     """The ids of an answer, or of an event, that later requests may refer to."""
     answer_opaque: frozenset[str] = frozenset()
-    """Texts of an answer that stay as they are, since the client has to send them back."""
+    """Texts of an answer that stay unchanged, since the client has to send them back."""
     answer_json: frozenset[str] = frozenset()
-    """Texts of an answer that are JSON themselves."""
+    """Texts of an answer that are themselves JSON."""
     answer_texts: tuple[str, ...] = ()
-    """The texts of an answer that people or tools get, where answers are inspected."""
+    """The texts of an answer that people or tools receive, if answers are inspected."""
     unchanged: Mapping[str, Delta] = {}
-    """Texts in pieces that are inspected with the others, but stay as they are."""
+    """Texts in pieces that are inspected with the others but never changed."""
     cut: Callable[[Any, Any], bytes] | None = None
-    """Writes the end of a stream that is cut, by its first event and the last one."""
+    """Returns the end of a stream that is cut, given its first and last events."""
     numbers: tuple[str, ...] = ()
-    """The fields that may hold encoded texts as numbers, which nobody can inspect."""
+    """The fields that may hold texts encoded as numbers, which cannot be inspected."""
     deltas: Mapping[str, Delta] = {}
     """The paths of texts in pieces; a path may be followed by a space and the event's `type`."""
     any_delta: Delta | None = None
-    """The delta that each text of an event is which `deltas` does not name; None if it is none."""
+    """The delta for each text of an event that `deltas` does not name; None if it is not a
+    delta.
+    """
     ends: tuple[End, ...] = ()
     stream_error: Callable[[Failure], bytes] | None = None
-    """The event that ends a stream with an error, where it is not that of the protocol."""
+    """The event that ends a stream with an error, if it differs from that of the protocol."""
 
 
 class Route(NamedTuple):
-    """A method and path of a provider."""
+    """A method and path of a provider's API."""
 
     method: str
     path: str
-    """With `{id}` for identifiers."""
+    """The path, with `{id}` for identifiers."""
     shape: Shape = Shape()
     body: Body = Body.JSON
     query: tuple[str, ...] = ()
     required: Mapping[str, str] = {}
-    """Parameters of the query that must have a value."""
+    """Query parameters that must have a certain value."""
     is_raw: bool = False
-    """True if the answer is no JSON, such as a file or a sound."""
+    """True if the answer is not JSON, such as a file or audio."""
     is_lines: bool = False
-    """True if the answer is JSON texts on lines."""
+    """True if the answer consists of JSON lines."""
     inspected: str = ""
-    """The inspected content, for people."""
+    """The inspected content, described for people."""
 
     @property
     def pattern(self) -> re.Pattern[str]:
@@ -119,7 +124,7 @@ class Route(NamedTuple):
 
 
 def server_sent(*documents: Any) -> bytes:
-    """Return events with their types as names, where they have one."""
+    """Return server-sent events, named after their types if they have one."""
     return b"".join(
         (f"event: {each['type']}\n" if "type" in each else "").encode()
         + b"data: "
@@ -146,16 +151,16 @@ def moved(shape: Shape, prefix: str) -> Shape:
 
 
 class Protocol(NamedTuple):
-    """A provider's interface."""
+    """The API of a provider."""
 
     name: str
     upstream: str
-    """The provider's own address."""
+    """The provider's own URL."""
     routes: tuple[Route, ...]
     error: Callable[[Failure], bytes]
-    """The body of an error, as the provider writes it."""
+    """Returns the body of an error in the provider's format."""
     error_event: bytes = b"data: %s\n\n"
-    """The event of an error that ends a stream."""
+    """Returns the event that ends a stream with an error."""
 
     def stream_error(self, failure: Failure) -> bytes:
         return self.error_event % self.error(failure)

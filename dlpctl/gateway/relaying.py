@@ -38,11 +38,11 @@ _OWN = frozenset(
 )
 _LARGEST_ANSWER = 64 << 20
 _GONE = 499
-"""The status in the log of a call whose client has gone."""
+"""The status logged for a call whose client has disconnected."""
 
 
 class Target(NamedTuple):
-    """A protocol, and the address that its requests go to."""
+    """A protocol and the URL that its requests go to."""
 
     protocol: Protocol
     url: str
@@ -78,7 +78,7 @@ class Relay:
         self._restorer = Restorer(prepared.conversation, prepared.names)
 
     async def run(self, body: bytes) -> None:
-        """Relay until the answer ends, or the client is gone."""
+        """Relay until the answer ends or the client disconnects."""
         relay = asyncio.ensure_future(self._relay(body))
         gone = asyncio.ensure_future(self._exchange.gone())
         try:
@@ -108,7 +108,7 @@ class Relay:
         given = {name.lower(): value for name, value in answer.headers}
         headers = [self._own_address(*each) for each in _relayed(answer, given)]
         if 300 <= answer.status < 400:
-            raise UpstreamError("the provider redirects, which the gateway does not follow")
+            raise UpstreamError("the provider sent a redirect, which the gateway does not follow")
         answer_kind = AnswerKind.of(route, answer.status, given.get("content-type", ""))
         if answer_kind is AnswerKind.OPAQUE:
             await exchange.stream(answer.status, headers, answer.chunks)
@@ -127,10 +127,10 @@ class Relay:
         elif answer_kind is AnswerKind.TEXT and route.body is Body.FORM:
             await exchange.stream(answer.status, headers, answer.chunks)
         else:
-            raise UpstreamError("the provider has answered with content that is no JSON")
+            raise UpstreamError("the provider answered with content that is not JSON")
 
     def _own_address(self, name: str, value: str) -> tuple[str, str]:
-        """Return a header of an answer; an address to upload to is that of the gateway."""
+        """Return a header of an answer; an upload URL is replaced by one of the gateway."""
         if name not in _ADDRESSES:
             return name, value
         upstream, given = urlsplit(self._target.url), urlsplit(value)
@@ -200,7 +200,7 @@ class Relay:
             text = jsonbody.decoded(body)
             document = jsonbody.loads(text)
         except InputError:
-            raise UpstreamError("the provider has answered with invalid JSON") from None
+            raise UpstreamError("the provider answered with invalid JSON") from None
         found = [jsonbody.at(document, path.split(".")) for path in shape.kept]
         self._keep([each for each in found if isinstance(each, str)])
         if inspects:
@@ -208,7 +208,7 @@ class Relay:
         return self._restorer.json(text, shape).encode("utf-8")
 
     def _inspected(self, text: str, shape: Shape) -> str:
-        """Return an answer with its values masked; raise `RefusedError` where one blocks."""
+        """Return an answer with its values masked; raise `RefusedError` if one of them blocks."""
         text, counts, blocks = withheld(text, shape, self._answer_policy)
         if counts:
             decision = Decision.BLOCKED if blocks else Decision.ALLOWED_WITH_MASKING
@@ -254,10 +254,10 @@ class Relay:
 
 
 def _relayed(answer: Answer, given: dict[str, str]) -> Headers:
-    """Return the headers of an answer that the client gets."""
+    """Return the headers of an answer that are passed to the client."""
     dropped = {"content-encoding"}
     if given.get("content-encoding", "identity") != "identity":
-        dropped.add("content-length")  # the client of providers decompresses
+        dropped.add("content-length")  # the HTTP client decompresses
         if given["content-encoding"] not in ("gzip", "deflate"):
-            raise UpstreamError("the provider has answered in an unknown encoding")
+            raise UpstreamError("the provider answered in an unknown encoding")
     return end_to_end(answer.headers, frozenset(dropped))

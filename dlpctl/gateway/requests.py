@@ -34,7 +34,7 @@ _LONGEST_TURN = 1 << 16
 
 
 class Request(NamedTuple):
-    """A request as the client has sent it."""
+    """A request as the client sent it."""
 
     protocol: str
     route: Route
@@ -43,11 +43,11 @@ class Request(NamedTuple):
     query: Sequence[tuple[str, str]]
     headers: Mapping[str, str]
     body: bytes
-    """Without its content encoding."""
+    """The body without its content encoding."""
 
 
 class Prepared(NamedTuple):
-    """A request as it may go on."""
+    """A request that may be sent on."""
 
     body: bytes
     conversation: Conversation
@@ -59,7 +59,7 @@ class Prepared(NamedTuple):
 
 
 def prepare(request: Request, grant: Grant, conversations: Conversations) -> Prepared:
-    """Inspect a request, and mask its body; raise `RefusedError` where it may not go on."""
+    """Inspect a request and mask its body; raise `RefusedError` if it may not be sent on."""
     try:
         if request.route.body is Body.ANY:
             return _any(request, grant, conversations)
@@ -93,7 +93,7 @@ def _check_query(request: Request) -> None:
 
 
 def _any(request: Request, grant: Grant, conversations: Conversations) -> Prepared:
-    """Inspect a request of an application, whose body is what its content type says."""
+    """Inspect a request of an application by the content type of its body."""
     conversation, names = _conversation(request, None, grant, conversations)
     _, decision, _, _ = _pairs(request.query, grant, conversation)
     if decision is not Decision.ALLOWED:
@@ -121,7 +121,9 @@ def _any(request: Request, grant: Grant, conversations: Conversations) -> Prepar
 def _pairs(
     pairs: Sequence[tuple[str, str]], grant: Grant, conversation: Conversation
 ) -> tuple[list[tuple[str, str]], Decision, Counter[str], frozenset[str]]:
-    """Return names and values masked, the decision, what was found, and the names of tokens."""
+    """Return masked names and values, the decision, the counts of types, and the names of
+    tokens.
+    """
     masked: list[tuple[str, str]] = []
     decision, counts, names = Decision.ALLOWED, Counter[str](), frozenset[str]()
     for name, value in pairs:
@@ -187,17 +189,17 @@ def _require(found: Inspected) -> None:
 
 
 def _refuse_numbers(document: Any, shape: Shape) -> None:
-    """Refuse texts that are given as the numbers of a model's tokens."""
+    """Refuse texts that are given as token numbers of a model."""
     for path in shape.numbers:
         given = jsonbody.at(document, path_parts(path))
         if isinstance(given, list) and any(isinstance(each, int | float | list) for each in given):
-            raise RefusedError(400, f"{path}: numbers cannot be inspected; send texts")
+            raise RefusedError(400, f"{path}: token numbers cannot be inspected; send text")
 
 
 def _conversation(
     request: Request, document: Any, grant: Grant, conversations: Conversations
 ) -> tuple[Conversation, frozenset[str]]:
-    """Return the conversation of a request, with the names of the tokens that it refers to."""
+    """Return the conversation of a request, and the names of the tokens that it refers to."""
     shape = request.route.shape
     name = request.headers.get(CONVERSATION_HEADER) or _name(document, shape)
     names = (request.protocol, caller_of(request), name or os.urandom(16).hex())
@@ -212,7 +214,7 @@ def _conversation(
 
 
 def caller_of(request: Request) -> str:
-    """Return what tells a caller from others, without its credentials."""
+    """Return an identifier of the caller that does not contain its credentials."""
     caller = hashlib.sha256()
     given = [request.headers.get(name, "") for name in _CREDENTIALS]
     for value in (*given, dict(request.query).get("key", "")):
@@ -227,15 +229,15 @@ def keep(
     conversations: Conversations,
     values: Mapping[str, str],
 ) -> None:
-    """Keep the values of a request for those that refer to its answer."""
+    """Keep the values of a request for later requests that refer to its answer."""
     caller = caller_of(request)
     for each in ids:
-        name = each.rpartition("/")[2]  # Google's ids have the name of their resource
+        name = each.rpartition("/")[2]  # Google's ids include the name of their resource
         conversations.keep(grant.key, f"{request.protocol} {caller} {name}", values)
 
 
 def _name(document: Any, shape: Shape) -> str:
-    """Return what tells a conversation from others: a name, or else its first turn."""
+    """Return the identity of a conversation: a name, or else its first turn."""
     for path in shape.named:
         given = jsonbody.at(document, path_parts(path))
         if isinstance(given, str) and given:

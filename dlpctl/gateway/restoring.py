@@ -1,4 +1,4 @@
-"""Restore the values of a conversation in answers: tokens, and surrogates that look real."""
+"""Restore the values of a conversation in answers: tokens, and surrogates, which look real."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class AnswerKind(Enum):
 
     @classmethod
     def of(cls, route: Route, status: int, content_type: str) -> AnswerKind:
-        """Return the kind of an answer to a route."""
+        """Return the kind of an answer on a route."""
         media_type = content_type.partition(";")[0].strip().lower()
         if status >= 300 or status == 204 or route.is_raw:
             return cls.OPAQUE
@@ -56,7 +56,7 @@ class AnswerKind(Enum):
 
 
 class Surrogates(NamedTuple):
-    """Surrogates with the values that they are for."""
+    """Surrogates and the values that they replace."""
 
     values: Mapping[str, str]
     ordered: list[str]
@@ -65,7 +65,7 @@ class Surrogates(NamedTuple):
 
     @classmethod
     def of(cls, made: Mapping[str, tuple[str, str]]) -> Surrogates | None:
-        """Return the surrogates, and the single words of names among them."""
+        """Return the surrogates, including single words of names."""
         values: dict[str, str] = {}
         for surrogate, (_, value) in made.items():
             words, originals = _WORD.findall(surrogate), _WORD.findall(value)
@@ -91,7 +91,7 @@ class Surrogates(NamedTuple):
 
 
 class _SurrogateText:
-    """A text that comes in pieces; what may become a surrogate is held back."""
+    """A text that arrives in pieces; what may become a surrogate is held back."""
 
     def __init__(self, surrogates: Surrogates, *, in_json: bool) -> None:
         self._surrogates = surrogates
@@ -131,7 +131,7 @@ class _SurrogateText:
 
 
 class RestoredText:
-    """A text that comes in pieces, and is given back with its values."""
+    """A text that arrives in pieces and is returned with its values restored."""
 
     def __init__(self, restorer: Restorer, *, in_json: bool = False) -> None:
         self._unmasker = Unmasker(restorer, in_json=in_json)
@@ -152,21 +152,21 @@ class RestoredText:
 
     @property
     def is_open(self) -> bool:
-        """True if what comes may depend on what has come."""
+        """True if later pieces may depend on earlier ones."""
         return self._surrogates is not None or bool(self._unmasker.held)
 
     @property
     def held(self) -> str:
-        """The end of the text, as far as it is held back."""
+        """The end of the text that is held back."""
         first = "" if self._surrogates is None else self._surrogates.held
         return first + self._unmasker.held
 
 
 class Restorer:
-    """Restores the values that a request has, or refers to, and no others of its conversation."""
+    """Restores only the values that a request contains or refers to."""
 
     def __init__(self, conversation: Conversation, names: Iterable[str]) -> None:
-        """`names` are those of tokens, and surrogates."""
+        """`names` are names of tokens, and surrogates."""
         with conversation.lock:
             tokens, made = conversation.tokens, conversation.masker.surrogates
             self.values: dict[str, str] = {
@@ -177,7 +177,7 @@ class Restorer:
             )
 
     def value(self, name: str) -> str | None:
-        """Return the value of a token; None where the request has none."""
+        """Return the value of a token; None if the request does not contain it."""
         return self.values.get(name)
 
     @property
@@ -189,7 +189,7 @@ class Restorer:
         return restored.feed(text) + restored.finish()
 
     def json(self, text: str, shape: Shape) -> str:
-        """Return a valid JSON text with values restored; all else stays as it is."""
+        """Return a valid JSON text with values restored; everything else stays as it is."""
         splices = []
         for leaf in jsonbody.leaves(text):
             if not leaf.is_number and leaf.path not in shape.answer_opaque:

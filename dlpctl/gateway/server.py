@@ -1,4 +1,4 @@
-"""The gateway as an ASGI application: requests are inspected, sent on, and answered restored."""
+"""The gateway as an ASGI application: requests are inspected and sent on, answers restored."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ class Settings(NamedTuple):
     """The limits of requests."""
 
     hosts: frozenset[str]
-    """The names that requests may be for; any if there are none."""
+    """The hosts that requests may name; empty allows any."""
     body_bytes: int = 32 << 20
     body_seconds: float = 60.0
-    """The time in which a body has to come."""
+    """The time limit for receiving a body."""
 
 
 class Gateway:
@@ -99,13 +99,13 @@ class Gateway:
         except DlpctlError as problem:
             if problem.http_status < 500:
                 await _fail(exchange, protocol, problem.http_status, problem.message)
-            else:  # the message may name files of this machine
+            else:  # the message may name files on this machine
                 await _fail(exchange, protocol, 503, "nothing can be inspected now")
         except OSError:
             return  # the client is gone
-        except Exception as problem:  # its message may hold values
-            tell(f"a call has failed: {fault(problem)}")
-            await _fail(exchange, protocol, 503, "the gateway has failed")
+        except Exception as problem:  # its message may contain values
+            tell(f"a call failed: {fault(problem)}")
+            await _fail(exchange, protocol, 503, "the gateway failed")
 
     async def _tell(self, exchange: Exchange) -> None:
         text = self._metrics.text() if exchange.name == "metrics" else "ok\n"
@@ -115,7 +115,7 @@ class Gateway:
     async def _pass(self, exchange: Exchange, target: Target | None) -> None:
         settings = self._settings
         if settings.hosts and _host(exchange.headers.get("host", "")) not in settings.hosts:
-            raise RefusedError(403, "the gateway is not for this host")
+            raise RefusedError(403, "the gateway does not serve this host")
         if target is None:
             names = ", ".join(f"/{name}" for name in self._targets)
             raise RefusedError(404, f"the gateway serves {names}")
@@ -160,18 +160,18 @@ class Gateway:
         return grant, prepared
 
     def _route(self, name: str, method: str, path: str) -> tuple[Route, tuple[str, ...]]:
-        """Return the route of a request with the identifiers in its path."""
+        """Return the route of a request, and the identifiers in its path."""
         found = [
             (route, match.groups())
             for pattern, route in self._routes[name]
             if (match := pattern.fullmatch(path))
         ]
         if not found:
-            raise RefusedError(404, "the gateway does not know this route, and sends nothing on")
+            raise RefusedError(404, "the gateway does not know this route; nothing was sent")
         for route, ids in found:
             if route.method == method:
                 return route, ids
-        raise RefusedError(405, "the gateway does not know this method, and sends nothing on")
+        raise RefusedError(405, "the gateway does not know this method; nothing was sent")
 
 
 async def _fail(exchange: Exchange, protocol: Protocol | None, status: int, message: str) -> None:

@@ -1,4 +1,4 @@
-"""The HTTP server of the gateway, the only module that knows uvicorn."""
+"""The HTTP server of the gateway; the only module that knows uvicorn."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LARGEST_HEAD = 64 << 10
 
 
 class _Server(uvicorn.Server):
-    """Calls `on_start` once it answers, and ends in order at a signal."""
+    """Calls `on_start` once it accepts requests, and shuts down gracefully at a signal."""
 
     def __init__(self, config: uvicorn.Config, on_start: Callable[[], None]) -> None:
         super().__init__(config)
@@ -30,7 +30,7 @@ class _Server(uvicorn.Server):
 
 
 def server(gateway: Gateway, on_start: Callable[[], None] = lambda: None) -> uvicorn.Server:
-    """Return a server that is yet to be run."""
+    """Return a server that has yet to be run."""
     config = uvicorn.Config(
         gateway,
         http="h11",
@@ -51,7 +51,7 @@ def server(gateway: Gateway, on_start: Callable[[], None] = lambda: None) -> uvi
 def listen(host: str, port: int) -> socket.socket:
     """Return a socket that listens."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # Only connections of a socket with this protocol get TCP_NODELAY from asyncio.
+    # asyncio sets TCP_NODELAY only on connections of a socket with this protocol.
     listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:

@@ -1,5 +1,5 @@
-"""Restore values in streams, event by event: nothing waits longer than the text that may still
-become a token.
+"""Restore values in streams, event by event: only text that may still become a token is held
+back.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ _LINES = re.compile(rb"(?>\r\n|\n|\r)")
 _MAY_OPEN = re.compile(
     rb"[<`&%\\]|\[(?:[ \t]|\xc2\xa0|\xe2\x80\x8b){0,3}[A-Za-z\"]|\xef\xbc\x9c", re.DOTALL
 )
-"""All that may open a token in a text of JSON, as `masking.unmask` knows them."""
+"""Every character that may open a token in a text of JSON; see `masking.unmask`."""
 _MAY_OPEN_TEXT = re.compile(r"[<`&%\\\uff1c]|\[[ \t\xa0\u200b]{0,3}[A-Za-z\"]")
-"""All that may open a token in a text that is decoded."""
+"""Every character that may open a token in a decoded text."""
 _PATH = re.compile(r"\[\]|[^.\[\]]+")
 _LARGEST_EVENT = 32 << 20
 _ALL = object()
 _MOST_HELD = 256
-"""Events that may wait for one text; after so many, it goes on as it is."""
+"""The number of events that may wait for one text; after that, it passes unchanged."""
 
 
 class Text(NamedTuple):
-    """A text of an event, wherever its JSON has it."""
+    """A text of an event, wherever its JSON contains it."""
 
     path: str
     steps: tuple[Step, ...]
@@ -64,7 +64,7 @@ class _Event:
 
 
 class _Channel:
-    """A text that comes in pieces, one slot after the other."""
+    """A text that arrives in pieces, one slot after the other."""
 
     def __init__(self, text: RestoredText) -> None:
         self.text = text
@@ -74,7 +74,7 @@ class _Channel:
         held = self.text.held
         new = self.text.feed(slot.text.text)
         if self.slot is not None:
-            if held and new.startswith(held):  # it was no token, and stays in its event
+            if held and new.startswith(held):  # it was not a token, and stays in its event
                 self.slot.parts.append(held)
                 new = new[len(held) :]
             self.slot.is_open = False
@@ -84,7 +84,7 @@ class _Channel:
 
     @property
     def is_open(self) -> bool:
-        """True if what comes may depend on what has come."""
+        """True if later pieces may depend on earlier ones."""
         return self.text.is_open
 
     def finish(self) -> None:
@@ -95,7 +95,7 @@ class _Channel:
 
 
 class Splitter:
-    """Splits bytes into events: server-sent ones, or JSON texts on lines."""
+    """Splits bytes into events: server-sent events or JSON lines."""
 
     def __init__(self, *, is_lines: bool) -> None:
         self._is_lines = is_lines
@@ -104,7 +104,7 @@ class Splitter:
         self._searched = 0
 
     def feed(self, chunk: bytes) -> Iterator[bytes]:
-        """Yield the events that are complete."""
+        """Yield the complete events."""
         self._buffer += chunk
         if len(self._buffer) > _LARGEST_EVENT:
             raise InputError("an event of the stream is too large")
@@ -121,7 +121,7 @@ class Splitter:
         return rest
 
     def data(self, event: bytes) -> str:
-        """Return the data of an event; nothing where it has none."""
+        """Return the data of an event; empty if it has none."""
         try:
             text = event.decode("utf-8")
         except UnicodeDecodeError:
@@ -133,7 +133,7 @@ class Splitter:
 
 
 class EventStream:
-    """The events of one answer: server-sent events, or JSON texts on lines."""
+    """The events of one answer: server-sent events or JSON lines."""
 
     def __init__(self, shape: Shape, restorer: Restorer, *, is_lines: bool = False) -> None:
         self._shape = shape
@@ -143,12 +143,12 @@ class EventStream:
         self._channels: dict[tuple[Any, ...], _Channel] = {}
         self._waiting: deque[_Event] = deque()
         self._passed = bytearray()
-        """The events that can go on before those that wait."""
+        """The events that precede the waiting ones and may pass."""
         self.ids: list[str] = []
         """The ids that later requests may refer to."""
 
     def feed(self, chunk: bytes) -> bytes:
-        """Take bytes, and return those that can go on."""
+        """Take bytes and return those that may pass."""
         if self._is_plain:
             return chunk
         for raw in self._splitter.feed(chunk):
@@ -156,7 +156,7 @@ class EventStream:
         return self._ready()
 
     def finish(self) -> bytes:
-        """Return all that was held back; the stream has ended."""
+        """Return everything that was held back at the end of the stream."""
         if rest := self._splitter.rest():
             self._take(rest)
         self._finish_all()
@@ -177,7 +177,7 @@ class EventStream:
         self._channels.clear()
 
     def _passes(self, raw: bytes) -> bool:
-        """Return whether an event can go on unread: nothing is held back, and it has no token."""
+        """Return whether an event may pass unread: nothing is held back, and it has no token."""
         return not (
             self._waiting
             or self._restorer.surrogates is not None
@@ -208,7 +208,7 @@ class EventStream:
                 self._channels.pop(identity).finish()
 
     def _may_change(self, text: str) -> bool:
-        """Return whether a text may have a token, or the rest of one that is held back."""
+        """Return whether a text may contain a token, or the rest of one that is held back."""
         return bool(
             self._channels or self._restorer.surrogates is not None or _MAY_OPEN_TEXT.search(text)
         )
@@ -260,7 +260,7 @@ class EventStream:
 
 
 def texts(document: Any) -> Iterator[Text]:
-    """Yield the texts of an event in their order, without its keys."""
+    """Yield the texts of an event in order, without its keys."""
     waiting: list[tuple[str, tuple[Step, ...], Any]] = [("", (), document)]
     while waiting:
         path, steps, value = waiting.pop()
@@ -279,20 +279,20 @@ def texts(document: Any) -> Iterator[Text]:
 
 
 def delta_of(shape: Shape, leaf: Leaf | Text, document: Any) -> Delta | None:
-    """Return the delta that a leaf of an event is; None for any other."""
+    """Return the delta for a leaf of an event; None if it is not a delta."""
     event_type = document.get("type") if isinstance(document, dict) else None
     named = shape.deltas.get(f"{leaf.path} {event_type}") or shape.deltas.get(leaf.path)
     return named or shape.any_delta
 
 
 def identity_of(delta: Delta, leaf: Leaf | Text, document: Any) -> tuple[Any, ...]:
-    """Return what tells the text of a delta from others, the key of its block first."""
+    """Return the identity of a delta's text, starting with the key of its block."""
     keys = [jsonbody.at(document, _steps(path, leaf.steps)) for path in delta.keys]
     return (*keys[:1], leaf.path, *keys[1:])
 
 
 def ended(shape: Shape, document: Any) -> Iterator[Any]:
-    """Yield the keys of the blocks that end with an event; `_ALL` for all of them."""
+    """Yield the keys of the blocks that an event ends; `_ALL` for all of them."""
     for end in shape.ends:
         for steps, value in all_at(document, path_parts(end.path), ()):
             if str(value) in end.values if end.values else value not in (None, False, ""):
@@ -304,12 +304,12 @@ def _text_lines(text: str) -> list[str]:
 
 
 def path_parts(path: str) -> list[str]:
-    """Return the keys of a path, and `[]` for its arrays."""
+    """Return the keys of a path, with `[]` for arrays."""
     return _PATH.findall(path)
 
 
 def _steps(path: str, steps: tuple[jsonbody.Step, ...]) -> list[jsonbody.Step]:
-    """Return the steps of a path, in the same elements of arrays as other steps."""
+    """Return the steps of a path, in the same array elements as the given steps."""
     numbers = iter([step for step in steps if isinstance(step, int)])
     return [next(numbers, 0) if part == "[]" else part for part in path_parts(path)]
 

@@ -1,4 +1,4 @@
-"""The client of providers, the only module that knows aiohttp."""
+"""The client of providers; the only module that knows aiohttp."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Headers = Sequence[tuple[str, str]]
 
 
 class UpstreamError(DlpctlError):
-    """A provider that cannot be reached, or that ends in the middle of an answer."""
+    """A provider cannot be reached, or its answer breaks off."""
 
     code = "upstream"
 
@@ -37,7 +37,7 @@ class Answer(NamedTuple):
 
 
 class Upstream:
-    """Sends requests, and ends those whose answers nobody reads any more."""
+    """Sends requests, and closes those whose answers nobody reads any more."""
 
     def __init__(self, *, stall_seconds: float = _STALL_SECONDS) -> None:
         """`stall_seconds` is the longest time without a byte of an answer."""
@@ -60,7 +60,7 @@ class Upstream:
     async def send(
         self, method: str, url: str, headers: Headers, body: bytes
     ) -> AsyncIterator[Answer]:
-        """Send a request, and yield the answer; raise `UpstreamError` where there is none."""
+        """Send a request and yield the answer; raise `UpstreamError` if there is none."""
         try:
             response = await self._session.request(
                 method,
@@ -70,7 +70,7 @@ class Upstream:
                 allow_redirects=False,
             )
         except TimeoutError:
-            raise UpstreamError("the provider does not answer in time", 504) from None
+            raise UpstreamError("the provider did not answer in time", 504) from None
         except (aiohttp.ClientError, OSError, ValueError) as problem:
             raise UpstreamError(
                 f"the provider cannot be reached: {type(problem).__name__}"
@@ -93,8 +93,6 @@ async def _chunks(response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
         async for chunk in response.content.iter_any():
             yield chunk
     except TimeoutError:
-        raise UpstreamError("the provider has stopped in the middle of its answer", 504) from None
+        raise UpstreamError("the provider's answer stalled", 504) from None
     except (aiohttp.ClientError, OSError) as problem:
-        raise UpstreamError(
-            f"the provider has ended in the middle of its answer: {type(problem).__name__}"
-        ) from None
+        raise UpstreamError(f"the provider's answer broke off: {type(problem).__name__}") from None

@@ -1,4 +1,4 @@
-"""Pieces for applications: masking in clients of models, in logs and in traces.
+"""Integrations for applications: masking in clients of models, web applications, logs and traces.
 
-Each module imports the package that it is for, and nothing else does.
+Only the module for a package imports that package.
 """

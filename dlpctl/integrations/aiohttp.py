@@ -1,4 +1,4 @@
-"""A middleware for the client of aiohttp, from its version 3.12.
+"""A middleware for the client of aiohttp 3.12 and later.
 
 session = aiohttp.ClientSession(middlewares=(MaskingMiddleware("openai"),))
 """
@@ -36,7 +36,7 @@ class MaskingMiddleware:
     """Masks requests, and restores answers and streams."""
 
     def __init__(self, protocol: str, **options: Any) -> None:
-        """`options` are those of `MaskedModels`."""
+        """See `MaskedModels` for the `options`."""
         self._models = MaskedModels(protocol, **options)
 
     async def __call__(self, request: ClientRequest, handler: ClientHandlerType) -> ClientResponse:
@@ -61,7 +61,7 @@ class MaskingMiddleware:
         """Mask a request in place."""
         body = await request.body.as_bytes() if request.body else b""
         given = dict(request.headers)
-        if request.compress:  # aiohttp compresses the body when it is sent
+        if request.compress:  # aiohttp compresses the body when it sends it
             given.pop(hdrs.CONTENT_ENCODING, None)
         query = request.url.raw_query_string.encode()
         masked = await asyncio.to_thread(
@@ -76,7 +76,7 @@ class MaskingMiddleware:
 
 
 class _RestoredReader(StreamReader):
-    """Reads an answer with its values, as far as it is asked to."""
+    """Reads an answer with its values restored, only as far as requested."""
 
     def __init__(self, inner: StreamReader, answer: RestoredAnswer) -> None:
         loop = asyncio.get_running_loop()
@@ -85,7 +85,7 @@ class _RestoredReader(StreamReader):
         self._answer = answer
 
     async def _wait(self, func_name: str) -> None:
-        """Restore what comes next; every method that reads waits here where nothing is left."""
+        """Restore the next piece; every method that reads waits here when its buffer is empty."""
         del func_name
         chunk = await self._inner.readany()
         if chunk:

@@ -1,4 +1,4 @@
-"""Answers to masked requests, restored as they come. All integrations share this."""
+"""Answers to masked requests, restored as they arrive. Shared by all integrations."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Masked(NamedTuple):
 
 
 class RestoredAnswer:
-    """An answer that comes in pieces, and is given back with its values."""
+    """An answer that arrives in pieces, and is returned with its values restored."""
 
     def __init__(
         self,
@@ -52,11 +52,11 @@ class RestoredAnswer:
         if encoding not in (*_COMPRESSED, "identity") or not masked.restorer.is_needed:
             answer_kind = AnswerKind.OPAQUE
         self.is_restored = answer_kind not in (AnswerKind.OPAQUE, AnswerKind.OTHER)
-        """False if the answer is relayed as it is, with its headers."""
+        """False if the answer is passed on unchanged, with its headers."""
         self.is_whole = answer_kind is AnswerKind.JSON
-        """True if nothing is given back before the end."""
+        """True if nothing is returned before the end."""
         self.headers = list(headers)
-        """The headers that are true of what is given back."""
+        """The headers that match the restored answer."""
         if not self.is_restored:
             self._pieces: _Pieces = _Unchanged()
             return
@@ -71,11 +71,11 @@ class RestoredAnswer:
             self._pieces = _Decompressed(self._pieces, _COMPRESSED[encoding])
 
     def feed(self, chunk: bytes) -> bytes:
-        """Take bytes, and return those that can go on."""
+        """Take bytes and return those that can be passed on."""
         return self._pieces.feed(chunk)
 
     def finish(self) -> bytes:
-        """Return all that was held back; the answer has ended."""
+        """Return everything that was held back at the end of the answer."""
         return self._pieces.finish()
 
 
@@ -102,7 +102,7 @@ class _Decompressed:
         try:
             return self._following.feed(self._decoder.decompress(chunk))
         except zlib.error:
-            raise InputError("the answer is not in its content encoding") from None
+            raise InputError("the answer does not match its content encoding") from None
 
     def finish(self) -> bytes:
         last = self._following.feed(self._decoder.flush())
@@ -110,7 +110,7 @@ class _Decompressed:
 
 
 class _Json:
-    """JSON, which is restored once all of it is there."""
+    """JSON, restored once it is complete."""
 
     def __init__(self, masked: Masked, keep: Callable[[list[str]], None]) -> None:
         self._masked = masked
@@ -127,7 +127,7 @@ class _Json:
         try:
             text = jsonbody.decoded(body)
             document = jsonbody.loads(text)
-        except InputError:  # the application is told by its own client
+        except InputError:  # the application's own client reports the error
             return body
         found = [jsonbody.at(document, path.split(".")) for path in shape.kept]
         self._keep([each for each in found if isinstance(each, str)])
@@ -154,7 +154,7 @@ class _Events:
 
 
 class _Text:
-    """A text, whose characters may be cut by the ends of its pieces."""
+    """A text whose pieces may end within a character."""
 
     def __init__(self, restorer: Restorer) -> None:
         self._text = RestoredText(restorer)

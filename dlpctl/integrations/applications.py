@@ -1,4 +1,4 @@
-"""Requests to applications that ask models, masked before the application sees them."""
+"""Requests to applications that use models, masked before the application sees them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dlpctl.gateway.protocol import Body, Delta, Failure, Protocol, Route, Shape
 from dlpctl.integrations.models import MaskedModels
 
 _SHAPE = Shape(any_delta=Delta())
-"""No table tells the texts of an application: each may hold values, and come in pieces."""
+"""No table describes the texts of an application: any may hold values and arrive in pieces."""
 
 
 def _error(failure: Failure) -> bytes:
@@ -21,14 +21,14 @@ _ANY = Protocol("application", "", (), _error)
 
 
 class MaskedApplication(MaskedModels):
-    """Masks requests to an application, and restores its answers. Threads may share it."""
+    """Masks requests to an application, and restores its answers. Thread-safe."""
 
     def __init__(
         self, protocol: str | Protocol = _ANY, *, skipped: Sequence[str] = (), **options: Any
     ) -> None:
-        """`protocol` is that of a provider if the application has its routes.
+        """`protocol` is that of a provider, for an application with the provider's routes.
 
-        Paths that start with one of the `skipped` ones are neither inspected nor restored.
+        Paths that start with one of the `skipped` prefixes are neither inspected nor restored.
         """
         super().__init__(protocol, **options)
         self._skipped = tuple(each.rstrip("/") for each in skipped)

@@ -1,4 +1,4 @@
-"""A middleware for applications of ASGI, such as those of Starlette and FastAPI.
+"""A middleware for ASGI applications, such as those of Starlette and FastAPI.
 
 app.add_middleware(MaskingMiddleware)
 """
@@ -20,14 +20,14 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 _OF_THE_BODY = ("content-length", "content-encoding", "transfer-encoding", "accept-encoding")
 _UNREAD = ("http.response.pathsend", "http.response.zerocopysend")
-"""The extensions by which an answer would pass unread."""
+"""The extensions by which an answer would bypass the middleware."""
 
 
 class MaskingMiddleware:
     """Masks requests or refuses them, and restores answers and streams."""
 
     def __init__(self, app: Callable[..., Awaitable[None]], **options: Any) -> None:
-        """`options` are those of `MaskedApplication`."""
+        """See `MaskedApplication` for the `options`."""
         self._app = app
         self._masking = MaskedApplication(**options)
 
@@ -36,11 +36,11 @@ class MaskingMiddleware:
             await self._app(scope, receive, send)
         elif scope["type"] == "http":
             await self._answer(scope, receive, send)
-        else:  # what comes through a socket cannot be inspected
+        else:  # WebSocket traffic cannot be inspected
             await send({"type": "websocket.close", "code": 1008})
 
     async def _answer(self, scope: Message, receive: Receive, send: Send) -> None:
-        headers = {  # the first one counts where a name occurs twice
+        headers = {  # for a repeated name, the first one wins
             name.decode("latin-1"): value.decode("latin-1")
             for name, value in reversed(scope["headers"])
         }
@@ -71,7 +71,7 @@ class MaskingMiddleware:
 
 
 class _Restored:
-    """The answer of an application, with its values."""
+    """The answer of an application with its values restored."""
 
     def __init__(self, masking: MaskedApplication, masked: Masked, send: Send) -> None:
         self._masking = masking
@@ -100,7 +100,7 @@ class _Restored:
 
 
 async def _body(receive: Receive, most: int) -> bytes | None:
-    """Return the body of a request; None if the client has gone."""
+    """Return the body of a request; None if the client has disconnected."""
     parts: list[bytes] = []
     size = 0
     while True:
@@ -110,7 +110,7 @@ async def _body(receive: Receive, most: int) -> bytes | None:
         parts.append(message.get("body", b""))
         size += len(parts[-1])
         if size > most:
-            raise RefusedError(413, f"the body has more than {most:,} bytes")
+            raise RefusedError(413, f"the body is larger than {most:,} bytes")
         if not message.get("more_body"):
             return b"".join(parts)
 

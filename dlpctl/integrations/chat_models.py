@@ -1,4 +1,4 @@
-"""Chat models of LangChain whose answers and streams come with their values."""
+"""LangChain chat models whose answers and streams have their values restored."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ _Message = TypeVar("_Message", bound="BaseMessage")
 
 
 def fields_of(message: BaseMessage) -> dict[str, Any]:
-    """Return the fields of a message that may hold text, besides the content."""
+    """Return the fields of a message, besides the content, that may hold text."""
     return {name: value for name in _FIELDS if (value := getattr(message, name, None))}
 
 
 def restoring(model: BaseChatModel, restorer: Restorer) -> BaseChatModel:
-    """Return a copy of a model that restores what it answers."""
+    """Return a copy of a model whose answers are restored."""
     if not restorer.is_needed:
         return model
     made = model.model_copy()
@@ -60,14 +60,15 @@ def restoring(model: BaseChatModel, restorer: Restorer) -> BaseChatModel:
 
 @cache
 def _restoring_class(model_class: type[BaseChatModel]) -> type[BaseChatModel]:
-    """Return a subclass; what the class itself does not implement stays as LangChain has it."""
+    """Return a subclass; methods that the class does not implement keep LangChain's defaults."""
     implemented = {
         name: make(getattr(model_class, name))
         for name, make in _METHODS.items()
         if getattr(model_class, name) is not getattr(BaseChatModel, name)
     }
     names = {"__module__": model_class.__module__, "__qualname__": model_class.__qualname__}
-    # Events that a model makes without `_stream` cannot be restored; LangChain makes them by it.
+    # Events that a model creates without `_stream` cannot be restored, so LangChain creates them
+    # from it.
     hooks = dict.fromkeys(("_stream_chat_model_events", "_astream_chat_model_events"))
     hidden = {name: each for name, each in hooks.items() if hasattr(model_class, name)}
     return type(model_class.__name__, (model_class,), names | implemented | hidden)
@@ -122,7 +123,7 @@ _METHODS: dict[str, Callable[[Any], Any]] = {
 
 
 def _told(chunks: Iterator[ChatGenerationChunk], manager: Any) -> Iterator[ChatGenerationChunk]:
-    """Yield chunks, and tell the callbacks of each as a model does."""
+    """Yield chunks, and report each to the callbacks as a model does."""
     for chunk in chunks:
         if manager is not None:
             manager.on_llm_new_token(chunk.text, chunk=chunk)
@@ -136,7 +137,7 @@ async def _atold(chunk: ChatGenerationChunk, manager: Any) -> ChatGenerationChun
 
 
 class _Chunks:
-    """The chunks of a stream, one line of JSON each while their texts wait for their rest."""
+    """The chunks of a stream as JSON lines, which wait for the rest of their texts."""
 
     def __init__(self, restorer: Restorer) -> None:
         self._stream = EventStream(_CHUNK, restorer, is_lines=True)

@@ -1,4 +1,4 @@
-"""A middleware for agents of LangChain, from its version 1.
+"""A middleware for agents of LangChain 1 and later.
 
 agent = create_agent(model, tools, middleware=[MaskingMiddleware()])
 """
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _BLOCK = "messages[].content[]"
 _CALL_CODES = ("id", "name", "type", "index", "function.name")
 _SEALED = ("thinking", "redacted_thinking")
-"""The types of blocks that a provider takes back only as it wrote them."""
+"""The types of blocks that a provider accepts back only unchanged."""
 _MEDIA = {
     "image_url": "",
     "image_url.url": "",
@@ -58,13 +58,13 @@ _PROTOCOL = Protocol("langchain", "", (Route("POST", "/messages", _REQUEST),), _
 
 
 class MaskingMiddleware(AgentMiddleware[Any, Any, Any]):
-    """Masks what a model gets, and restores its answers, calls of tools and streams.
+    """Masks the input of a model, and restores its answers, tool calls and streams.
 
     A request that may not be sent raises `dlpctl.gateway.bodies.RefusedError`.
     """
 
     def __init__(self, **options: Any) -> None:
-        """`options` are those of `MaskedModels`."""
+        """See `MaskedModels` for the `options`."""
         super().__init__()
         self._models = MaskedModels(_PROTOCOL, **options)
 
@@ -83,7 +83,7 @@ class MaskingMiddleware(AgentMiddleware[Any, Any, Any]):
         return await handler(await asyncio.to_thread(self._masked, request))
 
     def _masked(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
-        """Return the request to be sent instead, whose model restores its answers."""
+        """Return the masked request, whose model restores its answers."""
         system = [request.system_message] if request.system_message else []
         given: list[Any] = [*system, *request.messages]
         written = [_written(each) for each in given]
@@ -114,25 +114,25 @@ class MaskingMiddleware(AgentMiddleware[Any, Any, Any]):
             body = json.dumps(document).encode()
         except (TypeError, ValueError):
             raise InputError(
-                "a message holds content that is no JSON and cannot be inspected"
+                "a message has content that is not JSON and cannot be inspected"
             ) from None
         headers = {"content-type": "application/json"}
         return self._models.mask("POST", "/messages", b"", headers, body)
 
 
 def _tool(tool: Any) -> dict[str, Any]:
-    """Return the definition of a tool as a provider gets it."""
+    """Return the definition of a tool as the provider gets it."""
     return tool if isinstance(tool, dict) else convert_to_openai_tool(tool)
 
 
 def _replaced(given: list[Any], before: list[Any], after: list[Any]) -> list[Any]:
-    """Return objects with those that masking has changed as it has written them."""
+    """Return the given objects, those that masking changed in their masked form."""
     triples = zip(given, before, after, strict=True)
     return [each if old == new else new for each, old, new in triples]
 
 
 def _written(message: BaseMessage) -> dict[str, Any]:
-    """Return the fields of a message that a provider gets, without the blocks that are sealed."""
+    """Return the fields of a message that the provider gets, without sealed blocks."""
     content = message.content
     if isinstance(content, list):
         content = [{} if _is_sealed(each) else each for each in content]

@@ -37,7 +37,7 @@ class MaskingFilter(logging.Filter):
         return True
 
     def _value(self, value: Any) -> Any:
-        """Return what a caller has given as `extra`, masked."""
+        """Return a masked value that a caller passed as `extra`."""
         if isinstance(value, str):
             return self._masked(value)
         if isinstance(value, list | tuple | set | frozenset):

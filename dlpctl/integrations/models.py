@@ -1,4 +1,4 @@
-"""Requests to models, masked in the process of the application, for transports of HTTP clients."""
+"""Mask requests to models inside the application's process, for transports of HTTP clients."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _DAY = 86_400.0
 
 
 class MaskedModels:
-    """Masks requests of one protocol, and restores the answers. Threads may share it."""
+    """Masks requests of one protocol, and restores the answers. Thread-safe."""
 
     def __init__(
         self,
@@ -42,9 +42,9 @@ class MaskedModels:
         detector: Detector | None = None,
         body_bytes: int = 32 << 20,
     ) -> None:
-        """`key` makes the same tokens in each process; without it, they are those of this one.
+        """With the same `key`, every process makes the same tokens; without it, tokens differ.
 
-        `body_bytes` is the size of the largest body, once it is decompressed.
+        `body_bytes` is the maximum size of a body after decompression.
         """
         self.body_bytes = body_bytes
         key = key or os.urandom(32)
@@ -58,7 +58,7 @@ class MaskedModels:
     def mask(
         self, method: str, path: str, query: bytes, headers: Mapping[str, str], body: bytes
     ) -> Masked:
-        """Mask a request; raise `RefusedError` where it may not be sent."""
+        """Mask a request; raise `RefusedError` if it may not be sent."""
         route, ids = self._route(method, path)
         lowered = {name.lower(): value for name, value in headers.items()}
         pairs = parse_qsl(query.decode("ascii", "replace"), keep_blank_values=True)
@@ -70,18 +70,20 @@ class MaskedModels:
     def answer(
         self, masked: Masked, status: int, headers: Iterable[tuple[str, str]]
     ) -> RestoredAnswer:
-        """Return what restores an answer with these headers."""
+        """Return an object that restores an answer with these headers."""
         return RestoredAnswer(masked, status, list(headers), partial(self._keep, masked))
 
     def refusal(self, refused: RefusedError) -> bytes:
-        """Return the body of an error, as the provider writes it."""
+        """Return the body of an error in the provider's format."""
         return self.protocol.error(Failure(refused.status, f"dlpctl: {refused.message}"))
 
     def _keep(self, masked: Masked, ids: list[str]) -> None:
         keep(ids, masked.request, self._grant, self._conversations, masked.restorer.values)
 
     def _route(self, method: str, path: str) -> tuple[Route, tuple[str, ...]]:
-        """Return the route at the end of a path, which the address of a provider may start."""
+        """Return the route at the end of a path, which may start with the path of a provider's
+        URL.
+        """
         parts = Path(path).parts[1:]
         for start in range(len(parts)):
             tail = "/" + "/".join(parts[start:])
@@ -89,7 +91,7 @@ class MaskedModels:
                 match = route.pattern.fullmatch(tail)
                 if match is not None and route.method == method:
                     return route, match.groups()
-        raise RefusedError(404, "this route is not known, and nothing was sent")
+        raise RefusedError(404, "this route is not known; nothing was sent")
 
 
 def _named(protocol: str) -> Protocol:

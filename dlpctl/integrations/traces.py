@@ -15,7 +15,7 @@ _WITHHELD = "[withheld by dlpctl: the attribute cannot be inspected]"
 
 
 class MaskingSpanProcessor(SpanProcessor):
-    """Give the processor that exports to it: `MaskingSpanProcessor(checker, batch)`."""
+    """Wraps the processor that exports: `MaskingSpanProcessor(checker, batch)`."""
 
     def __init__(self, checker: Checker, following: SpanProcessor) -> None:
         self._checker = checker

@@ -1,4 +1,4 @@
-"""Transports for the clients of httpx and httpx2, and so for those of OpenAI and Anthropic.
+"""Transports for the clients of httpx and httpx2, and thus for those of OpenAI and Anthropic.
 
 client = openai.OpenAI(http_client=httpx2.Client(transport=MaskingTransport("openai")))
 """
@@ -21,15 +21,15 @@ _DROPPED = ("content-length", "transfer-encoding", "content-encoding")
 
 
 class _Transport:
-    """The parts that both transports share."""
+    """The part that both transports share."""
 
     def __init__(self, protocol: str, inner: Any = None, **options: Any) -> None:
-        """`inner` is the transport that sends; `options` are those of `MaskedModels`."""
+        """`inner` is the transport that sends; see `MaskedModels` for the `options`."""
         self._inner = inner
         self._models = MaskedModels(protocol, **options)
 
     def _masked(self, request: Any, body: bytes) -> tuple[Any, Masked]:
-        """Return the request to be sent instead."""
+        """Return the masked request to send instead."""
         url = request.url
         masked = self._models.mask(request.method, url.path, url.query, request.headers, body)
         headers = [
@@ -100,7 +100,7 @@ class MaskingTransport(_Transport):
 
 
 class AsyncMaskingTransport(_Transport):
-    """Masks requests of asynchronous clients on other threads, and restores answers."""
+    """Masks requests of asynchronous clients in other threads, and restores answers."""
 
     async def handle_async_request(self, request: Any) -> Any:
         import asyncio

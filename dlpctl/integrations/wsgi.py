@@ -1,4 +1,4 @@
-"""A middleware for applications of WSGI, such as those of Flask and Django.
+"""A middleware for WSGI applications, such as those of Flask and Django.
 
 app.wsgi_app = MaskingMiddleware(app.wsgi_app)
 """
@@ -24,7 +24,7 @@ class MaskingMiddleware:
     """Masks requests or refuses them, and restores answers and streams."""
 
     def __init__(self, application: Callable[..., Iterable[bytes]], **options: Any) -> None:
-        """`options` are those of `MaskedApplication`."""
+        """See `MaskedApplication` for the `options`."""
         self._application = application
         self._masking = MaskedApplication(**options)
 
@@ -39,7 +39,7 @@ class MaskingMiddleware:
         return _Restored(self._masking, masked, self._application, start_response).run(environ)
 
     def _masked(self, environ: Environ, path: str) -> Masked:
-        """Mask a request, and put what the application reads into its environment."""
+        """Mask a request, and put the masked input into its environment."""
         body = _body(environ, self._masking.body_bytes)
         headers = {
             name.removeprefix("HTTP_").replace("_", "-").lower(): value
@@ -66,7 +66,7 @@ class MaskingMiddleware:
 
 
 class _Restored:
-    """The answer of an application, with its values."""
+    """The answer of an application with its values restored."""
 
     def __init__(
         self,
@@ -107,25 +107,25 @@ class _Restored:
 
 
 def _body(environ: Environ, most: int) -> bytes:
-    """Return the body of a request; raise `RefusedError` where it is too large or incomplete."""
+    """Return the body of a request; raise `RefusedError` if it is too large or incomplete."""
     given = environ.get("CONTENT_LENGTH") or ""
     if given:
         if not given.isdecimal():
             raise RefusedError(400, "the length of the body is not a number")
         if int(given) > most:
-            raise RefusedError(413, f"the body has more than {most:,} bytes")
+            raise RefusedError(413, f"the body is larger than {most:,} bytes")
         body: bytes = environ["wsgi.input"].read(int(given))
         if len(body) < int(given):
             raise RefusedError(400, "the body is incomplete")
         return body
     if not environ.get("wsgi.input_terminated"):
         if environ.get("HTTP_TRANSFER_ENCODING"):
-            raise RefusedError(411, "the server does not tell the length of the body")
+            raise RefusedError(411, "the server does not give the length of the body")
         return b""
     parts, size = [], 0
     while part := environ["wsgi.input"].read(_CHUNK):
         parts.append(part)
         size += len(part)
         if size > most:
-            raise RefusedError(413, f"the body has more than {most:,} bytes")
+            raise RefusedError(413, f"the body is larger than {most:,} bytes")
     return b"".join(parts)

@@ -1,1 +1,1 @@
-"""From spans to masked text. Nothing here knows how values are found or what the policy says."""
+"""From spans to masked text, independent of how values are found and what the policy says."""

@@ -1,4 +1,4 @@
-"""Tell whether a found value is masked already, or a surrogate that nobody can hold."""
+"""Recognize values that are already masked, and surrogates that nobody can hold."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _URL_HOST = lazy(r"[a-z][a-z0-9+.\-]*://([a-z]+)\.example(?:/.*)?", re.IGNORECAS
 _USERNAME = lazy(r"([a-z]+)[0-9]{2}")
 _PLACE = lazy(r"-48\.\d+\D+-123\.\d+")
 _MOST_KEPT = 6
-"""Letters and digits that `partial` leaves of an identifier, with a country code."""
+"""The letters and digits that `partial` keeps of an identifier, including its country code."""
 
 
 def is_already_masked(type_name: str, category: Category, value: str) -> bool:
-    """Return whether a value is no leak; by chance this holds for one in 10,000."""
+    """Return whether a value is no leak; one real value in 10,000 passes by chance."""
     if value[:1] in _LABEL_BEGINS and _LABEL.fullmatch(value):
         return True
     value_kind = kind_of(type_name, category)

@@ -26,7 +26,7 @@ class Replacement(NamedTuple):
 
 
 class Span(NamedTuple):
-    """Characters that are replaced together."""
+    """A range of characters that is replaced as one."""
 
     start: int
     end: int
@@ -38,7 +38,7 @@ class Span(NamedTuple):
 def mask_text(
     text: str, masked: Iterable[Masked], masker: Masker, forbidden: ForbiddenValues | None = None
 ) -> str:
-    """A copy of `text` in which every finding is replaced as its operator says."""
+    """Return a copy of `text` in which every finding is replaced by its operator."""
     parts: list[str] = []
     last = 0
     for start, end, replacement in replacements(text, masked, masker, forbidden):
@@ -51,7 +51,9 @@ def mask_text(
 def replacements(
     text: str, masked: Iterable[Masked], masker: Masker, forbidden: ForbiddenValues | None = None
 ) -> list[Replacement]:
-    """Return disjoint replacements in order; one that holds a `forbidden` value is redacted."""
+    """Return disjoint replacements in order; one that would hold a `forbidden` value is
+    redacted.
+    """
     spans = resolve(masked)
     if any(span.operator in ("token", "encrypt") for span in spans):
         masker.tokens.avoid(_between(text, spans))
@@ -71,10 +73,10 @@ def _between(text: str, spans: Sequence[Span]) -> list[str]:
 
 
 def resolve(masked: Iterable[Masked]) -> list[Span]:
-    """Overlapping findings become one span, which the strongest of their operators replaces.
+    """Merge overlapping findings into spans, each replaced by the strongest of their operators.
 
-    A finding that holds the others gives its type. Where none does, the longest gives it, and an
-    operator that needs a whole value makes way for `redact`. The result does not depend on the
+    A finding that contains the others gives the type. If none does, the longest gives it, and an
+    operator that needs a complete value is replaced by `redact`. The result does not depend on the
     order of the findings.
     """
     ordered = sorted(masked, key=lambda pair: (pair[0].start, -pair[0].end, pair[0].type, pair[1]))

@@ -1,4 +1,4 @@
-"""Format-preserving encryption of digits: FF1 of NIST SP 800-38G, reversible by the key."""
+"""Format-preserving encryption of digits: FF1 of NIST SP 800-38G, reversible with the key."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from dlpctl.values import derive_key
 _DIGIT = lazy(r"[0-9]")
 _OTHER_LETTER_OR_DIGIT = lazy(r"[^\W_0-9]")
 SHORTEST = 6
-"""Fewer digits could be tried one by one; the standard wants a million possibilities."""
+"""Fewer digits could be guessed one by one; the standard requires a million possibilities."""
 
 
 def is_encryptable(value: str) -> bool:
-    """Return whether a value has no letters, and enough digits."""
+    """Return whether a value has enough digits and no letters."""
     return len(_DIGIT.findall(value)) >= SHORTEST and not _OTHER_LETTER_OR_DIGIT.search(value)
 
 
 class DigitCipher:
-    """Encrypts the digits of a value and leaves its separators; the detection type is the tweak."""
+    """Encrypts the digits of a value and keeps its separators; the detection type is the tweak."""
 
     def __init__(self, key: bytes) -> None:
         from ffx import FF1
@@ -27,7 +27,7 @@ class DigitCipher:
         self._cipher = FF1(derive_key(key, "encrypt"), radix=10)
 
     def encrypt(self, type_name: str, value: str) -> str | None:
-        """None where the value has letters, or fewer than six digits."""
+        """Return the encrypted value; None if it has letters or fewer than six digits."""
         return self._changed(type_name, value, self._cipher.encrypt)
 
     def decrypt(self, type_name: str, value: str) -> str | None:

@@ -27,10 +27,10 @@ class ValueKind(Enum):
     NUMBER = auto()
     """Any other identifier, amount or short datum."""
     WORDS = auto()
-    """Health data: even its shape can tell too much."""
+    """Health data, of which even the shape can reveal too much."""
     SECRET = auto()
     HIDDEN = auto()
-    """Secrets of which even the first characters tell too much."""
+    """Secrets of which even the first characters reveal too much."""
 
 
 _BY_WORDS = (
@@ -54,7 +54,7 @@ _BY_WORDS = (
     (ValueKind.DATE, "DATE, DOB, BIRTHDAY"),
     (ValueKind.PLACE, "GPS, COORDINATES, LATITUDE, LONGITUDE"),
 )
-"""Words of a type's name, the most telling first; all words of an entry must be among them."""
+"""Words in type names, the most specific first; a name must contain all words of an entry."""
 
 
 @lru_cache(maxsize=4096)

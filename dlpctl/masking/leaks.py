@@ -1,8 +1,8 @@
 """Find values in a text, in any spelling: what masking has left of them, or their repetitions.
 
-Linear in the text, whatever the number of values. Values of fewer than five letters and digits are
-looked for only as they are written, those of fewer than five characters not at all: `47` and `Li`
-occur in every text.
+The cost is linear in the text, whatever the number of values. Values with fewer than five letters
+and digits are searched for only as they are written, and those with fewer than five characters not
+at all: `47` and `Li` occur in every text.
 """
 
 from __future__ import annotations
@@ -30,10 +30,11 @@ _INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\
 SHORTEST = 5
 SHORTEST_GROUPED = 7
 _FEW = 32
-"""So many first words are looked for one by one before a text is taken apart into all of its words.
+"""Up to this many first words are searched for one by one; with more, the text is split into
+words.
 """
 _SHORTEST_ANYWHERE = 9
-"""A number of so many digits is found inside a longer one too."""
+"""A number with at least this many digits is also found inside a longer one."""
 _SHORTEST_GLUED = GRAM
 
 
@@ -48,16 +49,16 @@ class Leak(NamedTuple):
 
     type: str
     form: str
-    """The way in which it is written: `as it is`, `percent-encoded` ..."""
+    """The spelling in which it was found: `as it is`, `percent-encoded` ..."""
 
 
 class ValueIndex:
-    """The values by their letters and digits."""
+    """An index of values by their letters and digits."""
 
     def __init__(self, values: Iterable[Value]) -> None:
         self._sequences: dict[tuple[str, ...], Value] = {}
         self._lengths: dict[str, tuple[int, ...]] = {}
-        """The numbers of words of the values that start with a word."""
+        """The word counts of the values that start with each word."""
         self._numbers: dict[str, Value] = {}
         self._literal: dict[str, Value] = {}
         self._spelled: dict[str, Value] = {}
@@ -89,7 +90,9 @@ class ValueIndex:
         self._lengths[tokens[0]] = lengths_with(self._lengths.get(tokens[0], ()), len(tokens))
 
     def sequences(self, tokens: Sequence[str]) -> Iterator[tuple[int, int, Value]]:
-        """Yield values among a text's words: the first word, the word after the last, the value."""
+        """Yield values in a list of words: the first word, the word after the last, and the
+        value.
+        """
         for index, token in enumerate(tokens):
             lengths = self._lengths.get(token)
             if lengths is None:
@@ -119,7 +122,7 @@ class ValueIndex:
         return Words(map(normal, self._spelled), TOKEN, normal)
 
     def numbers(self, text: str) -> Iterator[tuple[int, int, Value]]:
-        """Values of digits alone, however they are grouped."""
+        """Yield values that consist of digits only, however they are grouped."""
         if not self._numbers:
             return
         numbers, shortest = self._numbers, self._number_lengths[0]
@@ -132,7 +135,7 @@ class ValueIndex:
                 for first in range(len(digits) - length + 1):
                     if (number := digits[first : first + length]) not in numbers:
                         continue
-                    # Most numbers of a table are none of the values.
+                    # Most numbers in a table are not values.
                     locations = locations or [
                         index for index in range(*match.span()) if text[index].isdecimal()
                     ]
@@ -151,7 +154,7 @@ class ValueIndex:
             yield match.start(), match.end(), self._literal[match.group()]
 
     def spelled(self, text: str) -> Iterator[tuple[int, int, Value]]:
-        """Words that count only as they are written, or in capitals."""
+        """Yield words that match only as they are written, or in capitals."""
         for start, _ in self._spelled_words.within(text) if self._spelled else ():
             match = TOKEN.match(text, start)
             value = self._spelled.get(match[0]) if match else None
@@ -159,7 +162,7 @@ class ValueIndex:
                 yield start, match.end(), value
 
     def glued(self, text: str) -> Iterator[tuple[int, int, Value]]:
-        """Yield values of several words that adjoin others: "by Maria Lopez3 min read"."""
+        """Yield values of several words that adjoin other words: "by Maria Lopez3 min read"."""
         if not self._several:
             return
         data = folded(text).encode("utf-8", "replace")
@@ -189,7 +192,7 @@ class ValueIndex:
 
 
 class ForbiddenValues:
-    """Values that no replacement may hold: `m***@lopez.example` still names Ms. Lopez."""
+    """Values that no replacement may contain: `m***@lopez.example` still names Ms. Lopez."""
 
     def __init__(self, values: Iterable[Value]) -> None:
         self._index = ValueIndex(values)
@@ -199,7 +202,7 @@ class ForbiddenValues:
 
 
 def words_among(type_name: str, texts: Iterable[str]) -> set[str]:
-    """Return the values of a type that count only as they are written, or in capitals.
+    """Return the values of a type that match only as they are written, or in capitals.
 
     Many names are everyday words: Mr. Brown may well like brown dogs.
     """
@@ -213,12 +216,12 @@ def words_among(type_name: str, texts: Iterable[str]) -> set[str]:
 
 
 def is_word(value: Value) -> bool:
-    """Return whether a value counts only as it is written, or in capitals."""
+    """Return whether a value matches only as it is written, or in capitals."""
     return bool(words_among(value.type, [value.text]))
 
 
 def find_leaks(masked: str, values: Iterable[Value]) -> list[Leak]:
-    """Return the values that a masked text still holds, in the usual encodings too."""
+    """Return the values that a masked text still contains, in the usual encodings too."""
     index = ValueIndex(values)
     leaks: dict[Leak, None] = {}
     for form in forms(masked.encode("utf-8", "replace"), SHORTEST):

@@ -1,4 +1,4 @@
-"""The rest of a text without findings: which values may still be in it."""
+"""The part of a text outside findings, and which values may still occur in it."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 _APART = lazy(r"[\s\-./()]*")
 _WINDOWS_APART = "\n\0\0\0\0\n"
 LONGEST = 64
-"""Characters up to which a value's first or last word is looked up as a part of longer words."""
+"""The longest first or last word of a value that is also searched for inside longer words."""
 
 
 def words_of(value: str) -> list[str] | None:
-    """Return the words of a value; None where it may be written without any of them."""
+    """Return the words of a value; None if it may be written without any of them."""
     words: list[str] = TOKEN.findall(normal(value))
     size = sum(map(len, words))
     if size < SHORTEST or (size >= LONGEST and max(len(words[0]), len(words[-1])) >= LONGEST):
@@ -33,10 +33,12 @@ def words_of(value: str) -> list[str] | None:
 
 
 class OpenText:
-    """The rest of a text without findings, with as much around as a value may take."""
+    """The part of a text outside findings, with as much context as a value may need."""
 
     def __init__(self, text: str, spans: Iterable[tuple[int, int]], longest: int) -> None:
-        """`spans` are those of the findings, ascending; `longest` is that of the values."""
+        """`spans` are those of the findings, in order; `longest` is the length of the longest
+        value.
+        """
         self._text = text
         self._numbers: dict[int, _Hashes] = {}
         self._starts, self._ends = array("q"), array("q")
@@ -55,14 +57,14 @@ class OpenText:
         self._joined_at = list(accumulate(lengths, initial=0))
 
     def _windows(self, longest: int) -> Iterator[tuple[int, int]]:
-        """Stretches with an open letter or digit, apart from each other."""
+        """Yield disjoint ranges that contain an open letter or digit."""
         text, before = self._text, 0
         words, before_findings, after_findings = set[str](), set[str](), set[str]()
         blank = {""}
         first = last = -1
         for start, end in zip([*self._starts, len(text)], [*self._ends, len(text)], strict=True):
             between = text[before:start]
-            if between in blank:  # as most are
+            if between in blank:  # the most common case
                 before = end
                 continue
             found = TOKEN.findall(text, *self._whole_words(before, start))
@@ -85,12 +87,12 @@ class OpenText:
         if last >= 0:
             yield first, last
         self.words: frozenset[str] = _normalized(words)
-        """The words that hold an open letter or digit."""
+        """The words that contain an open letter or digit."""
         self.before_findings: frozenset[str] = _normalized(before_findings)
         self.after_findings: frozenset[str] = _normalized(after_findings)
 
     def _whole_words(self, start: int, end: int) -> tuple[int, int]:
-        """Return a stretch with the rest of the words that it starts and ends in."""
+        """Return a range extended to complete words at both ends."""
         text = self._text
         if start < end:
             if text[end - 1].isalnum():
@@ -102,7 +104,7 @@ class OpenText:
         return start, end
 
     def _reach_back(self, position: int, longest: int) -> int:
-        """Return the start of what a value can take before a position."""
+        """Return the earliest start of a value that extends to a position."""
         text, step = self._text, 4 * longest + 16
         start = max(position - step, 0)
         while start and len(TOKEN.findall(text, start, position)) <= longest // 2 + 1:
@@ -121,7 +123,9 @@ class OpenText:
         return end
 
     def span_of(self, start: int, end: int) -> tuple[int, int] | None:
-        """The place in the text of a stretch of the windows; None for one of several windows."""
+        """Return the position in the text of a range in the windows; None if it spans several
+        windows.
+        """
         window = bisect_right(self._joined_at, start) - 1
         if end > self._joined_at[window + 1] - len(_WINDOWS_APART):
             return None
@@ -130,12 +134,12 @@ class OpenText:
 
     @cached_property
     def numbers(self) -> str:
-        """The numbers with open digits, apart from each other."""
+        """The numbers with open digits, separated from each other."""
         return " ".join(digits for digits, _ in self._open_numbers)
 
     @cached_property
     def _open_numbers(self) -> list[tuple[str, list[tuple[int, int]]]]:
-        """The digits of numbers, and the ranges of those that are in no finding."""
+        """The digits of numbers, and the ranges of those outside findings."""
         found: list[tuple[str, list[tuple[int, int]]]] = []
         for run in GROUPED.finditer(self.joined):
             if len(run[0]) < SHORTEST_GROUPED:
@@ -157,9 +161,9 @@ class OpenText:
         return before > 0 and self._ends[before - 1] >= end
 
     def holder(self, values: Iterable[str] | None = None) -> Callable[[str], bool]:
-        """Return what tells whether a value may take an open letter or digit.
+        """Return a test of whether a value may contain an open letter or digit.
 
-        It is asked about these values alone, whose words are quickly looked for; None for any.
+        It may be called only for `values`, whose words are quick to look up; None means any value.
         """
         wanted = self.words
         if values is not None:
@@ -182,7 +186,9 @@ class OpenText:
         return ends_before[first] or starts_after[last] or (ends[first] and starts[last])
 
     def _may_hold_words(self, words: Sequence[str], before: _Beside, after: _Beside) -> bool:
-        """Tell whether one of the words is open, and beside it what is beside it in the value."""
+        """Return whether one of the words is open and next to the words that adjoin it in the
+        value.
+        """
         last = len(words) - 1
         for at, word in enumerate(words):
             if (
@@ -194,7 +200,7 @@ class OpenText:
         return False
 
     def _beside(self, wanted: frozenset[str]) -> tuple[_Beside, _Beside]:
-        """Return the words before those of `wanted` that are open, backwards, and those after."""
+        """Return the words before open words of `wanted`, backwards, and the words after them."""
         before, after = _Beside(backwards=True), _Beside(backwards=False)
         for (left, left_is_open), (right, right_is_open) in pairwise(self._told_words(wanted)):
             if right_is_open:
@@ -204,11 +210,11 @@ class OpenText:
         return before, after
 
     def _told_words(self, wanted: frozenset[str]) -> Iterator[tuple[str, bool]]:
-        """Yield the words of the windows, and whether each is wanted and may be open there."""
+        """Yield the words of the windows, and whether each is in `wanted` and may be open there."""
         if not wanted:
             return
         text = self.joined
-        if not text.isascii():  # the normal form may have others
+        if not text.isascii():  # its normal form may contain other words
             for word in TOKEN.findall(normal(text)):
                 yield word, word in wanted
             return
@@ -218,7 +224,7 @@ class OpenText:
             yield word, span is not None and not self._is_covered(*span)
 
     def _numbers_of(self, length: int) -> _Hashes:
-        """Return all numbers of a length that take an open digit."""
+        """Return all numbers of a length that contain an open digit."""
         known = self._numbers.get(length)
         if known is None:
             cuts = [
@@ -234,14 +240,14 @@ class OpenText:
 
     @cached_property
     def _affixes(self) -> list[_Starts]:
-        """The words for which values may be a part; backwards where it is the end."""
+        """The words that may contain a value as a part; backwards for a part at the end."""
         ends, ends_before = (
             [word[::-1] for word in each] for each in (self.words, self.before_findings)
         )
         return [_Starts(each) for each in (ends, self.words, ends_before, self.after_findings)]
 
     def uncovered(self, found: Iterable[Finding]) -> list[Finding]:
-        """Return the longest of `found` at each place that findings do not cover together."""
+        """Return the longest of `found` at each position that findings do not cover completely."""
         kept: list[Finding] = []
         for each in sorted(found, key=lambda finding: (finding.start, -finding.end, finding.type)):
             if not (kept and kept[-1].end >= each.end) and not self._covers(each.start, each.end):
@@ -257,8 +263,8 @@ class OpenText:
             return False
         ends = [start, *self._ends[first:last]]
         starts = [*self._starts[first:last], end]
-        # Between a card number and a phone number is nothing, though the last digit of one and the
-        # other may be a third.
+        # Nothing is between a card number and a phone number, although the last digit of one and
+        # the other may look like a third.
         return all(
             _APART.fullmatch(self._text[before:after])
             for before, after in zip(ends, starts, strict=True)
@@ -270,7 +276,7 @@ def _normalized(words: Iterable[str]) -> frozenset[str]:
 
 
 class _Hashes:
-    """Texts by their hashes: few others seem to be among them."""
+    """A set of texts by their hashes, with few false positives."""
 
     def __init__(self, count: int, texts: Iterable[str]) -> None:
         self._mask = (1 << (32 * count).bit_length()) - 1
@@ -294,7 +300,7 @@ class _Beside:
         self._words.setdefault(word, set()).add(other[:: self._step])
 
     def has(self, word: str, other: str, *, may_go_on: bool) -> bool:
-        """Tell whether another word is beside a word; it may go on at its far end."""
+        """Return whether `other` is next to a word; it may continue at its far end."""
         found = self._words.get(word, ())
         if not may_go_on or not found:
             return other[:: self._step] in found
@@ -304,7 +310,7 @@ class _Beside:
 
 
 class _Starts(dict[str, bool]):
-    """Tells of a text whether one of the words starts so."""
+    """Tells whether any of the words starts with a text."""
 
     def __init__(self, words: Iterable[str]) -> None:
         self._words = sorted(words)

@@ -16,7 +16,7 @@ _MOST_REMEMBERED = 1 << 16
 
 
 class Operator(NamedTuple):
-    """The properties of an operator; `OPERATORS` starts with those that tell least."""
+    """The properties of an operator; `OPERATORS` lists first those that reveal the least."""
 
     summary: str
     needs_key: bool = False
@@ -26,15 +26,15 @@ class Operator(NamedTuple):
 
 OPERATORS = {
     "remove": Operator("nothing stays"),
-    "redact": Operator("the type stays: [EMAIL]"),
-    "replace": Operator("a text of yours: replace:TEXT"),
+    "redact": Operator("only the type stays: [EMAIL]"),
+    "replace": Operator("a fixed text: replace:TEXT"),
     "hash": Operator(
-        "the same value the same code, under a key: [EMAIL#3f9a1c2b7d4e]", needs_key=True
+        "a keyed code, the same for equal values: [EMAIL#3f9a1c2b7d4e]", needs_key=True
     ),
     "encrypt": Operator(
-        "other digits, reversible by the key (FF1)", needs_key=True, keeps_shape=True
+        "other digits, reversible with the key (FF1)", needs_key=True, keeps_shape=True
     ),
-    "token": Operator("reversible by a vault: <EMAIL_1>"),
+    "token": Operator("reversible with a vault: <EMAIL_1>"),
     "surrogate": Operator(
         "a realistic value that nobody can hold", needs_key=True, keeps_shape=True
     ),
@@ -44,7 +44,7 @@ DEFAULT_OPERATOR = "partial"
 
 
 def check_operator(operator: str) -> None:
-    """Raise `MaskingError` unless `operator` is a name, or `replace:TEXT`."""
+    """Raise `MaskingError` unless `operator` is a known name, or `replace:TEXT`."""
     name, colon, _ = operator.partition(":")
     if name == "replace" and not colon:
         raise MaskingError("operator 'replace' needs its text: replace:TEXT")
@@ -59,12 +59,12 @@ def redact(type_name: str) -> str:
 
 
 class Masker:
-    """Applies operators; keep one for a document, so that equal values stay equal."""
+    """Applies operators; use one for each document, so that equal values stay equal."""
 
     def __init__(self, key: bytes | None = None, tokens: TokenStore | None = None) -> None:
-        """The `key` is for hash, surrogate and encrypt; None for `tokens` is a new store.
+        """`key` is for hash, surrogate and encrypt; without `tokens`, a new store is used.
 
-        With `tokens`, encrypt gives a token for what has too few digits to be encrypted.
+        With `tokens`, encrypt returns a token for values with too few digits to be encrypted.
         """
         self._key = key
         self._has_vault = tokens is not None
@@ -75,8 +75,8 @@ class Masker:
     def replacement(self, operator: str, type_name: str, category: Category, value: str) -> str:
         """Return the replacement; raise `MaskingError` for an unknown operator or a missing key."""
         if operator == "token" or (operator == "encrypt" and self._is_too_short(value)):
-            # The store remembers; a second memory would outlive tokens that a failed transaction
-            # takes back.
+            # The store remembers tokens; a second cache would outlive tokens that a failed
+            # transaction takes back.
             return self.tokens.token(type_name, value)
         known = (operator, type_name, value)
         made = self._made.get(known)
@@ -95,7 +95,7 @@ class Masker:
         return self._has_vault and not is_encryptable(value)
 
     def forget(self) -> None:
-        """Forget what was made, which the same value becomes again."""
+        """Forget the replacements; equal values get the same ones again."""
         self._made.clear()
 
     def _prepare(self, operator: str) -> Callable[[str, Category, str], str]:

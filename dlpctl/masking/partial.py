@@ -1,4 +1,4 @@
-"""Masking that keeps a value's shape and the little that people recognize it by."""
+"""Masking that keeps a value's shape and the few characters by which people recognize it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ASCII_STARS = str.maketrans(dict.fromkeys(ascii_letters + digits, "*"))
 _WORD = lazy(r"[^\W\d_]+")
 _CARD_TAIL = 4
 _SHORTEST_SECRET_WITH_PREFIX = 20
-# Country codes of one and two digits; every other has three.
+# Country codes of one and two digits; all others have three.
 _SHORT_CODES = frozenset(
     {
         "1",
@@ -41,7 +41,7 @@ def partial(type_name: str, category: Category, value: str) -> str:
 
 
 def sample(type_name: str, category: Category, value: str) -> str | None:
-    """Return a value as a report shows it; None where even a part of it tells too much."""
+    """Return a value as reports show it; None if even a part of it reveals too much."""
     value_kind = kind_of(type_name, category)
     if category is Category.PHI or value_kind is ValueKind.HIDDEN:
         return None
@@ -58,7 +58,7 @@ def _digits(value: str) -> int:
 
 
 def _keep_last(value: str, count: int) -> str:
-    """Star out all letters and digits but the last few."""
+    """Replace all letters and digits but the last few by stars."""
     cut = len(value)
     left = count
     while left and cut:
@@ -139,7 +139,7 @@ def _coordinates(value: str) -> str:
 
 
 def _secret(value: str) -> str:
-    """Providers mark their keys in the first characters; the length is not told."""
+    """Keep the first characters, with which providers mark their keys, and hide the length."""
     prefix = value[:4] if len(value) >= _SHORTEST_SECRET_WITH_PREFIX else ""
     return (prefix if prefix.isascii() and prefix.isprintable() else "") + _HIDDEN
 

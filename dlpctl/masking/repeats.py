@@ -1,4 +1,4 @@
-"""Find further places of values that were found, in what findings leave of a text."""
+"""Find repetitions of found values in the rest of a text."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 _ESCAPE = lazy(r"\\[nrt](?=\w)")
 _FEW_TEXTS = 8
-"""Texts up to which values are told to be absent one by one, without an index of all of them."""
+"""Up to this many texts, values are checked one by one, without an index of all of them."""
 
 
 def find_repeats(text: str, findings: Sequence[Finding]) -> list[Finding]:
-    """Return further places of found values, as findings like those that they repeat."""
+    """Return repetitions of found values, as findings like those that they repeat."""
     originals: dict[Value, Finding] = {}
     for finding in findings:
         value = Value(finding.type, finding.category, text[finding.start : finding.end])
@@ -32,16 +32,16 @@ def find_repeats(text: str, findings: Sequence[Finding]) -> list[Finding]:
 
 
 class Repeats:
-    """Values that were found somewhere, and all other places at which they are."""
+    """Values that were found, and the search for their repetitions."""
 
     def __init__(self, originals: Mapping[Value, Finding] | None = None) -> None:
         self._originals: dict[Value, Finding] = {}
         self._values: list[Value] = []
         self._longest = 0
         self._texts = 0
-        """The texts that were searched."""
+        """The number of texts searched so far."""
         self._indexed = 0
-        """The number of values in the index, which is made when it is needed."""
+        """The number of values in the index, which is built when needed."""
         self._index = _ByWord({}, {}, {}, {}, [], set())
         self.add(originals or {})
 
@@ -53,8 +53,8 @@ class Repeats:
                 self._longest = max(self._longest, len(value.text))
 
     def outside(self, text: str, findings: Iterable[Finding], *more: Repeats) -> list[Finding]:
-        """The places in a text of these values and of `more` that are not in `findings`, which are
-        of this text.
+        """Return the repetitions of these values and of `more` in a text, outside its
+        `findings`.
         """
         groups = [each for each in (self, *more) if each._values]
         if not groups:
@@ -62,14 +62,14 @@ class Repeats:
         spans = [(finding.start, finding.end) for finding in findings]
         longest = max(each._longest for each in groups)
         found = groups[0].within(OpenText(text, sorted(spans), longest), *groups[1:])
-        if _ESCAPE.search(text):  # the letter of an escape is no part of the word after it
+        if _ESCAPE.search(text):  # the letter of an escape is not part of the word after it
             spans += [(finding.start, finding.end) for finding in found]
             unescaped = OpenText(_ESCAPE.sub("  ", text), sorted(spans), longest)
             found += groups[0].within(unescaped, *groups[1:])
         return found
 
     def within(self, opened: OpenText, *more: Repeats) -> list[Finding]:
-        """The places in what findings leave of a text."""
+        """Return the repetitions in the open part of a text."""
         originals: dict[Value, Finding] = {}
         for group in (self, *more):
             for value in group._touching(opened):
@@ -77,7 +77,7 @@ class Repeats:
         return places_of(originals, opened)
 
     def _touching(self, opened: OpenText) -> list[Value]:
-        """Return the values that may take an open letter or digit, in their order."""
+        """Return the values that may contain an open letter or digit, in order."""
         if not opened.words:
             return []
         self._texts += 1
@@ -122,14 +122,14 @@ def places_of(originals: Mapping[Value, Finding], opened: OpenText) -> list[Find
 
 
 class _ByWord(NamedTuple):
-    """The numbers of values by their words."""
+    """The indices of values by their words."""
 
     words: dict[str, list[int]]
     firsts: dict[str, list[int]]
-    """By their first words, where there are several."""
+    """By first word, for values of several words."""
     lasts: dict[str, list[int]]
     numbers: dict[str, list[int]]
-    """By their digits, where they are nothing else."""
+    """By digits, for values that consist of nothing else."""
     others: list[int]
     """Values that may be written without any of their words."""
     lengths: set[int]

@@ -1,7 +1,7 @@
-"""Realistic surrogates: under one key a value always becomes the same one that nobody can hold.
+"""Realistic surrogates: with one key, a value always becomes the same value that nobody can hold.
 
-The shape stays (case, separators, length), so that forms still validate and prose still reads.
-Secrets, conditions, short numbers and dates without a full year have no safe stand-in; they are
+The shape stays (case, separators, length), so that forms still validate and prose still reads well.
+Secrets, conditions, short numbers and dates without a full year have no safe surrogate; they are
 redacted instead.
 """
 
@@ -28,7 +28,7 @@ _SHORTEST_NUMBER = 8
 
 
 class Surrogates:
-    """Makes stand-ins under one key."""
+    """Makes surrogates with one key."""
 
     def __init__(self, key: bytes) -> None:
         self._key = derive_key(key, "surrogate")
@@ -54,7 +54,7 @@ class Surrogates:
         }
 
     def surrogate(self, type_name: str, category: Category, value: str) -> str | None:
-        """Return the surrogate of a value; None where none is safe."""
+        """Return the surrogate of a value; None if there is no safe one."""
         value_kind = kind_of(type_name, category)
         maker = self._makers.get(value_kind)
         if maker is None:
@@ -67,7 +67,7 @@ class Surrogates:
         return int.from_bytes(hmac.digest(self._key, message, "sha256"), "big")
 
     def _word_for(self, original: str) -> str:
-        """Return the word for a word of a name, alike in full names and addresses."""
+        """Return the surrogate of a word in a name, the same in full names and addresses."""
         folded = original.casefold()
         made = self._words.get(folded)
         if made is None:
@@ -128,7 +128,7 @@ class Surrogates:
 
 
 def _fill(shape: str, characters: str) -> str:
-    """Put letters and digits into the places of those in `shape`, which keeps its separators."""
+    """Replace the letters and digits of `shape` by `characters`, and keep its separators."""
     left = iter(characters)
     return _ALNUM.sub(lambda _: next(left), shape)
 

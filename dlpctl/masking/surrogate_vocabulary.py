@@ -1,8 +1,7 @@
-"""Data that makes and recognizes surrogates: invented words, unusable ranges, a public mark.
+"""Data that makes and recognizes surrogates: invented words, unassigned ranges, a public mark.
 
-Test values that are published (`4242 4242 4242 4242`, `john@example.com`) are deliberately not
-among these: people try a scanner with them, and it must find them. Everything here can be told from
-them.
+Published test values (`4242 4242 4242 4242`, `john@example.com`) are deliberately not used: people
+try a scanner with them, and it must find them. All surrogates are distinguishable from them.
 """
 
 from __future__ import annotations
@@ -12,8 +11,8 @@ from string import ascii_lowercase, ascii_uppercase
 
 from dlpctl.regex import lazy
 
-# Two parts make a word that reads like a name; none is a given name, surname or word that we could
-# find.
+# Two parts make a word that reads like a name; to our knowledge, none is a given name, surname or
+# word.
 _FIRST_PARTS = """
 Alb Ard Aum Bel Brev Calv Cress Dav Delm Drav Elm Esk Fal Farn Gal Glev Halk Harv Ild Jarv Jess Kel
 Krest Lan Lorv Mald Merv Nald Nev Orb Osk Pell Pres Quen Quil Rav Resk Salv Selm Tamb Tarv Ulv Ust
@@ -49,10 +48,10 @@ ALL_CARD_PREFIXES = frozenset(
     {*CARD_PREFIXES.values(), AMEX_PREFIX, DINERS_PREFIX, UNIONPAY_PREFIX}
 )
 
-# Area codes with a 9 in the middle are kept for a longer numbering plan, 555-01XX is kept for
+# Area codes with a 9 in the middle are reserved for a longer numbering plan, 555-01XX for
 # fiction.
 FICTIONAL_US_PHONE = lazy(r"1?[2-9]9\d55501\d\d")
-# 999 is no country's code.
+# 999 is not a country code.
 NOWHERE_PHONE = lazy(r"(?:00)?999\d+")
 UNISSUED_SSN_AREA = "666"
 UNUSED_IPV4_FIRST = range(240, 255)
@@ -64,7 +63,7 @@ MARK_LENGTH = 4
 
 
 def word(number: int) -> str:
-    """The invented word of a number, capitalised."""
+    """Return the invented word with a number, capitalized."""
     first, second = divmod(number % COUNT, len(_SECOND))
     return _FIRST[first] + _SECOND[second]
 
@@ -79,12 +78,12 @@ def is_invented(text: str) -> bool:
 
 
 def classes(characters: str) -> str:
-    """`9`, `A` or `a` for each character."""
+    """Return `9`, `A` or `a` for each character."""
     return "".join("9" if each.isdigit() else "A" if each.isupper() else "a" for each in characters)
 
 
 def spell(number: int, shape: str) -> str:
-    """A number written in letters and digits of the given classes."""
+    """Return a number written in letters and digits of the given classes."""
     if shape == "9" * len(shape):
         return f"{number % 10 ** len(shape):0{len(shape)}d}" if shape else ""
     written = []
@@ -96,7 +95,9 @@ def spell(number: int, shape: str) -> str:
 
 
 def mark(body: str, shape: str) -> str:
-    """Last characters that tell a stand-in: one real number in 10,000 has them by chance."""
+    """Return the last characters that mark a surrogate; one real number in 10,000 has them by
+    chance.
+    """
     import hashlib
 
     digest = hashlib.sha256(b"dlpctl stand-in\0" + body.encode()).digest()
@@ -104,7 +105,7 @@ def mark(body: str, shape: str) -> str:
 
 
 def luhn_digit(digits: str) -> str:
-    """The digit that makes `digits` and itself pass Luhn's check."""
+    """Return the digit that completes `digits` by Luhn's check."""
     total = 0
     for position, digit in enumerate(reversed(digits)):
         value = int(digit) * (2 if position % 2 == 0 else 1)

@@ -8,8 +8,8 @@ from typing import Self
 
 from dlpctl.regex import lazy
 
-# A name has at most 64 characters and a number nine digits, so that a token that comes in pieces
-# has an end.
+# A name has at most 64 characters and a number at most nine digits, so that a token that arrives
+# in pieces has an end.
 _NAME_THEN_NUMBER = lazy(r"[A-Za-z][A-Za-z0-9_]{0,63}_[1-9][0-9]{0,8}")
 _NOT_IN_NAMES = lazy(r"[^A-Z0-9]+")
 
@@ -21,13 +21,13 @@ def token_type(type_name: str) -> str:
 
 
 class TokenStore:
-    """The tokens that replace values. Equal values of a type have one token, and keep it."""
+    """The tokens that replace values. Equal values of a type have one token and keep it."""
 
     suffix = ""
-    """The end of the types of new tokens."""
+    """The suffix of the types of new tokens."""
 
     def __init__(self, values: Mapping[str, str] | None = None) -> None:
-        """`values` are those of an earlier store: token name (`EMAIL_1`) to value."""
+        """`values` maps the token names of an earlier store (`EMAIL_1`) to values."""
         self._values: dict[str, str] = {}
         self._names: dict[tuple[str, str], str] = {}
         self._highest: dict[str, int] = {}
@@ -36,7 +36,7 @@ class TokenStore:
 
     @contextmanager
     def transaction(self) -> Iterator[Self]:
-        """Give out tokens inside; a store in a file keeps them when it ends."""
+        """Issue tokens within this block; a store in a file saves them at its end."""
         yield self
 
     def clear(self) -> None:
@@ -51,7 +51,7 @@ class TokenStore:
         return f"<{type(self).__name__} of {len(self)} values>"
 
     def add(self, values: Mapping[str, str]) -> None:
-        """Take over tokens that are in use already."""
+        """Take over tokens that are already in use."""
         for name, value in values.items():
             kind, _, number = name.rpartition("_")
             self._values[name] = value
@@ -62,24 +62,24 @@ class TokenStore:
         return iter(self._values.items())
 
     def avoid(self, texts: Iterable[str]) -> None:
-        """Give no new token a name that these texts contain, which would be replaced there."""
+        """Avoid names for new tokens that occur in these texts, which would be replaced there."""
         for text in texts:
             self._taken.update(name.upper() for name in _NAME_THEN_NUMBER.findall(text))
 
     def token(self, type_name: str, value: str) -> str:
-        """Return the token of a value, a new one if there is none."""
-        kind = token_type(type_name) + self.suffix
-        name = self._names.get((kind, value))
+        """Return the token of a value, creating it if there is none."""
+        prefix = token_type(type_name) + self.suffix
+        name = self._names.get((prefix, value))
         if name is None:
-            number = self._highest.get(kind, 0) + 1
-            while f"{kind}_{number}" in self._taken:
+            number = self._highest.get(prefix, 0) + 1
+            while f"{prefix}_{number}" in self._taken:
                 number += 1
-            name = f"{kind}_{number}"
-            self._highest[kind] = number
+            name = f"{prefix}_{number}"
+            self._highest[prefix] = number
             self._values[name] = value
-            self._names[kind, value] = name
+            self._names[prefix, value] = name
         return f"<{name}>"
 
     def value(self, name: str) -> str | None:
-        """Return the value of a token by its name; None if it was never given out."""
+        """Return the value of a token name; None if it was never issued."""
         return self._values.get(name)

@@ -2,7 +2,7 @@
 
 Besides `<EMAIL_1>` these are tokens: `<email_1>`, `< EMAIL 1 >`, `<EMAIL-1>`, `\\<EMAIL\\_1\\>`,
 `&lt;EMAIL_1&gt;`, `%3CEMAIL_1%3E`, `\\u003cEMAIL_1\\u003e`, `＜EMAIL_1＞`, `[EMAIL_1]` and the name
-in backticks. What is not in the store stays as it is.
+in backticks. Tokens that are not in the store stay as they are.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from dlpctl.regex import lazy
 
 
 class ValueStore(Protocol):
-    """Knows the values of tokens."""
+    """Returns the values of tokens."""
 
     def value(self, name: str) -> str | None: ...
 
 
 class _Brackets(NamedTuple):
-    """The enclosure of a token, and how its value is written there."""
+    """The brackets of a token, and how its value is written inside them."""
 
     opening: str
     closing: str
@@ -67,7 +67,7 @@ _BRACKETS = (
     _Brackets("`", "`", _as_is, keep="`"),
     _Brackets("<`", "`>", _as_is),
 )
-# Between brackets: words of letters and digits, joined by one or two of these, the last word a
+# Between brackets: words of letters and digits, joined by one or two of these; the last word is a
 # number.
 _JOIN = r"(?:\\?[_\-]|[ \t\u00a0])"
 _PAD = r"[ \t\u00a0\u200b]{0,3}"
@@ -82,9 +82,9 @@ def _any_of(words: Iterable[str]) -> str:
     )
 
 
-def _whole() -> re.Pattern[str]:
-    # A backtick closes what a backtick opened, whatever follows: what comes later in a stream must
-    # not change that.
+def _complete_token() -> re.Pattern[str]:
+    # A backtick closes what a backtick opened, whatever follows: text that arrives later in a
+    # stream must not change that.
     opening = _any_of(brackets.opening for brackets in _BRACKETS if brackets.opening != "`")
     closing = _any_of(brackets.closing for brackets in _BRACKETS)
     return lazy(
@@ -93,8 +93,8 @@ def _whole() -> re.Pattern[str]:
     )
 
 
-def _begun() -> re.Pattern[str]:
-    """Return the pattern of a text's end that may become a token when more comes."""
+def _unfinished_token() -> re.Pattern[str]:
+    """Return the pattern of a text's end that may become a token when more arrives."""
 
     def parts(words: Iterable[str]) -> str:
         return _any_of(word[:end] for word in words for end in range(1, len(word)))
@@ -103,56 +103,56 @@ def _begun() -> re.Pattern[str]:
     part_of_opening = parts(brackets.opening for brackets in _BRACKETS)
     part_of_closing = parts(brackets.closing for brackets in _BRACKETS)
     inside = rf"{_PAD}(?:[a-z][a-z0-9_\-\\ \t\u00a0\u200b]{{0,{_LONGEST_INSIDE}}})?"
-    begun = rf"(?:{opening}){inside}(?:{part_of_closing})?|(?:{part_of_opening})"
-    return lazy(rf"(?:{begun})\Z", re.IGNORECASE)
+    unfinished = rf"(?:{opening}){inside}(?:{part_of_closing})?|(?:{part_of_opening})"
+    return lazy(rf"(?:{unfinished})\Z", re.IGNORECASE)
 
 
-_WHOLE = _whole()
-_BEGUN = _begun()
+_WHOLE = _complete_token()
+_UNFINISHED = _unfinished_token()
 _LONGEST_TOKEN = _LONGEST_INSIDE + 16
 _BY_BRACKETS = {(brackets.opening, brackets.closing): brackets for brackets in _BRACKETS}
 
 
 class Unmasker:
-    """Restores a text that comes in pieces; it holds back only what may be part of a token."""
+    """Restores a text that arrives in pieces; it holds back only what may be part of a token."""
 
     def __init__(self, store: ValueStore, *, in_json: bool = False) -> None:
-        """`in_json` says that the text is of JSON, in which values have to be escaped."""
+        """`in_json` means that the text is JSON, in which values must be escaped."""
         self._store = store
         self._in_json = in_json
         self._held = ""
         self.restored: int = 0
-        """The number of tokens that were replaced."""
+        """The number of replaced tokens."""
 
     def feed(self, chunk: str) -> str:
         text = self._held + chunk
-        restored, behind = self._restore(text)
-        begun = _BEGUN.search(text, max(behind, len(text) - _LONGEST_TOKEN))
-        cut = begun.start() if begun else len(text)
+        restored, position = self._restore(text)
+        unfinished = _UNFINISHED.search(text, max(position, len(text) - _LONGEST_TOKEN))
+        cut = unfinished.start() if unfinished else len(text)
         self._held = text[cut:]
-        return restored + text[behind:cut]
+        return restored + text[position:cut]
 
     @property
     def held(self) -> str:
-        """The end of the text, as far as it is held back."""
+        """The end of the text that is held back."""
         return self._held
 
     def finish(self) -> str:
-        """The rest; nothing more will come."""
+        """Return the rest of the text after the last piece."""
         text, self._held = self._held, ""
         return text
 
     def _restore(self, text: str) -> tuple[str, int]:
-        """The text up to the end of its last token, and where that is."""
+        """Return the text up to the end of its last token, and the position of that end."""
         parts: list[str] = []
-        behind = 0
+        position = 0
         for match in _WHOLE.finditer(text):
             value = self._value(match)
             if value is not None:
-                parts += (text[behind : match.start()], value)
-                behind = match.end()
+                parts += (text[position : match.start()], value)
+                position = match.end()
                 self.restored += 1
-        return "".join(parts), behind
+        return "".join(parts), position
 
     def _value(self, match: re.Match[str]) -> str | None:
         brackets = _BY_BRACKETS.get((match["opening"].lower(), match["closing"].lower()))
@@ -168,7 +168,7 @@ class Unmasker:
 
             written = json.dumps(written, ensure_ascii=False)[1:-1]
         if brackets.keep == "\\":
-            # The name tells whether the backslash is Markdown's or preceded the value already.
+            # The name shows whether the backslash is Markdown's or preceded the value before.
             return written if "\\" in name else f"\\{written}"
         return brackets.keep + written + brackets.keep
 

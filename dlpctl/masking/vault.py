@@ -1,8 +1,8 @@
-"""Tokens that last: an encrypted file that several processes may use at once.
+"""Persistent tokens: an encrypted file that several processes may use at the same time.
 
-The file is magic, nonce and ciphertext (AES-256-GCM, the magic authenticated too) over JSON. It is
-replaced as a whole while a lock file beside it is held, so a reader sees one state or the next, and
-two writers never give one token to two values.
+The file is magic, nonce and ciphertext (AES-256-GCM, which also authenticates the magic) of JSON.
+It is replaced atomically while a lock file next to it is held, so a reader sees one state or the
+next, and two writers never give one token to two values.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ _MAKE_KEY = 'python3 -c "import secrets; print(secrets.token_hex(32))"'
 
 
 def vault_key(key_file: Path, environ: Mapping[str, str], *, create: bool = False) -> bytes:
-    """The key from the environment, else from the key file, which is made where `create` allows it."""
+    """Return the key from the environment, else from the key file; `create` makes a missing
+    file.
+    """
     if text := environ.get(KEY_VARIABLE, "").strip():
         return _parse_key(text, KEY_VARIABLE)
     if create and not key_file.exists():
@@ -72,7 +74,7 @@ def _parse_key(text: str, where: str) -> bytes:
 
 
 def _make_key_file(path: Path) -> None:
-    """The key appears under its name only when it is complete, and the first of two processes wins."""
+    """Write a key file atomically; the first of two processes wins."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with suppress(FileExistsError), replacing(path, overwrite=False) as file:
@@ -87,10 +89,10 @@ class Vault(TokenStore):
     """A token store in a file; after a `transaction()` its tokens are on disk."""
 
     patience: ClassVar[float | None] = None
-    """Seconds to wait for another process that holds the vault; None for ever."""
+    """The seconds to wait for another process that holds the vault; None waits forever."""
 
     def __init__(self, path: Path, key: bytes, *, create: bool = False) -> None:
-        """Open a vault; where there is none yet, `create` says that one may be begun."""
+        """Open a vault, or with `create` make it if there is none."""
         super().__init__()
         self.path = path
         self._key = derive_key(key, "vault")
@@ -104,7 +106,9 @@ class Vault(TokenStore):
 
     @contextmanager
     def transaction(self) -> Iterator[Self]:
-        """Hold the vault alone, with what other processes have added; raises `VaultError`."""
+        """Hold the vault exclusively, with the tokens that other processes added; raise
+        `VaultError`.
+        """
         with self._locked():
             self.refresh()
             self._held = True
@@ -114,7 +118,7 @@ class Vault(TokenStore):
                 if len(self) != before:
                     self._write()
             except BaseException:
-                # What is not on disk was never given out: another process may use its numbers.
+                # A token that is not on disk was never issued: another process may use its number.
                 self.clear()
                 self._seen = None
                 raise
@@ -123,7 +127,7 @@ class Vault(TokenStore):
 
     def token(self, type_name: str, value: str) -> str:
         if not self._held:
-            raise VaultError(f"{self.path}: tokens are given out inside `transaction()` only")
+            raise VaultError(f"{self.path}: tokens can only be issued inside `transaction()`")
         return super().token(type_name, value)
 
     @contextmanager
@@ -144,7 +148,7 @@ class Vault(TokenStore):
                 unlock(file)
 
     def refresh(self) -> None:
-        """Read the file if it is not the one that was read last."""
+        """Read the file if it has changed since it was last read."""
         try:
             with open_file(self.path) as file:
                 status = os.fstat(file.fileno())
@@ -194,6 +198,6 @@ class Vault(TokenStore):
                 status = os.fstat(file.fileno())
         except OSError as error:
             raise VaultError(
-                f"{self.path}: cannot be written: {error.strerror}; no token was given out"
+                f"{self.path}: cannot be written: {error.strerror}; no token was issued"
             ) from None
         self._seen = (status.st_ino, status.st_mtime_ns, status.st_size)

@@ -1,1 +1,1 @@
-"""Policies: the decision what may leave. Nothing here knows how findings are found or masked."""
+"""Policies: the decision on what may leave, independent of how values are found and masked."""

@@ -3,10 +3,10 @@
 ```toml
 [[case]]
 name = "a key never goes to a vendor"
-text = "..."                  # or: file = "samples/config.env", relative to the file of cases
+text = "..."      # or: file = "samples/config.env", relative to the file of cases
 destination = "VENDOR"
 decision = "BLOCKED"
-types = ["AWS_ACCESS_KEY"]    # optional: exactly these are found
+types = ["AWS_ACCESS_KEY"] # optional: exactly these are found
 ```
 """
 
@@ -28,10 +28,10 @@ class Case(NamedTuple):
     destination: Destination
     decision: Decision
     text: str | None
-    """The content, or None if it is in a file."""
+    """The content; None if it is in a file."""
     file: Path | None
     types: frozenset[str] | None
-    """Exactly the types that are found; None if any will do."""
+    """Exactly the types that must be found; None accepts any."""
 
 
 class Outcome(NamedTuple):
@@ -45,7 +45,7 @@ class CaseResult(NamedTuple):
     case: Case
     outcome: Outcome
     problems: tuple[str, ...]
-    """The differences from what is expected; empty if the case passed."""
+    """The differences from the expectation; empty if the case passed."""
 
 
 def cases_beside(policy: Path) -> Path:

@@ -30,7 +30,7 @@ class Change(NamedTuple):
     before: Decision
     after: Decision
     types: tuple[str, ...]
-    """The types of findings with another action."""
+    """The types of findings whose actions differ."""
 
 
 def changed_decisions(
@@ -42,7 +42,7 @@ def changed_decisions(
     on: date | None = None,
     key: bytes | None = None,
 ) -> Iterator[Change]:
-    """Yield where decision or action differ. Scan the samples with the lower `minScore`."""
+    """Yield differences of decision or action. Scan the samples with the lower `minScore`."""
     deciders = [
         (to, Decider(before, to, on=on, key=key), Decider(after, to, on=on, key=key))
         for to in destinations
@@ -63,7 +63,7 @@ def changed_decisions(
 
 
 def changed_rules(before: Policy, after: Policy) -> list[str]:
-    """Return the differences of the policies, a line each; rules are matched by id."""
+    """Return the differences of the policies, one a line; rules are matched by id."""
     lines = []
     old_table, new_table = before.to_dict(), after.to_dict()
     for key in ("name", "version", "minScore", "defaultAction", "customPatterns"):

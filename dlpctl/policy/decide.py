@@ -3,8 +3,8 @@
 A rule covers a finding if it is enabled, names the destination, names the finding's category, type
 or pattern, and the finding's score reaches the rule's `minScore`, or else the policy's. Of the
 rules that cover it the strictest action wins: BLOCK, then MASK, then ALLOW. A rule that does not
-reach its `minCount` or `minDistinct` has no effect, and neither has one that would thereby loosen
-the `defaultAction`: more findings never allow more. A value that a rule's exceptions list is
+reach its `minCount` or `minDistinct` has no effect; neither has one that would thereby loosen the
+`defaultAction`, since more findings never allow more. A value that a rule's exceptions list is
 allowed by that rule. A finding that no rule covers gets the policy's `defaultAction`, or is allowed
 and listed.
 """
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from dlpctl.policy.rules import Exemption
 
-_STRICTNESS = {action: place for place, action in enumerate(Action)}
-_STRENGTH = {name: len(OPERATORS) - place for place, name in enumerate(OPERATORS)}
+_STRICTNESS = {action: index for index, action in enumerate(Action)}
+_STRENGTH = {name: len(OPERATORS) - index for index, name in enumerate(OPERATORS)}
 
 ValueOf = Callable[[Finding], str]
 
@@ -36,9 +36,9 @@ class Verdict(NamedTuple):
 
     action: Action
     rule: str | None
-    """The rule's id; None where no rule covers the finding."""
+    """The rule's id; None if no rule covers the finding."""
     operator: str | None = None
-    """The operator to mask with, if the rules name one."""
+    """The operator to mask with; None if the rules name none."""
 
 
 class FindingDecision(NamedTuple):
@@ -47,7 +47,7 @@ class FindingDecision(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """Findings of one pattern with one verdict."""
+    """Findings of one pattern with the same verdict."""
 
     first: Finding
     verdict: Verdict
@@ -55,14 +55,14 @@ class Tally(NamedTuple):
 
 
 class PackedDecisions(Sequence[FindingDecision]):
-    """Decisions that are made one by one as they are asked for."""
+    """Decisions that are made only when accessed."""
 
     @property
     def findings(self) -> Sequence[Finding]:
         raise NotImplementedError
 
     def tallies(self) -> list[Tally]:
-        """Count the findings by pattern and verdict, in the order of the first of each."""
+        """Count the findings by pattern and verdict, in order of first occurrence."""
         raise NotImplementedError
 
 
@@ -92,7 +92,7 @@ class PolicyDecision(NamedTuple):
 
     @property
     def findings(self) -> Sequence[Finding]:
-        """The findings that count; those of a long text stay columns of numbers."""
+        """The findings that count; for long texts, stored as columns of numbers."""
         if isinstance(self.ruled, PackedDecisions):
             return self.ruled.findings
         return tuple(finding for finding, _ in self.ruled)
@@ -112,7 +112,7 @@ def loosens(rule: Rule, default: Action | None) -> bool:
 class Candidate(NamedTuple):
     """A rule that covers a kind of finding."""
 
-    place: int
+    number: int
     """The index among the rules of the destination."""
     threshold: float
     verdict: Verdict
@@ -123,7 +123,7 @@ class Candidate(NamedTuple):
 
 
 class Decider:
-    """A policy prepared for one destination. Build it once and reuse it; it does not change."""
+    """A policy prepared for one destination. It is immutable: build it once and reuse it."""
 
     def __init__(
         self,
@@ -133,7 +133,7 @@ class Decider:
         on: date | None = None,
         key: bytes | None = None,
     ) -> None:
-        """`on` is the day for expiry dates, today if None; fingerprints need the `key`."""
+        """`on` is the day for expiry dates, by default today; fingerprints need the `key`."""
         self.destination = destination
         self._policy = policy
         self._rules = [
@@ -154,7 +154,7 @@ class Decider:
 
     @property
     def excepts(self) -> bool:
-        """True if the value of a finding matters, since a rule allows some."""
+        """True if the values of findings matter, since a rule allows some."""
         return bool(self._excepts)
 
     def _prepare_exceptions(self, on: date | None, key: bytes | None) -> None:
@@ -169,10 +169,10 @@ class Decider:
             for exemption in rule.exceptions
             if exemption.expired(day)
         )
-        for place, rule in enumerate(self._rules):
+        for index, rule in enumerate(self._rules):
             valid = [exemption for exemption in rule.exceptions if not exemption.expired(day)]
             if valid:
-                self._excepts[place] = excepting(valid, key)
+                self._excepts[index] = excepting(valid, key)
 
     def __call__(
         self, findings: Sequence[Finding], value_of: ValueOf | None = None
@@ -191,9 +191,9 @@ class Decider:
             for candidate in candidates:
                 if finding.score < candidate.threshold:
                     continue
-                if candidate.counted and candidate.place not in acting:
+                if candidate.counted and candidate.number not in acting:
                     continue
-                if candidate.excepted and self._is_excepted(candidate.place, finding, value_of):
+                if candidate.excepted and self._is_excepted(candidate.number, finding, value_of):
                     verdict = verdict or candidate.tolerated
                     continue
                 verdict = candidate.verdict
@@ -214,34 +214,34 @@ class Decider:
     ) -> tuple[Candidate, ...]:
         """Return the candidates for one kind of finding, the strictest first.
 
-        The order of the rules only decides between rules that differ in nothing but the id.
+        The order of the rules only matters between rules that differ in nothing but their ids.
         """
         found: list[tuple[tuple[int, int, int, int, int], Candidate]] = []
-        for place, rule in enumerate(self._rules):
+        for index, rule in enumerate(self._rules):
             how = closest(rule.data_types, type_name, category, pattern_id)
             if how is Reach.NONE:
                 continue
             operator, operator_reach = _operator_of(rule, type_name, category, pattern_id)
             candidate = Candidate(
-                place,
+                index,
                 self._policy.min_score if rule.min_score is None else rule.min_score,
                 Verdict(rule.action, rule.id, operator),
                 Verdict(Action.ALLOW, rule.id),
                 rule.min_count > 1 or rule.min_distinct > 1,
-                place in self._excepts,
+                index in self._excepts,
             )
             strength = _STRENGTH[operator.partition(":")[0]] if operator else 0
-            order = (-_STRICTNESS[rule.action], -operator_reach, -strength, -how, place)
+            order = (-_STRICTNESS[rule.action], -operator_reach, -strength, -how, index)
             found.append((order, candidate))
         return tuple(candidate for _, candidate in sorted(found, key=lambda pair: pair[0]))
 
-    def _is_excepted(self, place: int, finding: Finding, value_of: ValueOf | None) -> bool:
-        return value_of is not None and self._excepts[place](finding, value_of(finding))
+    def _is_excepted(self, index: int, finding: Finding, value_of: ValueOf | None) -> bool:
+        return value_of is not None and self._excepts[index](finding, value_of(finding))
 
     def _acting(self, findings: Iterable[Finding], value_of: ValueOf | None) -> frozenset[int]:
         """Return the rules with a minimum count that have enough findings."""
         counts = dict.fromkeys(range(len(self._rules)), 0)
-        values: dict[int, set[object]] = {place: set() for place in counts}
+        values: dict[int, set[object]] = {index: set() for index in counts}
         for number, finding in enumerate(findings):
             finding_kind = (finding.type, finding.category, finding.pattern_id)
             candidates = self._candidates.get(finding_kind)
@@ -250,27 +250,27 @@ class Decider:
             for candidate in candidates:
                 if not candidate.counted or finding.score < candidate.threshold:
                     continue
-                if candidate.excepted and self._is_excepted(candidate.place, finding, value_of):
+                if candidate.excepted and self._is_excepted(candidate.number, finding, value_of):
                     continue
-                counts[candidate.place] += 1
-                if self._rules[candidate.place].min_distinct > 1:
-                    values[candidate.place].add(
+                counts[candidate.number] += 1
+                if self._rules[candidate.number].min_distinct > 1:
+                    values[candidate.number].add(
                         number
                         if value_of is None
                         else canonical(value_of(finding), finding.category)
                     )
         return frozenset(
-            place
-            for place, rule in enumerate(self._rules)
-            if counts[place] >= rule.min_count
-            and (rule.min_distinct == 1 or len(values[place]) >= rule.min_distinct)
+            index
+            for index, rule in enumerate(self._rules)
+            if counts[index] >= rule.min_count
+            and (rule.min_distinct == 1 or len(values[index]) >= rule.min_distinct)
         )
 
 
 def _operator_of(
     rule: Rule, type_name: str, category: Category, pattern_id: str
 ) -> tuple[str | None, Reach]:
-    """Return the operator that the rule names most closely."""
+    """Return the operator of the rule's most specific selector."""
     best: str | None = None
     best_reach = Reach.NONE
     if rule.action is Action.MASK:
@@ -298,7 +298,7 @@ class Relevant(NamedTuple):
     """The types that must be scanned."""
 
     selectors: frozenset[str] | None
-    """Categories, types and pattern ids; None is everything."""
+    """Categories, types and pattern ids; None means everything."""
     min_score: float
     """The lowest score of a relevant finding."""
 
@@ -312,7 +312,7 @@ def relevant_selectors(
 ) -> Relevant:
     """Return the types that are relevant for this policy and destination.
 
-    A report lists what no rule covers, too, so it needs all types. The decision alone needs those
+    A report also lists what no rule covers, so it needs all types. The decision alone needs those
     that can be masked or blocked. With a `catalogue`, pattern ids are returned as their types.
     """
     rules = [rule for rule in policy.rules if rule.enabled and destination in rule.destinations]

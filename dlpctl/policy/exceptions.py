@@ -11,7 +11,7 @@ from dlpctl.values import fingerprint
 
 
 def excepting(exemptions: Sequence[Exemption], key: bytes | None) -> Callable[[Finding, str], bool]:
-    """Return a test for findings and their values. `exemptions` are those that have not expired."""
+    """Return a test for findings and their values. `exemptions` must not have expired."""
     by_fingerprint: dict[str, list[Exemption]] = {}
     for exemption in exemptions:
         if exemption.hmac:
@@ -44,7 +44,7 @@ def matcher(pattern: str) -> Callable[[str], bool]:
     compiled = re2.compile(pattern)
 
     def matches(value: str) -> bool:
-        # A lone surrogate cannot be handed to RE2, so such a value is never excepted.
+        # RE2 cannot take a lone surrogate, so such a value is never excepted.
         encodable = value.isascii() or value == value.encode("utf-8", "replace").decode()
         return encodable and compiled.fullmatch(value) is not None
 

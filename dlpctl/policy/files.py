@@ -43,15 +43,15 @@ class _Form(NamedTuple):
 
 
 def read_table_file(path: Path) -> TableFile:
-    """Read a file by its suffix; raises `PolicyError`, which starts with the file's name."""
+    """Read a file in the format of its suffix; raises `PolicyError`, which starts with its name."""
     return read_table(_text_of(path), path.name, path.suffix.lower())
 
 
 def read_table(text: str, name: str, suffix: str) -> TableFile:
-    """Read a text in the form of a suffix; `name` is its name in errors."""
+    """Read a text in the format of a suffix; errors contain `name`."""
     form = _FORMS.get(suffix)
     if form is None:
-        raise PolicyError(f"{name}: name it .toml, .yaml, .yml or .json, so that its form is known")
+        raise PolicyError(f"{name}: unknown format; name it .toml, .yaml, .yml or .json")
     try:
         data = form.read(text)
     except ValueError as error:
@@ -62,11 +62,11 @@ def read_table(text: str, name: str, suffix: str) -> TableFile:
 
 
 def as_yaml(table: Mapping[str, object]) -> str:
-    """Return the text of a YAML file with this table."""
+    """Return a table as the text of a YAML file."""
     import yaml
 
     class IndentedDumper(yaml.SafeDumper):
-        """PyYAML puts the items of a list as far left as its key, which few people do."""
+        """Indents the items of lists, which PyYAML by default aligns with their key."""
 
         def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
             del indentless
@@ -126,7 +126,7 @@ def _yaml(text: str) -> object:
         ) from None
 
     class UniqueKeyLoader(yaml.SafeLoader):
-        """PyYAML takes the last of two equal keys in silence; in a policy that hides a mistake."""
+        """Rejects duplicate keys: PyYAML silently takes the last, which would hide a mistake."""
 
         def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
             node = super().compose_mapping_node(anchor)

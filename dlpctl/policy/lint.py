@@ -29,7 +29,7 @@ class Lint(NamedTuple):
     level: Level
     code: str
     place: str
-    """`rules[2].exceptions[0]`, or empty for the policy itself."""
+    """The path, such as `rules[2].exceptions[0]`; empty for the policy itself."""
     message: str
 
 
@@ -61,7 +61,7 @@ def lint(policy: Policy, catalogue: Catalogue, *, on: date | None = None) -> lis
 
 
 def _finding_kinds(catalogue: Catalogue) -> list[FindingKind]:
-    """Return every kind of finding that is possible; a type without a pattern is a tagger's."""
+    """Return every possible kind of finding; a type without a pattern is found by a tagger."""
     with_patterns = set(catalogue.patterns.values())
     finding_kinds = [
         FindingKind(name, category, "")
@@ -77,7 +77,7 @@ def _finding_kinds(catalogue: Catalogue) -> list[FindingKind]:
 
 
 class _Shadows:
-    """The rules that decide for some kind of finding, and the rules that shadow the others."""
+    """The rules that decide on some kind of finding, and the rules that shadow the others."""
 
     def __init__(
         self, deciders: dict[Destination, Decider], finding_kinds: list[FindingKind]
@@ -102,12 +102,12 @@ class _Shadows:
 
 
 def _shadows(item: Candidate, other: Candidate) -> bool:
-    """Return whether `one` acts on all that `other` acts on, as strictly or earlier."""
+    """Return whether `item` acts on all that `other` acts on, as strictly or earlier."""
     if item.counted or item.excepted or item.threshold > other.threshold:
         return False
     if item.verdict.action is not other.verdict.action:
         return list(Action).index(item.verdict.action) > list(Action).index(other.verdict.action)
-    return item.place < other.place and other.verdict.operator in (None, item.verdict.operator)
+    return item.number < other.number and other.verdict.operator in (None, item.verdict.operator)
 
 
 def _idle(place: str, rule: Rule, shadows: _Shadows) -> Iterator[Lint]:

@@ -1,4 +1,4 @@
-"""Read a policy from a table: names are checked, and mistakes are reported with their places."""
+"""Read a policy from a table: check names, and report mistakes with their positions."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def read_policy(
     if "sensitivity" in table:
         sensitivity = table.member("sensitivity", Sensitivity, "a sensitivity")
         if min_score is not None:
-            table.fail("sensitivity", "is given by minScore already")
+            table.fail("sensitivity", "cannot be combined with minScore")
         min_score = sensitivity.min_score
     fields = PolicyFields(
         name=name,
@@ -134,7 +134,7 @@ class _Rules:
     def __init__(self, catalogue: Catalogue | None) -> None:
         self._catalogue = catalogue
         self._ids: dict[str, str] = {}
-        """The path of each rule."""
+        """The paths of the rules, by id."""
 
     def read(self, table: Table) -> tuple[Rule, ...]:
         items = table.items("rules", required=True, most=_MAX_RULES)
@@ -149,7 +149,7 @@ class _Rules:
             if identifier in self._ids:
                 identifier = f"{identifier}-{number}"
         if identifier in self._ids:
-            table.fail("id", f"{shown(identifier)} is the id of {self._ids[identifier]} already")
+            table.fail("id", f"{shown(identifier)} is already the id of {self._ids[identifier]}")
         self._ids[identifier] = table.path
         destinations = [
             table.source_member(path, item, Destination, "a destination")
@@ -176,9 +176,7 @@ class _Rules:
         elif self._catalogue and not is_known(selector, self._catalogue):
             hint = did_you_mean(selector, known_names(self._catalogue))
             problem = f"{shown(name)} is not a category, detection type or pattern{hint}"
-            source.fail(
-                path, f"{problem}; a type of your own needs its pattern file or customPatterns"
-            )
+            source.fail(path, f"{problem}; a custom type needs a pattern file or customPatterns")
         return selector
 
     def _selectors(self, table: Table, *, required: bool = False) -> tuple[str, ...]:
@@ -261,7 +259,7 @@ def _check_regex(table: Table, pattern: str) -> None:
         re2.compile(pattern, options)
     except re2.error as error:
         reason = error.args[0].decode() if isinstance(error.args[0], bytes) else str(error)
-        table.fail("pattern", f"RE2 refuses this pattern: {reason}")
+        table.fail("pattern", f"RE2 rejects this pattern: {reason}")
 
 
 def _day(table: Table) -> date:

@@ -1,4 +1,4 @@
-"""A policy: it is read here from files and requests, and applied by `decide`."""
+"""A policy, read from files and requests here, and applied by `decide`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Policy(PolicyFields):
-    """Rules, and what holds for findings that no rule covers."""
+    """The rules, and the defaults for findings that no rule covers."""
 
     __slots__ = ()
 
@@ -26,7 +26,7 @@ class Policy(PolicyFields):
         known_types: Catalogue | None = None,
         check_patterns: PatternCheck | None = None,
     ) -> Policy:
-        """Read a TOML, YAML or JSON file; raises `PolicyError` with all mistakes of the file."""
+        """Read a TOML, YAML or JSON file; raise `PolicyError` with all mistakes of the file."""
         from pathlib import Path
 
         from dlpctl.policy.files import read_table_file
@@ -43,7 +43,7 @@ class Policy(PolicyFields):
         check_patterns: PatternCheck | None = None,
         source: str = "",
     ) -> Policy:
-        """Read the table of a file or a request; raise `PolicyError` that names the `source`."""
+        """Read the table of a file or a request; errors (`PolicyError`) name the `source`."""
         from dlpctl.errors import PolicyError
         from dlpctl.mappings import Source
         from dlpctl.policy.loading import read_policy
@@ -59,7 +59,7 @@ class Policy(PolicyFields):
         return Policy.load(builtin_path(name))
 
     def to_dict(self) -> dict[str, object]:
-        """Return the table of a policy file; `from_dict` gives the same policy again."""
+        """Return the table of a policy file; `from_dict` restores the same policy."""
         table: dict[str, object] = {
             "name": self.name,
             "description": self.description,

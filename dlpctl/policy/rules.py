@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from dlpctl.types import Action, Category, Destination
 
 OPERATORS = ("remove", "redact", "replace", "hash", "encrypt", "token", "surrogate", "partial")
-"""Names of the masking operators, from the one that reveals least to the one that reveals most."""
+"""Names of the masking operators, from the least to the most revealing."""
 
 EVERYTHING = "*"
 """In `masking`: every type that the rule covers."""
@@ -20,7 +20,7 @@ EVERYTHING = "*"
 DEFAULT_MIN_SCORE = 0.5
 
 PatternCheck = Callable[[Sequence[Mapping[str, object]], str], object]
-"""Validates raw pattern tables; the second argument is the place that its errors start with."""
+"""Validates raw pattern tables; the second argument is the prefix of its errors."""
 
 
 class Catalogue(NamedTuple):
@@ -28,7 +28,7 @@ class Catalogue(NamedTuple):
 
     types: Mapping[str, frozenset[Category]]
     patterns: Mapping[str, str] = MappingProxyType({})
-    """Pattern id to detection type."""
+    """Maps pattern ids to detection types."""
 
     @classmethod
     def of(
@@ -42,18 +42,18 @@ class Catalogue(NamedTuple):
 
 
 class Exemption(NamedTuple):
-    """Values that a rule allows, who answers for that, why, and until when."""
+    """Values that a rule allows, with an owner, a reason and an expiry date."""
 
     owner: str
     reason: str
     expires: date
-    """The last day on which it acts, in UTC."""
+    """The last day on which it applies, in UTC."""
     hmac: str | None = None
-    """Fingerprint of one value (`dlpctl.values.fingerprint`)."""
+    """The fingerprint of one value (`dlpctl.values.fingerprint`)."""
     pattern: str | None = None
-    """Regular expression in RE2's dialect that matches the whole value."""
+    """A regular expression in RE2 syntax that matches the complete value."""
     data_types: tuple[str, ...] = ()
-    """Only findings of these; empty means all that the rule covers."""
+    """Only findings of these selectors; empty means all that the rule covers."""
 
     def expired(self, on: date) -> bool:
         return on > self.expires
@@ -70,23 +70,23 @@ class Exemption(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """The action on some types for some destinations."""
+    """An action for some types and destinations."""
 
     id: str
     name: str
     data_types: tuple[str, ...]
-    """Categories, detection types and pattern ids; upper case, pattern ids as they are written."""
+    """Categories and detection types in upper case; pattern ids as they are written."""
     destinations: tuple[Destination, ...]
     action: Action
     enabled: bool = True
     min_score: float | None = None
-    """Findings below it are not covered; None takes the policy's."""
+    """The rule does not cover findings with lower scores; None uses the policy's score."""
     min_count: int = 1
-    """The rule acts only where it covers at least this many findings."""
+    """The rule acts only if it covers at least this many findings."""
     min_distinct: int = 1
-    """The rule acts only where it covers at least this many different values."""
+    """The rule acts only if it covers at least this many different values."""
     masking: tuple[tuple[str, str], ...] = ()
-    """Operator by category, type, pattern id or `*`."""
+    """The operator by category, type, pattern id or `*`."""
     exceptions: tuple[Exemption, ...] = ()
 
     def to_dict(self) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""Selectors, in `dataTypes` and `masking`: they name a category, a detection type or a pattern."""
+"""Selectors in `dataTypes` and `masking`, which name a category, a detection type or a pattern."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def known_names(catalogue: Catalogue) -> list[str]:
 
 
 def parse_destination(name: str) -> Destination:
-    """Return the destination of a name in any case, or raise `UsageError`."""
+    """Return the destination of a name in any case; raise `UsageError` for unknown names."""
     from dlpctl.errors import UsageError, did_you_mean
 
     try:

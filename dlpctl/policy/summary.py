@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from dlpctl.policy.decide import PolicyDecision
 
 Labels = Mapping[str, tuple[str, str]]
-"""Detection type to its name for people, singular and plural."""
+"""Maps detection types to names for people, singular and plural."""
 Counts = Counter[tuple[Category, str]]
 
 SEVERITY = (Category.SECRETS, Category.PHI, Category.FINANCIAL, Category.PII, Category.CUSTOM)
-"""From the worst to leak to the least."""
+"""Categories from the most to the least serious."""
 
 _LISTED_TYPES = 4
 _ACRONYMS = frozenset(

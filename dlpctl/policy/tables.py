@@ -7,7 +7,7 @@ from dlpctl.mappings import UnfitError, as_json
 
 
 def plain(location: str, value: object) -> object:
-    """Return a copy of what every JSON reader can read; raise `PolicyError` for anything else."""
+    """Return a copy that every JSON parser can read; raise `PolicyError` for anything else."""
     try:
         return as_json(value)
     except UnfitError as unfit:

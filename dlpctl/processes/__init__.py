@@ -1,3 +1,3 @@
-"""Child processes: how one is started, limited, confined, fed, timed and ended, and the declared
-schema of all messages to and from it. Change it here for every process of dlpctl at once.
+"""Child processes: starting, limiting, confining, feeding, timing and ending them, and the declared
+schemas of their messages. Every process of dlpctl uses this package.
 """

@@ -1,5 +1,5 @@
-"""Child processes, as their parent sees them: started afresh or forked from a clean process, asked
-within a deadline, and ended with all that they started.
+"""Child processes from the parent's side: spawned or forked from a clean process, asked within a
+deadline, and ended together with everything that they started.
 """
 
 from __future__ import annotations
@@ -24,12 +24,14 @@ if TYPE_CHECKING:
 Request = TypeVar("Request")
 _INHERITED = ("PATH", "LANG", "LC_ALL", "SYSTEMROOT", "TESSDATA_PREFIX", "LD_LIBRARY_PATH")
 _LAST_SECONDS = 2.0
-"""How long a process that has closed its pipe may take to end, so that its exit status is known."""
+"""The seconds that a process may take to end after closing its pipe, so that its status is
+known.
+"""
 _OF_FOLDER = ("TMPDIR", "TEMP", "TMP", "HOME", "USERPROFILE")
 
 
 class EndedError(Exception):
-    """The process ended, or closed its pipe, before it had answered."""
+    """The process ended or closed its pipe before it answered."""
 
 
 class Handle(Protocol):
@@ -46,7 +48,7 @@ class Handle(Protocol):
 
 
 class Child(Generic[Request]):
-    """A process that answers requests. Nothing that it sends is more than data."""
+    """A process that answers requests. Its messages are only data."""
 
     def __init__(
         self,
@@ -56,7 +58,7 @@ class Child(Generic[Request]):
         replies: Schema[Any],
         largest: int,
     ) -> None:
-        """`largest` is the number of bytes that a reply may have."""
+        """`largest` is the maximum size of a reply in bytes."""
         self._handle = handle
         self._pipes = pipes
         self._requests = requests
@@ -64,16 +66,16 @@ class Child(Generic[Request]):
         self._largest = largest
 
     def ask(self, request: Request, seconds: float) -> Any:
-        """Return the reply to a request. It raises `DeadlineError`, `EndedError` or
-        `InvalidMessageError`; the process must then be ended.
+        """Return the reply to a request; raise `DeadlineError`, `EndedError` or
+        `InvalidMessageError`, after which the process must be ended.
         """
         deadline = time.monotonic() + seconds
         self.send(request, deadline)
         return self.receive(deadline)
 
     def send(self, request: Request, deadline: float) -> None:
-        """Send a request. A process that has ended may have sent its reason first: `receive` gives
-        it, or raises `EndedError`.
+        """Send a request. A process that has ended may have sent its reason before: `receive`
+        returns it, or raises `EndedError`.
         """
         message = encode(self._requests, request)
         with self._limited(deadline), contextlib.suppress(BrokenPipeError):
@@ -86,17 +88,17 @@ class Child(Generic[Request]):
         try:
             return decode(self._replies, message)
         except (MemoryError, OverflowError):
-            raise InvalidMessageError("the message holds more than there is room for") from None
+            raise InvalidMessageError("the message does not fit into memory") from None
 
     def terminate(self) -> None:
-        """Ask the process to end by itself."""
+        """Ask the process to end."""
         with contextlib.suppress(OSError):
             self._handle.terminate()
 
     def end(self, patience: float = 0.0) -> int | None:
-        """End the process and its group, and return its exit status, as `Popen` has it.
+        """End the process and its group, and return its exit status as `Popen` does.
 
-        With patience, it is asked first to end by itself within so many seconds.
+        With `patience`, it is first asked to end, and given that many seconds.
         """
         if patience:
             self.terminate()
@@ -117,7 +119,7 @@ class Child(Generic[Request]):
 
     @contextlib.contextmanager
     def _limited(self, deadline: float) -> Iterator[None]:
-        """Translate errors of pipes; where pipes have no deadline, a thread ends the process."""
+        """Translate errors of pipes; if pipes have no deadline, a thread ends the process."""
         watchdog: threading.Timer | None = None
         if os.name == "nt":
             watchdog = threading.Timer(max(deadline - time.monotonic(), 0.0), self._kill)
@@ -137,8 +139,8 @@ class Child(Generic[Request]):
 
 
 def environment(folder: Path | None = None) -> dict[str, str]:
-    """Return the environment of a child: where programs and libraries are, no secrets, and a folder
-    of its own if it is given one.
+    """Return the environment of a child: the paths of programs and libraries, no secrets, and its
+    own folder if given.
     """
     inherited = _INHERITED if folder else (*_INHERITED, *_OF_FOLDER)
     found = {name: os.environ[name] for name in inherited if name in os.environ}
@@ -152,7 +154,7 @@ def environment(folder: Path | None = None) -> dict[str, str]:
 
 
 def python(module: str, *arguments: str) -> tuple[str, ...]:
-    """Return the command that runs a module in a fresh interpreter, which imports nothing from the
+    """Return the command that runs a module in a new interpreter, which imports nothing from the
     working directory.
     """
     return (sys.executable, "-P", "-m", module, *arguments)
@@ -166,7 +168,7 @@ def spawn(
     folder: Path | None = None,
     environ: Mapping[str, str] | None = None,
 ) -> Child[Request]:
-    """Start a process afresh, in a session of its own; raise `OSError` if that is impossible."""
+    """Start a process in a session of its own; raise `OSError` if that is impossible."""
     process = subprocess.Popen(
         command,
         bufsize=0,

@@ -1,5 +1,5 @@
-"""Limits and the sandbox that a process gives itself before it reads hostile input, without any
-privilege.
+"""Limits and the sandbox that a process imposes on itself before it reads hostile input, without
+privileges.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ def confine(
 ) -> list[str]:
     """Limit memory and files, enter the sandbox, and return what the system refuses from now on.
 
-    The process may write to its folder and start these programs.
+    The process may write to its folder and start the given programs.
     """
     os.umask(0o077)
     apply_priority_to_session()
-    # First, since it needs more memory and files than the process may have.
+    # First, since it needs more memory and files than the process will be allowed.
     refused = sandbox.enter(folder, programs)
     if sys.platform != "win32":
         import resource
@@ -48,7 +48,7 @@ def confine(
 
 
 def apply_priority_to_session() -> None:
-    """Give the session the priority of its process: Linux may share the processor out among
+    """Give the session the priority of its process, since Linux may divide processor time among
     sessions first.
     """
     with contextlib.suppress(OSError, AttributeError):
@@ -56,7 +56,7 @@ def apply_priority_to_session() -> None:
 
 
 def limit_processor_time(seconds: float, spare: int = 2) -> None:
-    """Let the system end the process after that much more processor time, and some to spare."""
+    """Let the system end the process after that much more processor time, plus a reserve."""
     if sys.platform != "win32":
         import resource
 

@@ -1,11 +1,11 @@
-"""Children that are forked from a clean process with one thread, in which their modules are loaded
-already: started in a few milliseconds, and none is a copy of the parent.
+"""Children that are forked from a clean, single-threaded process in which their modules are already
+loaded: they start within milliseconds, and none is a copy of the parent.
 
     python -P -m dlpctl.processes.forking MODULE PRELOADED...
 
 The process forks for each message on its standard input, a Unix socket. The child runs
 `MODULE.main(*arguments)`, with the first two descriptors of the message as its standard streams.
-The third takes the number of the child, and its exit status once it has ended.
+The third receives the pid of the child, and its exit status once it has ended.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Fork(NamedTuple):
 
     folder: str
     environ: list[str]
-    """Names and values in turns."""
+    """Alternating names and values."""
     arguments: list[str]
 
 
@@ -51,9 +51,7 @@ _FORK = Record(Fork)
 
 
 class ForkServer:
-    """The process that forks, as its parent sees it: started when it is needed, and again after it
-    died.
-    """
+    """The forking process from its parent's side: started when needed, and restarted if it dies."""
 
     def __init__(self, module: str, preloaded: Callable[[], Sequence[str]]) -> None:
         self._module = module
@@ -84,14 +82,14 @@ class ForkServer:
                 number = os.read(status, _NUMBER.size)
             if len(number) < _NUMBER.size:
                 self.close()
-                raise OSError("the process that forks has ended")
+                raise OSError("the forking process has ended")
             ours.pop_all()
         pipes = Pipes(FileIO(reading, "rb"), FileIO(writing, "wb"))
         handle = _Forked(_NUMBER.unpack(number)[0], FileIO(status, "rb"))
         return Child(handle, pipes, requests, replies, largest)
 
     def close(self) -> None:
-        """End the process; its children live on."""
+        """End the process; its children continue to run."""
         with self._lock:
             control, process, self._control = self._control, self._process, None
         if control is not None and process is not None:
@@ -118,7 +116,7 @@ class ForkServer:
 
 
 class _Forked:
-    """A child of the process that forks, with the operations of `subprocess.Popen`."""
+    """A child of the forking process, with the operations of `subprocess.Popen`."""
 
     def __init__(self, pid: int, status: FileIO) -> None:
         self.pid = pid
@@ -131,7 +129,7 @@ class _Forked:
                 raise subprocess.TimeoutExpired("fork", timeout)
             number = self._status.read(_NUMBER.size) or b""
             self._status.close()
-            # Without a number, the process that forks has ended before the child.
+            # Without a status, the forking process has ended before the child.
             self._returncode = _NUMBER.unpack(number)[0] if len(number) == _NUMBER.size else None
         return self._returncode
 
@@ -147,8 +145,8 @@ class _Forked:
 
 
 def _pipe(ours: ExitStack, theirs: ExitStack, *, outwards: bool = False) -> tuple[int, int]:
-    """Return the end of the child and the end of the parent, for what the child reads or, outwards,
-    for what it writes.
+    """Return the child's end and the parent's end of a pipe that the child reads or, with
+    `outwards`, writes.
     """
     ends = os.pipe()
     child_end, parent_end = reversed(ends) if outwards else ends
@@ -158,7 +156,7 @@ def _pipe(ours: ExitStack, theirs: ExitStack, *, outwards: bool = False) -> tupl
 
 
 def main(name: str, *preloaded: str) -> None:
-    """Fork for each message until the parent has gone."""
+    """Fork for each message until the parent is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     control = socket.socket(fileno=0)
     module = importlib.import_module(name)
@@ -193,7 +191,7 @@ def main(name: str, *preloaded: str) -> None:
 
 
 def _live(serve: Callable[..., None], fork: Fork, descriptors: Sequence[int]) -> NoReturn:
-    """Run as the child; never return into the loop of the process that forked it."""
+    """Run as the child; never return into the loop of the forking process."""
     status = 1
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)

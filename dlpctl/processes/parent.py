@@ -1,4 +1,4 @@
-"""The parent, as its child process sees it: the only one to exchange messages with."""
+"""The parent from its child's side: the only process to exchange messages with."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _READING, _WRITING = 3, 4
 
 class Parent(Generic[Request]):
     """The two pipes to the parent, which were the standard streams. No other descriptor stays open,
-    and the standard streams lead nowhere, so that no library writes into a reply.
+    and the standard streams lead nowhere, so that no library can write into a reply.
     """
 
     def __init__(self, requests: Schema[Request], replies: Schema[Any]) -> None:
@@ -28,16 +28,16 @@ class Parent(Generic[Request]):
         self._outgoing = FileIO(_WRITING, "wb")
 
     def receive(self) -> Request:
-        """Return the next request; raise `EOFError` once the parent wants no more."""
+        """Return the next request; raise `EOFError` once there will be no more."""
         return decode(self._requests, read_message(self._incoming))
 
     def send(self, reply: object) -> None:
-        """Send a reply. Nothing is sent of one that cannot be encoded."""
+        """Send a reply; send nothing if it cannot be encoded."""
         write_message(self._outgoing, encode(self._replies, reply))
 
 
 def _keep_only(requests: int, replies: int) -> None:
-    """Close all descriptors but copies of these two."""
+    """Close all descriptors except copies of these two."""
     high = [os.dup(requests), os.dup(replies)]
     while min(high) <= _WRITING:  # a copy must not be overwritten by the other
         high = [os.dup(each) for each in high]
@@ -46,5 +46,5 @@ def _keep_only(requests: int, replies: int) -> None:
     with Path(os.devnull).open("r+b") as nothing:
         for stream in (0, 1, 2):
             os.dup2(nothing.fileno(), stream)
-    if sys.platform != "win32":  # where only named descriptors are inherited
+    if sys.platform != "win32":  # where only listed descriptors are inherited
         os.closerange(_WRITING + 1, max(os.sysconf("SC_OPEN_MAX"), *high) + 1)

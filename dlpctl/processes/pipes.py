@@ -1,7 +1,6 @@
 """Messages on the pipes between two processes: a length of eight bytes, then the message.
 
-The parent believes no length and waits no longer than until a deadline; the child trusts its
-parent.
+The parent trusts no length and never waits beyond a deadline; the child trusts its parent.
 """
 
 from __future__ import annotations
@@ -22,12 +21,12 @@ _HEADER = struct.Struct("<Q")
 
 
 class DeadlineError(Exception):
-    """The other side took too long to read or to write a message."""
+    """The other side took too long to read or write a message."""
 
 
 class Pipes:
-    """The parent's ends of two pipes. Neither a process that does not read nor one that never ends
-    a message blocks it.
+    """The parent's ends of two pipes. It is blocked neither by a process that does not read nor by
+    one that never ends a message.
     """
 
     def __init__(self, replies: FileIO, requests: FileIO) -> None:
@@ -56,7 +55,7 @@ class Pipes:
         self._requests.close()
 
     def _read(self, size: int, deadline: float) -> bytearray:
-        # Pages that nothing is written to cost no memory, whatever length was announced.
+        # Pages that are never written to take no memory, whatever length was announced.
         message = bytearray(size)
         rest = memoryview(message)
         while rest:
@@ -79,7 +78,7 @@ def _wait(pipe: FileIO, deadline: float, *, writing: bool) -> None:
 
 
 def read_message(pipe: FileIO) -> bytes:
-    """Return the next message of the parent; raise `EOFError` at the end of the pipe."""
+    """Return the parent's next message; raise `EOFError` at the end of the pipe."""
     (length,) = _HEADER.unpack(_read_all(pipe, _HEADER.size))
     return _read_all(pipe, length)
 

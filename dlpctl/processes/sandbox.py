@@ -1,8 +1,8 @@
-"""A sandbox that a Linux process enters by itself, without privileges: Landlock for files, programs
-and TCP, seccomp for sockets and for system calls that reach other processes or the kernel.
+"""A sandbox that a Linux process enters without privileges: Landlock for files, programs and TCP,
+seccomp for sockets and for system calls that reach other processes or the kernel.
 
-What the kernel does not have is left out, and `enter` tells what is in force. Both hold for all
-that the process starts, and nothing can lift them again.
+Features that the kernel lacks are left out, and `enter` returns those in force. Both also apply to
+everything that the process starts, and cannot be lifted again.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _NO_NEW_PRIVILEGES, _SET_SECCOMP, _FILTER = 38, 22, 2  # of prctl
 _NEW_USER_AND_NETWORK = 0x10000000 | 0x40000000  # of unshare
 
-# Landlock: system calls, which all architectures number alike, and rights.
+# Landlock: system calls, which have the same numbers on all architectures, and rights.
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 _ALL_FILES = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 5: (1 << 16) - 1}
@@ -32,14 +32,14 @@ _LOAD, _JUMP_IF_EQUAL, _JUMP_IF_GREATER_OR_EQUAL, _RETURN = 0x20, 0x15, 0x35, 0x
 _NUMBER_OFFSET, _ARCHITECTURE_OFFSET = 0, 4
 _ALLOW, _REFUSE = 0x7FFF0000, 0x00050000 | 1  # with EPERM
 _X32 = 0x40000000
-"""System calls of x86-64 from here on are those of an interface with short pointers."""
+"""From this number on, system calls of x86-64 belong to an ABI with short pointers."""
 
 
 class _Calls(NamedTuple):
-    """The numbers of system calls of an architecture."""
+    """The system call numbers of an architecture."""
 
     audit: int
-    """The number by which a filter sees the architecture."""
+    """The number that identifies the architecture to a filter."""
     execute: tuple[int, ...]
     refused: tuple[int, ...]
 
@@ -80,7 +80,7 @@ _SITES = ("site-packages", "dist-packages")
 
 
 def enter(folder: str, programs: Iterable[str]) -> list[str]:
-    """Restrict this process to its folder, to the files of Python and of the system, and to these
+    """Restrict this process to its folder, the files of Python and the system, and the given
     programs. Return what the kernel refuses from now on.
     """
     if sys.platform != "linux":
@@ -101,7 +101,7 @@ def enter(folder: str, programs: Iterable[str]) -> list[str]:
 
 
 def _landlock(libc: Any, folder: str, programs: list[str]) -> list[str]:
-    """Enter a Landlock domain and return what it refuses: nothing where there is no Landlock."""
+    """Enter a Landlock domain and return what it refuses; nothing without Landlock."""
     version = libc.syscall(_CREATE_RULESET, None, 0, 1)
     if version < 1:
         return []
@@ -137,7 +137,7 @@ def _allow(libc: Any, ruleset: int, path: str, rights: int) -> None:
 
 
 def _rules(folder: str, programs: list[str]) -> Iterator[tuple[str, int]]:
-    """Yield the paths that may be used, with the rights."""
+    """Yield the paths that may be used, with their rights."""
     yield folder, _OWN_FOLDER
     yield os.devnull, _READ_FILE | _WRITE_FILE
     for path in (*_SYSTEM, *_python_folders()):
@@ -155,8 +155,8 @@ def _rules(folder: str, programs: list[str]) -> Iterator[tuple[str, int]]:
 
 
 def _python_folders() -> set[str]:
-    """Return the folders of the interpreter and of installed packages: not every folder from which
-    the user imports, which may be that of his documents.
+    """Return the folders of the interpreter and of installed packages, not every folder that the
+    user imports from, which may hold documents.
     """
     own = Path(__file__).parents[1]
     installed = any(own.parent.glob(f"{own.name}-*.dist-info"))
@@ -165,7 +165,7 @@ def _python_folders() -> set[str]:
 
 
 def _seccomp(libc: Any, calls: _Calls, *, may_execute: bool) -> bool:
-    """Refuse system calls and return whether that is in force."""
+    """Refuse system calls; return whether the filter is in force."""
     import ctypes
 
     refused = calls.refused + (() if may_execute else calls.execute)

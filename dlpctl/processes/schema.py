@@ -1,9 +1,9 @@
-"""The encoding of messages between processes: each schema writes a value, and reads one back or
-refuses it. A message is declared as a named tuple; `Record` derives its schema from the fields.
+"""The encoding of messages between processes: each schema writes a value, and reads or rejects one.
+A message is declared as a named tuple; `Record` derives its schema from the fields.
 
 Reading never allocates more than a message holds, runs nothing, and accepts only what is declared.
 Lists of records are written column by column, which is compact and fast. msgspec would do the same,
-but its import takes longer than most files. Both sides run on one machine, so that columns are in
+but importing it takes longer than reading most files. Both sides run on one machine, so columns use
 its byte order.
 """
 
@@ -33,7 +33,7 @@ class InvalidMessageError(Exception):
 
 
 class Source:
-    """The bytes of a message, read from the first to the last."""
+    """The bytes of a message, read from start to end."""
 
     def __init__(self, data: bytes | bytearray | memoryview) -> None:
         self._data = memoryview(data)
@@ -41,20 +41,20 @@ class Source:
 
     @property
     def remaining(self) -> int:
-        """The number of bytes that have not been read."""
+        """The number of unread bytes."""
         return len(self._data) - self._position
 
     def take(self, size: int) -> memoryview:
         if not 0 <= size <= self.remaining:
-            raise InvalidMessageError("a value goes beyond the end of the message")
+            raise InvalidMessageError("a value extends beyond the end of the message")
         start, self._position = self._position, self._position + size
         return self._data[start : self._position]
 
     def length(self) -> int:
-        """Return the length of what follows, in bytes or in values of at least one byte each."""
+        """Return the length of the next value, in bytes or in values of at least one byte each."""
         (length,) = _LENGTH.unpack(self.take(_LENGTH.size))
         if length > self.remaining:
-            raise InvalidMessageError("a length goes beyond the end of the message")
+            raise InvalidMessageError("a length extends beyond the end of the message")
         return int(length)
 
 
@@ -68,7 +68,7 @@ class Schema(Generic[T]):
         raise NotImplementedError
 
     def write_all(self, out: list[bytes], values: Sequence[T], /) -> None:
-        """Write a column: the values of one field of many records, without their number."""
+        """Write a column: one field of many records, without their number."""
         for value in values:
             self.write(out, value)
 
@@ -124,7 +124,7 @@ class _Blob(Schema[bytes]):
 
 
 class _Text(Schema[str]):
-    """Text of a file, which may hold lone surrogates."""
+    """Text from a file, which may contain lone surrogates."""
 
     def write(self, out: list[bytes], value: str) -> None:
         encoded = value.encode("utf-8", "surrogatepass")
@@ -154,7 +154,7 @@ class _Text(Schema[str]):
 
 
 class _Line(Schema[str]):
-    """A short message for people: one line, nothing that a terminal would obey."""
+    """A short message for people: one line without terminal control characters."""
 
     def write(self, out: list[bytes], value: str) -> None:
         shown = "".join(char if char.isprintable() else " " for char in value[:_LONGEST_LINE])
@@ -168,7 +168,7 @@ class _Line(Schema[str]):
 
 
 class _Numbers(Schema["array[int]"]):
-    """Many numbers, none below zero."""
+    """Many non-negative numbers."""
 
     def write(self, out: list[bytes], value: array[int]) -> None:
         out.append(value.typecode.encode())
@@ -182,7 +182,7 @@ class _Numbers(Schema["array[int]"]):
         values = array(typecode)
         values.frombytes(data)
         if typecode == "q" and values and min(values) < 0:
-            raise InvalidMessageError("a number is below zero")
+            raise InvalidMessageError("a number is negative")
         return values
 
 
@@ -239,7 +239,7 @@ _OF_ANNOTATION: dict[str, Schema[Any]] = {
 
 
 class Record(Schema[T]):
-    """A named tuple. Fields of other types than those in the table above are given by name."""
+    """A named tuple. Fields whose types are not in the table above are passed by name."""
 
     def __init__(self, record: type[T], **fields: Schema[Any]) -> None:
         self.record = record
@@ -266,7 +266,7 @@ class Record(Schema[T]):
 
 
 class OneOf(Schema[Any]):
-    """One of several records, told apart by a tag of one character."""
+    """One of several records, distinguished by a tag of one character."""
 
     def __init__(self, **records: Record[Any]) -> None:
         assert all(len(tag) == 1 for tag in records)
@@ -286,12 +286,12 @@ class OneOf(Schema[Any]):
 
 
 def encode(schema: Schema[T], value: T) -> bytes:
-    """Return the message that holds the value; raise `TypeError` for a value of another type."""
+    """Return the message for a value; raise `TypeError` for a value of another type."""
     out: list[bytes] = []
     try:
         schema.write(out, value)
     except struct.error as problem:
-        raise TypeError(f"a value is not what its schema declares: {problem}") from None
+        raise TypeError(f"a value does not match its schema: {problem}") from None
     return b"".join(out)
 
 
@@ -305,7 +305,7 @@ def decode(schema: Schema[T], message: bytes | bytearray | memoryview) -> T:
 
 
 def _annotation(declared: object) -> str:
-    """Return the annotation of a field as it is written in the source."""
+    """Return the annotation of a field as written in the source."""
     return str(getattr(declared, "__forward_arg__", None) or getattr(declared, "__name__", ""))
 
 

@@ -1,5 +1,6 @@
-"""Sessions of all agents, played by what their clients are documented and were seen to do with the
-answers of hooks: what would a model receive, and what would be in the files that it writes?
+"""Sessions of all agents, simulated from how their clients are documented and were observed to
+treat answers of hooks: which values would a model receive, and which would be in files that it
+writes?
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class Planted(list[tuple[str, str]]):
             drawn: dict[str, str] = {}
             for kind in itertools.islice(itertools.cycle(kinds), 500):
                 value = library.value(kind, source)
-                # Stand-ins of `dlpctl mask` are not masked again.
+                # Surrogates of `dlpctl mask` are not masked again.
                 if not is_already_masked(type_name, Category.PII, value):
                     drawn[value] = f"{kind.label}: {value}"
                 if len(drawn) == 10:
@@ -72,7 +73,7 @@ class Planted(list[tuple[str, str]]):
         return found
 
     def chunks(self) -> Iterator[str]:
-        """Yield texts that contain all values, some of each type in each."""
+        """Yield texts that together contain all values, each with some of every type."""
         for number in range(CHUNKS):
             yield "".join(f"{line}\n" for _, line in self[number::CHUNKS])
 
@@ -81,30 +82,30 @@ class Planted(list[tuple[str, str]]):
 
 
 class PlayedAgent:
-    """A client of an agent with its user, a model and an MCP server."""
+    """The client of an agent, with its user, a model and an MCP server."""
 
     shell = "Bash"
     writes = "Write"
     reads = "Read"
     mcp = "mcp__crm__get"
     can_rewrite: tuple[str, ...] = CHANNELS
-    """The channels in which its hooks can rewrite or block."""
+    """The channels that its hooks can rewrite or block."""
 
     def __init__(self, ask: Ask, work: Path, session: str) -> None:
         self.ask = ask
         self.work = work
         self.session = session
         self.received: list[str] = []
-        """Texts that reached the model."""
+        """The texts that reached the model."""
 
-    # What a client does with answers, in the form of Claude Code.
+    # How a client treats answers in the format of Claude Code.
 
     def event(self, name: str, **fields: Any) -> Any:
         base = {"hook_event_name": name, "session_id": self.session, "transcript_path": "t"}
         return self.ask(base | {"cwd": str(self.work)} | fields)
 
     def on_prompt(self, text: str) -> tuple[str | None, str]:
-        """Return the prompt that goes to the model, and what the user is told."""
+        """Return the prompt sent to the model, and the message shown to the user."""
         told = self.event("UserPromptSubmit", prompt=text)
         return (None, told["reason"]) if told and told.get("decision") == "block" else (text, "")
 
@@ -131,7 +132,7 @@ class PlayedAgent:
     def result(self, text: str) -> Any:
         return {"stdout": text, "stderr": "", "interrupted": False, "isImage": False}
 
-    # What its user and its model do.
+    # Actions of its user and its model.
 
     def play(self, channel: str, chunk: str) -> None:
         file = self.work / f"values-{len(self.received)}.txt"
@@ -140,7 +141,7 @@ class PlayedAgent:
 
     def play_prompt(self, chunk: str, _file: Path) -> None:
         text, told = self.on_prompt(chunk)
-        if text is None and "\n" in told:  # as the user is told to
+        if text is None and "\n" in told:  # as the user is advised to
             text, _ = self.on_prompt(told.partition("\n")[2])
         self.receive(text or "")
 
@@ -199,7 +200,7 @@ class PlayedAgent:
 
 
 def _form(value: Any) -> Any:
-    """Return the form of a result: keys and types, without texts."""
+    """Return the shape of a result: keys and types, without texts."""
     if isinstance(value, dict):
         return {key: _form(each) for key, each in value.items()}
     return [_form(each) for each in value] if isinstance(value, list) else type(value)
@@ -283,7 +284,7 @@ class Copilot(PlayedAgent):
         if told.get("permissionDecision") == "deny":
             return None, told["permissionDecisionReason"]
         changed = told.get("modifiedArgs", arguments)
-        self.received.append(json.dumps(changed))  # it sends these to the model
+        self.received.append(json.dumps(changed))  # Copilot sends these to the model
         return changed, ""
 
     def after(self, tool: str, arguments: Any, text: str) -> str:
@@ -394,11 +395,11 @@ AGENTS: dict[str, type[PlayedAgent]] = {
 
 class Outcome(NamedTuple):
     leaked: list[str]
-    """The values that the model has received."""
+    """The values that the model received."""
     tokens: list[str]
-    """The tokens in the files that it has written."""
+    """The tokens in the files that it wrote."""
     restored: list[str]
-    """The values in these."""
+    """The values in those files."""
 
 
 def play(agent: str, ask: Ask, work: Path, planted: Planted) -> Outcome:

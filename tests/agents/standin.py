@@ -1,4 +1,4 @@
-"""A fake provider of models: it answers by a script, and keeps the requests."""
+"""A fake provider of models that answers from a script and records the requests."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from typing import Any, NamedTuple
 
 
 class Call(NamedTuple):
-    """A turn of the model: a call of a tool."""
+    """A turn of the model: a tool call."""
 
     tool: str
     arguments: dict[str, Any]
 
 
 Turn = Call | str | Callable[[str], Call]
-"""A function makes the call from all that the model has received."""
+"""A call, or a function that makes it from everything the model has received."""
 
 
 class StandIn:
-    """Answers each request with tools by the next turn of a script, and the last for ever."""
+    """Answers requests that have tools by the turns of a script; the last turn repeats."""
 
     def __init__(self, script: Sequence[Turn]) -> None:
         self.received: list[str] = []
@@ -46,7 +46,7 @@ class StandIn:
 
 @contextmanager
 def serving(script: Sequence[Turn]) -> Iterator[tuple[StandIn, str]]:
-    """Serve a script; yield the fake provider and its address."""
+    """Serve a script; yield the fake provider and its URL."""
     stand_in = StandIn(script)
 
     class Handler(BaseHTTPRequestHandler):

@@ -1,5 +1,5 @@
-"""The events of each agent, in the forms that its client was seen to send, and the answers in the
-forms that it was seen to obey.
+"""The events of each agent in the formats that its client was observed to send, and the answers in
+the formats that it was observed to obey.
 """
 
 from __future__ import annotations
@@ -211,7 +211,7 @@ def test_result_then_restore(agent: str, ask: Ask) -> None:
         (windsurf("pre_run_command", command_line="ls", cwd="/"), None),
     ],
 )
-def test_nothing_is_told_where_nothing_is_found(
+def test_events_without_findings_get_no_answer(
     event: dict[str, Any], passed: Any, ask: Ask
 ) -> None:
     assert ask(event) == passed
@@ -293,7 +293,7 @@ def test_cursor_runs_hooks_of_claude_code(ask: Ask) -> None:
     assert told == {}
 
 
-def test_lone_surrogates_in_what_is_told(ask: Ask) -> None:
+def test_lone_surrogates_in_reasons(ask: Ask) -> None:
     prompt = f"\ud800 To {MAIL} \udfff"
     status, error = ask(windsurf("pre_user_prompt", user_prompt=prompt))
     assert status == 2
@@ -301,7 +301,7 @@ def test_lone_surrogates_in_what_is_told(ask: Ask) -> None:
     assert "\ud800 To <EMAIL_1>" in ask(claude("UserPromptSubmit", prompt=prompt))["reason"]
 
 
-def test_an_event_without_a_folder_is_of_that_of_its_hook(guard: Guard, work: Path) -> None:
+def test_an_event_without_a_folder_uses_that_of_its_hook(guard: Guard, work: Path) -> None:
     (work / "notes.md").write_text(f"To {MAIL}")
     event = cursor("beforeSubmitPrompt", prompt="See @notes.md") | {"workspace_roots": []}
     told = answer(json.dumps(event).encode(), lambda: guard, folder=work)

@@ -1,5 +1,5 @@
-"""Real agents with an empty home and a fake provider: the values in the requests to the model, and
-in the files that the agent writes. An agent that is not on the PATH is skipped.
+"""Real agents with an empty home and a fake provider: the values in requests to the model and in
+files that the agent writes. Agents that are not on the PATH are skipped.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ PROMPT = "Read the notes"
 DLPCTL = [sys.executable, "-P", "-m", "dlpctl"]
 ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
 CHANNELS = ("read", "shell", "error", "prompt", "mention", "mcp")
-"""The channels in which values are planted; each has a file."""
+"""The channels in which values are planted, each with a file."""
 SERVER = """
 import json, sys
 for line in sys.stdin:
@@ -71,11 +71,11 @@ class Place(NamedTuple):
         file.write_text(content if isinstance(content, str) else json.dumps(content))
 
     def count(self, text: str) -> int:
-        """Return how many values a text has: assertions show no values."""
+        """Return the number of values in a text; assertions show no values."""
         return len(self.planted.within(text))
 
     def missing(self, channel: str, text: str) -> int:
-        """Return how many values of a channel a text does not have."""
+        """Return the number of a channel's values that a text lacks."""
         planted = set(self.planted.within(self.content(channel).read_text()))
         return len(planted - set(self.planted.within(text)))
 
@@ -93,7 +93,7 @@ def place(tmp_path: Path, compiled_cache: Path) -> Iterator[Place]:
     environ["DLPCTL_HOME"] = str(tmp_path / "dlpctl")
     made = Place(tmp_path, work, environ, Planted.drawn())
     lines = [line for _, line in made.planted]
-    parts = {"mcp": lines[:100:6]}  # a vendor gets no secrets, not even masked ones
+    parts = {"mcp": lines[:100:6]}  # no secrets for a vendor, not even masked ones
     lines = [line for line in lines if line not in parts["mcp"]]
     parts |= {name: lines[number::5] for number, name in enumerate(CHANNELS) if name != "mcp"}
     for channel, part in parts.items():
@@ -191,7 +191,7 @@ def configure_server(agent: str, place: Place) -> None:
         place.write(
             ".codex/config.toml",
             f'[mcp_servers.crm]\ncommand = "{command}"\nargs = {arguments_written}\n'
-            # It starts servers with few variables.
+            # It passes few variables to servers.
             f'[mcp_servers.crm.env]\nDLPCTL_HOME = "{place.environ["DLPCTL_HOME"]}"\n',
         )
     elif agent == "copilot":
@@ -205,7 +205,7 @@ def configure_server(agent: str, place: Place) -> None:
 
 
 def script(agent: str, work: Path) -> list[Turn]:
-    """Return what the model does: read in all ways, and write all tokens that it has received."""
+    """Return the actions of the model: read in all ways, and write all tokens that it received."""
     read, out = str(work / "read.txt"), str(work / "out.txt")
     show, fail = "cat shell.txt", "cat error.txt; false"
 
@@ -260,7 +260,7 @@ def script(agent: str, work: Path) -> list[Turn]:
 
 @pytest.fixture(params=sorted(STARTS))
 def agent(request: pytest.FixtureRequest, place: Place) -> str:
-    """Returns an agent whose hooks are installed, and before whose MCP server dlpctl is put."""
+    """Returns an agent with installed hooks and a wrapped MCP server."""
     name = str(request.param)
     install(name, place)
     return name
@@ -281,7 +281,7 @@ def install(name: str, place: Place, *options: str) -> None:
 
 @contextmanager
 def service(place: Place, wait_for: Callable[..., None]) -> Iterator[None]:
-    """Serve on a free port of this place, whose key its environment has."""
+    """Serve on a free port, with the key in the environment."""
     made = subprocess.run(
         [*DLPCTL, "init", "--org", "acme", "--format", "json"],
         env=place.environ,
@@ -313,7 +313,7 @@ def test_claude_code_over_http(place: Place, wait_for: Callable[..., None]) -> N
 
 
 def run(agent: str, place: Place, prompt: str) -> tuple[str, subprocess.CompletedProcess[str]]:
-    """Return what the model has received, and the client's end."""
+    """Return the requests that the model received, and the finished client."""
     with serving(script(agent, place.work)) as (model, url):
         ran = subprocess.run(
             STARTS[agent](place, url, prompt),

@@ -1,4 +1,4 @@
-"""The decisions that are the same for all agents, through the events of one."""
+"""The decisions that are the same for all agents, tested through the events of one."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_answers_are_identical_every_time(claude: Claude) -> None:
     assert [learn(claude, f"{MAIL} {number} {CARD}") for number in range(20)] == first
 
 
-def test_a_known_value_is_masked_where_nothing_reveals_it(claude: Claude) -> None:
+def test_a_known_value_is_masked_without_context(claude: Claude) -> None:
     password = os.urandom(9).hex() + "Q"
     masked = learn(claude, f"DB_PASSWORD={password}")
     token = masked.removeprefix("DB_PASSWORD=")
@@ -69,7 +69,7 @@ def test_a_value_is_masked_in_all_parts_of_an_event(claude: Claude) -> None:
     assert output["stdout"].count("Nothing to see") == 2_000
 
 
-def test_keys_say_what_values_are(claude: Claude) -> None:
+def test_keys_are_context_for_values(claude: Claude) -> None:
     password = os.urandom(9).hex() + "Q"
     told = claude(
         "PostToolUse",
@@ -129,7 +129,7 @@ def test_a_forged_token_stays(claude: Claude) -> None:
     assert claude("MessageDisplay", delta="<SSN_1>") is None
 
 
-def test_shown_to_the_user(claude: Claude) -> None:
+def test_values_are_restored_for_the_user(claude: Claude) -> None:
     learn(claude)
     told = claude("MessageDisplay", delta="Sent to <EMAIL_1>.")
     assert told["hookSpecificOutput"]["displayContent"] == f"Sent to {MAIL}."
@@ -214,7 +214,7 @@ def test_a_command_shows_a_file_without_failing(claude: Claude, work: Path) -> N
     assert (ran.returncode, ran.stdout) == (0, f"MAIL={MAIL}\n(exit status 3)\n")
 
 
-def test_a_picture_and_a_pdf_cannot_be_masked_afterwards(claude: Claude, work: Path) -> None:
+def test_pictures_and_pdfs_are_refused_before_they_are_read(claude: Claude, work: Path) -> None:
     (work / "a.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0broken")
     (work / "a.txt").write_text(MAIL)
     told = claude("PreToolUse", tool_name="Read", tool_input={"file_path": str(work / "a.png")})
@@ -319,7 +319,7 @@ def test_a_folder_of_vaults_that_is_read_only(claude: Claude, tmp_path: Path) ->
 
 
 def test_a_token_split_over_two_events(claude: Claude, work: Path) -> None:
-    """Halves of a token are no token: nothing is restored, and nothing else is told."""
+    """Halves of a token are not tokens: nothing is restored, and nothing is reported."""
     learn(claude)
     for delta in ("Sent to <EMA", "IL_1> today."):
         assert claude("MessageDisplay", delta=delta) is None
@@ -369,7 +369,7 @@ def test_tokens_of_a_wrapped_server_are_its_own(claude: Claude, vaults: SessionV
     assert claude("PreToolUse", tool_name="Write", tool_input=forged) is None
 
 
-def test_a_purged_vault_is_begun_anew(claude: Claude, tmp_path: Path) -> None:
+def test_a_purged_vault_starts_anew(claude: Claude, tmp_path: Path) -> None:
     learn(claude)
     sessions.purge(sessions.folder_of(tmp_path / "data"), 0)
     assert claude("PreToolUse", tool_name="Write", tool_input={"content": "<EMAIL_1>"}) is None

@@ -36,7 +36,7 @@ PROMPT = {
     ],
     ids=range(10),
 )
-def test_no_event(data: bytes, guard: Guard) -> None:
+def test_invalid_events(data: bytes, guard: Guard) -> None:
     reply = answer(data, lambda: guard)
     assert (reply.status, reply.out) == (2, "")
     assert reply.error.startswith("dlpctl: refused: ")
@@ -55,7 +55,7 @@ def test_settings_that_cannot_be_read() -> None:
     assert answer(json.dumps(PROMPT).encode(), fail, allow=True).status == 0
 
 
-def test_a_fault_of_our_own_tells_no_value() -> None:
+def test_an_internal_error_reveals_no_value() -> None:
     def fail() -> Guard:
         raise ZeroDivisionError("jane.doe@example.com")
 

@@ -30,7 +30,7 @@ def test_comments_and_order_stay() -> None:
     "text",
     ["{}", "{}\n", '{"a": 1}', '{\n  "a": [1, 2]\n}\n', '{\r\n\t"a": {}\r\n}', COMMENTED],
 )
-def test_what_is_added_can_be_removed(text: str) -> None:
+def test_additions_can_be_removed(text: str) -> None:
     before = jsonc.loads(text)
     changed = jsonc.append(text, ("new", "list"), {"x": [1]})
     assert jsonc.loads(changed) == {**before, "new": {"list": [{"x": [1]}]}}

@@ -1,4 +1,4 @@
-"""Messages between an MCP client and a server, and the wrapper as a process of its own."""
+"""Messages between an MCP client and a server, and the wrapper as a separate process."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_arguments_and_results_are_masked(inspector: Inspector) -> None:
     assert got == result(1, content=[text("sent to <EMAIL_1>")], isError=False)
 
 
-def test_what_has_no_values_passes_as_it_is(inspector: Inspector) -> None:
+def test_messages_without_values_pass_unchanged(inspector: Inspector) -> None:
     for to_server in (True, False):
         for message in (
             call(1, to="nobody"),
@@ -236,7 +236,7 @@ def test_a_server_that_does_not_exist(wrapped: Callable[..., Any]) -> None:
     assert b"cannot be started" in ran.stderr
 
 
-def test_the_server_of_dlpctl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_mcp_server_of_dlpctl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("mcp.server", reason="needs the extra mcp")
     import asyncio
 

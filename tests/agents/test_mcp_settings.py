@@ -1,4 +1,4 @@
-"""`dlpctl mcp wrap` before the MCP servers of agents, and gone without a trace."""
+"""`dlpctl mcp wrap` in the MCP settings of agents, added and removed without a trace."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def test_servers_of_projects_in_the_file_of_claude(tmp_path: Path) -> None:
     assert found.unwrap() == ["crm"]
 
 
-def test_a_folder_that_a_variable_names(tmp_path: Path) -> None:
+def test_a_folder_named_by_a_variable(tmp_path: Path) -> None:
     environ = {"HOME": "/nowhere", "CLAUDE_CONFIG_DIR": str(tmp_path)}
     found = Settings.of(adapters()["claude-code"], environ).mcp
     assert found is not None
@@ -186,7 +186,9 @@ def test_a_stale_launcher_is_repaired(tmp_path: Path) -> None:
         ("codex", '[mcp_servers]\ncrm.command = "npx"\n'),
     ],
 )
-def test_what_cannot_be_edited_is_not_touched(agent: str, content: str, tmp_path: Path) -> None:
+def test_files_that_cannot_be_edited_stay_unchanged(
+    agent: str, content: str, tmp_path: Path
+) -> None:
     found = configured(agent, tmp_path, content)
     with pytest.raises(ConfigError, match=r"nothing was\s+changed"):
         found.wrap()
@@ -214,6 +216,6 @@ def test_a_file_changed_meanwhile(tmp_path: Path) -> None:
         ("", ("a",), None),
     ],
 )
-def test_where_a_value_is_in_toml(text: str, path: tuple[str, ...], value: str | None) -> None:
+def test_spans_of_values_in_toml(text: str, path: tuple[str, ...], value: str | None) -> None:
     span = toml.span(text, path)
     assert (None if span is None else text[slice(*span)]) == value

@@ -1,4 +1,4 @@
-"""Whole sessions of all agents: no value reaches a model, and no token stays in a file."""
+"""Complete sessions of all agents: no value reaches a model, and no token stays in a file."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def test_no_value_reaches_the_model(agent: str, planted: Planted, ask: Ask, tmp_
     played = play(agent, ask, tmp_path / "played", planted)
     assert len(played.leaked) == 0, f"{len(played.leaked)} values reach the model"
     assert played.tokens == []
-    if agent != "windsurf":  # which cannot restore anything
+    if agent != "windsurf":  # which cannot restore values
         assert len(set(played.restored)) == 200
 
 
-def test_the_players_would_show_a_leak(planted: Planted, tmp_path: Path) -> None:
+def test_the_players_detect_a_leak(planted: Planted, tmp_path: Path) -> None:
     assert len(set(play("claude-code", lambda _: None, tmp_path, planted).leaked)) == 200
 
 

@@ -1,4 +1,4 @@
-"""The warm process and its client, as processes of their own."""
+"""The warm process and its client, as separate processes."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def sockets(
         return sorted(folder.glob("agents-*.sock"))
 
     yield call
-    if client.is_private(str(folder)):  # a hook that has worked alone leaves one
+    if client.is_private(str(folder)):  # a hook that worked alone leaves one
         wait_for(lambda: any(map(_answers, call())))
         os.kill(_owner(call()[0]), signal.SIGTERM)
 
@@ -124,7 +124,7 @@ def _answers(path: Path) -> bool:
 
 @contextmanager
 def listening(environ: dict[str, str]) -> Iterator[socket.socket]:
-    """Yield a socket in the place of the warm process."""
+    """Yield a socket in place of the warm process."""
     folder = Path(client.run_folder(environ))
     folder.mkdir(mode=0o700, parents=True)
     with socket.socket(socket.AF_UNIX) as listener:
@@ -163,7 +163,7 @@ def test_a_process_that_hangs(
 ) -> None:
     if allow:
         environ["DLPCTL_AGENTS_ON_FAILURE"] = "allow"
-    with listening(environ):  # connections are accepted by the system, and nobody answers
+    with listening(environ):  # the system accepts connections, but nobody answers
         ran = run(seconds=0.5)
     assert ran.returncode == (0 if allow else 2)
     assert ran.stdout == b""
@@ -192,7 +192,7 @@ def test_a_process_that_dies_while_it_is_sent_an_event(
 def over_loopback(
     environ: dict[str, str], tmp_path: Path, wait_for: Callable[..., None]
 ) -> Iterator[Path]:
-    """Yield the file of a process that answers over the loopback."""
+    """Yield the file of a process that answers over loopback."""
     command = [sys.executable, "-P", "-c", LOOPBACK]
     with subprocess.Popen(command, env=environ, cwd=tmp_path) as process:
         file = Path(client.run_folder(environ)) / client.port_name()
@@ -218,7 +218,7 @@ def test_a_client_without_the_secret_is_not_answered(over_loopback: Path) -> Non
         assert asking.recv(1) == b""
 
 
-def test_a_stranger_on_the_port_gets_no_event(
+def test_an_impostor_on_the_port_gets_no_event(
     run: Callable[..., Any], environ: dict[str, str], sockets: Callable[[], list[Path]]
 ) -> None:
     folder = Path(client.run_folder(environ))
@@ -269,7 +269,7 @@ def test_a_folder_that_others_may_enter_is_not_used(
 
 def test_no_home(environ: dict[str, str], run: Callable[..., Any], tmp_path: Path) -> None:
     environ.clear()
-    (tmp_path / "~nobody-has-this-name").touch()  # no place for a warm process
+    (tmp_path / "~nobody-has-this-name").touch()  # leaves no place for a warm process
     environ |= {"DLPCTL_HOME": "~nobody-has-this-name/x", "XDG_RUNTIME_DIR": "/proc/nowhere"}
     told = json.loads(run().stdout)
     assert told["decision"] == "block"

@@ -1,4 +1,4 @@
-"""Hooks in the settings of agents: next to what is there, and gone without a trace."""
+"""Hooks in the settings of agents, installed next to other entries and removed without a trace."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_install_and_uninstall(agent: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("agent", ["claude-code", "gemini", "codex", "cursor", "windsurf"])
-def test_others_stay(agent: str, tmp_path: Path) -> None:
+def test_other_entries_stay(agent: str, tmp_path: Path) -> None:
     one = settings(agent, tmp_path)
     one.file.parent.mkdir(parents=True)
     one.file.write_text(THEIRS)
@@ -80,7 +80,7 @@ def test_a_stale_launcher_is_repaired(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("agent", ["claude-code", "gemini", "codex", "cursor", "windsurf"])
-def test_nothing_is_left_of_hooks_that_were_repaired(agent: str, tmp_path: Path) -> None:
+def test_repaired_hooks_are_removed_completely(agent: str, tmp_path: Path) -> None:
     one = settings(agent, tmp_path)
     one.file.parent.mkdir(parents=True)
     one.file.write_text(THEIRS)
@@ -121,7 +121,7 @@ def test_a_read_only_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"{", b"[]", b'{"hooks": []}', b"\xff\xfe", b'{"hooks": 1}'])
-def test_what_cannot_be_parsed_is_not_touched(content: bytes, tmp_path: Path) -> None:
+def test_unparsable_settings_stay_unchanged(content: bytes, tmp_path: Path) -> None:
     one = settings("claude-code", tmp_path)
     one.file.parent.mkdir()
     one.file.write_bytes(content)
@@ -130,7 +130,7 @@ def test_what_cannot_be_parsed_is_not_touched(content: bytes, tmp_path: Path) ->
     assert one.file.read_bytes() == content
 
 
-def test_a_plugin_of_somebody_else(tmp_path: Path) -> None:
+def test_a_foreign_plugin(tmp_path: Path) -> None:
     one = settings("opencode", tmp_path)
     one.file.parent.mkdir(parents=True)
     one.file.write_text("export const Other = 1\n")
@@ -139,7 +139,7 @@ def test_a_plugin_of_somebody_else(tmp_path: Path) -> None:
     assert not one.uninstall()
 
 
-def test_a_pipe_in_the_place_of_settings(tmp_path: Path) -> None:
+def test_a_pipe_in_place_of_settings(tmp_path: Path) -> None:
     one = settings("claude-code", tmp_path)
     one.file.parent.mkdir()
     os.mkfifo(one.file)
@@ -147,7 +147,7 @@ def test_a_pipe_in_the_place_of_settings(tmp_path: Path) -> None:
         one.install()
 
 
-def test_folders_that_variables_name(tmp_path: Path) -> None:
+def test_folders_named_by_variables(tmp_path: Path) -> None:
     environ = {"HOME": "/home/x", "CLAUDE_CONFIG_DIR": str(tmp_path)}
     assert Settings.of(adapters()["claude-code"], environ).file == tmp_path / "settings.json"
     project = Settings.of(adapters()["claude-code"], environ, project=tmp_path)

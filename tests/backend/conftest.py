@@ -1,5 +1,5 @@
-"""A service as it is run, one in this process whose clock can be moved, and the command line with a
-home of its own.
+"""A real server process, a server in this process with an adjustable clock, and the command line
+with its own home.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def dlpctl(capfd: pytest.CaptureFixture[str]) -> Callable[..., Result]:
 def at_home(
     dlpctl: Callable[..., Result], compiled_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., Result]:
-    """The same in a home that is named."""
+    """Runs a command in a given home."""
 
     def call(home: Path, *arguments: str) -> Result:
         for name, folder in environment(home, compiled_cache).items():
@@ -129,7 +129,7 @@ def socket_daemon(
 
 
 class Clock:
-    """Stands still until it is moved."""
+    """A clock that moves only when told to."""
 
     def __init__(self) -> None:
         self.now = datetime(2026, 3, 10, 12, tzinfo=UTC)
@@ -152,7 +152,7 @@ class _Quiet(WSGIRequestHandler):
 
 
 class Seen(NamedTuple):
-    """A request as it came over the wire."""
+    """A request as it was sent over the network."""
 
     path: str
     headers: Mapping[str, str]
@@ -160,7 +160,7 @@ class Seen(NamedTuple):
 
 
 class Service:
-    """A server in this process; it can be stopped and started again, at the same address."""
+    """A server in this process, which can be stopped and restarted at the same address."""
 
     def __init__(self, control: ControlPlane) -> None:
         self.control = control
@@ -206,7 +206,7 @@ def clock() -> Clock:
 def service(
     tmp_path: Path, library: Detector, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Service]:
-    monkeypatch.setattr("dlpctl.control.signing._KEY_BITS", 2048)  # made three times as fast
+    monkeypatch.setattr("dlpctl.control.signing._KEY_BITS", 2048)  # three times as fast to make
     with ControlPlane.open(tmp_path / "service", lambda: library, clock=clock) as control:
         served = Service(control)
         yield served
@@ -215,7 +215,7 @@ def service(
 
 @pytest.fixture
 def server(service: Service) -> Iterator[RemoteBackend]:
-    """The service over HTTP, as its administrator."""
+    """The server over HTTP, with an admin token."""
     token = service.control.tokens.first().read_text("ascii").strip()
     backend = RemoteBackend(Connection(Address.parse(service.url)), token)
     yield backend

@@ -1,4 +1,4 @@
-"""Every way in which a server cannot be asked is one line that says what to do."""
+"""Every failure to reach a server is a one-line error with advice."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _ORGANIZATIONS = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-
 def answering(
     *answers: bytes, context: ssl.SSLContext | None = None
 ) -> Iterator[tuple[str, list[bytes]]]:
-    """A server that gives one of the answers to each connection, and what it was sent."""
+    """A server that gives one of the answers to each connection, and records the requests."""
     asked: list[bytes] = []
     with socket.create_server(("127.0.0.1", 0)) as listening:
 
@@ -58,7 +58,7 @@ def answering(
         thread = threading.Thread(target=serve)
         thread.start()
         yield f"http{'s' if context else ''}://localhost:{listening.getsockname()[1]}", asked
-        with socket.socket() as end:  # wakes a server that still waits for somebody
+        with socket.socket() as end:  # wakes a server that is still waiting
             end.connect(listening.getsockname())
             end.shutdown(socket.SHUT_RDWR)
         thread.join(300)
@@ -123,7 +123,7 @@ def test_addresses(url: str, shown: str) -> None:
         "http://[::1",
     ],
 )
-def test_what_is_no_address_is_refused(url: str) -> None:
+def test_an_invalid_address_is_refused(url: str) -> None:
     with pytest.raises(UsageError):
         Address.parse(url)
 
@@ -134,12 +134,12 @@ def test_an_address_with_a_password_is_refused_without_showing_it() -> None:
     assert "hunter2" not in caught.value.message
 
 
-def test_nobody_there(tmp_path: Path) -> None:
+def test_an_unreachable_server(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]
     assert "is 'dlpctl serve' running" in _said(f"http://127.0.0.1:{port}")
     assert "there is no such socket" in _said(f"unix:{tmp_path / 's'}")
-    assert "there is no host of this name" in _said("http://nowhere.invalid")
+    assert "there is no such host" in _said("http://nowhere.invalid")
 
 
 @pytest.mark.parametrize(
@@ -155,15 +155,15 @@ def test_nobody_there(tmp_path: Path) -> None:
         ),
         (
             b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n[x",
-            "does not answer as",
+            "does not answer like",
         ),
         (
             b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}",
-            "does not answer as",
+            "does not answer like",
         ),
         (
             b"HTTP/1.1 404 X\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n[]",
-            "does not answer as",
+            "does not answer like",
         ),
         (
             b"HTTP/1.1 301 X\r\nLocation: https://a.example/\r\nContent-Length: 0\r\n\r\n",
@@ -174,12 +174,12 @@ def test_nobody_there(tmp_path: Path) -> None:
         (_ORGANIZATIONS[:-1], "is it a dlpctl server?"),
     ],
 )
-def test_something_else_there(answer: bytes, said: str) -> None:
+def test_a_server_that_is_not_ours(answer: bytes, said: str) -> None:
     with answering(answer) as (url, _):
         assert said in _said(url)
 
 
-def test_a_server_that_is_silent() -> None:
+def test_a_silent_server() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         url = f"http://127.0.0.1:{listening.getsockname()[1]}"
         assert "gave no answer within 0.1 seconds" in _said(url, seconds=0.1)
@@ -199,7 +199,7 @@ def test_errors_are_those_of_the_server_with_their_statuses() -> None:
     assert wrong.message.endswith("the admin token is unknown; set DLPCTL_TOKEN to another one")
 
 
-def test_a_refusal_is_read_though_the_server_did_not_take_the_whole_request() -> None:
+def test_a_refusal_is_read_even_if_the_server_did_not_read_the_complete_request() -> None:
     with (
         answering(_refusal(413)) as (url, _),
         asking(url, None) as backend,
@@ -208,7 +208,7 @@ def test_a_refusal_is_read_though_the_server_did_not_take_the_whole_request() ->
         backend.check_file("k", bytes(20 << 20), "a", "VENDOR", org_id=None, policy_id=None)
 
 
-def test_a_connection_serves_again(daemon: Daemon) -> None:
+def test_a_connection_is_reused(daemon: Daemon) -> None:
     with closing(RemoteBackend.open(daemon.url, daemon.home / "data" / "dlpctl", {})) as backend:
         backend.list_organizations()
         before = backend._connection._open
@@ -217,7 +217,7 @@ def test_a_connection_serves_again(daemon: Daemon) -> None:
         assert backend._connection._open is before
 
 
-def test_one_that_the_server_has_closed_is_made_anew(wait_for: Callable[..., None]) -> None:
+def test_a_closed_connection_is_reopened(wait_for: Callable[..., None]) -> None:
     with answering(_ORGANIZATIONS, _ORGANIZATIONS) as (url, asked), asking(url, None) as backend:
         for _ in range(2):
             assert backend.list_organizations() == []
@@ -229,7 +229,7 @@ def test_one_that_the_server_has_closed_is_made_anew(wait_for: Callable[..., Non
         assert len(asked) == 2
 
 
-def test_an_export_that_is_not_read_to_its_end_does_not_spoil_what_follows(
+def test_an_export_that_is_not_read_to_its_end_does_not_break_later_requests(
     server, service, acme
 ) -> None:
     from dlpctl.control.access import LOCAL
@@ -245,7 +245,7 @@ def test_an_export_that_is_not_read_to_its_end_does_not_spoil_what_follows(
         server.get_organization("none")
 
 
-def test_the_token_of_this_machine_goes_to_no_other(tmp_path: Path) -> None:
+def test_the_token_of_this_machine_is_sent_to_no_other(tmp_path: Path) -> None:
     (tmp_path / FIRST_ADMIN).write_text("secret\n")
     assert RemoteBackend.open("http://127.0.0.1:1", tmp_path, {})._credential == {
         "Authorization": "Bearer secret"
@@ -259,7 +259,7 @@ def test_the_token_of_this_machine_goes_to_no_other(tmp_path: Path) -> None:
 
 
 def _certificate(folder: Path) -> tuple[Path, ssl.SSLContext]:
-    """For localhost, signed by itself."""
+    """A self-signed certificate for localhost."""
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec

@@ -1,4 +1,4 @@
-"""The client of a license: whom it believes, for how long, and what it does without the server."""
+"""The license client: what it trusts, for how long, and what it does without the server."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _asked(service: Service) -> list[str]:
     return asked
 
 
-def test_the_server_is_asked_once_in_five_minutes(client, service, acme, clock) -> None:
+def test_the_server_is_asked_every_five_minutes(client, service, acme, clock) -> None:
     grant = client.grant()
     assert grant.org_id == acme
     policy_id, policy = grant.policy(None)
@@ -56,7 +56,7 @@ def test_the_server_is_asked_once_in_five_minutes(client, service, acme, clock) 
     assert _asked(service) == ["validate"]
 
 
-def test_what_is_kept_is_for_this_user_alone_and_holds_no_key(client, license_key) -> None:
+def test_the_cached_answer_is_private_and_contains_no_key(client, license_key) -> None:
     client.grant()
     assert _file(client).stat().st_mode & 0o777 == 0o600
     assert _file(client).parent.stat().st_mode & 0o777 == 0o700
@@ -64,7 +64,7 @@ def test_what_is_kept_is_for_this_user_alone_and_holds_no_key(client, license_ke
     assert [file.name for file in _file(client).parent.iterdir()] == [_file(client).name]
 
 
-def test_without_the_server_a_token_is_good_until_its_end(client, service, clock) -> None:
+def test_without_the_server_a_token_is_valid_until_it_expires(client, service, clock) -> None:
     grant = client.grant()
     service.stop()
     try:
@@ -98,7 +98,7 @@ def test_without_any_answer_there_is_no_grant(license_key, tmp_path) -> None:
     assert LicenseClient("http://127.0.0.1:9", license_key, tmp_path).grant() is None
 
 
-def test_a_license_that_is_none_any_more(client, service, acme, clock) -> None:
+def test_a_license_that_became_invalid(client, service, acme, clock) -> None:
     client.grant()
     service.control.licenses.revoke(
         LOCAL, acme, service.control.licenses.list(LOCAL, acme)[0].license_id
@@ -114,14 +114,14 @@ def test_a_license_that_is_none_any_more(client, service, acme, clock) -> None:
         service.start()
 
 
-def test_a_license_that_has_ended(client, clock) -> None:
+def test_an_expired_license(client, clock) -> None:
     client.grant()
     clock.forward(days=31)
     with pytest.raises(ForbiddenError, match="expired"):
         client.grant()
 
 
-def test_a_token_ends_with_its_license(client, service, acme, clock) -> None:
+def test_a_token_expires_with_its_license(client, service, acme, clock) -> None:
     (license_,) = service.control.licenses.list(LOCAL, acme)
     service.control.licenses.extend(
         LOCAL, acme, license_.license_id, {"expires_at": "2026-03-10T13:00Z"}
@@ -135,12 +135,12 @@ def test_a_token_ends_with_its_license(client, service, acme, clock) -> None:
         service.start()
 
 
-def test_a_key_that_nobody_knows(service, tmp_path) -> None:
+def test_an_unknown_key(service, tmp_path) -> None:
     with pytest.raises(UnauthorizedError):
         LicenseClient(service.url, "dlp_lk_x", tmp_path).grant()
 
 
-def test_policies_that_are_off(client, service, acme, clock) -> None:
+def test_inactive_policies(client, service, acme, clock) -> None:
     (policy,) = service.control.policies.list(LOCAL, acme)
     service.control.policies.update(LOCAL, acme, policy.policy_id, {"is_active": False})
     grant = client.grant()
@@ -150,7 +150,7 @@ def test_policies_that_are_off(client, service, acme, clock) -> None:
         grant.policy(None)
 
 
-def test_keys_may_change(client, service, clock) -> None:
+def test_keys_can_rotate(client, service, clock) -> None:
     client.grant()
     service.control.licenses.rotate_keys(LOCAL)
     clock.forward(seconds=FRESH_SECONDS)
@@ -221,7 +221,7 @@ def _laxer(kept: dict[str, Any]) -> None:
         lambda kept: kept["answer"].pop("policy_config"),
     ],
 )
-def test_whoever_was_at_the_file_gets_nowhere(client, service, change: Changes) -> None:
+def test_a_tampered_file_is_not_accepted(client, service, change: Changes) -> None:
     grant = client.grant()
     _change(client, change)
     _asked(service)
@@ -236,13 +236,13 @@ def test_whoever_was_at_the_file_gets_nowhere(client, service, change: Changes) 
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", "\x00", '{"answer": []}'])
-def test_a_damaged_file_is_as_none(client, text: str) -> None:
+def test_a_damaged_file_counts_as_missing(client, text: str) -> None:
     client.grant()
     _file(client).write_text(text)
     assert client.grant() is not None
 
 
-def test_a_file_that_others_may_change_is_not_believed(client, service) -> None:
+def test_a_file_that_others_may_change_is_not_trusted(client, service) -> None:
     client.grant()
     _file(client).chmod(0o606)
     _asked(service)
@@ -252,7 +252,7 @@ def test_a_file_that_others_may_change_is_not_believed(client, service) -> None:
 
 
 @pytest.mark.parametrize("forge", [_none, _hs256, _own_key, _laxer])
-def test_a_server_that_answers_what_its_key_has_not_signed(
+def test_an_answer_that_the_servers_key_has_not_signed(
     client, service, clock, monkeypatch, forge
 ) -> None:
     client.grant()
@@ -309,7 +309,7 @@ def test_a_clock_that_goes_back_does_not_revive_a_token(client, service, clock) 
     assert client.grant() is not None
 
 
-def test_a_quota_that_is_used_up(client, service, clock) -> None:
+def test_a_used_up_quota(client, service, clock) -> None:
     from dlpctl.control.clock import next_month
 
     client.grant()
@@ -322,9 +322,7 @@ def test_a_quota_that_is_used_up(client, service, clock) -> None:
     assert client.grant() is not None, "the server may have been told otherwise meanwhile"
 
 
-def test_a_place_that_cannot_be_written_only_costs_time(
-    service, license_key, tmp_path, clock
-) -> None:
+def test_an_unwritable_folder_only_costs_time(service, license_key, tmp_path, clock) -> None:
     (tmp_path / "data").write_text("a file where the folder should be")
     client = LicenseClient(service.url, license_key, tmp_path / "data", now=clock.seconds)
     assert client.grant() == client.grant() is not None

@@ -33,7 +33,7 @@ action = "BLOCK"
 """
 _ID = re.compile(r"\b(?:org|pol|lic|tok|grp|pf|key)_[0-9a-f]{24}\b|\bdlp_[a-z]{2}_\w{49}\b")
 _VARYING = re.compile(
-    r"\bdlpctl-head:[\w.:]+|(?<=\"events\": )\d+"  # the use of a server's token is an event
+    r"\bdlpctl-head:[\w.:]+|(?<=\"events\": )\d+"  # using a server's token is an event
     r"|\d{4}-\d\d-\d\d(?:T[\d:.]+Z)?|eyJ[\w.-]+|-----BEGIN[^\"]+|(?<=expires=)\d+|\b[0-9a-f]{64}\b"
 )
 
@@ -41,8 +41,8 @@ Shell = Callable[..., Result]
 
 
 class Twice:
-    """Runs each command here and through the server, in homes that begin the same, and compares all
-    that it prints.
+    """Runs each command locally and through the server, in identical homes, and compares the
+    complete output.
     """
 
     def __init__(self, shell: Shell, local: Path, daemon: Daemon) -> None:
@@ -51,7 +51,7 @@ class Twice:
         self._names: dict[str, dict[str, str]] = {url: {} for url in self._homes}
 
     def __call__(self, *arguments: str, status: int = 0) -> dict[str, str]:
-        """`@name` in an argument is what `keep` has kept."""
+        """`@name` in an argument is a value stored by `keep`."""
         printed = []
         answers = {}
         for url, home in self._homes.items():
@@ -74,7 +74,7 @@ class Twice:
 
 
 def _normalized(text: str) -> str:
-    """The same but for what is random or of the moment: each id becomes the number of its first
+    """Return the output without random and time-dependent parts: each id becomes its order of first
     appearance.
     """
     known: dict[str, str] = {}
@@ -174,7 +174,7 @@ def test_every_command_of_the_control_plane(twice: Twice) -> None:
     twice("org", "list")
 
 
-def test_what_is_read_of_one_database_is_the_same_byte_for_byte(
+def test_output_for_the_same_database_is_byte_identical(
     at_home: Shell, daemon: Daemon, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DLPCTL_SERVER", daemon.url)

@@ -36,7 +36,7 @@ def _made(header: object, signature: bytes = b"", claims: object = CLAIMS) -> st
     return f"{_encoded(header)}.{_encoded(claims)}.{_encoded(signature)}"
 
 
-def test_what_the_key_has_signed() -> None:
+def test_claims_signed_by_the_key() -> None:
     assert key_id_of(TOKEN) == "key_1"
     assert verified_claims(TOKEN, PUBLIC) == CLAIMS
 
@@ -66,7 +66,7 @@ def test_a_token_that_is_signed_with_the_public_key_as_a_secret() -> None:
         verified_claims(_made({"alg": "RS256", "kid": "key_1"}, forged), PUBLIC)
 
 
-def test_signatures_of_others_and_of_other_kinds() -> None:
+def test_foreign_and_malformed_signatures() -> None:
     other = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     with pytest.raises(LicenseError):
         verified_claims(jwt.encode(CLAIMS, other, "RS256", {"kid": "key_1"}), PUBLIC)
@@ -107,7 +107,7 @@ def test_signatures_of_others_and_of_other_kinds() -> None:
         "[" * 5_000 + ".a.a",
     ],
 )
-def test_what_is_no_token(text: str) -> None:
+def test_invalid_tokens(text: str) -> None:
     with pytest.raises(LicenseError):
         verified_claims(text, PUBLIC)
 
@@ -123,12 +123,12 @@ def test_what_is_no_token(text: str) -> None:
         _pem(rsa.generate_private_key(public_exponent=3, key_size=2048)),
     ],
 )
-def test_what_is_no_key_to_trust(pem: str) -> None:
+def test_untrusted_keys(pem: str) -> None:
     with pytest.raises(LicenseError, match="public key"):
         verified_claims(TOKEN, pem)
 
 
-def test_claims_that_are_no_claims() -> None:
+def test_invalid_claims() -> None:
     signed = jwt.api_jws.encode(b"[1]", KEY, "RS256", {"kid": "k"})
     with pytest.raises(LicenseError, match="no claims"):
         verified_claims(signed, PUBLIC)

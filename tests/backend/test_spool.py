@@ -1,4 +1,4 @@
-"""What is told of checks under a license, and that nothing else goes over the wire."""
+"""The reports of checks under a license, which contain nothing else."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _check(number: int) -> dict[str, object]:
 
 @pytest.fixture
 def acme(acme: str, service: Service) -> str:
-    """With a policy that has an id which checks can name."""
+    """A service with a policy whose id checks can name."""
     with closing(sqlite3.connect(service.control.folder / "control.db")) as database:
         database.execute("INSERT INTO policy_owners VALUES (?, ?)", (POLICY, acme))
         database.commit()
@@ -80,7 +80,9 @@ def licensed(
     return dlpctl
 
 
-def test_a_check_stays_until_it_is_told(spool: Spool, service: Service, license_key: str) -> None:
+def test_a_check_stays_until_it_is_reported(
+    spool: Spool, service: Service, license_key: str
+) -> None:
     for number in range(3):
         assert spool.put(_check(number))
     assert {file.stat().st_mode & 0o777 for file in spool.folder.iterdir()} == {0o600}
@@ -98,7 +100,7 @@ def test_a_check_stays_until_it_is_told(spool: Spool, service: Service, license_
     assert service.control.audit.search(LOCAL).total == 3
 
 
-def test_many_go_in_batches_the_oldest_first(
+def test_checks_are_sent_in_batches_oldest_first(
     spool: Spool, service: Service, license_key: str
 ) -> None:
     for number in range(sending.BATCH + 5):
@@ -112,7 +114,7 @@ def test_many_go_in_batches_the_oldest_first(
     assert json.loads(service.seen[0].body)["checks"][0] == _check(7)
 
 
-def test_an_answer_that_was_lost_does_not_count_twice(
+def test_a_lost_answer_does_not_count_a_check_twice(
     spool: Spool, service: Service, license_key: str
 ) -> None:
     spool.put(_check(1))
@@ -124,9 +126,7 @@ def test_an_answer_that_was_lost_does_not_count_twice(
     assert service.control.audit.search(LOCAL).total == 1
 
 
-def test_what_no_license_owns_is_given_up_and_what_is_damaged_too(
-    spool: Spool, service: Service
-) -> None:
+def test_ownerless_and_damaged_checks_are_dropped(spool: Spool, service: Service) -> None:
     spool.put(_check(1))
     (spool.folder / "pf_0.json").write_bytes(b"")
     assert list(spool.waiting(10).values()) == [_check(1)]
@@ -138,7 +138,7 @@ def test_what_no_license_owns_is_given_up_and_what_is_damaged_too(
     assert list(spool.folder.glob("pf_*")) == []
 
 
-def test_a_check_that_the_server_refuses_keeps_no_other_waiting(
+def test_a_refused_check_does_not_delay_others(
     spool: Spool, service: Service, license_key: str
 ) -> None:
     for number in range(8):
@@ -150,7 +150,7 @@ def test_a_check_that_the_server_refuses_keeps_no_other_waiting(
     assert [one["bytes"] for one in spool.waiting(10).values()] == [2**60, 2**60]
 
 
-def test_a_full_disk_is_said(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported(tmp_path: Path) -> None:
     (tmp_path / "x").write_text("")
     assert not Spool(tmp_path / "x" / "spool").put(_check(1))
 
@@ -180,16 +180,14 @@ def no_sender(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def today(clock) -> None:
-    """The clock of the service goes as that of the command line does."""
+    """Keep the service's clock in step with that of the command line."""
     from datetime import UTC, datetime
 
     clock.now = datetime.now(UTC)
 
 
 @pytest.mark.usefixtures("no_sender", "today")
-def test_nothing_of_the_content_goes_over_the_wire(
-    licensed, service, acme, license_key, tmp_path
-) -> None:
+def test_no_content_is_sent_over_the_wire(licensed, service, acme, license_key, tmp_path) -> None:
     name = "contract-of-smith-536-22-8726.txt"
     Path(name).write_text(CONTENT)
     Path("data.csv").write_text(f"who,note\nJane,{json.dumps(CONTENT.strip())}\n")
@@ -235,7 +233,7 @@ def test_the_policies_of_the_organization_decide(licensed, service, acme) -> Non
 
 @pytest.mark.usefixtures("no_sender", "today")
 def test_a_later_check_needs_neither_the_network_nor_cryptography(licensed) -> None:
-    """Importing what it takes would cost ten times what the check may."""
+    """Importing cryptography would take ten times as long as the check may."""
     Path("note.txt").write_text(CONTENT)
     assert licensed("check", "note.txt", "-d", "VENDOR").status == 10
     run = (
@@ -259,11 +257,11 @@ def test_without_the_server_and_a_token_the_default_policy_decides(licensed, ser
         service.start()
     assert result.status == 10
     assert result.err.count("\n") == 1
-    assert "no valid license token is at hand" in result.err
+    assert "there is no valid license token" in result.err
 
 
 @pytest.mark.usefixtures("no_sender", "today")
-def test_a_license_that_is_no_good_is_an_error(licensed, service, acme, monkeypatch) -> None:
+def test_an_invalid_license_is_an_error(licensed, service, acme, monkeypatch) -> None:
     Path("note.txt").write_text(CONTENT)
     service.control.licenses.revoke(
         LOCAL, acme, service.control.licenses.list(LOCAL, acme)[0].license_id
@@ -275,7 +273,7 @@ def test_a_license_that_is_no_good_is_an_error(licensed, service, acme, monkeypa
 
 
 @pytest.mark.usefixtures("today")
-def test_the_sender_works_in_the_background_and_stops_checks_beyond_the_quota(
+def test_the_background_sender_stops_checks_beyond_the_quota(
     licensed, service, license_key, acme, tmp_path, wait_for
 ) -> None:
     (license_,) = service.control.licenses.list(LOCAL, acme)
@@ -299,7 +297,7 @@ def test_the_sender_works_in_the_background_and_stops_checks_beyond_the_quota(
     assert "monthly quota of 1 checks is used up" in result.err
 
 
-def test_a_report_that_the_server_cannot_read_stays(spool, service, license_key) -> None:
+def test_an_unreadable_report_stays(spool, service, license_key) -> None:
     spool.put(_check(1) | {"decision": "OF TOMORROW"})
     with (
         closing(RemoteBackend(Connection(Address.parse(service.url)), None)) as server,

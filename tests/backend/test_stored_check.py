@@ -1,5 +1,5 @@
-"""`check` by the control plane: recorded, counted, and answered as the interface says; here and by
-a server.
+"""`check` by the control plane, locally and on a server: recorded, counted, and answered as
+specified.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Run = Callable[..., Result]
 
 @pytest.fixture(params=["local", "server"])
 def asked(request, dlpctl: Run, daemon, monkeypatch) -> Run:
-    """The command line in process, and against a server; with an organization in both."""
+    """The command line in this process and against a server, both with an organization."""
     if request.param == "server":
         monkeypatch.setenv("DLPCTL_SERVER", daemon.url)
         token = daemon.home / "data" / "dlpctl" / "admin.token"
@@ -56,7 +56,7 @@ def test_a_check_is_in_the_log_and_in_the_quota(asked: Run) -> None:
     assert license_["checks_this_month"] == 1
 
 
-def test_the_masked_copy_is_where_check_writes_it(asked: Run) -> None:
+def test_the_masked_copy_is_written_where_a_local_check_writes_it(asked: Run) -> None:
     assert asked("check", "note.txt", "--org", "acme", "-o", "out.txt").status == 10
     assert Path("out.txt").read_text() == NOTE.replace("jane.doe", "j***")
     assert asked("check", "note.txt", "--org", "acme", "-o", "out.txt").status == 1
@@ -111,7 +111,7 @@ def test_an_auditor_sees_no_key_to_check_with(asked: Run, monkeypatch) -> None:
     assert "role editor" in asked("org", "update", "acme", "--name", "x").err
 
 
-def test_names_and_keys_that_no_protocol_carries(asked: Run, monkeypatch) -> None:
+def test_names_and_keys_that_http_cannot_carry(asked: Run, monkeypatch) -> None:
     result = asked("org", "show", "\udcff\n")
     assert (result.status, result.err) == (1, "dlpctl: there is no such organization\n")
     for key in ("ключ", "a\r\nHost: b", "\udcff"):
@@ -121,19 +121,19 @@ def test_names_and_keys_that_no_protocol_carries(asked: Run, monkeypatch) -> Non
 
 
 @pytest.mark.parametrize("content", ["", "\n\n", "two words\n", "\x00\xff"])
-def test_a_key_file_that_holds_none(asked: Run, content: str) -> None:
+def test_a_key_file_without_a_key(asked: Run, content: str) -> None:
     Path("key").write_bytes(content.encode("latin-1"))
     result = asked("check", "note.txt", "--api-key-file", "key")
     assert (result.status, result.err.count("\n")) == (1, 1)
     assert asked("check", "note.txt", "--api-key-file", "none").status == 1
 
 
-def test_options_that_only_a_check_without_the_control_plane_has(asked: Run) -> None:
+def test_options_of_local_checks_only(asked: Run) -> None:
     for option in (("--operator", "redact"), ("--findings",), ("--patterns", "x.toml")):
         assert asked("check", "note.txt", "--org", "acme", *option).status == 2
 
 
-def test_a_server_needs_to_know_whose_check_it_is(dlpctl: Run) -> None:
+def test_a_server_needs_a_policy_key(dlpctl: Run) -> None:
     Path("note.txt").write_text(NOTE)
     result = dlpctl("check", "note.txt", "--server", "http://127.0.0.1:9")
     assert result.status == 2
@@ -146,4 +146,4 @@ def test_a_project_cannot_send_content_to_a_server_of_its_choice(dlpctl: Run) ->
     Path("dlpctl.toml").write_text('server = "http://127.0.0.1:9"\n')
     result = dlpctl("check", "note.txt")
     assert result.status == 2
-    assert "server: is allowed in your own file and the environment only" in result.err
+    assert "server: is only allowed in your own file and the environment" in result.err

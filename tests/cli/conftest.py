@@ -24,9 +24,7 @@ class Result(NamedTuple):
 
 @pytest.fixture(autouse=True)
 def _own_home(tmp_path: Path, compiled_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Settings and keys of each test are its own; compiled patterns are shared, since they are the
-    same.
-    """
+    """Each test has its own settings and keys; identical compiled patterns are shared."""
     for name in [name for name in os.environ if name.startswith("DLPCTL_")]:
         monkeypatch.delenv(name)
     for variable, folder in (("CONFIG", tmp_path / "config"), ("DATA", tmp_path / "data")):
@@ -53,7 +51,7 @@ def dlpctl(capfd: pytest.CaptureFixture[str]) -> Callable[..., Result]:
 
 @pytest.fixture
 def piped() -> Callable[..., subprocess.CompletedProcess[bytes]]:
-    """Runs a command as a process of its own, with bytes on its stdin."""
+    """Runs a command as a separate process, with bytes on its stdin."""
 
     def call(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
         command = [sys.executable, "-m", "dlpctl", *arguments]
@@ -63,7 +61,7 @@ def piped() -> Callable[..., subprocess.CompletedProcess[bytes]]:
 
 
 class Forge:
-    """The comments of pull request 7, over HTTP in the form of GitHub and of GitLab."""
+    """The comments of pull request 7, over HTTP in the formats of GitHub and GitLab."""
 
     def __init__(self) -> None:
         self.comments: list[dict[str, Any]] = []

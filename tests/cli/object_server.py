@@ -1,4 +1,4 @@
-"""A server of S3 and of web pages on the loopback, in which tests make requests fail."""
+"""A loopback server for S3 and web pages whose requests tests can make fail."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ Fault = Callable[[Environ], Answer | None]
 
 class _Silent(WSGIRequestHandler):
     def log(self, *_arguments: Any, **_more: Any) -> None:
-        """Write nothing: tests read what the program writes."""
+        """Write nothing: tests read the program's output."""
 
 
 class ObjectServer:
-    """Runs until `close`. `fault` answers in place of S3 where it returns something."""
+    """Runs until `close`. If `fault` returns an answer, it replaces that of S3."""
 
     def __init__(self) -> None:
         self.fault: Fault = lambda _: None
         self.requests: list[tuple[str, str]] = []
         self.served: list[int] = []
-        """Bytes of each answer of S3."""
+        """The size in bytes of each answer of S3."""
         self._s3 = DomainDispatcherApplication(create_backend_app)
         self._server = make_server(
             "127.0.0.1", 0, self._serve, threaded=True, request_handler=_Silent
@@ -47,7 +47,7 @@ class ObjectServer:
         self.requests.append((environ["REQUEST_METHOD"], request_uri(environ)))
         answer = self.fault(environ)
         if answer is None:
-            # The routes of moto refuse a line end in a key: there it has another name.
+            # The routes of moto reject a line end in a key, so it has another name there.
             environ["PATH_INFO"] = environ["PATH_INFO"].replace("\n", LINE_END)
             for name in ("RAW_URI", "REQUEST_URI"):
                 environ[name] = environ[name].replace("%0A", quote(LINE_END))

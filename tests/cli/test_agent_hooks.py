@@ -36,7 +36,7 @@ def test_install_status_uninstall(dlpctl: Run, home: Path) -> None:
     assert "not installed" in dlpctl("hook", "status", "claude-code").out
 
 
-def test_install_all_finds_what_is_there(dlpctl: Run, home: Path) -> None:
+def test_install_all_finds_the_installed_agents(dlpctl: Run, home: Path) -> None:
     (home / ".codex").mkdir()
     (home / ".cursor").mkdir()
     ran = dlpctl("hook", "install", "--all")
@@ -145,7 +145,7 @@ def test_no_wrapping(dlpctl: Run, home: Path) -> None:
     assert "MCP" not in dlpctl("hook", "install", "cursor", "--no-wrap-mcp").out
 
 
-def test_a_file_of_mcp_servers_that_cannot_be_read(dlpctl: Run, home: Path) -> None:
+def test_an_unreadable_file_of_mcp_servers(dlpctl: Run, home: Path) -> None:
     file = home / ".cursor" / "mcp.json"
     file.parent.mkdir()
     file.write_text("{")

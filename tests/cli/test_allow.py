@@ -22,7 +22,7 @@ def found(dlpctl, *arguments: str) -> list[tuple[int, int]]:
     return [(one["line"], one["column"]) for one in findings]
 
 
-def test_one_finding_is_accepted_by_its_place(dlpctl):
+def test_one_finding_is_accepted_by_its_position(dlpctl):
     result = dlpctl("allow", "a.txt:1", *WHY, "--owner", "jane", "--expires", "2099-01-31")
     assert (result.status, result.out) == (
         0,

@@ -26,7 +26,7 @@ def rows(dlpctl):
     return json.loads(dlpctl("baseline", "audit", "--format", "json").out)
 
 
-def test_what_is_known_is_accepted_wherever_it_moves(dlpctl):
+def test_accepted_values_stay_accepted_when_they_move(dlpctl):
     created = dlpctl(
         "baseline", "create", "--owner", "jane", "--reason", "our own address", "--expires", "30d"
     )
@@ -47,7 +47,7 @@ def test_what_is_known_is_accepted_wherever_it_moves(dlpctl):
     assert dlpctl("baseline", "create").status == 2
 
 
-def test_what_is_new_is_added_beside_what_is_there(dlpctl):
+def test_new_findings_are_added_to_existing_exceptions(dlpctl):
     dlpctl("baseline", "create", "--owner", "jane")
     before = FILE.read_text().splitlines()
     Path("c.txt").write_text(f"{SECOND}\n219-09-9999\n")
@@ -59,7 +59,7 @@ def test_what_is_new_is_added_beside_what_is_there(dlpctl):
     assert "0 added, 1 removed" in dlpctl("baseline", "prune", "--unused").out
 
 
-def test_what_has_expired_is_named_renewed_and_pruned(dlpctl):
+def test_expired_exceptions_are_listed_renewed_and_pruned(dlpctl):
     dlpctl("baseline", "create", "--expires", "2020-01-01")
     audited = dlpctl("baseline", "audit")
     assert audited.status == 1
@@ -98,7 +98,7 @@ def test_misuse_changes_nothing(dlpctl, arguments, said):
     assert not FILE.exists()
 
 
-def test_scan_counts_what_is_new_and_what_has_expired(dlpctl):
+def test_scan_counts_new_findings_and_expired_exceptions(dlpctl):
     dlpctl("baseline", "create")
     accepted = dlpctl("scan", ".", "--format", "json")
     assert (accepted.status, json.loads(accepted.out)["summary"]["accepted"]) == (0, 1)
@@ -125,7 +125,7 @@ def test_scan_counts_what_is_new_and_what_has_expired(dlpctl):
     )
 
 
-def test_the_file_of_exceptions_gives_no_findings_but_in_what_people_wrote(dlpctl):
+def test_only_the_prose_in_the_file_of_exceptions_gives_findings(dlpctl):
     Path("people.txt").write_text("Date of birth: 12 April 1987\nMail: first.person@example.com\n")
     made = ("baseline", "create", "--owner", "their.name@example.com")
     assert dlpctl(*made, "--reason", "made up").status == 0
@@ -197,7 +197,7 @@ def test_a_baseline_of_detect_secrets(dlpctl):
     assert "is not a baseline of detect-secrets" in dlpctl("baseline", "import", "broken.json").err
 
 
-def test_a_clock_that_is_set_back_revives_no_exception(dlpctl, monkeypatch):
+def test_setting_the_clock_back_revives_no_exception(dlpctl, monkeypatch):
     def at(moment):
         monkeypatch.setattr("dlpctl.control.clock.utc_now", lambda: moment)
 

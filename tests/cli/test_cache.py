@@ -1,4 +1,4 @@
-"""The cache of compiled patterns from the command line, and a first use without one."""
+"""The cache of compiled patterns on the command line, and a first use without one."""
 
 from __future__ import annotations
 

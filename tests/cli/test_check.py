@@ -49,7 +49,7 @@ def test_a_copy_on_stdout_is_refused(dlpctl):
     assert not Path("-").exists()
 
 
-def test_quietly_the_exit_status_says_it(dlpctl):
+def test_quiet_checks_report_by_exit_status(dlpctl):
     for text, status in (("nothing here", 0), (EMAIL, 10), (KEY, 20)):
         Path("in.txt").write_text(text)
         for more in ([], ["--decision-only"], ["--format", "json"]):
@@ -75,7 +75,7 @@ def test_json_is_the_preflight_result_of_the_specification(dlpctl):
     assert answer["created_at"].endswith("Z")
 
 
-def test_findings_tell_where_and_never_what(dlpctl):
+def test_findings_have_positions_but_no_values(dlpctl):
     Path("in.txt").write_text(EMAIL)
     answer = json.loads(dlpctl("check", "in.txt", "--format", "json", "--findings").out)
     assert answer["findings"] == [
@@ -111,7 +111,7 @@ def test_several_files_each_decided_and_the_worst_is_the_status(dlpctl):
     assert dlpctl("check", "a.txt", "b.txt", "-o", "out.txt").status == 2
 
 
-def test_human_output_says_what_was_found_where(dlpctl):
+def test_human_output_lists_types_and_positions(dlpctl):
     Path("in.txt").write_text(f"first\n{EMAIL}\n")
     result = dlpctl("check", "in.txt", "-d", "VENDOR")
     assert "Masked 1 email; nothing blocked for VENDOR" in result.out
@@ -119,13 +119,13 @@ def test_human_output_says_what_was_found_where(dlpctl):
     assert "john.doe" not in result.out
 
 
-def test_the_masked_copy_goes_where_it_should(dlpctl):
+def test_the_masked_copy_is_written_to_the_given_file(dlpctl):
     Path("in.txt").write_text(EMAIL)
     dlpctl("check", "in.txt", "-o", "out.txt")
     assert Path("out.txt").read_text() == "write to j***@example.com"
 
 
-def test_the_inline_marker_clears_nothing_here(dlpctl):
+def test_check_ignores_the_inline_marker(dlpctl):
     Path("in.txt").write_text(f"{EMAIL} dlpctl:allow")
     assert dlpctl("check", "in.txt").status == 10
 
@@ -140,7 +140,7 @@ def test_the_inline_marker_clears_nothing_here(dlpctl):
         (["in.txt", "--operator", "blur"], 2, "there is no masking operator 'blur'"),
     ],
 )
-def test_bad_input_is_one_line_that_says_what_to_do(dlpctl, arguments, status, said):
+def test_bad_input_is_a_one_line_error_with_advice(dlpctl, arguments, status, said):
     Path("in.txt").write_text(EMAIL)
     result = dlpctl("check", *arguments)
     assert result.out == ""
@@ -160,7 +160,7 @@ def test_a_policy_file_decides(dlpctl):
     assert dlpctl("check", "in.txt", "-p", "strict.toml", "-d", "CUSTOMER").status == 0
 
 
-def test_a_policy_brings_patterns_of_its_own(dlpctl):
+def test_a_policy_can_have_its_own_patterns(dlpctl):
     Path("in.txt").write_text("badge AC-12345678")
     Path("own.toml").write_text(
         'name = "own"\n[[rules]]\nname = "badges"\ndataTypes = ["BADGE"]\ndestinations = ["VENDOR"]\naction = "MASK"\n'
@@ -172,7 +172,7 @@ def test_a_policy_brings_patterns_of_its_own(dlpctl):
     assert "12345678" not in result.out
 
 
-def test_rules_that_count_hold_over_the_whole_text(dlpctl):
+def test_rules_that_count_apply_to_the_complete_text(dlpctl):
     Path("in.txt").write_text(
         "".join(f"person{number}@example.com {'filler ' * 20_000}\n" for number in range(12))
     )
@@ -185,7 +185,7 @@ def test_rules_that_count_hold_over_the_whole_text(dlpctl):
     )
 
 
-def test_a_file_that_cannot_be_read_does_not_keep_the_others_from_their_decision(dlpctl):
+def test_an_unreadable_file_does_not_stop_the_check_of_others(dlpctl):
     Path("b.txt").write_text("mail jane.doe@example.com", encoding="utf-8")
     result = dlpctl("check", "gone.txt", "b.txt", "neither.txt", "-d", "VENDOR")
     assert result.status == 1

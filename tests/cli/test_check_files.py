@@ -1,5 +1,5 @@
-"""Files of every kind through the command line: decided, masked beside the original, verified, and
-no value shown.
+"""Files of every format on the command line: decided, masked next to the original, verified, and no
+value shown.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ VALUES = (MAIL, SSN, CARD, SSN.replace("-", ""), CARD.replace(" ", ""))
 
 @pytest.fixture(autouse=True)
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """Whatever happens, no temporary file is left."""
+    """Fail if a temporary file is left."""
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
@@ -133,7 +133,7 @@ FILES = {
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_file_is_decided_and_its_masked_copy_lies_beside_it(dlpctl, name):
+def test_a_file_is_decided_and_its_masked_copy_is_next_to_it(dlpctl, name):
     make, places = FILES[name]
     data = make()
     Path(name).write_bytes(data)
@@ -157,7 +157,7 @@ def test_a_file_is_decided_and_its_masked_copy_lies_beside_it(dlpctl, name):
 @pytest.mark.parametrize(
     "written", ["boundary={}", 'charset=x;\n boundary="{}"', 'Boundary = "{}"; type="text/html"']
 )
-def test_a_boundary_that_holds_a_value_is_another_one_in_the_masked_copy(dlpctl, written, newline):
+def test_a_boundary_with_a_value_is_replaced_in_the_masked_copy(dlpctl, written, newline):
     inner, outer = f"a={SSN}", f"part={CARD.replace(' ', '')}"
     Path("a.eml").write_bytes(
         (
@@ -186,7 +186,7 @@ def test_a_boundary_that_holds_a_value_is_another_one_in_the_masked_copy(dlpctl,
 
 
 @pytest.mark.parametrize("written", ["{}", "<p>{}</p>"])
-def test_a_name_that_is_a_word_or_a_part_of_an_address_is_gone(dlpctl, written):
+def test_a_name_that_is_a_word_or_part_of_an_address_is_removed(dlpctl, written):
     name = "a.html" if "<" in written else "a.txt"
     Path(name).write_text(
         written.format(
@@ -285,7 +285,7 @@ BLOCKED = {
 
 
 @pytest.mark.parametrize("what", BLOCKED)
-def test_what_cannot_be_read_or_cleaned_with_certainty_is_blocked_with_the_reason(
+def test_content_that_cannot_be_read_or_masked_reliably_is_blocked_with_the_reason(
     dlpctl, monkeypatch, what
 ):
     name, make, settings, reason = BLOCKED[what]
@@ -304,7 +304,7 @@ def test_what_cannot_be_read_or_cleaned_with_certainty_is_blocked_with_the_reaso
     assert not Path("out").exists()
 
 
-def test_a_copy_that_still_holds_a_value_is_never_given_out(dlpctl, monkeypatch):
+def test_a_copy_that_still_has_a_value_is_never_written(dlpctl, monkeypatch):
     leaking = Verification(1, 1, (Leak("", "the second reader"),), ())
     monkeypatch.setattr(checking.Verifier, "verify", lambda *_, **__: leaking)
     Path("a.csv").write_bytes(b"name,ssn\nn,536904399\n")
@@ -314,7 +314,7 @@ def test_a_copy_that_still_holds_a_value_is_never_given_out(dlpctl, monkeypatch)
     assert [path.name for path in Path().iterdir()] == ["a.csv"]
 
 
-def test_what_the_policy_blocks_has_no_copy_but_mask_gives_one(dlpctl):
+def test_blocked_content_has_no_copy_unless_masked_explicitly(dlpctl):
     key = "AKIA" + "QWERTYUIOPASDFGH"[:16]
     Path("a.json").write_text(json.dumps({"password": "hunter2-Secret!9", "key": key}))
     assert dlpctl("check", "a.json", "-d", "VENDOR").status == 20
@@ -336,7 +336,7 @@ def test_passwords_come_from_the_environment_a_file_or_a_prompt(dlpctl, monkeypa
     assert dlpctl("check", "a.pdf", "--password-file", "missing").status == 1
 
 
-def test_nothing_is_written_over_without_force(dlpctl):
+def test_nothing_is_overwritten_without_force(dlpctl):
     Path("a.csv").write_bytes(b"name,ssn\nn,536904399\n")
     assert dlpctl("check", "a.csv", "-d", "VENDOR").status == 10
     assert dlpctl("check", "a.csv", "-d", "VENDOR").status == 10, (
@@ -364,7 +364,7 @@ def test_the_name_of_the_file_is_shown_without_the_value_in_it(dlpctl):
     assert Path("[EMAIL].masked.csv").exists()
 
 
-def test_what_cannot_be_inspected_may_be_accepted(dlpctl, monkeypatch):
+def test_uninspected_parts_can_be_accepted(dlpctl, monkeypatch):
     Path("a.zip").write_bytes(
         zipped(**{"a.txt": SSN.encode() + b" ssn", "b.rar": b"Rar!\x1a\x07\x01\0"})
     )
@@ -394,7 +394,7 @@ def test_mask_writes_any_format_to_stdout_too(piped):
     assert piped("check", "-d", "VENDOR", stdin=done.stdout).returncode == 0
 
 
-def test_tokens_of_a_vault_stand_in_a_file(dlpctl):
+def test_tokens_of_a_vault_are_written_into_a_file(dlpctl):
     Path("a.csv").write_bytes(b"name,ssn\nn,536904399\n")
     assert (
         dlpctl("mask", "a.csv", "--vault", "v", "-o", "b.csv", "--stats").err
@@ -404,7 +404,7 @@ def test_tokens_of_a_vault_stand_in_a_file(dlpctl):
     assert dlpctl("unmask", "b.csv", "--vault", "v").out == "name,ssn\nn,536904399\n"
 
 
-def test_rules_that_count_hold_over_all_files_within_a_file(dlpctl):
+def test_rules_that_count_apply_to_all_files_within_a_file(dlpctl):
     members = {f"{number}.txt": f"person{number}@corp{number}.com".encode() for number in range(4)}
     Path("a.zip").write_bytes(zipped(**members))
     for least, status in ((4, 10), (5, 0)):
@@ -447,7 +447,7 @@ def test_a_signal_ends_the_worker_and_removes_its_files(temporary, wait_for, num
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
-def test_the_next_start_removes_what_a_killed_one_left(temporary, wait_for):
+def test_the_next_start_removes_the_files_of_a_killed_process(temporary, wait_for):
     Path("a.pdf").write_bytes(pdf(*(f"Mail {MAIL}\n" * 40 for _ in range(40))))
     command = [sys.executable, "-m", "dlpctl", "check", "a.pdf", "-d", "VENDOR"]
     environment = os.environ | {"TMPDIR": str(temporary)}

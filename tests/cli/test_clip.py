@@ -9,7 +9,7 @@ import pytest
 
 @pytest.fixture
 def clipboard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The content of a clipboard that programs named as on macOS read and write."""
+    """A fake clipboard, which programs named as on macOS read and write."""
     file, programs = tmp_path / "clipboard", tmp_path / "programs"
     programs.mkdir()
     for name, line in (("pbpaste", f"cat '{file}'"), ("pbcopy", f"cat > '{file}'")):

@@ -1,4 +1,4 @@
-"""The examples of `dlpctl help clusters` run as they are written, with Airflow and dbt replaced."""
+"""The examples of `dlpctl help clusters` run as written, with Airflow and dbt replaced."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def example(language: str) -> str:
 
 
 class FailError(Exception):
-    """Stands for the exception after which Airflow does not try again."""
+    """Replaces the exception after which Airflow does not retry."""
 
 
 @pytest.fixture

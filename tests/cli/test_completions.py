@@ -1,4 +1,4 @@
-"""Completion, tried in the shells that are there."""
+"""Completion in the shells that are installed."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def needs(shell: str) -> pytest.MarkDecorator:
 
 
 @pytest.mark.parametrize("shell", Shell)
-def test_the_scripts_beside_the_package_are_those_of_the_package(shell: Shell) -> None:
+def test_the_committed_scripts_match_the_package(shell: Shell) -> None:
     file = ROOT / "completions" / FILES[shell]
     again = f"run: cp {SCRIPTS.relative_to(ROOT)}/* completions"
     assert file.read_text(encoding="utf-8") == script(shell), again
@@ -88,12 +88,12 @@ def test_values_of_this_machine(dlpctl):
     assert "EMAIL" in answers("scan", "--types", "E")
 
 
-def test_a_line_that_is_wrong_has_no_answer(dlpctl):
+def test_an_invalid_line_has_no_completions(dlpctl):
     assert answers("nonsense", "") == []
     assert answers("--nonsense") == []
 
 
-def test_an_answer_imports_nothing_that_finds_or_reads():
+def test_completion_imports_no_detection_or_formats():
     code = (
         "import sys; from dlpctl.cli.completion.answers import answer;"
         " assert answer(['check', '-d'], 'V') == ['VENDOR'];"
@@ -159,7 +159,7 @@ def test_fish(shell_environ):
 @posix
 @needs("zsh")
 def test_zsh(shell_environ):
-    """On a terminal, since zsh completes nowhere else."""
+    """Uses a terminal, since zsh completes nowhere else."""
     import pty
 
     master, slave = pty.openpty()
@@ -184,7 +184,7 @@ def test_zsh(shell_environ):
 
 
 def ask(terminal: int, typed: str, expected: set[str]) -> None:
-    """Types, and waits until all that is expected is shown."""
+    """Types, and waits until the expected output is shown."""
     os.write(terminal, typed.encode())
     shown = ""
     while not all(word in shown for word in expected):

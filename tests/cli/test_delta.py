@@ -1,4 +1,4 @@
-"""Delta tables, written and read by the package of the format: what is in the log is masked too."""
+"""Delta tables, written and read by the reference package; values in the log are masked too."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ VALUES = (MAIL, OTHER, GONE, str(CARD), "ann@northwind.org")
 
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
-    """Return a table of two partitions and three versions, the last of which is a checkpoint."""
+    """Return a table with two partitions and three versions, the last of which is a checkpoint."""
     folder = tmp_path / "people"
     rows = pa.table(
         {
@@ -43,7 +43,7 @@ def table(tmp_path: Path) -> Path:
 
 @pytest.fixture(name="dlpctl")
 def of_paths(dlpctl: Callable[..., Any]) -> Callable[..., Any]:
-    """Takes paths as well as texts."""
+    """Accepts paths as well as texts."""
     return lambda *arguments: dlpctl(*map(str, arguments))
 
 
@@ -61,7 +61,7 @@ def contents(folder: Path) -> bytes:
 def test_the_copy_opens_and_holds_no_value(
     dlpctl: Callable[..., Any], table: Path, tmp_path: Path
 ) -> None:
-    """The log is one that starts with a checkpoint; equal values are equal in all files."""
+    """The log starts with a checkpoint; equal values stay equal in all files."""
     for commit in sorted((table / "_delta_log").glob("*.json"))[:2]:
         commit.unlink()
     copy = tmp_path / "safe"

@@ -27,7 +27,7 @@ def data_folder(dlpctl):
     return Path(dlpctl("config", "path", "data").out.strip())
 
 
-def test_what_is_new_is_well(dlpctl):
+def test_a_new_installation_is_healthy(dlpctl):
     result = dlpctl("doctor")
     assert result.status == 0
     assert "0 in error" in result.out
@@ -102,7 +102,7 @@ def test_a_damaged_database_and_a_lost_key(dlpctl):
     assert any("db restore" in one["remedy"] for one in found)
 
 
-def test_a_license_that_runs_out(dlpctl):
+def test_an_expiring_license(dlpctl):
     dlpctl("init", "--org", "Acme")
     (license_,) = json.loads(dlpctl("license", "list", "acme", "-f", "json").out)
     soon = (datetime.now(UTC) + timedelta(days=2)).strftime("%Y-%m-%dT%H:%MZ")
@@ -115,7 +115,7 @@ def test_a_license_that_runs_out(dlpctl):
     assert "expires on" not in dlpctl("doctor").out
 
 
-def test_exceptions_that_have_expired(dlpctl):
+def test_expired_exceptions(dlpctl):
     Path("a.txt").write_text("a@acme-corp.com")
     dlpctl("baseline", "create", "--expires", "2020-01-01")
     assert said(dlpctl, "exceptions", "warning")["remedy"] == "dlpctl baseline audit"

@@ -1,4 +1,4 @@
-"""The gateway on the command line: started and ended, its clients, and its calls."""
+"""The gateway on the command line: starting, stopping, its clients and its calls."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MAIL = "maria.lopez@acme-corp.com"
 
 
 @pytest.mark.skipif(os.name != "posix", reason="ends the gateway by a signal")
-def test_it_serves_until_it_is_ended(
+def test_it_serves_until_terminated(
     tmp_path: Path, compiled_cache: Path, wait_for: Callable[[Callable[[], object]], None]
 ) -> None:
     (tmp_path / "cache").symlink_to(compiled_cache)
@@ -110,7 +110,7 @@ def test_variables_are_printed_for_shells(dlpctl: Any, home: Path) -> None:
         == "export OPENAI_BASE_URL=http://127.0.0.1:9/openai/v1\n"
     )
     assert tomllib.loads(dlpctl("gateway", "env", "codex").out)["model_provider"] == "dlpctl"
-    assert "no settings to edit" in dlpctl("gateway", "env", "copilot", "--install").err
+    assert "no settings file to edit" in dlpctl("gateway", "env", "copilot", "--install").err
     assert "did you mean 'codex'" in dlpctl("gateway", "env", "codexx").err
     (home / ".codex").mkdir(parents=True)
     (home / ".codex" / "config.toml").write_text('model_provider = "mine"\n')
@@ -130,7 +130,7 @@ def test_variables_are_printed_for_shells(dlpctl: Any, home: Path) -> None:
         (["--with-keys", "--policy", "gdpr"], "leave out --policy"),
     ],
 )
-def test_what_cannot_be_served_is_refused(dlpctl: Any, arguments: list[str], problem: str) -> None:
+def test_invalid_options_are_refused(dlpctl: Any, arguments: list[str], problem: str) -> None:
     refused = dlpctl("gateway", *arguments)
     assert refused.status == 2
     assert problem in refused.err

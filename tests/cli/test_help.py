@@ -1,4 +1,4 @@
-"""The help of every command: complete at every width, in one form, and found by itself."""
+"""The help of every command: complete at every width, consistent, and discovered automatically."""
 
 from __future__ import annotations
 
@@ -92,11 +92,11 @@ def test_examples_are_calls_of_the_command(path: str) -> None:
 
 
 def is_folded(child: Node, joined: str) -> bool:
-    """Whether only the name of a command is listed, as those of the control plane are."""
+    """Return whether only a command's name is listed, as for the control plane."""
     return bool(re.search(rf"Control plane: [a-z, ]*\b{child.path[-1]}\b", joined))
 
 
-def test_options_have_one_meaning_and_names_for_their_values() -> None:
+def test_options_have_one_meaning_and_consistent_metavars() -> None:
     meanings: dict[str, set[str]] = {}
     values: dict[str, set[str]] = {}
     for path, node in NODES.items():
@@ -153,8 +153,8 @@ HEAVY |= {"rich", "sqlite3", "sqlite_utils", "ssl", "textual", "yaml", "jwt", "P
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that are forked")
-def test_help_imports_little_so_that_it_comes_at_once() -> None:
-    """Those of subcommands import the same module; an eighth of a second is about 250 modules."""
+def test_help_imports_few_modules() -> None:
+    """Subcommands import the same modules; an eighth of a second is about 250 modules."""
     paths = json.dumps([[], *(node.path for node in PROGRAM.children)])
     done = subprocess.run(
         [sys.executable, "-c", HELPS, paths],

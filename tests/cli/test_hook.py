@@ -61,7 +61,7 @@ def test_a_commit_with_a_key_is_refused(dlpctl):
 
 
 @pytest.mark.usefixtures("repository")
-def test_a_hook_that_is_there_runs_first_and_comes_back(dlpctl):
+def test_an_existing_hook_runs_first_and_is_restored(dlpctl):
     hook = Path(".git/hooks/pre-commit")
     hook.parent.mkdir(exist_ok=True)
     theirs = "#!/bin/sh\necho ran >> ran.log\ntest ! -e refuse\n"
@@ -80,7 +80,7 @@ def test_a_hook_that_is_there_runs_first_and_comes_back(dlpctl):
     assert not Path(".git/hooks/pre-commit.before-dlpctl").exists()
 
 
-def test_hooks_are_where_git_looks_for_them(dlpctl, repository, tmp_path):
+def test_hooks_are_installed_where_git_looks_for_them(dlpctl, repository, tmp_path):
     git("config", "core.hooksPath", ".husky")
     assert str(repository / ".husky" / "pre-commit") in dlpctl("hook", "install", "git").out
     assert not commits("a.txt", KEY)
@@ -105,13 +105,13 @@ def test_without_a_repository_there_is_nothing_to_do(dlpctl):
 
 @pytest.fixture
 def hooked(repository, dlpctl) -> Path:
-    """A repository with the hook in it."""
+    """A repository with the hook installed."""
     assert dlpctl("hook", "install", "git").status == 0
     return repository
 
 
 @pytest.mark.usefixtures("hooked")
-def test_a_commit_may_name_a_person_but_bring_no_key():
+def test_a_commit_may_contain_a_name_but_no_key():
     assert commits("authors.txt", PERSON)
     assert not commits("deploy.pem", KEY)
 
@@ -128,7 +128,7 @@ def test_a_commit_may_name_a_person_but_bring_no_key():
         ('types = ["FINANCIAL", "SECRETS"]\nmin_score = 0.99', set()),
     ],
 )
-def test_settings_say_what_hooks_look_for(dlpctl, settings, refused):
+def test_settings_choose_what_hooks_look_for(dlpctl, settings, refused):
     contents = {"authors.txt": PERSON, "card.txt": "card 4111 1111 1111 1111\n", "deploy.pem": KEY}
     for name, content in contents.items():
         Path(name).write_text(content)
@@ -149,7 +149,7 @@ def test_the_types_of_a_hook_are_chosen_when_it_is_installed(dlpctl):
 
 
 def printed_advice(stderr: str) -> dict[str, str]:
-    """The command that a refused commit prints for each file."""
+    """Return the command that a refused commit prints for each file."""
     assert "baseline update" not in stderr
     found = re.findall(
         r"^  \S+ in (.+):\d+\n    (.*dlpctl allow [0-9a-f]{32} .*)$", stderr, re.MULTILINE
@@ -165,7 +165,7 @@ def advice_of(*names: str) -> dict[str, str]:
 
 
 def follow(command: str) -> None:
-    """Does what was printed, in a shell, as it was printed."""
+    """Run the printed command in a shell, as printed."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     subprocess.run(["sh", "-c", command], check=True, timeout=300, env={**os.environ, "PATH": path})
 
@@ -186,7 +186,7 @@ def test_the_advice_of_a_refused_commit_accepts_one_finding_and_no_other():
 
 
 @pytest.mark.usefixtures("hooked")
-def test_the_advice_holds_for_what_is_staged_and_beside_what_else_is_in_the_line():
+def test_the_advice_works_for_staged_content_and_lines_with_other_findings():
     Path("a.txt").write_text(f"jane.doe@acme-corp.com {KEY}")
     git("add", "a.txt")
     Path("a.txt").write_text("changed since\n")
@@ -206,7 +206,7 @@ def test_many_findings_give_short_advice():
 
 
 @pytest.mark.usefixtures("hooked")
-def test_no_name_of_a_file_becomes_part_of_a_command():
+def test_file_names_never_become_part_of_a_command():
     name = "x; touch owned; #.pem"
     Path(name).write_text(KEY)
     (command,) = advice_of(name).values()
@@ -218,7 +218,7 @@ def test_no_name_of_a_file_becomes_part_of_a_command():
 @pytest.mark.usefixtures("repository")
 def test_a_hook_without_the_path_gives_advice_that_works(dlpctl):
     assert dlpctl("hook", "install", "git").status == 0
-    Path("dlpctl").mkdir()  # no package of the repository is taken for the program
+    Path("dlpctl").mkdir()  # a folder of the repository is not mistaken for the program
     Path("dlpctl/__main__.py").write_text("raise SystemExit(0)\n")
     Path("a.pem").write_text(KEY)
     git("add", "a.pem")
@@ -238,7 +238,7 @@ def test_a_hook_without_the_path_gives_advice_that_works(dlpctl):
     subprocess.run(command, check=True, timeout=300, env=environ)
 
 
-def test_files_that_are_named_are_scanned_instead_of_what_is_staged(dlpctl):
+def test_named_files_are_scanned_instead_of_staged_ones(dlpctl):
     Path("-").write_text(KEY)
     Path("authors.txt").write_text(PERSON)
     assert dlpctl("hook", "run", "--", "authors.txt").status == 0
@@ -249,8 +249,8 @@ def test_files_that_are_named_are_scanned_instead_of_what_is_staged(dlpctl):
     assert dlpctl("hook", "run", "weak.txt").status == 0
 
 
-def test_what_pre_commit_runs_finds_keys(dlpctl, repository):
-    """The entries of the manifest are run as pre-commit runs them, with the files at the end."""
+def test_the_hooks_of_pre_commit_find_keys(dlpctl, repository):
+    """The hooks of the manifest are run like pre-commit runs them, with the files at the end."""
     hooks = {
         each["id"]: each for each in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
     }
@@ -266,7 +266,7 @@ def test_what_pre_commit_runs_finds_keys(dlpctl, repository):
     assert dlpctl(*files, "authors.txt", "a.pem").status == 20
 
 
-def test_what_pre_commit_and_github_read() -> None:
+def test_the_manifests_for_pre_commit_and_github() -> None:
     subprocess.run(
         [
             sys.executable,

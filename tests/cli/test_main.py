@@ -30,13 +30,13 @@ def test_an_unknown_command_names_the_nearest(dlpctl):
     [
         (["check", "--polcy", "x"], "'--polcy' is not an option; did you mean '--policy'?"),
         (["policy", "lst"], "Did you mean 'list'?"),
-        (["in.txt"], "'dlpctl check in.txt' decides about a file"),
+        (["in.txt"], "'dlpctl check in.txt' decides on a file"),
         (["scan", "--format", "jsn"], "'jsn' is not one of 'human', 'json'"),
         (["check", "-d"], "option '-d' requires an argument"),
         (["nonsense"], "(see 'dlpctl --help')"),
     ],
 )
-def test_misuse_is_one_line_that_says_what_to_do(dlpctl, arguments, said):
+def test_misuse_is_a_one_line_error_with_advice(dlpctl, arguments, said):
     Path("in.txt").write_text("a@example.com")
     result = dlpctl(*arguments)
     assert (result.status, result.out, result.err.count("\n")) == (2, "", 1)
@@ -45,7 +45,7 @@ def test_misuse_is_one_line_that_says_what_to_do(dlpctl, arguments, said):
 
 
 @pytest.mark.parametrize("command", [["check"], ["mask"], ["explain"]])
-def test_a_mistake_of_ours_is_one_line_without_what_was_scanned(dlpctl, monkeypatch, command):
+def test_an_internal_error_is_one_line_without_scanned_content(dlpctl, monkeypatch, command):
     Path("in.txt").write_text("4111 1111 1111 1111")
 
     def spoiled(self, data, *_rest, **_named):
@@ -75,7 +75,7 @@ def test_the_help_has_every_command_in_a_group(dlpctl):
 @pytest.mark.parametrize(
     "command", [["--help"], ["help", "files"], ["check", "d\u00e9j\u00e0.txt"]]
 )
-def test_any_encoding_of_the_terminal_will_do(encoding, command):
+def test_any_terminal_encoding_works(encoding, command):
     Path("d\u00e9j\u00e0.txt").write_text("a@example.com")
     environ = {**os.environ, "PYTHONIOENCODING": encoding, "COLUMNS": "40"}
     done = subprocess.run(
@@ -105,7 +105,7 @@ def test_errors_are_json_where_output_is(dlpctl):
     assert "missing.txt" in error["detail"]
 
 
-def test_colours_only_where_they_are_wanted(dlpctl, monkeypatch):
+def test_colours_are_used_only_if_wanted(dlpctl, monkeypatch):
     Path("in.txt").write_text("a@example.com")
     assert "\x1b" not in dlpctl("check", "in.txt").out
     monkeypatch.setenv("FORCE_COLOR", "1")
@@ -133,7 +133,7 @@ def test_a_start_imports_only_what_the_command_needs(command):
     arguments = [sys.executable, "-c", code, *command]
     subprocess.run(
         arguments, capture_output=True, check=True, timeout=300
-    )  # with a cold cache more is needed
+    )  # a cold cache needs more
     done = subprocess.run(arguments, capture_output=True, text=True, check=True, timeout=300)
     imported = {name for name in done.stderr.split() if not name.startswith("_")}
     ours = {"dlpctl", "dlpctl_patterns"}
@@ -142,7 +142,7 @@ def test_a_start_imports_only_what_the_command_needs(command):
     assert not imported & {"sqlite3", "asyncio", "tempfile", "dataclasses"}
 
 
-def test_the_library_face():
+def test_the_public_api():
     from dlpctl import Decision, Detector, Policy, check, mask, unmask
 
     report = check(

@@ -30,7 +30,7 @@ def test_empty_input_gives_empty_output(piped):
     assert piped("mask", stdin=b"").stdout == b""
 
 
-def test_an_unknown_binary_passes_only_where_that_is_accepted(piped):
+def test_an_unknown_binary_passes_only_if_accepted(piped):
     program = b"\x7fELF\0\0\0 john.doe@example.com \0\0"
     result = piped("mask", stdin=program)
     assert (result.returncode, result.stdout) == (20, b"")
@@ -51,7 +51,7 @@ def test_a_secret_in_a_binary_is_never_let_through(piped):
 
 
 def test_a_paused_source_gets_its_lines_at_once():
-    """Each line is written when the one before has come back. No line waits for a timer: the
+    """Each line is written after the previous one has come back. No line waits for a timer: the
     shortest of many delays is short on any machine.
     """
     command = [sys.executable, "-m", "dlpctl", "mask"]
@@ -61,7 +61,7 @@ def test_a_paused_source_gets_its_lines_at_once():
         assert process.stdin
         assert process.stdout
         process.stdin.write(b"first a@example.com\n")
-        assert process.stdout.readline() == b"first ***@example.com\n"  # the start is over now
+        assert process.stdout.readline() == b"first ***@example.com\n"  # startup is over now
         delays = []
         for number in range(100):
             began = time.perf_counter()
@@ -74,7 +74,7 @@ def test_a_paused_source_gets_its_lines_at_once():
     assert min(delays) < 0.05
 
 
-def test_a_key_that_comes_line_by_line_is_held_back_until_it_is_whole():
+def test_a_key_that_arrives_line_by_line_is_held_back_until_complete():
     key = [*pem_key(Random(7)).splitlines(), ""]
     command = [sys.executable, "-m", "dlpctl", "mask", "--operator", "redact"]
     with subprocess.Popen(
@@ -89,7 +89,7 @@ def test_a_key_that_comes_line_by_line_is_held_back_until_it_is_whole():
         assert process.stdout.read() == b"[PRIVATE_KEY]\n\n"
 
 
-def test_a_reader_that_stops_early_is_told_nothing():
+def test_a_reader_that_stops_early_causes_no_error():
     command = [sys.executable, "-m", "dlpctl", "mask"]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -128,7 +128,7 @@ def test_the_same_key_gives_the_same_hash(dlpctl):
     assert "john" not in first
 
 
-def test_a_vault_turns_tokens_back(dlpctl):
+def test_a_vault_restores_tokens(dlpctl):
     Path("in.txt").write_text(TEXT)
     masked = dlpctl("mask", "in.txt", "--vault", "v.vault").out
     assert masked == "Mail <EMAIL_1>, card <CREDIT_CARD_1>"
@@ -143,7 +143,7 @@ def test_a_vault_turns_tokens_back(dlpctl):
         assert Path("v.vault").stat().st_mode & 0o777 == 0o600
 
 
-def test_tokens_are_put_back_in_text_alone(dlpctl):
+def test_tokens_are_restored_only_in_text(dlpctl):
     Path("in.txt").write_text(TEXT)
     dlpctl("mask", "in.txt", "--vault", "v.vault")
     Path("answer.docx").write_bytes(b"PK\x03\x04\0\0<EMAIL_1>")
@@ -162,7 +162,7 @@ def test_a_vault_with_another_key_is_refused(dlpctl, monkeypatch):
     assert result.err.count("\n") == 1
 
 
-def test_output_goes_to_a_file_whole_or_not_at_all(dlpctl):
+def test_output_files_are_complete_or_not_written(dlpctl):
     Path("in.txt").write_text(TEXT)
     assert dlpctl("mask", "in.txt", "-o", "out.txt").out == ""
     assert Path("out.txt").read_text() == MASKED
@@ -186,14 +186,12 @@ def test_a_pipe_or_device_is_written_to_and_stays(dlpctl, name, force):
 
 @pytest.mark.parametrize("name", ["in.txt", "in.csv"])
 @pytest.mark.parametrize("command", [("mask",), ("check", "-d", "VENDOR"), ("scan",)])
-def test_a_place_that_cannot_be_written_is_named_before_any_work(
-    dlpctl, monkeypatch, name, command
-):
+def test_an_unwritable_target_is_reported_before_any_work(dlpctl, monkeypatch, name, command):
     Path(name).write_text(f"{TEXT}\n")
     Path("folder").mkdir()
     for place, why in {
         "no/such/out": f"the folder {Path('no/such')} does not exist; create it or name another file",
-        f"{name}/out": f"cannot be written, since {name} is no folder; name another file",
+        f"{name}/out": f"cannot be written, since {name} is not a folder; name another file",
         "folder": "is a folder; name a file in it",
     }.items():
         output = ["--report", f"json={place}"] if command == ("scan",) else ["-o", place]

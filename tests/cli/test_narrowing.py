@@ -41,14 +41,14 @@ def test_settings_hold_unless_flags_say_otherwise(dlpctl, settings, arguments, e
     assert types(dlpctl, *arguments) == expected
 
 
-def test_the_report_says_what_alone_was_looked_for(dlpctl):
+def test_the_report_names_the_limits_of_the_search(dlpctl):
     Path("dlpctl.toml").write_text('types = ["SECRETS"]\npolicy = "default"\n')
     result = dlpctl("scan", "a.txt")
     assert result.status == 0
     assert "looked only for SECRETS; what the policy default masks or blocks\n" in result.out
 
 
-def test_the_environment_beats_the_project(dlpctl, monkeypatch):
+def test_the_environment_overrides_the_project(dlpctl, monkeypatch):
     Path("dlpctl.toml").write_text('types = ["SECRETS"]\n')
     monkeypatch.setenv("DLPCTL_TYPES", "EMAIL, SSN")
     assert types(dlpctl) == {"EMAIL", "SSN"}
@@ -63,7 +63,7 @@ def test_the_environment_beats_the_project(dlpctl, monkeypatch):
         ('policy = "nowhere.toml"', [], "nowhere.toml"),
     ],
 )
-def test_what_cannot_hold_is_an_error(dlpctl, settings, arguments, said):
+def test_contradictory_options_are_an_error(dlpctl, settings, arguments, said):
     Path("dlpctl.toml").write_text(settings)
     result = dlpctl("scan", "a.txt", *arguments)
     assert (result.status, result.out, result.err.count("\n")) == (2, "", 1)

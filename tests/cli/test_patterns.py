@@ -12,7 +12,7 @@ from dlpctl.detect.patterns.measure import recall
 
 
 @pytest.mark.no_cover
-def test_the_library_keeps_its_own_promises(library):
+def test_the_library_passes_its_own_examples(library):
     problems = [
         problem.message
         for problem in check_patterns(load_patterns(builtin_files()), library)
@@ -108,7 +108,7 @@ def test_a_good_file_passes(dlpctl):
         (GOOD + '[pattern.examples]\nmatch = ["{{random:nonsense}}"]\n', "placeholder"),
     ],
 )
-def test_what_is_wrong_is_said_with_its_place(dlpctl, file, said):
+def test_mistakes_are_reported_with_their_positions(dlpctl, file, said):
     Path("mine.toml").write_text(file)
     result = dlpctl("patterns", "test", "mine.toml")
     assert said in result.out + result.err

@@ -1,4 +1,4 @@
-"""Templates and the action, run as the runners do, and where they install dlpctl from."""
+"""Templates and the action, run like the runners do, and the source that they install from."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ STDIN = {"closed": "<&-", "/dev/null": "< /dev/null", "an empty pipe": "< <(:)"}
 
 @pytest.fixture
 def repository(_own_home: None) -> Callable[..., None]:
-    """Makes the working folder a repository, with a key in it or without."""
+    """Makes the working folder a repository, with or without a key in it."""
 
     def make(*, key: bool) -> None:
         Path("readme.txt").write_text("nothing to see\n")
@@ -43,7 +43,7 @@ def repository(_own_home: None) -> Callable[..., None]:
 
 @pytest.fixture
 def programs(tmp_path: Path) -> Path:
-    """A folder for the PATH: dlpctl is this program, and pip only notes what it is asked for."""
+    """A folder for the PATH: dlpctl is this program, and pip only records its arguments."""
     folder = tmp_path / "bin"
     folder.mkdir()
     scripts = {
@@ -58,7 +58,7 @@ def programs(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def run_step(programs: Path, tmp_path: Path) -> Callable[..., int]:
-    """Runs the script of a step from a file, with such a stdin as runners give."""
+    """Runs the script of a step from a file, with a stdin like that of runners."""
 
     def call(script: str, *options: str, stdin: str = "an empty pipe", **environ: str) -> int:
         (tmp_path / "step").write_text(script)
@@ -84,7 +84,7 @@ def shown(dlpctl, template: str) -> dict[str, object]:
 
 
 def scripts_of(template: str, document) -> Iterator[tuple[str, list[str]]]:
-    """Each script of a pipeline and the options of the shell that the runner starts for it."""
+    """Yield each script of a pipeline, with the shell options that the runner uses for it."""
     if template == "github":
         for step in document["jobs"]["scan"]["steps"]:
             if "run" in step:
@@ -118,7 +118,7 @@ def test_a_template_fails_for_a_key_and_passes_without(
     assert len(found) == key
 
 
-def test_what_is_below_the_threshold_passes(dlpctl, run_step):
+def test_findings_below_the_threshold_pass(dlpctl, run_step):
     Path("readme.txt").write_text("card 4111 1111 1111 1112, 00:00:5e:00:53:01\n")
     Path("dlpctl.toml").write_text("min_score = 0.05\n")
     *_, (scan, _) = scripts_of("github", shown(dlpctl, "github"))
@@ -198,13 +198,13 @@ def test_the_action_comments_on_the_pull_request(repository, action, forge, tmp_
 
 
 class TestSource:
-    """Where pipelines install dlpctl from: nothing is invented."""
+    """The source that pipelines install dlpctl from: nothing is guessed."""
 
     @staticmethod
     def show(
         tmp_path: Path, template: str, *, direct: object = None, urls: str = ""
     ) -> tuple[int, str, str]:
-        """What an installation of such a provenance prints."""
+        """Return the source that an installation with this provenance prints."""
         info = tmp_path / "site" / "dlpctl-1.2.3.dist-info"
         info.mkdir(parents=True)
         (info / "METADATA").write_text(
@@ -254,7 +254,7 @@ class TestSource:
             ("pre-commit", {"url": "file:///home/jane/dlpctl.whl", "archive_info": {}}),
         ],
     )
-    def test_is_asked_for_where_nobody_knows(self, tmp_path, template, direct):
+    def test_is_requested_if_unknown(self, tmp_path, template, direct):
         status, out, err = self.show(tmp_path, template, direct=direct)
         assert (status, out, err.count("\n")) == (2, "", 1)
         assert "--install-from 'git+https://HOST/ORG/dlpctl@COMMIT'" in err

@@ -21,7 +21,7 @@ class Terminal(StringIO):
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The time, which goes on when a test says so."""
+    """A clock that advances when a test says so."""
     now = [100.0]
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
     return now
@@ -34,7 +34,7 @@ def summary() -> Summary:
     return made
 
 
-def test_a_terminal_is_told_and_the_line_goes_again(summary: Summary, clock: list[float]) -> None:
+def test_progress_is_shown_on_a_terminal_and_erased(summary: Summary, clock: list[float]) -> None:
     terminal = Terminal()
     shown = Progress(terminal)
     clock[0] += 1
@@ -51,7 +51,7 @@ def test_a_terminal_is_told_and_the_line_goes_again(summary: Summary, clock: lis
     assert terminal.getvalue().endswith("...\r\x1b[K")
 
 
-def test_objects_are_called_so(summary: Summary, clock: list[float]) -> None:
+def test_objects_are_called_objects(summary: Summary, clock: list[float]) -> None:
     terminal = Terminal()
     shown = Progress(terminal)
     clock[0] += 1
@@ -60,7 +60,7 @@ def test_objects_are_called_so(summary: Summary, clock: list[float]) -> None:
     assert terminal.getvalue() == "\r\x1b[Kdlpctl: 1,234 objects, 5.0 MB, 5.0 MB/s: 0 findings ..."
 
 
-def test_what_is_done_soon_and_what_is_no_terminal_stays_silent(
+def test_short_scans_and_other_streams_show_no_progress(
     summary: Summary, clock: list[float]
 ) -> None:
     for stream in (Terminal(), StringIO()):
@@ -73,7 +73,7 @@ def test_what_is_done_soon_and_what_is_no_terminal_stays_silent(
 
 
 @pytest.mark.slow
-def test_a_single_file_that_takes_long_shows_that_it_is_at_work(tmp_path: Path) -> None:
+def test_a_single_slow_file_shows_progress(tmp_path: Path) -> None:
     rows = (f"Maria Lopez,m.lopez{number}@example.com" for number in range(20_000))
     (tmp_path / "people.csv").write_text("\n".join(["name,email", *rows]))
     terminal, theirs = pty.openpty()
@@ -81,7 +81,7 @@ def test_a_single_file_that_takes_long_shows_that_it_is_at_work(tmp_path: Path) 
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=theirs) as process:
         os.close(theirs)
         shown = b""
-        # Linux says with an error that nobody writes to the terminal any more.
+        # Linux reports by an error that the other end of the terminal is closed.
         while part := _read(terminal):
             shown += part
     os.close(terminal)

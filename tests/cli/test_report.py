@@ -25,7 +25,7 @@ def test_the_difference_of_two_scans(dlpctl):
     assert dlpctl("report", "diff", "old.json", "a.txt").status == 1
 
 
-def test_the_page_says_when_and_what_was_scanned(dlpctl):
+def test_the_page_gives_time_and_scope_of_the_scan(dlpctl):
     Path("a.txt").write_text("mail jane.doe@example.com for bob.roe@example.com\n")
     dlpctl("scan", "a.txt", "--report", "html=scan.html", "--format", "json")
     page = Path("scan.html").read_text()
@@ -40,14 +40,14 @@ FORGES = {"github": "of_github", "gitlab": "of_gitlab"}
 
 @pytest.fixture(params=FORGES)
 def pipeline(request, forge, monkeypatch, tmp_path):
-    """Variables of a pipeline of a pull request."""
+    """The variables of a pull request pipeline."""
     for name in ("GITHUB_EVENT_PATH", "CI_MERGE_REQUEST_IID"):
         monkeypatch.delenv(name, raising=False)
     for name, value in getattr(forge, FORGES[request.param])(tmp_path).items():
         monkeypatch.setenv(name, value)
 
 
-def test_each_run_changes_the_comment_of_the_run_before(dlpctl, forge, pipeline):
+def test_each_run_updates_the_comment(dlpctl, forge, pipeline):
     Path("prompt.txt").write_text("Mail jane.doe@example.com\n")
     forge.comments += [{"id": number + 1, "body": "hello"} for number in range(130)]
     dlpctl("scan", "prompt.txt", "--report", "markdown=scan.md")
@@ -79,7 +79,7 @@ def test_a_refused_comment_is_one_line(dlpctl, forge, pipeline):
     assert "made-up" not in result.err
 
 
-def test_outside_of_a_pull_request_it_says_so(dlpctl, monkeypatch):
+def test_outside_a_pull_request_there_is_an_error(dlpctl, monkeypatch):
     for name in ("GITHUB_EVENT_PATH", "CI_MERGE_REQUEST_IID"):
         monkeypatch.delenv(name, raising=False)
     Path("scan.md").write_text("nothing\n")

@@ -1,4 +1,4 @@
-"""The reports of a scan that is cut short, by real signals and real closed pipes."""
+"""The reports of an interrupted scan, with real signals and real closed pipes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OLD = "the report of an earlier run"
 
 @pytest.fixture(autouse=True)
 def _tree(_own_home):
-    """More than a pipe holds, so that a reader who leaves is noticed."""
+    """More than a pipe holds, so that a reader that leaves is noticed."""
     Path("src").mkdir()
     for number in range(60):
         mails = (f"user{line}@acme-{number}.com\n" for line in range(60))
@@ -38,7 +38,7 @@ def summary() -> dict[str, object]:
     return json.loads(REPORT.read_text())["summary"]
 
 
-def test_a_reader_that_leaves_takes_no_report_with_it():
+def test_a_reader_that_leaves_does_not_affect_other_reports():
     with start("src", "--all", "--report", "json=report.json") as process:
         assert process.stdout is not None
         process.stdout.readline()
@@ -77,8 +77,8 @@ def test_a_full_disk_below_one_output_spares_the_others():
 
 @pytest.fixture
 def waiting() -> list[str]:
-    """Arguments of a scan that finds something and then waits for a pipe into which nobody
-    writes.
+    """Return the arguments of a scan that finds something and then waits for a pipe without a
+    writer.
     """
     os.mkfifo("pipe")
     return ["src", "pipe", "--format", "jsonl", "--report", "json=report.json", "-j", "2"]
@@ -96,7 +96,7 @@ def waiting() -> list[str]:
 def test_a_signal_leaves_a_partial_report_even_without_a_reader(waiting, number, status, closed):
     with start(*waiting) as process:
         assert process.stdout is not None
-        process.stdout.readline()  # something has been found
+        process.stdout.readline()  # something was found
         if closed:
             process.stdout.close()
         os.killpg(process.pid, number)
@@ -106,7 +106,7 @@ def test_a_signal_leaves_a_partial_report_even_without_a_reader(waiting, number,
     assert summary()["partial"] is True
 
 
-def test_a_kill_leaves_no_report_that_could_be_taken_for_the_new_one(waiting):
+def test_a_killed_scan_leaves_no_old_report(waiting):
     with start(*waiting) as process:
         assert process.stdout is not None
         process.stdout.readline()
@@ -134,7 +134,7 @@ def test_the_report_of_a_folder_is_not_scanned_with_it(dlpctl):
         ["src", "--report", "json=report.json", "--report", "pdf=b"],
     ],
 )
-def test_a_call_that_makes_no_report_leaves_all_files(dlpctl, arguments):
+def test_a_call_without_reports_leaves_all_files(dlpctl, arguments):
     before = Path("src/00.txt").read_text()
     result = dlpctl("scan", *arguments)
     assert (result.status, result.err.count("\n")) == (2, 1)
@@ -143,7 +143,7 @@ def test_a_call_that_makes_no_report_leaves_all_files(dlpctl, arguments):
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")
 def test_a_link_to_stdout_is_written_to_where_stdout_is_a_file(tmp_path):
-    """So is /dev/stdout, which root could replace for all programs of the machine."""
+    """The same applies to /dev/stdout, which root could replace for all programs of the machine."""
     with (
         (tmp_path / "out.json").open("wb") as out,
         start("src", "--quiet", "--report", "json=/proc/self/fd/1", stdout=out) as process,

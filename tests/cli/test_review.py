@@ -1,4 +1,4 @@
-"""The review by keyboard: with Textual's pilot, and in a real terminal with a real editor."""
+"""The review in the terminal: with Textual's pilot, and in a real terminal with a real editor."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def reviewed(*paths: str, of_accepted: bool = False) -> Review:
 
 
 def play(review: Review, *keys: str, check: Callable[[Any], object] = lambda _: None) -> None:
-    """Press keys in the interface; a key of several letters may be a text."""
+    """Press keys in the interface; a key of several letters is typed as text."""
 
     async def run() -> None:
         app = screen.ReviewApp(review, "90d")
@@ -60,7 +60,7 @@ def play(review: Review, *keys: str, check: Callable[[Any], object] = lambda _: 
 
 
 def shown(app: Any) -> str:
-    """What the screen shows, as text."""
+    """Return the content of the screen as text."""
     return "\n".join(
         "".join(piece.text for piece in line) for line in app.screen._compositor.render_strips()
     )
@@ -139,7 +139,7 @@ def test_a_file_that_has_changed_is_not_masked():
     assert Path("a.txt").read_text() == f"! {TEXT}"
 
 
-def test_a_document_is_not_masked_in_place_and_says_what_does():
+def test_a_document_is_not_masked_in_place_and_the_error_names_the_command():
     Path("a.json").write_text(json.dumps({"mail": MAILS[0]}))
     import zipfile
 
@@ -148,7 +148,7 @@ def test_a_document_is_not_masked_in_place_and_says_what_does():
     play(reviewed("a.zip"), "m", "y", check=lambda app: "'dlpctl mask' writes" in shown(app))
 
 
-def test_it_explains_and_tells_how_to_replace_a_secret():
+def test_it_explains_findings_and_how_to_replace_a_secret():
     Path("a.txt").write_text(pem_key(Random(3)))
 
     def check(app):
@@ -175,7 +175,7 @@ def test_editors_open_the_line(editor, command):
     assert review.editor(review.results[1], {"EDITOR": editor}) == command
 
 
-def test_without_a_terminal_it_says_so(dlpctl, piped):
+def test_without_a_terminal_there_is_an_error(dlpctl, piped):
     done = piped("review")
     assert done.returncode == 2
     assert b"review needs a terminal" in done.stderr
@@ -185,7 +185,7 @@ needs_terminal = pytest.mark.skipif(os.name != "posix", reason="needs a pseudote
 
 
 class Terminal:
-    """`dlpctl review a.txt` in a terminal of its own."""
+    """`dlpctl review a.txt` in its own terminal."""
 
     def __init__(self, **environ: str) -> None:
         self._mine, theirs = os.openpty()
@@ -204,7 +204,7 @@ class Terminal:
         os.write(self._mine, keys)
 
     def read(self, until: bytes) -> bytes:
-        """Return all that is shown up to a text."""
+        """Return everything shown up to a text."""
         seen = b""
         while until not in seen:
             assert select.select([self._mine], [], [], 120)[0], seen[-500:]
@@ -215,7 +215,9 @@ class Terminal:
         return self.process.wait(120)
 
     def go(self) -> None:
-        """Close the terminal; the process does not get SIGHUP, since it does not control it."""
+        """Close the terminal. The process gets no SIGHUP, since the terminal does not control
+        it.
+        """
         os.close(self._mine)
         self._mine = -1
 
@@ -228,7 +230,7 @@ class Terminal:
 
 @pytest.fixture
 def terminal() -> Iterator[Callable[..., Terminal]]:
-    """Open terminals, and end what a failed test leaves in them."""
+    """Open terminals, and end the processes that a failed test leaves in them."""
     opened: list[Terminal] = []
 
     def open_one(**environ: str) -> Terminal:
@@ -241,8 +243,8 @@ def terminal() -> Iterator[Callable[..., Terminal]]:
 
 
 @needs_terminal
-def test_in_a_terminal_the_editor_gets_it_and_what_was_mended_is_gone(tmp_path, terminal):
-    """The editor is a script that takes the line out."""
+def test_a_finding_fixed_in_the_editor_disappears(tmp_path, terminal):
+    """The editor is a script that removes the line."""
     editor = tmp_path / "editor"
     editor.write_text(
         f'#!/bin/sh\necho "$@" > {shlex.quote(str(tmp_path / "called"))}\nsed -i 1d a.txt\n'

@@ -96,7 +96,7 @@ def test_values_are_shown_on_a_terminal_only(dlpctl):
     os.close(master)
 
 
-def test_further_patterns_come_from_files(dlpctl):
+def test_additional_patterns_come_from_files(dlpctl):
     Path("mine.toml").write_text(
         '[[pattern]]\nid = "badge"\ntype = "BADGE"\ncategory = "CUSTOM"\nlabel = "Badge"\nregex = "AC-[0-9]{8}"\nscore = 0.9\n'
     )

@@ -1,4 +1,4 @@
-"""`dlpctl scan` over folders and git, as a program."""
+"""`dlpctl scan` of folders and git, as a separate process."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def records(out: str) -> list[dict[str, object]]:
     return json.loads(out)["findings"]
 
 
-def test_a_tree_and_what_of_it(dlpctl):
+def test_a_tree_and_its_selection(dlpctl):
     for name in ("a.txt", "b/c.txt", "b/d.md", "ignored.txt"):
         Path(name).parent.mkdir(exist_ok=True)
         Path(name).write_text(MAIL)
@@ -40,20 +40,20 @@ def test_a_tree_and_what_of_it(dlpctl):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="names of bytes are of POSIX")
-def test_names_that_are_no_text_are_kept_in_json(piped):
+def test_names_that_are_not_text_are_kept_in_json(piped):
     strange = os.fsdecode(b"\xff\xe9.txt")
     Path(strange).write_text(MAIL)
     done = piped("scan", ".", "-f", "json")
     assert [one["file"] for one in records(done.stdout.decode())] == [strange]
 
 
-def test_stdin_is_scanned_where_it_is_named(piped):
+def test_stdin_is_scanned_if_named(piped):
     done = piped("scan", "-", "-f", "jsonl", stdin=MAIL.encode())
     assert json.loads(done.stdout.splitlines()[0])["file"] == "stdin"
     assert b"stdin" in piped("scan", "-", stdin=MAIL.encode("utf-16")).stdout
 
 
-def test_reports_beside_each_other(dlpctl):
+def test_several_reports_of_one_scan(dlpctl):
     Path("a.txt").write_text(MAIL)
     result = dlpctl(
         "scan", "a.txt", "--report", "sarif=a.sarif", "--report", "html=a.html", "-f", "markdown"
@@ -67,7 +67,7 @@ def test_reports_beside_each_other(dlpctl):
     assert dlpctl("scan", "a.txt", "--report", "sarif=missing/a.sarif").status == 1
 
 
-def test_what_cannot_be_read_makes_the_status_1_unless_it_may_not(dlpctl):
+def test_unreadable_files_give_status_1_unless_kept_going(dlpctl):
     Path("a.txt").write_text(MAIL)
     result = dlpctl("scan", "a.txt", "missing.txt")
     assert result.status == 1
@@ -128,7 +128,7 @@ def test_git_in_a_hook_and_a_pull_request(dlpctl, monkeypatch):
     assert (misled.status, misled.out) == (
         2,
         "",
-    )  # an error, and no report that says nothing was found
+    )  # an error, and no report that claims that nothing was found
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals and pipes are of POSIX")
@@ -140,7 +140,7 @@ def test_an_interrupt_ends_the_workers_and_marks_the_report():
         "dlpctl",
         "scan",
         "a.txt",
-        "-",  # nobody ever writes to it
+        "-",  # which never has any input
         "-j",
         "2",
         "-f",

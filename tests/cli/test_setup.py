@@ -21,7 +21,7 @@ def home(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("columns", [20, 40, 80, 400])
-def test_a_call_without_a_command_shows_five_that_exist(dlpctl, monkeypatch, columns):
+def test_a_call_without_a_command_shows_five_existing_commands(dlpctl, monkeypatch, columns):
     monkeypatch.setenv("COLUMNS", str(columns))
     result = dlpctl()
     commands = [line.split()[1] for line in result.out.splitlines() if "  dlpctl " in line]
@@ -43,7 +43,7 @@ def test_the_demonstration_masks_and_restores(dlpctl):
     before, _, rest = result.out.partition("What the AI tool gets")
     masked, _, rest = rest.partition("What it answers")
     answer, _, rest = rest.partition("What you read")
-    restored, _, rest = rest.partition("A PDF")
+    restored, _, rest = rest.partition("A made-up PDF")
     original, _, copy = rest.partition("Its masked copy")
     for value in ("4111 1111 1111", "amara.okafor@example.com", "sk_live_"):
         assert value in " ".join(before.split())
@@ -55,20 +55,20 @@ def test_the_demonstration_masks_and_restores(dlpctl):
     assert "0 of 4 values remain" in copy
 
 
-def test_setup_takes_every_step_and_the_second_time_none(dlpctl, home):
+def test_setup_takes_every_step_once(dlpctl, home):
     subprocess.run(["git", "init", "-q"], check=True)
     result = dlpctl("setup", "--yes")
     assert result.status == 0
     hook = Path(".git/hooks/pre-commit").read_text()
     assert "hook run" in hook
-    assert "--types" not in hook  # secrets alone are the default of hooks
+    assert "--types" not in hook  # hooks look only for secrets by default
     assert (home / ".config" / "fish" / "completions" / "dlpctl.fish").exists()
     written = Path("dlpctl.toml").read_bytes()
-    assert Path("dlpctl.toml").stat().st_mode & 0o444 == 0o444  # others of the project read it
+    assert Path("dlpctl.toml").stat().st_mode & 0o444 == 0o444  # readable for other users
     again = dlpctl("setup", "--yes")
     assert again.status == 0
-    assert "commit? No: there is one." in again.out
-    assert "dlpctl.toml that explains itself? No: there is " in again.out
+    assert "commit? No: already installed." in again.out
+    assert "commented dlpctl.toml? No: " in again.out
     assert Path("dlpctl.toml").read_bytes() == written
     assert "in your shell? No: it does." in again.out
 
@@ -94,7 +94,7 @@ def test_a_step_that_fails_leaves_the_others(dlpctl, home):
 def test_setup_asks_nobody(dlpctl, piped):
     done = piped("setup")
     assert done.returncode == 2
-    assert b"--yes takes the defaults" in done.stderr
+    assert b"pass --yes to take the defaults" in done.stderr
     assert not Path("dlpctl.toml").exists()
 
 

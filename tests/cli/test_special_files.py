@@ -1,4 +1,4 @@
-"""Pipes, devices and sockets under a file's name are refused at once by whatever reads files."""
+"""Pipes, devices and sockets in place of files are refused immediately by every reader."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from dlpctl.regular import NotRegularError, read_regular
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="special files are of POSIX")
 Run = Callable[..., Any]
 HANGS = 60
-"""Seconds after which a reader waits for what never comes."""
+"""The seconds after which a reader is waiting for input that never comes."""
 READERS = {
     "check": ["check", "{}"],
     "mask": ["mask", "{}"],
@@ -55,7 +55,7 @@ def _files(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture(params=["a pipe", "a socket", "a device"])
 def special(request: pytest.FixtureRequest) -> Iterator[tuple[str, str]]:
-    """The name of a special file, and what it is."""
+    """The name and type of a special file."""
     kind = request.param
     if kind == "a device":
         yield "/dev/zero", kind
@@ -70,7 +70,7 @@ def special(request: pytest.FixtureRequest) -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("reader", READERS)
-def test_a_pipe_nobody_writes_to_is_refused(dlpctl: Run, reader: str) -> None:
+def test_a_pipe_without_a_writer_is_refused(dlpctl: Run, reader: str) -> None:
     os.mkfifo("special.toml")
     done = dlpctl(*(word.format("special.toml") for word in READERS[reader]))
     message = done.err
@@ -82,7 +82,7 @@ def test_a_pipe_nobody_writes_to_is_refused(dlpctl: Run, reader: str) -> None:
     assert "it is a pipe, not a file" in message or reader == "password"
 
 
-def test_check_names_what_it_is(dlpctl: Run, special: tuple[str, str]) -> None:
+def test_check_names_the_type(dlpctl: Run, special: tuple[str, str]) -> None:
     name, kind = special
     done = dlpctl("check", name)
     assert (done.status, done.out) == (1, "")
@@ -105,7 +105,7 @@ def test_the_library_refuses_it(special: tuple[str, str]) -> None:
     assert not Path("out").exists()
 
 
-def test_a_link_leads_where_it_leads(special: tuple[str, str]) -> None:
+def test_links_are_followed(special: tuple[str, str]) -> None:
     name, kind = special
     Path("link").symlink_to(name)
     with pytest.raises(NotRegularError, match=kind):
@@ -116,8 +116,8 @@ def test_a_link_leads_where_it_leads(special: tuple[str, str]) -> None:
         read_regular("text", follow=False)
 
 
-def test_the_type_is_that_of_what_was_opened(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A pipe that takes the place of a file after somebody looked at it is refused as well."""
+def test_the_type_is_checked_after_opening(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pipe that replaces a file after its check is refused as well."""
     os.mkfifo("pipe")
     real = Path("text.txt").stat()
     monkeypatch.setattr(os, "stat", lambda *_, **__: real)

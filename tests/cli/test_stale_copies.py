@@ -1,4 +1,6 @@
-"""An earlier masked copy does not outlive a run that gives out none: it would pass for this one."""
+"""An earlier masked copy is removed by a run that writes none, since it would pass for a new
+one.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ def test_a_blocked_check_removes_the_earlier_copy(dlpctl, name):
     result = dlpctl("check", name, "-d", "VENDOR", "-o", "copy", "--force")
     assert result.status == 20
     assert not Path("copy").exists()
-    assert "removed copy: an earlier copy" in result.err
+    assert "removed copy: a copy of earlier" in result.err
 
 
 def test_a_blocked_check_removes_the_earlier_copy_beside_the_file(dlpctl):
@@ -38,7 +40,7 @@ def test_without_force_an_earlier_copy_stays(dlpctl):
     assert Path("a.masked.csv").read_text() == "mine"
 
 
-def test_what_cannot_be_masked_removes_the_earlier_copy(dlpctl):
+def test_content_that_cannot_be_masked_removes_the_earlier_copy(dlpctl):
     Path("a.bin").write_bytes(UNREADABLE)
     Path("copy").write_text("of something else")
     result = dlpctl("mask", "a.bin", "-o", "copy", "--force")

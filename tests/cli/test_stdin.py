@@ -1,4 +1,4 @@
-"""No command takes a stdin that brings nothing for a content without findings."""
+"""No command mistakes a stdin without content for content without findings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="shells and pipes are
 
 
 def in_shell(script: str) -> subprocess.CompletedProcess[str]:
-    """What `dlpctl` in a script is, is this program."""
+    """A folder for the PATH in which `dlpctl` is this program."""
     script = f'dlpctl() {{ "{sys.executable}" -m dlpctl "$@"; }}\n{script}'
     return subprocess.run(
         ["bash", "-c", script], capture_output=True, text=True, timeout=300, check=False
@@ -55,7 +55,7 @@ def test_a_scan_without_a_path_scans_the_working_directory(stdin):
         ("unmask --vault v", "an empty pipe"),
     ],
 )
-def test_an_empty_stdin_that_nobody_named_is_refused(command, stdin, dlpctl):
+def test_an_empty_stdin_that_was_not_named_is_refused(command, stdin, dlpctl):
     Path("a.txt").write_text("jane.doe@example.com")
     assert dlpctl("mask", "a.txt", "--vault", "v").status == 0
     done = in_shell(NOTHING[stdin].format(f"dlpctl {command}"))
@@ -86,7 +86,7 @@ def test_the_list_of_a_loop_is_left_alone():
     assert done.stdout == "one 20\ntwo 20\n"
 
 
-def test_a_pipe_that_is_not_read_is_pointed_out():
+def test_an_unread_pipe_is_reported():
     Path("a.txt").write_text("nothing\n")
     done = in_shell("echo nothing | dlpctl scan")
     assert done.returncode == 0
@@ -95,7 +95,7 @@ def test_a_pipe_that_is_not_read_is_pointed_out():
 
 
 def test_a_file_never_takes_the_place_of_a_closed_stdin():
-    """Files that are opened get the lowest number that is free, which is that of a closed stdin."""
+    """Opened files get the lowest free number, which is that of a closed stdin."""
     done = in_shell(
         "echo a@example.com | dlpctl mask --vault v > out.txt; dlpctl unmask --vault v - <&-"
     )
@@ -110,7 +110,7 @@ def test_a_closed_stdout_is_an_error_of_one_line(command):
 
 
 class TestNothingScanned:
-    """A wrong path never passes for a clean one."""
+    """A wrong path is never reported as clean."""
 
     @pytest.mark.parametrize(
         ("arguments", "why"),
@@ -134,7 +134,7 @@ class TestNothingScanned:
         assert 'errors="1"' in Path("j.xml").read_text()
         assert '"executionSuccessful": false' in Path("s.sarif").read_text()
 
-    def test_of_what_the_settings_allow_is_fine(self, dlpctl):
+    def test_of_files_that_the_settings_allow_is_fine(self, dlpctl):
         Path("a.txt").write_text(KEY)
         Path("dlpctl.toml").write_text('[allow]\npaths = ["a.txt"]\n')
         result = dlpctl("scan", "a.txt")

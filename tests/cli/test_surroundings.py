@@ -1,4 +1,4 @@
-"""Homes, disks, locales and terminals that are not as they should be, and interruptions."""
+"""Unusual homes, disks, locales and terminals, and interruptions."""
 
 from __future__ import annotations
 
@@ -91,15 +91,15 @@ def test_without_a_home_to_write_to_content_is_decided_and_masked(home):
     assert json.loads(Path("r.json").read_text())["summary"]["findings"] == 1
 
 
-def test_a_home_that_is_none_has_no_vaults_and_no_calls(home):
+def test_a_missing_home_has_no_vaults_and_no_calls(home):
     for arguments in (["vault", "list"], ["gateway", "tail", "--once"]):
         done = run(*arguments, **home)
         assert (done.returncode, done.stderr) == (0, "")
 
 
 @needs_mount
-def test_a_complete_cache_that_is_read_only_is_no_fault(compiled_cache, tmp_path):
-    """As in an image of a container that runs read-only."""
+def test_a_complete_read_only_cache_is_fine(compiled_cache, tmp_path):
+    """The same as in a container image that runs read-only."""
     home = tmp_path / "image"
     shutil.copytree(compiled_cache, home / "cache")
     script = f"mount --bind {home} {home}; mount -o remount,ro,bind {home}"
@@ -115,7 +115,7 @@ def test_a_complete_cache_that_is_read_only_is_no_fault(compiled_cache, tmp_path
     assert re.search(r"read-only, with all patterns", done.stdout), done.stdout
 
 
-def test_what_needs_a_home_says_in_one_line_that_it_cannot_be_written(home, monkeypatch):
+def test_commands_that_need_a_home_report_in_one_line_that_it_is_unwritable(home, monkeypatch):
     monkeypatch.delenv("XDG_CACHE_HOME")
     for arguments in (["mask", "--vault", "v", "a.txt"], ["cache", "build"], ["init"]):
         done = run(*arguments, **home)
@@ -177,7 +177,7 @@ def test_a_locale_without_utf_8_masks_the_same_bytes(encoding):
 
 
 def terminal(*arguments: str, columns: int = 80, term: str = "xterm", keys: bytes = b"") -> str:
-    """What a command shows in a terminal of that width."""
+    """Return the output of a command in a terminal of that width."""
     mine, theirs = pty.openpty()
     import fcntl
     import struct
@@ -230,8 +230,8 @@ WAITING += [pytest.param(each, marks=SLOW) for each in (["explain"], ["unmask", 
 
 
 @pytest.mark.parametrize("arguments", WAITING)
-def test_ctrl_c_ends_what_reads_stdin_with_one_line(dlpctl, arguments):
-    """The command has begun to read when it has taken more than a pipe holds."""
+def test_ctrl_c_ends_reading_of_stdin_with_one_line(dlpctl, arguments):
+    """The command has started to read once it has taken more than a pipe holds."""
     dlpctl("mask", "--vault", "v", "a.txt")
     before = sorted(Path().iterdir())
     with subprocess.Popen(
@@ -260,7 +260,7 @@ BUSY = {
 @pytest.mark.parametrize(
     "name", ["cache build", *(pytest.param(n, marks=SLOW) for n in ("doctor", "demo"))]
 )
-def test_ctrl_c_ends_what_compiles_and_the_cache_stays_sound(name, tmp_path, wait_for):
+def test_ctrl_c_ends_compiling_and_the_cache_stays_valid(name, tmp_path, wait_for):
     """Patterns are being compiled once the first of them are in the cache."""
     home = tmp_path / "fresh"
     with subprocess.Popen(
@@ -282,7 +282,7 @@ def test_ctrl_c_ends_what_compiles_and_the_cache_stays_sound(name, tmp_path, wai
 
 @pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="needs /proc")
 @pytest.mark.parametrize("command", ["create", pytest.param("update", marks=SLOW)])
-def test_ctrl_c_leaves_the_exceptions_as_they_were(dlpctl, wait_for, command):
+def test_ctrl_c_leaves_the_exceptions_unchanged(dlpctl, wait_for, command):
     """The scan of the tree takes seconds once the engine is loaded."""
     if command == "update":
         assert dlpctl("baseline", "create", "a.txt", "--owner", "jane").status == 0
@@ -308,8 +308,8 @@ def test_ctrl_c_leaves_the_exceptions_as_they_were(dlpctl, wait_for, command):
     assert {file: file.read_bytes() for file in Path().iterdir() if file.is_file()} == before
 
 
-def test_ctrl_c_ends_the_server_in_order():
-    """At SIGINT, requests under way are answered and the server ends with status 0."""
+def test_ctrl_c_shuts_the_server_down_gracefully():
+    """At SIGINT, requests in progress are answered and the server exits with status 0."""
     with subprocess.Popen(
         [*PROGRAM, "serve", "--unix-socket", "socket"], stderr=subprocess.PIPE, text=True
     ) as process:
@@ -321,8 +321,8 @@ def test_ctrl_c_ends_the_server_in_order():
     assert not Path("socket").exists()
 
 
-def test_ctrl_c_ends_the_gateway_in_order():
-    """Once it says that it listens, SIGINT lets calls end, and nothing else is said."""
+def test_ctrl_c_shuts_the_gateway_down_gracefully():
+    """After the gateway reports that it listens, SIGINT lets calls end without further output."""
     with subprocess.Popen(
         [*PROGRAM, "gateway", "--port", "0"], stderr=subprocess.PIPE, text=True
     ) as process:
@@ -334,7 +334,7 @@ def test_ctrl_c_ends_the_gateway_in_order():
         assert process.wait(300) == 130
 
 
-def test_ctrl_c_ends_what_follows_the_calls():
+def test_ctrl_c_ends_gateway_tail():
     log = Path("home/data/gateway/calls.jsonl")
     call = {"time": "2026-03-10T10:00:00", "status": 200, "decision": "ALLOWED", "route": "r"}
     call |= {"model": "m", "bytes": 1, "added_ms": 1.0, "counts": {}}

@@ -1,4 +1,4 @@
-"""How sure a finding must be, by what it is used for, and the line about what was left out."""
+"""How sure a finding must be for each use, and the line about values that were left out."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ POSSIBLE = ("number that is never given", "mistyped card")
 
 
 @pytest.mark.parametrize("text", TRIED.values(), ids=TRIED)
-def test_a_prompt_is_masked_where_a_value_is_possible(dlpctl, text):
+def test_prompts_are_masked_even_for_possible_values(dlpctl, text):
     Path("prompt.txt").write_text(text)
     result = dlpctl("mask", "prompt.txt")
     assert result.status == 0
@@ -30,7 +30,7 @@ def test_a_prompt_is_masked_where_a_value_is_possible(dlpctl, text):
 
 
 @pytest.mark.parametrize("name", POSSIBLE)
-def test_scan_and_check_tell_what_they_left_out(dlpctl, name):
+def test_scan_and_check_report_how_many_values_they_left_out(dlpctl, name):
     Path("a.txt").write_text(TRIED[name])
     assert f"\n1 {NOTE}\n" in dlpctl("scan", "a.txt").out
     assert f"  1 {NOTE}\n" in dlpctl("check", "a.txt").out
@@ -41,7 +41,7 @@ def test_scan_and_check_tell_what_they_left_out(dlpctl, name):
     assert NOTE not in high.out
 
 
-def test_a_policy_of_ones_own_states_its_sensitivity(dlpctl):
+def test_a_policy_file_sets_its_sensitivity(dlpctl):
     rule = 'dataTypes = ["PII"]\ndestinations = ["AI_TOOL"]\naction = "MASK"\n'
     Path("own.toml").write_text(f'name = "own"\n[[rules]]\n{rule}')
     Path("a.txt").write_text(TRIED[POSSIBLE[0]])
@@ -50,7 +50,7 @@ def test_a_policy_of_ones_own_states_its_sensitivity(dlpctl):
     assert NOTE in result.err
 
 
-def test_the_hook_stops_for_likely_secrets_alone(dlpctl):
+def test_the_hook_stops_only_for_likely_secrets(dlpctl):
     subprocess.run(["git", "init", "-q"], check=True)
     Path("a.txt").write_text("login: ada@acme.io / K9!abqx371\n")
     subprocess.run(["git", "add", "a.txt"], check=True)

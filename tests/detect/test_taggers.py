@@ -407,9 +407,9 @@ def test_damaged_data_blocks_where_the_policy_needs_names(damaged: Detector) -> 
     assert [one.type for one in report.detected if one.type == "EMAIL"] == ["EMAIL"]
     assert report.masked_content is None
     assert checker.decide([TEXT.encode()]) is Decision.BLOCKED
-    with pytest.raises(NameDataError, match="nothing was given out"):
+    with pytest.raises(NameDataError, match="nothing was output"):
         checker.mask(TEXT)
-    with pytest.raises(NameDataError, match="nothing was given out"):
+    with pytest.raises(NameDataError, match="nothing was output"):
         list(checker.mask_pieces([TEXT.encode()]))
 
 

@@ -20,7 +20,7 @@ def shared(library: Detector, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 @pytest.fixture
 def gateway(shared: Running) -> Running:
-    """A gateway that masks by tokens, as a new client finds it."""
+    """A gateway that masks with tokens, without any conversations yet."""
     shared.provider.sent.clear()
     shared.provider.ended.clear()
     shared.provider.reply = lambda _: Reply()

@@ -1,4 +1,4 @@
-"""A gateway on the loopback before a stand-in provider."""
+"""A gateway on loopback in front of a fake provider."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ KEY = bytes(range(32))
 
 
 class Sent(NamedTuple):
-    """A request as the provider got it."""
+    """A request as the provider received it."""
 
     method: str
     path: str
@@ -53,13 +53,13 @@ class Reply(NamedTuple):
 
 
 class Provider:
-    """Answers as a test says, and keeps what it got."""
+    """Answers as the test says, and records the requests."""
 
     def __init__(self) -> None:
         self.sent: list[Sent] = []
         self.reply: Callable[[Sent], Reply] = lambda _: Reply()
         self.ended = threading.Event()
-        """Set when a client has gone in the middle of an answer."""
+        """Set when a client has disconnected in the middle of an answer."""
         provider = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -123,7 +123,7 @@ class Provider:
 
 
 class DiesError(Exception):
-    """Raised by a stream to end the connection in its middle."""
+    """Raised by a stream to break off the connection."""
 
 
 class Running(NamedTuple):
@@ -141,7 +141,7 @@ class Running(NamedTuple):
         headers: Mapping[str, str] = {},
         method: str = "POST",
     ) -> tuple[int, dict[str, str], bytes]:
-        """Send a request as it is written, and return status, headers and body."""
+        """Send a request exactly as given, and return status, headers and body."""
         address = self.url.removeprefix("http://")
         with closing(http.client.HTTPConnection(address, timeout=300)) as connection:
             data = body if isinstance(body, bytes | None) else json.dumps(body).encode()

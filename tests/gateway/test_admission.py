@@ -124,7 +124,7 @@ def test_a_license_names_the_organization_and_its_policy(
     assert len(acme.gateway.provider.sent) == 3
 
 
-def test_a_license_ends_at_once_where_it_is_revoked(organized: Callable[..., Organized]) -> None:
+def test_a_revoked_license_ends_immediately(organized: Callable[..., Organized]) -> None:
     acme = organized()
     given = acme.control.licenses.list(LOCAL, "acme")[0]
     assert acme.ask(given.license_key)[0] == 200
@@ -164,7 +164,7 @@ def test_the_rate_is_limited(organized: Callable[..., Organized]) -> None:
     assert (status, json.loads(answer)["error"]["type"]) == (429, "rate_limit_error")
 
 
-def test_a_stream_goes_on_where_its_policy_is_revoked(organized: Callable[..., Organized]) -> None:
+def test_a_stream_continues_when_its_policy_is_revoked(organized: Callable[..., Organized]) -> None:
     acme = organized()
 
     def reply(sent: Any) -> Reply:
@@ -184,7 +184,7 @@ def test_a_stream_goes_on_where_its_policy_is_revoked(organized: Callable[..., O
 
 
 @pytest.mark.parametrize("damage", ["removed", "overwritten"])
-def test_nothing_is_sent_once_the_database_is_gone(
+def test_nothing_is_sent_without_the_database(
     organized: Callable[..., Organized], tmp_path: Path, damage: str
 ) -> None:
     acme = organized()

@@ -1,5 +1,5 @@
-"""Real agents, each in an empty home, through the gateway to a stand-in of their model. An agent
-that is not on the PATH is skipped.
+"""Real agents, each in an empty home, through the gateway to a fake model. Agents that are not on
+the PATH are skipped.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Answers that are inspected: streams are cut before a value, and other answers are masked."""
+"""Inspected answers: streams are cut before a value, and other answers are masked."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ _TEXTS = ("text", "content", "delta", "thinking", "partial_json", "arguments", "
 
 
 def strings(value: Any, keys: tuple[str, ...]) -> Iterator[str]:
-    """Yield the texts below keys."""
+    """Yield the texts at keys."""
     if isinstance(value, list):
         for each in value:
             yield from strings(each, keys)
@@ -97,7 +97,7 @@ def test_a_stream_without_values_passes_byte_for_byte(name: str, checker: Checke
     assert any(b"order" in each or b"he" in each for each in passed[: len(passed) // 2])
 
 
-def test_values_in_arguments_of_tools_cut_a_stream(checker: Checker) -> None:
+def test_values_in_tool_arguments_cut_a_stream(checker: Checker) -> None:
     for name, (_, make, _) in test_streams.PROTOCOLS.items():
         guard = guard_of(name, checker)
         passed = guard.feed(make("Well.", json.dumps({"to": OTHER}), 4)) + guard.finish()
@@ -120,9 +120,7 @@ def inspecting(
         yield started
 
 
-def test_own_values_are_restored_and_those_of_others_are_not(
-    inspecting: Running, gateway: Running
-) -> None:
+def test_only_own_values_are_restored(inspecting: Running, gateway: Running) -> None:
     def reply(sent: Any) -> Reply:
         token = sent.json["messages"][0]["content"].split()[-1]
         deltas = [f"To {token}, {LONG}", "and to ", f"{OTHER} as well. {LONG}"]
@@ -171,7 +169,7 @@ def test_other_answers_are_masked_or_withheld(inspecting: Running, gateway: Runn
     assert secret.encode() not in answer
 
 
-def test_what_is_held_back_is_inspected_when_a_provider_dies(
+def test_held_back_text_is_inspected_when_a_provider_dies(
     inspecting: Running, gateway: Running
 ) -> None:
     def body() -> Iterator[bytes]:

@@ -1,4 +1,4 @@
-"""The official clients of providers, through the gateway to a stand-in of the provider."""
+"""The official clients of providers, through the gateway to a fake provider."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def token_in(sent: Sent) -> str:
 
 
 def streaming(name: str, content_type: str = "text/event-stream") -> Any:
-    """Return a provider's reply: a text and a call of a tool, with the token that it got."""
+    """Return a provider's reply: a text and a tool call, with the token that it received."""
 
     def reply(sent: Sent) -> Reply:
         token = token_in(sent)
@@ -55,7 +55,7 @@ def streaming(name: str, content_type: str = "text/event-stream") -> Any:
 
 
 def full_anthropic(sent: Sent) -> Reply:
-    """Return a stream with all fields that Anthropic's clients ask for."""
+    """Return a stream with all fields that Anthropic's clients require."""
     made = streaming("anthropic")(sent)
     assert callable(made.body)
     start = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m"}
@@ -257,7 +257,7 @@ def test_ollama(gateway: Running, clients: list[Any]) -> None:
 
 @pytest.mark.slow
 def test_clients_for_node(gateway: Running) -> None:
-    """Needs node, and the packages of the clients below NODE_PATH or among the global ones."""
+    """Needs node, and the packages of the clients in NODE_PATH or installed globally."""
     if not shutil.which("npm"):
         pytest.skip("needs node")
     asked = subprocess.run(["npm", "root", "-g"], capture_output=True, text=True, check=True)

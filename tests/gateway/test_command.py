@@ -1,4 +1,4 @@
-"""The command `dlpctl gateway`, as far as it is before it serves."""
+"""The command `dlpctl gateway` up to the point where it serves."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def home(tmp_path: Path, compiled_cache: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize("options", [[], ["--with-keys"]])
-def test_nothing_is_left_that_holds_up_streams_once_it_listens(
+def test_a_listening_gateway_has_loaded_everything(
     home: Path, monkeypatch: pytest.MonkeyPatch, options: list[str]
 ) -> None:
     compiled: list[Detector] = []

@@ -1,5 +1,5 @@
-"""Failures around a call: damaged vaults, a database that is gone, logs that cannot be written, and
-restarts in the middle of a conversation.
+"""Failures around a call: damaged vaults, a missing database, unwritable logs, and restarts in the
+middle of a conversation.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ASKED = {"messages": [{"role": "user", "content": f"I am {MAIL}"}]}
 
 @pytest.fixture
 def kept(library: Detector, gateway: Running, tmp_path: Path) -> Iterator[tuple[Running, Path]]:
-    """A gateway that has kept the values of an answer in a folder, and started anew."""
+    """A gateway that stored the values of an answer in a folder and was restarted."""
     folder = tmp_path / "values"
     gateway.provider.reply = lambda _: Reply(b'{"id": "resp_1"}')
     for number in range(2):
@@ -46,7 +46,7 @@ def refer(started: Running) -> tuple[int, dict[str, str], bytes]:
 
 
 @pytest.mark.parametrize("damage", [b"", b"junk", b"\x00" * 200])
-def test_a_damaged_vault_refuses_the_request_that_needs_it(
+def test_a_request_that_needs_a_damaged_vault_is_refused(
     kept: tuple[Running, Path], damage: bytes
 ) -> None:
     started, folder = kept
@@ -57,10 +57,10 @@ def test_a_damaged_vault_refuses_the_request_that_needs_it(
     assert "cannot be read" in json.loads(answer)["error"]["message"]
     assert str(folder) not in answer.decode()
     assert not started.provider.sent
-    assert started.ask(MESSAGES, ASKED)[0] == 200  # others go on
+    assert started.ask(MESSAGES, ASKED)[0] == 200  # other requests work
 
 
-def test_a_vault_that_is_gone_leaves_the_token(kept: tuple[Running, Path]) -> None:
+def test_without_its_vault_a_token_stays(kept: tuple[Running, Path]) -> None:
     started, folder = kept
     shutil.rmtree(folder)
     started.provider.reply = lambda _: Reply(b'{"id": "resp_2", "text": "<EMAIL_123456>"}')
@@ -69,7 +69,7 @@ def test_a_vault_that_is_gone_leaves_the_token(kept: tuple[Running, Path]) -> No
     assert json.loads(answer)["text"] == "<EMAIL_123456>"
 
 
-def test_an_answer_arrives_whose_values_cannot_be_kept(
+def test_an_answer_arrives_even_if_its_values_cannot_be_kept(
     library: Detector, gateway: Running, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "values"
@@ -96,7 +96,7 @@ def test_an_answer_arrives_whose_values_cannot_be_kept(
     assert MAIL not in told
 
 
-def test_an_answer_arrives_that_cannot_be_logged(
+def test_an_answer_arrives_even_if_it_cannot_be_logged(
     library: Detector, gateway: Running, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "calls.jsonl").mkdir()
@@ -106,7 +106,7 @@ def test_an_answer_arrives_that_cannot_be_logged(
     assert "cannot be written" in capfd.readouterr().err
 
 
-def test_a_conversation_goes_on_after_a_restart(
+def test_a_conversation_continues_after_a_restart(
     library: Detector, gateway: Running, tmp_path: Path
 ) -> None:
     """The same tokens are sent, and those that the model repeats are restored."""
@@ -145,7 +145,7 @@ def test_forged_and_nested_tokens_stay_as_they_are(gateway: Running) -> None:
     assert answer == f"<{MAIL} <{name}1> <EMAIL_1> <{name[:-1]}> <EMAIL_{MAIL}>"
 
 
-def test_requests_of_a_caller_that_wait_for_each_other_keep_nobody_else_waiting(
+def test_waiting_requests_of_one_caller_do_not_delay_others(
     gateway: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     released, inspect = threading.Event(), Inspector.inspect

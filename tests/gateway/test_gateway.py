@@ -1,4 +1,4 @@
-"""What passes the gateway, what is refused, and what an answer looks like afterwards."""
+"""What the gateway passes and refuses, and what answers look like afterwards."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def user(content: Any) -> Any:
 
 
 def refusal(answer: tuple[int, dict[str, str], bytes], status: int) -> str:
-    """Return the message of an error in the form of Anthropic."""
+    """Return the message of an error in Anthropic's format."""
     assert answer[0] == status
     error = json.loads(answer[2])
     assert error["type"] == "error"
@@ -51,7 +51,7 @@ def refusal(answer: tuple[int, dict[str, str], bytes], status: int) -> str:
     return str(error["error"]["message"])
 
 
-# What passes
+# Masked requests
 
 
 @pytest.mark.parametrize("path", [MESSAGES, CHAT])
@@ -191,7 +191,7 @@ def test_values_after_literal_escapes_do_not_reach_the_provider(gateway: Running
     assert MAIL not in sent
 
 
-def test_a_value_that_a_later_block_tells_is_masked_in_earlier_ones(gateway: Running) -> None:
+def test_a_value_found_in_a_later_block_is_masked_in_earlier_ones(gateway: Running) -> None:
     word = "Zq7Kd9wTnM4xBv2h"
     long = "nothing to see here " * 200
     texts = [f"{long} It was {word} again.", f"password = {word}"]
@@ -239,19 +239,19 @@ def test_tokens_stay_the_same_from_turn_to_turn(
     with running(other, gateway.provider, tmp_path) as restarted:
         restarted.ask(MESSAGES, {"messages": turns})
     assert gateway.provider.sent[2].body == gateway.provider.sent[1].body
-    # Another caller, and another conversation, have other tokens.
+    # Other callers and other conversations have other tokens.
     gateway.ask(MESSAGES, {"messages": turns}, {"x-api-key": "another"})
     gateway.ask(MESSAGES, {"messages": turns}, {"x-dlpctl-conversation": "another"})
     others = {each.json["messages"][0]["content"][0]["text"] for each in gateway.provider.sent}
     assert len(others) == 3
 
 
-def test_values_of_others_are_not_restored(gateway: Running) -> None:
+def test_values_of_other_conversations_are_not_restored(gateway: Running) -> None:
     turns: list[Any] = [{"role": "user", "content": "hi"}]
     gateway.ask(MESSAGES, {"messages": [*turns, {"role": "user", "content": MAIL}]})
     token = gateway.provider.sent[0].json["messages"][1]["content"]
     gateway.provider.reply = lambda _: Reply(json.dumps({"content": token}).encode())
-    # With the same key and first turn, but not the value: a guessed token stays as it is.
+    # With the same key and first turn but without the value, a guessed token stays as it is.
     guess = {"messages": [*turns, {"role": "user", "content": f"Who is {token}?"}]}
     assert json.loads(gateway.ask(MESSAGES, guess)[2])["content"] == token
     own = {"messages": [*turns, {"role": "user", "content": MAIL}]}
@@ -298,7 +298,7 @@ def test_values_are_kept_for_later_requests_in_vaults(
     assert Conversations(-1, folder).purge() >= 1
 
 
-# What is refused
+# Refused requests
 
 
 @pytest.mark.parametrize(
@@ -354,7 +354,7 @@ def test_bad_headers_are_refused(gateway: Running, headers: dict[str, str], stat
     assert not gateway.provider.sent
 
 
-def test_errors_have_the_form_of_the_provider(gateway: Running) -> None:
+def test_errors_have_the_format_of_the_provider(gateway: Running) -> None:
     _, headers, chat = gateway.ask("/openai/v1/nothing", {})
     assert set(json.loads(chat)["error"]) == {"message", "type", "param", "code"}
     assert headers["x-should-retry"] == "false"
@@ -436,7 +436,7 @@ def test_a_private_key_is_blocked_and_never_quoted(gateway: Running) -> None:
 
 
 def picture(text: str) -> bytes:
-    """Return a picture with a text on it."""
+    """Return a picture of a text."""
     made = io.BytesIO()
     image = Image.new("RGB", (900, 120), "white")
     ImageDraw.Draw(image).text((20, 30), text, fill="black", font=ImageFont.load_default(48))
@@ -482,12 +482,12 @@ def test_files_in_requests_are_inspected(gateway: Running) -> None:
         },
     ],
 )
-def test_what_cannot_be_read_is_refused(gateway: Running, block: Any) -> None:
+def test_unreadable_content_is_refused(gateway: Running, block: Any) -> None:
     refusal(gateway.ask(MESSAGES, user([block])), 400)
     assert not gateway.provider.sent
 
 
-def test_the_settings_may_let_unread_files_pass(
+def test_settings_can_let_unread_files_pass(
     library: Detector, gateway: Running, tmp_path: Path
 ) -> None:
     block = {"type": "image", "source": {"type": "url", "url": "https://example.com/a.png"}}
@@ -500,7 +500,7 @@ def test_the_settings_may_let_unread_files_pass(
 # Answers
 
 
-def test_headers_pass_as_an_open_list(gateway: Running) -> None:
+def test_headers_pass_unless_listed(gateway: Running) -> None:
     gateway.provider.reply = lambda _: Reply(
         headers={"anthropic-ratelimit-requests-remaining": "7", "x-new": "1", "keep-alive": "3"}
     )
@@ -548,14 +548,14 @@ def test_answers_that_cannot_be_restored_are_errors(gateway: Running, reply: Rep
     assert "location" not in answer[1]
 
 
-def test_what_only_looks_like_a_token_stays(gateway: Running) -> None:
+def test_text_that_only_looks_like_a_token_stays(gateway: Running) -> None:
     text = "<EMAIL_1> <EMAIL_123456> <<EMAIL_123456>> [PERSON_NAME_3]"
     gateway.provider.reply = lambda _: Reply(json.dumps({"content": text}).encode())
     _, _, answer = gateway.ask(MESSAGES, user(f"{MAIL} wrote <EMAIL_123456>"))
     assert json.loads(answer)["content"] == text
 
 
-def test_a_provider_that_is_away_is_an_error(library: Detector, tmp_path: Path) -> None:
+def test_an_unreachable_provider_is_an_error(library: Detector, tmp_path: Path) -> None:
     with closing(socket.socket()) as unused:
         unused.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{unused.getsockname()[1]}"
@@ -599,7 +599,7 @@ def test_a_provider_that_stalls_ends_the_stream_with_an_error(
     with running(other, gateway.provider, tmp_path) as started:
         _, _, answer = started.ask(MESSAGES, user(MAIL))
     done.set()
-    assert b"has stopped in the middle" in answer
+    assert b"the provider's answer stalled" in answer
 
 
 def test_the_first_text_does_not_wait_for_the_last(gateway: Running) -> None:
@@ -621,7 +621,7 @@ def test_the_first_text_does_not_wait_for_the_last(gateway: Running) -> None:
         assert first + answer.read() == _delta("Hello") + _delta(" again")
 
 
-def test_a_client_that_goes_cancels_the_provider(
+def test_a_client_that_disconnects_cancels_the_upstream_request(
     gateway: Running, wait_for: Callable[[Callable[[], object]], None]
 ) -> None:
     def body() -> Iterator[bytes]:
@@ -638,7 +638,7 @@ def test_a_client_that_goes_cancels_the_provider(
     wait_for(lambda: '"status":499' in gateway.log.read_text())
 
 
-# What is seen
+# Logs and metrics
 
 
 def test_calls_are_logged_and_counted_without_content(gateway: Running) -> None:

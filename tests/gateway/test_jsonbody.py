@@ -27,7 +27,7 @@ VALUES = st.recursive(
 
 
 def expected(value: Any, path: str = "") -> Iterator[tuple[str, str, bool]]:
-    """Yield path, text and whether it is a key, of each leaf."""
+    """Yield path and text of each leaf, and whether it is a key."""
     if isinstance(value, str):
         yield path, value, False
     elif type(value) is int and len(str(value)) >= 9:
@@ -44,7 +44,7 @@ def expected(value: Any, path: str = "") -> Iterator[tuple[str, str, bool]]:
 
 @settings(max_examples=60)
 @given(VALUES, st.booleans(), st.sampled_from([None, 1]))
-def test_leaves_are_those_of_the_value(value: Any, ascii_only: bool, indent: int | None) -> None:
+def test_leaves_match_the_parsed_value(value: Any, ascii_only: bool, indent: int | None) -> None:
     text = json.dumps(value, ensure_ascii=ascii_only, indent=indent)
     want = list(expected(value))
     assert jsonbody.loads(text) == value
@@ -88,11 +88,11 @@ def test_splices_replace_characters_and_nothing_else(
         "\ufeff{}",
     ],
 )
-def test_what_is_invalid_or_ambiguous_is_refused(text: str) -> None:
+def test_invalid_or_ambiguous_json_is_refused(text: str) -> None:
     with pytest.raises(InputError):
         jsonbody.loads(text)
 
 
-def test_brackets_in_texts_are_no_nesting() -> None:
+def test_brackets_in_texts_do_not_count_as_nesting() -> None:
     text = json.dumps(["[" * 5_000, "{" * 5_000 + '"'])
     assert jsonbody.loads(text)[0] == "[" * 5_000

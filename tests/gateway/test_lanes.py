@@ -1,4 +1,4 @@
-"""Turns at inspecting: one after the other, a caller after the other, and none lost."""
+"""Turns at inspecting: in order, rotating among callers, and none lost."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dlpctl.gateway.lanes import Lane, Lanes
 
 
 class Taking:
-    """Callers that take turns, and end them when they are told to."""
+    """Callers that take turns, and end them on request."""
 
     def __init__(self, lane: Lane) -> None:
         self._lane = lane
@@ -22,7 +22,7 @@ class Taking:
         self._ends: dict[str, asyncio.Event] = {}
 
     async def ask(self, *names: str) -> None:
-        """Let requests ask for a turn; the first letter of a name is the caller."""
+        """Let requests ask for turns; the first letter of a name is the caller."""
         for name in names:
             self._ends[name] = asyncio.Event()
             self._tasks[name] = asyncio.create_task(self._take(name))
@@ -46,7 +46,7 @@ class Taking:
         await asyncio.sleep(0)
 
 
-def test_turns_are_given_to_one_caller_after_the_other() -> None:
+def test_turns_rotate_among_callers() -> None:
     async def play() -> list[str]:
         taking = Taking(Lane(1, 1))
         await taking.ask("a1", "a2", "a3", "b1", "b2", "c1")
@@ -57,7 +57,7 @@ def test_turns_are_given_to_one_caller_after_the_other() -> None:
     assert asyncio.run(play()) == ["a1", "a2", "b1", "c1", "a3", "b2"]
 
 
-def test_a_caller_whose_requests_wait_for_each_other_leaves_turns_to_others() -> None:
+def test_a_caller_with_waiting_requests_leaves_turns_to_others() -> None:
     async def play() -> list[str]:
         taking = Taking(Lane(3, 2))
         await taking.ask("a1", "a2", "a3", "a4")
@@ -70,7 +70,7 @@ def test_a_caller_whose_requests_wait_for_each_other_leaves_turns_to_others() ->
     assert asyncio.run(play()) == ["a1", "a2", "b1", "a3"]
 
 
-def test_requests_that_are_given_up_lose_no_turn() -> None:
+def test_cancelled_requests_lose_no_turn() -> None:
     async def play() -> list[str]:
         taking = Taking(Lane(1, 1))
         await taking.ask("a1", "b1", "c1")
@@ -93,6 +93,6 @@ def test_requests_that_are_given_up_lose_no_turn() -> None:
         (b'{"data": "' + base64.b64encode(os.urandom(4_000)) + b'"}', False),
     ],
 )
-def test_files_and_long_texts_are_in_a_lane_of_their_own(body: bytes, is_short: bool) -> None:
+def test_files_and_long_texts_have_their_own_lane(body: bytes, is_short: bool) -> None:
     lanes = Lanes()
     assert (lanes.of(body) is lanes.of(b"")) == is_short

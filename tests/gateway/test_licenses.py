@@ -63,7 +63,7 @@ class Served(NamedTuple):
 def start(
     gateway: Running, library: Detector, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Callable[..., Served]]:
-    monkeypatch.setattr("dlpctl.control.signing._KEY_BITS", 2048)  # made three times as fast
+    monkeypatch.setattr("dlpctl.control.signing._KEY_BITS", 2048)  # three times as fast to make
     with ExitStack() as stack:
         control = stack.enter_context(ControlPlane.open(tmp_path / "server", lambda: library))
         control.organizations.create(LOCAL, {"name": "Acme", "slug": "acme"})
@@ -116,7 +116,7 @@ def serve(control: ControlPlane, stack: ExitStack) -> tuple[str, list[str], Call
     return f"http://127.0.0.1:{server.server_port}", asked, stop
 
 
-def test_a_call_is_decided_here_and_told_to_the_server(start: Callable[..., Served]) -> None:
+def test_a_call_is_decided_here_and_reported_to_the_server(start: Callable[..., Served]) -> None:
     acme = start()
     for _ in range(2):
         status, headers, _ = acme.ask(acme.license_key)
@@ -131,7 +131,7 @@ def test_a_call_is_decided_here_and_told_to_the_server(start: Callable[..., Serv
     assert "found 1 email" in first.summary
 
 
-def test_without_a_license_that_is_good_nothing_is_sent(start: Callable[..., Served]) -> None:
+def test_without_a_valid_license_nothing_is_sent(start: Callable[..., Served]) -> None:
     acme = start()
     unknown = mint(KeyKind.LICENSE)
     policy_key = acme.control.policies.list(LOCAL, "acme")[0].api_key
@@ -142,14 +142,14 @@ def test_without_a_license_that_is_good_nothing_is_sent(start: Callable[..., Ser
     assert not acme.gateway.provider.sent
 
 
-def test_a_license_of_the_gateway_holds_for_all(start: Callable[..., Served]) -> None:
+def test_a_license_of_the_gateway_applies_to_all_requests(start: Callable[..., Served]) -> None:
     acme = start(own=True)
     assert acme.ask(None)[0] == 200
     acme.close()
     assert len(list(acme.control.audit.export(LOCAL, org_id="acme"))) == 1
 
 
-def test_a_server_that_is_gone_refuses_new_licenses_and_keeps_known_ones(
+def test_without_its_server_only_known_licenses_are_accepted(
     start: Callable[..., Served],
 ) -> None:
     acme = start()
@@ -163,7 +163,7 @@ def test_a_server_that_is_gone_refuses_new_licenses_and_keeps_known_ones(
     assert len(acme.gateway.provider.sent) == 2
 
 
-def test_the_quota_ends_calls_once_the_server_says_so(
+def test_calls_end_when_the_server_reports_the_quota_as_used_up(
     start: Callable[..., Served], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(PLANS, "trial", Plan("trial", 1, 30))

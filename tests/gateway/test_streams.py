@@ -1,4 +1,4 @@
-"""Streams that are cut anywhere are restored as their answers are at once."""
+"""Streams split at any position are restored like complete answers."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def of_chat(text: str, arguments: str, size: int) -> bytes:
     def call(part: str) -> Any:
         return chunk(0, tool_calls=[{"index": 1, "function": {"arguments": part}}])
 
-    # Two answers at once, one piece after the other.
+    # Two answers at the same time, one piece each in turn.
     both = [chunk(n, content=each) for each in pieces(text, size) for n in (0, 1)]
     return events(
         chunk(0, role="assistant", content=""),
@@ -243,7 +243,7 @@ def stream_of(name: str, conversation: Conversation) -> EventStream:
 
 @pytest.mark.parametrize("name", PROTOCOLS)
 @pytest.mark.parametrize("size", [1, 4, 1_000])
-def test_every_cut_is_restored_like_the_whole(
+def test_every_split_restores_to_the_same_answer(
     name: str, size: int, conversation: Conversation, token: str, surrogate: str
 ) -> None:
     _, make, join = PROTOCOLS[name]
@@ -266,7 +266,7 @@ def test_every_cut_is_restored_like_the_whole(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PROTOCOLS)
-def test_a_cut_at_any_byte_changes_nothing(
+def test_a_split_at_any_byte_changes_nothing(
     name: str, conversation: Conversation, token: str, surrogate: str
 ) -> None:
     _, make, join = PROTOCOLS[name]
@@ -290,14 +290,14 @@ def test_a_stream_without_tokens_is_relayed_byte_for_byte(
     assert b"".join(map(stream.feed, [sent[:99], sent[99:]])) + stream.finish() == sent
 
 
-def test_thinking_stays_as_it_is(conversation: Conversation, token: str) -> None:
+def test_thinking_stays_unchanged(conversation: Conversation, token: str) -> None:
     sent = of_anthropic(f"To {token}.", "{}", 3)
     stream = stream_of("anthropic", conversation)
     deltas = [each.get("delta", {}) for each in data_of(stream.feed(sent))]
     assert "".join(each.get("thinking", "") for each in deltas) == f"To {token}."
 
 
-def test_text_goes_on_at_once_unless_it_may_become_a_token(conversation: Conversation) -> None:
+def test_text_passes_immediately_unless_it_may_become_a_token(conversation: Conversation) -> None:
     stream = stream_of("anthropic", conversation)
 
     def delta(text: str) -> bytes:
@@ -309,7 +309,7 @@ def test_text_goes_on_at_once_unless_it_may_become_a_token(conversation: Convers
     assert stream.feed(delta("phasis> b")) == delta(" a <EM") + delta("phasis> b")
 
 
-def test_what_is_held_back_comes_where_the_stream_ends(
+def test_held_back_text_arrives_at_the_end_of_the_stream(
     conversation: Conversation, token: str
 ) -> None:
     stream = stream_of("chat", conversation)
@@ -320,7 +320,7 @@ def test_what_is_held_back_comes_where_the_stream_ends(
     assert data_of(stream.finish())[-1]["choices"][0]["delta"]["content"] == f"{MAIL} <EMA"
 
 
-def test_a_text_of_json_lines_may_be_the_event(conversation: Conversation, token: str) -> None:
+def test_json_may_span_several_data_lines(conversation: Conversation, token: str) -> None:
     stream = stream_of("anthropic", conversation)
     sent = f'event: x\ndata: {{"a":\ndata: "{token}"}}\n\n'.encode()
     assert MAIL.encode() not in sent
@@ -329,10 +329,10 @@ def test_a_text_of_json_lines_may_be_the_event(conversation: Conversation, token
     assert json.loads("\n".join(values)) == {"a": MAIL}
 
 
-def test_events_without_a_token_are_not_taken_apart(
+def test_events_without_a_token_are_not_parsed(
     conversation: Conversation, token: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """To find where each text of an event is written takes longer than all else."""
+    """Locating the texts of each event takes longer than everything else."""
     taken: list[str] = []
     leaves = jsonbody.leaves
     monkeypatch.setattr(jsonbody, "leaves", lambda text: taken.append(text) or leaves(text))
@@ -349,7 +349,7 @@ def chat(text: str) -> bytes:
     return events({"id": "c", "choices": [choice]})
 
 
-def test_a_key_that_occurs_twice_keeps_both_values(conversation: Conversation, token: str) -> None:
+def test_a_duplicate_key_keeps_both_values(conversation: Conversation, token: str) -> None:
     stream = EventStream(openai.CHAT, Restorer(conversation, [token[1:-1]]))
     event = b'data: {"note": "<EMAIL_1>", "note": "%s"}\n\n' % token.encode()
     assert stream.feed(event) == event.replace(token.encode(), json.dumps(MAIL)[1:-1].encode())

@@ -1,4 +1,4 @@
-"""Files and batches: what is uploaded is inspected, and the results come back with their values."""
+"""Files and batches: uploads are inspected, and values are restored in the results."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_results_of_a_batch_of_openai_are_restored(gateway: Running) -> None:
         message = json.loads(line)["response"]["body"]["choices"][0]["message"]
         assert message["content"] == f"To {MAIL}"
         assert json.loads(message["tool_calls"][0]["function"]["arguments"]) == {"to": MAIL}
-    # Another key gets the tokens.
+    # Another key gets tokens.
     headers = {"authorization": "Bearer another"}
     other = gateway.ask("/openai/v1/files/file-out/content", headers=headers, method="GET")[2]
     assert MAIL.encode() not in other
@@ -124,9 +124,7 @@ def uploading(gateway: Running) -> None:
     gateway.provider.reply = reply
 
 
-def test_a_file_is_uploaded_masked_by_the_client_of_google(
-    gateway: Running, tmp_path: Path
-) -> None:
+def test_googles_client_uploads_a_masked_file(gateway: Running, tmp_path: Path) -> None:
     genai = pytest.importorskip("google.genai")
     uploading(gateway)
     table = tmp_path / "people.csv"
@@ -143,7 +141,7 @@ def test_a_file_is_uploaded_masked_by_the_client_of_google(
     assert "x-goog-upload-header-content-length" not in {n.lower() for n, _ in start.headers}
     assert sent.path.startswith("/upload/v1beta/files?upload_id=u1")
     token_in(sent)
-    # What was uploaded may be referred to, any other address not.
+    # The uploaded file may be referred to, but no other URL.
     for address, status in ((file.uri, 200), ("https://example.com/files/abc-1", 400)):
         part = {"fileData": {"mimeType": "text/csv", "fileUri": address}}
         asked = {"contents": [{"parts": [part]}]}
@@ -168,7 +166,7 @@ def test_parts_of_files_are_refused(gateway: Running, headers: dict[str, str]) -
     assert not gateway.provider.sent
 
 
-def test_an_address_of_another_host_is_no_upload(gateway: Running) -> None:
+def test_an_upload_url_of_another_host_is_refused(gateway: Running) -> None:
     gateway.provider.reply = lambda _: Reply(
         b"{}", headers={"x-goog-upload-url": "https://elsewhere.example/upload"}
     )

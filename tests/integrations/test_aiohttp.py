@@ -1,4 +1,4 @@
-"""Sessions of aiohttp with a middleware that masks, against a stand-in of the provider."""
+"""Sessions of aiohttp with the masking middleware, against a fake provider."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def in_session(library: Detector, use: Callable[[Any], Awaitable[Any]], **option
     return asyncio.run(run())
 
 
-def test_answers_come_with_values(provider: Provider, library: Detector) -> None:
+def test_values_are_restored_in_answers(provider: Provider, library: Detector) -> None:
     provider.reply = reply
 
     async def ask(session: Any) -> Any:
@@ -89,7 +89,7 @@ async def at_once(content: Any) -> bytes:
 
 
 @pytest.mark.parametrize("read", [by_lines, by_pieces, by_chunks, by_size, at_once])
-def test_streams_come_with_values_however_they_are_read(
+def test_values_are_restored_in_streams_however_they_are_read(
     provider: Provider, library: Detector, read: Callable[[Any], Awaitable[bytes]]
 ) -> None:
     provider.reply = reply
@@ -106,7 +106,7 @@ def test_streams_come_with_values_however_they_are_read(
     assert "".join(deltas) == f"To {MAIL}."
 
 
-def test_the_connection_is_used_again(provider: Provider, library: Detector) -> None:
+def test_the_connection_is_reused(provider: Provider, library: Detector) -> None:
     provider.reply = reply
 
     async def ask(session: Any) -> int:
@@ -125,9 +125,7 @@ async def in_parts() -> AsyncIterator[bytes]:
 
 
 @pytest.mark.parametrize("given", ["parts", "compressed", "by aiohttp"])
-def test_bodies_are_masked_however_they_are_given(
-    provider: Provider, library: Detector, given: str
-) -> None:
+def test_every_form_of_body_is_masked(provider: Provider, library: Detector, given: str) -> None:
     body = json.dumps(asked()).encode()
     headers = {"content-type": "application/json"}
     options: dict[str, Any] = {"data": body}
@@ -161,9 +159,7 @@ def test_refused_requests_are_not_sent(provider: Provider, library: Detector) ->
     assert not provider.sent
 
 
-def test_requests_without_values_are_sent_as_they_are(
-    provider: Provider, library: Detector
-) -> None:
+def test_requests_without_values_are_sent_unchanged(provider: Provider, library: Detector) -> None:
     body = b'{"messages": [{"role": "user",  "content": "Hi"}]}'
     provider.reply = lambda _: Reply(b'{"a":  1}')
 

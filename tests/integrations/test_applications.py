@@ -1,4 +1,4 @@
-"""Applications whose middleware masks requests, served by real servers on the loopback."""
+"""Applications with the masking middleware, served by real servers on loopback."""
 
 from __future__ import annotations
 
@@ -159,14 +159,14 @@ def test_forms_and_texts_are_masked(served: Served) -> None:
     assert all(b"EMAIL_" in each for each in served.seen)
 
 
-def test_requests_without_values_come_as_they_are(served: Served) -> None:
+def test_requests_without_values_arrive_unchanged(served: Served) -> None:
     body = b'{"prompt":   "hello"}'
     status, _, answer = served.ask(body)
     assert (status, served.seen) == (200, [body])
     assert json.loads(answer) == {"said": "To nobody."}
 
 
-def test_what_a_browser_shows_gets_no_values(served: Served) -> None:
+def test_values_are_not_restored_in_pages_for_browsers(served: Served) -> None:
     answer = served.ask(json.dumps({"prompt": MAIL}).encode(), path="/chat?how=html")[2]
     assert MAIL.encode() not in answer
 
@@ -183,7 +183,7 @@ def test_what_a_browser_shows_gets_no_values(served: Served) -> None:
         (b"a" * 40, "text/plain; charset=utf-16", {}, 415),
     ],
 )
-def test_what_cannot_be_inspected_does_not_reach_the_application(
+def test_uninspectable_requests_do_not_reach_the_application(
     served: Served, body: bytes, content_type: str, headers: dict[str, str], status: int
 ) -> None:
     got, _, answer = served.ask(body, content_type, **headers)

@@ -1,4 +1,4 @@
-"""Clients of models with a transport that masks, against a stand-in of the provider."""
+"""Clients of models with the masking transport, against a fake provider."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_asynchronous_clients_stream_too(provider: Provider, library: Detector) 
 
 
 def gzipped(stream: bytes, size: int) -> Iterator[bytes]:
-    """Yield a compressed stream in pieces that end anywhere."""
+    """Yield a compressed stream in pieces of any size."""
     compressor = zlib.compressobj(wbits=31)
     for start in range(0, len(stream), size):
         part = compressor.compress(stream[start : start + size])
@@ -126,7 +126,7 @@ def test_streams_of_a_provider_that_compresses_anyway_are_restored(
     assert "".join(deltas) == f"To {MAIL}."
 
 
-def test_answers_that_nobody_can_restore_keep_their_encoding(
+def test_answers_that_cannot_be_restored_keep_their_encoding(
     provider: Provider, library: Detector
 ) -> None:
     provider.reply = lambda _: Reply(b"packed", headers={"content-encoding": "made-up"})

@@ -1,4 +1,4 @@
-"""Agents of LangChain whose models get masked messages, with a model that keeps what it got."""
+"""LangChain agents whose model receives masked messages; the fake model records its input."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ MAIL = "maria.lopez@acme-corp.com"
 
 
 class Model(BaseChatModel):
-    """Sends a mail to the address it was given, and says so once that is done."""
+    """Sends a mail to the address that it received, and then confirms it."""
 
     streams: bool = False
     _got: list[list[BaseMessage]] = PrivateAttr(default_factory=list)
@@ -70,7 +70,7 @@ class Model(BaseChatModel):
 
 
 class Streaming(Model):
-    """The same, three characters at a time."""
+    """The same model, streaming three characters at a time."""
 
     def _stream(self, messages: Any, *_: Any, **options: Any) -> Iterator[ChatGenerationChunk]:
         answer = self._answer(messages)
@@ -123,7 +123,7 @@ def test_models_get_tokens_and_tools_get_values(
     assert "<EMAIL_" in repr(model._got)
 
 
-def test_streams_come_with_values_before_they_end(middleware: MaskingMiddleware) -> None:
+def test_values_are_restored_in_streams_before_they_end(middleware: MaskingMiddleware) -> None:
     agent = create_agent(Streaming(), [send], middleware=[middleware])
     pieces = []
     for chunk, _ in agent.stream(asked(), stream_mode="messages"):
@@ -173,7 +173,7 @@ def test_definitions_of_tools_are_masked(middleware: MaskingMiddleware) -> None:
     assert SENT == [MAIL]
 
 
-def test_blocks_keep_what_is_sealed_and_mask_the_rest(middleware: MaskingMiddleware) -> None:
+def test_sealed_parts_of_blocks_stay_and_the_rest_is_masked(middleware: MaskingMiddleware) -> None:
     model = Model()
     agent = create_agent(model, [], middleware=[middleware])
     sealed = {"type": "thinking", "thinking": "made up", "signature": "c2lnbmVk"}
@@ -184,16 +184,16 @@ def test_blocks_keep_what_is_sealed_and_mask_the_rest(middleware: MaskingMiddlew
     assert MAIL not in repr(got)
 
 
-def test_what_cannot_be_inspected_is_not_sent(middleware: MaskingMiddleware) -> None:
+def test_uninspectable_content_is_not_sent(middleware: MaskingMiddleware) -> None:
     model = Model()
     agent = create_agent(model, [], middleware=[middleware])
     address = {"type": "image_url", "image_url": {"url": "https://example.com/a.png"}}
-    with pytest.raises(RefusedError, match="a file at an address"):
+    with pytest.raises(RefusedError, match="a file at a URL"):
         agent.invoke(asked([address]))
     assert not model._got
 
 
-def test_requests_without_values_are_sent_as_they_are(middleware: MaskingMiddleware) -> None:
+def test_requests_without_values_are_sent_unchanged(middleware: MaskingMiddleware) -> None:
     model = Model()
     agent = create_agent(model, [], middleware=[middleware])
     given = asked("Hello")

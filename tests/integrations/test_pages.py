@@ -1,4 +1,4 @@
-"""The examples of the page about integrations run, and mask."""
+"""The examples on the pages about integrations run and mask."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_the_examples_run(provider: Provider, monkeypatch: pytest.MonkeyPatch) -
     made: dict[str, Any] = {}
     pages = topics.text("integrations") + topics.text("web-applications")
     for code in re.findall(r"```python\n(.*?)```", pages, re.DOTALL):
-        exec(code, own := dict(names))  # names of one example are not those of another
+        exec(code, own := dict(names))  # examples do not share names
         made |= {f"{name} {code.split()[1]}": each for name, each in own.items()}
 
     with made["client httpx2"] as client:

@@ -30,7 +30,7 @@ VALUES = {
     "DATE_OF_BIRTH": (Category.PII, "1985-03-12"),
     "BADGE": (Category.CUSTOM, "AC-12345678"),
 }
-# `encrypt` answers other digits of the same form, which no one but the key's holder can tell from
+# `encrypt` returns other digits of the same form, which only the holder of the key can tell from
 # real ones.
 RECOGNIZED = [name for name in OPERATORS if name not in {"encrypt", "replace", "remove"}]
 operators = st.sampled_from([*(name for name in OPERATORS if name != "replace"), "replace:[gone]"])
@@ -47,7 +47,7 @@ def spelled(name: str) -> str:
 
 @st.composite
 def documents(draw: st.DrawFn) -> tuple[str, list[Finding]]:
-    """Texts with values at known places."""
+    """Texts with values at known positions."""
     parts: list[str] = []
     found: list[Finding] = []
     for name in draw(st.lists(st.sampled_from(sorted(VALUES)), max_size=6)):
@@ -110,7 +110,7 @@ def test_overlapping_findings_never_corrupt_each_other(
     assert "".join(kept) == mask_text(text, [(each, "remove") for each, _ in masked], Masker())
 
 
-def test_two_operators_on_one_place_the_stronger_wins() -> None:
+def test_the_stronger_of_two_operators_on_a_span_wins() -> None:
     text = "see https://x.example/?user=ann@mail.example now"
     inner = finding(28, 44)
     outer = finding(4, 44, "URL")
@@ -133,7 +133,7 @@ def test_two_operators_on_one_place_the_stronger_wins() -> None:
 
 
 @given(documents(), st.sampled_from(RECOGNIZED))
-def test_a_masked_text_holds_no_value_and_only_what_is_recognized(
+def test_a_masked_text_has_no_value_and_every_mask_is_recognized(
     document: tuple[str, list[Finding]], name: str
 ) -> None:
     text, found = document
@@ -146,14 +146,14 @@ def test_a_masked_text_holds_no_value_and_only_what_is_recognized(
 
 
 @given(documents())
-def test_tokens_give_the_text_back(document: tuple[str, list[Finding]]) -> None:
+def test_tokens_restore_the_text(document: tuple[str, list[Finding]]) -> None:
     text, found = document
     masker = Masker()
     masked = mask_text(text, [(each, "token") for each in found], masker)
     assert unmask(masked, masker.tokens) == text
 
 
-def test_a_text_that_looks_like_tokens_comes_back_too() -> None:
+def test_a_text_that_looks_like_tokens_is_restored_too() -> None:
     text = "<EMAIL_1> [EMAIL_2] `EMAIL_3` a@b.example \\c@d.example <e@f.example>"
     found = [
         finding(text.index(each), text.index(each) + 11)
@@ -204,7 +204,7 @@ def test_an_operator_that_cannot_work_is_refused(operator: str, message: str) ->
         mask_text("abcdef", [(finding(0, 5), operator)], Masker())
 
 
-def test_a_policy_knows_the_operators_that_there_are() -> None:
+def test_a_policy_knows_all_operators() -> None:
     assert tuple(OPERATORS) == model.OPERATORS
     assert DEFAULT_OPERATOR in OPERATORS
 
@@ -215,7 +215,7 @@ def test_masking_is_linear() -> None:
         text = "lorem ipsum dolor john.doe@mail.example.org " * count
         found = [(finding(place * 44 + 18, place * 44 + 43), "partial") for place in range(count)]
         best = float("inf")
-        # What other tests have left in memory is not to be collected here.
+        # Keep the garbage of other tests from being collected here.
         gc.disable()
         for _ in range(3):
             began = process_time()

@@ -32,7 +32,7 @@ TWEAK_36 = "3737373770717273373737"
         (KEY_256, 36, TWEAK_36, MIXED, "xs8a0azh2avyalyzuwd"),
     ],
 )
-def test_the_library_gives_the_published_results(
+def test_the_library_reproduces_the_published_vectors(
     key: str, radix: int, tweak: str, plain: str, cipher: str
 ) -> None:
     ff1 = FF1(bytes.fromhex(key), radix=radix)
@@ -41,7 +41,7 @@ def test_the_library_gives_the_published_results(
 
 
 @given(st.from_regex(r"[0-9][0-9 .\-]{8,30}[0-9]", fullmatch=True))
-def test_digits_come_back_and_the_rest_stays(value: str) -> None:
+def test_digits_are_decrypted_and_the_rest_stays(value: str) -> None:
     cipher = DigitCipher(b"k" * 32)
     encrypted = cipher.encrypt("SSN", value)
     if encrypted is None:

@@ -48,7 +48,7 @@ FORMS = [
 
 @pytest.mark.parametrize("value", VALUES, ids=lambda value: value.type)
 @pytest.mark.parametrize(("form", "write"), FORMS)
-def test_a_value_is_found_in_every_form(value: Value, form: str, write: object) -> None:
+def test_a_value_is_found_in_every_spelling(value: Value, form: str, write: object) -> None:
     written = write(value.text)
     if value.type == "PASSWORD" and written in {
         value.text.upper(),
@@ -76,7 +76,7 @@ def test_separators_may_be_gone_or_new() -> None:
     assert find_leaks("<p>Amara&nbsp;Okafor</p>", VALUES) == [Leak("PERSON_NAME", "escaped")]
 
 
-def test_what_only_resembles_a_value_is_none() -> None:
+def test_similar_text_is_not_a_leak() -> None:
     masked = "j***@mail.example, ***-**-6789, A. Okafor, DE** **** **** 00, 12345678, 7123-45-67899"
     assert find_leaks(masked, VALUES[:6]) == [Leak("SSN", "as it is")]
     assert find_leaks("7 1234567 x", [Value("ID", CUSTOM, "1234567")]) == [Leak("ID", "as it is")]
@@ -84,12 +84,12 @@ def test_what_only_resembles_a_value_is_none() -> None:
 
 
 @pytest.mark.parametrize("value", ["47", "Li", "A+", "123", ""])
-def test_values_that_stand_in_every_text_are_not_looked_for(value: str) -> None:
+def test_values_that_occur_in_every_text_are_not_searched_for(value: str) -> None:
     assert find_leaks(f"x {value} y", [Value("AGE", PII, value)]) == []
 
 
 @given(st.text(max_size=80), st.lists(st.text(min_size=1, max_size=12), max_size=4))
-def test_any_text_and_any_values_can_be_looked_at(text: str, values: list[str]) -> None:
+def test_any_text_can_be_searched_for_any_values(text: str, values: list[str]) -> None:
     looked_for = [Value("T", CUSTOM, value) for value in values]
     find_leaks(text, looked_for)
     for value in looked_for:
@@ -123,7 +123,7 @@ def test_a_value_is_found_again_where_it_is_repeated() -> None:
         max_size=20,
     ).map("".join)
 )
-def test_echoes_are_outside_of_findings_and_not_of_each_other(text: str) -> None:
+def test_repeats_are_outside_findings_and_none_contains_another(text: str) -> None:
     text = f"amara okafor 1234-5678 {text}"
     given_findings = [
         Finding("PERSON_NAME", PII, 0, 12, 0.9, "p"),
@@ -139,7 +139,7 @@ def test_echoes_are_outside_of_findings_and_not_of_each_other(text: str) -> None
 
 
 @pytest.mark.no_cover
-def test_looking_is_linear_in_text_and_values() -> None:
+def test_the_search_is_linear_in_text_and_values() -> None:
     def seconds(count: int) -> float:
         text = " ".join(
             f"word{place} 555 12{place:06d} Someone Else{place}" for place in range(count)
@@ -156,7 +156,7 @@ def test_looking_is_linear_in_text_and_values() -> None:
     assert seconds(6_000) < 8 * seconds(1_500) + 0.05
 
 
-def test_a_surname_that_is_an_everyday_word_is_looked_for_as_it_is_written() -> None:
+def test_a_surname_that_is_an_everyday_word_must_match_exactly() -> None:
     text = "Mr. Brown has a brown dog, says BROWN. Brownfield is not Brown."
     given = [Finding("PERSON_NAME", PII, 4, 9, 0.9, "p")]
     assert [text[one.start : one.end] for one in find_repeats(text, given)] == ["BROWN", "Brown"]
@@ -164,8 +164,8 @@ def test_a_surname_that_is_an_everyday_word_is_looked_for_as_it_is_written() -> 
     assert find_leaks("so Brown%20said", [Value("PERSON_NAME", PII, "Brown")]) != []
 
 
-def test_two_values_side_by_side_hold_no_third_one() -> None:
-    # The last digit of the card and the phone number behind it read like the first phone number.
+def test_two_adjacent_values_do_not_form_a_third() -> None:
+    # The last digit of the card and the phone number after it read like the first phone number.
     text = "+1 415 555 2671; 4111 1111 1111 1111\n(415) 555-2671; 1-415-555-2671"
     phone, card = (
         Finding("PHONE", PII, 0, 15, 0.9, "p"),
@@ -218,13 +218,13 @@ def test_a_value_is_repeated_if_another_finding_covers_a_part_of_it(
     assert repeated == places
 
 
-def test_a_longer_number_is_another_one() -> None:
+def test_a_longer_number_is_a_different_number() -> None:
     text = "12-34 56-78 and 912-34 56-78, x12-34 56-78y"
     found = find_repeats(text, [Finding("ID", PII, 0, 11, 0.9, "p")])
     assert [text[one.start - 1 : one.end] for one in found] == ["x12-34 56-78"]
 
 
-def test_no_value_may_stand_in_what_is_written() -> None:
+def test_no_replacement_may_contain_a_value() -> None:
     forbidden = ForbiddenValues(
         [Value("PERSON_NAME", PII, "Lopez"), Value("SSN", PII, "123-45-6789")]
     )

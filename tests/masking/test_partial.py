@@ -98,7 +98,7 @@ def test_identifiers_keep_their_length_and_at_most_four_digits(
         ("EMAIL", PII, f"a@{'b' * 90}.example", "a***"),
     ],
 )
-def test_samples_tell_nothing_of_what_is_worst(
+def test_there_are_no_samples_of_the_most_sensitive_types(
     type_name: str, category: Category, value: str, shown: str | None
 ) -> None:
     if shown == "a***":

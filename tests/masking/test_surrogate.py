@@ -63,7 +63,7 @@ NONE = [
     ("PERSON_NAME", PII, "J. Jr"),
     ("ADDRESS", PII, "12 St"),
 ]
-# A person tries a scanner with these; they must be found.
+# People try scanners with these values, so they must be found.
 PUBLISHED = [
     ("CREDIT_CARD", FINANCIAL, "4242 4242 4242 4242"),
     ("CREDIT_CARD", FINANCIAL, "4111111111111111"),
@@ -95,7 +95,7 @@ def stand_in(type_name: str, category: Category, value: str, key: bytes = KEY) -
 
 
 @pytest.mark.parametrize(("type_name", "category", "value"), VALUES)
-def test_a_stand_in_is_stable_different_and_recognized(
+def test_a_surrogate_is_stable_different_and_recognized(
     type_name: str, category: Category, value: str
 ) -> None:
     made = stand_in(type_name, category, value)
@@ -108,7 +108,7 @@ def test_a_stand_in_is_stable_different_and_recognized(
 
 
 @pytest.mark.parametrize(("type_name", "category", "value"), NONE)
-def test_what_has_no_safe_stand_in_has_none(type_name: str, category: Category, value: str) -> None:
+def test_unsafe_values_have_no_surrogate(type_name: str, category: Category, value: str) -> None:
     assert stand_in(type_name, category, value) is None
 
 
@@ -161,19 +161,19 @@ def test_ibans_still_validate(value: str) -> None:
 
 @given(st.ip_addresses().map(str))
 @settings(max_examples=50)
-def test_addresses_of_networks_stay_addresses(value: str) -> None:
+def test_network_addresses_stay_valid(value: str) -> None:
     address = ipaddress.ip_address(stand_in("IP_ADDRESS", PII, value) or "")
     assert address.is_reserved or address in ipaddress.ip_network("3fff::/20")
 
 
-def test_american_numbers_are_fictional_ones() -> None:
+def test_american_numbers_become_fictional_ones() -> None:
     assert re.fullmatch(
         r"\+1 \([2-9]9\d\) 555-01\d\d", stand_in("PHONE", PII, "+1 (415) 555-2671") or ""
     )
     assert re.fullmatch(r"666-\d\d-\d{4}", stand_in("SSN", PII, "123-45-6789") or "")
 
 
-def test_a_name_has_one_stand_in_wherever_it_stands() -> None:
+def test_a_name_has_the_same_surrogate_everywhere() -> None:
     made = Surrogates(KEY)
     full = made.surrogate("PERSON_NAME", PII, "Amara Okafor") or ""
     given_name, surname = full.split()
@@ -185,7 +185,7 @@ def test_a_name_has_one_stand_in_wherever_it_stands() -> None:
     assert other.split("@")[1] == mail.split("@")[1]
 
 
-def test_spellings_of_one_value_share_their_stand_in() -> None:
+def test_spellings_of_a_value_share_their_surrogate() -> None:
     made = Surrogates(KEY)
     spaced = made.surrogate("CREDIT_CARD", FINANCIAL, "4111 1111 1111 1111") or ""
     assert made.surrogate("CREDIT_CARD", FINANCIAL, "4111-1111-1111-1111") == spaced.replace(
@@ -200,7 +200,7 @@ KINDS = sorted({(type_name, category) for type_name, category, _ in VALUES})
     st.sampled_from(KINDS),
     st.one_of(st.text(max_size=40), st.from_regex(r"[A-Za-z0-9 .,:@/+\-]{1,40}", fullmatch=True)),
 )
-def test_any_value_has_a_recognized_stand_in_or_none(
+def test_any_value_has_a_recognized_surrogate_or_none(
     kind: tuple[str, Category], value: str
 ) -> None:
     made = stand_in(*kind, value)

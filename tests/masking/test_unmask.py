@@ -67,7 +67,7 @@ def test_a_token_is_found_however_a_model_writes_it(written: str, restored: str)
         "",
     ],
 )
-def test_what_is_no_token_of_the_store_stays(text: str) -> None:
+def test_unknown_tokens_stay(text: str) -> None:
     unmasker = Unmasker(store())
     assert unmasker.feed(text) + unmasker.finish() == text
     assert unmasker.restored == 0
@@ -106,7 +106,7 @@ pieces = st.lists(
 @given(pieces, st.lists(st.integers(0, 200), max_size=8))
 @example("`EMAIL_1`>", [9])
 @example("<`EMAIL_1`>", [10])
-def test_the_borders_of_chunks_make_no_difference(text: str, borders: list[int]) -> None:
+def test_chunk_boundaries_make_no_difference(text: str, borders: list[int]) -> None:
     cuts = [0, *sorted(border for border in borders if border < len(text)), len(text)]
     chunks = [text[start:end] for start, end in itertools.pairwise(cuts)]
     whole = unmask(text, store())
@@ -125,7 +125,7 @@ def test_only_what_may_be_a_token_is_held_back() -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from(["EMAIL", "SSN"]), st.text(max_size=3)), max_size=20))
-def test_the_same_value_has_the_same_token_and_no_other_value_has_it(
+def test_each_value_has_a_token_of_its_own(
     values: list[tuple[str, str]],
 ) -> None:
     tokens = TokenStore()

@@ -31,7 +31,7 @@ def filled(path: Path) -> Vault:
     return vault
 
 
-def test_tokens_outlast_the_process_that_gave_them(tmp_path: Path) -> None:
+def test_tokens_outlast_the_process_that_issued_them(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "vault"
     filled(path)
     again = Vault(path, KEY)
@@ -83,13 +83,13 @@ def test_processes_share_a_vault(tmp_path: Path) -> None:
     assert all(vault.value(token.strip("<>")) == value for token, value in given_out)
 
 
-def test_tokens_are_given_out_in_a_transaction_only(tmp_path: Path) -> None:
+def test_tokens_are_issued_only_in_a_transaction(tmp_path: Path) -> None:
     vault = Vault(tmp_path / "vault", KEY, create=True)
     with pytest.raises(VaultError, match="inside"):
         vault.token("EMAIL", "ann@x.example")
 
 
-def test_what_is_not_written_was_never_given_out(tmp_path: Path) -> None:
+def test_a_token_that_was_not_stored_was_never_issued(tmp_path: Path) -> None:
     vault = filled(tmp_path / "vault")
 
     def fail_after_a_token() -> None:
@@ -117,7 +117,7 @@ def test_a_changed_vault_is_refused_with_what_to_do(tmp_path: Path, change: obje
         Vault(path, KEY)
 
 
-def test_a_wrong_key_a_strange_file_and_no_file_are_refused(tmp_path: Path) -> None:
+def test_a_wrong_key_a_foreign_file_and_a_missing_file_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "vault"
     filled(path)
     with pytest.raises(VaultError, match="another key"):
@@ -145,7 +145,7 @@ def test_only_the_owner_may_read_a_vault(tmp_path: Path) -> None:
 
 @posix_only
 @pytest.mark.skipif(os.name == "posix" and os.geteuid() == 0, reason="root may write everywhere")
-def test_a_vault_that_cannot_be_written_gives_out_nothing(tmp_path: Path) -> None:
+def test_an_unwritable_vault_issues_nothing(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     try:
         vault = Vault(tmp_path / "vault", KEY, create=True)
@@ -155,7 +155,9 @@ def test_a_vault_that_cannot_be_written_gives_out_nothing(tmp_path: Path) -> Non
         tmp_path.chmod(0o700)
 
 
-def test_a_full_disk_takes_the_tokens_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tokens_are_rolled_back_on_a_full_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     vault = filled(tmp_path / "vault")
 
     def full(_: int) -> None:
@@ -164,7 +166,7 @@ def test_a_full_disk_takes_the_tokens_back(tmp_path: Path, monkeypatch: pytest.M
     with monkeypatch.context() as patched:
         patched.setattr(os, "fsync", full)
         with (
-            pytest.raises(VaultError, match="No space left on device; no token was given out"),
+            pytest.raises(VaultError, match="No space left on device; no token was issued"),
             vault.transaction(),
         ):
             vault.token("EMAIL", "lost")
@@ -191,7 +193,7 @@ def test_the_key_comes_from_the_environment_or_the_file(tmp_path: Path) -> None:
             vault_key(path, {})
 
 
-def test_keys_that_are_none_are_refused_and_not_shown(tmp_path: Path) -> None:
+def test_invalid_keys_are_refused_and_not_shown(tmp_path: Path) -> None:
     path = tmp_path / "vault.key"
     with pytest.raises(VaultError, match="does not exist and DLPCTL_VAULT_KEY is not set"):
         vault_key(path, {})

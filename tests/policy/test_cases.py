@@ -26,7 +26,7 @@ decision = "BLOCKED"
 """
 
 
-def test_cases_are_read_and_judged(tmp_path: Path) -> None:
+def test_cases_are_loaded_and_evaluated(tmp_path: Path) -> None:
     path = cases_beside(tmp_path / "policy.toml")
     assert path.name == "policy.test.toml"
     path.write_text(CASES)

@@ -31,7 +31,7 @@ def test_only_documents_that_are_treated_differently_are_named() -> None:
     assert list(changed_decisions(policy(), policy(), samples)) == []
 
 
-def test_a_finding_may_change_without_the_decision() -> None:
+def test_a_finding_can_change_without_changing_the_decision() -> None:
     wider = policy(dataTypes=["PII", "SECRETS"])
     masked = Decision.ALLOWED_WITH_MASKING
     changes = list(changed_decisions(policy(), wider, [Sample("both", [EMAIL, KEY])]))

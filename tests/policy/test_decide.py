@@ -155,7 +155,7 @@ def test_more_findings_never_loosen(
 
 
 @given(policies, destinations, findings_of)
-def test_what_is_relevant_is_enough_for_the_decision(
+def test_relevant_selectors_suffice_for_the_decision(
     policy: Policy, to: Destination, findings: list[Finding]
 ) -> None:
     relevant = relevant_selectors(policy, to, decision_only=True)
@@ -185,7 +185,7 @@ def test_uncovered_findings_are_allowed_and_listed() -> None:
     assert [verdict.rule for _, verdict in ruling.ruled] == ["r", None]
 
 
-def test_a_rule_may_look_lower_than_the_policy() -> None:
+def test_a_rule_may_have_a_lower_threshold_than_the_policy() -> None:
     policy = Policy("p", (rule(Action.BLOCK, "SSN", min_score=0.2),))
     assert decide(policy, Destination.VENDOR, [found("SSN", 0.3)]).decision is Decision.BLOCKED
     assert decide(policy, Destination.VENDOR, [found("EMAIL", 0.3)]).ruled == []
@@ -211,7 +211,7 @@ def test_a_rule_that_needs_many_findings_loosens_nothing() -> None:
         )
 
 
-def test_counts_are_of_findings_or_of_different_values() -> None:
+def test_rules_count_findings_or_distinct_values() -> None:
     values = {0: "a@x.example", 10: "A@X.example", 20: "b@x.example"}
     findings = [found(start=start) for start in values]
     by_count = Policy("p", (rule(Action.BLOCK, min_count=3),))
@@ -303,7 +303,7 @@ def test_an_exception_concerns_its_rule_and_its_types_only() -> None:
     assert [verdict.action for _, verdict in ruling.ruled] == [Action.BLOCK, Action.MASK]
 
 
-def test_patterns_are_answered_as_their_types() -> None:
+def test_relevant_patterns_are_returned_as_their_types() -> None:
     policy = Policy(
         "p", (rule(Action.BLOCK, "github-pat", "PHI"), rule(Action.ALLOW, "IBAN", name="a"))
     )

@@ -77,7 +77,7 @@ def test_rules_that_cannot_act_are_named() -> None:
         (rule("mail", "MASK", "EMAIL", minCount=5), True),
     ],
 )
-def test_a_rule_behind_a_stricter_one_is_shadowed(other: dict[str, object], shadowed: bool) -> None:
+def test_a_rule_is_shadowed_by_a_stricter_one(other: dict[str, object], shadowed: bool) -> None:
     expected = [
         ("rules[1]", "'mail' never decides: 'all' covers the same and is as strict or stricter")
     ]
@@ -105,7 +105,7 @@ def test_a_rule_that_needs_many_shadows_nothing() -> None:
     )
 
 
-def test_what_no_rule_covers_is_said_for_each_destination() -> None:
+def test_uncovered_types_are_listed_for_each_destination() -> None:
     found = lints(
         rule("some", "MASK", "EMAIL", "PHI", "SECRETS", "FINANCIAL", destinations=["VENDOR"])
     )
@@ -130,7 +130,7 @@ def test_a_policys_own_patterns_are_types_too() -> None:
     ]
 
 
-def test_exceptions_are_looked_at() -> None:
+def test_exceptions_are_linted() -> None:
     def exemption(pattern: str, expires: str) -> dict[str, object]:
         return {"pattern": pattern, "owner": "ann", "reason": "tests", "expires": expires}
 

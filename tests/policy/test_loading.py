@@ -67,7 +67,7 @@ expires = 2027-12-31
 """
 
 
-def test_every_field_of_a_file_arrives_and_survives_the_way_back(tmp_path: Path) -> None:
+def test_every_field_survives_a_round_trip(tmp_path: Path) -> None:
     path = tmp_path / "policy.toml"
     path.write_text(TOML, encoding="utf-8")
     loaded = Policy.load(path, known_types=CATALOGUE)
@@ -84,7 +84,7 @@ def test_every_field_of_a_file_arrives_and_survives_the_way_back(tmp_path: Path)
     )
 
 
-def test_the_three_forms_say_the_same(tmp_path: Path) -> None:
+def test_the_three_formats_are_equivalent(tmp_path: Path) -> None:
     table = policy(
         rule(exceptions=[exemption()], masking="redact"),
         customPatterns=[{"id": "a-b", "type": "T"}],
@@ -193,7 +193,7 @@ def test_an_answer_of_the_service_is_a_policy_file() -> None:
         (policy(rule(masking=[])), "p.toml: rules[0].masking: must be an operator"),
         (
             policy(rule(id="a"), rule(id="a")),
-            "p.toml: rules[1].id: 'a' is the id of rules[0] already",
+            "p.toml: rules[1].id: 'a' is already the id of rules[0]",
         ),
         (
             policy(rule(exceptions=[exemption(hmac="0" * 32)])),
@@ -213,7 +213,7 @@ def test_an_answer_of_the_service_is_a_policy_file() -> None:
         ),
         (
             policy(rule(exceptions=[exemption(pattern="(?=a)")])),
-            "p.toml: rules[0].exceptions[0].pattern: RE2 refuses",
+            "p.toml: rules[0].exceptions[0].pattern: RE2 rejects",
         ),
         (policy(customPatterns=[{"id": "x"}]), "p.toml: customPatterns[0].type: is missing"),
         (
@@ -227,14 +227,14 @@ def test_an_answer_of_the_service_is_a_policy_file() -> None:
         ),
     ],
 )
-def test_an_error_tells_the_place_and_the_nearest_name(table: object, message: str) -> None:
+def test_an_error_gives_the_position_and_the_nearest_name(table: object, message: str) -> None:
     with pytest.raises(PolicyError) as error:
         Policy.from_dict(table, known_types=CATALOGUE, source="p.toml")
     assert error.value.message.startswith(message)
     assert "\n" not in error.value.message
 
 
-def test_a_fingerprint_that_is_none_is_never_shown() -> None:
+def test_an_invalid_fingerprint_is_never_shown() -> None:
     value = "someone@secret.example"
     with pytest.raises(PolicyError, match="32 hexadecimal digits") as error:
         Policy.from_dict(policy(rule(exceptions=[exemption(hmac=value, pattern=None)])))
@@ -255,11 +255,11 @@ def test_a_fingerprint_that_is_none_is_never_shown() -> None:
             "!!python/object/apply:os.getcwd []",
             "a.yaml: could not determine a constructor",
         ),
-        ("a.ini", "", "a.ini: name it .toml, .yaml, .yml or .json"),
+        ("a.ini", "", "a.ini: unknown format; name it .toml, .yaml, .yml or .json"),
         ("a.toml", "#" * (1 << 20) + "\n", "a.toml: 1,048,577 bytes is too large"),
     ],
 )
-def test_what_cannot_be_read_is_refused(tmp_path: Path, name: str, text: str, message: str) -> None:
+def test_unreadable_content_is_refused(tmp_path: Path, name: str, text: str, message: str) -> None:
     path = tmp_path / name
     path.write_text(text)
     with pytest.raises(PolicyError) as error:
@@ -299,7 +299,7 @@ def test_custom_patterns_widen_the_catalogue_and_are_checked_by_the_library() ->
         Policy.from_dict(table, known_types=CATALOGUE, check_patterns=refuse)
 
 
-def test_ids_are_made_where_there_are_none() -> None:
+def test_missing_ids_are_generated() -> None:
     table = policy(rule(), rule(), rule(name=None), rule(name="Örtliche Regel!"))
     assert [each.id for each in Policy.from_dict(table).rules] == [
         "r",
@@ -310,7 +310,7 @@ def test_ids_are_made_where_there_are_none() -> None:
 
 
 @pytest.mark.parametrize("name", builtin_names())
-def test_a_builtin_policy_is_whole(name: str) -> None:
+def test_a_builtin_policy_is_complete(name: str) -> None:
     loaded = Policy.builtin(name)
     assert loaded.name == name
     assert loaded.description.endswith(".")
@@ -322,14 +322,14 @@ def test_an_unknown_builtin_policy_names_the_nearest() -> None:
         Policy.builtin("pci")
 
 
-def test_a_policy_has_an_end() -> None:
+def test_a_policy_has_a_size_limit() -> None:
     with pytest.raises(PolicyError, match="holds 1,001 rules; the limit is 1,000"):
         Policy.from_dict(policy(*[rule()] * 1_001))
     with pytest.raises(PolicyError, match="holds 10,001 exceptions; the limit is 10,000"):
         Policy.from_dict(policy(rule(exceptions=[exemption()] * 10_001)))
 
 
-def test_plain_data_that_holds_itself_is_refused(tmp_path: Path) -> None:
+def test_recursive_data_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text(
         "name: p\nrules: []\ncustomPatterns: [&a {id: x, type: T, again: *a}]\n", encoding="utf-8"
     )
@@ -387,7 +387,7 @@ def test_all_mistakes_of_a_file_are_listed_with_their_lines(
     assert "; ".join(error.value.problems) == error.value.message
 
 
-def test_a_policy_of_mistakes_alone_ends_early() -> None:
+def test_reading_stops_after_too_many_mistakes() -> None:
     with pytest.raises(PolicyError) as error:
         Policy.from_dict(policy(*[rule(action="MASKED")] * 1_000))
     assert len(error.value.problems) == 21

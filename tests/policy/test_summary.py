@@ -71,13 +71,13 @@ def ruling(**counts: dict[str, int]) -> PolicyDecision:
         ),
     ],
 )
-def test_a_sentence_as_a_person_would_say_it(
+def test_decisions_are_summarized_in_a_sentence(
     counts: dict[str, dict[str, int]], sentence: str
 ) -> None:
     assert summarize(ruling(**counts), LABELS) == sentence
 
 
-def test_empty_input_and_other_reasons_are_said() -> None:
+def test_empty_input_and_other_reasons_are_mentioned() -> None:
     assert summarize(ruling(), LABELS, empty=True) == "Empty input; allowed for VENDOR"
     reason = "the masked text still holds 1 email"
     assert (

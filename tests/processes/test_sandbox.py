@@ -1,4 +1,4 @@
-"""The sandbox of the process that reads files: code that took it over reaches nothing but its folder."""
+"""The sandbox of the process that reads files: hijacked code can reach nothing but its folder."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 LIMITS = Limits(memory_bytes=500 << 20)
 SECONDS = 300
-# In place of the module that reads gzip files: it runs the "file", and refuses it with the outcome.
+# In place of the module for gzip files: it executes the "file", and refuses it with the outcome.
 _HIJACKED = """
 import importlib.machinery, sys, types
 class Hijacked:
@@ -92,7 +92,7 @@ def needs(worker: Worker, refused: str) -> None:
         ("signals", SIGNAL),
     ],
 )
-def test_code_that_took_it_over_is_refused(hijacked: Worker, refused: str, code: str) -> None:
+def test_hijacked_code_is_refused(hijacked: Worker, refused: str, code: str) -> None:
     needs(hijacked, refused)
     assert outcome(hijacked, code).startswith(("PermissionError: ", "OSError: [Errno 1]"))
 
@@ -129,10 +129,10 @@ def test_parsing_still_has_what_it_needs(hijacked: Worker, code: str) -> None:
     assert outcome(hijacked, code) == "done: x"
 
 
-def test_a_program_for_ocr_may_run_and_no_other(
+def test_only_the_ocr_program_may_run(
     hijacked: Worker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Any program does in its place."""
+    """Any program will do."""
     if sys.platform != "linux":
         pytest.skip("programs are copied as on Linux")
     import shutil

@@ -1,4 +1,4 @@
-"""The encoding of messages: what is written comes back, and any other bytes are refused cheaply."""
+"""The encoding of messages: values survive a round trip, and other bytes are cheaply rejected."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ KINDS: list[tuple[Schema[Any], st.SearchStrategy[Any]]] = [
 
 
 @given(st.data())
-def test_a_value_comes_back(data: st.DataObject) -> None:
+def test_a_value_survives_a_round_trip(data: st.DataObject) -> None:
     kind, values = data.draw(st.sampled_from(KINDS))
     value = data.draw(values)
     assert schema.decode(kind, schema.encode(kind, value)) == value
@@ -87,7 +87,7 @@ LENGTHS = [1, 1 << 20, 1 << 31, (1 << 63) - 1, (1 << 64) - 1]
     "kind", [kind for kind, _ in KINDS[3:8]] + [ListOf(ListOf(TEXT)), ListOf(NUMBER)]
 )
 @pytest.mark.parametrize("length", LENGTHS)
-def test_a_length_that_lies_allocates_nothing(kind: Schema[Any], length: int) -> None:
+def test_a_false_length_allocates_nothing(kind: Schema[Any], length: int) -> None:
     for before in (b"", b"q", b"\1"):
         tracemalloc.start()
         try:
@@ -123,13 +123,13 @@ def test_is_refused(kind: Schema[Any], message: bytes) -> None:
         schema.decode(kind, message)
 
 
-def test_a_line_is_made_of_any_text() -> None:
+def test_any_text_becomes_a_line() -> None:
     assert schema.decode(LINE, schema.encode(LINE, "two\nlines\x1b")) == "two lines "
 
 
 @settings(max_examples=20)
 @given(st.lists(rows, min_size=1))
-def test_a_message_that_is_cut_off_is_refused(found: list[Row]) -> None:
+def test_a_truncated_message_is_refused(found: list[Row]) -> None:
     message = schema.encode(ListOf(ROW), found)
     for end in range(len(message)):
         with pytest.raises(InvalidMessageError):

@@ -1,7 +1,7 @@
-"""The console: pages for people on the operations of the control plane.
+"""The console: web pages for the operations of the control plane.
 
-A page asks the operations that the API has, with the access of the token that has signed in. All
-files are of this package: pages load nothing from elsewhere, and run no inline script or style.
+A page uses the operations of the API with the access of the signed-in token. All files belong to
+this package: pages load nothing from elsewhere, and run no inline scripts or styles.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One address for all changes: a form names an operation, and gives its path and its body."""
+"""One address for all changes: a form names an operation, its path parameters and its body."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ _DONE = {
     "delete_group": "The group was deleted; its policies stay.",
     "create_license": "The license was created. Its key:",
     "extend_license": "The license was changed.",
-    "revoke_license": "The license was revoked, and the policies of its groups are off.",
+    "revoke_license": "The license was revoked, and the policies of its groups were deactivated.",
     "update_policy": "The policy was changed.",
     "delete_policy": "The policy was deleted.",
-    "regenerate_key": "The policy has a new key; the old one opens nothing from now on:",
-    "create_token": "The token was created. It is shown now and never again:",
+    "regenerate_key": "The policy has a new key; the old one no longer works:",
+    "create_token": "The token was created. It is shown only once:",
     "revoke_token": "The token was revoked.",
     "rotate_keys": "License tokens are signed with a new key.",
 }
-"""Operations that forms may do, and what the next page says."""
+"""The operations that forms may run, and the message on the next page."""
 _SHOWN_ONCE = {
     "create_organization": "license_key",
     "create_license": "license_key",

@@ -10,7 +10,7 @@ WIDTH = 100.0
 
 
 class Segment(NamedTuple):
-    """A part of a bar, from `start` on."""
+    """A part of a bar that starts at `start`."""
 
     css_class: str
     start: float
@@ -32,7 +32,7 @@ class Columns(NamedTuple):
 
 
 def columns(rows: Sequence[tuple[str, Sequence[int]]], classes: Sequence[str]) -> Columns:
-    """Return a bar for each row, all on one axis."""
+    """Return a bar for each row, all on the same axis."""
     top = rounded_up(max((sum(numbers) for _, numbers in rows), default=0))
     bars = (Column(label, numbers, stack(numbers, classes, top)) for label, numbers in rows)
     return Columns(tuple(bars), top)

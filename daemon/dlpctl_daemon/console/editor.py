@@ -26,7 +26,7 @@ _ONE = f"{_LIST}/<policy_id>"
 _POLICY_BYTES = 256 << 10
 _DRAFT = "draft"
 _CLEARED: dict[str, object] = {"minScore": None, "defaultAction": None, "customPatterns": None}
-"""A change without these keys would leave them as they are."""
+"""Keys that a change must contain, since missing keys leave the stored values as they are."""
 
 
 class DiffLine(NamedTuple):
@@ -112,7 +112,7 @@ def save(visit: Visit, policy_id: str) -> Answer:
 
 
 def lint(visit: Visit) -> Answer:
-    """Return the problems of a draft, and the lines that are wrong."""
+    """Return the problems of a draft, and the lines they are on."""
     try:
         draft = _parsed(visit, _draft())
         found = plain(visit.ask("lint_policy", {"policy": draft.to_dict()}))
@@ -131,7 +131,7 @@ def compare(visit: Visit, policy_id: str) -> Answer:
 
 
 def replay(visit: Visit, policy_id: str) -> Answer:
-    """Decide the last checks by a draft."""
+    """Apply a draft to the policy's recent checks."""
     organization, _ = _find(visit, policy_id)
     given = read_json(request.environ)
     draft = _parsed(visit, str(given.get("draft", "")))
@@ -155,7 +155,7 @@ def _editor(
 
 
 def _find(visit: Visit, policy_id: str) -> tuple[Organization, StoredPolicy]:
-    """Return a policy with its organization: the one that was chosen, or whichever has it."""
+    """Return a policy and its organization: the chosen one, or the one that has the policy."""
     chosen = visit.organization()
     everywhere = visit.ask("list_organizations")
     for organization in sorted(everywhere, key=lambda each: each != chosen):
@@ -170,14 +170,14 @@ def _draft() -> str:
 
 
 def _parsed(visit: Visit, text: str) -> Policy:
-    """Return the policy of a draft; raises `PolicyError` with the lines that are wrong."""
+    """Return the policy of a draft; raise `PolicyError` with the lines of its mistakes."""
     _refuse_aliases(text)
     file = read_table(text, _DRAFT, ".yaml")
     return Policy(*read_policy(file.data, file.source, visit.control.policies.catalogue, None))
 
 
 def _refuse_aliases(text: str) -> None:
-    """Refuse YAML whose aliases expand a few lines to gigabytes."""
+    """Refuse YAML whose aliases would expand a few lines to gigabytes."""
     import yaml
 
     try:
@@ -185,10 +185,10 @@ def _refuse_aliases(text: str) -> None:
             if isinstance(event, yaml.AliasEvent):
                 line = event.start_mark.line + 1 if event.start_mark else 1
                 raise PolicyError(
-                    f"{_DRAFT}:{line}: aliases are not read here; write the value again"
+                    f"{_DRAFT}:{line}: aliases are not allowed here; write the value again"
                 )
     except yaml.YAMLError:
-        return  # the reader of the draft says what is wrong
+        return  # the parser of the draft reports the error
 
 
 def _compared(before: Policy, after: Policy) -> Iterator[DiffLine]:

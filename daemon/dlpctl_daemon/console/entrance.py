@@ -1,4 +1,4 @@
-"""Signing in and out: by an admin token, or by a link that `dlpctl console` has made."""
+"""Signing in and out: with an admin token, or with a link from `dlpctl console`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class _Entrance(NamedTuple):
         return _form(request.args.get("next", ""))
 
     def enter(self) -> Answer:
-        """Sign in with what was typed or was in the link."""
+        """Sign in with the token that was typed or the code of the link."""
         request_context().route = SIGN_IN
         refuse_cross_site()
         refuse_larger(request.environ, FORM_BYTES)

@@ -45,5 +45,5 @@ def _content(name: str) -> bytes:
 
 @cache
 def address_of(name: str) -> str:
-    """Return an address that changes with the content, so that browsers may keep the file."""
+    """Return an address that changes with the content, so that browsers may cache the file."""
     return f"/console/static/{name}?{blake2b(_content(name), digest_size=6).hexdigest()}"

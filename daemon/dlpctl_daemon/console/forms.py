@@ -1,5 +1,5 @@
-"""Forms that follow from the declared requests: an input for each field, and the body of a request
-from what was typed.
+"""Forms derived from declared requests: an input for each field, and the request body from the
+submitted values.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from dlpctl.control.resources.fields import MOMENT, REQUIRED, Field
 from dlpctl.control.resources.shapes import SHAPES, Request
 
 Choices = Mapping[str, Sequence[tuple[str, str]]]
-"""Values and names to choose from, by field."""
+"""The values to choose from and their names, by field."""
 FIELDS = "fields"
-"""The hidden input that names the inputs of a form: a box that is not checked sends nothing."""
+"""The hidden input that lists the inputs of a form, since an unchecked box sends nothing."""
 _REFERENCE = "#/components/schemas/"
 
 
@@ -31,11 +31,11 @@ class Input(NamedTuple):
 
 
 class Form(NamedTuple):
-    """A form that does an operation."""
+    """A form that runs an operation."""
 
     operation: str
     path: Mapping[str, str]
-    """The parameters of the path."""
+    """The path parameters."""
     inputs: Sequence[Input]
     button: str
 
@@ -61,7 +61,7 @@ def inputs_of(
 
 
 def body_of(shape: type[Request], form: MultiDict[str, str]) -> dict[str, Any]:
-    """Return the body of a request, of the fields that the form has."""
+    """Return the body of a request from the fields of the form."""
     named = form.get(FIELDS, "").split(",")
     return dict(_fields(shape, form, named, ""))
 
@@ -126,7 +126,7 @@ def _is_nullable(field: Field) -> bool:
 
 
 def _number(given: str) -> int | str:
-    """Return a number; text that is none is for the reader of the field to refuse."""
+    """Return a number; text that is not a number is left to the field's validation."""
     return int(given) if given.isascii() and given.isdecimal() and len(given) < 20 else given
 
 

@@ -1,4 +1,4 @@
-"""The log: checks with their search, single checks, events, and the state of the chain."""
+"""The log: searching checks, single checks, events, and the state of the chain."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PAGE = 50
 
 
 class PageOf(NamedTuple):
-    """The position of a page in a list, with the addresses of its neighbours."""
+    """The position of a page in a list, and the addresses of its neighbours."""
 
     first: int
     last: int
@@ -75,7 +75,7 @@ def add_pages(pages: Pages) -> None:
         )
 
     def verify(visit: Visit) -> Answer:
-        """Verify the chain, also up to a head that was noted elsewhere."""
+        """Verify the chain, also against a head that was noted elsewhere."""
         noted = request.form.get("head", "").strip() or None
         report = visit.ask("verify_audit", head=noted)
         if visit.access.org_id is None:

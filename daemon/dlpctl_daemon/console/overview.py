@@ -1,4 +1,4 @@
-"""The first page: what was decided, what was found, and how long it took."""
+"""The first page: decisions, findings and latency over time."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _decided(sums: object) -> list[int]:
 
 
 def _bars(rows: Sequence[tuple[object, list[int]]], classes: Sequence[str]) -> list[object]:
-    """Return rows, each with its numbers and a bar whose length is its part of the largest."""
+    """Return rows with their numbers and a bar whose length is relative to the largest row."""
     largest = max((sum(numbers) for _, numbers in rows), default=0)
     return [(each, numbers, stack(numbers, classes, largest)) for each, numbers in rows]
 

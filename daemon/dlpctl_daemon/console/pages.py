@@ -1,4 +1,4 @@
-"""The frame of every page of the console: who may see it, and what is refused."""
+"""The frame of every page of the console: access control and error pages."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _MENU = (
 
 
 class Visit(NamedTuple):
-    """A request of a person who has signed in."""
+    """A request of a signed-in user."""
 
     service: Service
     session: Session
@@ -72,22 +72,22 @@ class Visit(NamedTuple):
         return self.access.role is Role.ADMIN
 
     def ask(self, operation: str, *given: object, **query: object) -> Any:
-        """Do an operation of the API with the access of the token."""
+        """Run an operation of the API with the access of the token."""
         method = attrgetter(OPERATIONS[operation].does)(self.control)
         return method(self.access, *given, **query)
 
     @property
     def scope(self) -> str | None:
-        """The organization that was chosen; None means all."""
+        """The chosen organization; None means all."""
         return self.session.org or None
 
     def organization(self) -> Organization | None:
-        """Return the organization that was chosen, or else the first."""
+        """Return the chosen organization, or else the first."""
         found = self.ask("list_organizations")
         return _chosen(found, self.session.org) or (found[0] if found else None)
 
     def choose(self, org: str) -> None:
-        """Let the pages be about an organization, by its id or slug, or else about all."""
+        """Limit the pages to an organization, by id or slug, or else show all."""
         found = _chosen(self.ask("list_organizations"), org)
         self.session.org = found.slug if found else ""
 
@@ -111,7 +111,7 @@ class Visit(NamedTuple):
         self.session.notices.append(Notice("ok", text, secret))
 
     def announce_refusal(self, error: DlpctlError) -> None:
-        """Show on the next page why something was refused."""
+        """Show on the next page why a request was refused."""
         self.announce_problem(" ".join(error.message.split()))
 
     def announce_problem(self, text: str) -> None:
@@ -120,11 +120,11 @@ class Visit(NamedTuple):
 
 Answer = str | Response
 Handler = Callable[..., Answer]
-"""Takes the visit and the parameters of the path."""
+"""Takes the visit and the path parameters."""
 
 
 class Pages:
-    """Adds pages to the blueprint: each lets in only people who have signed in."""
+    """Adds pages to the blueprint that only signed-in users can open."""
 
     def __init__(self, blueprint: Blueprint, service: Service) -> None:
         self.service = service
@@ -137,11 +137,11 @@ class Pages:
         self.add_view("GET", path, self._guarded(path, handler))
 
     def post(self, path: str, handler: Handler, limit: int = FORM_BYTES) -> None:
-        """Add a page that takes a body of up to `limit` bytes."""
+        """Add a page that accepts a body of up to `limit` bytes."""
         self.add_view("POST", path, self._guarded(path, handler, limit))
 
     def add_view(self, method: str, path: str, view: Callable[..., Any]) -> None:
-        """Add a page that lets in everybody."""
+        """Add a page that everyone can open."""
         self._blueprint.add_url_rule(
             path,
             f"{method}-{path}".replace(".", "-"),
@@ -163,7 +163,7 @@ class Pages:
 
     @contextmanager
     def _visit(self) -> Iterator[Visit]:
-        """Give the visit; raises `UnauthorizedError` for people who have not signed in."""
+        """Yield the visit; raise `UnauthorizedError` for users who have not signed in."""
         with self.service.sessions.using(request.cookies.get(COOKIE, "")) as session:
             if session is None:
                 raise UnauthorizedError("sign in first")
@@ -210,7 +210,7 @@ def _chosen(organizations: Sequence[Organization], org: str) -> Organization | N
 
 
 def see_other(address: str) -> Response:
-    """Lead the browser to another page of the console."""
+    """Redirect the browser to another page of the console."""
     if not address.startswith("/console/") or "\\" in address or not address.isprintable():
         address = "/console/"
     made = redirect(address, HTTPStatus.SEE_OTHER, Response)
@@ -224,7 +224,7 @@ def address(path: str, **query: str | int | None) -> str:
 
 
 def refuse_cross_site() -> None:
-    """Refuse what a page of another site lets the browser send."""
+    """Refuse requests that a page of another site makes the browser send."""
     site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
     if site is not None:
         if site not in ("same-origin", "none"):

@@ -1,4 +1,4 @@
-"""A place to try policies: text is masked as one types, and files as they are dropped."""
+"""A page to try policies: text is masked as it is typed, and files as they are dropped."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def preview_text(visit: Visit) -> Answer:
 
 
 def preview_file(visit: Visit) -> Answer:
-    """Return the preview of a file with its masked copy; nothing of it comes to be on a disk."""
+    """Return the preview of a file with its masked copy; nothing is written to disk."""
     check_form(request.environ, visit.service.options.file_body)
     length, boundary = body_length(request.environ), request.mimetype_params["boundary"]
     parts = {

@@ -1,6 +1,6 @@
 """Lists of organizations, groups, licenses and tokens, with the forms that change them.
 
-A collection is data: the operations that list and change it, and the columns that are shown.
+A collection is declared as data: the operations that list and change it, and the columns to show.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from dlpctl_daemon.console.pages import Answer, Pages, Visit
 
 class Collection(NamedTuple):
     name: str
-    """Its address below `/console/`."""
+    """The path below `/console/`."""
     title: str
     noun: str
     about: str
     key: str
-    """The field with the id, which is also the parameter of paths."""
+    """The field with the id, which is also the path parameter."""
     label: str
-    """The field that names a record to people."""
+    """The field with the name that people use."""
     columns: tuple[str, ...]
     of_organization: bool
     operations: tuple[str, str, str, str]
-    """Operations that list, create, change and remove; empty where there is none."""
+    """The operations that list, create, change and remove; empty if there is none."""
     removal: str
-    """The word on the button that removes a record."""
+    """The label of the button that removes a record."""
     role: Role
     """The role that may change it."""
     choices: tuple[tuple[str, str, str, str], ...] = ()
-    """Fields that name other records: the field, the operation that lists them, id and name."""
+    """Fields that refer to other records: the field, the operation that lists them, id and name."""
 
 
 COLLECTIONS = (
@@ -44,7 +44,7 @@ COLLECTIONS = (
         "organizations",
         "Organizations",
         "organization",
-        "Each organization has policies, licenses and an audit log of its own. A new one gets a"
+        "Each organization has its own policies, licenses and audit log. A new one gets a"
         " trial license, a policy group and a policy.",
         "org_id",
         "name",
@@ -63,7 +63,7 @@ COLLECTIONS = (
         "groups",
         "Policy groups",
         "group",
-        "Named sets of policies, which licenses cover. New policies join the default group.",
+        "Named sets of policies that licenses cover. New policies join the default group.",
         "group_id",
         "name",
         ("name", "is_default", "policies", "description", "updated_at"),
@@ -78,7 +78,7 @@ COLLECTIONS = (
         "Licenses",
         "license",
         "A license allows a number of checks a month, until it expires or is revoked. Revoking one"
-        " deactivates the policies of its groups at once.",
+        " deactivates the policies of its groups immediately.",
         "license_id",
         "license_id",
         ("license_id", "license_type", "status", "usage", "expires_at", "policy_groups"),
@@ -92,8 +92,8 @@ COLLECTIONS = (
         "tokens",
         "Keys",
         "token",
-        "Admin tokens open the console and the API. An admin may do everything, an editor changes"
-        " policies, an auditor reads all but keys. The keys of policies are on their pages.",
+        "Admin tokens give access to the console and the API. An admin may do everything, an editor"
+        " changes policies, an auditor reads all but keys. Policy keys are on the policies' pages.",
         "token_id",
         "name",
         ("name", "role", "token_id", "org_id", "created_at", "expires_at"),

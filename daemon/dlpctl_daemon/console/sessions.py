@@ -1,8 +1,8 @@
-"""Sessions of the console, and links that open one. Both are kept in memory alone: after a restart
-people sign in again.
+"""Sessions of the console, and links that open them. Both are kept only in memory: after a restart,
+users sign in again.
 
-Where several processes answer, one keeps the sessions of all (see `supervision`), and the others
-ask it.
+If several processes answer requests, one keeps all sessions (see `supervision`), and the others ask
+it.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ class Notice(NamedTuple):
     """`ok` or `error`."""
     text: str
     secret: str = ""
-    """A key that is shown now and never again."""
+    """A key that is shown only once."""
 
 
 class Session:
-    """A person who has signed in with a token."""
+    """A user who has signed in with a token."""
 
     def __init__(self, token_id: str, csrf: str) -> None:
         self.token_id = token_id
         self.csrf = csrf
         self.org = ""
-        """The slug of the organization that the pages are about; empty means all."""
+        """The slug of the organization to show; empty means all."""
         self.notices: list[Notice] = []
         self.refused: tuple[str, Mapping[str, str]] = ("", {})
-        """The operation and fields of a form that was refused, to be corrected."""
+        """The operation and fields of a refused form, to be corrected."""
 
     @classmethod
     def load(cls, content: Mapping[str, Any]) -> Self:
@@ -55,7 +55,7 @@ class Session:
         return vars(self) | {"notices": [*self.notices]}
 
     def change(self, content: Mapping[str, Any]) -> None:
-        """Take over what a page in another process has changed."""
+        """Apply the changes of a page in another process."""
         self.org = content.get("org", self.org)
         if "notices" in content:
             self.notices = [Notice(*each) for each in content["notices"]]
@@ -64,13 +64,13 @@ class Session:
             self.refused = (operation, fields)
 
     def take_notices(self) -> list[Notice]:
-        """Return the messages that were not shown yet."""
+        """Return the messages that have not been shown yet."""
         taken, self.notices = self.notices, []
         return taken
 
 
 class _Kept(Generic[_Item]):
-    """Items by secret identifiers, of which only digests are kept; the oldest give way."""
+    """Items by secret identifiers, stored only as digests; the oldest are dropped."""
 
     def __init__(self) -> None:
         self._items: dict[bytes, _Item] = {}
@@ -96,11 +96,11 @@ class SessionStore(Protocol):
     """Keeps sessions and links."""
 
     def open(self, token_id: str) -> str:
-        """Start a session, and return its identifier, which is for a cookie."""
+        """Start a session, and return its identifier for a cookie."""
 
     @contextmanager
     def using(self, identifier: str) -> Iterator[Session | None]:
-        """Give a session that has not expired, note that it is used, and keep what is changed."""
+        """Yield a session that has not expired, record its use, and keep changes to it."""
 
     def close(self, identifier: str) -> None: ...
 
@@ -108,11 +108,11 @@ class SessionStore(Protocol):
         """Return a code that signs in once, within two minutes."""
 
     def redeem(self, code: str) -> str | None:
-        """Return the id of the token that a code was made with; nothing can use the code again."""
+        """Return the id of the token that a code was made with; the code cannot be used again."""
 
 
 class _Open:
-    """A session, and when it was used."""
+    """A session and the time of its last use."""
 
     def __init__(self, session: Session, now: float) -> None:
         self.session = session
@@ -121,7 +121,7 @@ class _Open:
 
 
 class Sessions:
-    """All sessions and links, in this process."""
+    """All sessions and links of this process."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock

@@ -1,4 +1,4 @@
-"""Formats values for people."""
+"""Format values for people."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def number(value: int) -> str:
 
 
 def moment(value: str) -> str:
-    """Return a moment without its fraction; all are in UTC."""
+    """Return a UTC time without its fraction."""
     return value[:19].replace("T", " ")
 
 
@@ -44,12 +44,12 @@ def milliseconds(value: float) -> str:
 
 
 def word(value: str) -> str:
-    """Return the word of people for a decision or destination."""
+    """Return the display name of a decision or destination."""
     return _WORDS.get(value, value)
 
 
 def shortened(key: str) -> str:
-    """Return the start and end of a key, which tell it apart."""
+    """Return the start and end of a key, which identify it."""
     return f"{key[:7]}{SHORTENED}{key[-4:]}"
 
 

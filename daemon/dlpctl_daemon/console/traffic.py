@@ -22,7 +22,7 @@ from dlpctl_daemon.console.logbook import PAGE, PageOf
 from dlpctl_daemon.console.pages import Answer, Pages, Visit, number_in
 
 _MOST_BYTES = 1 << 20
-"""The bytes at the end of a log that are read."""
+"""The number of bytes read from the end of a log."""
 _MOST_BARS = 12
 _MOST_CHOICES = 50
 _MOST_HOURS = 48
@@ -34,25 +34,25 @@ Entry = Mapping[str, Any]
 
 
 class TrafficLog(NamedTuple):
-    """A log of traffic: where it is, and the fields of its lines."""
+    """A log of traffic: its file and the fields of its lines."""
 
     name: str
     title: str
     noun: str
-    """The word for its entries."""
+    """The noun for its entries."""
     file: Callable[[Path], Path]
     outcome: str
-    """The field that tells what became of the content."""
+    """The field with the outcome."""
     source: str
-    """The field that the entries are summed up by."""
+    """The field by which entries are summed up."""
     texts: tuple[str, ...]
     numbers: tuple[str, ...]
     filters: tuple[tuple[str, str], ...]
-    """Fields that are filtered by, with their labels."""
+    """The fields to filter by, with their labels."""
     outcomes: Mapping[str, int]
-    """The positions of outcomes in the charts; any other is the last."""
+    """The positions of outcomes in the charts; any other outcome comes last."""
     legend: tuple[str, ...]
-    """The words for these positions."""
+    """The labels of these positions."""
 
 
 GATEWAY = TrafficLog(
@@ -131,7 +131,7 @@ def _organization(log: TrafficLog, visit: Visit) -> str | None:
 
 
 def _entries(log: TrafficLog, folder: Path) -> Iterator[Entry]:
-    """Yield the last entries that can be read, the oldest first."""
+    """Yield the last readable entries, oldest first."""
     file = log.file(folder)
     end = _tail(file, _MOST_BYTES)
     before = _tail(file.with_suffix(".old.jsonl"), _MOST_BYTES - len(end))
@@ -145,7 +145,7 @@ def _entries(log: TrafficLog, folder: Path) -> Iterator[Entry]:
 
 
 def _tail(file: Path, most: int) -> bytes:
-    """Return the last bytes of a file; a line that they cut off is left blank."""
+    """Return the last bytes of a file; a line that is cut off at the start is blanked."""
     try:
         with file.open("rb") as opened:
             size = opened.seek(0, 2)
@@ -160,7 +160,7 @@ def _tail(file: Path, most: int) -> bytes:
 
 
 def _cleaned(log: TrafficLog, entry: Mapping[str, Any]) -> Entry:
-    """Return the fields that are shown, each of its type."""
+    """Return the fields to show, each with its declared type."""
     found = entry.get("counts")
     counts = found.items() if isinstance(found, dict) else ()
     cleaned: dict[str, Any] = {"org": ""}
@@ -193,7 +193,7 @@ def _is_wanted(log: TrafficLog, entry: Entry, filters: Mapping[str, str], search
 def _choices(
     log: TrafficLog, entries: Sequence[Entry], chosen: Mapping[str, str]
 ) -> list[tuple[str, str, str, list[str]]]:
-    """Return the filters: field, label, what is chosen, and the most frequent values."""
+    """Return the filters: field, label, chosen value, and the most frequent values."""
     found = []
     for name, label in (*log.filters, ("type", "Type")):
         if name == "type":
@@ -206,7 +206,7 @@ def _choices(
 
 
 def _outcomes(log: TrafficLog, entries: Sequence[Entry]) -> list[tuple[str, str, int]]:
-    """Return the CSS classes of outcomes, their words and numbers."""
+    """Return the CSS classes of outcomes, their labels and numbers."""
     counted = Counter(each["outcome"] for each in entries)
     return [(_CLASSES[each], log.legend[each], number) for each, number in sorted(counted.items())]
 
@@ -264,7 +264,7 @@ def _over_time(entries: Sequence[Entry]) -> Columns | None:
 
 
 def _latency(entries: Sequence[Entry]) -> tuple[float, float] | None:
-    """Return the latency in milliseconds that half of the calls and 95 % of them stay within."""
+    """Return the median and the 95th percentile of the latency in milliseconds."""
     added = sorted(each["added_ms"] for each in entries if "added_ms" in each)
     if not added:
         return None

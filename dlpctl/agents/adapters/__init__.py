@@ -1,5 +1,5 @@
-"""The agents: modules in this folder, found by being there. Each reads the events of its agent,
-writes the answers in that agent's form, and says how its hooks are installed.
+"""One adapter for each agent, registered by being a module in this folder. An adapter reads the
+events of its agent, writes answers in the agent's format, and describes how to install its hooks.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ class Adapter(Protocol):
         """Return whether an event comes from this agent; at most one agent matches."""
 
     def read(self, payload: Mapping[str, Any]) -> Event:
-        """Return the event; raise `UnknownEventError` for one of an unknown form."""
+        """Return the event; raise `UnknownEventError` if its format is unknown."""
 
     def reply(self, event: Event, outcome: Outcome) -> Reply: ...
 
 
 @cache
 def adapters() -> dict[str, Adapter]:
-    """Return all adapters by the names of their agents."""
+    """Return all adapters by agent name."""
     files = sorted(Path(__file__).parent.glob("[!_]*.py"))
     modules = [cast(Adapter, import_module(f"{__name__}.{file.stem}")) for file in files]
     return {module.NAME: module for module in modules}
@@ -49,7 +49,7 @@ def detect(payload: object) -> Adapter:
         raise UnknownEventError("the event is not a JSON object")
     found = [adapter for adapter in adapters().values() if adapter.matches(payload)]
     if len(found) != 1:
-        raise UnknownEventError("the event is of no agent that dlpctl knows")
+        raise UnknownEventError("the event comes from no agent that dlpctl knows")
     return found[0]
 
 

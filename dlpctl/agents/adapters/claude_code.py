@@ -1,7 +1,7 @@
-"""Claude Code: a prompt can only be blocked; arguments and results of tools can be replaced.
+"""Claude Code: prompts can only be blocked; arguments and results of tools can be replaced.
 
-A replaced result is ignored unless it has exactly the form of the original. The error of a failed
-tool cannot be replaced; the user is told of sensitive values in one.
+A replacement is ignored unless it has exactly the shape of the original result. The error of a
+failed tool cannot be replaced; the user is warned of sensitive values in it.
 """
 
 from __future__ import annotations

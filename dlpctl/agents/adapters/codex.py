@@ -1,7 +1,7 @@
-"""Codex: events like those of Claude Code, with a smaller set of answers.
+"""Codex: events like those of Claude Code, with fewer possible answers.
 
-It ignores an answer with an unknown field and goes on, so none is sent. A refused result is
-replaced by the reason.
+Codex ignores an answer that has an unknown field and proceeds, so answers have none. The result of
+a tool is replaced by the reason for refusing it.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def reply(event: Event, outcome: Outcome) -> Reply:
 
 
 def _shown(content: object) -> str:
-    """Return the masked result as the text that replaces it."""
+    """Return the masked result as text, the form in which it replaces the original."""
     if isinstance(content, str):
         return content
     return json.dumps(content, ensure_ascii=False)

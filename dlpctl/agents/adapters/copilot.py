@@ -1,7 +1,7 @@
-"""Copilot CLI: prompts, arguments and results can all be replaced. The model sees arguments that
-were replaced, so that values are put into a file after a tool has written it.
+"""Copilot CLI: prompts, arguments and results can all be replaced. The model sees replaced
+arguments, so values are restored in a file only after a tool has written it.
 
-An error of a hook stops only a tool; a time-out stops nothing.
+The failure of a hook stops only tools, and a time-out stops nothing.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _LIFECYCLE = "lifecycle"
 _INPUT = EventSource(EventKind.INPUT, "toolArgs tool_input", can_replace=True)
 _RESULT = EventSource(EventKind.RESULT, "toolResult tool_result", can_replace=True)
 _FORMS = {
-    # Fields by which the native form tells its events apart.
+    # Fields that identify the events in the native format.
     "userPromptTransformed": {"transformedPrompt"},
     "postToolUse": {"toolName", "toolResult"},
     "postToolUseFailure": {"toolName", "error"},
@@ -88,7 +88,7 @@ def read(payload: Mapping[str, Any]) -> Event:
 
 
 def _name(payload: Mapping[str, Any]) -> str:
-    """Return the name of the event, which the native form tells only by its fields."""
+    """Return the name of the event, which the native format shows only through its fields."""
     if (given := payload.get("hook_event_name")) is not None:
         return given if given in TABLE.sources else _LIFECYCLE
     for name, fields in _FORMS.items():
@@ -96,7 +96,7 @@ def _name(payload: Mapping[str, Any]) -> str:
             return name
     if payload.keys() & {"prompt", "source", "reason", "stopReason", "error", "trigger", "message"}:
         return _LIFECYCLE
-    raise UnknownEventError(f"{TITLE} has sent an event of an unknown form")
+    raise UnknownEventError(f"{TITLE} sent an event in an unknown format")
 
 
 def reply(event: Event, outcome: Outcome) -> Reply:
@@ -118,7 +118,7 @@ def reply(event: Event, outcome: Outcome) -> Reply:
 
 
 def _native(result: Any) -> Any:
-    """Return a result under the names that answers use."""
+    """Return a result with the field names that answers use."""
     if isinstance(result, dict) and "text_result_for_llm" in result:
         return {"resultType": "success", "textResultForLlm": result["text_result_for_llm"]}
     return result | {"resultType": "success"} if isinstance(result, dict) else result

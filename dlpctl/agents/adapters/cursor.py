@@ -1,4 +1,4 @@
-"""Cursor: prompts and files can be refused, arguments replaced, and results of MCP tools too."""
+"""Cursor: prompts and files can be refused; arguments and results of MCP tools can be replaced."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SOURCES = {
 _FOREIGN = {name[:1].upper() + name[1:]: source for name, source in _SOURCES.items()} | {
     "UserPromptSubmit": _SOURCES["beforeSubmitPrompt"]
 }
-"""The names of the same events for hooks of Claude Code, which it runs, too."""
+"""Claude Code's names for these events, since Cursor runs its hooks too."""
 TABLE = EventTable(
     NAME,
     TITLE,
@@ -91,10 +91,10 @@ def reply(event: Event, outcome: Outcome) -> Reply:
     if event.purpose is EventKind.FILE:
         return as_json({"permission": "allow"} if passed else {"permission": "deny"} | told)
     if passed:
-        return as_json({})  # `allow` would approve what the user is otherwise asked about
+        return as_json({})  # `allow` would approve actions that the user is normally asked about
     if event.purpose is EventKind.RESULT:
         if not event.can_replace:
-            # Too late to change it: files and commands were inspected before they ran.
+            # Too late to change: files and commands were inspected before they were used.
             return as_json({"additional_context": outcome.reason})
         content = withheld(event.content, outcome.reason) if refused else outcome.content
         return as_json({"updated_mcp_tool_output": content})

@@ -74,6 +74,6 @@ def reply(event: Event, outcome: Outcome) -> Reply:
 
 
 def _shown(response: object) -> str:
-    """Return the masked result as the text that replaces it."""
+    """Return the masked result as text, the form in which it replaces the original."""
     content = response.get("llmContent", response) if isinstance(response, dict) else response
     return content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)

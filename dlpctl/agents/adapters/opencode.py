@@ -1,4 +1,4 @@
-"""opencode: a plugin sends its events in a form of ours, and puts the answers into place."""
+"""opencode: a plugin of ours sends its events in our own format and applies the answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Windsurf: an event before an action can be refused by exit status 2, and nothing replaced."""
+"""Windsurf: exit status 2 refuses an action beforehand; nothing can be replaced."""
 
 from __future__ import annotations
 

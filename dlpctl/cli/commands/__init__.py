@@ -1,1 +1,1 @@
-"""The commands of the program, one module for each; a new module is a new command."""
+"""The commands of the program, one module each; adding a module adds a command."""

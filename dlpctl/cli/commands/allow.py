@@ -1,6 +1,6 @@
-"""Accept one finding for a reason, until a day.
+"""Accept one finding with a reason and an expiry date.
 
-Scans and hooks skip the value of the finding until then.
+Scans and hooks ignore its value until then.
 
 Examples:
     dlpctl allow config.py:7 --reason "published test key"
@@ -51,5 +51,5 @@ def allow(
     entry = template._replace(fingerprint=found.fingerprint.partition(" ")[0], type=found.type)
     acceptance = Acceptance(baseline, accepted.today())
     added = [] if acceptance.accepts(found) else [entry]
-    kept = [one for one in baseline.entries if one not in acceptance.expired]
+    kept = [each for each in baseline.entries if each not in acceptance.expired]
     save(baseline, [*added, *kept], form)

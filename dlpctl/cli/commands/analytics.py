@@ -25,7 +25,7 @@ _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _WIDTH = 40
 _FEW_DAYS = 2
 _OUTCOMES = (("allowed", "░", "green"), ("masked", "▒", "yellow"), ("blocked", "█", "red"))
-"""Glyphs tell outcomes apart without colours too."""
+"""Glyphs that distinguish outcomes without colours."""
 _SUMS = ("allowed", "masked", "blocked", "bytes_protected", "prevented_exposures")
 
 
@@ -75,7 +75,7 @@ def _plot_days(printer: Printer, days: list[dict[str, Any]]) -> None:
 
 
 def _cells(day: dict[str, Any], most: int) -> list[int]:
-    """Return the width of each outcome's bar; no outcome with checks is invisible."""
+    """Return the width of each outcome's bar; an outcome with any checks is visible."""
     return [
         max(1, round(day[name] * _WIDTH / most)) if day[name] else 0 for name, _, _ in _OUTCOMES
     ]
@@ -85,11 +85,11 @@ def _plot_types(printer: Printer, types: list[dict[str, Any]]) -> None:
     if not types:
         return
     printer.line()
-    width = max(len(one["label"]) for one in types)
-    for one in types:
-        bar = printer.style(_bar(one["count"], types[0]["count"]), "cyan")
+    width = max(len(row["label"]) for row in types)
+    for row in types:
+        bar = printer.style(_bar(row["count"], types[0]["count"]), "cyan")
         printer.line(
-            f"  {one['label'].ljust(width)} {one['count']:>9,} {one['percentage']:>5.1f} % {bar}"
+            f"  {row['label'].ljust(width)} {row['count']:>9,} {row['percentage']:>5.1f} % {bar}"
         )
 
 

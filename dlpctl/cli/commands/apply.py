@@ -1,6 +1,6 @@
-"""Create and change organizations, groups and policies as a file says.
+"""Create and change organizations, groups and policies as a file describes.
 
-What the file does not name is left alone.
+Anything that the file does not name is left alone.
 
 Examples:
     dlpctl apply org.toml --dry-run
@@ -29,7 +29,7 @@ def apply(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="TOML, YAML or JSON.")],
     control: ControlOptions,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print the changes, and make none.")
+        bool, typer.Option("--dry-run", help="Print the changes without making them.")
     ] = False,
 ) -> None:
     from dlpctl.cli import applied

@@ -1,6 +1,6 @@
 """Search, export and verify the log of checks.
 
-The log holds decisions and their policies, and never the content that was checked.
+The log holds decisions and their policies, never the content that was checked.
 
 Examples:
     dlpctl audit list --org acme
@@ -40,14 +40,14 @@ Search = Annotated[
 
 
 class PageOptions(NamedTuple):
-    """The part of a long list to print."""
+    """The page of a long list to print."""
 
     limit: Annotated[int, typer.Option(metavar="N", help="Print at most N rows.")] = 50
     offset: Annotated[int, typer.Option(metavar="N", help="Skip the first N rows.")] = 0
 
 
 class EvidenceOptions(NamedTuple):
-    """A database that is not the one in use."""
+    """A database other than the one in use."""
 
     database: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Read this copy or backup instead.")
@@ -206,7 +206,7 @@ def _noted_head(given: str) -> str:
 
 
 def _csv(row: list[str]) -> bytes:
-    """Return a line of CSV in which no cell is a formula for a spreadsheet."""
+    """Return a line of CSV in which no cell can be a spreadsheet formula."""
     line = io.StringIO()
     csv.writer(line).writerow(
         f"'{cell}" if cell[:1] in "=+-@\t\r" and cell else cell for cell in row

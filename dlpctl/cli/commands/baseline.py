@@ -1,6 +1,6 @@
-"""Accept findings by name, for a reason and until a day.
+"""Accept findings in a file of exceptions, each with an owner, a reason and an expiry date.
 
-The file of exceptions names values by keyed hashes, and who answers for them.
+The file identifies values by keyed hashes.
 
 Examples:
     dlpctl baseline create --owner jane --reason "sample data"
@@ -63,7 +63,7 @@ class SelectionOptions(NamedTuple):
     min_score: options.MinScore = None
     destination: options.Destination = None
     with_paths: Annotated[
-        bool, typer.Option("--with-paths", help="Accept each value in its present file only.")
+        bool, typer.Option("--with-paths", help="Accept each value only in its current file.")
     ] = False
 
     def results(self, baseline: Baseline, session: Session) -> list[Result]:
@@ -76,11 +76,11 @@ class SelectionOptions(NamedTuple):
         root = baseline.file.absolute().parent
         return [
             template._replace(
-                fingerprint=one.fingerprint.partition(" ")[0],
-                type=one.type,
-                path=_literal(os.path.relpath(one.path, root)) if self.with_paths else "",
+                fingerprint=item.fingerprint.partition(" ")[0],
+                type=item.type,
+                path=_literal(os.path.relpath(item.path, root)) if self.with_paths else "",
             )
-            for one in results
+            for item in results
         ]
 
 
@@ -91,7 +91,7 @@ def create(
     reason: Reason = "known when the baseline was made",
     form: options.Format = options.Output.HUMAN,
 ) -> None:
-    """Accept all present findings, so that only new ones count.
+    """Accept all current findings, so that only new ones count.
 
     Examples:
         dlpctl baseline create --owner jane --reason "sample data"
@@ -126,22 +126,22 @@ def update(
     baseline = _load(exception.file)
     template = exception.entry_template(reason, selection.destination)
     known = Acceptance(baseline, accepted.today(), template.destination or None)
-    new = [one for one in selection.results(baseline, Session.begin()) if not known.accepts(one)]
+    new = [item for item in selection.results(baseline, Session.begin()) if not known.accepts(item)]
     old = {entry.fingerprint for entry in known.expired}
     entries = selection.entries(new, baseline, template)
-    added = [one for one in entries if one.fingerprint not in old]
+    added = [item for item in entries if item.fingerprint not in old]
     kept = list(baseline.entries)
     if renew:
         owner, reason, expires = template.owner, template.reason, template.expires
         kept = [
-            one._replace(owner=owner, reason=reason, expires=expires)
-            if one in known.expired
-            else one
-            for one in kept
+            item._replace(owner=owner, reason=reason, expires=expires)
+            if item in known.expired
+            else item
+            for item in kept
         ]
     else:
-        for note in known.notes():
-            sys.stderr.write(f"dlpctl: {note} --renew extends it.\n")
+        for expired in known.notes():
+            sys.stderr.write(f"dlpctl: {expired} --renew extends it.\n")
     save(baseline, [*kept, *added], form)
 
 
@@ -160,12 +160,12 @@ def audit(
     baseline = _load(file)
     today = accepted.today()
     acceptance = Acceptance(baseline, today)
-    places: dict[Entry, list[str]] = {}
+    positions: dict[Entry, list[str]] = {}
     session = Session.begin()
-    for one in _scan(baseline, paths, session, everything(session)):
-        for entry in acceptance.concerned(one):
-            places.setdefault(entry, []).append(f"{one.path}:{one.line}")
-    rows = [_audited(entry, today, places.get(entry, [])) for entry in baseline.entries]
+    for item in _scan(baseline, paths, session, everything(session)):
+        for entry in acceptance.concerned(item):
+            positions.setdefault(entry, []).append(f"{item.path}:{item.line}")
+    rows = [_audited(entry, today, positions.get(entry, [])) for entry in baseline.entries]
     printer = Printer()
     if form is options.Output.JSON:
         printer.json(rows)
@@ -190,7 +190,7 @@ def audit(
 def prune(
     file: BaselineFile = None,
     unused: Annotated[
-        bool, typer.Option("--unused", help="Also remove exceptions for values not found any more.")
+        bool, typer.Option("--unused", help="Also remove exceptions whose values no longer occur.")
     ] = False,
     form: options.Format = options.Output.HUMAN,
 ) -> None:
@@ -208,7 +208,7 @@ def prune(
         acceptance = Acceptance(baseline, today)
         session = Session.begin()
         scanned = _scan(baseline, [folder], session, everything(session))
-        found = {entry for one in scanned for entry in acceptance.concerned(one)}
+        found = {entry for item in scanned for entry in acceptance.concerned(item)}
         kept = [entry for entry in kept if entry in found]
     save(baseline, kept, form)
 
@@ -222,7 +222,7 @@ def import_(
     exception: ExceptionOptions,
     form: options.Format = options.Output.HUMAN,
 ) -> None:
-    """Import the exceptions of another tool. Each is looked up in the files.
+    """Import exceptions of another tool, after finding each in the files.
 
     Examples:
         dlpctl baseline import .gitleaksignore
@@ -248,8 +248,8 @@ def import_(
         )
         if not found:
             sys.stderr.write(f"dlpctl: {claim.place}: nothing is found there now; left out\n")
-    known = {(one.fingerprint, one.type) for one in baseline.entries}
-    new = [one for one in entries if (one.fingerprint, one.type) not in known]
+    known = {(item.fingerprint, item.type) for item in baseline.entries}
+    new = [item for item in entries if (item.fingerprint, item.type) not in known]
     save(baseline, [*baseline.entries, *new], form)
 
 
@@ -265,20 +265,20 @@ def _load(file: Path | None) -> Baseline:
 def _scan(
     baseline: Baseline, paths: Sequence[str] | None, session: Session, wanted: Search
 ) -> list[Result]:
-    """Return the findings with fingerprints; nobody can answer for files that cannot be read."""
+    """Return the findings with fingerprints; fail if any file cannot be read."""
     results = []
-    for one in scan_of(session, wanted, baseline.keys).files(paths or ["."]):
-        if not isinstance(one, Skip):
-            results.append(one)
-        elif one.why in FAILURES:
+    for item in scan_of(session, wanted, baseline.keys).files(paths or ["."]):
+        if not isinstance(item, Skip):
+            results.append(item)
+        elif item.why in FAILURES:
             raise BaselineError(
-                f"{one.path}: cannot be read: {one.detail or one.why}; nothing was changed"
+                f"{item.path}: cannot be read: {item.detail or item.why}; nothing was changed"
             )
     return results
 
 
 def _literal(path: str) -> str:
-    """Return a glob for this path only."""
+    """Return a glob that matches only this path."""
     from glob import escape
 
     return escape(path.replace(os.sep, "/"))

@@ -43,10 +43,10 @@ def show(form: options.Format = options.Output.HUMAN) -> None:
 
 @app.command()
 def build(quiet: options.Quiet = False) -> None:
-    """Compile all patterns now, so that no later command does it.
+    """Compile all patterns now, so that later commands need not.
 
-    A cache of another version, machine or pattern file is never used, and its patterns are
-    compiled again.
+    A cache of another version, machine or pattern file is never used; its patterns are compiled
+    again.
 
     Examples:
         dlpctl cache build
@@ -65,7 +65,7 @@ def build(quiet: options.Quiet = False) -> None:
 
 @app.command()
 def clear() -> None:
-    """Remove what is compiled; later commands compile it again.
+    """Remove all compiled patterns; later commands compile them again.
 
     Examples:
         dlpctl cache clear

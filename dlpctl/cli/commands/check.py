@@ -1,6 +1,6 @@
-"""Decide by the policy whether content may go to a destination.
+"""Decide by policy whether content may go to a destination.
 
-Exit status: 0 allowed, 10 allowed with masking, 20 blocked; of several files the worst.
+Exit status: 0 allowed, 10 allowed with masking, 20 blocked; for several files, the worst.
 
 Examples:
     dlpctl check report.pdf --destination VENDOR && send report.pdf
@@ -28,11 +28,11 @@ app = App()
 
 
 class AuthorityOptions(NamedTuple):
-    """The control plane that decides, if one does."""
+    """The control plane that decides, if any."""
 
     org: Annotated[
         str | None,
-        typer.Option(metavar="ORG", help="Check by this organization's policy, in its log."),
+        typer.Option(metavar="ORG", help="Check by this organization's policy, and log it there."),
     ] = None
     api_key_file: Annotated[
         Path | None,
@@ -64,11 +64,11 @@ def check(
         from dlpctl.cli.local_check import LocalCheck
 
         decisions = LocalCheck(session, content, answer, required=not files).run(names)
-    raise typer.Exit(max(EXIT_STATUS[one] for one in decisions))
+    raise typer.Exit(max(EXIT_STATUS[decision] for decision in decisions))
 
 
 def _with_tables(names: Iterable[str]) -> Iterator[str]:
-    """Yield names of files; a Delta table is all files in its folder."""
+    """Yield names of files; a Delta table stands for all files in its folder."""
     for name in names:
         if Path(name).is_dir():
             from dlpctl.files.deltalog import files_below, is_delta
@@ -106,4 +106,4 @@ def _check_by_control_plane(
         decision_only=answer.decision_only,
         as_json=answer.form is options.Output.JSON,
     )
-    return [Decision(one["decision"]) for one in answered]
+    return [Decision(decided["decision"]) for decided in answered]

@@ -27,16 +27,16 @@ app = App()
 @app.command(help=__doc__)
 def clip(
     mask: Annotated[
-        bool, typer.Option("--mask", help="Replace the clipboard by its masked text; the default.")
+        bool, typer.Option("--mask", help="Replace the clipboard by its masked text (default).")
     ] = False,
     check: Annotated[
-        bool, typer.Option("--check", help="Print the decision, and change nothing.")
+        bool, typer.Option("--check", help="Print the decision without changing anything.")
     ] = False,
     destination: options.Destination = None,
     policy: options.Policy = None,
     vault: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Mask by tokens; keep the values for 'dlpctl unmask'."),
+        typer.Option(metavar="FILE", help="Mask with tokens; keep values for 'dlpctl unmask'."),
     ] = None,
 ) -> None:
     if mask and check:

@@ -64,7 +64,7 @@ def completions(
     shell: Annotated[
         Shell | None,
         typer.Argument(
-            metavar="[SHELL]", help="With 'install': yours by default.", show_default=False
+            metavar="[SHELL]", help="With 'install'; your shell by default.", show_default=False
         ),
     ] = None,
 ) -> None:
@@ -83,7 +83,7 @@ def script(shell: Shell) -> str:
 
 
 def install(shell: Shell | None) -> None:
-    """Write the script where a shell looks for it: the named one, or yours."""
+    """Write the script where the named shell, or the user's, looks for it."""
     shell = shell or _current(os.environ)
     path = _install_path(shell, os.environ, Path.home())
     try:
@@ -125,7 +125,7 @@ def is_known_shell(environ: Mapping[str, str]) -> bool:
 
 
 def is_installed(environ: Mapping[str, str]) -> bool:
-    """Return whether the shell of the user has the script of this version."""
+    """Return whether the user's shell has the script of this version."""
     shell = _current(environ)
     try:
         found = _install_path(shell, environ, Path.home()).file.read_text("utf-8")

@@ -1,4 +1,4 @@
-"""Show the settings, and where each comes from.
+"""Show the settings and where each comes from.
 
 Examples:
     dlpctl config show
@@ -31,7 +31,7 @@ class PathName(StrEnum):
 
 
 _MEANINGS = {
-    PathName.PROJECT: "the nearest dlpctl.toml, here or above",
+    PathName.PROJECT: "the nearest dlpctl.toml, in this folder or above",
     PathName.USER: "your own settings",
     PathName.CONFIG: "the folder of your settings",
     PathName.DATA: "keys and vaults",
@@ -107,14 +107,14 @@ def path(
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as JSON can hold it."""
+    """Return a value as plain JSON data."""
     if type(value) is tuple:
         return [_plain(item) for item in value]
     return value if value is None or isinstance(value, str | int | float) else str(value)
 
 
 def _readable(value: Any) -> str:
-    """Return a value as TOML has it, on one line."""
+    """Return a value as one line of TOML."""
     import json
 
     return "-" if value is None else json.dumps(_plain(value), ensure_ascii=False)

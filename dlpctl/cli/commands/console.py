@@ -1,6 +1,6 @@
 """Open the console of the service in the browser.
 
-The link signs in once, within two minutes, with the rights of the token that this user has.
+The link signs you in once, within two minutes, with the rights of your token.
 
 Examples:
     dlpctl console

@@ -82,7 +82,7 @@ def restore(
 
 @app.command("rotate-key")
 def rotate_key(form: options.Format = options.Output.HUMAN) -> None:
-    """Replace control.key while the database is in use. Older backups need the old key.
+    """Replace control.key while the database is in use. Older backups still need the old key.
 
     Examples:
         dlpctl db rotate-key

@@ -1,4 +1,4 @@
-"""Mask a made-up prompt and PDF, to see what dlpctl does.
+"""Mask a made-up prompt and PDF to see what dlpctl does.
 
 Examples:
     dlpctl demo

@@ -1,6 +1,6 @@
-"""Diagnose this installation, and print the commands that repair it.
+"""Diagnose this installation and print the commands that repair it.
 
-Exit status 1 if anything is in error.
+Exit status 1 if there are errors.
 
 Examples:
     dlpctl doctor
@@ -27,19 +27,19 @@ _COLOURS = {State.OK: "green", State.NOTE: "cyan", State.WARNING: "yellow", Stat
 @app.command(help=__doc__)
 def doctor(form: options.Format = options.Output.HUMAN) -> None:
     verdicts = list(diagnose())
-    errors = sum(one.state is State.ERROR for one in verdicts)
+    errors = sum(verdict.state is State.ERROR for verdict in verdicts)
     printer = Printer()
     if form is options.Output.JSON:
-        rows = [one._asdict() | {"remedy": one.remedy or None} for one in verdicts]
+        rows = [verdict._asdict() | {"remedy": verdict.remedy or None} for verdict in verdicts]
         printer.json({"healthy": not errors, "checks": rows})
     else:
-        width = max(len(one.subject) for one in verdicts)
-        for one in verdicts:
-            state = printer.style(one.state.ljust(len(State.WARNING)), _COLOURS[one.state])
-            printer.line(f"{state}  {one.subject.ljust(width)}  {one.said}")
-            if one.remedy and one.state is not State.OK:
+        width = max(len(verdict.subject) for verdict in verdicts)
+        for verdict in verdicts:
+            state = printer.style(verdict.state.ljust(len(State.WARNING)), _COLOURS[verdict.state])
+            printer.line(f"{state}  {verdict.subject.ljust(width)}  {verdict.said}")
+            if verdict.remedy and verdict.state is not State.OK:
                 indent = " " * (len(State.WARNING) + width + 4)
-                printer.line(f"{indent}{printer.style(one.remedy, 'bold')}")
-        warnings = sum(one.state is State.WARNING for one in verdicts)
+                printer.line(f"{indent}{printer.style(verdict.remedy, 'bold')}")
+        warnings = sum(verdict.state is State.WARNING for verdict in verdicts)
         printer.line(printer.style(f"{errors} in error, {warnings} warnings", "bold"))
     raise typer.Exit(1 if errors else 0)

@@ -41,31 +41,35 @@ def explain(
     text = inputs.read_text(file or inputs.STDIN, required=file is None)
     found = detector.scan(text, score)
     accepts = session.allow_list().acceptor(text)
-    allowed = {one for one in found if accepts and accepts(one, text[one.start : one.end])}
+    allowed = {
+        explained
+        for explained in found
+        if accepts and accepts(explained, text[explained.start : explained.end])
+    }
     print_gaps(detector)
     explanation = find(detector, text, score, allowed, misses)
     lines = LineIndex(text)
-    counting = [describe(one, text, lines) for one in explanation.counts]
-    near = [describe(one, text, lines) for one in explanation.misses]
+    counting = [describe(explained, text, lines) for explained in explanation.counts]
+    near = [describe(explained, text, lines) for explained in explanation.misses]
     printer = session.printer()
     if form is options.Output.JSON:
         printer.json({"findings": counting, "near_misses": near})
         return
-    for one in counting:
-        _show(one, printer)
+    for explained in counting:
+        _show(explained, printer)
     if not counting:
         printer.line("no findings")
     if near:
         printer.line(printer.style("near misses", "bold"))
-    for one in near:
-        _show(one, printer)
+    for explained in near:
+        _show(explained, printer)
 
 
-def describe(one: Explained, text: str, lines: LineIndex) -> dict[str, Any]:
-    """Return what is told of a finding or a near miss, without its value."""
+def describe(explained: Explained, text: str, lines: LineIndex) -> dict[str, Any]:
+    """Return the description of a finding or a near miss, without its value."""
     from dlpctl.masking.partial import sample
 
-    finding = one.finding
+    finding = explained.finding
     line, column = lines.line_and_column(finding.start)
     return {
         "line": line,
@@ -74,9 +78,9 @@ def describe(one: Explained, text: str, lines: LineIndex) -> dict[str, Any]:
         "score": finding.score,
         "sample": sample(finding.type, finding.category, text[finding.start : finding.end]),
         "pattern_id": finding.pattern_id,
-        "label": one.label,
-        "steps": list(one.steps),
-        "lost": one.lost or None,
+        "label": explained.label,
+        "steps": list(explained.steps),
+        "lost": explained.lost or None,
     }
 
 

@@ -1,6 +1,6 @@
 """Mask what applications send to models, and restore the answers.
 
-Without a subcommand it listens until it is stopped. It needs the extra dlpctl[gateway].
+Without a subcommand, it listens until stopped. Needs the extra dlpctl[gateway].
 
 Examples:
     dlpctl gateway
@@ -32,7 +32,7 @@ Port = Annotated[
 ]
 WithKeys = Annotated[
     bool,
-    typer.Option("--with-keys", help="Ask for the key of a policy or a license in X-Dlpctl-Key."),
+    typer.Option("--with-keys", help="Require a policy or license key in X-Dlpctl-Key."),
 ]
 
 
@@ -50,7 +50,7 @@ def gateway(
     port: Port = None,
     allow_remote: Annotated[
         bool,
-        typer.Option("--allow-remote", help="Allow an ADDRESS that other machines reach."),
+        typer.Option("--allow-remote", help="Allow an ADDRESS that other machines can reach."),
     ] = False,
     policy: options.Policy = None,
     destination: options.Destination = None,
@@ -148,11 +148,11 @@ def tail(
         int, typer.Option("-n", "--last", metavar="N", min=0, help="Show the last N calls first.")
     ] = 10,
     once: Annotated[
-        bool, typer.Option("--once", help="End after the last calls instead of waiting.")
+        bool, typer.Option("--once", help="Exit after the last calls instead of waiting.")
     ] = False,
     output: options.Format = Output.HUMAN,
 ) -> None:
-    """Show the calls of the gateway as they end: no content, only what was decided.
+    """Show the gateway's calls as they end: decisions only, no content.
 
     Examples:
         dlpctl gateway tail

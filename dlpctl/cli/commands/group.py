@@ -84,7 +84,7 @@ def update(
     description: Description = None,
     policies: Policies = None,
 ) -> None:
-    """Change a policy group. Policies that are given replace those of the group.
+    """Change a policy group. The given policies replace those of the group.
 
     Examples:
         dlpctl group update acme legal --name law

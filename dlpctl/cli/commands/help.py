@@ -28,7 +28,7 @@ app = App()
 @app.command("help", help=__doc__)
 def help_(
     topic: Annotated[
-        str | None, typer.Argument(metavar="[TOPIC]", help="A topic of 'dlpctl help'.")
+        str | None, typer.Argument(metavar="[TOPIC]", help="A topic listed by 'dlpctl help'.")
     ] = None,
 ) -> None:
     known = topics.names()

@@ -50,11 +50,11 @@ WrapMcp = Annotated[
     bool | None,
     typer.Option(
         "--wrap-mcp/--no-wrap-mcp",
-        help="Inspect what the agent's MCP servers get and send; asked if not given.",
+        help="Whether to inspect what MCP servers get and send; asks by default.",
     ),
 ]
 Project = Annotated[
-    bool, typer.Option("--project", help="An agent's hooks in this folder, not in your home.")
+    bool, typer.Option("--project", help="Use the agent's hooks in this folder, not your home.")
 ]
 
 
@@ -75,7 +75,7 @@ def install(
 ) -> None:
     """Install a hook: before each commit, or for each event of a coding agent.
 
-    What is configured already stays as it is.
+    Existing configuration is kept.
 
     Examples:
         dlpctl hook install git --types SECRETS,PHI
@@ -118,7 +118,7 @@ def uninstall(target: TargetArgument = None, every: All = False, project: Projec
 
 @app.command()
 def status(target: TargetArgument = None, project: Project = False) -> None:
-    """Show which agents have hooks, and whether these are current.
+    """Show which agents have hooks, and whether they are current.
 
     Examples:
         dlpctl hook status
@@ -131,7 +131,7 @@ def status(target: TargetArgument = None, project: Project = False) -> None:
 
 @app.command()
 def doctor(target: TargetArgument = None, project: Project = False) -> None:
-    """Send a made-up secret through the installed hooks, and show what the agents would be told.
+    """Send a made-up secret through the installed hooks, and show what the agents would see.
 
     Examples:
         dlpctl hook doctor
@@ -153,9 +153,9 @@ def agent(
         bool, typer.Option("--serve", hidden=True, help="Only be the process for later events.")
     ] = False,
 ) -> None:
-    """Answer an event of a coding agent: JSON on stdin, the answer in the agent's form on stdout.
+    """Answer an event of a coding agent: JSON on stdin, the answer in the agent's format on stdout.
 
-    Agents run it for each event. An event that cannot be inspected is refused.
+    Agents run this for each event. An event that cannot be inspected is refused.
 
     Examples:
         dlpctl hook agent < event.json
@@ -173,7 +173,7 @@ def agent(
 def run(
     files: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[FILE]...", help="Files to scan; by default what is staged."),
+        typer.Argument(metavar="[FILE]...", help="Files to scan; staged files by default."),
     ] = None,
     types: options.Types = None,
 ) -> None:
@@ -204,7 +204,7 @@ def show(
         typer.Option(metavar="URL", help="The URL that pipelines install dlpctl from."),
     ] = None,
 ) -> None:
-    """Print a hook or a pipeline.
+    """Print the template of a hook or a pipeline.
 
     Examples:
         dlpctl hook show pre-commit >> .pre-commit-config.yaml

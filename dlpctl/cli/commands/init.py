@@ -1,6 +1,6 @@
 """Create the control plane: its database, key file and first admin token.
 
-What exists already is kept. A server has its control plane already.
+Existing parts are kept. A server already has its control plane.
 
 Examples:
     dlpctl init

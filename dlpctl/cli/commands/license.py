@@ -1,6 +1,6 @@
 """Create, show and validate licenses.
 
-A license says how much an organization may check, and until when.
+A license limits how much an organization may check, and until when.
 
 Examples:
     dlpctl license list acme
@@ -24,7 +24,7 @@ app = App(__doc__)
 LicenseId = Annotated[str, typer.Argument(metavar="LICENSE", help="The license's id.")]
 Checks = Annotated[
     int | None,
-    typer.Option("--checks", metavar="N", help="Checks a month, instead of those of the plan."),
+    typer.Option("--checks", metavar="N", help="Checks a month; those of the plan by default."),
 ]
 _COLUMNS = (
     "license_id license_type status expires_at checks_this_month max_checks_per_month policy_groups"
@@ -80,7 +80,7 @@ def extend(
     expires: options.ExpiresAt = None,
     checks: Checks = None,
 ) -> None:
-    """Extend a license in time or in checks.
+    """Extend a license in time or number of checks.
 
     Examples:
         dlpctl license extend acme LICENSE --expires 2028-01-31
@@ -93,7 +93,7 @@ def extend(
 
 @app.command()
 def revoke(org: options.Organization, license_id: LicenseId, control: ControlOptions) -> None:
-    """Revoke a license, and deactivate the policies of its groups at once.
+    """Revoke a license, and deactivate the policies of its groups immediately.
 
     Examples:
         dlpctl license revoke acme LICENSE
@@ -101,7 +101,7 @@ def revoke(org: options.Organization, license_id: LicenseId, control: ControlOpt
     """
     with control.backend() as backend:
         backend.revoke_license(org, license_id)
-    control.print_done(f"revoked {license_id}; the policies of its groups are not active any more")
+    control.print_done(f"revoked {license_id}; the policies of its groups are no longer active")
 
 
 @app.command()

@@ -1,6 +1,6 @@
-"""Mask what the policy masks or blocks, and print nothing but the masked content.
+"""Mask what the policy masks or blocks, and print only the masked content.
 
-A source that pauses gets its complete lines at once.
+If the source pauses, its complete lines are printed immediately.
 
 Examples:
     pbpaste | dlpctl mask | pbcopy
@@ -41,7 +41,7 @@ def mask(
     file: options.File = None,
     vault: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Mask by tokens; keep the values for 'dlpctl unmask'."),
+        typer.Option(metavar="FILE", help="Mask with tokens; keep values for 'dlpctl unmask'."),
     ] = None,
     output: options.OutputFile = None,
     stats: Annotated[
@@ -69,7 +69,9 @@ def mask(
         if is_table:
             assert output is not None
             for report in _masked_table(session, checker, store, content, Path(name), output):
-                counts.update({one.type: one.occurrences for one in report.report.detected})
+                counts.update(
+                    {detection.type: detection.occurrences for detection in report.report.detected}
+                )
         elif documents.is_plain(name, head):
             with writing(output) as write:
                 for piece in _masked(chunks, checker, store, counts, possible):
@@ -77,7 +79,9 @@ def mask(
         else:
             data = documents.read_all(chunks, session.config.limits.input_bytes)
             report = _masked_file(session, checker, store, content, name, data, output)
-            counts.update({one.type: one.occurrences for one in report.report.detected})
+            counts.update(
+                {detection.type: detection.occurrences for detection in report.report.detected}
+            )
     except StillExposedError:
         documents.remove_stale(output, name)
         raise
@@ -97,7 +101,7 @@ def _masked(
     for piece in checker.mask_pieces(chunks):
         with open_masker(store, checker) as masker:
             masked = piece.masked(masker)
-        counts.update(one.finding.type for one in piece.hidden)
+        counts.update(decided.finding.type for decided in piece.hidden)
         if not possible:
             possible.append(checker.possible(piece.text))
         yield masked.encode("utf-8", "surrogateescape")
@@ -149,7 +153,7 @@ def _masked_table(
     folder: Path,
     output: Path,
 ) -> Iterator[FileReport]:
-    """Mask a Delta table; one masker makes equal values equal in all of its files."""
+    """Mask a Delta table; a single masker keeps equal values equal across its files."""
     from dlpctl.files.delta import mask_table
 
     masking = session.file_checker(checker, content.on_uninspected)

@@ -1,6 +1,6 @@
-"""Serve check, mask, scan and explain over MCP, or inspect what another MCP server gets and sends.
+"""Serve check, mask, scan and explain over MCP, or inspect the traffic of another MCP server.
 
-Without a subcommand it is a server on stdio, which needs the extra dlpctl[mcp].
+Without a subcommand, it is a server on stdio. Needs the extra dlpctl[mcp].
 
 Examples:
     dlpctl mcp --vault session.vault
@@ -28,7 +28,7 @@ def mcp(
     context: typer.Context,
     vault: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Mask by tokens, and keep the values in FILE."),
+        typer.Option(metavar="FILE", help="Mask with tokens, and keep the values in FILE."),
     ] = None,
     allow_unmask: Annotated[
         bool, typer.Option("--allow-unmask", help="Offer a tool that shows the values of tokens.")

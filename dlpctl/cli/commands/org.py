@@ -1,6 +1,6 @@
 """Create, show and change organizations.
 
-Each organization has policies, licenses and an audit log of its own.
+Each organization has its own policies, licenses and audit log.
 
 Examples:
     dlpctl org list

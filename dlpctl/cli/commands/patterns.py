@@ -65,7 +65,7 @@ def list_patterns(
     if form is options.Output.JSON:
         printer.json([_table(pattern) for pattern in wanted])
         return
-    rows = [(one.id, one.type, one.category.value, f"{one.score:.2f}", one.label) for one in wanted]
+    rows = [(row.id, row.type, row.category.value, f"{row.score:.2f}", row.label) for row in wanted]
     printer.table(rows, head=("ID", "TYPE", "CATEGORY", "SCORE", "LABEL"))
     printer.line(printer.style(counted(len(wanted), "pattern"), "bold"))
 
@@ -94,24 +94,24 @@ def list_types(
 
     session = Session.begin()
     name = None if category is None else category.upper()
-    wanted = [one for one in detection_types() if name in (None, one.category.value)]
+    wanted = [row for row in detection_types() if name in (None, row.category.value)]
     if not wanted:
         raise UsageError(f"{category!r} is not a category; there are {', '.join(Category)}")
     printer = session.printer()
     if form is options.Output.JSON:
-        printer.json([one._asdict() | {"category": one.category.value} for one in wanted])
+        printer.json([row._asdict() | {"category": row.category.value} for row in wanted])
         return
     rows = [
         (
-            one.name,
-            one.category.value,
-            "checksum" if one.checksum else "",
-            "sample" if one.sample else "no sample",
-            " ".join(one.regions),
-            one.label,
-            ", ".join(one.laws),
+            row.name,
+            row.category.value,
+            "checksum" if row.checksum else "",
+            "sample" if row.sample else "no sample",
+            " ".join(row.regions),
+            row.label,
+            ", ".join(row.laws),
         )
-        for one in wanted
+        for row in wanted
     ]
     head = "TYPE,CATEGORY,CHECKSUM,REPORTS SHOW,REGIONS,LABEL,LAWS AND STANDARDS"
     printer.table(rows, head=head.split(","))
@@ -142,16 +142,16 @@ def stats(
     if form is options.Output.JSON:
         texts = [
             {
-                "text": one.kind,
-                "bytes": one.size,
-                "findings": len(one.findings),
-                "per_200_kb": one.rate,
+                "text": row.kind,
+                "bytes": row.size,
+                "findings": len(row.findings),
+                "per_200_kb": row.rate,
             }
-            for one in precision
+            for row in precision
         ]
         types = [
-            {"type": one.type, "planted": one.planted, "found": one.found, "recall": one.share}
-            for one in found
+            {"type": row.type, "planted": row.planted, "found": row.found, "recall": row.share}
+            for row in found
         ]
         printer.json({"precision": texts, "recall": types})
         return
@@ -163,9 +163,9 @@ def stats(
 def _print_precision(printer: Printer, precision: list[Any]) -> None:
     from dlpctl.detect.patterns.measure import clean
 
-    size, count = sum(one.size for one in precision), sum(len(one.findings) for one in precision)
+    size, count = sum(row.size for row in precision), sum(len(row.findings) for row in precision)
     rows = [
-        (one.kind, f"{one.size:,}", str(len(one.findings)), f"{one.rate:.2f}") for one in precision
+        (row.kind, f"{row.size:,}", str(len(row.findings)), f"{row.rate:.2f}") for row in precision
     ]
     rows.append(("all", f"{size:,}", str(count), f"{count * clean.UNIT / size:.2f}"))
     printer.table(rows, head=("CLEAN TEXT", "BYTES", "FINDINGS", "PER 200 KB"))
@@ -174,8 +174,8 @@ def _print_precision(printer: Printer, precision: list[Any]) -> None:
 
 
 def _print_recall(printer: Printer, found: list[Any]) -> None:
-    planted, kept = sum(one.planted for one in found), sum(one.found for one in found)
-    rows = [(one.type, f"{one.planted:,}", f"{one.found:,}", f"{one.share:.3f}") for one in found]
+    planted, kept = sum(row.planted for row in found), sum(row.found for row in found)
+    rows = [(row.type, f"{row.planted:,}", f"{row.found:,}", f"{row.share:.3f}") for row in found]
     rows.append(("all", f"{planted:,}", f"{kept:,}", f"{kept / planted:.3f}"))
     printer.table(rows, head=("PLANTED", "VALUES", "FOUND", "RECALL"))
 
@@ -183,7 +183,7 @@ def _print_recall(printer: Printer, found: list[Any]) -> None:
 @app.command()
 def show(
     pattern_id: Annotated[
-        str, typer.Argument(metavar="ID", help="An id of 'dlpctl patterns list'.")
+        str, typer.Argument(metavar="ID", help="An id from 'dlpctl patterns list'.")
     ],
     form: options.Format = options.Output.HUMAN,
     patterns: options.Patterns = None,
@@ -202,7 +202,7 @@ def show(
     if pattern is None:
         raise UsageError(f"there is no pattern {pattern_id!r}{did_you_mean(pattern_id, known)}")
     printer = session.printer()
-    samples = {kind: examples(pattern, kind) for kind in ("match", "skip")}
+    samples = {name: examples(pattern, name) for name in ("match", "skip")}
     table = _table(pattern) | {"examples": samples}
     if form is options.Output.JSON:
         printer.json(table)
@@ -239,14 +239,14 @@ def test(
     printer = session.printer()
     if form is options.Output.JSON:
         listed = [
-            {"level": "error" if one.is_error else "warning", "message": one.message}
-            for one in problems
+            {"level": "error" if row.is_error else "warning", "message": row.message}
+            for row in problems
         ]
         printer.json({"patterns": len(patterns), "problems": listed})
     else:
-        for one in problems:
-            level, colour = ("error", "red") if one.is_error else ("warning", "yellow")
-            printer.line(f"{printer.style(level, colour)}: {one.message}")
+        for row in problems:
+            level, colour = ("error", "red") if row.is_error else ("warning", "yellow")
+            printer.line(f"{printer.style(level, colour)}: {row.message}")
         counts = (
             (len(patterns), "pattern"),
             (errors, "error"),

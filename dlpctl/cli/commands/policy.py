@@ -104,14 +104,16 @@ def lint(policy: PolicyArgument = None, form: options.Format = options.Output.HU
     printer = session.printer()
     colours = {Level.ERROR: "red", Level.WARNING: "yellow", Level.NOTE: "cyan"}
     if form is options.Output.JSON:
-        printer.json([one._asdict() for one in found])
+        printer.json([item._asdict() for item in found])
     else:
-        for one in found:
-            prefix = f"{one.place}: " if one.place else ""
-            printer.line(f"{printer.style(one.level, colours[one.level])}: {prefix}{one.message}")
+        for item in found:
+            prefix = f"{item.place}: " if item.place else ""
+            printer.line(
+                f"{printer.style(item.level, colours[item.level])}: {prefix}{item.message}"
+            )
         if not found:
             printer.line("no problems found")
-    raise typer.Exit(1 if any(one.level is Level.ERROR for one in found) else 0)
+    raise typer.Exit(1 if any(item.level is Level.ERROR for item in found) else 0)
 
 
 @app.command()
@@ -138,12 +140,14 @@ def test(
     failed = sum(bool(result.problems) for result in results)
     printer = session.printer()
     if form is options.Output.JSON:
-        printer.json([{"case": one.case.name, "problems": list(one.problems)} for one in results])
+        printer.json(
+            [{"case": item.case.name, "problems": list(item.problems)} for item in results]
+        )
     else:
-        for one in results:
-            mark = printer.style("fail", "red") if one.problems else printer.style("pass", "green")
-            why = f": {'; '.join(one.problems)}" if one.problems else ""
-            printer.line(f"{mark}  {one.case.name}{why}")
+        for item in results:
+            mark = printer.style("fail", "red") if item.problems else printer.style("pass", "green")
+            why = f": {'; '.join(item.problems)}" if item.problems else ""
+            printer.line(f"{mark}  {item.case.name}{why}")
         printer.line(printer.style(f"{len(results) - failed} passed, {failed} failed", "bold"))
     raise typer.Exit(1 if failed else 0)
 
@@ -172,14 +176,14 @@ def diff(
     decisions = [] if corpus is None else _changed_decisions(session.detector(), old, new, corpus)
     printer = session.printer()
     if form is options.Output.JSON:
-        changes = [one._asdict() | {"types": list(one.types)} for one in decisions]
+        changes = [item._asdict() | {"types": list(item.types)} for item in decisions]
         printer.json({"rules": rules, "decisions": changes})
     else:
         for line in rules:
             printer.line(line)
         printer.table(
-            (one.name, one.destination, one.before, "->", one.after, " ".join(one.types))
-            for one in decisions
+            (item.name, item.destination, item.before, "->", item.after, " ".join(item.types))
+            for item in decisions
         )
         if not rules and not decisions:
             printer.line("no difference")
@@ -219,7 +223,7 @@ def _evaluator(detector: Detector, policy: Policy) -> Callable[[Case], Outcome]:
     def evaluate(case: Case) -> Outcome:
         text = inputs.read_text(str(case.file)) if case.text is None else case.text
         report = Checker(detector, policy, case.destination).check(text)
-        return Outcome(report.decision, frozenset(one.type for one in report.detected))
+        return Outcome(report.decision, frozenset(item.type for item in report.detected))
 
     return evaluate
 

@@ -1,4 +1,4 @@
-"""Compare the reports of scans, or show one on a pull request.
+"""Compare the reports of scans, or post one on a pull request.
 
 Examples:
     dlpctl report diff old.json new.json
@@ -29,9 +29,9 @@ def diff(
     form: options.Format = options.Output.HUMAN,
     quiet: options.Quiet = False,
 ) -> None:
-    """List the findings that are new in a report, and those that are gone.
+    """List the findings that are new in a later report, and those that are gone.
 
-    Exit status: 0 nothing is new, 20 something is.
+    Exit status: 0 no new findings, 20 new findings.
 
     Examples:
         dlpctl report diff old.json new.json
@@ -60,10 +60,10 @@ def diff(
 def comment(
     report: Annotated[Path, typer.Argument(metavar="FILE", help="The Markdown report of a scan.")],
 ) -> None:
-    """Show a report as a comment on the pull request of this pipeline.
+    """Post a report as a comment on the pull request of this pipeline.
 
-    Each run changes the comment of the run before it. The variables of GitHub and GitLab tell the
-    pull request, and GITHUB_TOKEN or GITLAB_TOKEN is the token that may write comments.
+    Each run updates the comment of the previous one. The variables of GitHub or GitLab identify the
+    pull request, and GITHUB_TOKEN or GITLAB_TOKEN holds a token that may write comments.
 
     Examples:
         dlpctl report comment scan.md

@@ -1,6 +1,6 @@
-"""Go through findings by keyboard: accept, mask, explain, or open each in the editor.
+"""Review findings in the terminal: accept, mask, explain or edit each.
 
-Needs the extra dlpctl[review]. Exit status 20 if findings are left to be decided on.
+Needs the extra dlpctl[review]. Exit status 20 if findings remain to be decided on.
 
 Examples:
     dlpctl review
@@ -62,7 +62,7 @@ def review(
         sys.stderr.write(f"dlpctl: {skip.path}: {skip.detail or skip.why}\n")
     printer = session.printer()
     if not reviewed.files:
-        raise InputError("no file was scanned: check the paths and what leaves files out")
+        raise InputError("no file was scanned: check the paths and what excludes files")
     if reviewed.results and ReviewApp(reviewed, exception.expires).run():
         raise KeyboardInterrupt
     _print_outcome(reviewed.left(), reviewed.files, printer)

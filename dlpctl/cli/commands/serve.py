@@ -1,4 +1,4 @@
-"""Answer checks over HTTP, until it is stopped.
+"""Answer checks over HTTP until stopped.
 
 The table 'serve' has more settings: see 'dlpctl help configuration'.
 
@@ -36,7 +36,7 @@ def serve(
     ] = None,
     allow_remote: Annotated[
         bool,
-        typer.Option("--allow-remote", help="Allow an ADDRESS that other machines reach."),
+        typer.Option("--allow-remote", help="Allow an ADDRESS that other machines can reach."),
     ] = False,
     trusted_proxy: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="Trust X-Forwarded headers of ADDRESS.")

@@ -1,6 +1,6 @@
 """Set up this project and your shell: a git hook, completions and a dlpctl.toml.
 
-Each step is offered with its default, and what exists already is left as it is.
+Each step is offered with its default. Existing files and hooks are kept.
 
 Examples:
     dlpctl setup
@@ -25,5 +25,5 @@ def setup(confirmed: options.Confirmed = False) -> None:
     from dlpctl.cli import setting_up
 
     if not confirmed and not sys.stdin.isatty():
-        raise UsageError("stdin is no terminal to ask on; --yes takes the defaults")
+        raise UsageError("stdin is not a terminal; pass --yes to take the defaults")
     setting_up.run(ask=not confirmed)

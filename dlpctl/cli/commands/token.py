@@ -1,6 +1,6 @@
 """Create, list and revoke admin tokens.
 
-A token gives access to the service's endpoints other than checks.
+A token gives access to the endpoints of the service other than checks.
 
 Examples:
     dlpctl token list
@@ -45,7 +45,7 @@ def create(
     ],
     control: ControlOptions,
     org: Annotated[
-        str | None, typer.Option(metavar="ORG", help="Allow this organization only.")
+        str | None, typer.Option(metavar="ORG", help="Limit the token to this organization.")
     ] = None,
     name: Annotated[
         str | None, typer.Option(metavar="NAME", help="The purpose or user of the token.")

@@ -1,4 +1,4 @@
-"""Replace tokens such as <EMAIL_1> by their values, e.g. in the answer of a model.
+"""Replace tokens such as <EMAIL_1> by their values, e.g. in a model's answer.
 
 Tokens that a model has changed slightly are recognized, too.
 
@@ -42,7 +42,7 @@ def unmask(
     first, chunks = inputs.peeked(name, required=file is None)
     if inputs.is_binary(first):
         shown = "stdin" if name == inputs.STDIN else name
-        raise InputError(f"{shown}: is not text; copy the text out of it, and unmask that")
+        raise InputError(f"{shown}: is not text; copy the text out of it and unmask that")
     with writing(output) as write:
         for chunk in chunks:
             write(unmasker.feed(decoder.decode(chunk)).encode("utf-8", "surrogateescape"))

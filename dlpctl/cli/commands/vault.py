@@ -24,7 +24,7 @@ app = App(__doc__)
 
 @app.command("list")
 def list_vaults(form: options.Format = options.Output.HUMAN) -> None:
-    """List the vaults, the last used one first.
+    """List the vaults, most recently used first.
 
     Examples:
         dlpctl vault list
@@ -46,7 +46,7 @@ def list_vaults(form: options.Format = options.Output.HUMAN) -> None:
 
 @app.command()
 def show(
-    name: Annotated[str, typer.Argument(metavar="VAULT", help="A name of 'dlpctl vault list'.")],
+    name: Annotated[str, typer.Argument(metavar="VAULT", help="A name from 'dlpctl vault list'.")],
     counts: Annotated[
         bool, typer.Option("--counts", help="Count the values by type; no value is ever shown.")
     ] = False,
@@ -83,10 +83,10 @@ def show(
 @app.command()
 def purge(
     days: Annotated[
-        int, typer.Option(metavar="DAYS", min=0, help="Keep those used in the last DAYS days.")
+        int, typer.Option(metavar="DAYS", min=0, help="Keep vaults used in the last DAYS days.")
     ] = 0,
 ) -> None:
-    """Remove vaults; the tokens of their sessions can never be restored again.
+    """Remove vaults. The tokens of their sessions can never be restored.
 
     Examples:
         dlpctl vault purge

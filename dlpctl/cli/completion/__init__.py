@@ -1,1 +1,1 @@
-"""Shell completion: the answers of `dlpctl __complete`, and the scripts that ask for them."""
+"""Shell completion: the answers of `dlpctl __complete`, and the scripts that call it."""

@@ -1,8 +1,8 @@
-"""Answer a shell that completes a line: `dlpctl __complete WORD... =CURRENT`.
+"""Complete a command line for a shell: `dlpctl __complete WORD... =CURRENT`.
 
-The current word follows an equals sign, since some shells do not pass an empty argument. Each line
-of the answer is a value, with a tab and a help text if there is one. `:files` asks the shell to
-offer files, too; `:list` says that a comma and another value may follow.
+The current word is preceded by an equals sign, since some shells drop empty arguments. Each line of
+the output is a value, followed by a tab and a help text if there is one. `:files` tells the shell
+to offer files, too; `:list` says that a comma and another value may follow.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ def answer(words: Sequence[str], current: str) -> list[str]:
 
     from dlpctl.cli.main import app
 
-    # Typer brings its own copy of Click in later versions.
+    # Later versions of Typer bundle a copy of Click.
     click = import_module(typer.BadParameter.__module__.removesuffix(".exceptions"))
     completion = import_module(f"{click.__name__}.shell_completion")
     program: Any = typer.main.get_command(app)
     _offer_values(program, completion.CompletionItem)
 
     class LineCompletion(completion.ShellComplete):  # type: ignore[misc, name-defined]
-        # Only classes that print a script need these; the base class insists on them.
+        # Needed only to print scripts, but the base class requires them.
         name = source_template = ""
         source_vars = get_completion_args = format_completion = None
 

@@ -1,7 +1,7 @@
 """The values that a parameter may take; many of them depend on this machine.
 
-A shell asks while the user types: each list is read in some hundredths of a second, and is empty if
-it cannot be read.
+Shells ask while the user types, so each list is read within some hundredths of a second, and is
+empty if it cannot be read.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ class Values(NamedTuple):
 
     read: Callable[[], Iterable[str]] = tuple
     or_files: bool = False
-    """Whether the parameter takes a file as well."""
+    """True if the parameter takes a file as well."""
     is_list: bool = False
-    """Whether the parameter takes several values, joined by commas."""
+    """True if the parameter takes several values, joined by commas."""
 
 
 def _destinations() -> Iterable[str]:
@@ -91,14 +91,12 @@ def _own_patterns() -> Iterable[Path]:
 
     try:
         return load_config().patterns
-    except DlpctlError:  # the command itself will say what is wrong with the settings
+    except DlpctlError:  # the command itself will report the mistake in the settings
         return ()
 
 
 def _stored(sql: str) -> Iterable[str]:
-    """Return a column of this user's control plane. Servers are too slow to be asked while
-    typing.
-    """
+    """Return a column from this user's control plane; asking a server would be too slow."""
     import sqlite3
     from contextlib import closing
 
@@ -136,4 +134,4 @@ PARAMETERS = {
     "output": _FILE,
     "vault": _FILE,
 }
-"""The values by the name of the parameter, for parameters whose type does not list them."""
+"""The values by parameter name, for parameters whose type does not list them."""

@@ -1,4 +1,4 @@
-"""The topics of `dlpctl help`: Markdown files, with tables that the program fills in."""
+"""The topics of `dlpctl help`: Markdown files with tables that the program fills in."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def title(name: str) -> str:
 
 
 def text(name: str) -> str:
-    """A topic in Markdown."""
+    """Return a topic as Markdown."""
     content = (_FOLDER / f"{name}.md").read_text(encoding="utf-8")
     for table, make in _TABLES.items():
         mark = f"{{{{{table}}}}}"
@@ -60,12 +60,12 @@ def _variables() -> str:
 
 
 def _errors() -> str:
-    classes = sorted(_below(DlpctlError), key=lambda one: one.code)
+    classes = sorted(_below(DlpctlError), key=lambda item: item.code)
     return _table(
         ("code", "status", "HTTP", "meaning"),
         (
-            (f"`{one.code}`", str(one.exit_status), str(one.http_status), _meaning(one))
-            for one in classes
+            (f"`{item.code}`", str(item.exit_status), str(item.http_status), _meaning(item))
+            for item in classes
         ),
     )
 
@@ -74,8 +74,8 @@ def _below(parent: type[DlpctlError]) -> list[type[DlpctlError]]:
     return [inner for child in parent.__subclasses__() for inner in (child, *_below(child))]
 
 
-def _meaning(one: type[DlpctlError]) -> str:
-    return " ".join((inspect.getdoc(one) or "").partition("\n\n")[0].split())
+def _meaning(item: type[DlpctlError]) -> str:
+    return " ".join((inspect.getdoc(item) or "").partition("\n\n")[0].split())
 
 
 def _types() -> str:
@@ -85,9 +85,9 @@ def _types() -> str:
 
     folder = Path(dlpctl_patterns.__path__[0]) / "types"
     rows = [
-        (f"`{name}`", one["category"], one["label"], ", ".join(one.get("laws", ())))
+        (f"`{name}`", item["category"], item["label"], ", ".join(item.get("laws", ())))
         for file in ("secrets", "pii", "phi", "financial")
-        for name, one in tomllib.loads(
+        for name, item in tomllib.loads(
             (folder / f"{file}.toml").read_text(encoding="utf-8")
         ).items()
     ]
@@ -106,7 +106,8 @@ def _operators() -> str:
     from dlpctl.masking.operators import OPERATORS
 
     return _table(
-        ("operator", "what stays"), ((f"`{name}`", one.summary) for name, one in OPERATORS.items())
+        ("operator", "what stays"),
+        ((f"`{name}`", item.summary) for name, item in OPERATORS.items()),
     )
 
 
@@ -115,7 +116,7 @@ def _commands() -> str:
 
     nodes = describe().walk()[1:]
     return _table(
-        ("command", "what it does"), ((f"`{' '.join(one.path)}`", one.help) for one in nodes)
+        ("command", "what it does"), ((f"`{' '.join(item.path)}`", item.help) for item in nodes)
     )
 
 

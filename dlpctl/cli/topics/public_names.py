@@ -1,6 +1,6 @@
 """The reference of the library in Markdown: its public names, their signatures and docstrings.
 
-It reads the source, so that the extras that a module needs may be missing.
+It parses the source, so packages that a module needs may be missing.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ INSIDE = {
     "Masked": "prepared restorer route",
     "MaskedModels": "ended refusal stream",
 }
-"""Members that only the library itself, or the package that a class is for, has a use for."""
+"""Members that are used only by the library itself, or by the package that a class is for."""
 _CLASS = re.compile(r"\b[A-Z]\w*")
 _USUAL = {
     *(
@@ -58,7 +58,7 @@ _Definition = _Function | ast.ClassDef
 
 
 class PublicName(NamedTuple):
-    """A name that users import, with the source that defines it."""
+    """A name that users import, and the source that defines it."""
 
     name: str
     definition: _Definition
@@ -66,7 +66,7 @@ class PublicName(NamedTuple):
 
 
 def public_names(module: str) -> list[PublicName]:
-    """Return what a public module defines or takes from others."""
+    """Return the names that a public module defines or re-exports."""
     if module == "dlpctl":
         names = [name for name in dlpctl.__all__ if name[0] != "_"]
         return [_found(name, _source(dlpctl.module_of(name))) for name in names]
@@ -77,7 +77,7 @@ def public_names(module: str) -> list[PublicName]:
 
 
 def _found(name: str, tree: ast.Module) -> PublicName:
-    """Return a definition in a module, or in the one that it is imported from."""
+    """Return a definition in a module, or in the module that it is imported from."""
     for node in tree.body:
         if isinstance(node, _Definition) and node.name == name:
             return PublicName(name, node, tree)
@@ -142,7 +142,7 @@ def _section(public: PublicName, known: set[str]) -> Iterator[str]:
 
 
 def _bodies(node: ast.ClassDef, tree: ast.Module) -> Iterator[ast.ClassDef]:
-    """Yield a class after the bases that are no public names themselves."""
+    """Yield a class after those of its bases that are not public themselves."""
     for base in map(ast.unparse, node.bases):
         local = any(isinstance(each, ast.ClassDef) and each.name == base for each in tree.body)
         if (local or base in _imported(tree)) and base not in dlpctl.__all__:

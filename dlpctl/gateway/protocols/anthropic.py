@@ -1,4 +1,4 @@
-"""Anthropic: Messages, with counting of tokens, batches and files."""
+"""Anthropic: Messages, with token counting, batches and files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Google Gemini: contents generated at once and in streams, tokens counted, embeddings."""
+"""Google Gemini: content in one answer or streamed, token counting, and embeddings."""
 
 from __future__ import annotations
 

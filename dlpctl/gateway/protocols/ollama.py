@@ -1,4 +1,4 @@
-"""Ollama: its own routes, and those that it shares with OpenAI."""
+"""Ollama: its own routes and those that it shares with OpenAI."""
 
 from __future__ import annotations
 

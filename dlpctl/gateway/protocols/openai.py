@@ -99,7 +99,7 @@ _OVER = ("completed", "failed", "incomplete", "cancelled")
 
 
 def _responses(items: str) -> Shape:
-    """Return the shape of requests with items in a field."""
+    """Return the shape of requests whose items are in the given field."""
     return Shape(
         codes=under(f"{items}[]", *_ITEM_CODES, "result")
         | under(f"{items}[].content[]", *_PART_CODES)

@@ -122,7 +122,7 @@ def test_events_are_searched(caller, person):
 def test_the_chain_is_verified_also_up_to_a_head(caller, person):
     caller.check()
     before = text_of(person.see("/console/audit"))
-    assert "Not verified since the service was started." in before
+    assert "Not verified since the service started." in before
     head = caller("GET", "/api/audit/head").json["head"]
     shown = text_of(person.send("/console/audit/verify", head=head))
     assert "The chain is intact: 1 checks" in shown
@@ -271,7 +271,7 @@ def test_lint_says_what_cannot_be_read(person):
     drafts = {
         "": "must be a table",
         "a: [": "draft: ",
-        "a: &a [1]\nb: *a": "draft:2: aliases are not read here",
+        "a: &a [1]\nb: *a": "draft:2: aliases are not allowed here",
         "\x00": "draft: ",
     }
     for draft, said in drafts.items():
