@@ -76,7 +76,7 @@ class Reference:
             if all(check.accepts(data[start:end].decode()) for check in checks):
                 proven = any(check.proves for check in checks)
                 yield Match(start, end, worth, proven, index)
-            elif (possible := pattern.possible) and worth > possible.score:
+            elif (possible := pattern.possible) and worth >= _with_label(pattern):
                 others = [validators.find(name) for name in possible.validators]
                 if all(check.accepts(data[start:end].decode()) for check in others):
                     yield Match(start, end, possible.score, False, index)
@@ -235,3 +235,9 @@ def _swallows(outer: Match, inner: Match) -> bool:
 def _rank(match: Match) -> tuple[bool, float, int, int, int]:
     """Proven first, then by score, by length, and by place."""
     return not match.proven, -match.score, match.start - match.end, match.start, match.pattern
+
+
+def _with_label(pattern: Pattern) -> float:
+    """The score of a value that has its label, which a refused one needs to be possible."""
+    has_words = pattern.context is not None and pattern.context.words
+    return pattern.best_score if has_words else pattern.score
