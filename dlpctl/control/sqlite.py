@@ -33,13 +33,17 @@ class SqliteDatabase:
     def __init__(self, file: Path) -> None:
         self.file = file
         self.name = str(file)
+        self._is_private = False
 
     @property
     def is_new(self) -> bool:
         return not self.file.exists()
 
     def connect(self) -> Connection:
-        _create_privately(self.file)
+        if not self._is_private:
+            # Once, before there are connections: closing the file would end the locks of them all.
+            _create_privately(self.file)
+            self._is_private = True
         connection = sqlite3.connect(
             self.file, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
         )

@@ -77,6 +77,7 @@ def test_failing_readiness_is_asked_again():
             readiness.check()
 
 
+@pytest.mark.of_a_file
 def test_housekeeping_removes_what_is_too_old(caller, control, clock):
     ticks, log = Ticks(), io.StringIO()
     housekeeping = Housekeeping(control.maintenance, 30, Log(log), ticks)
