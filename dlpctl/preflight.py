@@ -81,7 +81,7 @@ class Checker:
 
     def check(self, text: str, masker: Masker | None = None) -> Report:
         """Find values, decide, and mask if that is the decision."""
-        _, ruling = self._rule(text)
+        ruling = self._rule(text)
         masked, reason = text, self.not_inspected()
         if ruling.decision is Decision.ALLOWED_WITH_MASKING and not reason:
             masked, reason = self._masked(text, ruling.of(Action.MASK), masker or self.masker())
@@ -138,21 +138,16 @@ class Checker:
 
     def mask(self, text: str, masker: Masker | None = None) -> str:
         """Mask all that is not allowed; raise `StillExposedError` if a value would remain."""
-        _, ruling = self._rule(text)
+        ruling = self._rule(text)
         self._require_inspection()
-        hidden = [ruled for ruled in ruling.ruled if ruled.verdict.action is not Action.ALLOW]
-        return self.masked(text, hidden, masker or self.masker())
+        return self.masked(text, ruling.hidden(), masker or self.masker())
 
     def mask_pieces(self, chunks: Iterable[bytes]) -> Iterator[Covered]:
         """Yield a text that arrives in pieces, ready to be masked piece by piece."""
         for piece in self._pieces(self._detector, chunks, self._min_score):
             self._require_inspection()
             ruling = self.ruling(piece.text, piece.findings)
-            yield Covered(
-                self,
-                piece.text,
-                [item for item in ruling.ruled if item.verdict.action is not Action.ALLOW],
-            )
+            yield Covered(self, piece.text, ruling.hidden())
 
     def _pieces(
         self, detector: Detector, chunks: Iterable[bytes], min_score: float
@@ -192,9 +187,8 @@ class Checker:
 
             raise NameDataError(f"{reason}; nothing was output")
 
-    def _rule(self, text: str) -> tuple[list[Finding], PolicyDecision]:
-        ruling = self.ruling(text, self.scan(text))
-        return [ruled.finding for ruled in ruling.ruled], ruling
+    def _rule(self, text: str) -> PolicyDecision:
+        return self.ruling(text, self.scan(text))
 
     @property
     def counts(self) -> bool:
@@ -318,8 +312,7 @@ class Checker:
                 else [(item.finding, "redact") for item in hidden]
             )
             text = mask_text(text, masked, masker, forbidden)
-            _, again = self._rule(text)
-            hidden = [ruled for ruled in again.ruled if ruled.verdict.action is not Action.ALLOW]
+            hidden = self._rule(text).hidden()
             if not hidden:
                 return text, ""
         return text, hidden[0].finding.type

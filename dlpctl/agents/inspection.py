@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from dlpctl.agents.leaves import Leaf, leaves, rebuilt
 from dlpctl.leaf_masks import by_leaf, masked_windows, repeated
 from dlpctl.masking.unmask import Unmasker
-from dlpctl.types import Action, Decision
+from dlpctl.types import Decision
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,7 +62,7 @@ def inspect(checker: Checker, value: Any, vault: SessionVault) -> Inspected:
     joined = Joined.of(value)
     findings = checker.scan(joined.text)
     ruling = checker.ruling(joined.text, findings)
-    hidden = [each for each in ruling.ruled if each.verdict.action is not Action.ALLOW]
+    hidden = ruling.hidden()
     with vault.lock:
         hidden += repeated(joined.text, [each.finding for each in hidden], vault.known)
     reason = checker.not_inspected()

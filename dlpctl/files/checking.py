@@ -260,7 +260,7 @@ class _FileMasking:
         self.names.know(lambda: repeats_of(placed))
         self.value_list = ValueList(placed, self.names.shown([item.place for item in placed]))
         ruling = self._checker.ruling(self.value_list.text, self.value_list.findings)
-        hidden = [item for item in ruling.ruled if item.verdict.action is not Action.ALLOW]
+        hidden = ruling.hidden()
         if everything:
             ruling = _with_blocked(ruling)
         self._hide(hidden)

@@ -15,7 +15,7 @@ from dlpctl.gateway.media import attachment, checked
 from dlpctl.leaf_masks import by_leaf, masked_windows, repeated
 from dlpctl.masking.apply import replacements
 from dlpctl.regex import lazy
-from dlpctl.types import Action, Decision
+from dlpctl.types import Decision
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -240,7 +240,7 @@ class Inspector:
         decision = Decision.ALLOWED
         if digest not in self._clean:
             ruling = self._checker.ruling(text, self._checker.scan(text))
-            hidden = [each for each in ruling.ruled if each.verdict.action is not Action.ALLOW]
+            hidden = ruling.hidden()
             decision = ruling.decision
             if not hidden:
                 self._clean[digest] = None

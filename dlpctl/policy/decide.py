@@ -79,6 +79,10 @@ class PolicyDecision(NamedTuple):
     def of(self, action: Action) -> list[FindingDecision]:
         return [ruled for ruled in self.ruled if ruled.verdict.action is action]
 
+    def hidden(self) -> list[FindingDecision]:
+        """Return the findings that are not allowed."""
+        return [ruled for ruled in self.ruled if ruled.verdict.action is not Action.ALLOW]
+
     def tallies(self) -> list[Tally]:
         """Count the findings by pattern and verdict."""
         if isinstance(self.ruled, PackedDecisions):
