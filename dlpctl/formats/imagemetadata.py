@@ -36,12 +36,15 @@ def metadata_of(image: Image, data: bytes) -> Iterator[str]:
     values += _gif_texts(data) if data.startswith(b"GIF8") else ()
     if rest := _after_end(data):
         values.append(rest)
-    # Profiles of colors hold the words of their makers, and bytes between the parts of a picture
-    # mostly pixels.
-    values += map(_hidden_strings, (data, image.info.get("icc_profile") or b""))
+    known: dict[str, None] = {}
     for value in values:
         for text in (value,) if isinstance(value, str) else _decodings(value):
-            yield from (found[0] for found in _TEXT.finditer(text))
+            known.update((found[0], None) for found in _TEXT.finditer(text))
+    yield from known
+    # Profiles of colors hold the words of their makers, and bytes between the parts of a picture
+    # mostly pixels.
+    for each in (data, image.info.get("icc_profile") or b""):
+        yield from (string for string in _hidden_strings(each) if string not in known)
 
 
 def _decodings(value: object) -> Iterator[str]:
@@ -57,9 +60,9 @@ def _decodings(value: object) -> Iterator[str]:
                 yield from _decodings(inner)
 
 
-def _hidden_strings(data: bytes) -> list[bytes]:
+def _hidden_strings(data: bytes) -> list[str]:
     """Return the strings with a number or an address in bytes that no viewer shows."""
-    return [found[0] for found in _STRING.finditer(data) if _VALUE.search(found[0])]
+    return [found[0].decode() for found in _STRING.finditer(data) if _VALUE.search(found[0])]
 
 
 def _gif_texts(data: bytes) -> Iterator[bytes]:

@@ -3,8 +3,8 @@
 A line end within a number or a mail address is taken out, once without and once with a space in
 its place. With it goes what only says that a line goes on: the marks of quoted lines, comments and
 differences, and the quotes of a string that a program writes in parts. Only what the line end
-breaks is reported, and no number without a word before it in its line: numbers below each other
-are a column, and rows of hexadecimal ones a table.
+breaks is reported, and no number without a word before it in its line: numbers below each other are
+a column, and rows of hexadecimal ones a table.
 """
 
 from __future__ import annotations
