@@ -500,6 +500,33 @@ def test_a_sample_of_a_bucket(bucket: None, scan: Scan) -> None:
         assert "write a share" in refused.error
 
 
+def test_a_million_objects_are_listed_as_they_are_scanned(
+    bucket: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At most the page after the one that is scanned is in memory, however many there are."""
+    pages: list[int] = []
+
+    def page(_store: object, action: str, **wanted: str) -> dict[str, Any]:
+        assert action == "list_objects_v2"
+        number = int(wanted.get("ContinuationToken", 0))
+        pages.append(number)
+        names = (f"{number}/{each}" for each in range(1000))
+        return {
+            "Contents": [{"Key": name, "Size": 3, "ETag": '"1"'} for name in names],
+            "IsTruncated": number < 999,
+            "NextContinuationToken": str(number + 1),
+        }
+
+    store = ObjectStore(BUCKET)
+    monkeypatch.setattr(store._class, "call_s3", page)
+    listed = store.files(Selection())
+    for count in range(20_000):
+        file = next(listed)
+        assert isinstance(file, File)
+        assert file.path == f"shop/{count // 1000}/{count % 1000}"
+        assert len(pages) <= count // 1000 + 2
+
+
 class _Endless(BaseHTTPRequestHandler):
     """One large text that is made up as it is sent, in ranges."""
 
