@@ -30,8 +30,10 @@ def status_of(problem: BaseException) -> int | None:
         response = getattr(each, "response", None)
         if isinstance(response, dict):
             response = response.get("ResponseMetadata", {}).get("HTTPStatusCode")
-        for status in (response, getattr(each, "status", None), getattr(each, "code", None)):
-            if isinstance(status, int):
+        if isinstance(response, int):
+            return response
+        for name in ("status", "code"):  # one after the other: aiohttp warns of its "code"
+            if isinstance(status := getattr(each, name, None), int):
                 return status
     return None
 
