@@ -28,6 +28,7 @@ SLOWLY = settings(
 few_characters = st.lists(st.sampled_from(ALPHABET), min_size=2, max_size=6).flatmap(
     lambda some: st.text(alphabet=some, max_size=60)
 )
+builtin_texts = texts(BUILTIN)
 strained_texts = st.lists(
     st.one_of(
         few_characters,
@@ -71,7 +72,7 @@ def strained_reference() -> Reference:
 
 
 @settings(SLOWLY, max_examples=200)
-@given(text=texts(BUILTIN), min_score=scores)
+@given(text=builtin_texts, min_score=scores)
 def test_library_on_mixtures(
     builtin: Detector, reference: Reference, text: str, min_score: float
 ) -> None:
@@ -104,7 +105,7 @@ def test_for_types_gives_the_same_of_those_types(
     builtin: Detector, strained: Detector, data: st.DataObject
 ) -> None:
     detector, patterns, content = data.draw(
-        st.sampled_from([(builtin, BUILTIN, texts(BUILTIN)), (strained, SYNTHETIC, strained_texts)])
+        st.sampled_from([(builtin, BUILTIN, builtin_texts), (strained, SYNTHETIC, strained_texts)])
     )
     wanted = data.draw(
         st.sets(
@@ -129,7 +130,7 @@ def test_bytes(
 ) -> None:
     detector, expected, content = data.draw(
         st.sampled_from(
-            [(builtin, reference, texts(BUILTIN)), (strained, strained_reference, strained_texts)]
+            [(builtin, reference, builtin_texts), (strained, strained_reference, strained_texts)]
         )
     )
     noise = data.draw(st.binary(max_size=10))

@@ -105,7 +105,12 @@ def test_a_token_that_was_not_stored_was_never_issued(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [lambda data: data[:-1], lambda data: data[:-1] + b"x", lambda data: data[:16]]
+    "change",
+    [
+        lambda data: data[:-1],
+        lambda data: data[:-1] + bytes([data[-1] ^ 1]),
+        lambda data: data[:16],
+    ],
 )
 def test_a_changed_vault_is_refused_with_what_to_do(tmp_path: Path, change: object) -> None:
     path = tmp_path / "vault"
