@@ -18,9 +18,11 @@ from dlpctl.scan.units import decoded, encoded, has_nothing
 
 _LAYOUT = Layout(
     application=0x646C706A,
-    version=1,
-    tables="CREATE TABLE units (key TEXT PRIMARY KEY, outcome TEXT) WITHOUT ROWID",
+    version=2,
+    tables="CREATE TABLE units (key TEXT, outcome TEXT)",
 )
+_INDEX = "CREATE INDEX IF NOT EXISTS by_key ON units (key)"
+"""Made for a scan that resumes another one: it costs more than all else that is written."""
 _SUFFIX = ".journal"
 _KEPT_EVERY = 1.0
 """Seconds after which outcomes are written: a scan that is killed reads no more of them again."""
@@ -45,6 +47,8 @@ class Journal:
                 not resumes
                 or not self._database.execute("SELECT EXISTS (SELECT 1 FROM units)").fetchone()[0]
             )
+            if not self._is_empty:
+                self._database.execute(_INDEX)
         self._kept = time.monotonic()
 
     def _opened(self, *, resumes: bool) -> sqlite3.Connection:
@@ -62,6 +66,7 @@ class Journal:
             return open_kept(self._file, _LAYOUT)
         if not resumes:
             opened.execute("DELETE FROM units")
+            opened.execute("DROP INDEX IF EXISTS by_key")
         return opened
 
     @contextmanager
@@ -86,19 +91,21 @@ class Journal:
             return {}
         marks = ", ".join("?" * len(keys))
         with self._readable():
-            found = self._database.execute(
-                f"SELECT key, outcome FROM units WHERE key IN ({marks})",  # noqa: S608
-                keys,
-            ).fetchall()
+            found = dict(
+                self._database.execute(
+                    f"SELECT key, outcome FROM units WHERE key IN ({marks})",  # noqa: S608
+                    keys,
+                )
+            )
         self.resumed += len(found)
-        return dict(found)
+        return found
 
     def add(self, outcomes: Iterable[tuple[str, str]]) -> None:
         """Keep the outcomes of units, but of those that have no version or were not read."""
         rows = [(key, _without_lines(outcome)) for key, outcome in outcomes if key]
         with self._readable():
             self._database.executemany(
-                "INSERT OR REPLACE INTO units VALUES (?, ?)", (row for row in rows if row[1])
+                "INSERT INTO units VALUES (?, ?)", (row for row in rows if row[1])
             )
             if time.monotonic() - self._kept > _KEPT_EVERY:
                 self._database.commit()
