@@ -339,7 +339,7 @@ def test_postgresql(scan: Scan, postgres: str) -> None:
 def test_a_server_that_vanishes_in_mid_scan(
     postgres: str, library: Detector, returns: bool
 ) -> None:
-    """What was found until then is reported, and what was not read is listed."""
+    """Findings up to then are reported, and tables that were not read are listed."""
     import psycopg
 
     name = f"vanishing_{returns}".lower()

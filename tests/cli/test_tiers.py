@@ -1,4 +1,4 @@
-"""How sure a finding must be for each use, and the line about values that were left out."""
+"""The sensitivity of each use, and the line about values that were left out."""
 
 from __future__ import annotations
 

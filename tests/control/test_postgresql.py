@@ -1,4 +1,4 @@
-"""What is particular about PostgreSQL: the translation, and what its users can do wrong. All other
+"""Behavior of PostgreSQL alone: the translation, and mistakes of its users. All other
 tests of the control plane run on it with `-m slow`.
 """
 

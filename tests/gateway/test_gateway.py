@@ -1,4 +1,4 @@
-"""What the gateway passes and refuses, and what answers look like afterwards."""
+"""Requests that the gateway passes or refuses, and the answers that it restores."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def check(
 
 
 def _with_tables(names: Iterable[str]) -> Iterator[str]:
-    """Yield names of files; a Delta table stands for all files in its folder."""
+    """Yield the names of files; for the folder of a Delta table, those of all files in it."""
     for name in names:
         if Path(name).is_dir():
             from dlpctl.files.deltalog import files_below, is_delta
