@@ -26,8 +26,12 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-# How long an example takes depends on what else the machine does.
-settings.register_profile("dlpctl", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# How long an example takes depends on what else the machine does. The examples of a commit are the
+# same in each run; `--hypothesis-profile=explore` draws others.
+settings.register_profile(
+    "dlpctl", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+)
+settings.register_profile("explore", settings.get_profile("dlpctl"), derandomize=False)
 settings.load_profile("dlpctl")
 
 

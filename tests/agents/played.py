@@ -9,7 +9,6 @@ import itertools
 import json
 import random
 import re
-import secrets
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -67,8 +66,9 @@ class Planted(list[tuple[str, str]]):
             for number in range(10):
                 secret = library.secret(pattern, seed + number)
                 found.append((secret.value, f"{secret.name or 'token'} = {secret.value}"))
+        chance = random.Random(f"{seed}/passwords")
         for _ in range(10):
-            password = secrets.token_hex(8) + "Q!"
+            password = chance.randbytes(8).hex() + "Q!"
             found.append((password, f"DB_PASSWORD={password}"))
         return found
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import random
 import subprocess
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -52,7 +53,7 @@ def test_answers_are_identical_every_time(claude: Claude) -> None:
 
 
 def test_a_known_value_is_masked_without_context(claude: Claude) -> None:
-    password = os.urandom(9).hex() + "Q"
+    password = random.Random(9).randbytes(9).hex() + "Q"
     masked = learn(claude, f"DB_PASSWORD={password}")
     token = masked.removeprefix("DB_PASSWORD=")
     assert token.startswith("<")
@@ -60,7 +61,7 @@ def test_a_known_value_is_masked_without_context(claude: Claude) -> None:
 
 
 def test_a_value_is_masked_in_all_parts_of_an_event(claude: Claude) -> None:
-    password = os.urandom(9).hex() + "Q"
+    password = random.Random(9).randbytes(9).hex() + "Q"
     filler = "Nothing to see here. " * 2_000
     response = {"stdout": f"DB_PASSWORD={password}\n{filler}{password}", "stderr": password}
     told = claude("PostToolUse", tool_name="Bash", tool_input={}, tool_response=response)
@@ -70,7 +71,7 @@ def test_a_value_is_masked_in_all_parts_of_an_event(claude: Claude) -> None:
 
 
 def test_keys_are_context_for_values(claude: Claude) -> None:
-    password = os.urandom(9).hex() + "Q"
+    password = random.Random(9).randbytes(9).hex() + "Q"
     told = claude(
         "PostToolUse",
         tool_name="mcp__db__settings",
@@ -93,7 +94,7 @@ def test_a_prompt_names_a_file(claude: Claude, work: Path) -> None:
 
 
 def test_a_prompt_with_a_private_key_has_no_masked_version(claude: Claude) -> None:
-    body = "\n".join(os.urandom(48).hex() for _ in range(8))
+    body = "\n".join(random.Random(line).randbytes(48).hex() for line in range(8))
     key = f"-----BEGIN PRIVATE KEY-----\n{body}\n-----END PRIVATE KEY-----"
     told = claude("UserPromptSubmit", prompt=f"Use {key}")
     assert told["decision"] == "block"

@@ -129,8 +129,8 @@ def score(pattern: Pattern, data: bytes, start: int, end: int) -> float:
 def whole_words(
     data: bytes, first: int, last: int, words: Sequence[tuple[str, float, bool]]
 ) -> Iterator[float]:
-    """What each whole word in a part of the text is worth, from left to right; earlier named ones
-    are preferred, and some words count also as the name of an element.
+    """What each whole word in a part of the text is worth, from left to right; of words that begin
+    at one place the longest counts, and some words count also as the name of an element.
     """
     raw = data[first:last].decode(errors="ignore")
     text = folded(raw)
@@ -148,18 +148,19 @@ def whole_words(
     while position <= len(text):
         for begin in _beginnings(text, position, at_start=first == 0):
             in_tag = _is_in_tag(text, position, begin, at_start=first == 0)
-            ends = (
-                (worth, _whole(form, text, raw, begin, last == len(data)))
+            ends = [
+                (stop, worth)
                 for form, worth, as_element in forms
                 if as_element or not in_tag
-            )
-            taken = next(((worth, stop) for worth, stop in ends if stop is not None), None)
-            if taken:
+                for stop in [_whole(form, text, raw, begin, last == len(data))]
+                if stop is not None
+            ]
+            if ends:
                 break
         else:
             return
-        yield taken[0]
-        position = taken[1]
+        position, worth = max(ends, key=lambda end: end[0])
+        yield worth
 
 
 def _beginnings(text: str, position: int, *, at_start: bool) -> Iterator[int]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import random
 import zipfile
 from functools import partial
@@ -40,6 +39,7 @@ def files_of(divide: Callable[..., Iterator[Section]], data: bytes) -> Iterator[
 
 
 def table(rows: int) -> bytes:
+    noise = random.Random(1).randbytes
     made = pa.table(
         {
             "n": range(rows),
@@ -47,7 +47,7 @@ def table(rows: int) -> bytes:
             "seen": pa.array(range(rows), pa.timestamp("ns", "Europe/Oslo")),
             "lasts": pa.array(range(rows), pa.duration("s")),
             "nested": [[{"a": row}] if row % 7 else None for row in range(rows)],
-            "noise": [os.urandom(20).hex() for _ in range(rows)],
+            "noise": [noise(20).hex() for _ in range(rows)],
         }
     ).replace_schema_metadata({"owner": "kept"})
     output = io.BytesIO()
@@ -56,19 +56,19 @@ def table(rows: int) -> bytes:
 
 
 def archive(count: int) -> bytes:
-    output = io.BytesIO()
+    output, noise = io.BytesIO(), random.Random(1).randbytes
     with zipfile.ZipFile(output, "w", zipfile.ZIP_DEFLATED) as opened:
         opened.comment = b"a comment"
         for number in range(count):
-            opened.writestr(f"{number}.txt", os.urandom(500).hex())
-        opened.writestr("large.bin", os.urandom(50_000))
+            opened.writestr(f"{number}.txt", noise(500).hex())
+        opened.writestr("large.bin", noise(50_000))
     return output.getvalue()
 
 
 def rows(count: int, codec: str = "null") -> bytes:
     schema = {"type": "record", "name": "R", "fields": [{"name": "a", "type": "string"}]}
-    output = io.BytesIO()
-    made = ({"a": f"{number} {os.urandom(50).hex()}"} for number in range(count))
+    output, noise = io.BytesIO(), random.Random(1).randbytes
+    made = ({"a": f"{number} {noise(50).hex()}"} for number in range(count))
     fastavro.writer(output, schema, made, codec, sync_interval=2000)
     return output.getvalue()
 
@@ -130,12 +130,13 @@ def test_large_columns_are_read_by_pages(
     monkeypatch.setitem(parquet_sections.__globals__, "_LARGEST_GROUP", 10_000)
     monkeypatch.setitem(parquet_sections.__globals__, "SECTION_BYTES", 1_500)
     monkeypatch.setitem(page_sections.__globals__, "SECTION_BYTES", 1_500)
+    noise = random.Random(1).randbytes
     columns = {
-        "text": [None if n % 7 == 0 else f"{n} {os.urandom(20).hex()}" for n in range(2000)],
+        "text": [None if n % 7 == 0 else f"{n} {noise(20).hex()}" for n in range(2000)],
         "few": [f"category {n * n % 900}" for n in range(2000)],
         "number": [n * 1_000_003 for n in range(2000)],
-        "list": [[str(n), os.urandom(9).hex()] for n in range(2000)],
-        "required": [os.urandom(12) for _ in range(2000)],
+        "list": [[str(n), noise(9).hex()] for n in range(2000)],
+        "required": [noise(12) for _ in range(2000)],
     }
     fields = [pa.field("text", "string"), pa.field("few", "string"), pa.field("number", "int64")]
     fields += [pa.field("list", pa.list_(pa.string()))]
