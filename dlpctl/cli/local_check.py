@@ -155,7 +155,9 @@ class LocalCheck:
         )
 
     def _check_file(self, name: str, data: bytes) -> CheckedContent:
-        checker = self._session.file_checker(self._checker, self._content.on_uninspected)
+        checker = self._session.file_checker(
+            self._checker, self._content.on_uninspected, self._content.metadata
+        )
         shown = self._shown(name)
         with documents.cleaning_up():
             with documents.progress(shown) as stage:

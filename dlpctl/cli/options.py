@@ -116,6 +116,10 @@ class ContentOptions(NamedTuple):
         str | None,
         typer.Option(metavar="ACTION", help="If a part cannot be inspected: block or warn."),
     ] = None
+    metadata: Annotated[
+        str | None,
+        typer.Option(metavar="ACTION", help="Metadata of files, such as authors: keep or clean."),
+    ] = None
     before_after: Annotated[
         Path | None,
         typer.Option(metavar="FOLDER", help="Draw changed PDF pages, before and after, in FOLDER."),

@@ -149,14 +149,18 @@ class Session:
             sensitivity = Sensitivity.HIGH
         return policy if sensitivity is None else policy._replace(min_score=sensitivity.min_score)
 
-    def file_checker(self, checker: Checker, on_uninspected: str | None = None) -> FileChecker:
+    def file_checker(
+        self, checker: Checker, on_uninspected: str | None = None, metadata: str | None = None
+    ) -> FileChecker:
         """Return a checker of files with the limits of the settings."""
-        from dlpctl.files.checking import FileChecker, parse_on_uninspected
+        from dlpctl.files.checking import FileChecker
+        from dlpctl.files.choices import parse_metadata, parse_on_uninspected
 
         return FileChecker(
             checker,
             limits=self.config.limits,
             on_uninspected=parse_on_uninspected(on_uninspected or self.config.on_uninspected),
+            metadata=parse_metadata(metadata or self.config.metadata),
         )
 
     def policy(self, name: str | None) -> Policy:

@@ -126,6 +126,7 @@ class Config(NamedTuple):
     allow: Allow = Allow()
     serve: Serve = Serve()
     on_uninspected: str = "block"
+    metadata: str = "keep"
     limits: FileLimits = FileLimits()
     agents: Agents = Agents()
     gateway: GatewaySettings = GatewaySettings()
@@ -221,6 +222,11 @@ _ALL = (
         "on_uninspected",
         choice("block", "warn"),
         "What happens to a file with a part that cannot be inspected.",
+    ),
+    Setting(
+        "metadata",
+        choice("keep", "clean"),
+        "Whether a copy keeps metadata of a file, such as its author, in which nothing was found.",
     ),
     Setting(
         "agents.policy",

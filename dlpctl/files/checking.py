@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from dlpctl.errors import FormatError, StillExposedError, UsageError
+from dlpctl.errors import FormatError, StillExposedError
+from dlpctl.files.coverage import coverage_of, reason_of_leak, verified_of
 from dlpctl.files.finding import ValueList, ViewFinding, place_all, repeats_of, search_document
 from dlpctl.files.longtext import LongText
 from dlpctl.files.names import PlaceNames
@@ -13,7 +14,7 @@ from dlpctl.files.report import Coverage, FileReport, Gap, Verified
 from dlpctl.formats.files import Files
 from dlpctl.formats.interface import Limits, Uninspected, described
 from dlpctl.formats.spans import ViewEdit
-from dlpctl.formats.verify import Verification, Verifier
+from dlpctl.formats.verify import Verifier
 from dlpctl.masking.apply import replacements
 from dlpctl.masking.leaks import ForbiddenValues, Value, is_word
 from dlpctl.masking.repeats import Repeats
@@ -24,6 +25,7 @@ from dlpctl.types import Action, Decision
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from dlpctl.files.choices import Metadata, OnUninspected
     from dlpctl.formats.files import Node
     from dlpctl.formats.interface import Document
     from dlpctl.formats.worker import Method
@@ -32,20 +34,10 @@ if TYPE_CHECKING:
     from dlpctl.preflight import Checker
     from dlpctl.types import Finding
 
-OnUninspected = Literal["block", "warn"]
 _ROUNDS = 4
 """The most times that a masked copy is masked again for what it still shows."""
 _BY_DETECTION = "detection"
 _PAGE = lazy(r"page (\d+)\b")
-
-
-def parse_on_uninspected(name: str) -> OnUninspected:
-    lowered = name.lower()
-    if lowered not in ("block", "warn"):
-        raise UsageError(
-            f"{name!r} is not what a part that cannot be read may mean; there are block and warn"
-        )
-    return "block" if lowered == "block" else "warn"
 
 
 class FileChecker:
@@ -58,11 +50,14 @@ class FileChecker:
         limits: Limits | None = None,
         method: Method = "spawn",
         on_uninspected: OnUninspected = "block",
+        metadata: Metadata = "keep",
     ) -> None:
+        """With `metadata="clean"`, no copy has metadata, even if nothing is found there."""
         self._checker = checker
         self._limits = limits or Limits()
         self._method = method
         self._on_uninspected = on_uninspected
+        self._cleans_metadata = metadata == "clean"
 
     def check(
         self,
@@ -126,6 +121,7 @@ class FileChecker:
             ruling = masking.rule(node, everything=everything)
             reason, masked, verified = self._checker.not_inspected(), data, None
             removed: list[Uninspected] = []
+            metadata = self._metadata_to_clean(node, ruling)
             if (
                 not reason
                 and ruling.decision is not Decision.BLOCKED
@@ -134,8 +130,8 @@ class FileChecker:
                 missed = list(node.uninspected())
                 reason = described(part for part in missed if not part.is_removable)
                 removed = [] if reason else missed
-                if removed:
-                    ruling = ruling._replace(decision=Decision.ALLOWED_WITH_MASKING)
+            if removed or metadata:
+                ruling = ruling._replace(decision=Decision.ALLOWED_WITH_MASKING)
             if not reason and ruling.decision is Decision.ALLOWED_WITH_MASKING:
                 try:
                     masked, verified, reason = self._masked(
@@ -146,7 +142,9 @@ class FileChecker:
         report = self._checker.report(masking.value_list.text, ruling, None, reason, empty=not data)
         given = None if report.decision is Decision.BLOCKED else masked
         pages = masking.pages_of(node.document) if given is not None else ()
-        coverage = _coverage(node, masking.names, removed=removed if given is not None else ())
+        if given is None:
+            removed, metadata = [], []
+        coverage = coverage_of(node, masking.names, removed=removed, metadata=metadata)
         return FileReport(report, coverage, given, verified, pages)
 
     def _examine_long(
@@ -165,15 +163,29 @@ class FileChecker:
             ruling = _with_blocked(ruling)
         masked: bytes = node.data
         verified: Verified | None = None
+        metadata = self._metadata_to_clean(node, ruling)
+        if metadata:
+            ruling = ruling._replace(decision=Decision.ALLOWED_WITH_MASKING)
         if ruling.decision is Decision.ALLOWED_WITH_MASKING:
-            made = long_text.mask(files, name, masker or self._checker.masker(), stage)
+            made = long_text.mask(
+                files, name, masker or self._checker.masker(), stage, cleaning=bool(metadata)
+            )
             if made is None:
                 return None
             masked, found = made
-            verified = _verified(found)
+            verified = verified_of(found)
         report = self._checker.report(long_text.text, ruling, None)
         given = None if report.decision is Decision.BLOCKED else masked
-        return FileReport(report, _coverage(node, long_text.names), given, verified)
+        coverage = coverage_of(
+            node, long_text.names, metadata=metadata if given is not None else ()
+        )
+        return FileReport(report, coverage, given, verified)
+
+    def _metadata_to_clean(self, node: Node, ruling: PolicyDecision) -> list[str]:
+        """Return the places of the metadata that the copy must not have."""
+        if not self._cleans_metadata or ruling.decision is Decision.BLOCKED:
+            return []
+        return list(node.metadata())
 
     def _masked(
         self,
@@ -192,7 +204,13 @@ class FileChecker:
             stage("masking")
             # What verifies starts while the copy is made.
             with Verifier(node.document.format, self._limits, self._method) as verifier:
-                masked = files.masked(opened, masking.view_edits_of, removing=removing, until=until)
+                masked = files.masked(
+                    opened,
+                    masking.view_edits_of,
+                    removing=removing,
+                    cleaning=self._cleans_metadata,
+                    until=until,
+                )
                 stage("verifying")
                 found = verifier.verify(
                     masked,
@@ -217,8 +235,15 @@ class FileChecker:
             else:
                 masking.forbid_values()
                 opened = node
-        reason = _leaking(found, masking.names)
-        return masked, _verified(found), reason or (described(found.uninspected) if missed else "")
+        reason = reason_of_leak(found, masking.names)
+        if not reason and self._cleans_metadata and found.metadata:
+            (location,) = masking.names.shown([found.metadata[0]])
+            reason = f"the masked copy still has metadata at {location}"
+        return (
+            masked,
+            verified_of(found),
+            reason or (described(found.uninspected) if missed else ""),
+        )
 
 
 class _FileMasking:
@@ -365,35 +390,3 @@ def _by_view(seen: Iterable[ViewFinding]) -> dict[int, list[Finding]]:
     for item in seen:
         found.setdefault(item.view, []).append(item.finding)
     return found
-
-
-def _coverage(node: Node, names: PlaceNames, *, removed: Sequence[Uninspected] = ()) -> Coverage:
-    nodes = list(node.walk())
-    segments = [segment for each in nodes for segment in each.document.segments]
-    missed = [] if removed else list(node.uninspected())
-    remarks = [f"Removed from the copy: {described(removed)}."] if removed else []
-    remarks += (remark for each in nodes for remark in each.document.notes)
-    locations = names.shown([part.place for part in missed])
-    return Coverage(
-        node.document.format,
-        len(nodes),
-        len(segments),
-        sum(len(segment.text) for segment in segments),
-        tuple(Gap(location, part.reason) for location, part in zip(locations, missed, strict=True)),
-        tuple(dict.fromkeys(remarks)),
-    )
-
-
-def _verified(found: Verification) -> Verified:
-    return Verified(found.values, len({leak.place for leak in found.leaks}), found.summary())
-
-
-def _leaking(found: Verification, names: PlaceNames) -> str:
-    if found.clean:
-        return ""
-    leak = found.leaks[0]
-    if found.unreadable:
-        return f"the masked copy cannot be verified: {leak.shown_by}"
-    (location,) = names.shown([leak.place])
-    at = f" at {location}" if location else ""
-    return f"the masked copy still holds a value{at}, which {leak.shown_by} shows"

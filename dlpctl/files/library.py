@@ -7,7 +7,8 @@ from pathlib import Path
 
 from dlpctl.detect.engine import Detector
 from dlpctl.errors import InputError
-from dlpctl.files.checking import FileChecker, OnUninspected
+from dlpctl.files.checking import FileChecker
+from dlpctl.files.choices import Metadata, OnUninspected
 from dlpctl.files.report import FileReport
 from dlpctl.formats.interface import Limits
 from dlpctl.newfiles import write_whole
@@ -28,10 +29,11 @@ def check_file(
     password: str | None = None,
     limits: Limits | None = None,
     on_uninspected: OnUninspected = "block",
+    metadata: Metadata = "keep",
 ) -> FileReport:
     """Check a file of any format; `masked` of the answer is the copy that may be sent."""
     checker = checker_for(destination, policy, detector, operator, key)
-    checking = FileChecker(checker, limits=limits, on_uninspected=on_uninspected)
+    checking = FileChecker(checker, limits=limits, on_uninspected=on_uninspected, metadata=metadata)
     return checking.check(_read(Path(file)), Path(file).name, password)
 
 
@@ -48,10 +50,11 @@ def mask_file(
     password: str | None = None,
     limits: Limits | None = None,
     on_uninspected: OnUninspected = "block",
+    metadata: Metadata = "keep",
 ) -> FileReport:
     """Write a copy without what the policy masks or blocks, or raise `StillExposedError`."""
     checker = checker_for(destination, policy, detector, operator, key)
-    checking = FileChecker(checker, limits=limits, on_uninspected=on_uninspected)
+    checking = FileChecker(checker, limits=limits, on_uninspected=on_uninspected, metadata=metadata)
     report = checking.mask(_read(Path(file)), Path(file).name, password)
     assert report.masked is not None
     write_whole(Path(output), report.masked, overwrite=overwrite)

@@ -159,22 +159,30 @@ class LongText:
         return [*hides, *[False] * (REJECTED + 1 - len(hides))]
 
     def mask(
-        self, files: Files, name: str, masker: Masker, stage: Callable[[str], None]
+        self,
+        files: Files,
+        name: str,
+        masker: Masker,
+        stage: Callable[[str], None],
+        *,
+        cleaning: bool,
     ) -> tuple[bytes, Verification] | None:
         """Return a copy without what must not stay, and the proof; None where the general way has
-        to do it.
+        to do it. With `cleaning`, the copy has no metadata.
         """
         stage("masking")
         if any(operator == "token" for operator in self._operators()):
             return None  # a single process has to number them
         repeated = self._repeated()
-        made = self._masked_text(repeated, masker) or self._masked_by_edits(files, repeated, masker)
+        made = self._masked_text(repeated, masker) or self._masked_by_edits(
+            files, repeated, masker, cleaning=cleaning
+        )
         if made is None:
             return None
         del repeated
         stage("verifying")
         copy, written = made
-        return self._verified(files, name, copy, Written(written))
+        return self._verified(files, name, copy, Written(written), cleaning=cleaning)
 
     def _masked_text(
         self, repeated: list[FindingDecision], masker: Masker
@@ -197,7 +205,7 @@ class LongText:
         return b"".join(pieces), written
 
     def _masked_by_edits(
-        self, files: Files, repeated: list[FindingDecision], masker: Masker
+        self, files: Files, repeated: list[FindingDecision], masker: Masker, *, cleaning: bool
     ) -> tuple[bytes, set[str]] | None:
         masking = EditMasking(self, repeated, masker, BLOCK)
         written: set[str] = set()
@@ -211,7 +219,8 @@ class LongText:
                 at = section.start
                 found.append(_new(ViewEdit, (section.number, start - at, end - at, text)))
         try:
-            return files.masked(self._node, lambda one: edits.get(id(one), ())), written
+            copy = files.masked(self._node, lambda one: edits.get(id(one), ()), cleaning=cleaning)
+            return copy, written
         except FormatError:
             return None
 
@@ -290,11 +299,13 @@ class LongText:
                 yield start, end
 
     def _verified(
-        self, files: Files, name: str, copy: bytes, written: Written
+        self, files: Files, name: str, copy: bytes, written: Written, *, cleaning: bool
     ) -> tuple[bytes, Verification] | None:
         try:
             sections = Sections.of(files.open(copy, name))
             if sections is None or sections.formats != self._sections.formats:
+                return None
+            if cleaning and any(sections.node.metadata()):
                 return None
             found = sections.search(self.checker)
             if found is None or self._shows_more(sections.text, found, written):

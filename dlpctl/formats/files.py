@@ -26,6 +26,7 @@ from dlpctl.formats.interface import (
     NotThisFormatError,
     Uninspected,
 )
+from dlpctl.formats.metadata import metadata_of, without_metadata
 from dlpctl.formats.recognition import CATCH_ALL, readings
 from dlpctl.formats.spans import ViewEdit, edits_of
 from dlpctl.formats.worker import Method, Worker
@@ -90,6 +91,13 @@ class Node:
                 for part in node.uninspected():
                     yield part._replace(segment=0) if child.spare else part
 
+    def metadata(self) -> Iterator[str]:
+        """Yield where metadata is, in this file and all within it."""
+        for node in self.walk():
+            document = node.document
+            for number in metadata_of(_metadata(document), document):
+                yield " > ".join(filter(None, (node.trail, document.segments[number].place)))
+
 
 class Files:
     """Reads and masks files; formats with native parsers run in a worker process."""
@@ -133,15 +141,17 @@ class Files:
         view_edits_of: ViewEditsOf,
         *,
         removing: bool = False,
+        cleaning: bool = False,
         until: float | None = None,
     ) -> bytes:
         """A copy of the file without what was found in it, or the file itself where nothing was.
 
-        With `removing`, parts that were not inspected are removed, as far as that is possible.
+        With `removing`, parts that were not inspected are removed, as far as that is possible;
+        with `cleaning`, so is all metadata.
         `until` ends all rounds of masking together.
         """
         self._deadline = until or time.monotonic() + self.limits.seconds
-        self._removing = removing
+        self._removing, self._cleaning = removing, cleaning
         return self._masked(node, view_edits_of)
 
     def read_again(self, format_name: str, data: bytes) -> list[str]:
@@ -251,6 +261,8 @@ class Files:
         edits = edits_of(node.document, view_edits_of(node.document))
         if self._removing:
             edits = _with_removals(node.document, edits)
+        if self._cleaning:
+            edits = without_metadata(_metadata(node.document), node.document, edits)
         if not edits and not children:
             if any(True for other in node.others for _ in view_edits_of(other)):
                 raise CannotMaskError(
@@ -293,6 +305,12 @@ def _with_removals(document: Document, edits: list[Edit]) -> list[Edit]:
         if part.is_removable and part.segment not in edited
     ]
     return sorted([*edits, *removals]) if removals else edits
+
+
+def _metadata(document: Document) -> str | None:
+    """Return the regex of metadata in a document."""
+    regex: str | None = getattr(format_named(document.format), "metadata", None)
+    return regex
 
 
 def is_in_process(format_name: str) -> bool:

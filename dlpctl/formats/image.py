@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats import jpeg, ocr
 from dlpctl.formats.binary import strings_in
-from dlpctl.formats.imagemetadata import metadata_of
+from dlpctl.formats.imagemetadata import hidden_strings, metadata_of
 from dlpctl.formats.interface import (
     Child,
     Children,
@@ -87,6 +87,7 @@ class Picture:
         *(".png", ".jpg", ".jpeg", ".jpe", ".tif", ".tiff", ".webp", ".gif", ".bmp"),
         *(extension for picture_kind in KINDS for extension in picture_kind.extensions),
     )
+    metadata = "metadata"
     text_start = rb"GIF8|BM|RIFF|\xff\xd8\xff|P[1-6]\s|\s*(?:/\* XPM|#define \w+_w)|DDS |icns"
 
     def sniff(self, head: bytes, name: str) -> bool:
@@ -101,11 +102,16 @@ class Picture:
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
         document = Document(self.name, [], [])
         with _opened(data, limits) as image:
-            metadata = list(metadata_of(image, data))
+            metadata = dict.fromkeys(metadata_of(image, data))
             document.segments += (Segment(text, "metadata") for text in metadata)
+            document.segments += (
+                Segment(text, "strings")
+                for text in hidden_strings(image, data)
+                if text not in metadata
+            )
             parts = [
                 part
-                for index, text in enumerate(metadata)
+                for index, (text, *_) in enumerate(document.segments)
                 for part in (Piece(index, 0, len(text)), "\n")
             ]
             if parts:

@@ -28,10 +28,10 @@ def metadata_of(image: Image, data: bytes) -> Iterator[str]:
     values += exif.values()
     for folder in _EXIF_FOLDERS:
         values += exif.get_ifd(folder).values()
-    # What other programs put into segments of a JPEG and chunks of a PNG. Profiles of colors are no
-    # words of anybody.
+    # What other programs put into segments of a JPEG and chunks of a PNG. Profiles of colors and
+    # the heads of JPEG are no words of anybody.
     for _, contents, *_ in (*getattr(image, "applist", ()), *getattr(image, "private_chunks", ())):
-        if not contents.startswith((b"Exif", b"ICC_PROFILE")):
+        if not contents.startswith((b"Exif", b"ICC_PROFILE", b"JFIF\0", b"Adobe\0")):
             values.append(contents)
     values += _gif_texts(data) if data.startswith(b"GIF8") else ()
     if rest := _after_end(data):
@@ -41,10 +41,18 @@ def metadata_of(image: Image, data: bytes) -> Iterator[str]:
         for text in (value,) if isinstance(value, str) else _decodings(value):
             known.update((found[0], None) for found in _TEXT.finditer(text))
     yield from known
-    # Profiles of colors hold the words of their makers, and bytes between the parts of a picture
-    # mostly pixels.
+
+
+def hidden_strings(image: Image, data: bytes) -> Iterator[str]:
+    """Yield the strings with a number or an address in bytes that no viewer shows.
+
+    Profiles of colors hold the words of their makers, and bytes between the parts of a picture
+    mostly pixels.
+    """
     for each in (data, image.info.get("icc_profile") or b""):
-        yield from (string for string in _hidden_strings(each) if string not in known)
+        for found in _STRING.finditer(each):
+            if _VALUE.search(found[0]):
+                yield found[0].decode()
 
 
 def _decodings(value: object) -> Iterator[str]:
@@ -58,11 +66,6 @@ def _decodings(value: object) -> Iterator[str]:
                 yield inner
             else:
                 yield from _decodings(inner)
-
-
-def _hidden_strings(data: bytes) -> list[str]:
-    """Return the strings with a number or an address in bytes that no viewer shows."""
-    return [found[0].decode() for found in _STRING.finditer(data) if _VALUE.search(found[0])]
 
 
 def _gif_texts(data: bytes) -> Iterator[bytes]:

@@ -275,6 +275,8 @@ class Format(Protocol):
     files that may hold nothing but characters of text, or a mark within the first
     `text_start_within` bytes; `python -m dlpctl.formats.discovery` then writes `quickcheck` anew.
     `sections(read, size)` yields ranges of a large file that are files by themselves.
+    `metadata`, a regular expression, matches the places of segments of metadata; edits that remove
+    all text of all of them remove the metadata itself, dates and other numbers included.
     `has_preamble(data)` says whether text precedes the file proper, so that it is read as text as
     well.
     """

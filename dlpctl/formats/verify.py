@@ -35,6 +35,8 @@ class Verification:
     files: int
     leaks: tuple[Leak, ...]
     uninspected: tuple[Uninspected, ...]
+    metadata: tuple[str, ...] = ()
+    """The locations of metadata."""
 
     @property
     def clean(self) -> bool:
@@ -121,6 +123,7 @@ class Verifier:
             len(nodes),
             tuple(dict.fromkeys(leaks)),
             tuple(node.uninspected()),
+            tuple(node.metadata()),
         )
 
     @contextmanager

@@ -375,6 +375,7 @@ def test_uninspected_parts_can_be_accepted(dlpctl, monkeypatch):
     monkeypatch.setenv("DLPCTL_ON_UNINSPECTED", "warn")
     assert dlpctl("check", "a.zip", "-d", "VENDOR", "--force").status == 10
     assert dlpctl("check", "a.zip", "--on-uninspected", "ignore").status == 2
+    assert dlpctl("check", "a.zip", "--metadata", "drop").status == 2
 
 
 def test_pages_that_changed_are_drawn_before_and_after(dlpctl):

@@ -40,6 +40,7 @@ _SLIDE = lazy(r"ppt/slides/slide(\d+)\.xml")
 class OpenXml(ZippedDocument[PackagePlan]):
     """A format of the family; Word and PowerPoint need no more than this."""
 
+    metadata = r"docProps/.*\.xml"
     macros = ("word/vbaProject", "xl/vbaProject", "ppt/vbaProject")
 
     def sniff(self, head: bytes, name: str) -> bool:

@@ -60,6 +60,7 @@ class _Plan:
 class OpenDocument(ZippedDocument[_Plan]):
     """One kind of document of the family."""
 
+    metadata = r"(?:.*/)?meta\.xml"
     redrawn = ("ObjectReplacements/", "layout-cache")
 
     def __init__(self, name: str, media_type: str, extensions: tuple[str, ...]) -> None:

@@ -5,6 +5,7 @@ A subclass says what its parts mean; how they become segments and a masked copy 
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,6 +25,7 @@ from dlpctl.formats.interface import (
     Segment,
     Uninspected,
 )
+from dlpctl.formats.metadata import is_without_metadata
 from dlpctl.formats.office import second
 from dlpctl.formats.office.package import Package, opened, rewritten
 from dlpctl.formats.office.reading import (
@@ -98,6 +100,8 @@ class ZippedDocument(ABC, Generic[P]):
     """A format of documents that are XML parts in a ZIP."""
 
     rank = 50
+    metadata: str
+    """A regular expression of the places of segments, and names of parts, that are metadata."""
     redrawn: tuple[str, ...] = ()
     """Starts of the names of parts that may be missing: programs make them anew."""
     macros: tuple[str, ...] = ()
@@ -165,6 +169,10 @@ class ZippedDocument(ABC, Generic[P]):
             for part, contents in children.items()
             if contents is None and part in parts and part.startswith(self.redrawn + self.macros)
         }
+        if is_without_metadata(self.metadata, document, edits):
+            properties = {part for part in parts if re.fullmatch(self.metadata, part)}
+            by_layer = {key: each for key, each in by_layer.items() if key[0] not in properties}
+            gone |= properties
         wanted = Wanted(parts, self.plan(parts), by_layer, document.segments, gone)
         changed = self.changed(wanted)
         for part, contents in children.items():

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.encoding import decode
 from dlpctl.formats.interface import Children, Document, Edits, Limits, NotThisFormatError
+from dlpctl.formats.metadata import is_without_metadata
 from dlpctl.regex import lazy
 
 _WITHIN = 1024
@@ -23,6 +24,7 @@ class PdfFormat:
 
     name = "pdf"
     extensions = (".pdf", ".ai")
+    metadata = ".*metadata"
     text_start = rb"%PDF-"
     text_start_within = _WITHIN + 5
 
@@ -57,8 +59,9 @@ class PdfFormat:
 
         if not isinstance(document, PdfDocument):
             raise CannotMaskError("the document was not read by the PDF format")
+        is_clean = is_without_metadata(self.metadata, document, edits)
         with _readable():
-            return Masking(data, document, edits, children).run()
+            return Masking(data, document, edits, children, drops_metadata=is_clean).run()
 
     def read_again(self, data: bytes, limits: Limits) -> list[str]:
         from dlpctl.formats.pdf import second

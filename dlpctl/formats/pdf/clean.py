@@ -203,3 +203,12 @@ def sanitize(pdf: pikepdf.Pdf) -> None:
     form = pdf.Root.get("/AcroForm")
     if is_dictionary(form) and "/SigFlags" in form:
         del form["/SigFlags"]
+
+
+def drop_metadata(pdf: pikepdf.Pdf) -> None:
+    """Take out who made the document and its parts, with what and when."""
+    if "/Info" in pdf.trailer:
+        del pdf.trailer["/Info"]
+    for item in pdf.objects:
+        if (is_dictionary(item) or is_stream(item)) and "/Metadata" in item:
+            del item["/Metadata"]

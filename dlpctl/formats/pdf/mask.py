@@ -60,11 +60,18 @@ class Masking:
     """One copy in the making."""
 
     def __init__(
-        self, data: bytes, document: PdfDocument, edits: Sequence[Edit], children: Children
+        self,
+        data: bytes,
+        document: PdfDocument,
+        edits: Sequence[Edit],
+        children: Children,
+        *,
+        drops_metadata: bool,
     ) -> None:
         self._data = data
         self._document = document
         self._children = children
+        self._drops_metadata = drops_metadata
         limits = document.limits
         self._budget = Budget(limits.expanded_bytes, limits.pdf_glyphs, limits.pdf_invocations)
         self._walker = Walker(self._budget, traces=True)
@@ -92,6 +99,8 @@ class Masking:
             clean.apply(pdf, self._document, self._stored, self._budget)
             clean.replace_children(pdf, self._children)
             clean.sanitize(pdf)
+            if self._drops_metadata:
+                clean.drop_metadata(pdf)
             return saved(pdf)
 
     def _locate(self, pdf: pikepdf.Pdf) -> None:

@@ -211,7 +211,7 @@ class Collector:
                     jpeg.note_text(item.read_raw_bytes()) if len(filters_of(item)) == 1 else ""
                 )
                 if remarks:
-                    yield TextAt(remarks, f"{visit.place}, picture", JpegNotes(number), "")
+                    yield TextAt(remarks, f"{visit.place}, picture metadata", JpegNotes(number), "")
             return
         if (
             number in self._drawn

@@ -1,0 +1,57 @@
+"""The report on a file: what was inspected of it, what was removed, and what its copy shows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dlpctl.files.report import Coverage, Gap, Verified
+from dlpctl.formats.interface import described
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dlpctl.files.names import PlaceNames
+    from dlpctl.formats.files import Node
+    from dlpctl.formats.interface import Uninspected
+    from dlpctl.formats.verify import Verification
+
+
+def coverage_of(
+    node: Node,
+    names: PlaceNames,
+    *,
+    removed: Sequence[Uninspected] = (),
+    metadata: Sequence[str] = (),
+) -> Coverage:
+    nodes = list(node.walk())
+    segments = [segment for each in nodes for segment in each.document.segments]
+    missed = [] if removed else list(node.uninspected())
+    remarks = [f"Removed from the copy: {described(removed)}."] if removed else []
+    if metadata:
+        listed = "; ".join(dict.fromkeys(names.shown(metadata)))
+        remarks.append(f"Removed from the copy: {listed}.")
+    remarks += (remark for each in nodes for remark in each.document.notes)
+    locations = names.shown([part.place for part in missed])
+    return Coverage(
+        node.document.format,
+        len(nodes),
+        len(segments),
+        sum(len(segment.text) for segment in segments),
+        tuple(Gap(location, part.reason) for location, part in zip(locations, missed, strict=True)),
+        tuple(dict.fromkeys(remarks)),
+    )
+
+
+def verified_of(found: Verification) -> Verified:
+    return Verified(found.values, len({leak.place for leak in found.leaks}), found.summary())
+
+
+def reason_of_leak(found: Verification, names: PlaceNames) -> str:
+    if found.clean:
+        return ""
+    leak = found.leaks[0]
+    if found.unreadable:
+        return f"the masked copy cannot be verified: {leak.shown_by}"
+    (location,) = names.shown([leak.place])
+    at = f" at {location}" if location else ""
+    return f"the masked copy still holds a value{at}, which {leak.shown_by} shows"
