@@ -42,8 +42,7 @@ class ClockHistory(NamedTuple):
     """The readings of a clock that decide how far the next reading is trusted."""
 
     trusted: datetime
-    """The latest time that was reached by ordinary progress, or that was watched for long enough.
-    """
+    """The latest time reached by ordinary progress, or watched for long enough."""
     latest: datetime
     """The last reading."""
     jumped: datetime | None = None

@@ -45,7 +45,7 @@ def test_the_report_names_the_limits_of_the_search(dlpctl):
     Path("dlpctl.toml").write_text('types = ["SECRETS"]\npolicy = "default"\n')
     result = dlpctl("scan", "a.txt")
     assert result.status == 0
-    assert "looked only for SECRETS; what the policy default masks or blocks\n" in result.out
+    assert "searched only for SECRETS; what the policy default masks or blocks\n" in result.out
 
 
 def test_the_environment_overrides_the_project(dlpctl, monkeypatch):

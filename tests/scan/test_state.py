@@ -162,10 +162,10 @@ def of_another_program(file: Path) -> None:
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
-        (damaged, "no state of a scan, or damaged"),
+        (damaged, "not the state of a scan, or damaged"),
         (of_another_format, "written by another version"),
-        (of_another_program, "no state of a scan, or damaged"),
-        (lambda file: file.write_text("# notes\n"), "no state of a scan, or damaged"),
+        (of_another_program, "not the state of a scan, or damaged"),
+        (lambda file: file.write_text("# notes\n"), "not the state of a scan, or damaged"),
     ],
 )
 def test_a_file_that_holds_no_state_is_refused_and_left(

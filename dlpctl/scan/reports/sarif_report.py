@@ -1,4 +1,4 @@
-"""SARIF 2.1.0, as GitHub's code scanning reads it."""
+"""SARIF 2.1.0, in the form that GitHub's code scanning reads."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from dlpctl.scan.source import is_address
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _SEVERITY = {"SECRETS": "8.5", "PHI": "8.0", "FINANCIAL": "7.0", "PII": "6.0", "CUSTOM": "5.0"}
-"""GitHub sorts by it; from 7 on it is called high."""
+"""GitHub sorts by this value, and calls 7 or more high."""
 
 
 class Sarif(BaseReport):
-    """Results are written as they come, followed by their rules and the problems of the scan."""
+    """Writes results as they come, followed by their rules and the problems of the scan."""
 
     def __init__(self, write: Write, setting: Setting) -> None:
         super().__init__(write, setting)
