@@ -20,7 +20,7 @@ _EXIF_FOLDERS = (0x8769, 0x8825, 0xA005)
 
 
 def metadata_of(image: Image, data: bytes) -> Iterator[str]:
-    """Texts beside the pixels: EXIF, XMP, IPTC, comments, and bytes after the end."""
+    """Yield texts beside the pixels: EXIF, XMP, IPTC, comments, and bytes after the end."""
     values: list[object] = [
         value for key, value in image.info.items() if key not in {"exif", "icc_profile"}
     ]
@@ -28,8 +28,8 @@ def metadata_of(image: Image, data: bytes) -> Iterator[str]:
     values += exif.values()
     for folder in _EXIF_FOLDERS:
         values += exif.get_ifd(folder).values()
-    # What other programs put into segments of a JPEG and chunks of a PNG. Profiles of colors are no
-    # words of anybody.
+    # Data of other programs in JPEG segments and PNG chunks. Color profiles contain no personal
+    # text.
     for _, contents, *_ in (*getattr(image, "applist", ()), *getattr(image, "private_chunks", ())):
         if not contents.startswith((b"Exif", b"ICC_PROFILE")):
             values.append(contents)
@@ -41,7 +41,7 @@ def metadata_of(image: Image, data: bytes) -> Iterator[str]:
         for text in (value,) if isinstance(value, str) else _decodings(value):
             known.update((found[0], None) for found in _TEXT.finditer(text))
     yield from known
-    # Profiles of colors hold the words of their makers, and bytes between the parts of a picture
+    # Color profiles contain their makers' texts, and bytes between the parts of a picture are
     # mostly pixels.
     for each in (data, image.info.get("icc_profile") or b""):
         yield from (string for string in _hidden_strings(each) if string not in known)
@@ -86,7 +86,7 @@ def _gif_texts(data: bytes) -> Iterator[bytes]:
 
 
 def _after_end(data: bytes) -> bytes:
-    """Return the bytes after the end of a PNG or JPEG, where programs hide things."""
+    """Return the bytes after the end of a PNG or JPEG, where programs hide data."""
     if data.startswith(b"\x89PNG"):
         end = data.find(b"IEND")
         return data[end + 8 :] if end >= 0 else b""

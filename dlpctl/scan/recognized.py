@@ -20,7 +20,7 @@ LABELLED = "too large for its format: read as plain text, without the labels of 
 
 
 class Content(NamedTuple):
-    """How to read a content: as text, as strings, or by its format."""
+    """The way to read a content: as text, as strings, or by its format."""
 
     format: str
     is_text: bool = False
@@ -51,7 +51,7 @@ def recognized(data: bytes, path: str, tail: bytes = b"") -> Content:
 
 
 class InParts(NamedTuple):
-    """How to read a large content in parts."""
+    """The way to read a large content in parts."""
 
     binary: bool
     not_inspected: str = ""
@@ -89,7 +89,7 @@ def compression_of(head: bytes, path: str) -> Compressed | None:
 
 
 class InSections(NamedTuple):
-    """How to read a large document in ranges, each of which is a complete file."""
+    """The way to read a large document in ranges, each of which is a complete file."""
 
     is_archive: bool
     sections: Iterator[Section]
