@@ -57,7 +57,7 @@ def test_the_environment_overrides_the_project(dlpctl, monkeypatch):
 @pytest.mark.parametrize(
     ("settings", "arguments", "said"),
     [
-        ('types = ["MAIL"]', [], "dlpctl.toml: types: 'MAIL' is no category"),
+        ('types = ["MAIL"]', [], "dlpctl.toml: types: 'MAIL' is not a category"),
         ('types = "EMAIL"', [], "dlpctl.toml:1: types: must be a list"),
         ('policy = "secrets-only"', ["--types", "EMAIL"], "nothing to look for"),
         ('policy = "nowhere.toml"', [], "nowhere.toml"),

@@ -50,7 +50,7 @@ BAD_KEYS: list[tuple[dict[str, Any], str]] = [
     ({"regex": None}, "pattern 'badge': regex is missing"),
     ({"regex": ["a"]}, "pattern 'badge': regex is not a text"),
     ({"regex": "a\0b"}, "pattern 'badge': regex holds a character with the code 0; write \\x00"),
-    ({"regex": "a\ud800b"}, "pattern 'badge': regex holds half a character"),
+    ({"regex": "a\ud800b"}, "pattern 'badge': regex holds a lone surrogate"),
     ({"regex": "a{{digits}}"}, "pattern 'badge': regex fragment 'digits' is not defined in this file"),
     ({"regex": "(?P<value>a)b|(?<value>c)"}, "pattern 'badge': regex has more than one group 'value'; write (?P<value>...) around the alternatives"),
     ({"score": "0.9"}, "pattern 'badge': score is not a number"),

@@ -156,7 +156,7 @@ def test_threads_share_a_detector(library: Detector) -> None:
 
 
 def test_unknown_type_is_an_error(library: Detector) -> None:
-    with pytest.raises(UsageError, match="'EMIAL' is no category, type or pattern"):
+    with pytest.raises(UsageError, match="'EMIAL' is not a category, type or pattern"):
         library.for_types(["EMIAL"])
 
 

@@ -19,15 +19,15 @@ from dlpctl.detect.patterns.prose import plain_prose
 from dlpctl.errors import PatternError
 
 _BROAD = 1 / 10_000
-"""Findings by words of prose from which on a pattern is called too broad."""
+"""The findings per word of prose from which on a pattern counts as too broad."""
 _COSTLY_SECONDS = 0.3
 _TIMED = 50
-"""The most patterns that are compiled one by one to see what each costs."""
+"""The maximum number of patterns that are compiled separately to measure their cost."""
 _EXAMPLE_MAKERS = "dlpctl.detect.validators.secrets_examples"
 
 
 class Problem(NamedTuple):
-    """A problem of a pattern: an error is a broken promise, a warning a reason to look again."""
+    """A problem of a pattern: an error for a broken example, a warning for anything to review."""
 
     message: str
     is_error: bool
@@ -51,11 +51,11 @@ def makers() -> Mapping[str, Callable[[Random], str]]:
 def check_patterns(
     patterns: Sequence[Pattern], detector: Detector | None = None
 ) -> Iterator[Problem]:
-    """Return all problems of the patterns, each with file, pattern and key.
+    """Yield all problems of the patterns, each with file, pattern and key.
 
-    They are compiled unless a `detector` that has them is given.
+    The patterns are compiled unless a `detector` that has them is given.
     """
-    # One for all: compiling them together costs less than each by itself.
+    # One detector for all: compiling them together costs less than separately.
     detector = detector or Detector(patterns)
     in_prose = Counter(
         trace.finding.pattern_id for trace in detector.traces(plain_prose()) if _counts(trace)
@@ -97,7 +97,7 @@ def _broken_examples(pattern: Pattern, detector: Detector) -> Iterator[Problem]:
 
 
 def _nearly(traces: Sequence[Trace]) -> str:
-    """Return why a match of the regex is no finding."""
+    """Return the reason why a match of the regex is not a finding."""
     for trace in traces:
         if trace.refused_by:
             return f": validator '{trace.refused_by}' refuses it"

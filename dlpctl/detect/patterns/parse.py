@@ -1,4 +1,4 @@
-"""Parses the tables of a pattern file; every mistake names the file, its line, pattern and key."""
+"""Parse the tables of a pattern file; every mistake names the file, its line, pattern and key."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def parse_pattern(
     *,
     check_regexes: bool,
 ) -> Pattern:
-    """Return a pattern from its table, or one that fits; mistakes are those of the source."""
+    """Return a pattern from its table; after mistakes, which `source` collects, a usable one."""
     reader = _Reader(table, source, index)
     identifier = reader.text("id", ID, "lower-case words joined by hyphens")
     category = reader.choice("category", [category.value for category in Category])
@@ -42,7 +42,7 @@ def parse_pattern(
     label_trigger, regex = "", reader.text("regex")
     if labelled:
         value = value_of(regex)
-        if " " not in value:  # else the next word would belong to a value
+        if " " not in value:  # otherwise the next word would belong to a value
             regex = regex.replace(f">{value})", f">(?i:{value}))", 1)  # as in chats
         before, label_trigger = label_regexes(labels, short_labels)
         fragments = {**fragments, "labels": before}
@@ -118,7 +118,7 @@ def _possible(reader: _Reader) -> Possible:
 def _mistyped(
     labels: Sequence[str], context: Context | None, checks: Sequence[str]
 ) -> Possible | None:
-    """Return the tier of a value with a label and a shape, and a wrong check digit."""
+    """Return the possible score for values with a label and a shape, but a wrong check digit."""
     if not any(validators.find(name).proves for name in checks):
         return None
     if labels:
@@ -135,9 +135,9 @@ def _known_validator(name: str) -> str | None:
 def _trigger(reader: _Reader, fragments: Mapping[str, str]) -> str:
     """Return the trigger with its references to the regex replaced.
 
-    `{{value}}` is the regex's value, `{{before:value}}` what precedes it, `{{before:gap}}` what
-    precedes the fragment `gap`, and `{{loosely:value}}` what precedes it, without upper bounds of
-    counts.
+    `{{value}}` is the regex's value, `{{before:value}}` the part before it, `{{before:gap}}` the
+    part before the fragment `gap`, and `{{loosely:value}}` the part before the value without upper
+    bounds of counts.
     """
     regex = reader.text("regex")
 
@@ -178,7 +178,7 @@ def _with_fragments(
 
 
 class _Reader:
-    """Reads typed values from a TOML table. After a mistake, it returns a value that fits."""
+    """Reads typed values from a TOML table. After a mistake, it returns a valid substitute."""
 
     def __init__(
         self,
@@ -188,7 +188,7 @@ class _Reader:
         named: str = "",
         prefix: str = "",
     ) -> None:
-        """`prefix` is that of the keys in mistakes: empty in the table of the pattern itself."""
+        """`prefix` is the prefix of keys in mistakes: empty in the table of the pattern itself."""
         self._table = table
         self._source = source
         self.problems = source.problems
@@ -207,7 +207,7 @@ class _Reader:
         self.problems.add(f"{self.where(key)}: {self._named}: {self._prefix}{key} {problem}")
 
     def _value(self, key: str, kind: type | tuple[type, ...], called: str, default: Any) -> Any:
-        """Return a value of that kind; None after a mistake."""
+        """Return a value of that type; None after a mistake."""
         value = self._table.get(key, default)
         if value is None:
             self.fail(key, "is missing")
@@ -224,7 +224,7 @@ class _Reader:
         if not value.strip():
             self.fail(key, "is empty")
         elif not self._is_unicode(value):
-            self.fail(key, "holds half a character")
+            self.fail(key, "holds a lone surrogate")
         elif form and not form.fullmatch(value):
             self.fail(key, f"is not of the form: {described}")
         return str(value)
@@ -275,7 +275,7 @@ class _Reader:
             if not isinstance(value, str) or not value.strip():
                 self.fail(f"{key}[{at}]", "is not a text")
             elif not self._is_unicode(value):
-                self.fail(f"{key}[{at}]", "holds half a character")
+                self.fail(f"{key}[{at}]", "holds a lone surrogate")
             elif refuse and (problem := refuse(value)):
                 self.fail(f"{key}[{at}]", problem)
             else:

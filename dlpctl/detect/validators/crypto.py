@@ -55,7 +55,7 @@ _WORD_COUNTS = frozenset({12, 15, 18, 21, 24})
 
 @cache
 def _values(alphabet: str) -> bytes:
-    """Return the value of each byte as a digit in base 58; 255 where it is none."""
+    """Return the value of each byte as a digit in base 58; 255 for other bytes."""
     return bytes(at if (at := alphabet.find(chr(code))) >= 0 else 255 for code in range(256))
 
 
@@ -95,7 +95,7 @@ def base58_address(value: str) -> bool:
 
 @validator("ripple_address", proves=True)
 def ripple_address(value: str) -> bool:
-    # The first character is the zero, which is the first byte.
+    # The first character is zero, and so is the first byte.
     payload = _payload(value, _BASE58_RIPPLE) if value.startswith(_BASE58_RIPPLE[0]) else None
     return payload is not None and len(payload) == 21 and payload[0] == 0
 
@@ -112,7 +112,7 @@ def _bech32_polymod(values: list[int]) -> int:
 
 @validator("bech32_address", proves=True)
 def bech32_address(value: str) -> bool:
-    """Bech32 and bech32m with the prefix of a chain that is known."""
+    """Bech32 and bech32m with a known prefix of a chain."""
     text = value.lower()
     if len(text) > _LONGEST or (value not in (text, value.upper())):
         return False
@@ -202,7 +202,7 @@ def substrate_address(value: str) -> bool:
     """Polkadot and Kusama: base58 with two bytes of BLAKE2b."""
     from hashlib import blake2b
 
-    # A byte takes one character at least, which is zero, and 1.37 on average.
+    # A byte takes at least one character (zero) and 1.37 on average.
     raw = _from_base58(value) if 35 <= len(value) <= 48 else None
     return (
         raw is not None
@@ -231,7 +231,7 @@ def _phrase_words(value: str) -> list[str]:
 
 @validator("bip39_words")
 def bip39_words(value: str) -> bool:
-    """As many words as a seed phrase has, all from its list."""
+    """As many words as a seed phrase has, all from the word list."""
     words, places = _phrase_words(value), _bip39_places()
     return (
         len(value) <= _LONGEST_PHRASE

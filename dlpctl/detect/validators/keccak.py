@@ -1,5 +1,5 @@
-"""Keccak-256 as Ethereum and Monero use it: the sponge before the standard changed its padding, so
-not hashlib's SHA-3.
+"""Keccak-256 as Ethereum and Monero use it: with the padding before standardization, unlike SHA-3
+in hashlib.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ _MASK = (1 << 64) - 1
 
 
 def _round_constants() -> list[int]:
-    """From the linear feedback shift register of the specification."""
+    """Compute the constants with the linear feedback shift register of the specification."""
     constants = []
     state = 1
     for _ in range(24):
@@ -34,7 +34,7 @@ def _rotations() -> list[int]:
 _CONSTANTS = _round_constants()
 _ROTATIONS = _rotations()
 _PLACES = [y + 5 * ((2 * x + 3 * y) % 5) for y in range(5) for x in range(5)]
-"""Where the lane at x + 5y goes."""
+"""The new position of the lane at x + 5y."""
 
 
 def _rotate(lane: int, by: int) -> int:

@@ -1,5 +1,4 @@
-"""Follow a content stream of a PDF as a viewer does, and record the texts and pictures that it
-shows.
+"""Follow a content stream of a PDF as a viewer does, and record the texts and pictures.
 
 To support another operator, add it to `_OPERATORS`, and to `WANTED` in `content`.
 """

@@ -1,4 +1,4 @@
-"""Valid values of every type, drawn with a seed, to measure the recall of the library."""
+"""Valid values of every type, generated from a seed, to measure the recall of the library."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CONSONANTS = "BCDFGHJKLMNPQRSTVWXYZ"
 
 
 class ValueKind(NamedTuple):
-    """A way in which values of a type are written, and the words that precede them."""
+    """A way of writing the values of a type, and the words that precede them."""
 
     type: str
     shape: str
@@ -44,7 +44,7 @@ def planted_table(name: str) -> dict[str, Any]:
 
 
 def secret_ids() -> list[str]:
-    """Return the patterns that a secret can be drawn for, in a stable order."""
+    """Return the patterns that secrets can be generated for, in a stable order."""
     return list(planted_table("secrets.toml"))
 
 
