@@ -1,4 +1,4 @@
-"""Measures how many valid identifiers of 90 countries are found beside their labels.
+"""Measure how many valid identifiers of 90 countries are found next to their labels.
 
 python tests/bench/identifiers.py              labels of the development part
 python tests/bench/identifiers.py --test       labels of the test part, to report and not to look at

@@ -1,4 +1,4 @@
-"""Counts the files of a folder that are refused, by reason: files that anyone may have.
+"""Count the files of a folder that are refused, by reason.
 
     python tests/bench/refusals.py FOLDER [--list] [--most-bytes N] [--share K/N] [--seconds S]
 

@@ -1,4 +1,4 @@
-"""What `scan` looks for: flags, then settings."""
+"""The types that `scan` searches for: by flags, or else by settings."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def types(dlpctl, *arguments: str) -> set[str]:
         ("min_score = 0.95", ["--min-score", "0.5"], {"EMAIL", "CREDIT_CARD", "SSN"}),
     ],
 )
-def test_settings_hold_unless_flags_say_otherwise(dlpctl, settings, arguments, expected):
+def test_flags_override_settings(dlpctl, settings, arguments, expected):
     Path("dlpctl.toml").write_text(settings)
     assert types(dlpctl, *arguments) == expected
 

@@ -1,4 +1,4 @@
-"""Pattern files that cannot be used: each is one line that names file, pattern and key."""
+"""Invalid pattern files: each mistake is one line that names file, pattern and key."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ GOOD: dict[str, Any] = {
 
 
 def refused(table: dict[str, Any]) -> str:
-    """What is said of a file with one pattern like this."""
+    """Return the errors for a file with one pattern of this content."""
     with pytest.raises(PatternError) as caught:
         Detector(parse_file({"pattern": [table]}, "acme/mine.toml"))
     assert "\n" not in caught.value.message

@@ -91,7 +91,7 @@ def test_a_file_that_was_not_read_is_tried_again(run: Run, tree: Path) -> None:
     assert two.summary.failures == 1
 
 
-def test_what_was_left_out_of_a_known_file_is_repeated(run: Run, tree: Path) -> None:
+def test_uninspected_parts_of_a_known_file_are_reported_again(run: Run, tree: Path) -> None:
     with zipfile.ZipFile(tree / "all.zip", "w") as packed:
         packed.writestr("a.txt", f"{BADGE}\n")
         packed.writestr("b.bin", os.urandom(3000))

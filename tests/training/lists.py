@@ -1,5 +1,5 @@
-"""Names, places and words from the packages and word lists that training may use, and the gazetteer
-made of them.
+"""Names, places and words from packages and word lists with suitable licenses, and the gazetteer
+made from them.
 """
 
 from __future__ import annotations
