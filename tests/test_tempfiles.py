@@ -65,7 +65,7 @@ def test_files_of_a_killed_process_are_removed_by_the_next(temporary: Path) -> N
 
 @pytest.mark.skipif(os.name != "posix", reason="the folders of Windows are its own")
 def test_finding_the_folder_of_temporary_files_writes_nothing_there(tmp_path: Path) -> None:
-    """What tries it with a file leaves that file where it is killed at that moment."""
+    """A probe file would remain if the process was killed at that moment."""
     code = (
         "import os\nfrom dlpctl.tempfiles import PrivateFolder\nmade = []\nreal = os.open\n"
         "os.open = lambda path, *rest, **more: made.append(os.fspath(path)) or real(path, *rest, **more)\n"

@@ -122,13 +122,13 @@ def test_probabilities_are_those_of_all_sequences(
 def test_skipped_tokens_are_outside(
     tmp_path_factory: pytest.TempPathFactory, weights: Weights, transitions: list[list[int]]
 ) -> None:
-    """Words that are not looked at closely hardly count, where it costs something to leave an
-    entity, nothing is won by going on, and no word wants another before it.
+    """Skipped words hardly count if ending an entity has a cost, continuing one gains nothing, and
+    no word requires another before it.
 
-    What stands on one side of a word may go on over it, a place or a group where the outside is
-    `exp(1)` times as likely, a person `exp(3)` times, an address `exp(8)` times, and is not
-    followed there; so may what stands on the other side. What would begin and end there is worth
-    `exp(-130 / SCALE)` at most.
+    An entity on one side of a word may continue over the word and is not followed there: a place or
+    a group where the outside is `exp(1)` times as likely, a person `exp(3)` times, an address
+    `exp(8)` times; the same is true for the other side. An entity within skipped words has a
+    probability of at most `exp(-130 / SCALE)`.
     """
     for row in weights.values():
         row[2], row[4] = min(row[1:3]), min(row[3:5])

@@ -43,7 +43,7 @@ MARKED = {
     "labels": LABEL,
     "suffixes": SUFFIX,
 }
-"""What a word of a lexicon is marked as, by the key that lists it."""
+"""The marks of a lexicon's words, by the key that lists them."""
 
 
 _OFTEN = 30
