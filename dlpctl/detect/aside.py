@@ -76,7 +76,7 @@ def _live(work: Work, writing: int) -> NoReturn:
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends it
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        rest = memoryview(b"".join(_RECORD.pack(*one) for one in work()))
+        rest = memoryview(b"".join(_RECORD.pack(*record) for record in work()))
         while rest:
             rest = rest[os.write(writing, rest) :]
         status = 0

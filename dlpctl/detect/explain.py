@@ -52,13 +52,13 @@ def explain(
             lost.append((nearness, explained))
         else:
             counts.append(explained)
-    seen = {one.finding for one in counts}
+    seen = {each.finding for each in counts}
     labels = {pattern.id: pattern.label for pattern in detector.patterns} if winners - seen else {}
     counts += (
         Explained(finding, labels.get(finding.pattern_id, finding.type), (_DISGUISED,), "")
         for finding in winners - seen
     )
-    counts.sort(key=lambda one: one.finding.start)
+    counts.sort(key=lambda each: each.finding.start)
     lost.sort(key=lambda pair: (-pair[0], pair[1].finding.start, pair[1].finding.pattern_id))
     return Explanation(counts, [explained for _, explained in lost[:misses]])
 
@@ -81,6 +81,6 @@ def _reason(
             finding.score,
         )
     winner = next(
-        (one for one in winners if one.start < finding.end and finding.start < one.end), None
+        (each for each in winners if each.start < finding.end and finding.start < each.end), None
     )
     return f"overlaps {winner.pattern_id if winner else 'another finding'}, which wins", 0.9

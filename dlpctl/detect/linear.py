@@ -58,7 +58,7 @@ _REASONS = {
 def plainly(problem: str) -> str:
     """Return an engine's reason for refusing a regex, in this project's terms if possible."""
     return next(
-        (said for sign, said in _REASONS.items() if re.search(sign, problem)),
+        (advice for sign, advice in _REASONS.items() if re.search(sign, problem)),
         f"is not valid: {problem}",
     )
 

@@ -36,8 +36,8 @@ class PackedFindings(Sequence[Finding]):
     def of(cls, findings: Iterable[Finding]) -> PackedFindings:
         """Pack findings."""
         packed = cls(_unknown)
-        for one in findings:
-            packed.append(one.start, one.end, one.score, packed.pattern_of(one))
+        for finding in findings:
+            packed.append(finding.start, finding.end, finding.score, packed.pattern_of(finding))
         return packed
 
     def sort_of(self, pattern: int) -> tuple[str, Category, str]:
@@ -119,11 +119,11 @@ class PackedFindings(Sequence[Finding]):
         """Return these findings and others, in order; None if different ones overlap."""
         added = PackedFindings(self._sample_of)
         added._sorts, added._numbers = self._sorts, self._numbers
-        places: list[int] = []
+        indexes: list[int] = []
         raised: dict[int, float] = {}
-        for one in others:
-            start, end, score = one.start, one.end, one.score
-            pattern = self.pattern_of(one)
+        for finding in others:
+            start, end, score = finding.start, finding.end, finding.score
+            pattern = self.pattern_of(finding)
             known = start, end, pattern
             if added and added.ends[-1] > start:
                 if known != (added.starts[-1], added.ends[-1], added.patterns[-1]):
@@ -136,7 +136,7 @@ class PackedFindings(Sequence[Finding]):
             if (at and self.ends[at - 1] > start) or (at < len(self) and self.starts[at] < end):
                 return None
             added.append(start, end, score, pattern)
-            places.append(at)
+            indexes.append(at)
         together = PackedFindings(self._sample_of)
         together._sorts, together._numbers = self._sorts, self._numbers
         for mine, more, all_of in (
@@ -144,11 +144,11 @@ class PackedFindings(Sequence[Finding]):
             (self.ends, added.ends, together.ends),
             (self.patterns, added.patterns, together.patterns),
         ):
-            _merge(mine, more, places, all_of)
+            _merge(mine, more, indexes, all_of)
         scores = self.scores[:]
         for at, score in raised.items():
             scores[at] = score
-        _merge(scores, added.scores, places, together.scores)
+        _merge(scores, added.scores, indexes, together.scores)
         return together
 
     def to_bytes(self) -> bytes:
@@ -174,11 +174,11 @@ def _unknown(pattern: int) -> Finding:
     raise KeyError(pattern)
 
 
-def _merge(these: array[_T], others: array[_T], places: Sequence[int], into: array[_T]) -> None:
+def _merge(these: array[_T], others: array[_T], indexes: Sequence[int], into: array[_T]) -> None:
     """Insert each of the others before the index in `these` that `places` has for it."""
     before = 0
-    for place, other in zip(places, others, strict=True):
-        into.extend(these[before:place])
+    for index, other in zip(indexes, others, strict=True):
+        into.extend(these[before:index])
         into.append(other)
-        before = place
+        before = index
     into.extend(these[before:])

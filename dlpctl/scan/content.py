@@ -322,40 +322,42 @@ class Parts:
             self._characters += hole
             self._carry += hole
             self._bytes = first + ending.bytes
-        placed = [self._placed(one) for one in results]
+        placed = [self._placed(result) for result in results]
         lines, characters, carry, _ = ending
         self._carry = carry if lines else self._carry + characters
         self._lines += lines
         self._characters += characters
         return placed
 
-    def _placed(self, one: Result) -> Result:
+    def _placed(self, result: Result) -> Result:
         carry = self._carry
-        placed = one._replace(
-            line=one.line + self._lines,
-            column=one.column + (carry if one.line == 1 else 0),
-            end_line=one.end_line + self._lines,
-            end_column=one.end_column + (carry if one.end_line == 1 else 0),
-            start=one.start + self._characters,
-            end=one.end + self._characters,
+        placed = result._replace(
+            line=result.line + self._lines,
+            column=result.column + (carry if result.line == 1 else 0),
+            end_line=result.end_line + self._lines,
+            end_column=result.end_column + (carry if result.end_line == 1 else 0),
+            start=result.start + self._characters,
+            end=result.end + self._characters,
         )
         return _by_byte(placed) if self._binary else placed
 
 
-def _by_byte(one: Result) -> Result:
+def _by_byte(result: Result) -> Result:
     """Return a result with a byte position, since binary content has no lines."""
-    return one._replace(line=1, column=1, end_line=1, end_column=1, inner=f"byte {one.start:,}")
+    return result._replace(
+        line=1, column=1, end_line=1, end_column=1, inner=f"byte {result.start:,}"
+    )
 
 
-def _moved(one: Result, lines: int, characters: int) -> Result:
+def _moved(result: Result, lines: int, characters: int) -> Result:
     """Return a result whose position is moved by lines and characters."""
-    line, end_line = one.line - lines, one.end_line - lines
-    start, end = one.start - characters, one.end - characters
-    return one._replace(
+    line, end_line = result.line - lines, result.end_line - lines
+    start, end = result.start - characters, result.end - characters
+    return result._replace(
         line=line,
-        column=start + 1 if line == 1 else one.column,
+        column=start + 1 if line == 1 else result.column,
         end_line=end_line,
-        end_column=end + 1 if end_line == 1 else one.end_column,
+        end_column=end + 1 if end_line == 1 else result.end_column,
         start=start,
         end=end,
     )

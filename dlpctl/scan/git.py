@@ -209,7 +209,7 @@ class Repository:
                 process.kill()
                 raise
             if process.wait():
-                raise InputError(f"git {arguments[0]}: {_said(errors)}")
+                raise InputError(f"git {arguments[0]}: {_first_line(errors)}")
 
 
 class Contents:
@@ -330,7 +330,7 @@ def _environment() -> dict[str, str]:
     return os.environ | _ENVIRONMENT
 
 
-def _said(errors: IO[bytes]) -> str:
+def _first_line(errors: IO[bytes]) -> str:
     """Return the first line of git's error."""
     errors.seek(0)
     message = errors.read(_LONGEST_ERROR).decode("utf-8", "replace").strip()

@@ -158,9 +158,9 @@ class Reader:
                 else self._content(shown, stream.read(size))
             )
             if lines is not None:
-                results = [one for one in results if _touches(one, lines)]
+                results = [result for result in results if _touches(result, lines)]
             self._results.append(
-                [one._replace(commit=commit, date=date) for one in results] if commit else results
+                [each._replace(commit=commit, date=date) for each in results] if commit else results
             )
 
     def _stream(self, source: Source, file: File) -> None:
@@ -189,9 +189,9 @@ class Reader:
             self._skipped.append(Skip(shown, Why.ARCHIVE))
             return
         inside = shown.rpartition(".")[0] if shown.lower().endswith(packed.extensions) else shown
-        for one in self._large(shown, packed.unpacking(read), inside):
-            inner = one.inner or f"line {one.line}"
-            yield one._replace(
+        for result in self._large(shown, packed.unpacking(read), inside):
+            inner = result.inner or f"line {result.line}"
+            yield result._replace(
                 line=1, column=1, end_line=1, end_column=1, start=0, end=0, inner=inner
             )
 
@@ -326,17 +326,17 @@ class Reader:
         if section:
             return self._section(source, file, first, last, *section)
         margin = self._examiner.margin
-        begin = max(0, first - margin)
+        data_start = max(0, first - margin)
         try:
-            data = source.read_range(file, begin, last + margin)
+            data = source.read_range(file, data_start, last + margin)
         except UnreadError as error:  # gone or not, the file was partly read
             skip = Skip(file.shown, Why.UNREADABLE, error.detail or error.why.value)
             return Outcome(0, 0, 0, [], [skip], tallies=[Tally()])
         found, ending = self._examiner.part(
-            file.shown, data, first - begin, last - first, binary=binary
+            file.shown, data, first - data_start, last - first, binary=binary
         )
         # Only the first part counts the file.
-        tally = Tally(not first, max(0, min(len(data) + begin, last) - first), found.accepted)
+        tally = Tally(not first, max(0, min(len(data) + data_start, last) - first), found.accepted)
         return Outcome(*tally, found.results, [], ending, tallies=[tally])
 
     def _section(
@@ -365,9 +365,9 @@ class Reader:
         found = self._content(file.shown, data.join(around))
         if label:
             found = [
-                one._replace(inner=f"{label} > {one.inner}")
-                for one in found
-                if not (repeats and one.inner.startswith(_REPEATED))
+                result._replace(inner=f"{label} > {result.inner}")
+                for result in found
+                if not (repeats and result.inner.startswith(_REPEATED))
             ]
             self._skipped = [
                 skip._replace(detail=f"{label}: {skip.detail}") for skip in self._skipped

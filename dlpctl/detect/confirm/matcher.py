@@ -39,14 +39,14 @@ class Matcher:
         size = len(data)
         width, ahead, group = self.width, self._ahead, self._value
         search = self._search
-        misses, last_hit = 0, len(ends) - 1
+        misses, last_end = 0, len(ends) - 1
         for at, end in enumerate(ends):
             while end > resume:
                 until = end
                 if misses:
                     # Trigger matches without a match come in runs: one search decides several of
                     # them.
-                    until = ends[min(at + misses, last_hit)]
+                    until = ends[min(at + misses, last_end)]
                     if until - end > misses * width:
                         until = end
                 first = end - ahead

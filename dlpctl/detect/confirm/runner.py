@@ -168,15 +168,15 @@ class Runner:
             finding = Finding(self.type, self.category, first, first + len(value), score, self.id)
             yield Trace(finding, self.label, self.best, refused, [*passed, *steps])
 
-    def meets(self, ends: list[int], places: list[tuple[int, int]]) -> bool:
+    def meets(self, ends: list[int], spans: list[tuple[int, int]]) -> bool:
         """Return whether a match at one of these trigger matches can overlap one of the spans."""
         at = 0
         for end in ends:
-            while at < len(places) and places[at][1] <= end - self.width:
+            while at < len(spans) and spans[at][1] <= end - self.width:
                 at += 1
-            if at == len(places):
+            if at == len(spans):
                 return False
-            if places[at][0] < end + self._beyond:
+            if spans[at][0] < end + self._beyond:
                 return True
         return False
 

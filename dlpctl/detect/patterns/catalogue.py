@@ -50,7 +50,7 @@ def detection_types() -> list[DetectionType]:
                     regions=tuple(table.get("regions", ())),
                 )
             )
-    return sorted(types, key=lambda one: list(Category).index(one.category))
+    return sorted(types, key=lambda each: list(Category).index(each.category))
 
 
 @cache

@@ -33,12 +33,10 @@ class Problem(NamedTuple):
     is_error: bool
 
 
-def examples(pattern: Pattern, kind: str) -> list[str]:
+def examples(pattern: Pattern, key: str) -> list[str]:
     """Return the `match` or `skip` examples with their placeholders replaced."""
-    texts: Sequence[str] = getattr(pattern, kind)
-    return [
-        expand(text, f"{pattern.id}/{kind}/{index}", makers) for index, text in enumerate(texts)
-    ]
+    texts: Sequence[str] = getattr(pattern, key)
+    return [expand(text, f"{pattern.id}/{key}/{index}", makers) for index, text in enumerate(texts)]
 
 
 @cache
@@ -108,22 +106,22 @@ def _nearly(traces: Sequence[Trace]) -> str:
 def _warnings(
     pattern: Pattern, width: int, bounded: bool, in_prose: int, seconds: float
 ) -> Iterator[Problem]:
-    for kind, what in (("match", "what it should find"), ("skip", "what it should leave alone")):
-        if not getattr(pattern, kind):
+    for key, what in (("match", "what it should find"), ("skip", "what it should leave alone")):
+        if not getattr(pattern, key):
             yield Problem(
-                f"{_where(pattern)}: examples.{kind} is missing; give {what}", is_error=False
+                f"{_where(pattern)}: examples.{key} is missing; give {what}", is_error=False
             )
     words = len(plain_prose().split())
-    said = []
+    warnings = []
     if in_prose > words * _BROAD:
-        said.append(f"is broad: it finds {in_prose} places in {words:,} words of plain prose")
+        warnings.append(f"is broad: it finds {in_prose} places in {words:,} words of plain prose")
     if not bounded and not pattern.width:
-        said.append(
+        warnings.append(
             f"has no bound of its own; matches are limited to {width:,} bytes, or to what 'width' says"
         )
     if seconds > _COSTLY_SECONDS:
-        said.append(f"is costly: {seconds:.1f} s to compile")
-    yield from (Problem(f"{_where(pattern)}: regex {each}", is_error=False) for each in said)
+        warnings.append(f"is costly: {seconds:.1f} s to compile")
+    yield from (Problem(f"{_where(pattern)}: regex {each}", is_error=False) for each in warnings)
 
 
 def _seconds_to_compile(pattern: Pattern) -> float:

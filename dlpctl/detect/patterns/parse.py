@@ -30,7 +30,7 @@ def parse_pattern(
     check_regexes: bool,
 ) -> Pattern:
     """Return a pattern from its table; after mistakes, which `source` collects, a usable one."""
-    reader = _Reader(table, source, index)
+    reader = _TableReader(table, source, index)
     identifier = reader.text("id", ID, "lower-case words joined by hyphens")
     category = reader.choice("category", [category.value for category in Category])
     context = reader.table("context")
@@ -83,7 +83,7 @@ def parse_pattern(
     return pattern
 
 
-def _check_regexes(pattern: Pattern, reader: _Reader) -> None:
+def _check_regexes(pattern: Pattern, reader: _TableReader) -> None:
     """Report the regexes that an engine refuses, unless they have a mistake already."""
     from dlpctl.detect.automaton.database import check_trigger, checked_width
 
@@ -95,7 +95,7 @@ def _check_regexes(pattern: Pattern, reader: _Reader) -> None:
                 reader.problems.add(problem.message)
 
 
-def _context(reader: _Reader) -> Context:
+def _context(reader: _TableReader) -> Context:
     words, against = reader.strings("words"), reader.strings("against")
     if not words and not against:
         reader.fail("words", "is missing")
@@ -109,7 +109,7 @@ def _context(reader: _Reader) -> Context:
     )
 
 
-def _possible(reader: _Reader) -> Possible:
+def _possible(reader: _TableReader) -> Possible:
     return Possible(
         reader.number("score", 0.0, 1.0), reader.strings("validators", _known_validator)
     )
@@ -132,7 +132,7 @@ def _known_validator(name: str) -> str | None:
     return f"{name!r} is not a validator{did_you_mean(name, validators.names())}"
 
 
-def _trigger(reader: _Reader, fragments: Mapping[str, str]) -> str:
+def _trigger(reader: _TableReader, fragments: Mapping[str, str]) -> str:
     """Return the trigger with its references to the regex replaced.
 
     `{{value}}` is the regex's value, `{{before:value}}` the part before it, `{{before:gap}}` the
@@ -162,7 +162,7 @@ def _trigger(reader: _Reader, fragments: Mapping[str, str]) -> str:
 
 
 def _with_fragments(
-    reader: _Reader, regex: str, fragments: Mapping[str, str], key: str = "regex"
+    reader: _TableReader, regex: str, fragments: Mapping[str, str], key: str = "regex"
 ) -> str:
     if "\0" in regex:
         reader.fail(key, "holds a character with the code 0; write \\x00")
@@ -177,7 +177,7 @@ def _with_fragments(
     return regex
 
 
-class _Reader:
+class _TableReader:
     """Reads typed values from a TOML table. After a mistake, it returns a valid substitute."""
 
     def __init__(
@@ -206,12 +206,14 @@ class _Reader:
         self.failed.add(key)
         self.problems.add(f"{self.where(key)}: {self._named}: {self._prefix}{key} {problem}")
 
-    def _value(self, key: str, kind: type | tuple[type, ...], called: str, default: Any) -> Any:
+    def _value(
+        self, key: str, value_type: type | tuple[type, ...], called: str, default: Any
+    ) -> Any:
         """Return a value of that type; None after a mistake."""
         value = self._table.get(key, default)
         if value is None:
             self.fail(key, "is missing")
-        elif not isinstance(value, kind) or isinstance(value, bool):
+        elif not isinstance(value, value_type) or isinstance(value, bool):
             self.fail(key, f"is not {called}")
         else:
             return value
@@ -282,13 +284,13 @@ class _Reader:
                 fitting.append(value)
         return tuple(fitting)
 
-    def table(self, key: str) -> _Reader | None:
+    def table(self, key: str) -> _TableReader | None:
         if key not in self._table:
             return None
         table = self._value(key, dict, "a table", None)
         if table is None:
             return None
-        return _Reader(table, self._source, self._index, self._named, f"{key}.")
+        return _TableReader(table, self._source, self._index, self._named, f"{key}.")
 
     def refuse_unknown_keys(self) -> None:
         known = KEYS[self._prefix]

@@ -26,8 +26,8 @@ def expand(
     source = random.Random(seed)  # noqa: S311
 
     def replace(found: re.Match[str]) -> str:
-        kind, argument = found.groups()
-        if kind == "random":
+        name, argument = found.groups()
+        if name == "random":
             return _random_text(argument, source)
         make = makers().get(argument)
         if make is None:

@@ -89,8 +89,8 @@ def luhn_checks(bare: str) -> bool:
 
 def verhoeff_checks(bare: str) -> bool:
     state = 0
-    for place, char in enumerate(reversed(bare)):
-        state = _VERHOEFF_PRODUCT[state][_VERHOEFF_PERMUTATION[place % 8][int(char)]]
+    for position, char in enumerate(reversed(bare)):
+        state = _VERHOEFF_PRODUCT[state][_VERHOEFF_PERMUTATION[position % 8][int(char)]]
     return state == 0
 
 

@@ -212,7 +212,7 @@ def substrate_address(value: str) -> bool:
 
 
 @cache
-def _bip39_places() -> dict[str, int]:
+def _bip39_indexes() -> dict[str, int]:
     from pathlib import Path
 
     import dlpctl_patterns
@@ -222,7 +222,7 @@ def _bip39_places() -> dict[str, int]:
         .read_text(encoding="ascii")
         .split()
     )
-    return {word: place for place, word in enumerate(words)}
+    return {word: index for index, word in enumerate(words)}
 
 
 def _phrase_words(value: str) -> list[str]:
@@ -232,23 +232,23 @@ def _phrase_words(value: str) -> list[str]:
 @validator("bip39_words")
 def bip39_words(value: str) -> bool:
     """As many words as a seed phrase has, all from the word list."""
-    words, places = _phrase_words(value), _bip39_places()
+    words, indexes = _phrase_words(value), _bip39_indexes()
     return (
         len(value) <= _LONGEST_PHRASE
         and len(words) in _WORD_COUNTS
-        and all(word in places for word in words)
+        and all(word in indexes for word in words)
     )
 
 
 @validator("bip39_phrase", proves=True)
 def bip39_phrase(value: str) -> bool:
     """Words of eleven bits each: entropy, and at its end the first bits of its SHA-256."""
-    words, places = _phrase_words(value), _bip39_places()
+    words, indexes = _phrase_words(value), _bip39_indexes()
     if not bip39_words(value):
         return False
     bits = 0
     for word in words:
-        bits = bits << 11 | places[word]
+        bits = bits << 11 | indexes[word]
     checked = len(words) // 3
     entropy = (bits >> checked).to_bytes(checked * 4, "big")
     return _sha256(entropy)[0] >> 8 - checked == bits & (1 << checked) - 1

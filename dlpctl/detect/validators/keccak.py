@@ -49,15 +49,15 @@ def _permute(lanes: list[int]) -> list[int]:
         ]
         mixed = [columns[x - 1] ^ _rotate(columns[(x + 1) % 5], 1) for x in range(5)]
         moved = [0] * 25
-        for place, lane in enumerate(lanes):
-            moved[_PLACES[place]] = _rotate(lane ^ mixed[place % 5], _ROTATIONS[place])
+        for index, lane in enumerate(lanes):
+            moved[_PLACES[index]] = _rotate(lane ^ mixed[index % 5], _ROTATIONS[index])
         lanes = [
-            moved[place]
+            moved[index]
             ^ (
-                ~moved[place - place % 5 + (place + 1) % 5]
-                & moved[place - place % 5 + (place + 2) % 5]
+                ~moved[index - index % 5 + (index + 1) % 5]
+                & moved[index - index % 5 + (index + 2) % 5]
             )
-            for place in range(25)
+            for index in range(25)
         ]
         lanes[0] ^= constant
     return lanes
@@ -69,9 +69,9 @@ def keccak_256(message: bytes) -> bytes:
     padded[-1] |= 0x80
     lanes = [0] * 25
     for start in range(0, len(padded), _RATE):
-        for place in range(_RATE // 8):
-            lanes[place] ^= int.from_bytes(
-                padded[start + 8 * place : start + 8 * place + 8], "little"
+        for index in range(_RATE // 8):
+            lanes[index] ^= int.from_bytes(
+                padded[start + 8 * index : start + 8 * index + 8], "little"
             )
         lanes = _permute(lanes)
     return b"".join(lane.to_bytes(8, "little") for lane in lanes[:4])

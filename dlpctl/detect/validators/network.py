@@ -167,7 +167,7 @@ def mac_address(value: str) -> bool:
     return (
         len(bare) == 12
         and set(bare) <= _HEX
-        and len({bare[place : place + 2] for place in range(0, 12, 2)}) > 2
+        and len({bare[at : at + 2] for at in range(0, 12, 2)}) > 2
     )
 
 

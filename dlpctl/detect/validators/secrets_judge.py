@@ -93,15 +93,15 @@ def _has(words: re.Pattern[str], value: str) -> bool:
 
 def wordiness(value: str) -> float:
     """Return how much a value reads like words: random tokens below 0, names and words above 1."""
-    kinds = value[:JUDGED].encode("latin-1", "replace").translate(_KINDS)
-    if not kinds:
+    classes = value[:JUDGED].encode("latin-1", "replace").translate(_KINDS)
+    if not classes:
         return 0.0
-    framed = b"%c%b%c" % (_JOINT, kinds, _JOINT)
+    framed = b"%c%b%c" % (_JOINT, classes, _JOINT)
     # The pairs as two-byte numbers, first those at even positions: loops in C take a fifth of the
     # time.
     even, odd = framed[: len(framed) & ~1], framed[1 : 1 + (len(framed) - 1 & ~1)]
     weight = _pair_weights().__getitem__
-    return sum(map(weight, array("H", even)), sum(map(weight, array("H", odd)))) / len(kinds)
+    return sum(map(weight, array("H", even)), sum(map(weight, array("H", odd)))) / len(classes)
 
 
 PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")

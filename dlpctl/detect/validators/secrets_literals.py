@@ -254,9 +254,11 @@ def strong_password(value: str) -> bool:
 
 def varied_password(value: str) -> bool:
     """A value of several character classes in a note of a few words."""
-    kinds = sum([any(map(kind, value)) for kind in (str.islower, str.isupper, str.isdigit)])
+    classes = sum(
+        [any(map(is_class, value)) for is_class in (str.islower, str.isupper, str.isdigit)]
+    )
     signs = 2 if not _SIGNS.isdisjoint(value) else 0 if value.isalnum() else 1
-    return kinds > 1 and kinds + signs > 3 and unquoted_password(value)
+    return classes > 1 and classes + signs > 3 and unquoted_password(value)
 
 
 def mixed_password(value: str) -> bool:

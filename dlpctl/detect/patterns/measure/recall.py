@@ -83,11 +83,13 @@ _NAMED = (
 
 def planted(seed: int) -> Iterator[Planted]:
     """Yield all planted texts: each value in each carrier, each secret in three of them."""
-    for kind in values.kinds():
-        source = random.Random(f"{seed} {kind}")
+    for value_kind in values.kinds():
+        source = random.Random(f"{seed} {value_kind}")
         for carrier, write in CARRIERS.items():
-            value = values.value(kind, source)
-            yield Planted(kind.type, kind.shape, carrier, write(kind.label, value), value)
+            value = values.value(value_kind, source)
+            yield Planted(
+                value_kind.type, value_kind.shape, carrier, write(value_kind.label, value), value
+            )
     for number, pattern_id in enumerate(values.secret_ids()):
         for turn in range(3):
             carrier = _NAMED[(number + turn) % len(_NAMED)]

@@ -65,16 +65,16 @@ def kinds() -> tuple[ValueKind, ...]:
     )
 
 
-def value(kind: ValueKind, source: random.Random) -> str:
+def value(value_kind: ValueKind, source: random.Random) -> str:
     """Return a value that its validators accept; the same for the same state of `source`."""
     checks: list[Callable[[str], bool]] = [
-        validators.find(name).accepts for name in kind.validators
+        validators.find(name).accepts for name in value_kind.validators
     ]
     for _ in range(_TRIES):
-        drawn = "".join(_draw(kind.shape, source))
+        drawn = "".join(_draw(value_kind.shape, source))
         if all(check(drawn) for check in checks):
             return drawn
-    raise ValueError(f"{kind.type}: no value of the shape {kind.shape!r} is valid")
+    raise ValueError(f"{value_kind.type}: no value of the shape {value_kind.shape!r} is valid")
 
 
 def _draw(shape: str, source: random.Random) -> Iterator[str]:
