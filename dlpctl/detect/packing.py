@@ -127,7 +127,9 @@ def pack_apart(
     except EndedError:
         raise progress.ended(child.end()) from None
     except (InvalidMessageError, *_MALFORMED):
-        raise EngineError("the process that compiles patterns sent an invalid answer") from None
+        raise EngineError(
+            "the process that compiles patterns sent an answer that cannot be trusted"
+        ) from None
     finally:
         child.end()
 

@@ -166,7 +166,7 @@ class Worker:
         except (InvalidMessageError, MemoryError, OverflowError):
             self._end()
             raise FormatError(
-                "the worker process sent an invalid answer: the file may be hostile"
+                "the worker process sent an answer that cannot be trusted: the file may be hostile"
             ) from None
 
 

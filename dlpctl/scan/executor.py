@@ -35,7 +35,7 @@ _NOTICE_SECONDS = 0.5
 _LARGEST = 1 << 30
 """The largest message in bytes: a worker has read hostile files, so its lengths are not trusted."""
 _DONE, _FAILED = 0, 1
-_NO_ANSWER = "a worker process returned an invalid answer; --jobs 1 scans without workers"
+_NO_ANSWER = "a worker process sent an answer that cannot be trusted; --jobs 1 needs no workers"
 FORKS = sys.platform == "linux"
 
 
@@ -200,9 +200,7 @@ class _Child(Child):
         except (ValueError, RecursionError):
             raise EngineError(_NO_ANSWER) from None
         if answer is None:
-            raise EngineError(
-                "a worker process ended without an answer; --jobs 1 scans without workers"
-            )
+            raise EngineError("a worker process ended without an answer; --jobs 1 needs no workers")
         match answer:
             case [0, outcome]:
                 return outcome

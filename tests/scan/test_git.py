@@ -198,14 +198,14 @@ def test_only_lines_that_a_branch_adds(git: Git, examiner: Examiner) -> None:
 def test_ranges_that_are_none(git: Git) -> None:
     assert list(Repository(".").history((), ())) == []  # no commit yet
     commit(git)
-    with pytest.raises(UsageError, match="no range"):
+    with pytest.raises(UsageError, match="neither a file nor a range"):
         list(Repository(".").history(("--output=x",), ()))
     assert not Path("x").exists()
 
 
 def test_no_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
-    with pytest.raises(InputError, match="in no git repository"):
+    with pytest.raises(InputError, match="is not in a git repository"):
         Repository(str(tmp_path))
 
 
