@@ -1,4 +1,4 @@
-"""What all tests share: the library, compiled once for each of its states."""
+"""Fixtures for all tests: the library, compiled once for each of its states."""
 
 from __future__ import annotations
 

@@ -244,7 +244,7 @@ class TestErrors:
         assert "private" not in message(load, MIN_SCORE="my-private-words")
         assert "private" not in repr(Config(allow=Allow(values=("my-private-words",))))
 
-    def test_what_kubernetes_sets_beside_a_service_called_dlpctl_is_no_setting(
+    def test_variables_of_kubernetes_for_a_service_called_dlpctl_are_ignored(
         self, load: Load
     ) -> None:
         load(
@@ -278,7 +278,7 @@ class TestErrors:
         assert message(load).startswith(f"{home / 'config' / 'config.toml'}: cannot be read: ")
 
     @pytest.mark.skipif(os.name != "posix", reason="owners and modes")
-    def test_what_others_put_where_everybody_may_write_is_not_ours(
+    def test_files_of_others_in_shared_folders_are_ignored(
         self, load: Load, project: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         shared = project / "shared"
@@ -320,7 +320,7 @@ class TestPlaces:
         assert tmp_path not in places.config.parents
 
     @pytest.mark.parametrize("folder", ["", "relative", "/srv/settings", "/srv/settings/"])
-    def test_what_the_environment_says_of_them_holds(
+    def test_the_environment_sets_the_folders(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str
     ) -> None:
         from platformdirs import PlatformDirs
@@ -331,9 +331,7 @@ class TestPlaces:
         assert places[3:] == (usual.user_config_path, usual.user_data_path, usual.user_cache_path)
 
     @pytest.mark.skipif(os.name != "posix", reason="HOME")
-    def test_a_home_that_nobody_knows(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_an_unknown_home(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(os.path, "expanduser", lambda path: path)
         for name in ("CONFIG", "DATA", "CACHE"):
             monkeypatch.delenv(f"XDG_{name}_HOME", raising=False)

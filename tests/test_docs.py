@@ -1,5 +1,5 @@
-"""What there is is documented: each command, option, setting, variable, error and type; and the
-pages hold together.
+"""Every command, option, setting, variable, error and type is documented, and the links between
+pages work.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def program() -> Node:
     return describe()
 
 
-def test_every_command_and_option_says_what_it_does(program: Node) -> None:
+def test_every_command_and_option_has_a_help_text(program: Node) -> None:
     silent = [" ".join(node.path) for node in program.walk() if not node.help]
     silent += [
         f"{' '.join(node.path)} {option.names[-1]}"
@@ -93,7 +93,7 @@ def test_every_variable_in_the_sources_is_known() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_what_pages_tell_to_type_exists(page: Path, program: Node) -> None:
+def test_commands_on_pages_exist(page: Path, program: Node) -> None:
     """Each `dlpctl ...` of a page is a command with options that it has, and each topic that it
     names is one.
     """

@@ -1,4 +1,4 @@
-"""The library as its users take it: typed, in asyncio, and with a reference that is complete."""
+"""The public library: typed, usable in asyncio, and with a complete reference."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def test_the_reference_has_every_name_with_its_parameters_and_members(
     assert missing == []
 
 
-def test_what_users_call_is_documented() -> None:
+def test_the_public_api_is_documented() -> None:
     undocumented = [
         f"{name}.{member}"
         for name, public in public_names()

@@ -1,4 +1,4 @@
-"""New files appear complete or not at all, whatever happens to those who write them."""
+"""New files appear complete or not at all, whatever happens to the processes that write them."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_result_is_whole_private_and_never_over_another(tmp_path: Path, kind: 
 
 
 @pytest.mark.usefixtures("kind")
-def test_an_error_leaves_what_was_there_and_nothing_else(tmp_path: Path) -> None:
+def test_an_error_leaves_only_the_previous_content(tmp_path: Path) -> None:
     path = tmp_path / "a"
     path.write_bytes(b"before")
 
@@ -89,7 +89,7 @@ def writer(path: Path, kind: str) -> subprocess.Popen[bytes]:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
-def test_the_next_writer_removes_what_a_killed_one_left(tmp_path: Path, kind: str) -> None:
+def test_the_next_writer_removes_files_of_a_killed_one(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "a"
     with writer(path, kind) as process:
         assert len(list(tmp_path.iterdir())) == (kind == "named")

@@ -87,7 +87,7 @@ def test_documents_of_many_values_are_masked_and_then_allowed(detector, data):
     )
     report = checker.check(text)
     if report.decision is Decision.BLOCKED:
-        assert "still" in report.summary  # said why, and nothing given out
+        assert "still" in report.summary  # the reason, and no content
         assert report.masked_content is None
     else:
         assert report.masked_content is not None
@@ -100,7 +100,7 @@ def test_an_allowed_text_is_given_back_as_it_is(detector):
     assert report.summary == "Nothing sensitive found; allowed for VENDOR"
 
 
-def test_empty_input_is_allowed_and_said_so(detector):
+def test_empty_input_is_allowed_and_reported(detector):
     assert check("", detector=detector).summary == "Empty input; allowed for AI_TOOL"
 
 
@@ -150,7 +150,7 @@ def test_a_repeated_value_is_masked_without_its_label(detector):
         "cem Dg saza ml ei,A ąm", "od Tor si čn pd Ey",
     ],
 )  # fmt: skip
-def test_what_looks_like_a_name_beside_masked_ones_is_masked_too(detector, text):
+def test_masking_again_finds_no_name_beside_masked_ones(detector, text):
     masked = mask(text, detector=detector)
     assert mask(masked, detector=detector) == masked
 

@@ -1,4 +1,4 @@
-"""The README and the topics say what is true: their commands run, and print what they show."""
+"""The README and the topics are true: their commands run, and print what the pages show."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def run(commands: list[str], folder: Path, environ: dict[str, str]) -> list[str]:
-    """What each command prints, in one shell."""
+    """Return the output of each command, in one shell."""
     script = "".join(f"{command}\necho '{END_OF_COMMAND.strip()}'\n" for command in commands)
     done = subprocess.run(
         ["sh", "-c", script],

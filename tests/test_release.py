@@ -1,4 +1,4 @@
-"""What a release has besides its distributions: all from the sources of the help, nothing invented."""
+"""The files of a release besides its distributions: all derived from the sources of the help."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_the_site_has_what_the_help_has(pages: dict[str, Page]) -> None:
     assert len(listed.ids) == len(set(listed.ids))
 
 
-def test_the_links_of_the_site_lead_somewhere_and_nothing_is_loaded(
+def test_the_links_of_the_site_work_and_nothing_is_loaded(
     site: Path, pages: dict[str, Page]
 ) -> None:
     for page in pages.values():
@@ -257,7 +257,7 @@ def test_scripts_of_the_workflow_are_shell_and_name_files_that_exist() -> None:
             assert [name for name in named if not (ROOT / name).exists()] == []
 
 
-def test_the_image_runs_as_nobody_in_particular_and_needs_no_writable_folder() -> None:
+def test_the_image_runs_as_any_user_and_needs_no_writable_folder() -> None:
     text = (RELEASE / "Dockerfile").read_text("utf-8")
     last = text.rpartition("\nFROM ")[2]
     assert re.search(r"^USER \d{5}:\d{5}$", last, re.MULTILINE)

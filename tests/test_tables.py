@@ -1,4 +1,4 @@
-"""Rows of tables: reading many at once gives what reading line by line does."""
+"""Rows of tables: reading many together has the result of reading line by line."""
 
 from __future__ import annotations
 

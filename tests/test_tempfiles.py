@@ -49,7 +49,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_what_a_killed_process_leaves_is_removed_by_the_next(temporary: Path) -> None:
+def test_files_of_a_killed_process_are_removed_by_the_next(temporary: Path) -> None:
     code = (
         "import signal, os\nfrom dlpctl.tempfiles import PrivateFolder\n"
         "folder = PrivateFolder().make()\n(folder / 'a' / 'b').mkdir(parents=True)\n"
@@ -65,7 +65,7 @@ def test_what_a_killed_process_leaves_is_removed_by_the_next(temporary: Path) ->
 
 @pytest.mark.skipif(os.name != "posix", reason="the folders of Windows are its own")
 def test_finding_the_folder_of_temporary_files_writes_nothing_there(tmp_path: Path) -> None:
-    """What tries it with a file leaves that file where it is killed at that moment."""
+    """A probe file would remain if the process was killed at that moment."""
     code = (
         "import os\nfrom dlpctl.tempfiles import PrivateFolder\nmade = []\nreal = os.open\n"
         "os.open = lambda path, *rest, **more: made.append(os.fspath(path)) or real(path, *rest, **more)\n"
@@ -103,7 +103,7 @@ def test_only_private_folders_of_that_name_are_removed(temporary: Path) -> None:
     assert {*temporary.rglob("*")} == before
 
 
-def test_processes_that_are_killed_at_random_take_nothing_from_those_that_live(
+def test_processes_killed_at_random_do_not_affect_others(
     temporary: Path,
 ) -> None:
     code = (

@@ -1,4 +1,4 @@
-"""Words are found where an expression finds them, and nowhere else."""
+"""Words are found exactly where a regex finds them."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""The control plane: organizations, policies, licenses, checks and their audit log."""

@@ -1,4 +1,4 @@
-"""Access of administrators: a role, perhaps for a single organization."""
+"""Access rights of administrators: a role, for all organizations or for a single one."""
 
 from __future__ import annotations
 
@@ -8,32 +8,34 @@ from typing import NamedTuple
 from dlpctl.errors import ForbiddenError, NotFoundError
 
 FIRST_ADMIN = "admin.token"
-"""The file with the first token, for the command line of the same user."""
+"""The file with the first admin token, which the command line of the same user reads."""
 
 SHORTENED = "…"
-"""Takes the place of what an auditor may not see of a key."""
+"""Replaces the part of a key that an auditor may not see."""
 
 
 class Role(StrEnum):
-    """Each may do what those after it may."""
+    """A role of an admin token. Each role includes the rights of the roles after it."""
 
     ADMIN = "admin"
-    """Organizations, licenses, tokens, the database."""
+    """Manages organizations, licenses, tokens and the database."""
     EDITOR = "editor"
-    """Policies, policy groups and an organization's name and settings."""
+    """Manages policies, policy groups, and an organization's name and settings."""
     AUDITOR = "auditor"
-    """Reads all but keys."""
+    """Reads everything except keys."""
 
 
 _RANK = {role: rank for rank, role in enumerate(reversed(Role))}
 
 
 class Access(NamedTuple):
-    """The rights of a token. Each service method takes it first, unless a key opens the method."""
+    """The rights of a token. Every service method takes an `Access` first, unless a key authorizes
+    it.
+    """
 
     role: Role
     org_id: str | None = None
-    """The only organization that it sees; None sees all."""
+    """The only organization that the token can see; None for all organizations."""
     token_id: str = ""
 
     @property
@@ -45,7 +47,7 @@ class Access(NamedTuple):
             raise ForbiddenError(f"this needs the role {role}; the token's role is {self.role}")
 
     def require_everywhere(self, role: Role) -> None:
-        """Require a role for all organizations, for an operation that concerns more than one."""
+        """Require a role for all organizations, for an operation that affects more than one."""
         self.require(role)
         if self.org_id is not None:
             raise ForbiddenError(
@@ -53,10 +55,12 @@ class Access(NamedTuple):
             )
 
     def see(self, org_id: str) -> None:
-        """Raise `NotFoundError` for another organization: to this token it does not exist."""
+        """Raise `NotFoundError` for another organization, which does not exist as far as this token
+        knows.
+        """
         if self.org_id not in (None, org_id):
             raise NotFoundError("there is no such organization")
 
 
 LOCAL = Access(Role.ADMIN)
-"""Access from this machine: a user who can read the key file and the database needs no token."""
+"""Local access: a user who can read the key file and the database needs no token."""

@@ -1,4 +1,4 @@
-"""Analytics of an organization's checks, from daily sums that are kept as checks are recorded."""
+"""Analytics of an organization's checks, from daily sums that each recorded check updates."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from dlpctl.policy.summary import counted
 from dlpctl.types import LARGEST_NUMBER
 
 _TENTHS = 1_000
-"""Tenths of a percent in 100 percent."""
-# For each organization the index is searched once, so that no sums of other days are read.
+"""The number of tenths of a percent in 100 percent."""
+# The index is searched once per organization, so that sums of other days are not read.
 _BY_DAY = """
     SELECT day, sum(allowed) AS allowed, sum(masked) AS masked, sum(blocked) AS blocked,
         sum(bytes) AS bytes, sum(bytes_protected) AS bytes_protected, sum(exposures) AS exposures
@@ -67,7 +67,7 @@ class _Span(NamedTuple):
     last: date
 
     def of(self, org_id: str | None) -> dict[str, str | None]:
-        """Return the values of a query about an organization, or about all."""
+        """Return the query parameters for one organization, or for all."""
         return {"org_id": org_id, "first": str(self.first), "last": str(self.last)}
 
 
@@ -137,7 +137,7 @@ class Analytics:
     def overview(
         self, access: Access, *, period: str = DEFAULT_PERIOD, org_id: str | None = None
     ) -> Overview:
-        """Return the sums over all organizations that the access sees, or over one of them."""
+        """Return the sums over all organizations that the access can see, or over one of them."""
         span = self._span(period)
         with self._core.store.reading() as connection:
             seen = access.org_id
@@ -172,7 +172,7 @@ class Analytics:
 
 
 def _days(span: _Span, rows: Sequence[Row]) -> tuple[Day, ...]:
-    """Return every day of a span, with the sums of those that have any."""
+    """Return every day of a span, with sums where there are any."""
     by_day = {row["day"]: row for row in rows}
     count = (span.last - span.first).days + 1
     days = (str(span.first + timedelta(days=number)) for number in range(count))
@@ -191,7 +191,7 @@ def _outcomes(row: Row) -> tuple[int, int, int]:
 
 
 def _types(rows: Sequence[Row]) -> tuple[TypeByDestination, ...]:
-    """Return the types that were found, the most frequent first."""
+    """Return the types that were found, most frequent first."""
     found: dict[str, dict[str, int]] = {}
     for row in rows:
         found.setdefault(row["type"], {})[row["destination"]] = _answered(row["found"])
@@ -203,13 +203,13 @@ def _types(rows: Sequence[Row]) -> tuple[TypeByDestination, ...]:
 
 
 def _answered(total: int | None) -> int:
-    """Return a sum of sums within the bound of what is answered."""
+    """Return a total, limited to the largest number that an answer may hold."""
     return min(total or 0, LARGEST_NUMBER)
 
 
 def percentages(counts: Sequence[int]) -> list[float]:
-    """Return shares in tenths of a percent that add up to 100: the largest remainders are rounded
-    up.
+    """Return the shares of counts in tenths of a percent. They add up to 100: the largest
+    remainders are rounded up.
     """
     total = sum(counts)
     if not total:
@@ -222,6 +222,6 @@ def percentages(counts: Sequence[int]) -> list[float]:
 
 
 def label(type_name: str) -> str:
-    """Return a type's name for people, as summaries have it."""
+    """Return the display name of a type, as used in summaries."""
     words = counted(type_name, 1, type_labels()).partition(" ")[2]
     return words[:1].upper() + words[1:]

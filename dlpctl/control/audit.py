@@ -1,4 +1,4 @@
-"""The audit log of checks: searched, exported, and verified link by link."""
+"""The audit log of checks: search, export and verification."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ _SOME_EVENTS = """
         lower(action || ' ' || actor || ' ' || subject || ' ' || details), :part) > 0)"""
 _EVENTS_COUNTED = " ".join(("SELECT count(*)", _SOME_EVENTS))
 _EVENTS = " ".join(("SELECT *", _SOME_EVENTS, "ORDER BY number DESC LIMIT :limit OFFSET :offset"))
-_SOMETHING = "something does not match; a token for all organizations sees what"
+_SOMETHING = "something does not match; a token for all organizations shows the problem"
 
 
 class _Way(NamedTuple):
     """The queries that count and find the checks of a filter: by walking the log from the newest
-    check, or by gathering the checks of its phrases.
+    check, or by gathering the checks of each matching phrase.
     """
 
     sums: str
@@ -84,8 +84,7 @@ _BY_ORG = _Way.of(
     "SELECT phrase_id FROM phrase_counts WHERE org_id = :org_id",
 )
 _OF_ORG = "(:org_id IS NULL OR phrase_counts.org_id = :org_id)"
-# An index of three characters at a time knows no shorter words: those are looked for in what is
-# left.
+# A trigram index does not contain shorter words: those are searched in the rows that remain.
 _HOLDS_SHORT = """
     NOT EXISTS (SELECT 1 FROM json_each(:short) WHERE instr(lower(
         phrases.summary || ' ' || phrases.policy_name || ' ' || phrases.org_name || ' '
@@ -110,7 +109,7 @@ _WAYS = {
     (False, True): _BY_SHORT,
     (True, True): _BY_BOTH,
 }
-"""Keyed by whether there are words for the index, and short words."""
+"""Keyed by whether the search has words for the index, and whether it has short words."""
 
 
 class _Filter(NamedTuple):
@@ -120,9 +119,9 @@ class _Filter(NamedTuple):
     words: str
     """An FTS5 query."""
     short: tuple[str, ...]
-    """Words that are too short for one."""
+    """Words that are too short for the FTS5 index."""
     ids: str
-    """The beginning of ids."""
+    """The prefix of the ids."""
 
     @property
     def everything(self) -> bool:
@@ -178,16 +177,17 @@ class Audit:
     def export(
         self, access: Access, *, org_id: str | None = None, search: str | None = None
     ) -> Iterator[AuditItem]:
-        """All items, newest first. Checks that are recorded meanwhile are not among them."""
+        """Return all items, newest first. Checks recorded during the export are not included."""
         with self._core.store.reading() as connection:
             wanted = self._filter(connection, access, org_id, search)
             if wanted is not None:
                 yield from _all(connection, wanted, self._core.chain.read(connection))
 
     def verify(self, access: Access, head: str | None = None) -> ChainReport:
-        """Verify the log, and that a head which was noted earlier is part of it.
+        """Verify the log, and that a head noted earlier is part of it.
 
-        An access to one organization learns whether all is well, and not what is wrong with others.
+        A token for a single organization learns only whether the log is intact, not what is wrong
+        with it.
         """
         noted = {"the head that was given": SignedHead.parse(head)} if head is not None else {}
         report = verify_here(self._core, noted)
@@ -196,7 +196,7 @@ class Audit:
         return report.replaced(broken_at=None, reason=_SOMETHING, problems=(_SOMETHING,))
 
     def head(self, access: Access) -> AuditHead:
-        """Return the signed head, which tells of no content."""
+        """Return the signed head, which discloses no content."""
         with self._core.store.reading() as connection:
             ends = self._core.chain.read(connection)
         head = self._core.chain.head(ends)
@@ -211,7 +211,7 @@ class Audit:
         org_id: str | None = None,
         search: str | None = None,
     ) -> EventPage:
-        """Return the newest events first: administrative changes and uses of keys."""
+        """Return events, newest first: administrative changes and uses of keys."""
         part = (search or "").strip().lower()
         if len(part) > MAX_SEARCH:
             fail("search", f"is longer than {MAX_SEARCH} characters")
@@ -233,7 +233,7 @@ class Audit:
 
 
 def verify_here(core: Core, heads: Mapping[str, SignedHead]) -> ChainReport:
-    """Verify the open database, with the head that is noted beside it."""
+    """Verify the open database against its noted head and the given ones."""
     noted = core.chain.noted.read()
     with core.store.reading() as connection:
         known = {core.chain.noted.file.name: noted} if noted else {}
@@ -248,8 +248,8 @@ def _event(row: Row) -> AuditEvent:
 def _filter(
     connection: Connection, access: Access, org: str | None, search: str | None, gram: int
 ) -> _Filter | None:
-    """Return the filter of a search; None where nothing can be found. `gram` is the length of the
-    shortest word that the index knows.
+    """Return the filter of a search, or None if nothing can match. `gram` is the length of the
+    shortest word in the index.
     """
     org_id = None
     if org is not None:
@@ -258,7 +258,7 @@ def _filter(
             row = connection.execute(
                 "SELECT org_id FROM organizations WHERE org_id = ? OR slug = ?", (org, org)
             ).fetchone()
-        # What is left of an organization that was deleted is found by its id.
+        # What a deleted organization left in the log is found by the organization's id.
         org_id = row["org_id"] if row else org
         if not _AN_ORG.fullmatch(org_id):
             return None
@@ -274,7 +274,7 @@ def _filter(
     words = _WORDS.findall(text)
     if text and not words:
         return None
-    # Each word may be a part of another, as "mail" is of "email".
+    # A word also matches inside a longer word: "mail" matches "email".
     query = " ".join(f'"{word}"' for word in words if len(word) >= gram)
     return _Filter(org_id, query, tuple(word.lower() for word in words if len(word) < gram), "")
 
@@ -288,7 +288,7 @@ def _page(
         return total, connection.execute(f"{_ITEM} {_BY_ID} {_NEWEST}", values).fetchall()
     every = ends.last_seq - ends.first_seq
     if wanted.everything:
-        # No number is missing in the log, so where to begin needs no counting.
+        # Numbers in the log have no gaps, so the offset needs no counting.
         rows = connection.execute(
             f"{_ITEM} WHERE seq <= ? ORDER BY seq DESC LIMIT ?",
             (max(ends.last_seq - offset, 0), limit),
@@ -304,7 +304,7 @@ def _page(
 
 
 def _all(connection: Connection, wanted: _Filter, ends: Ends) -> Iterator[AuditItem]:
-    """Yield all items, page by page, from the one state that the connection sees."""
+    """Yield all items page by page, from the database state that the connection sees."""
     offset = 0
     while rows := _page(connection, wanted, ends, _PAGE, offset)[1]:
         yield from (AuditItem(*row) for row in rows)

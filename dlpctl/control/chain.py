@@ -1,9 +1,9 @@
-"""The audit chain of a database that is open: its ends are read, verified, and written.
+"""The audit chain of an open database: read, verify and write its ends.
 
-Checks and events share the chain, each with numbers of their own; an event notes the check that it
-comes after. The head is the end of the chain, signed. It also signs what the tables hold that a
-decision depends on (see `seals`) and the history of the clock. A copy of it is kept outside of the
-database, so that an older or emptied database is noticed.
+Checks and events share the chain, each with their own numbering; an event notes the check that it
+follows. The head is the signed end of the chain. Its signature also covers the rows that decisions
+depend on (see `seals`) and the history of the clock. A copy of the head is kept outside of the
+database, so that an older or emptied database is detected.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ class Chain:
         self._ring = ring
         self._clock = clock
         self._written: Written | None = None
-        """The last row that this process has written, and with which secrets."""
+        """The last row that this process has written, and the secrets that signed it."""
         self.noted = noted
 
     def link(self, before: bytes, content: Sequence[Any], secrets: Secrets | None = None) -> bytes:
         return link(secrets or self._ring.current, before, content)
 
     def read(self, connection: Connection) -> Ends:
-        """Return the ends; raise `StoreError` where records are missing at the end, or everything
-        is.
+        """Return the ends; raise `StoreError` if records are missing at the end, or all of them
+        are.
         """
         ends = read_ends(connection, self._ring.current, self._written)
         if self.noted.is_ahead_of(ends):
@@ -66,7 +66,7 @@ class Chain:
         self.noted.pending = (ends, secrets)
 
     def observe(self, connection: Connection) -> None:
-        """Take up what other processes have seen of the clock, and add a reading."""
+        """Take over the clock readings of other processes, and add a reading."""
         self.write(connection, self.read(connection))
 
     def head(self, ends: Ends) -> SignedHead:

@@ -1,4 +1,4 @@
-"""Preflight checks by a policy's key. A check is in the store before it is answered."""
+"""Preflight checks, authorized by a policy's key. A check is stored before it is answered."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ class Limits(NamedTuple):
     text_bytes: int = 1 << 20
     file_bytes: int = 50 << 20
     reading: FileLimits | None = None
-    """The limits of reading a file."""
+    """The limits for reading a file."""
 
 
 class Submitted(NamedTuple):
-    """A check that is made, and recorded once its ticket is asked. Until then it must not be
-    answered.
+    """A check that is decided, and recorded once its ticket is awaited. It must not be answered
+    before.
     """
 
     result: CheckResult
@@ -65,18 +65,18 @@ class Submitted(NamedTuple):
 
 
 class OpenPolicy(NamedTuple):
-    """A policy that a key opens, for a caller that inspects contents itself."""
+    """A policy that a key opens, for a caller that inspects content itself."""
 
     policy_id: str
     version: str
     org_id: str
     day: str
-    """The day, since exceptions end with their days."""
+    """The day of the check: an exception ends with its day."""
     key: bytes
     """The organization's key."""
     checker: Callable[[], Checker]
     record: Callable[[Decision, Mapping[str, int], int], None]
-    """Records a decision with the counts of types and the size of the content."""
+    """Records a decision with the number of findings by type and the size of the content."""
 
 
 class Checks:
@@ -89,7 +89,7 @@ class Checks:
         limits: Limits,
         inspector: Inspector | None = None,
     ) -> None:
-        """Without an `inspector`, this process inspects everything."""
+        """Without an `inspector`, this process inspects all content."""
         self._core = core
         self._engine = engine
         self._directory = directory
@@ -143,7 +143,9 @@ class Checks:
         org_id: str | None = None,
         policy_id: str | None = None,
     ) -> Submitted:
-        """Make a check whose record waits for its ticket, so that many are recorded together."""
+        """Submit a check whose record waits for its ticket, so that many checks are recorded
+        together.
+        """
         covered = self._authorize(api_key, org_id, policy_id)
         to = Destination(DESTINATION.read(destination, "destination"))
         size = len(text.encode("utf-8", "surrogatepass"))
@@ -249,7 +251,7 @@ class Checks:
     def _asked(
         self, api_key: str | None, org_id: str | None, policy_id: str | None, now: datetime
     ) -> CoveredPolicy:
-        """Ask the store, and raise where the key may not have what it asks for."""
+        """Read the policy from the store; raise if the key may not make the check."""
         with self._core.store.reading() as connection:
             own = self._directory.covered(connection, self._identify(connection, api_key))
             if own is None:
@@ -289,9 +291,8 @@ class Checks:
         )
 
     def stored(self, covered: CoveredPolicy, to: Destination) -> StoredPolicy:
-        """Return what an inspector needs to know of a policy."""
-        # Patterns of the policy are compiled here at the latest, so that the inspector only reads
-        # them.
+        """Return a policy as an inspector needs it."""
+        # Custom patterns are compiled by now, so that the inspector only has to load them.
         self.checker(covered, to)
         return StoredPolicy(
             covered.policy_id,
@@ -361,9 +362,7 @@ class Checks:
         return Submitted(result, self._core.store.submit(job))
 
     def _find(self, api_key: str | None, preflight_id: str) -> Row:
-        """Return a check that this policy's key asked for, or that was made by this policy, while
-        the key may check.
-        """
+        """Return a check that this key asked for or this policy decided, if the key may check."""
         with self._core.store.reading() as connection:
             own = self._directory.covered(connection, self._identify(connection, api_key))
             row: Row | None = None
@@ -385,8 +384,8 @@ class Checks:
 
 
 def _may_go_on(covered: CoveredPolicy, now: datetime, used: Callable[[str, str], int]) -> bool:
-    """Return whether a check is allowed, as far as is remembered. That is asked again when it is
-    recorded; the store is asked before a check is refused.
+    """Return whether remembered data allow a check. The quota is verified again when the check is
+    recorded; the store is read before a check is refused.
     """
     month = written(now)[:7]
     try:

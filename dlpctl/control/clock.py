@@ -1,10 +1,11 @@
-"""Time as the control plane writes and trusts it.
+"""Time as the control plane records and trusts it.
 
-Moments are written as ISO 8601 in UTC, to the millisecond, so that their order as text is their
-order in time.
+Times are written as ISO 8601 in UTC with milliseconds, so that their order as text is their order
+in time.
 
-A clock may jump. Forward: nothing is erased by the new time before it has been watched for a day.
-Back: what had expired stays expired, since the latest time that was trusted goes on counting.
+A clock may jump. After a jump forward, nothing is erased on account of the new time until it has
+been watched for a day. After a jump back, what had expired stays expired, because time continues
+from the latest trusted time.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ Clock = Callable[[], datetime]
 STEP = timedelta(hours=1)
 """The longest time between two readings that counts as ordinary progress."""
 WATCH = timedelta(days=1)
-"""The time that a jump forward is watched before anything is erased by it."""
+"""The time for which a jump forward is watched before it may cause anything to be erased."""
 
 
 def utc_now() -> datetime:
@@ -33,25 +34,25 @@ def written(moment: datetime) -> str:
 
 
 def next_month(moment: datetime) -> datetime:
-    """Return when the quotas of the next month start."""
+    """Return the time at which the quotas of the next month start."""
     return datetime(moment.year + moment.month // 12, moment.month % 12 + 1, 1, tzinfo=UTC)
 
 
 class ClockHistory(NamedTuple):
-    """The readings of a clock, as far as trust in the next one depends on them."""
+    """The readings of a clock that decide how far the next reading is trusted."""
 
     trusted: datetime
-    """The latest time that was reached by ordinary progress, or watched for long enough."""
+    """The latest time reached by ordinary progress, or watched for long enough."""
     latest: datetime
     """The last reading."""
     jumped: datetime | None = None
-    """The first reading after a jump that is being watched."""
+    """The first reading after a jump that is still being watched."""
     watched: timedelta = timedelta()
-    """The time for which it was watched, in steps of ordinary progress."""
+    """The time for which the jump was watched, in steps of ordinary progress."""
     resumed: datetime | None = None
-    """The first reading after the last gap since then."""
+    """The first reading after the last gap since the jump."""
     steady: timedelta = timedelta()
-    """The time without a gap."""
+    """The time since then without a gap."""
 
     def observe(self, now: datetime) -> ClockHistory:
         if now - self.trusted <= STEP:
@@ -86,9 +87,7 @@ class ClockHistory(NamedTuple):
 
 
 class TrustedClock:
-    """A clock that knows its history, which the head of the audit chain keeps from process to
-    process.
-    """
+    """A clock with a history, which the head of the audit chain carries from process to process."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -96,17 +95,17 @@ class TrustedClock:
         self.history: ClockHistory | None = None
 
     def __call__(self) -> datetime:
-        """Return the time by which things expire: never less than what was trusted before."""
+        """Return the time for expiry: never earlier than a time that was trusted before."""
         now = self._clock()
         return now if self.history is None else max(now, self.history.trusted)
 
     def erasing_time(self) -> datetime:
-        """Return the time by which things are erased: never more than what is trusted by now."""
+        """Return the time for erasure: never later than the latest trusted time."""
         now = self._clock()
         return now if self.history is None else min(now, self.history.trusted)
 
     def observe(self, stored: str) -> str:
-        """Add a reading to the history, after what other processes have seen, and return it as it
+        """Merge the stored history of other processes, add a reading, and return the history as it
         is stored.
         """
         now = self._clock()
@@ -125,10 +124,10 @@ class TrustedClock:
         return self._written
 
     def take_up(self, stored: str) -> None:
-        """Go on from what an earlier process has seen, without a reading."""
+        """Continue from the stored history of an earlier process, without a new reading."""
         self.history = ClockHistory.load(stored)
 
 
 def _is_soon(now: datetime, latest: datetime) -> bool:
-    """Tell whether a reading says nothing new."""
+    """Return whether a reading is too close to the last one to add anything."""
     return timedelta() <= now - latest < timedelta(seconds=1)

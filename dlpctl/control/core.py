@@ -1,5 +1,5 @@
-"""The parts that all services share: the store, the key ring, the clock, the chain, and the lookup
-of organizations.
+"""The parts that all services share (store, key ring, clock, chain), and the look-up of
+organizations.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ from dlpctl.errors import NotFoundError, TamperedError, UnauthorizedError
 
 _T = TypeVar("_T")
 OVERLAP = timedelta(days=30)
-"""The time after a rotation of the key file in which a token that was not used since is known."""
+"""The time after a rotation of the key file during which a token that was not used since is
+accepted.
+"""
 
 
 class Core(NamedTuple):
@@ -28,14 +30,14 @@ class Core(NamedTuple):
     clock: TrustedClock
     chain: Chain
     used: set[tuple[str, str]]
-    """The keys that are known to have been used on a day."""
+    """Keys that are known to have been used on a day: the key's owner and the day."""
 
     def now(self) -> str:
         return written(self.clock())
 
     def unless_rotated(self, ask: Callable[[], _T]) -> _T:
-        """Ask again where the key file was replaced in the meantime, so that nobody is refused for
-        that.
+        """Try again if the key file was replaced in the meantime, so that a rotation refuses
+        nobody.
         """
         before = self.ring.current
         try:
@@ -52,7 +54,7 @@ def new_id(prefix: str) -> str:
 
 
 def key_columns(core: Core, key: str, owner: str) -> dict[str, bytes]:
-    """Return what the row of an owner keeps of a key: a keyed hash, and a ciphertext to show."""
+    """Return the columns in which an owner's row stores a key: a keyed hash and a ciphertext."""
     return {
         "key_lookup": core.ring.lookup(key),
         "key_sealed": core.ring.seal(key.encode(), owner),
@@ -60,7 +62,9 @@ def key_columns(core: Core, key: str, owner: str) -> dict[str, bytes]:
 
 
 def find_organization(connection: Connection, access: Access, org: str) -> Row:
-    """Return an organization by id or slug; one that the access does not see is not found."""
+    """Return an organization by id or slug; raise `NotFoundError` for one that the access cannot
+    see.
+    """
     if org.isprintable():
         row: Row | None = connection.execute(
             "SELECT * FROM organizations WHERE org_id = ? OR slug = ?", (org, org)
@@ -72,7 +76,7 @@ def find_organization(connection: Connection, access: Access, org: str) -> Row:
 
 
 def find(connection: Connection, sql: str, org_id: str, given: str, what: str) -> Row:
-    """Return a row of an organization; `sql` asks with `:org_id` and `:given`."""
+    """Return a row of an organization; `sql` has the parameters `:org_id` and `:given`."""
     if given.isprintable():
         row: Row | None = connection.execute(sql, {"org_id": org_id, "given": given}).fetchone()
         if row is not None:

@@ -1,6 +1,4 @@
-"""Keeps keys, seals and heads in step with the database: at each transaction, and when it is
-opened.
-"""
+"""Keep keys, seals and heads in step with the database: at each transaction and when it opens."""
 
 from __future__ import annotations
 
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Custody:
-    """Follows the key that the database is sealed with, and notes the head of each transaction."""
+    """Follows the key that seals the database, and notes the head after each transaction."""
 
     def __init__(self, ring: KeyRing, noted: NotedHead) -> None:
         self._ring = ring
@@ -53,13 +51,13 @@ def retired_keys(connection: Connection, current: Secrets) -> tuple[RetiredKey, 
 
 
 def is_sealed(connection: Connection) -> bool:
-    """Tell whether a database has seals at all, be they right or wrong."""
+    """Return whether a database has seals at all, valid or not."""
     has_seals = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'seals'").fetchone()
     return has_seals is not None and not _is_unsealed(connection)
 
 
 def settle(core: Core) -> None:
-    """Seal a database that is not sealed yet, and take up what was noted of one that is."""
+    """Load retired keys, the noted head and the clock; seal a database that has no seals yet."""
     with core.store.reading() as connection:
         core.ring.retired = retired_keys(connection, core.ring.current)
         core.chain.noted.load()
@@ -72,7 +70,7 @@ def settle(core: Core) -> None:
 
 
 def adopt(core: Core) -> None:
-    """Take a backup that was restored for what it is: its head is the one to go on from."""
+    """Accept a restored backup as the current state: the chain continues from its head."""
     with core.store.reading() as connection:
         is_unsealed = _is_unsealed(connection)
         if not is_unsealed:
@@ -90,7 +88,7 @@ def _is_unsealed(connection: Connection) -> bool:
 
 def _seal_new(batch: Batch, core: Core) -> None:
     if not _is_unsealed(batch.connection):
-        return  # another process was faster
+        return  # another process has sealed it
     file = core.chain.noted.file
     if file.exists():
         raise StoreError(
@@ -118,8 +116,8 @@ def _seal(batch: Batch, core: Core) -> None:
 
 
 def _earlier_ends(connection: Connection, secrets: Secrets) -> tuple[Ends, str]:
-    """Return the ends of a chain as they were written before there were seals, and what is wrong
-    with them.
+    """Return the ends of a chain as written before seals existed, and the problem with them, if
+    any.
     """
     row = connection.execute("SELECT * FROM chain").fetchone()
     if row is not None:

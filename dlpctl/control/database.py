@@ -1,7 +1,7 @@
-"""The databases that can hold the control plane: what SQLite and PostgreSQL have in common.
+"""The interface of the databases that can hold the control plane: SQLite and PostgreSQL.
 
-Statements are written once, in the SQL that both know, with the placeholders and types of SQLite.
-`Database` has what differs between the two.
+Statements are written once, in SQL that both accept, with the placeholders and types of SQLite.
+`Database` covers the differences.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from typing import Any, Protocol
 from dlpctl.errors import StoreError
 
 GENERATION = "SELECT value FROM state WHERE name = 'generation'"
-"""A value that changes when remembered data become invalid."""
+"""A random value that changes when cached data become invalid."""
 KEY = "SELECT value FROM state WHERE name = 'key'"
-"""A value that shows which key file the database is sealed with."""
+"""A value that identifies the key file that the database is sealed with."""
 BUSY_SECONDS = 15.0
 """The time to wait for another process that writes."""
 
 
 class Row(Protocol):
-    """A row, by the places and by the names of its columns."""
+    """A row, accessible by the index or name of a column."""
 
     def __getitem__(self, key: Any, /) -> Any: ...
     def __iter__(self) -> Iterator[Any]: ...
@@ -36,13 +36,13 @@ class Cursor(Protocol):
 
 
 class Connection(Protocol):
-    """A connection that is in no transaction unless a statement begins one."""
+    """A connection that is in no transaction until a statement starts one."""
 
     @property
     def in_transaction(self) -> bool: ...
     @property
     def total_changes(self) -> int:
-        """The rows that statements have inserted, updated and deleted since it was opened."""
+        """Return the number of rows inserted, updated and deleted on this connection."""
 
     def execute(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ..., /) -> Cursor: ...
     def executemany(self, sql: str, values: Iterable[Sequence[Any]], /) -> object: ...
@@ -51,37 +51,37 @@ class Connection(Protocol):
 
 class Database(Protocol):
     name: str
-    """The file or the address, as errors call it."""
+    """The file or address, as shown in errors."""
     errors: type[Exception]
     contradictions: type[Exception]
-    """The errors that tell that a constraint does not hold."""
+    """The errors raised when a constraint is violated."""
     reading: str
-    """Begins a transaction that sees one state of the database."""
+    """The statement that starts a transaction with a consistent view of the database."""
     writing: str
-    """Begins a transaction that one process at a time can have."""
+    """The statement that starts a transaction that only one process at a time can hold."""
     is_shared: bool
-    """Several nodes may have it in common, each with a folder of its own."""
+    """Several nodes may share the database, each with its own folder."""
     shortest_word: int
-    """The length of the shortest word that the search index knows."""
+    """The length of the shortest word that the search index contains."""
 
     @property
     def is_new(self) -> bool:
-        """Tell whether nothing was ever kept in it."""
+        """Return whether the database has never been used."""
 
     def connect(self) -> Connection: ...
 
     def upgrade(self, connection: Connection) -> None:
-        """Take the steps that are missing, whatever other processes do meanwhile."""
+        """Apply the missing migration steps, even if other processes upgrade at the same time."""
 
     def watch(self, connection: Connection) -> None:
-        """Note from now on, in the table `touched`, which sealed rows this connection touches."""
+        """From now on, record in the table `touched` which sealed rows this connection touches."""
 
     def has_lost(self, connection: Connection) -> bool:
-        """Tell whether a connection can never be used again."""
+        """Return whether a connection can never be used again."""
 
     def problems(self, connection: Connection) -> tuple[str, ...]: ...
 
     def vacuum(self, connection: Connection) -> None: ...
 
     def explained(self, problem: Exception) -> StoreError:
-        """Return what is to be done about one of `errors`."""
+        """Return one of `errors` as a `StoreError` that says what to do."""

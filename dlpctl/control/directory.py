@@ -1,6 +1,6 @@
-"""Looks up the policy of a key, with its organization and licenses.
+"""Look up the policy of a key, with its organization and licenses.
 
-What was read is remembered until it changes, in whatever process.
+Results are cached until any process changes the data.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _COVERS = (
         ),
     ),
 )
-"""The rows that put a policy under a license."""
+"""The rows that place a policy under a license."""
 _LICENSES = (
     "SELECT DISTINCT licenses.* FROM group_policies JOIN license_groups USING (group_id)"
     " JOIN licenses USING (license_id) WHERE policy_id = ? ORDER BY licenses.created_at,"
@@ -43,11 +43,11 @@ class Terms(NamedTuple):
     max_checks: int
     expires_at: str
     refusal: str
-    """The reason why it was not valid when it was read."""
+    """The reason why the license was not valid when it was read; empty if it was valid."""
 
 
 class CoveredPolicy(NamedTuple):
-    """A policy with its organization, and the licenses that cover it, the best first."""
+    """A policy with its organization, and the licenses that cover it, best first."""
 
     policy_id: str
     policy_name: str
@@ -59,7 +59,7 @@ class CoveredPolicy(NamedTuple):
     keeps_samples: bool
     licenses: tuple[Terms, ...]
     asked_by: str | None = None
-    """The policy whose key asks for a check by this one, where that is another."""
+    """The policy whose key asked for a check by this policy, if it is another one."""
 
 
 class _Known(NamedTuple):
@@ -67,9 +67,9 @@ class _Known(NamedTuple):
     policies: dict[bytes, str]
     covered: dict[str, CoveredPolicy]
     used: dict[tuple[str, str], int]
-    """Checks of a license in a month when they were counted last: there may be more by now."""
+    """The last known number of checks by license and month; other processes may have added more."""
     sealed: dict[tuple[str, str], tuple[int, bytes]]
-    """The counters as this process has written them, with their seals."""
+    """The counters as this process has last written them, with their seals."""
 
 
 class Directory:
@@ -78,9 +78,7 @@ class Directory:
         self._known = _Known(b"", {}, {}, {}, {})
 
     def remembered(self, generation: bytes, lookup: bytes) -> CoveredPolicy | None:
-        """Return the policy of a key, if it is remembered and holds for this generation of the
-        store.
-        """
+        """Return the policy of a key if it is cached for this generation of the store."""
         known = self._known
         return (
             known.covered.get(known.policies.get(lookup, ""))
@@ -128,8 +126,8 @@ class Directory:
 
 
 def _read(connection: Connection, secrets: Secrets, policy_id: str) -> CoveredPolicy | None:
-    """Read what a decision depends on; raises `TamperedError` where any of it was not written by
-    this program.
+    """Read the data that a decision depends on; raise `TamperedError` if another program wrote any
+    of it.
     """
     row = connection.execute("SELECT * FROM policies WHERE policy_id = ?", (policy_id,)).fetchone()
     if row is None:
@@ -172,7 +170,7 @@ def _read(connection: Connection, secrets: Secrets, policy_id: str) -> CoveredPo
 
 
 def deleted_policy(connection: Connection, policy_id: str, org_id: str) -> CoveredPolicy:
-    """Return what the log has of a policy that was deleted."""
+    """Return a deleted policy, as far as the log describes it."""
     row = connection.execute("SELECT * FROM organizations WHERE org_id = ?", (org_id,)).fetchone()
     keeps_samples = json.loads(row["settings"]).get("retention") != "NONE"
     return CoveredPolicy(
@@ -181,8 +179,8 @@ def deleted_policy(connection: Connection, policy_id: str, org_id: str) -> Cover
 
 
 def license_for(covered: CoveredPolicy, now: datetime, used: Callable[[str], int]) -> Terms:
-    """Return the license that a check counts against. `used` returns the checks of a license in
-    this month.
+    """Return the license that a check counts against. `used` returns the number of checks of a
+    license in this month.
     """
     if not covered.is_active:
         raise ForbiddenError(f"the policy {covered.policy_id} is not active")

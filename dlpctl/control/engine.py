@@ -1,8 +1,8 @@
 """Detection for the control plane: one detector, and a checker for each policy and destination in
 use.
 
-No lock is held while anything is compiled or read: a policy that is slow to prepare delays its
-own checks alone.
+No lock is held while patterns are compiled or read: a policy that is slow to prepare delays only
+its own checks.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ class Engine:
     def __init__(
         self, make_detector: Callable[[], Detector], make_key: Callable[[], bytes]
     ) -> None:
-        """`make_key` gives the key for operators and exceptions that need one."""
+        """`make_key` returns the key for operators and exceptions that need one."""
         self._make_detector = make_detector
         self._make_key = make_key
         self._detectors = PreparedDetectors(lambda: self.detector)
         self._checkers: OrderedDict[_Key, Checker] = OrderedDict()
         self._lock = threading.Lock()
-        """Guards the checkers while one is looked up."""
+        """Guards the dictionary of checkers."""
 
     def key(self) -> bytes:
         """Return the key for operators and exceptions that need one."""
@@ -49,7 +49,7 @@ class Engine:
 
     @cached_property
     def catalogue(self) -> Catalogue:
-        """The types and patterns that a policy may name."""
+        """Return the types and patterns that a policy may name."""
         patterns = self.detector.known
         types: dict[Category, set[str]] = {}
         for pattern in patterns:
@@ -57,9 +57,10 @@ class Engine:
         return Catalogue.of(types, {pattern.id: pattern.type for pattern in patterns})
 
     def policy(self, content: Mapping[str, Any], org_id: str) -> Policy:
-        """Read a policy that is to be saved, and compile its patterns.
+        """Parse a policy that is about to be saved, and compile its patterns.
 
-        Raises `PolicyError` for unknown names, `PatternError` for unusable or too costly patterns.
+        Raises `PolicyError` for unknown names, `PatternError` for patterns that are invalid or too
+        costly.
         """
         from dlpctl.preflight import custom_patterns
 
@@ -79,7 +80,7 @@ class Engine:
         org_id: str,
         load: Callable[[], Policy],
     ) -> Checker:
-        """A checker is made for a day, since exceptions end with their days."""
+        """Return a checker for one day: an exception ends with its day."""
         key = (policy_id, version, destination.value, today)
         with self._lock:
             checker = self._checkers.get(key)
@@ -94,7 +95,7 @@ class Engine:
         return checker
 
     def ready(self) -> None:
-        """Check a text as a request would; raises `StoreError` where that is not possible now."""
+        """Check a text as a request would; raise `StoreError` if that fails."""
         try:
             self.checker("", "", Destination.AI_TOOL, date.min, "", Policy.builtin).check("ready")
         except DlpctlError as error:

@@ -1,6 +1,6 @@
-"""Events: every administrative change, and the use of keys, as links of the audit chain.
+"""Events: every administrative change and the use of keys, as records of the audit chain.
 
-A change, its event and the seals of the rows that it touches are one transaction.
+A change, its event and the seals of the changed rows are one transaction.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from dlpctl.control.links import Ends
 
 LOCAL_ACTOR = "local"
-"""The actor for a user who can read the key file, and needs no token."""
+"""The actor for a user who can read the key file and therefore needs no token."""
 SERVICE_ACTOR = "service"
 KEY_USED = "key.used"
 """The first use of a key on a day, in UTC."""
 SUMS_REPORTED = "sums.reported"
-"""Checks that a client library reports as numbers alone: `day`, `checks` and `findings`."""
+"""Checks that a client library reports only as numbers: `day`, `checks` and `findings`."""
 _MOST_USED = 10_000
 _LAST_USE = (
     "SELECT number FROM events WHERE action = 'key.used' AND subject = ? AND created_at >= ?"
@@ -40,21 +40,21 @@ _INSERT = (
 
 
 class Event(NamedTuple):
-    """An event, before it has a place in the chain."""
+    """An event that is not part of the chain yet."""
 
     created_at: str
     actor: str
     action: str
     org_id: str
     subject: str
-    """The id of what it happened to."""
+    """The id of the object that changed."""
     details: Mapping[str, Any] = {}
     mentions: Sequence[Mention] = ()
 
     def linked(
         self, chain: Chain, ends: Ends, secrets: Secrets | None = None
     ) -> tuple[tuple[Any, ...], Ends]:
-        """Return the row of the event, and the ends of the chain after it."""
+        """Return the event's row, and the ends of the chain after the event."""
         number = ends.last_event + 1
         content = (
             number,
@@ -76,8 +76,8 @@ def record(
     org_id: str | None,
     **details: Any,
 ) -> None:
-    """Make the changes of this job an event, seal what they touched, and let nobody go on with what
-    was remembered.
+    """Record the changes of this job as an event, seal the rows that it touched, and invalidate
+    cached data.
     """
     changed(batch)
     event = Event(
@@ -99,7 +99,7 @@ def insert(connection: Connection, rows: Sequence[tuple[Any, ...]]) -> None:
 
 
 def last_use(connection: Connection, subject: str, day: str) -> int | None:
-    """Return the event that tells of the use of a key on a day, if it is in the log already."""
+    """Return the number of the event that logs the use of a key on a day, if there is one."""
     row = connection.execute(_LAST_USE, (subject, day)).fetchone()
     return row["number"] if row else None
 
@@ -111,9 +111,7 @@ def remember_use(core: Core, use: tuple[str, str]) -> None:
 
 
 def note_use(core: Core, subject: str, org_id: str) -> None:
-    """Record the first use of a key on a day, outside of checks, which record theirs with
-    themselves.
-    """
+    """Record the first use of a key on a day by an operation other than a check."""
     now = core.now()
     use = (subject, now[:10])
     if use in core.used:

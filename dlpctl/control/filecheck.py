@@ -1,4 +1,4 @@
-"""Checks a file for the service: in processes of its own, forked from a clean one."""
+"""Check a file for the control plane, in a separate process forked from a clean one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 def check_file(
     checker: Checker, data: bytes, name: str, limits: FileLimits | None = None
 ) -> tuple[Report, bytes | None]:
-    """The report, and the masked copy where the file may go."""
+    """Return the report, with the masked copy if the file may be sent."""
     from dlpctl.files.checking import FileChecker
 
     answer = FileChecker(checker, limits=limits, method="forkserver").check(data, name)

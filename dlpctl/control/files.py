@@ -1,4 +1,4 @@
-"""Masked copies of files: encrypted, fetched by a signed URL, gone when it expires."""
+"""Masked copies of files: encrypted, available at a signed URL, and removed when it expires."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NAME_BYTES = 255
 
 
 class MaskedFile(NamedTuple):
-    """A masked copy, as its signed URL gives it."""
+    """A masked copy, as its signed URL returns it."""
 
     name: str
     data: bytes
@@ -65,7 +65,7 @@ class MaskedFiles:
         return self._opened(preflight_id)
 
     def sweep(self) -> int:
-        """Remove what has expired, by a clock that is trusted."""
+        """Remove expired copies, by the trusted clock."""
         erasing = self._core.clock.erasing_time()
         now = written(erasing)
 
@@ -85,7 +85,7 @@ class MaskedFiles:
         return written(self._core.clock() + LIFETIME)
 
     def _secrets(self) -> list[Secrets]:
-        """Return the secrets that files and addresses which are still good may depend on."""
+        """Return the secrets that files and URLs which are still valid may depend on."""
         ring = self._core.ring
         return [ring.current, *ring.retired_since(self._core.clock() - LIFETIME)]
 

@@ -79,7 +79,7 @@ class Groups:
         return self._core.store.run(job)
 
     def delete(self, access: Access, org: str, group: str) -> None:
-        """The policies stay; the default group cannot go."""
+        """Delete a group but not its policies; the default group cannot be deleted."""
         access.require(Role.EDITOR)
 
         def job(batch: Batch) -> None:
@@ -110,7 +110,7 @@ def insert_group(
 
 
 def group_ids(batch: Batch, org_id: str, groups: Iterable[str], field: str) -> list[str]:
-    """The groups by name or id; the default group where none is named."""
+    """Return the ids of groups given by name or id; the default group if none is given."""
     named = list(groups)
     if not named:
         rows = batch.execute(
@@ -140,7 +140,7 @@ def _refuse_taken(batch: Batch, org_id: str, name: str | None) -> None:
         "SELECT 1 FROM policy_groups WHERE org_id = ? AND name = ?", (org_id, name)
     )
     if taken.fetchone():
-        raise ConflictError(f"name: there is a policy group {name!r} already")
+        raise ConflictError(f"name: there is already a policy group {name!r}")
 
 
 def _set_policies(batch: Batch, org_id: str, group_id: str, policies: Iterable[str]) -> None:

@@ -1,4 +1,6 @@
-"""Checks for gateways of others, by a policy's key: masked texts, or the reason to block."""
+"""Checks for third-party gateways, authorized by a policy's key: masked texts, or a reason to
+block.
+"""
 
 from __future__ import annotations
 
@@ -21,16 +23,16 @@ if TYPE_CHECKING:
     from dlpctl.preflight import Checker, Report
 
 _MARGIN = 64
-"""Characters at the end of a text that may be part of a value that more text tells."""
+"""Characters at the end of a text that may belong to a value that only later text reveals."""
 _LONGEST_WORD = 4_096
 _ENCODED = ("file_data", "data", "base64")
 _ADDRESSES = (
     *("image_url", "file_url", "file_id", "source.url"),
     *("image_url.url", "video_url.url", "audio_url.url"),
 )
-"""The fields whose texts are files, and those that say where one is."""
+"""Fields that hold a file, and fields that hold the address of a file."""
 _SEALED = {"thinking": ("signature",), "redacted_thinking": ("data",)}
-"""The fields that a provider has signed or encrypted, by the types of their blocks."""
+"""Fields that a provider has signed or encrypted, by the type of their block."""
 _TO = {"request": Destination.AI_TOOL, "response": Destination.CUSTOMER}
 
 
@@ -40,7 +42,7 @@ class Guardrails:
         self._limits = limits
 
     def check(self, api_key: str | None, body: Mapping[str, Any]) -> GuardrailAnswer:
-        """Check the content of a request for AI_TOOL, and that of an answer for CUSTOMER."""
+        """Check the content of a request for AI_TOOL, or of an answer for CUSTOMER."""
         given = GuardrailRequest.read(body)
         opened = self._checks.open(api_key, _TO[given.input_type])
         found = _Found(opened.checker(), self._limits)
@@ -94,8 +96,8 @@ class _Found:
         return report
 
     def open_end(self, text: str, masked: str) -> int:
-        """Return the length of the end of a masked text that more text may change: the last
-        characters with their word, and the values that reach into them.
+        """Return the length of the end of a masked text that later text may change: the last
+        characters with their word, and the values that extend into them.
         """
         sure = max(len(text) - _MARGIN, 0)
         start = max(sure - _LONGEST_WORD, 0)
@@ -109,14 +111,14 @@ class _Found:
         return max(len(masked) - len(before), 0)
 
     def judge(self, value: object, reason: str) -> None:
-        """Inspect content that cannot be masked where it is."""
+        """Inspect content that cannot be masked in place."""
         if value:
             report = self._checked(json.dumps(value, ensure_ascii=False))
             if report.decision is not Decision.ALLOWED:
                 self.reasons.append(reason)
 
     def judge_rest(self, messages: object, seen: set[str]) -> None:
-        """Inspect the files and texts of messages that were not seen elsewhere."""
+        """Inspect the files and texts of messages that were not inspected elsewhere."""
         files: list[tuple[str, str]] = []
         rest = _unseen(messages, "", seen, files)
         for content, name in files:
@@ -124,7 +126,9 @@ class _Found:
         self.judge(rest, "a message has values in a field that cannot be masked")
 
     def judge_file(self, content: str, name: str) -> None:
-        """Let a file without values pass: LiteLLM sends the original, whatever is answered."""
+        """Inspect a file and block it if it has values: LiteLLM sends the original, whatever the
+        answer.
+        """
         what = "image" if name == "image" else "file"
         head, _, encoded = content.partition(",")
         try:
@@ -146,7 +150,7 @@ class _Found:
 
 
 def _unseen(value: object, key: str, seen: set[str], files: list[tuple[str, str]]) -> object:
-    """Return what is left of a message without its files, and without what was seen."""
+    """Return a message without its files and without strings that were already inspected."""
     if isinstance(value, str):
         if value in seen:
             return None

@@ -1,5 +1,5 @@
-"""Signed heads of the audit chain: a line of text each, which shows later whether all records up to
-it are still there.
+"""Signed heads of the audit chain: one line of text each, which later proves whether all records up
+to that point still exist.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _NOTE_SECONDS = 1.0
 
 class SignedHead(NamedTuple):
     seq: int
-    """Checks up to here."""
+    """The number of the last check."""
     event: int
-    """Events up to here."""
+    """The number of the last event."""
     link: bytes
     moment: str
     signature: bytes
@@ -79,8 +79,8 @@ class NotedHead:
         self.pending: tuple[Ends, Secrets] | None = None
         """The end of the chain as the current transaction leaves it."""
         self._latest: tuple[Ends, Secrets] | None = None
-        """The end of the chain after the last transaction; the head is signed when it is written to
-        the file.
+        """The end of the chain after the last transaction; its head is signed when the file is
+        written.
         """
         self._known: SignedHead | None = None
         """The content of the file when it was last read."""
@@ -92,7 +92,7 @@ class NotedHead:
     def is_ahead_of(self, ends: Ends) -> bool:
         if not self._is_ahead(ends):
             return False
-        # Another process may have restored a backup, and noted that.
+        # Another process may have restored a backup and noted its head.
         known = self.read()
         if known is not None:
             self._known, self._latest = known, None
@@ -105,12 +105,12 @@ class NotedHead:
         return self._known is not None and ends.is_older_than(self._known.seq, self._known.event)
 
     def has_committed(self, event: int) -> bool:
-        """Tell whether an event is part of a transaction that this process has seen to its end."""
+        """Return whether this process has seen the transaction of an event commit."""
         return self._latest is not None and event <= self._latest[0].last_event
 
     def committed(self) -> None:
-        """Take up the end of a transaction; the file follows at most once a second, and with every
-        event.
+        """Take over the end of the chain after a transaction. The file is written after each event,
+        and otherwise at most once a second.
         """
         made, self.pending = self.pending, None
         if made is None:
@@ -126,7 +126,7 @@ class NotedHead:
             self.keep()
 
     def keep(self) -> None:
-        """Write the file, unless it holds a later head."""
+        """Write the file, unless it already holds a later head."""
         if self._latest is None:
             return
         kept, (ends, secrets) = self.read(), self._latest
@@ -134,7 +134,7 @@ class NotedHead:
             self._write(SignedHead.of(ends, secrets, self._clock()))
 
     def replace(self, head: SignedHead) -> None:
-        """Note an earlier head than before, since a backup was restored."""
+        """Note an earlier head than before, because a backup was restored."""
         self._known, self._latest = head, None
         self._write(head)
 
@@ -156,7 +156,7 @@ class NotedHead:
                 Path(temporary.name).unlink()
 
     def read(self) -> SignedHead | None:
-        """Return the head in the file, if it is one of this control plane."""
+        """Return the head in the file if this control plane signed it."""
         return self.parse(self.text())
 
     def text(self) -> str:

@@ -1,6 +1,4 @@
-"""Inspectors of large texts and files for the control plane: this process, or one that cannot delay
-others.
-"""
+"""The interface of inspectors, which take large texts and files off the serving process."""
 
 from __future__ import annotations
 
@@ -14,32 +12,32 @@ if TYPE_CHECKING:
 
 
 class StoredPolicy(NamedTuple):
-    """A version of a policy as the database has it, with what a check by it needs."""
+    """A stored version of a policy, with everything that a check by it needs."""
 
     policy_id: str
     version: str
     body: str
-    """JSON."""
+    """The policy as JSON."""
     destination: Destination
     day: str
-    """The day of the check, since exceptions end with their days."""
+    """The day of the check: an exception ends with its day."""
     key: bytes
     """The key for operators and exceptions."""
 
 
 class Inspector(Protocol):
-    """Checks contents in processes of its own."""
+    """Inspects content in processes of its own."""
 
     text_bytes: int
-    """The size above which texts are for it."""
+    """The size above which texts are sent to the inspector."""
 
     def check_text(self, policy: StoredPolicy, text: str) -> Report:
-        """Check a text; it is blocked if it cannot be inspected."""
+        """Check a text; block it if it cannot be inspected."""
 
     def check_file(
         self, policy: StoredPolicy, data: bytes, name: str, limits: FileLimits | None
     ) -> tuple[Report, bytes | None]:
-        """Return the report on a file, and the masked copy if the file may go."""
+        """Return the report on a file, with the masked copy if the file may be sent."""
 
 
 def blocked(policy: StoredPolicy, reason: str) -> Report:

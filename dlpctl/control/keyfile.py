@@ -1,8 +1,8 @@
-"""The key file of the control plane, and how another one takes its place.
+"""The key file of the control plane, and its replacement.
 
-The next key is on the disk before anything in the database depends on it, and takes the place of
-the old one after the database has been sealed with it. Killed in between, either file is there, and
-the database says which one counts.
+The next key is on disk before anything in the database depends on it, and replaces the old file
+after the database was sealed with it. After a crash in between, the database says which of the two
+files is valid.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class KeyFile:
 
         if not create and not self.path.exists():
             raise StoreError(
-                f"{self.path}: does not exist, and the database is of no use without it; copy it"
+                f"{self.path}: does not exist, and the database is useless without it; copy it"
                 " from where you keep it, or from another node"
             )
         try:
@@ -38,15 +38,15 @@ class KeyFile:
             raise StoreError(error.message) from None
 
     def candidates(self) -> Iterator[bytes]:
-        """The keys that the database may have been sealed with, even if one takes its place right
-        now.
+        """Yield the keys that the database may be sealed with, even while the file is being
+        replaced.
         """
         for path in (self.path, self._next, self.path):
             with suppress(StoreError):
                 yield KeyFile(path).read(create=False)
 
     def prepare(self) -> bytes:
-        """Write the next key, without using it."""
+        """Write the next key without using it."""
         key = secrets.token_bytes(_KEY_BYTES)
         try:
             with replacing(self._next) as file:
@@ -57,7 +57,7 @@ class KeyFile:
         return key
 
     def replace(self) -> None:
-        """Put the next key in the place of the one before."""
+        """Replace the key file by the next key."""
         try:
             self._next.replace(self.path)
             _sync_folder(self.path.parent)
@@ -65,16 +65,14 @@ class KeyFile:
             raise StoreError(f"{self.path}: cannot be replaced: {problem.strerror}") from None
 
     def settle(self, key: bytes) -> None:
-        """Finish a replacement that was interrupted: `key` is the one that the database is sealed
-        with.
-        """
+        """Finish an interrupted replacement; `key` is the key that the database is sealed with."""
         with suppress(StoreError):
             if self._next.exists() and KeyFile(self._next).read(create=False) == key:
                 self.replace()
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make a new name last through a loss of power, where folders can be synced at all."""
+    """Make a new file name survive a power failure, if the platform can sync folders."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:

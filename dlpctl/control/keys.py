@@ -1,8 +1,9 @@
-"""Keys that people hold (of policies, of licenses, of administrators), and what is kept of them.
+"""Keys that users hold (of policies, licenses and administrators), and the secrets that protect
+them.
 
-A key is a prefix, 256 random bits and their checksum, so that a detector can tell it from anything
-else. The store holds an HMAC to look it up by and, where the interface shows it again, a
-ciphertext. Both need the key file beside the database.
+A key consists of a prefix, 256 random bits and a checksum, so that detectors can identify it. The
+store holds an HMAC for look-up and, for keys that can be shown again, a ciphertext. Both require
+the key file beside the database.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _SHOWN_END = 4
 
 
 class KeyKind(StrEnum):
-    """The purpose of a key, which its first characters tell."""
+    """The purpose of a key: its prefix."""
 
     POLICY = "dlp_pk_"
     LICENSE = "dlp_lk_"
@@ -41,7 +42,7 @@ def mint(prefix: KeyKind) -> str:
 
 
 def well_formed(kind: KeyKind, key: str) -> bool:
-    """Return whether a text has the form and checksum of such a key."""
+    """Return whether a text has the form and checksum of a key of this kind."""
     length = len(kind) + _RANDOM_LENGTH + _CHECKSUM_LENGTH
     return (
         len(key) == length
@@ -52,7 +53,7 @@ def well_formed(kind: KeyKind, key: str) -> bool:
 
 
 def shortened(key: str) -> str:
-    """Return what tells keys apart, for those who may not see them."""
+    """Return the part of a key that identifies it to users who may not see the key."""
     return f"{key[: key.rindex('_') + 1]}{SHORTENED}{key[-_SHOWN_END:]}"
 
 
@@ -69,13 +70,13 @@ def _base62(number: int, length: int) -> str:
 
 
 class Secrets:
-    """The secrets that are derived from one key file."""
+    """The secrets derived from one key file."""
 
     def __init__(self, key: bytes) -> None:
         self.key = key
         self._derived: dict[str, bytes] = {}
         self.check = self.key_for("check")
-        """Shows that two secrets are the same, without disclosing either."""
+        """Shows whether two secrets are equal without disclosing them."""
 
     def __repr__(self) -> str:
         return "Secrets()"
@@ -90,11 +91,11 @@ class Secrets:
         return hmac.digest(self.key_for(purpose), content, "sha256")
 
     def lookup(self, key: str) -> bytes:
-        """Return what the store knows a key by."""
+        """Return the keyed hash by which the store looks a key up."""
         return self.mac("lookup", key.encode("utf-8", "surrogatepass"))
 
     def seal(self, plain: bytes, owner: str) -> bytes:
-        """Encrypt for one owner: in the row of another, it does not open."""
+        """Encrypt for one owner: in another owner's row, the ciphertext cannot be decrypted."""
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
         nonce = secrets.token_bytes(_NONCE_BYTES)
@@ -109,14 +110,14 @@ class Secrets:
             return cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], owner.encode())
         except (InvalidTag, ValueError):
             raise StoreError(
-                f"{owner}: what is stored of it cannot be decrypted: the database was changed or"
+                f"{owner}: its stored data cannot be decrypted: the database was changed or"
                 f" damaged; "
                 "restore a backup with 'dlpctl db restore'"
             ) from None
 
 
 class RetiredKey(NamedTuple):
-    """A key file that was replaced, and the last records that were linked with it."""
+    """A replaced key file, and the last records that were linked with it."""
 
     secrets: Secrets
     last_seq: int
@@ -125,9 +126,7 @@ class RetiredKey(NamedTuple):
 
 
 class KeyRing:
-    """The secrets of one control plane: those of its key file, and those of the key files before
-    it.
-    """
+    """The secrets of one control plane: those of its key file and of earlier key files."""
 
     def __init__(self, key: bytes, file: KeyFile | None = None) -> None:
         self._file = file
@@ -137,7 +136,7 @@ class KeyRing:
 
     @classmethod
     def load(cls, file: Path, *, create: bool) -> KeyRing:
-        """Read the key file, or make it, mode 0600, where `create` allows that."""
+        """Read the key file; if `create` allows it, create a missing one with mode 0600."""
         found = KeyFile(file)
         return cls(found.read(create=create), found)
 
@@ -145,10 +144,10 @@ class KeyRing:
         return "KeyRing()"
 
     def follow(self, check: bytes) -> bool:
-        """Use the key that the database has been sealed with; return whether that is another one
-        than before.
+        """Use the key that the database is sealed with; return whether it differs from the previous
+        one.
 
-        Raises `StoreError` where no key file holds it. An older state of the database changes
+        Raises `StoreError` if no key file contains it. An older state of the database changes
         nothing.
         """
         if check == self.current.check or check in self._earlier:
@@ -161,7 +160,7 @@ class KeyRing:
                 return True
         where = self._file.path if self._file else "the key"
         raise StoreError(
-            f"{where}: is not the key of the database beside it; put the right one there"
+            f"{where}: is not the key of the database beside it; put the right key there"
         )
 
     def linked_with(self, seq: int, event: int) -> Secrets:
@@ -172,7 +171,7 @@ class KeyRing:
         return self.current
 
     def retired_since(self, moment: datetime) -> list[Secrets]:
-        """Return the secrets that were replaced after a moment, the newest first."""
+        """Return the secrets that were replaced after a given time, newest first."""
         return [each.secrets for each in reversed(self.retired) if each.retired_at > moment]
 
     def key_for(self, purpose: str) -> bytes:

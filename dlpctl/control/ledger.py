@@ -1,4 +1,4 @@
-"""Writes checks to the store: rows, links, quotas and sums, in one transaction."""
+"""Write checks to the store: rows, links, quotas and sums, in one transaction."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _OUTCOMES = {"ALLOWED": 0, "ALLOWED_WITH_MASKING": 1, "BLOCKED": 2}
 _json = json.JSONEncoder(separators=(",", ":")).encode
-# A sum stops at its bound: no check is refused for it.
+# A sum stops growing at its limit; no check is refused for that.
 _ADD_TO_DAY = """
     INSERT INTO daily VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (org_id, day, policy_id, destination) DO UPDATE SET
@@ -54,23 +54,23 @@ class Entry(NamedTuple):
     detected: tuple[tuple[str, int, str | None], ...]
     policy_version: str
     size: int
-    """Bytes of the content."""
+    """The size of the content in bytes."""
     is_file: bool
     file_expires: str | None = None
     asked_by: str | None = None
-    """The policy whose key asked for the check, where that is another one."""
+    """The policy whose key asked for the check, if it is another one."""
 
 
 class Sums(NamedTuple):
-    """Checks that are reported as numbers alone."""
+    """Checks that are reported only as numbers."""
 
     allowed: int
     masked: int
     blocked: int
     size: int
-    """Bytes of all contents together."""
+    """The size of all content in bytes."""
     found: Mapping[str, int]
-    """Findings by type."""
+    """The number of findings by type."""
 
     @property
     def checks(self) -> int:
@@ -78,7 +78,7 @@ class Sums(NamedTuple):
 
 
 class Ledger:
-    """The checks of one transaction: collected one by one, and written at once."""
+    """The checks of one transaction, collected first and then written together."""
 
     def __init__(self, connection: Connection, directory: Directory, core: Core) -> None:
         self._db = connection
@@ -87,12 +87,12 @@ class Ledger:
         self._chain = core.chain
         self._ends = self._chain.read(connection)
         self._covered_policies: dict[str, CoveredPolicy | None] = {}
-        """Nothing changes them while this transaction lasts and these are its jobs."""
+        """Policies cannot change while this transaction runs its jobs."""
         self._rows: dict[str, tuple[Any, ...]] = {}
-        """Rows of checks, by the ids of the checks."""
+        """Rows of checks, by check id."""
         self._events: list[tuple[Any, ...]] = []
         self._uses: set[str] = set()
-        """The keys whose use on this day is in the log."""
+        """Keys whose use on this day is already in the log."""
         self._files: list[tuple[str, str]] = []
         self._used: dict[tuple[str, str], int] = {}
         self._phrases: dict[bytes, int] = {}
@@ -107,8 +107,8 @@ class Ledger:
         return batch.tally(Ledger, lambda connection: cls(connection, directory, core))
 
     def record(self, entry: Entry) -> None:
-        """Record a check; raise, before anything is written, where policy or license do not allow
-        it.
+        """Record a check; raise, before anything is written, if the policy or license does not
+        allow it.
         """
         covered = self._covered(entry.policy_id)
         if covered is None:
@@ -121,8 +121,8 @@ class Ledger:
         self._write(covered, terms.license_id, entry)
 
     def report(self, license_id: str, org_id: str, entry: Entry) -> bool:
-        """Record a check that a client has made under a license, whatever became of policy and
-        license since; False where it is known.
+        """Record a check that a client made under a license, even if policy or license ended since;
+        return False if the check is already recorded.
         """
         known = "SELECT 1 FROM checks WHERE preflight_id = ?"
         if (
@@ -138,7 +138,7 @@ class Ledger:
         return True
 
     def _use(self, subject: str, org_id: str, moment: str) -> None:
-        """Log the first use of a key on a day before the check that it is used for."""
+        """Log the first use of a key on a day, before the check that the key was used for."""
         if subject in self._uses:
             return
         self._uses.add(subject)
@@ -155,7 +155,9 @@ class Ledger:
             self._events.append(row)
 
     def add_sums(self, license_id: str, org_id: str, day: str, added: Sums) -> None:
-        """Count checks that are not listed; bytes and findings are protected in proportion."""
+        """Count checks that the log does not list; bytes and findings count as protected in
+        proportion.
+        """
         month = day[:7]
         self._used[license_id, month] = self.checks(license_id, month) + added.checks
         sums = self._days.setdefault((org_id, day, "", ""), [0] * 6)
@@ -300,7 +302,7 @@ class Ledger:
 
 
 def _texts(covered: CoveredPolicy, entry: Entry) -> tuple[str, ...]:
-    """Return the texts of a check, which the log searches and links."""
+    """Return the texts of a check that the log searches and links."""
     return (
         *(covered.org_id, covered.org_name, covered.policy_id, covered.policy_name),
         *(entry.policy_version, entry.destination, entry.decision, entry.summary),
@@ -318,9 +320,10 @@ def checks_of_month(
     month: str,
     written: Mapping[tuple[str, str], tuple[int, bytes]] | None = None,
 ) -> int:
-    """Return how many checks of a license were counted in a month; raises `TamperedError`.
+    """Return the number of checks counted for a license in a month; raise `TamperedError` if
+    altered.
 
-    What this process has `written` itself needs no second look.
+    Counters that this process has `written` itself are not verified again.
     """
     row = connection.execute(
         "SELECT checks, mac FROM usage WHERE license_id = ? AND month = ?", (license_id, month)

@@ -133,8 +133,8 @@ class Licenses:
         self._core.store.run(job)
 
     def owner(self, license_key: str | None) -> tuple[str, str]:
-        """Return the ids of the license of a key, even if it has expired or was revoked, and of its
-        organization.
+        """Return the ids of a license key's license and organization, even for an expired or
+        revoked license.
         """
         with self._core.store.reading() as connection:
             row = licensed(connection, self._core, license_key)
@@ -172,7 +172,7 @@ class Licenses:
         return self._signer.public_key(key_id)
 
     def rotate_keys(self, access: Access) -> PublicKey:
-        """Sign tokens with a new key; those that were issued stay good until they expire."""
+        """Sign tokens with a new key; tokens already issued stay valid until they expire."""
         access.require_everywhere(Role.ADMIN)
         return self._signer.rotate(access)
 
@@ -189,7 +189,7 @@ def insert_license(
     groups: Iterable[str],
     expires: str | None = None,
 ) -> License:
-    """Insert a license; the first of its groups is its default one."""
+    """Insert a license; the first of its groups is its default group."""
     license_id, key, now = new_id("lic"), mint(KeyKind.LICENSE), core.now()
     batch.insert(
         "licenses",
@@ -227,7 +227,7 @@ def licensed(connection: Connection, core: Core, license_key: str | None) -> Row
 
 
 def not_usable(row: Row, now: str) -> str:
-    """Return why a license is not valid, or nothing."""
+    """Return the reason why a license is not valid, or an empty text."""
     if row["revoked_at"]:
         return f"the license {row['license_id']} was revoked on {row['revoked_at']}"
     if row["expires_at"] <= now:

@@ -1,7 +1,7 @@
 """Links and ends of the audit chain.
 
-A link is a keyed hash over the link before it and over all that a record says. The ends of the
-chain are one row of the database, signed.
+A link is a keyed hash over the previous link and the complete content of a record. The ends of the
+chain are one signed row of the database.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dlpctl.control.keys import Secrets
 from dlpctl.errors import StoreError
 
 START = bytes(32)
-"""The link before the first."""
+"""The link before the first record."""
 _json = json.JSONEncoder(separators=(",", ":")).encode
 _READ = (
     "SELECT first_seq, first_link, last_seq, last_link, first_event, last_event, root, clock, seal"
@@ -24,11 +24,11 @@ _READ = (
 )
 VERIFY = "see 'dlpctl audit verify', and restore a backup with 'dlpctl db restore'"
 Written = tuple[Secrets, tuple[Any, ...]]
-"""A row of ends, and the secrets that it was signed with."""
+"""A row of ends, and the secrets that signed it."""
 
 
 class Ends(NamedTuple):
-    """The start of the chain, after the last record that was pruned, and its end."""
+    """The start of the chain, after the last pruned record, and its end."""
 
     first_seq: int = 0
     first_link: bytes = START
@@ -37,7 +37,7 @@ class Ends(NamedTuple):
     first_event: int = 0
     last_event: int = 0
     root: bytes = START
-    """The sum of the seals of all rows, see `seals`."""
+    """The sum of the seals of all rows; see `seals`."""
     clock: str = ""
 
     def is_older_than(self, seq: int, event: int) -> bool:
@@ -56,7 +56,7 @@ def link(secrets: Secrets, before: bytes, content: Sequence[Any]) -> bytes:
 
 
 def read_ends(connection: Connection, secrets: Secrets, written: Written | None = None) -> Ends:
-    """Read and verify the ends; what this process has `written` itself needs no second look."""
+    """Read and verify the ends; ends that this process has `written` are not verified again."""
     row = connection.execute(_READ).fetchone()
     if row is None:
         raise StoreError(f"the end of the audit log's chain is missing; {VERIFY}")

@@ -35,7 +35,7 @@ class Maintenance:
         self._key_file = key_file
 
     def ready(self) -> None:
-        """Raise `StoreError` where a check could not be recorded now."""
+        """Raise `StoreError` if a check could not be recorded now."""
         self._core.store.run(
             lambda batch: batch.execute(
                 "INSERT INTO state VALUES ('ready', ?) ON CONFLICT (name) DO UPDATE"
@@ -50,8 +50,8 @@ class Maintenance:
             return self._core.store.database.problems(connection)
 
     def backup(self, target: Path) -> None:
-        """Write a consistent copy while others write. The key file is not part of it: keep that
-        elsewhere.
+        """Write a consistent copy while other processes write. The copy does not include the key
+        file, which must be kept elsewhere.
         """
         database = self._file()
         if target.exists():
@@ -64,7 +64,9 @@ class Maintenance:
             database.copy(connection, target)
 
     def restore(self, source: Path) -> None:
-        """Replace the database by a backup, through SQLite, so that other processes see either."""
+        """Replace the database by a backup through SQLite, so that other processes see one or the
+        other.
+        """
         database = self._file()
         if not source.is_file():
             raise StoreError(f"{source}: there is no such file")
@@ -88,7 +90,7 @@ class Maintenance:
         )
 
     def _head(self) -> SignedHead | None:
-        """Return the head that a restored backup takes the place of, as far as it is known."""
+        """Return the head that the head of a restored backup replaces, as far as it is known."""
         chain = self._core.chain
         try:
             with self._core.store.reading() as connection:
@@ -116,8 +118,8 @@ class Maintenance:
             read_ends(backup, self._core.ring.current)
 
     def rotate_key_file(self) -> KeyRotation:
-        """Replace the key file, while others use the database. Keep the old one with the backups
-        made before.
+        """Replace the key file while other processes use the database. Keep the old file with the
+        backups made before.
         """
         return rotate(self._core, self._key_file)
 
@@ -126,10 +128,10 @@ class Maintenance:
             self._core.store.database.vacuum(connection)
 
     def prune(self, older_than: timedelta) -> int:
-        """Remove checks, not what analytics counted of them, with the events between them.
+        """Remove checks, with the events between them, but keep what analytics counted.
 
-        The chain then starts after the last record that was removed. A clock that has just jumped
-        forward removes nothing.
+        The chain then starts after the last removed record. Nothing is removed after a recent jump
+        of the clock.
         """
         self.observe()
         before = written(self._core.clock.erasing_time() - older_than)
@@ -149,8 +151,8 @@ class Maintenance:
     def _prune_some(self, batch: Batch, before: str) -> int:
         connection, chain = batch.connection, self._core.chain
         ends = chain.read(connection)
-        # Clients report checks later than they made them: the log is cut before the first check
-        # that is kept.
+        # Clients report checks later than they made them: cut the log before the first check that
+        # is kept.
         kept = connection.execute(
             "SELECT seq FROM checks WHERE seq > ? AND seq <= ? AND created_at >= ? ORDER BY seq"
             " LIMIT 1",
@@ -192,9 +194,7 @@ class Maintenance:
         return removed
 
     def sweep(self) -> int:
-        """Remove masked files that have expired; a clock that has just jumped forward removes
-        nothing.
-        """
+        """Remove expired masked files; nothing is removed after a recent jump of the clock."""
         self.observe()
         if self._items is not None:
             self._items.sweep()

@@ -1,4 +1,4 @@
-"""The key that operators and exceptions use: that of the command line, so that fingerprints and
+"""The key for operators and exceptions: the same as on the command line, so that fingerprints and
 pseudonyms agree.
 """
 
@@ -15,8 +15,8 @@ from dlpctl.values import derive_key
 
 
 class MaskKey:
-    """Nodes that share a database agree on the key: one with another key would give other
-    pseudonyms for the same value, and so it refuses to work.
+    """The key that nodes with a shared database agree on. A node with another key refuses to work,
+    because it would create other pseudonyms for the same values.
     """
 
     def __init__(self, store: Store, file: Path, environ: Mapping[str, str]) -> None:

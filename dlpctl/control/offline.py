@@ -1,5 +1,5 @@
-"""The evidence in a database that is only read: a backup, a copy, a folder without write access, or
-one that others write to.
+"""The evidence in a database that is opened read-only: a backup, a copy, a folder without write
+access, or a database that other processes write to.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ HEAD_FILE = "control.head"
 
 
 class Evidence:
-    """Open it with `Evidence.open`."""
+    """A database opened for verification. Create it with `Evidence.open`."""
 
     def __init__(self, connection: Connection, ring: KeyRing, noted: SignedHead | None) -> None:
         self._db = connection
@@ -45,7 +45,8 @@ class Evidence:
         ring = KeyRing.load(key_file, create=False)
         beside = NotedHead(database.parent / HEAD_FILE, ring)
         with _reading(database) as connection:
-            # Read before the state of the database is fixed, so that it cannot be newer than that.
+            # Read this before the state of the database is fixed, so that the noted head cannot be
+            # newer.
             text = beside.text()
             connection.execute("BEGIN")
             if not is_sealed(connection):
@@ -84,7 +85,7 @@ class Evidence:
 
 
 def _followed(connection: Connection, ring: KeyRing) -> KeyRing:
-    """Return the keys of a database, whose reading has begun."""
+    """Return the keys of a database in a read transaction."""
     row = connection.execute(KEY).fetchone()
     if row is not None:
         ring.follow(row["value"])
@@ -105,9 +106,7 @@ def _reading(database: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _connect(database: Path) -> sqlite3.Connection:
-    """Connect without writing anything; a folder that cannot be written holds what does not change
-    meanwhile.
-    """
+    """Connect without writing anything, also in a folder that is not writable."""
     uri = f"{database.resolve().as_uri()}?mode=ro"
     try:
         return _opened(uri)

@@ -1,4 +1,4 @@
-"""Organizations. A new one has a trial license, and a default policy in a default policy group."""
+"""Organizations. A new one gets a trial license, and a default policy in a default policy group."""
 
 from __future__ import annotations
 
@@ -101,8 +101,8 @@ class Organizations:
         return self._core.store.run(job)
 
     def delete(self, access: Access, org: str) -> None:
-        """Delete an organization with its policies, groups, licenses, tokens and analytics; the
-        audit log stays.
+        """Delete an organization with its policies, groups, licenses, tokens and analytics; its
+        audit log is kept.
         """
         access.require_everywhere(Role.ADMIN)
 
@@ -128,7 +128,7 @@ def _slug_from(name: str) -> str:
 
 
 def _settings(given: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings after a change: null removes a key."""
+    """Return the settings after a change; null removes a key."""
     try:
         given = {key: plain(f"settings.{key}", value) for key, value in given.items()}
     except PolicyError as error:

@@ -1,4 +1,4 @@
-"""Policies in the store: each with its own key, and with all versions that it ever had."""
+"""Policies in the store: each has its own key, and every version is kept."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ _DEFAULT = """
     WHERE policy_groups.org_id = ? AND policy_groups.is_default = 1 AND policies.is_active = 1
     ORDER BY policies.created_at, policies.rowid LIMIT 1"""
 _FIND = "SELECT * FROM policies WHERE org_id = :org_id AND policy_id = :given"
-# The unary plus keeps SQLite from sorting: it walks the log from the newest check.
-# The newest are chosen by indexes alone, so that only those are read.
+# The unary plus keeps SQLite from sorting: it walks the log from the newest check. The newest
+# checks are selected by indexes alone, so that no other rows are read.
 _LAST_CHECKS = """
     SELECT preflight_id, created_at, destination, decision, policy_version, detected
     FROM (
@@ -61,7 +61,7 @@ _LAST_CHECKS = """
     ORDER BY seq DESC"""
 _MOST_SHOWN = 100
 _MOST_WALKED = 200_000
-"""Checks of the log in which those of the policy are looked for."""
+"""The number of log records that are searched for checks of the policy."""
 
 
 class Policies:
@@ -71,7 +71,7 @@ class Policies:
 
     @property
     def catalogue(self) -> Catalogue:
-        """The types and patterns that a policy may name."""
+        """Return the types and patterns that a policy may name."""
         return self._engine.catalogue
 
     def list(self, access: Access, org: str) -> tuple[StoredPolicy, ...]:
@@ -111,15 +111,15 @@ class Policies:
     def update(
         self, access: Access, org: str, policy_id: str, body: Mapping[str, Any]
     ) -> StoredPolicy:
-        """A change of what the policy says makes a new version; switching it on or off does not.
-        Null takes a key back.
+        """Change a policy. A change of its content makes a new version; switching it on or off does
+        not. Null removes a key.
         """
         access.require(Role.EDITOR)
         given = PolicyChange.read(body)
         groups = given.groups
         stored = self.get(access, org, policy_id)
         if any(field in body for field in _CONTENT):
-            # Patterns are compiled here, so that nobody waits for them with the write lock, or at a
+            # Compile patterns here, so that nobody waits for them with the write lock or during a
             # check.
             self._policy(_merged(stored.policy.to_dict(), body), stored.org_id)
 
@@ -163,7 +163,7 @@ class Policies:
         self._core.store.run(job)
 
     def regenerate_key(self, access: Access, org: str, policy_id: str) -> PolicyKey:
-        """The old key opens nothing from now on."""
+        """Replace the key; the old key is invalid from now on."""
         access.require(Role.EDITOR)
         key = mint(KeyKind.POLICY)
 
@@ -177,7 +177,7 @@ class Policies:
         return PolicyKey(key, policy_id)
 
     def versions(self, access: Access, org: str, policy_id: str) -> tuple[PolicyVersion, ...]:
-        """Newest first."""
+        """Return the versions, newest first."""
         with self._core.store.reading() as connection:
             _find(connection, access, org, policy_id)
             rows = connection.execute(
@@ -190,10 +190,10 @@ class Policies:
         )
 
     def lint(self, access: Access, body: Mapping[str, Any]) -> tuple[Problem, ...]:
-        """Return the problems of a draft; raises `PolicyError` for what cannot be read."""
+        """Return the problems of a draft; raise `PolicyError` if the draft cannot be read."""
         from dlpctl.policy.lint import lint
 
-        del access  # the draft is all that it reads
+        del access  # a draft needs no stored data
         given = PolicyDraft.read(body)
         catalogue = self.catalogue
         found = lint(Policy.from_dict(given.policy, known_types=catalogue), catalogue)
@@ -202,7 +202,7 @@ class Policies:
     def replay(
         self, access: Access, org: str, policy_id: str, body: Mapping[str, Any]
     ) -> ReplayResult:
-        """Decide the last checks by a policy once more, by a draft."""
+        """Decide a policy's last checks again, by a draft."""
         given = ReplayRequest.read(body)
         catalogue = self.catalogue
         draft = Policy.from_dict(given.policy, known_types=catalogue)
@@ -282,14 +282,14 @@ def _find(connection: Connection, access: Access, org: str, policy_id: str) -> R
 
 
 def _stored(row: Row) -> Policy:
-    """Its names were checked when it was stored; a pattern that is gone since must not make it
-    unreadable.
+    """Return a stored policy. Its names were checked when it was saved, and a pattern that was
+    removed since must not make it unreadable.
     """
     return Policy.from_dict(json.loads(row["body"]))
 
 
 def _default_content(connection: Connection, org_id: str) -> dict[str, Any]:
-    """Return how the default policy of the organization decides, or else the built-in one."""
+    """Return the deciding fields of the organization's default policy, or of the built-in one."""
     row = connection.execute(_DEFAULT, (org_id,)).fetchone()
     content = json.loads(row["body"]) if row else Policy.builtin().to_dict()
     return {key: content[key] for key in _DECIDING if key in content}

@@ -1,8 +1,8 @@
 """Detectors for policies with custom patterns, which are compiled when the policy is saved.
 
-A check reads what was compiled, from memory or from the cache. Only where neither has it, on a new
-machine or for a new version of the engine, the patterns are compiled again, once, while other
-checks of that organization wait.
+A check loads the compiled patterns from memory or from the cache. Only on a new machine or for a
+new version of the engine are the patterns compiled again, once, while other checks of that
+organization wait.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _Key = tuple[Any, ...]
 
 
 class _Turn:
-    """An organization's turn to compile: one policy after the other."""
+    """The lock under which an organization compiles its policies one by one."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -49,7 +49,7 @@ class PreparedDetectors:
         self._lock = threading.Lock()
 
     def get(self, policy: Policy, org_id: str) -> Detector:
-        """Return a detector with the policy's patterns; raises `PatternError` for unusable ones."""
+        """Return a detector with the policy's patterns; raise `PatternError` for invalid ones."""
         if not policy.custom_patterns:
             return self._base()
         patterns = _patterns(policy)
@@ -65,17 +65,17 @@ class PreparedDetectors:
     def checker(
         self, policy: Policy, destination: Destination, org_id: str, key: bytes, day: date
     ) -> Checker:
-        """Return a checker for a day, on which some exceptions have ended."""
+        """Return a checker for a day; exceptions that ended before do not apply."""
         from dlpctl.preflight import Checker
 
         detector = self.get(policy, org_id)
-        # The detector has them already: compiled again here, they would delay whoever waits for the
-        # processor.
+        # The detector already includes the patterns: compiling them again here would delay other
+        # requests.
         return Checker(detector, policy._replace(custom_patterns=()), destination, key=key, on=day)
 
     def forget_refusal(self, policy: Policy) -> None:
-        """Let patterns that were refused be tried again."""
-        key = tuple(_patterns(policy))  # reading them takes long: not under the lock of all checks
+        """Allow patterns that were refused to be compiled again."""
+        key = tuple(_patterns(policy))  # slow to read, so not under the lock of all checks
         with self._lock:
             if isinstance(self._known.get(key), PatternError):
                 del self._known[key]

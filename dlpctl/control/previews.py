@@ -1,5 +1,5 @@
-"""Previews: how a policy masks a content. Nothing is recorded or counted, so nothing may be sent on
-the strength of a preview.
+"""Previews: how a policy masks content. A preview is neither recorded nor counted, so it does not
+allow anything to be sent.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Previews:
-    """An inspector, where there is one, takes all of them off this process."""
+    """Makes previews, in the inspector if there is one, otherwise in this process."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class Previews:
     def file(
         self, access: Access, org: str, policy_id: str, destination: str, name: str, data: bytes
     ) -> tuple[Preview, bytes | None]:
-        """Return the preview of a file, and the masked copy if it could go."""
+        """Return the preview of a file, with the masked copy if the file could be sent."""
         to = Destination(DESTINATION.read(destination, "destination"))
         _refuse_larger("file", len(data), self._limits.file_bytes)
         covered = self._covered(access, org, policy_id)

@@ -1,7 +1,7 @@
-"""Rate limits: each key has a bucket, which fills evenly and holds a burst.
+"""Rate limits: each key has a token bucket, which refills evenly and allows a burst.
 
-It is own code, since no window of the usual packages lets a burst through and then an even flow;
-and every check asks it first.
+The implementation is our own: the windows of common packages do not allow a burst followed by an
+even rate, and every check needs this code first.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ class Rate(NamedTuple):
 
 
 class Allowance(NamedTuple):
-    """The requests that a key has left."""
+    """The number of requests that a key has left."""
 
     limit: int
     remaining: int
     reset: int
-    """Seconds until the key has its full burst again."""
+    """The number of seconds until the key has its full burst again."""
 
     def headers(self) -> list[tuple[str, str]]:
         return [
@@ -41,14 +41,14 @@ class Allowance(NamedTuple):
 
 
 class Buckets(Protocol):
-    """When the buckets of keys are full again."""
+    """Stores when each key's bucket is full again."""
 
     @property
     def lock(self) -> AbstractContextManager[object]:
-        """Guards a bucket from its reading to its writing."""
+        """Return the lock for reading and then writing a bucket."""
 
     def full_at(self, key: str) -> float:
-        """Return when a bucket is full again; that is in the past for an unknown key."""
+        """Return the time when a bucket is full again; a time in the past for an unknown key."""
 
     def fill_until(self, key: str, full_at: float) -> None: ...
 
@@ -84,7 +84,7 @@ class RateLimiter:
         self._buckets: Buckets = buckets or LocalBuckets()
 
     def take(self, key: str) -> Allowance:
-        """Count a request with a key; raise where it must wait."""
+        """Count a request with a key; raise if it exceeds the rate."""
         buckets, now = self._buckets, self._clock()
         with buckets.lock:
             full_at = max(buckets.full_at(key), now) + self._interval

@@ -1,9 +1,9 @@
-"""Replays recorded checks: how another policy would have decided on the same types and counts.
+"""Replay recorded checks: how another policy would decide on the same types and counts.
 
-A check leaves types and counts, and neither scores nor values. So every finding counts as certain
-and as a value of its own, and health data as one type. Where the policy of that time does not come
-to the recorded decision in this way, something else has decided, such as content that could not be
-inspected: then the check stays as strict as it was.
+A recorded check has types and counts, but neither scores nor values. A replay therefore treats each
+finding as certain and as a distinct value, and health data as one type. If the recorded policy does
+not come to the recorded decision under these assumptions, something else decided (such as content
+that could not be inspected), and the check stays at least as strict as it was.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _STRICTNESS = {decision: number for number, decision in enumerate(Decision)}
 
 
 class RecordedCheck(NamedTuple):
-    """A check as the log has it."""
+    """A check as recorded in the log."""
 
     preflight_id: str
     created_at: str
@@ -44,7 +44,7 @@ class Outcome(NamedTuple):
 
     after: Decision
     is_explained: bool
-    """Types and counts lead to the recorded decision."""
+    """Types and counts alone lead to the recorded decision."""
 
 
 class Replayed(NamedTuple):
@@ -75,7 +75,7 @@ class Replayed(NamedTuple):
 
 
 class Replay:
-    """A draft, and the versions of the policy that have decided before."""
+    """A draft, and the policy versions that decided the recorded checks."""
 
     def __init__(
         self, draft: Policy, versions: Mapping[str, Policy], catalogue: Catalogue, day: date
@@ -89,7 +89,7 @@ class Replay:
         )
         rules = [rule for policy in every for rule in policy.rules]
         self._most = max([1, *(max(rule.min_count, rule.min_distinct) for rule in rules)])
-        """More findings of a type make no difference."""
+        """The number of findings above which more findings of a type make no difference."""
         self._decider = cache(self._make_decider)
         self._outcome = cache(self._decide)
 
@@ -97,7 +97,7 @@ class Replay:
         detected = json.loads(f"[{','.join(check.detected for check in checks)}]")
         most, outcome = self._most, self._outcome
         outcomes = [
-            # Many checks differ in their samples alone.
+            # Many checks differ only in their samples.
             outcome(*check[2:5], tuple([(name, min(count, most)) for name, count, _ in found]))
             for check, found in zip(checks, detected, strict=True)
         ]

@@ -1,9 +1,8 @@
-"""Replacing the key file: everything in the database that depends on it is redone in one
-transaction.
+"""Replace the key file: everything in the database that depends on it is redone in one transaction.
 
-What cannot be redone is kept possible: the links of the chain so far, and for a stated time the
-look-up of tokens (which the store knows by a keyed hash alone; each is redone when it is used) and
-the addresses of masked files.
+What cannot be redone stays valid: existing links of the chain, and for a limited time the look-up
+of tokens (the store has only a keyed hash; each is redone when the token is used) and the URLs of
+masked files.
 """
 
 from __future__ import annotations
@@ -20,14 +19,14 @@ from dlpctl.control.seals import all_rows, check_all, seal_all
 from dlpctl.control.writer import Batch, changed
 
 _OWNERS = {"policies": "policy_id", "licenses": "license_id"}
-"""The tables with keys that people hold, and whose they are."""
+"""The tables with keys that users hold, and the column with the owner's id."""
 
 
 class KeyRotation(NamedTuple):
     key_file: str
     retired_key_id: str
     tokens_until: str
-    """Tokens that are not used before then have to be created anew."""
+    """Tokens that are not used before this time have to be created again."""
 
     def to_dict(self) -> dict[str, str]:
         return self._asdict()
@@ -45,7 +44,7 @@ def rotate(core: Core, path: Path) -> KeyRotation:
     key, done = core.store.run_alone(job)
     file.settle(key)
     with core.store.reading():
-        pass  # follows the new key
+        pass  # triggers the switch to the new key
     return done
 
 

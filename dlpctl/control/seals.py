@@ -1,10 +1,10 @@
-"""Seals: a keyed MAC over each row that a decision depends on, checked before the row is used.
+"""Seals: a keyed MAC over each row that a decision depends on, verified before the row is used.
 
-`SEALED` says which rows these are. Triggers on the connection that writes note every row that a
-transaction touches in the table `touched`, whatever statement touches it (see `Database.watch`),
-and `seal_touched` seals them all at its end; the event that tells of the change names them with
-their seals. The sum of all seals is part of the signed head, so that an old row with its old seal,
-or the loss of both, does not go unnoticed.
+`SEALED` lists these rows. Triggers on the writing connection record in the table `touched` every
+row that a transaction touches, by whatever statement (see `Database.watch`), and `seal_touched`
+seals them at the end of the transaction; the event that records the change lists the rows with
+their seals. The signed head includes the sum of all seals, so that an old row with its old seal, or
+the loss of both, is detected.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MODULUS = 1 << 256
 _BLOBS = {"key_lookup", "key_sealed", "lookup", "private_sealed", "sealed"}
 _SEAL = "INSERT INTO seals VALUES (?, ?, ?) ON CONFLICT (tbl, key) DO UPDATE SET mac = excluded.mac"
 Mention = tuple[str, str, str | None]
-"""A table, the key of a row, and its seal in hexadecimal; none of a row that was removed."""
+"""A table, the key of a row, and its seal in hexadecimal; None for a removed row."""
 
 
 class SealedTable(NamedTuple):
@@ -82,12 +82,14 @@ def row_key(table: str, row: Mapping[str, Any] | Row) -> str:
 
 
 def usage_mac(secrets: Secrets, license_id: str, month: str, checks: int) -> bytes:
-    """Seal a counter, which changes with every check: its seal is in its own row."""
+    """Return the seal of a counter. Counters change with every check, so they keep their seals in
+    their own rows.
+    """
     return secrets.mac("usage", f"{license_id} {month} {checks}".encode())
 
 
 def check_rows(connection: Connection, secrets: Secrets, table: str, rows: Iterable[Row]) -> None:
-    """Raise `TamperedError` if a row is not as it was written through this program."""
+    """Raise `TamperedError` if another program changed a row."""
     for row in rows:
         key = row_key(table, row)
         seal = stored_seal(connection, table, key)
@@ -102,7 +104,7 @@ def stored_seal(connection: Connection, table: str, key: str) -> bytes | None:
 
 
 def triggers() -> Iterator[tuple[str, str, str]]:
-    """Yield tables and changes, and the statement of a trigger that notes a row."""
+    """Yield table, kind of change, and the statement of the trigger that records a touched row."""
     for table, (keys, values) in SEALED.items():
         for change, side, held in (
             ("INSERT", "new", False),
@@ -127,7 +129,7 @@ def seal_touched(
 ) -> tuple[bytes, list[Mention]]:
     """Seal the rows that this transaction has touched; return the new root and the seals.
 
-    A row that was changed by somebody else before is refused: its seal must not be renewed.
+    Raises if another program had changed a row before: its seal must not be renewed.
     """
     held: dict[tuple[str, str], str | None] = {}
     for row in connection.execute("SELECT * FROM touched ORDER BY rowid"):
@@ -158,7 +160,7 @@ def all_rows(connection: Connection, table: str) -> list[Row]:
 
 
 def altered_rows(connection: Connection, secrets: Secrets) -> Iterator[tuple[str, str, str]]:
-    """Yield table, key and change of each row that another program has altered."""
+    """Yield table, key and kind of change of each row that another program has altered."""
     rows = connection.execute("SELECT * FROM seals")
     seals = {(row["tbl"], row["key"]): row["mac"] for row in rows}
     for table in SEALED:
@@ -185,7 +187,7 @@ def sum_of_seals(connection: Connection) -> bytes:
 
 
 def check_all(connection: Connection, secrets: Secrets, root: bytes) -> None:
-    """Raise if any row is not as it was written, before all of them are sealed with another key."""
+    """Raise if any row was altered, before all rows are sealed with another key."""
     for table, key, _ in altered_rows(connection, secrets):
         raise TamperedError.of(table, key)
     if sum_of_seals(connection) != root:

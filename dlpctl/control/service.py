@@ -1,9 +1,9 @@
 """The control plane: all services on one folder.
 
-Errors are those of `dlpctl.errors`, each with its `http_status`. `org` is an id or a slug. A `body`
-is the JSON object of a request; what is wrong with it is a `RequestError` or `PolicyError` that
-starts with the field. Answers are those of `resources`, whose `to_dict` is the JSON of the
-interface. All methods may be called from any thread, and by several processes on one database.
+Errors are those of `dlpctl.errors`, each with an `http_status`. `org` is an id or a slug. A `body`
+is the JSON object of a request; an invalid one raises a `RequestError` or `PolicyError` that starts
+with the field. Answers are the shapes of `resources`, whose `to_dict` is the JSON of the interface.
+All methods may be called from any thread, and by several processes on one database.
 """
 
 from __future__ import annotations
@@ -105,13 +105,15 @@ class ControlPlane:
         turn: AbstractContextManager[object] | None = None,
         database: str | None = None,
     ) -> ControlPlane:
-        """Open the control plane in a folder, or create it. The detector is made at its first use.
+        """Open the control plane in a folder, or create it. The detector is created at its first
+        use.
 
-        `database` is the address of a PostgreSQL that several nodes have in common; without one,
-        the database is a file in the folder.
+        `database` is the address of a PostgreSQL that several nodes share; without it, the database
+        is a file in the folder.
 
-        An `inspector` takes large texts and files off this process. `environ` may hold the key that
-        operators and exceptions use. `turn` is held while this process writes to the database.
+        An `inspector` inspects large texts and files outside of this process. `environ` may hold
+        the key for operators and exceptions. `turn` is held while this process writes to the
+        database.
         """
         found = database_at(folder, database)
         ring = KeyRing.load(folder / KEY_FILE, create=found.is_new)
@@ -131,7 +133,7 @@ class ControlPlane:
         return cls(core, engine, folder, limits or Limits(), issuer, inspector)
 
     def ready(self) -> None:
-        """Raise `StoreError` where a check could not be made and recorded now."""
+        """Raise `StoreError` if a check could not be made and recorded now."""
         self._engine.ready()
         self.maintenance.ready()
 

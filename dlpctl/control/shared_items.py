@@ -1,7 +1,7 @@
-"""Items for a while, such as sessions, which any node that shares the database may be asked for.
+"""Temporary items, such as sessions, which all nodes with the same database share.
 
-They are encrypted, and found by a secret identifier of which only a digest is kept. A rotation of
-the key file ends them.
+Items are encrypted, and found by a secret identifier of which only a digest is stored. A rotation
+of the key file ends them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class SharedItems:
         self._core = core
 
     def add(self, item: Item, seconds: float) -> str:
-        """Keep an item for so long; return its identifier."""
+        """Store an item for a number of seconds; return its identifier."""
         identifier = secrets.token_urlsafe(32)
         digest = _digest(identifier)
         with self._core.store.using() as connection:
@@ -47,7 +47,7 @@ class SharedItems:
         return self._opened(row)
 
     def use(self, identifier: str, seconds: float) -> Item | None:
-        """Return an item, and keep it for so long from now on."""
+        """Return an item, and extend its life to a number of seconds from now."""
         digest = _digest(identifier)
         with self._core.store.using() as connection:
             row = connection.execute(
@@ -58,8 +58,8 @@ class SharedItems:
 
     @contextmanager
     def changing(self, identifier: str) -> Iterator[Item]:
-        """Give an item to be changed, while no other node changes it; an empty one if it is gone,
-        which is not kept.
+        """Yield an item for changes while no other node changes it. A missing item is empty, and is
+        not stored.
         """
         digest = _digest(identifier)
         sql = "SELECT * FROM shared_items WHERE digest = ? FOR UPDATE"
@@ -78,7 +78,7 @@ class SharedItems:
                     connection.execute("COMMIT")
 
     def sweep(self) -> None:
-        """Remove what has expired."""
+        """Remove expired items."""
         with self._core.store.using() as connection:
             connection.execute("DELETE FROM shared_items WHERE until <= ?", (self._core.now(),))
 

@@ -1,6 +1,6 @@
-"""Signs tokens for licenses with RS256.
+"""Sign tokens for licenses with RS256.
 
-Replaced keys are kept until what they signed has expired.
+Replaced keys are kept until everything that they signed has expired.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 ALGORITHM = "RS256"
 ISSUER = "dlpctl"
 TOKEN_LIFETIME = timedelta(hours=24)
-"""The time for which a client may work without asking again."""
+"""The time for which a client may work offline."""
 _KEY_BITS = 3072
 _OVERLAP = TOKEN_LIFETIME + timedelta(hours=1)
-"""The time for which the public key of a replaced key is still given: until all that it signed has
-expired, with a tolerance for clocks.
+"""The time for which the public key of a replaced key is still available: until all tokens that it
+signed have expired, with a tolerance for clocks.
 """
 _NEWEST = "SELECT * FROM signing_keys WHERE retired_at IS NULL ORDER BY rowid DESC LIMIT 1"
 
@@ -69,7 +69,7 @@ class PolicyConfig(NamedTuple):
 
     policies: tuple[Mapping[str, Any], ...]
     groups: Mapping[str, tuple[str, ...]]
-    """Name to policy ids."""
+    """Policy ids by group name."""
     default_group: str
     default_policy_id: str | None
     """The first active policy of the default group."""
@@ -92,8 +92,8 @@ class PolicyConfig(NamedTuple):
 
 
 def policy_config(connection: Connection, secrets: Secrets, license_id: str) -> PolicyConfig:
-    """Read what a license covers; raises `TamperedError` where any of it was not written by this
-    program.
+    """Read the policies that a license covers; raise `TamperedError` if another program wrote any
+    of the data.
     """
     groups: dict[str, tuple[str, ...]] = {}
     policies: dict[str, Mapping[str, Any]] = {}
@@ -172,15 +172,15 @@ class Signer:
         return bool(retired_at) and written(self._core.clock() - _OVERLAP) >= str(retired_at)
 
     def rotate(self, access: Access) -> PublicKey:
-        """Sign with a new key. The private part of the key before is destroyed, the public one is
-        given for a while.
+        """Sign with a new key. The previous private key is destroyed; its public key stays
+        available for a while.
         """
         insert = self._new_key(access)
         return self.public_key(self._core.store.run(insert))
 
     def _private_key(self) -> tuple[str, RSAPrivateKey]:
-        """Return the newest key; another process may have rotated it, so the store is asked each
-        time.
+        """Return the newest key, read from the store each time, as another process may have rotated
+        it.
         """
         from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
         from cryptography.hazmat.primitives.serialization import load_der_private_key
@@ -212,8 +212,8 @@ class Signer:
         return row
 
     def _new_key(self, access: Access) -> Callable[[Batch], str]:
-        """A job that stores a key which is made now: that takes too long to hold the write lock
-        meanwhile.
+        """Return a job that stores a new key. The key is generated now, because that is too slow
+        for the write lock.
         """
         from cryptography.hazmat.primitives import serialization
         from cryptography.hazmat.primitives.asymmetric import rsa

@@ -1,4 +1,4 @@
-"""A file of SQLite as the database of the control plane."""
+"""A SQLite file as the database of the control plane."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ class SqliteDatabase:
 
     def connect(self) -> Connection:
         if not self._is_private:
-            # Once, before there are connections: closing the file would end the locks of them all.
+            # Create the file before any connection exists: closing it later would drop the locks of
+            # all connections.
             _create_privately(self.file)
             self._is_private = True
         connection = sqlite3.connect(
@@ -63,7 +64,7 @@ class SqliteDatabase:
         from sqlite_utils import Database
 
         connection.execute("PRAGMA journal_mode = WAL")
-        # The steps that another process takes meanwhile are not taken twice.
+        # Take the lock first, so that two processes do not apply the same steps.
         connection.execute("BEGIN IMMEDIATE")
         try:
             database = Database(cast("sqlite3.Connection", connection))
@@ -87,7 +88,7 @@ class SqliteDatabase:
         return version
 
     def watch(self, connection: Connection) -> None:
-        """Let temporary triggers note what statements of this connection touch."""
+        """Create temporary triggers that record the rows touched on this connection."""
         connection.execute(
             "CREATE TEMP TABLE IF NOT EXISTS touched (tbl TEXT, key TEXT, held TEXT)"
         )
@@ -98,7 +99,7 @@ class SqliteDatabase:
             )
 
     def replace(self, connection: Connection, source: sqlite3.Connection) -> None:
-        """Put another database in the place of this one, and bring it up to date."""
+        """Replace the content of this database by another one, and upgrade it."""
         for table, change, _ in triggers():
             connection.execute(f"DROP TRIGGER IF EXISTS temp.touched_{table}_{change}".lower())
         source.backup(cast("sqlite3.Connection", connection))
@@ -106,7 +107,7 @@ class SqliteDatabase:
         self.watch(connection)
 
     def has_lost(self, connection: Connection) -> bool:
-        del connection  # it ends with the process
+        del connection  # a connection to a file is never lost
         return False
 
     def problems(self, connection: Connection) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Storage of masked copies of files: a folder, or a database that nodes share."""
+"""Storage for masked copies of files: a folder, or a database that nodes share."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class FileStorage(Protocol):
     def read(self, name: str) -> bytes | None: ...
     def drop(self, name: str) -> None: ...
     def sweep(self, oldest: datetime) -> None:
-        """Remove what was put before a moment."""
+        """Remove files stored before a given time."""
 
 
 class FolderStorage:
@@ -26,7 +26,7 @@ class FolderStorage:
         self._folder = folder
 
     def put(self, name: str, content: bytes, moment: datetime) -> None:
-        del moment  # the file system notes one
+        del moment  # the file system records it
         try:
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             descriptor = os.open(self._folder / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -59,9 +59,10 @@ class FolderStorage:
 
 
 class TableStorage:
-    """Any node may be asked for a file that another one has masked.
+    """Stores files in the database, so that any node can return a file that another node has
+    masked.
 
-    Files are written beside the transactions of checks, which a large one would delay.
+    Files are written outside of the transactions of checks, which a large file would delay.
     """
 
     def __init__(self, store: Store) -> None:

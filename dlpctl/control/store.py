@@ -1,4 +1,4 @@
-"""The database: each reader has a connection for the time of a read, and one connection writes."""
+"""Access to the database: one connection per reader for the time of a read, and one that writes."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class Store:
     def __init__(
         self, database: Database, turn: AbstractContextManager[object] | None = None
     ) -> None:
-        """Open the database; create it or bring it up to date where needed. Processes that write
-        to it may have a `turn` in common.
+        """Open the database; create or upgrade it if needed. Processes that write to the database
+        may share a `turn`.
         """
         self.database = database
         self._readers: deque[Connection] = deque()
@@ -32,7 +32,7 @@ class Store:
             raise
 
     def observe(self, observer: Observer) -> None:
-        """Let the observer hear of every transaction, and note which sealed rows they touch."""
+        """Notify the observer of transactions, and record the sealed rows that each touches."""
         self._observer = self._writer.observer = observer
         with self.alone() as connection:
             self.database.watch(connection)
@@ -43,27 +43,27 @@ class Store:
             self._readers.pop().close()
 
     def upgrade(self) -> None:
-        """Take the steps that are missing."""
+        """Apply the missing migration steps."""
         with self.alone() as connection:
             self.database.upgrade(connection)
 
     def run(self, job: Callable[[Batch], _T]) -> _T:
-        """Do a job in a transaction. It is on the disk when this returns; where this raises, it has
-        left nothing.
+        """Run a job in a transaction. When this returns, the job is on disk; if this raises,
+        nothing has changed.
         """
         return self._writer.submit(job).result()
 
     def run_alone(self, job: Callable[[Batch], _T]) -> _T:
-        """Do a job after which those that share its transaction could not go on."""
+        """Run a job in a transaction of its own: jobs that shared it could not continue."""
         return self._writer.run_alone(job)
 
     def submit(self, job: Callable[[Batch], _T]) -> Ticket[_T]:
-        """Queue a job, which waits until its ticket is asked."""
+        """Queue a job, which waits until its ticket is awaited."""
         return self._writer.submit(job)
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A connection for reads that see one state of the database."""
+        """Yield a connection for reads that see one state of the database."""
         with self._reported(), self._asked(self.database.reading) as (connection, _):
             try:
                 if self._observer is not None:
@@ -74,8 +74,8 @@ class Store:
                     connection.execute("COMMIT")
 
     def generation(self) -> bytes:
-        """Return a value that changes, in whatever process, when remembered data become invalid;
-        every check asks for it.
+        """Return a value that changes when cached data become invalid, in any process. Every check
+        reads it.
         """
         with self._reported(), self._asked(GENERATION) as (_, cursor):
             row: tuple[bytes] = cursor.fetchone()
@@ -83,20 +83,22 @@ class Store:
 
     @contextmanager
     def using(self) -> Iterator[Connection]:
-        """A connection of its own, each statement a transaction, for what is no part of the log."""
+        """Yield a connection that commits each statement by itself, for data outside of the log."""
         with self._reported(), self._asked("SELECT 1") as (connection, _):
             yield connection
 
     @contextmanager
     def alone(self) -> Iterator[Connection]:
-        """The writer's connection outside of any transaction, for what cannot be done in one."""
+        """Yield the writer's connection outside of any transaction, for statements that cannot run
+        in one.
+        """
         with self._writer.alone() as connection, self._reported():
             yield connection
 
     @contextmanager
     def _asked(self, first: str) -> Iterator[tuple[Connection, Cursor]]:
-        """A reader's connection, and the answer to a first statement. One that was lost while it
-        was idle is replaced.
+        """Yield a reader's connection and the result of a first statement. A connection that was
+        lost while idle is replaced.
         """
         connection, cursor = self._idle_reader(first)
         if connection is None or cursor is None:

@@ -1,4 +1,4 @@
-"""Admin tokens. A token is shown when it is made; the store knows it by its HMAC alone."""
+"""Admin tokens. A token is shown when it is created; the store keeps only its HMAC."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Tokens:
         return self._access(self._core.unless_rotated(lambda: self._known(token)))
 
     def access_of(self, token_id: str) -> Access:
-        """Return what a token that has signed in may do now; raises `UnauthorizedError` where it
+        """Return the current rights of a token that has signed in; raise `UnauthorizedError` if it
         was revoked or has expired since.
         """
         return self._access(self._core.unless_rotated(lambda: self._stored(token_id)))
@@ -75,7 +75,7 @@ class Tokens:
         return row
 
     def _renew_lookup(self, token_id: str, lookup: bytes, org_id: str | None) -> None:
-        """Let a token be known by the current key file, now that it is here itself."""
+        """Store the token's hash by the current key file, now that the token is available."""
 
         def job(batch: Batch) -> None:
             batch.execute("UPDATE tokens SET lookup = ? WHERE token_id = ?", (lookup, token_id))
@@ -123,8 +123,8 @@ class Tokens:
         self._core.store.run(job)
 
     def first(self) -> Path:
-        """Return the file with the first token, for the command line of this user; create it where
-        the file or its token is missing.
+        """Return the file with the first token, for the command line of this user; create it if the
+        file or its token is missing.
         """
         file = self._first_file
         try:

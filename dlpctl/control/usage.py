@@ -1,6 +1,4 @@
-"""Checks that clients make under a license and report afterwards: what was decided, never what was
-checked.
-"""
+"""Checks that clients make under a license and report later: decisions, but never content."""
 
 from __future__ import annotations
 
@@ -32,7 +30,8 @@ if TYPE_CHECKING:
     from dlpctl.control.writer import Batch
 
 CLOCK_TOLERANCE = TOKEN_LIFETIME
-"""The time that a client may go on after a license was revoked, and that its clock may be wrong by.
+"""The time for which a client may continue after its license was revoked, and the largest error of
+its clock that is accepted.
 """
 _LISTED_TYPES = 4
 _WORDS = {
@@ -50,9 +49,9 @@ class Usage:
     def report(self, license_key: str | None, body: Mapping[str, Any]) -> UsageReceipt:
         """Count each check once, however often it is reported.
 
-        A check is recorded even where its license has expired or its policy was deleted since. It
-        must be of the license's life, give or take `CLOCK_TOLERANCE`, and by a policy that the
-        organization has or had.
+        A check is recorded even if its license has expired or its policy was deleted since. Its
+        time must be within the license's life, give or take `CLOCK_TOLERANCE`, and its policy must
+        be one that the organization has or had.
         """
         with self._core.store.reading() as connection:
             row = licensed(connection, self._core, license_key)
@@ -76,10 +75,10 @@ class Usage:
         return self._core.store.run(job)
 
     def report_sums(self, license_key: str | None, body: Mapping[str, Any]) -> MetricsReceipt:
-        """Count checks that a client library reports as numbers alone.
+        """Count checks that a client library reports only as numbers.
 
-        They count in analytics, on the day on which their period ends, and against the license's
-        month. The audit log lists single checks, and so none of these.
+        They count in analytics on the day on which their period ends, and against the license's
+        quota for the month. They are not in the audit log, which lists single checks.
         """
         with self._core.store.reading() as connection:
             row = licensed(connection, self._core, license_key)
@@ -114,7 +113,7 @@ class Life(NamedTuple):
     now: datetime
 
     def checked(self, path: str, given: str) -> datetime:
-        """Return a moment of the license's life; another one is refused."""
+        """Return a time within the license's life; refuse any other."""
         moment = datetime.fromisoformat(given)
         if not self.first - CLOCK_TOLERANCE <= moment <= self.last + CLOCK_TOLERANCE:
             hours = int(CLOCK_TOLERANCE.total_seconds()) // 3600
@@ -137,7 +136,7 @@ def _life_of(license_row: Row, now: datetime) -> Life:
 
 
 def _refuse_unknown(connection: Connection, org_id: str, entries: Sequence[Entry]) -> None:
-    """Refuse a report that names unknown policies, before anything of it is recorded."""
+    """Refuse a report that names unknown policies, before any part of it is recorded."""
     owned: dict[str, bool] = {}
     for index, entry in enumerate(entries):
         if entry.policy_id not in owned:
@@ -154,7 +153,7 @@ def _refuse_unknown(connection: Connection, org_id: str, entries: Sequence[Entry
 
 
 def _entry(path: str, check: ReportedCheck, life: Life) -> Entry:
-    """Return a reported check; one in the future, by a fast clock, is of now."""
+    """Return a reported check; a time in the future (from a fast clock) becomes the current one."""
     moment = min(life.checked(f"{path}.created_at", check.created_at), life.now)
     detected = tuple((each.type, each.count, None) for each in check.detected)
     return Entry(
@@ -182,7 +181,7 @@ def _summary(decision: str, to: str, detected: tuple[tuple[str, int, None], ...]
 
 
 def _require_same_key(given: object, license_key: str) -> None:
-    """Compare the key, which the library repeats in the body; it is kept nowhere."""
+    """Require that the key in the body is the key that authorized the request; it is not stored."""
     if given is None:
         return
     if not isinstance(given, str) or not hmac.compare_digest(
@@ -192,7 +191,7 @@ def _require_same_key(given: object, license_key: str) -> None:
 
 
 def _period_end(period: str, life: Life) -> datetime:
-    """Return when a period ended; now for one that a fast clock has put into the future."""
+    """Return the end of a period; the current time if a fast clock has put it in the future."""
     first, last = (
         life.checked("period", read_moment(half, "period")) for half in period.split("/")
     )

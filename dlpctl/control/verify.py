@@ -1,7 +1,7 @@
-"""Verifies the evidence: every link of the chain, every sealed row, and every sum of the log.
+"""Verify the evidence: every link of the chain, every sealed row, and every sum of the log.
 
-It reads one state of a database and writes nothing, so it works on a backup and beside a service
-that writes.
+Verification reads one state of a database and writes nothing, so it works on a backup and beside a
+running service.
 """
 
 from __future__ import annotations
@@ -87,14 +87,14 @@ class Verifier:
     def __init__(
         self, connection: Connection, ring: KeyRing, heads: Mapping[str, SignedHead]
     ) -> None:
-        """`heads` are those that must be in the chain, by where they were noted."""
+        """`heads` must be in the chain; their keys say where each was noted."""
         self._db = connection
         self._ring = ring
         self._heads = dict(heads)
         self._problems: list[str] = []
         self._broken_at: str | None = None
         self._mentions: dict[tuple[str, str], str | None] = {}
-        """The last that the events say of each row."""
+        """The seal of each row in the last event that mentions the row."""
 
     def report(self) -> ChainReport:
         try:
@@ -148,7 +148,7 @@ class Verifier:
         return False
 
     def _follow(self, ends: Ends) -> Ends:
-        """Follow the links, past those that are broken; return how far it went."""
+        """Follow the links, continuing after broken ones; return the last position."""
         at = ends._replace(
             last_seq=ends.first_seq, last_link=ends.first_link, last_event=ends.first_event
         )
@@ -169,7 +169,7 @@ class Verifier:
         return at
 
     def _records(self) -> Iterator[Row]:
-        """Checks and events in the order of the chain."""
+        """Yield checks and events in the order of the chain."""
         checks = self._pages(_CHECKS)
         check = next(checks, None)
         for event in self._pages(_EVENTS):
@@ -182,9 +182,7 @@ class Verifier:
             yield from checks
 
     def _pages(self, sql: str) -> Iterator[Row]:
-        """Read page by page: not every driver leaves rows in the database until they are asked
-        for.
-        """
+        """Read page by page: some drivers load all rows of a result at once."""
         last = 0
         while rows := self._db.execute(sql, (last, _PAGE)).fetchall():
             yield from rows

@@ -1,16 +1,15 @@
-"""Writes with group commit: threads that wait to write share one transaction.
+"""Group commit: threads that wait to write share one transaction.
 
-A job is queued, and its ticket has the outcome. The first thread that asks for the outcome while
-nobody writes runs all jobs of the queue in one transaction and commits once. Then it wakes the
-threads that wait for one of these jobs, and hands the writing on to a thread whose job arrived
-meanwhile. So one sync of the disk serves many checks under load, and a single caller waits for
-nobody.
+A job is queued, and its ticket gets the outcome. The first thread that waits for an outcome while
+nobody writes runs all queued jobs in one transaction and commits once. Then it wakes the threads
+that wait for these jobs, and hands writing over to a thread whose job arrived in the meantime.
+Under load, one disk sync thus serves many checks, and a single caller never waits.
 
-Where a transaction fails, each half of its jobs gets a transaction, and so on: a job that fails,
-fails alone.
+If a transaction fails, each half of its jobs is retried in a transaction of its own, and so on, so
+that only the failing job fails.
 
-Several processes may write to one database, one at a time. Where they have a turn in common, they
-wait for it rather than for SQLite, which would let them sleep and try again.
+Several processes may write to one database, one at a time. If they share a turn, they wait for that
+rather than for SQLite, which would sleep and retry.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ _T = TypeVar("_T")
 
 
 class Tally(Protocol):
-    """Values that the jobs of a transaction collect, to be written once."""
+    """Values that the jobs of a transaction collect, to be written together."""
 
     def flush(self) -> None: ...
 
@@ -44,11 +43,11 @@ class Batch:
         self._connection = connection
         self._tallies: dict[type[Tally], Any] = {}
         self._flushed = 0
-        """Changes that were made by writing down tallies."""
+        """The number of changes made by writing tallies."""
 
     @property
     def connection(self) -> Connection:
-        """The connection, which sees all that the jobs before have done."""
+        """Return the connection, which sees all changes of the previous jobs."""
         if self._tallies:
             self.flush()
         return self._connection
@@ -57,7 +56,7 @@ class Batch:
         return self.connection.execute(sql, values)
 
     def insert(self, table: str, **values: Any) -> None:
-        """Insert a row, by the names of its columns."""
+        """Insert a row given by column names."""
         marks = ", ".join("?" * len(values))
         sql = " ".join(("INSERT INTO", table, f"({', '.join(values)}) VALUES ({marks})"))
         self.execute(sql, tuple(values.values()))
@@ -71,8 +70,8 @@ class Batch:
     def tally(
         self, tally_type: type[_TallyType], make: Callable[[Connection], _TallyType]
     ) -> _TallyType:
-        """Return the tally that this job shares with those before. A job that then fails must not
-        touch its content.
+        """Return the tally that this job shares with the previous ones. A job must not change it
+        and then fail.
         """
         if tally_type not in self._tallies:
             self._tallies[tally_type] = make(self._connection)
@@ -85,18 +84,18 @@ class Batch:
         self._flushed += self._connection.total_changes - before
 
     def finish(self) -> None:
-        """Write down what is left, without counting it."""
+        """Write the remaining tallies without counting their changes."""
         tallies, self._tallies = self._tallies, {}
         for tally in tallies.values():
             tally.flush()
 
     def changes(self) -> int:
-        """Return how many rows the jobs have changed so far, tallies left out."""
+        """Return the number of rows that the jobs have changed, without those of tallies."""
         return self._connection.total_changes - self._flushed
 
 
 class Ticket(Generic[_T]):
-    """A job that waits to be done, or is done."""
+    """A job that is queued or done."""
 
     __slots__ = ("_writer", "awaited", "error", "job", "settled", "value", "woken")
 
@@ -107,13 +106,13 @@ class Ticket(Generic[_T]):
         self.value: _T | None = None
         self.error: Exception | None = None
         self.awaited = False
-        """A thread sleeps until the job is done, or until the thread is to run the queue."""
+        """A thread sleeps until the job is done, or until the thread is asked to run the queue."""
         self.woken = threading.Lock()
         self.woken.acquire()
 
     def result(self) -> _T:
-        """Return the result once the job is on the disk; raise where it has left nothing. One
-        thread must ask: until then the job may wait.
+        """Return the result once the job is on disk; raise if the job failed and changed nothing.
+        Some thread must call this: until then the job may wait.
         """
         self._writer.settle(self)
         if self.error is not None:
@@ -122,7 +121,7 @@ class Ticket(Generic[_T]):
 
 
 class Observer(Protocol):
-    """Is told of transactions."""
+    """Is notified of transactions."""
 
     def begun(self, connection: Connection) -> None: ...
     def committed(self) -> None: ...
@@ -135,7 +134,7 @@ class Writer:
         connect: Callable[[], Connection],
         turn: AbstractContextManager[object] | None = None,
     ) -> None:
-        """`connect` makes the connection that writes; `turn` is held while this process does."""
+        """`connect` opens the connection that writes; `turn` is held while this process writes."""
         self._database = database
         self._connect = connect
         self._made: Connection | None = None
@@ -143,14 +142,14 @@ class Writer:
         self.observer: Observer | None = None
         self._queue: deque[Ticket[Any]] = deque()
         self._guard = threading.Lock()
-        """Guards the queue and the flag of the thread that writes."""
+        """Guards the queue and the flag of the writing thread."""
         self._is_writing = False
         self._writing = threading.Lock()
         """Guards the connection."""
 
     @contextmanager
     def alone(self) -> Iterator[Connection]:
-        """The connection outside of any transaction, for what cannot be done in one."""
+        """Yield the connection outside of transactions, for statements that cannot run in one."""
         with self._writing, self._turn:
             try:
                 connection = self._connected()
@@ -164,7 +163,7 @@ class Writer:
                 self._made.close()
 
     def _connected(self) -> Connection:
-        """Return the connection; connect again where that was lost."""
+        """Return the connection; reconnect if it was lost."""
         if self._made is not None and self._database.has_lost(self._made):
             self._made.close()
             self._made = None
@@ -173,8 +172,8 @@ class Writer:
         return self._made
 
     def submit(self, job: Callable[[Batch], _T]) -> Ticket[_T]:
-        """Queue a job, which runs when its ticket is asked, or earlier with others. It may run more
-        than once, each time as if it were the first.
+        """Queue a job, which runs when its ticket is awaited, or earlier with others. A job may run
+        more than once, each time as if it were the first.
         """
         ticket = Ticket(self, job)
         with self._guard:
@@ -182,7 +181,7 @@ class Writer:
         return ticket
 
     def run_alone(self, job: Callable[[Batch], _T]) -> _T:
-        """Do a job in a transaction that no other job shares."""
+        """Run a job in a transaction that no other job shares."""
         ticket = Ticket(self, job)
         with self.alone():
             self._commit([ticket])
@@ -233,18 +232,18 @@ class Writer:
         return tickets
 
     def _commit(self, tickets: list[Ticket[Any]]) -> None:
-        """Commit all jobs together; where that fails, split them until each fails alone."""
+        """Commit all jobs together; if that fails, split them until failing jobs fail alone."""
         database = self._database
         try:
             connection = self._begun()
-        except (DlpctlError, database.errors) as problem:  # no job is guilty
+        except (DlpctlError, database.errors) as problem:  # not caused by any job
             _fail(tickets, _explained(database, problem))
             return
         try:
             self._transaction(connection, tickets)
         except Exception as problem:
             if len(tickets) == 1 or database.has_lost(connection):
-                # Raised again by the ticket, in the thread of whoever brought the job.
+                # The ticket raises it again, in the thread that submitted the job.
                 _fail(tickets, _explained(database, problem))
                 return
             middle = len(tickets) // 2
@@ -252,12 +251,12 @@ class Writer:
             self._commit(tickets[middle:])
 
     def _begun(self) -> Connection:
-        """Begin a transaction; the connection may have been lost since the last one."""
+        """Start a transaction; reconnect if the connection was lost since the last one."""
         connection = self._connected()
         try:
             connection.execute(self._database.writing)
         except self._database.errors:
-            if connection.in_transaction:  # begun, but without the turn of this process
+            if connection.in_transaction:  # started, but without the turn of this process
                 connection.execute("ROLLBACK")
             if not self._database.has_lost(connection):
                 raise
@@ -282,7 +281,7 @@ class Writer:
             self.observer.committed()
 
     def _do(self, ticket: Ticket[Any], batch: Batch, *, is_alone: bool) -> None:
-        """Do a job. A refusal before anything is written does not undo the transaction."""
+        """Run a job. A refusal before anything is written does not roll back the transaction."""
         ticket.value = ticket.error = None
         before = batch.changes()
         try:
@@ -291,7 +290,7 @@ class Writer:
             ticket.error = error
         except self._database.contradictions:
             if not is_alone:
-                raise  # what it stumbled over may be what another job left to be written
+                raise  # a tally of another job may have caused it
             raise ConflictError(
                 "this contradicts something that was changed meanwhile; try again"
             ) from None
@@ -309,10 +308,8 @@ def _explained(database: Database, problem: Exception) -> Exception:
 
 
 def changed(batch: Batch) -> None:
-    """Invalidate in every process what was remembered of organizations, policies, licenses and
-    keys.
+    """Invalidate cached organizations, policies, licenses and keys in every process.
 
-    The generation is a random value, since a counter could come to the same number again after a
-    rollback.
+    The generation is a random value, since a counter could repeat a number after a rollback.
     """
     batch.execute("UPDATE state SET value = ? WHERE name = 'generation'", (os.urandom(8),))

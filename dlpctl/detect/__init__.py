@@ -1,0 +1,1 @@
+"""Detection: find sensitive values in text."""

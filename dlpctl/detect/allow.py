@@ -1,6 +1,6 @@
 """Accepted findings: values, regexes, paths, and a marker on the line itself.
 
-Only `scan` uses them, never a check: content that is about to leave must not clear itself.
+Only `scan` uses an allow list, never a check: content that is about to leave must not clear itself.
 """
 
 from __future__ import annotations
@@ -33,14 +33,16 @@ class AllowList:
         self._paths = tuple(paths)
 
     def skips(self, path: str) -> bool:
-        """Return whether a file is accepted; globs match its path, a folder of it, or its name."""
+        """Return whether a file is accepted; globs match its path, one of its
+        folders, or its name.
+        """
         pure = PurePath(path)
         names = (pure.as_posix(), pure.name, *(parent.as_posix() for parent in pure.parents))
         return any(fnmatchcase(name, glob.rstrip("/")) for glob in self._paths for name in names)
 
     def acceptor(self, text: str) -> Callable[[Finding, str], bool] | None:
-        """Return what tells whether a finding in a text, with its value, is accepted; None where
-        none can be.
+        """Return a function that decides whether a finding in a text, with its value, is accepted;
+        None if no finding can be.
         """
         marked = _marked_lines(text)
         if not (marked or self._values or self._regexes):
@@ -52,7 +54,9 @@ class AllowList:
 
 
 def _marked_lines(text: str) -> dict[int, frozenset[str]]:
-    """Return the starts of lines with a marker, and the types that it names; none means all."""
+    """Return the starts of lines with a marker, and the types that it names; an empty set means all
+    types.
+    """
     lines: dict[int, frozenset[str]] = {}
     for found in _MARKER.finditer(text):
         start = text.rfind("\n", 0, found.start()) + 1

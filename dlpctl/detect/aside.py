@@ -1,9 +1,8 @@
-"""Work of a scan that is done in a child process while this one goes on, for texts that are worth a
-second processor.
+"""Run a part of a scan in a child process while the parent continues, for long texts.
 
-Confirming what the first pass found holds Python's lock, so that a thread gains nothing. A child is
-forked only by a process that asked for it, and only while that has a single thread; wherever one
-cannot be, or fails, the work is done here.
+Confirming the matches of the first pass holds Python's lock, so that a thread would gain nothing.
+Only a process that allows forks gets a child, and only while it has a single thread; if that is not
+possible, or the child fails, the parent does the work.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from dlpctl.detect.resolve import Candidate
 from dlpctl.forked import LeaveToFork
 
 WORTH = 1 << 20
-"""Bytes of a text from which on a child costs less than it saves."""
+"""The size in bytes from which on a child saves more than it costs."""
 _RECORD = Struct("<qqd?i")
 _PIECE = 1 << 20
 
@@ -27,14 +26,14 @@ Work = Callable[[], Iterable[Candidate]]
 
 
 class Aside(LeaveToFork):
-    """Leave to look into a long text with a second process."""
+    """Permission to search a long text with a second process."""
 
     def is_worthwhile(self, size: int) -> bool:
         return size >= WORTH and self.processes() > 1
 
     @contextmanager
     def begun(self, work: Work) -> Iterator[Work]:
-        """Begin the work in a child, and give what waits for its outcome."""
+        """Start the work in a child, and yield a function that waits for the outcome."""
         try:
             reading, writing = os.pipe()
         except OSError:
@@ -72,12 +71,12 @@ class Aside(LeaveToFork):
 
 
 def _live(work: Work, writing: int) -> NoReturn:
-    """The life of a child: it must not return into what its parent was doing."""
+    """Run the child, which must not return into the parent's code."""
     status = 1
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends it
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        rest = memoryview(b"".join(_RECORD.pack(*one) for one in work()))
+        rest = memoryview(b"".join(_RECORD.pack(*record) for record in work()))
         while rest:
             rest = rest[os.write(writing, rest) :]
         status = 0

@@ -1,4 +1,4 @@
-"""The result of a block of a long text, as a process gives it to the first."""
+"""The result of a block of a long text, as a child process returns it."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 ZONE = 1024
-"""Bytes on both sides of a border for which both blocks say what they find."""
+"""Bytes on both sides of a border for which both blocks report their candidates."""
 _WORDS = lazy(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _PARTS = lazy(r"[^\W\d_]+")
 
 
 class State(NamedTuple):
-    """The names and the header that a text has made known to the taggers so far."""
+    """The names and the header that the taggers know from the text so far."""
 
     names: frozenset[str] = frozenset()
     header: Header | None = None
@@ -30,7 +30,7 @@ class Border(NamedTuple):
     """The candidates of a block around its start or end."""
 
     zone: list[Candidate]
-    """The candidates of patterns that start in the zone around it."""
+    """The candidates of patterns that start in the zone around the border."""
     tagged: list[Candidate]
     """The tagged candidates on the block's own side of the border."""
     reach: int
@@ -38,7 +38,7 @@ class Border(NamedTuple):
 
     @classmethod
     def at(cls, position: int, near: Sequence[Candidate], tagged: Sequence[Candidate]) -> Border:
-        """Return the border at a position, from the candidates near it, in their order."""
+        """Return the border at a position, from the candidates near it, in order."""
         low = bisect_left(near, position - ZONE, key=start_of)
         high = bisect_left(near, position + ZONE, key=start_of)
         close = [
@@ -64,11 +64,11 @@ class Block(NamedTuple):
     found: bytes
     state: State
     loose: frozenset[str]
-    """Words with a capital outside of what was tagged: to a block that knows such a word from
-    elsewhere it may be a name.
+    """Capitalized words outside of tagged spans: a block that knows such a word from elsewhere may
+    find a name.
     """
     depends: bool
-    """True if the result of the block follows from what is known before it."""
+    """True if the result of the block depends on what is known before it."""
     start: Border
     end: Border
 
@@ -101,7 +101,7 @@ def header_of(plain: list[object] | None) -> Header | None:
 
 
 def loose_words(data: bytes, tagged: Sequence[Candidate], first: int) -> frozenset[str]:
-    """The words with a capital outside of what was tagged."""
+    """Return the capitalized words outside of tagged spans."""
     parts: list[bytes] = []
     done = 0
     for candidate in tagged:

@@ -2,9 +2,9 @@
 
 The findings are those of a scan of the complete text. The first pass runs over the complete text;
 each block confirms the candidates that start in it, with all of the text around them. The blocks
-are the windows of the taggers. Each block gets what the text before it has made known, or a guess
-of that, and is searched again if the guess was wrong. Candidates across the border of two blocks
-are resolved when both blocks are searched.
+are the windows of the taggers. Each block starts from the state after the text before it, or from a
+guess of that state, and is searched again if the guess was wrong. Candidates across the border of
+two blocks are resolved when both blocks are searched.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ if TYPE_CHECKING:
     from dlpctl.types import Finding
 
 LEAST_BYTES = 1 << 19
-"""Bytes of a text from which on further processes cost less than they save."""
+"""The size of a text in bytes from which on further processes save more than they cost."""
 _PRELUDE = 1 << 14
-"""Bytes at the start that tell what will be known to the first blocks."""
+"""The number of bytes at the start from which the state before the first blocks is guessed."""
 _MOST_KNOWN = 10_000
-"""Parts of names from which on the taggers forget them."""
+"""The number of known parts of names at which the taggers forget them."""
 
 
 def scan(detector: Detector, text: str, min_score: float) -> Sequence[Finding]:
-    """Return what `detector.scan` does."""
+    """Return the findings of `detector.scan`."""
     leave = detector.aside
     if leave is None or len(text) * 4 < LEAST_BYTES:
         return detector.scan(text, min_score)
@@ -56,7 +56,7 @@ def scan(detector: Detector, text: str, min_score: float) -> Sequence[Finding]:
 
 
 def scan_bytes(detector: Detector, data: bytes, min_score: float) -> Sequence[Finding]:
-    """Return what `detector.scan_bytes` does."""
+    """Return the findings of `detector.scan_bytes`."""
     found = _in_blocks(detector, valid_utf8(data), min_score, in_characters=False)
     return detector.scan_bytes(data, min_score) if found is None else found
 
@@ -74,7 +74,7 @@ def _in_blocks(
 
 
 class _Search:
-    """The search of one text. Children share it, and do its chunks and blocks."""
+    """The search of one text. Child processes share it, and search its chunks and blocks."""
 
     def __init__(
         self, detector: Detector, data: bytes, min_score: float, *, in_characters: bool
@@ -91,7 +91,7 @@ class _Search:
         self._hints: dict[int, State] = {}
 
     def run(self, processes: int) -> PackedFindings | None:
-        """Return what is found; None where only a scan of the whole text can tell."""
+        """Return the findings; None if only a scan of the complete text can decide."""
         ranges = self._ranges
         ranges.warm(_PRELUDE)
         self._prelude = self._known_early()
@@ -110,7 +110,7 @@ class _Search:
         return json.dumps([number, sorted(state.names), state.header]).encode()
 
     def _block(self, task: bytes) -> bytes:
-        """Find what starts in a block, from what may be known before it."""
+        """Find what starts in a block, from a guess of the state before it."""
         number, names, header = json.loads(task)
         first, last = self._borders[number : number + 2]
         known = Known()
@@ -130,7 +130,7 @@ class _Search:
         return Block(found.to_bytes(), state, loose, known.has_mattered, start, end).to_bytes()
 
     def _packed(self, found: Sequence[Candidate], first: int) -> PackedFindings:
-        """Findings that count from the byte `first`, in characters where that is asked for."""
+        """Return findings from the byte `first` on, with character positions if requested."""
         packed = PackedFindings(partial(_finding_of, self._detector))
         position, character = first, 0
         for start, end, score, _, pattern in found:
@@ -144,7 +144,7 @@ class _Search:
         return packed
 
     def _joined(self, results: Iterator[bytes]) -> PackedFindings | None:
-        """Put the findings of the blocks together; None where their borders do not agree."""
+        """Join the findings of the blocks; None if blocks disagree at a border."""
         found = PackedFindings(partial(_finding_of, self._detector))
         before: Border | None = None
         offset = 0
@@ -162,7 +162,7 @@ class _Search:
         return found
 
     def _sound(self, number: int, block: Block) -> Block:
-        """A block as it is with all that is known before it."""
+        """Return the block's result with everything that is known before it."""
         hint, state = self._hints.pop(number), self._state or State()
         if not block.depends:
             self._state = State(state.names, block.state.header)
@@ -190,8 +190,8 @@ class _Search:
         after: Border,
         offset: int,
     ) -> bool:
-        """Resolve what is across the border before a block, whose findings are those from `count`
-        on; return whether both blocks agree on what is around it.
+        """Resolve candidates across the border before a block, whose findings are those from
+        `count` on; return whether both blocks agree on what is around the border.
         """
         border = self._borders[number]
         if before.zone != after.zone or max(before.reach, after.reach) > border:

@@ -1,5 +1,5 @@
-"""The detector: patterns, names and addresses, and what is kept of both. It joins the rooms and
-decides nothing itself.
+"""The detector: searches patterns, names and addresses, and resolves overlaps. It joins the
+packages of `detect` and makes no decisions of its own.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Detector:
         known = {name for pattern in self.known for name in _names(pattern)}
         for unknown in sorted(wanted - known):
             raise UsageError(
-                f"{unknown!r} is no category, type or pattern; see 'dlpctl patterns list'"
+                f"{unknown!r} is not a category, type or pattern; see 'dlpctl patterns list'"
             )
         return self.for_known(wanted)
 
@@ -110,7 +110,7 @@ class Detector:
 
     @property
     def names_wanted(self) -> bool:
-        """Whether names or addresses were asked for, rather than everything."""
+        """Return whether names or addresses were selected, rather than everything."""
         return self.search.selected is not None and self._wants_tagged
 
     def extended(self, patterns: Sequence[Pattern], compiled: Compiled | None = None) -> Detector:
@@ -126,7 +126,7 @@ class Detector:
         return copied
 
     def __reduce__(self) -> tuple[Callable[..., Detector], tuple[object, ...]]:
-        """Send a detector as what it looks for; the other process compiles that, or has it
+        """Send a detector as its selection; the other process compiles the patterns, or has them
         compiled.
         """
         search = self.search
@@ -165,11 +165,11 @@ class Detector:
 
     @property
     def known(self) -> list[Pattern]:
-        """All that can be found: what the taggers find, and the patterns."""
+        """Return everything that can be found: the types of the taggers, and the patterns."""
         return [*self._tagged, *self.patterns]
 
     def label(self, pattern_id: str) -> str:
-        """Return the label of a pattern that something was found of."""
+        """Return the label of a pattern that has findings."""
         known: list[Pattern | Runner] = [*self._tagged, *self.search.runners.values()]
         return next(each.label for each in known if each.id == pattern_id)
 
@@ -179,7 +179,7 @@ class Detector:
 
     @property
     def not_inspected(self) -> str:
-        """The reason why names and addresses were not looked for although they were asked for."""
+        """The reason why names and addresses were not searched although they were selected."""
         return self._taggers.problem if self._taggers and self._wants_tagged else ""
 
     @property
@@ -218,7 +218,7 @@ class Detector:
         aside = self.aside
         if (
             aside is None
-            or self.search.selected is not None  # what was tagged has a say in what is looked for
+            or self.search.selected is not None  # tagged spans affect which patterns are searched
             or self._taggers is None
             or not self._taggers.is_ready
             or not aside.is_worthwhile(len(data))
@@ -246,9 +246,7 @@ class Detector:
     def resolved(
         self, data: bytes, candidates: list[Candidate], tagged: Sequence[Candidate]
     ) -> list[Candidate]:
-        """Return what is kept of candidates and of what was tagged, without overlaps, in the order
-        of the text.
-        """
+        """Return the candidates and tagged spans that are kept, in the order of the text."""
         found = resolve(candidates)
         return merged(data, found, tagged, self._type) if tagged else found
 
@@ -339,8 +337,8 @@ def encode(text: str) -> bytes:
 
 
 def valid_utf8(data: bytes) -> bytes:
-    """Return as many bytes, with each that is not UTF-8 replaced by a control character that is in
-    no pattern.
+    """Return data of the same length, with each byte that is not UTF-8 replaced by a control
+    character that no pattern contains.
     """
     if data.isascii():
         return data

@@ -1,4 +1,4 @@
-"""Explanations: the reasons for each finding, and for what nearly was one."""
+"""Explanations: the reasons for each finding and each near miss."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dlpctl.detect.engine import THRESHOLD, Detector
 from dlpctl.types import Finding
 
 MISSES = 5
-_DISGUISED = "is written in other characters or encoded; what it says matches"
+_DISGUISED = "is encoded or written in other characters; the decoded text matches"
 
 
 class Explained(NamedTuple):
@@ -21,13 +21,13 @@ class Explained(NamedTuple):
     steps: tuple[str, ...]
     """The reasons that raised or lowered the score, in order."""
     lost: str
-    """The reason why it is no finding; empty if it is one."""
+    """The reason why the match is not a finding; empty if it is one."""
 
 
 class Explanation(NamedTuple):
     counts: list[Explained]
     misses: list[Explained]
-    """What nearly was a finding, the nearest first."""
+    """Matches that nearly were findings, nearest first."""
 
 
 def explain(
@@ -38,7 +38,7 @@ def explain(
     misses: int = MISSES,
 ) -> Explanation:
     """Return every finding of the text and up to `misses` near misses; `allowed` are findings that
-    a list accepts.
+    an allow list accepts.
     """
     winners = set(detector.scan(text, min_score))
     accepted = set(allowed)
@@ -52,13 +52,13 @@ def explain(
             lost.append((nearness, explained))
         else:
             counts.append(explained)
-    seen = {one.finding for one in counts}
+    seen = {each.finding for each in counts}
     labels = {pattern.id: pattern.label for pattern in detector.patterns} if winners - seen else {}
     counts += (
         Explained(finding, labels.get(finding.pattern_id, finding.type), (_DISGUISED,), "")
         for finding in winners - seen
     )
-    counts.sort(key=lambda one: one.finding.start)
+    counts.sort(key=lambda each: each.finding.start)
     lost.sort(key=lambda pair: (-pair[0], pair[1].finding.start, pair[1].finding.pattern_id))
     return Explanation(counts, [explained for _, explained in lost[:misses]])
 
@@ -66,7 +66,7 @@ def explain(
 def _reason(
     trace: Trace, winners: set[Finding], accepted: set[Finding], min_score: float
 ) -> tuple[str, float]:
-    """Return the reason why a match is no finding, and its nearness to one."""
+    """Return the reason why a match is not a finding, and how near it is to being one."""
     finding = trace.finding
     if trace.refused_by:
         return f"validator '{trace.refused_by}' refuses it", trace.best * 0.5
@@ -81,6 +81,6 @@ def _reason(
             finding.score,
         )
     winner = next(
-        (one for one in winners if one.start < finding.end and finding.start < one.end), None
+        (each for each in winners if each.start < finding.end and finding.start < each.end), None
     )
     return f"overlaps {winner.pattern_id if winner else 'another finding'}, which wins", 0.9

@@ -1,4 +1,4 @@
-"""Regular expressions in linear time: RE2, and what it says of a regex that it refuses.
+"""Regular expressions in linear time: RE2, and readable errors for regexes that it refuses.
 
 Nothing backtracks, so that no pattern and no text can make a search slow.
 """
@@ -13,17 +13,17 @@ from typing import Any
 from dlpctl.errors import PatternError
 
 NOTHING = (-1, -1)
-"""The span of a regex or a group that matches nothing."""
+"""The span of a regex or a group without a match."""
 
 Find = Callable[[bytes, int, int], Sequence[tuple[int, int]]]
-"""Takes data, from where and to where; returns the spans of the match and of its groups."""
+"""Takes data, start and end; returns the spans of the match and of its groups."""
 
 
 def compile_regex(
     regex: str, where: str, *, megabytes: int = 0, longest_match: bool = False
 ) -> Any:
-    """Return the compiled regex. `megabytes` is for searches of long texts: RE2 keeps making the
-    automaton of a large regex anew where it does not fit.
+    """Return the compiled regex. `megabytes` is for searches of long texts: RE2 keeps rebuilding
+    the automaton of a large regex if it does not fit.
     """
     import re2
 
@@ -56,18 +56,18 @@ _REASONS = {
 
 
 def plainly(problem: str) -> str:
-    """Return an engine's reason for refusing a regex, in the words of this project if any."""
+    """Return an engine's reason for refusing a regex, in this project's terms if possible."""
     return next(
-        (said for sign, said in _REASONS.items() if re.search(sign, problem)),
+        (advice for sign, advice in _REASONS.items() if re.search(sign, problem)),
         f"is not valid: {problem}",
     )
 
 
 def finders(regex: Any) -> tuple[Find, Find]:
-    """Return what finds the first match in a range, and what finds one at its start.
+    """Return a function that finds the first match in a range, and one that matches at its start.
 
-    The public methods build a generator and a match object for each call, which costs more than
-    most matches; where the function below them can be had, it is called directly.
+    The public methods create a generator and a match object for each call, which costs more than
+    most matches; if the function below them is available, it is called directly.
     """
     native = getattr(regex, "_regexp", None)
     match, anchor = getattr(native, "Match", None), getattr(native, "Anchor", None)
@@ -85,7 +85,7 @@ def _spans_of(find: Callable[[bytes, int, int], Any], groups: int) -> Find:
 
 
 def matches_nothing(regex: Any) -> bool:
-    """Return whether an empty match is possible, between any two characters or at an end of the
+    """Return whether an empty match is possible, between any two characters or at either end of the
     text.
     """
     _, match = finders(regex)

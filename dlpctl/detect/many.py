@@ -1,4 +1,4 @@
-"""Many texts, searched in batches by several processes."""
+"""Search many texts in batches, with several processes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dlpctl.types import Category, Finding
 
 _BATCH_CHARACTERS = 1 << 16
 _ROUND_TEXTS = 1 << 16
-"""Texts that are in memory at the same time."""
+"""The number of texts in memory at the same time."""
 
 Scan = Callable[[str], list[Finding]]
 

@@ -14,18 +14,18 @@ if TYPE_CHECKING:
 
 _ROW = 28
 _FURTHER = -1_000
-"""From here down patterns are numbered that the detector's numbers are not known of."""
+"""The numbers of patterns that are unknown to the detector start here and descend."""
 _new = tuple.__new__
 _T = TypeVar("_T", int, float)
 
 
 class PackedFindings(Sequence[Finding]):
-    """Findings in the order of their places; each is made when it is asked for."""
+    """Findings in order of position; the objects are created on access."""
 
     __slots__ = ("_numbers", "_sample_of", "_sorts", "ends", "patterns", "scores", "starts")
 
     def __init__(self, sample_of: Callable[[int], Finding]) -> None:
-        """`sample_of` returns a finding of a pattern, wherever it is."""
+        """`sample_of` returns a finding of a pattern, at any position."""
         self.starts, self.ends = array("q"), array("q")
         self.scores, self.patterns = array("d"), array("i")
         self._sample_of = sample_of
@@ -36,8 +36,8 @@ class PackedFindings(Sequence[Finding]):
     def of(cls, findings: Iterable[Finding]) -> PackedFindings:
         """Pack findings."""
         packed = cls(_unknown)
-        for one in findings:
-            packed.append(one.start, one.end, one.score, packed.pattern_of(one))
+        for finding in findings:
+            packed.append(finding.start, finding.end, finding.score, packed.pattern_of(finding))
         return packed
 
     def sort_of(self, pattern: int) -> tuple[str, Category, str]:
@@ -49,7 +49,7 @@ class PackedFindings(Sequence[Finding]):
         return sort
 
     def pattern_of(self, finding: Finding) -> int:
-        """Return the number of a finding's pattern; one that is not among these gets a new one."""
+        """Return the number of a finding's pattern; an unknown pattern gets a new number."""
         for pattern in set(self.patterns) if not self._numbers else ():
             self._numbers[self.sort_of(pattern)] = pattern
         return self._number_of((finding.type, finding.category, finding.pattern_id))
@@ -68,9 +68,7 @@ class PackedFindings(Sequence[Finding]):
         return self.between(0, len(self))
 
     def between(self, first: int, last: int, offset: int = 0) -> Iterator[Finding]:
-        """Return the findings from one number to before another, as if the text started at the
-        offset.
-        """
+        """Return the findings `first` to `last`, relative to the offset."""
         some = slice(first, last)
         columns = self.starts[some], self.ends[some], self.scores[some], self.patterns[some]
         sort_of = self.sort_of
@@ -97,7 +95,7 @@ class PackedFindings(Sequence[Finding]):
         self.patterns.append(pattern)
 
     def extend(self, others: PackedFindings, offset: int) -> None:
-        """Add findings that follow these, with an offset to their places."""
+        """Add findings that follow these, with an offset to their positions."""
         sorts = {pattern: others.sort_of(pattern) for pattern in set(others.patterns)}
         numbers = {pattern: self._number_of(sort) for pattern, sort in sorts.items()}
         self.starts.extend(map(offset.__add__, others.starts))
@@ -106,26 +104,26 @@ class PackedFindings(Sequence[Finding]):
         self.patterns.extend(map(numbers.__getitem__, others.patterns))
 
     def move(self, first: int, offset: int) -> None:
-        """Add an offset to the places of the findings from the `first` on."""
+        """Add an offset to the positions of the findings from the `first` on."""
         self.starts[first:] = array("q", map(offset.__add__, self.starts[first:]))
         self.ends[first:] = array("q", map(offset.__add__, self.ends[first:]))
 
     def replace(self, first: int, last: int, others: PackedFindings) -> None:
-        """Put other findings in the place of those from the `first` to before the `last`."""
+        """Replace the findings from `first` to before `last` by others."""
         self.starts[first:last] = others.starts
         self.ends[first:last] = others.ends
         self.scores[first:last] = others.scores
         self.patterns[first:last] = others.patterns
 
     def with_others(self, others: Sequence[Finding]) -> PackedFindings | None:
-        """Return these findings and others, in order; None where different ones overlap."""
+        """Return these findings and others, in order; None if different ones overlap."""
         added = PackedFindings(self._sample_of)
         added._sorts, added._numbers = self._sorts, self._numbers
-        places: list[int] = []
+        indexes: list[int] = []
         raised: dict[int, float] = {}
-        for one in others:
-            start, end, score = one.start, one.end, one.score
-            pattern = self.pattern_of(one)
+        for finding in others:
+            start, end, score = finding.start, finding.end, finding.score
+            pattern = self.pattern_of(finding)
             known = start, end, pattern
             if added and added.ends[-1] > start:
                 if known != (added.starts[-1], added.ends[-1], added.patterns[-1]):
@@ -138,7 +136,7 @@ class PackedFindings(Sequence[Finding]):
             if (at and self.ends[at - 1] > start) or (at < len(self) and self.starts[at] < end):
                 return None
             added.append(start, end, score, pattern)
-            places.append(at)
+            indexes.append(at)
         together = PackedFindings(self._sample_of)
         together._sorts, together._numbers = self._sorts, self._numbers
         for mine, more, all_of in (
@@ -146,11 +144,11 @@ class PackedFindings(Sequence[Finding]):
             (self.ends, added.ends, together.ends),
             (self.patterns, added.patterns, together.patterns),
         ):
-            _merge(mine, more, places, all_of)
+            _merge(mine, more, indexes, all_of)
         scores = self.scores[:]
         for at, score in raised.items():
             scores[at] = score
-        _merge(scores, added.scores, places, together.scores)
+        _merge(scores, added.scores, indexes, together.scores)
         return together
 
     def to_bytes(self) -> bytes:
@@ -176,11 +174,11 @@ def _unknown(pattern: int) -> Finding:
     raise KeyError(pattern)
 
 
-def _merge(these: array[_T], others: array[_T], places: Sequence[int], into: array[_T]) -> None:
-    """Put each of the others before the number of these that `places` gives for it."""
+def _merge(these: array[_T], others: array[_T], indexes: Sequence[int], into: array[_T]) -> None:
+    """Insert each of the others before the index in `these` that `places` has for it."""
     before = 0
-    for place, other in zip(places, others, strict=True):
-        into.extend(these[before:place])
+    for index, other in zip(indexes, others, strict=True):
+        into.extend(these[before:index])
         into.append(other)
-        before = place
+        before = index
     into.extend(these[before:])

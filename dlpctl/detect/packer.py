@@ -1,8 +1,8 @@
-"""The process that compiles patterns which may be hostile, and its messages.
+"""The process that compiles possibly hostile patterns, and its messages.
 
-`packing` starts it as `python -P -m dlpctl.detect.packer`, and checks all that it sends. It reads
-one request and tells its progress pattern by pattern, so that the costly one is known if it is
-ended.
+`packing` starts it as `python -P -m dlpctl.detect.packer`, and validates everything that it sends.
+The process reads one request and reports its progress pattern by pattern, so that the costly
+pattern is known if the process is killed.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from dlpctl.processes.schema import Line, OneOf, Record
 OUT_OF_MEMORY = 71
 """The exit status of a process that has no memory left for a message."""
 NICENESS = 10
-"""A policy that is being saved gives way to checks."""
+"""Saving a policy yields to checks."""
 
 
 class Pack(NamedTuple):
-    """Compile patterns within these limits."""
+    """A request to compile patterns within these limits."""
 
     memory_bytes: int
     seconds: int
     database_bytes: int
     patterns: list[str]
-    """The fields of each, as JSON."""
+    """The fields of each pattern, as JSON."""
 
 
 class Started(NamedTuple):
-    """The pattern of this number is compiled by itself."""
+    """The pattern with this number is being compiled by itself."""
 
     number: int
 
@@ -47,7 +47,7 @@ class Cost(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """The patterns cannot be used."""
+    """The patterns are not usable."""
 
     message: Line
 
@@ -71,7 +71,7 @@ REPLY = OneOf(
 
 def main() -> None:
     parent = Parent(REQUEST, REPLY)
-    # Loaded before memory is limited.
+    # Imported before memory is limited.
     import hyperscan  # noqa: F401
     import re2  # noqa: F401
 
@@ -82,12 +82,12 @@ def main() -> None:
     try:
         confinement.confine(request.memory_bytes, folder="")
         if hasattr(os, "nice"):
-            os.nice(NICENESS)  # after the session has its priority, which is to stay the usual one
+            os.nice(NICENESS)  # after the session has its priority, which must stay the usual one
         confinement.limit_processor_time(request.seconds, spare=0)
         _pack(request, parent)
     except (PatternError, EngineError) as error:
         parent.send(Problem(error.message))
-    except (MemoryError, SystemError, ImportError):  # also of an interpreter without memory
+    except (MemoryError, SystemError, ImportError):  # also from an interpreter without memory
         os._exit(OUT_OF_MEMORY)
 
 
@@ -100,7 +100,7 @@ def _pack(request: Pack, parent: Parent[Pack]) -> None:
         parent.send(Started(number))
         before = time.process_time()
         block = pack([pattern])
-        Runner(Compiled(block).record(0), 0)  # raises what a check would find to be unusable
+        Runner(Compiled(block).record(0), 0)  # raises for patterns that a check could not use
         parent.send(Cost(time.process_time() - before, len(block.database)))
     block = pack(patterns)
     is_too_large = len(block.database) > request.database_bytes

@@ -1,8 +1,7 @@
-"""Compile patterns in a process of their own: an expression of a few characters can take minutes
-and gigabytes.
+"""Compile patterns in a separate process: an expression of a few characters can take minutes and
+gigabytes.
 
-The process is started afresh, never forked from this one, and its answer is checked before it is
-used.
+The process is started afresh, never forked from this one, and its answer is validated before use.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from dlpctl.processes.schema import InvalidMessageError
 
 PACKER = python("dlpctl.detect.packer")
 _RECORD_FACTOR = 4
-"""The record of a pattern may have that many times the bytes of its JSON."""
+"""The record of a pattern may be up to this many times as large as its JSON."""
 _LONGEST_PROBLEM = 300
 _ADVICE = "write shorter repetitions, or fewer patterns"
 _KILLED, _TOO_LATE, *_CRASHES = (
@@ -47,9 +46,9 @@ class PackLimits(NamedTuple):
     """Limits of the cost of compiling the patterns of one policy."""
 
     seconds: int = 10
-    """Of processor time, so that a machine under load refuses no more than an idle one."""
+    """Processor time, so that a machine under load refuses no more than an idle one."""
     patience: float = 120.0
-    """Seconds by the clock after which compiling is put off."""
+    """The wall-clock time in seconds after which compiling is postponed."""
     memory_bytes: int = 1 << 30
     database_bytes: int = 4 << 20
 
@@ -83,7 +82,7 @@ class _Progress:
         )
 
     def ended(self, status: int | None) -> DlpctlError:
-        """Return why a process ended without a result."""
+        """Return the reason why a process ended without a result."""
         limits = self._limits
         if status == _KILLED:
             return _too_late(limits)
@@ -111,7 +110,7 @@ class _Progress:
 def pack_apart(
     patterns: Sequence[Pattern], limits: PackLimits, command: Sequence[str] = PACKER
 ) -> Block:
-    """Compile patterns; raises `PatternError`, which names the unusable or costly one."""
+    """Compile patterns; raise a `PatternError` that names the invalid or costly pattern."""
     fields = [json.dumps(fields_of(pattern)) for pattern in patterns]
     memory, seconds, database = map(
         int, (limits.memory_bytes, limits.seconds, limits.database_bytes)
@@ -129,7 +128,7 @@ def pack_apart(
         raise progress.ended(child.end()) from None
     except (InvalidMessageError, *_MALFORMED):
         raise EngineError(
-            "the process that compiles patterns gave an answer that cannot be trusted"
+            "the process that compiles patterns sent an answer that cannot be trusted"
         ) from None
     finally:
         child.end()
@@ -152,7 +151,7 @@ def _result(
 
 
 def _checked(packed: packer.Packed, patterns: Sequence[Pattern]) -> Block:
-    """Return the block of a process, which must be one of these patterns."""
+    """Return the block of a process, which must be that of these patterns."""
     block = Block(*packed)
     loaded = [fields_of(record.pattern) for record in Compiled(block).records]
     if loaded != [fields_of(pattern) for pattern in patterns]:

@@ -1,4 +1,4 @@
-"""Count what a search leaves out at its threshold, which high sensitivity finds."""
+"""Count the findings that a search misses at its threshold but high sensitivity finds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ if TYPE_CHECKING:
     from dlpctl.detect.engine import Detector
 
 LONGEST = 1 << 16
-"""Bytes of a text that is worth a second search: what people write or try."""
+"""The maximum length in bytes of a text that is searched again: texts that a user
+writes or tries.
+"""
 _FLOOR = Sensitivity.HIGH.min_score
 
 
@@ -26,7 +28,7 @@ def count_possible(detector: Detector, data: bytes, min_score: float) -> int:
 
 
 def possible_note(count: int, *, at_least: bool = False) -> str:
-    """Return the sentence for people about what was left out, or nothing."""
+    """Return the sentence about possible findings that were left out, or an empty text."""
     if count <= 0:
         return ""
     noun = "finding" if count == 1 else "findings"

@@ -1,4 +1,4 @@
-"""The candidates of a long text, range by range: those that a search of all of it has there."""
+"""The candidates of a long text, range by range: the same as in a search of the complete text."""
 
 from __future__ import annotations
 
@@ -23,18 +23,20 @@ _new = tuple.__new__
 
 
 class _Text(NamedTuple):
-    """A text in which patterns are looked for: the given one, or one derived from it."""
+    """A text in which patterns are searched: the given one, or one derived from it."""
 
     data: bytes
     original_span: Callable[[int, int], tuple[int, int] | None] | None
-    """Gives the span in the text itself of what is found; None in the text itself."""
+    """Returns the span of a finding in the text itself; None for the text itself."""
 
 
 class RangeSearch:
-    """Searches a text for patterns. Forked children share it, and do its chunks and ranges."""
+    """Searches a text for patterns. Forked child processes share it, and search its chunks and
+    ranges.
+    """
 
     def __init__(self, search: PatternSearch, data: bytes, min_score: float, chunk: int) -> None:
-        """`chunk` is the number of bytes of a decoded text that are searched at once."""
+        """`chunk` is the number of bytes of a decoded text that are searched together."""
         self._search = search
         self._data = data
         self._min_score = min_score
@@ -55,13 +57,13 @@ class RangeSearch:
         ]
         """The ranges of the decoded texts; columns are searched with the ranges that hold them."""
         self._derived: list[tuple[array[int], bytes]] = []
-        """Candidates of each chunk, in the order of their spans in the text itself: where they
-        start, and all of them.
+        """The candidates of each chunk, in order of their spans in the text itself: their starts,
+        and the encoded candidates.
         """
 
     def warm(self, end: int) -> None:
-        """Search the starts of all texts: what the regexes make of their automata on the way is
-        shared by the children.
+        """Search the starts of all texts: the automata that the regexes build on the way are shared
+        by the child processes.
         """
         for text in self._texts:
             self._confirmed(text.data, 0, end)
@@ -83,7 +85,7 @@ class RangeSearch:
         return b"".join(_RECORD.pack(*candidate) for candidate in sorted(found))
 
     def keep(self, chunks: Iterable[bytes]) -> None:
-        """Take the results of all chunks, in their order, whose texts are no longer needed."""
+        """Store the results of all chunks, in order; their texts are no longer needed."""
         self._derived = [
             (array("q", (candidate[0] for candidate in _RECORD.iter_unpack(chunk))), chunk)
             for chunk in chunks
@@ -101,7 +103,7 @@ class RangeSearch:
         possible = self._near(columns.data, low, high)
         end = last
         if low < high:
-            # The first pass may see a match in a cell next to its own, unless that is settled.
+            # The first pass may report a match in a cell next to its own, unless that is settled.
             widths = (self._search.runner(index).width for index in possible)
             margin = reach_of(max(widths, default=0))
             before, after = columns.span(low - margin, high + margin)
@@ -116,7 +118,7 @@ class RangeSearch:
         return sorted(candidate for candidate in found if first <= candidate.start < last)
 
     def _derived_in(self, first: int, last: int) -> Iterator[Candidate]:
-        """The candidates of derived texts that start in a range of the text itself."""
+        """Yield the candidates of derived texts that start in a range of the text itself."""
         for starts, records in self._derived:
             low, high = bisect_left(starts, first), bisect_left(starts, last)
             within = records[low * _RECORD.size : high * _RECORD.size]

@@ -1,7 +1,8 @@
 """Overlap policy: one value, one finding.
 
-`resolve` decides among what patterns found, `merged` between that and the names and addresses, and
-`Overlaps` looks up what overlaps a finding. Positions are bytes of valid UTF-8.
+`resolve` decides between the candidates of patterns, `merged` between these and names and
+addresses, and `Overlaps` looks up the findings that overlap another. Positions are bytes of valid
+UTF-8.
 """
 
 from __future__ import annotations
@@ -19,26 +20,27 @@ if TYPE_CHECKING:
     from dlpctl.types import Finding
 
 _BLOCK = 64
-"""Characters that a block of `Overlaps` covers: about as long as a finding, so that few share one.
-"""
+"""The number of characters in a block of `Overlaps`: about as long as a finding."""
 _CERTAIN = 0.75
-"""From this score on a finding also wins over a proven one within it: a key that happens to hold a
-valid card number is a key.
+"""The score from which on a finding also wins over a proven one within it: a key that happens to
+contain a valid card number is a key.
 """
 _LIKELY = 0.6
-"""Below this score a check digit may be right by chance: `teléfono 612 345 678` is no social
-insurance number of Canada.
+"""Below this score, a check digit may be right by coincidence: `teléfono 612 345 678` is not a
+Canadian social insurance number.
 """
 
 ADDRESS, PERSON_NAME = -2, -1
-"""The indexes of candidates that are no pattern's."""
+"""The indexes of candidates that do not come from a pattern."""
 _TAKEN_IN = frozenset({"ADDRESS", "POSTAL_CODE"})
-"""Types that a pattern finds within an address, which takes them in."""
+"""Types that a pattern finds within an address, which includes them."""
 _FEWEST_WORDS = 2
 _DIGIT = lazy(rb"[0-9]")
 _WORD = lazy(rb"[^\W\d_]{2,}|[\x80-\xff]{2,}")
 _FEWEST = 3
-"""Letters and digits that a part must have to be left over where a pattern found the rest."""
+"""The minimum number of letters and digits of a remaining part, after a pattern has
+found the rest.
+"""
 _EVEN, _SURE, _VERY_SURE = 0.5, 0.7, 0.9
 _EDGES = b" \t\r\n,;:-/|()[]<>\"'"
 

@@ -1,6 +1,6 @@
-"""The search for patterns in a text and in what is derived from it: first pass, then matches.
+"""The search for patterns in a text and in the texts derived from it: first pass, then matches.
 
-It knows nothing of names and addresses, nor of what is kept where findings overlap.
+The search ignores names and addresses, and does not resolve overlaps.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ if TYPE_CHECKING:
     from dlpctl.detect.derived.tables import OpenTable
 
 Progress = dict[int, list[int]]
-"""By pattern, where the search resumes, as a list that starts with the position to resume from and
-gets the end of each match: what a scan in pieces needs to go on as if it were in candidate.
+"""For each pattern, a list that starts with the position to resume from and gets the end of each
+match: what a scan in pieces needs to continue as a single scan would.
 """
 _new = tuple.__new__
 
 
 class PatternSearch:
-    """Finds what patterns describe. Threads may share it."""
+    """Finds matches of patterns. Threads may share it."""
 
     def __init__(self, sets: Sequence[PatternSet], headers: Sequence[PatternSet]) -> None:
-        """The labels of patterns in `headers`, which are not the library's, name columns of
+        """The labels of patterns in `headers`, which are not in the library, name columns of
         tables.
         """
         self.first_pass: FirstPass = FirstPass(sets)
         self.selected: frozenset[int] | None = None
-        """The numbers of what was asked for, tagged things included; None for everything."""
+        """The numbers of the selected patterns, including tagged types; None for all patterns."""
         self.runners: dict[int, Runner] = {}
         self.joins_lines: bool = True
         self._of_selected = self._of_others = frozenset[int]()
@@ -78,7 +78,7 @@ class PatternSearch:
         return range(len(self.first_pass.sets)) if self.selected is None else self._of_selected
 
     def wants(self, index: int) -> bool:
-        """Tell whether what a pattern finds was asked for."""
+        """Return whether the findings of a pattern were selected."""
         return self.selected is None or index in self.selected
 
     def runner(self, index: int) -> Runner:

@@ -1,8 +1,8 @@
 """The detector over a text that comes in pieces and may be larger than memory.
 
-What is found is what a scan of the whole text would find. A piece is given out once nothing that
-may still come can change what is in it: a margin as wide as the widest pattern with its context is
-held back, and as much stays behind as context for what follows.
+The findings are those of a scan of the complete text. A piece is returned once no later text can
+change its findings: a margin as wide as the widest pattern with its context is held back, and the
+same amount is kept as context for the text that follows.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from dlpctl.types import Finding
 CHUNK = 1 << 20
 _BLOCK_BEGINS, _BLOCK_ENDS = b"-----BEGIN ", b"-----END "
 _TAGGED_CONTEXT = 600
-"""Bytes before a piece that the tagger of names looks at again, from the beginning of a line."""
+"""Bytes before a piece that the name tagger reads again, from the start of a line."""
 _PATIENCE = 4
-"""A chain of overlapping candidates may hold back this many chunks; then it is cut."""
+"""The number of chunks that a chain of overlapping candidates may hold back before it is cut."""
 
 
 class Piece(NamedTuple):
-    """A part of the input and what is found in it, with positions in that part; a byte that is not
+    """A part of the input with its findings, whose positions refer to that part; a byte that is not
     UTF-8 is a lone surrogate.
     """
 
@@ -37,10 +37,10 @@ class Piece(NamedTuple):
 def scan_pieces(
     detector: Detector, chunks: Iterable[bytes], min_score: float = THRESHOLD
 ) -> Iterator[Piece]:
-    """The input again, cut into pieces with their findings. What is not UTF-8 delimits.
+    """Yield the input again, cut into pieces with their findings. Bytes that are not UTF-8 delimit.
 
-    An empty chunk says that the source has paused: lines that are complete are given out then,
-    without waiting for the margin.
+    An empty chunk means that the source has paused: complete lines are then returned without
+    waiting for the margin.
     """
     window = _Window(detector, min_score)
     for chunk in chunks:
@@ -54,8 +54,8 @@ def scan_pieces(
 
 
 class _Window:
-    """The part of the input that is in memory: context that was given out already, and what waits
-    behind it.
+    """The part of the input that is in memory: returned text as context, and the text
+    that waits.
     """
 
     def __init__(self, detector: Detector, min_score: float) -> None:
@@ -80,7 +80,9 @@ class _Window:
         return len(self._data)
 
     def lines(self) -> int:
-        """Behind the last line end, or before a block that has begun and may still be closed."""
+        """Return the position after the last line end, or before a block that has started and may
+        still be closed.
+        """
         end = self._data.rfind(b"\n") + 1
         begun = self._data.rfind(_BLOCK_BEGINS, self._given, end)
         if (
@@ -92,7 +94,7 @@ class _Window:
         return end
 
     def take(self, end: int | None) -> Iterator[Piece]:
-        """The piece that ends at `end`, or where a seam can be."""
+        """Yield the piece that ends at `end`, or at a seam."""
         if end is not None and end <= self._given:
             return
         raw = bytes(self._data if end is None else self._data[:end])
@@ -103,7 +105,7 @@ class _Window:
             for one in self._detector.search.candidates(
                 data, self._min_score, progress, table=self._table
             )
-            if one.start >= self._given  # what began before was given out with the piece before
+            if one.start >= self._given  # earlier findings were returned with the piece before
         ]
         tagged = self._tagged(data)
         found = self._detector.resolved(data, candidates, tagged)
@@ -131,7 +133,7 @@ class _Window:
         self._given = end - keep_from
 
     def _tagged(self, data: bytes) -> list[Candidate]:
-        """The names and addresses behind what was given out."""
+        """Return the names and addresses after the returned text."""
         first = max(0, self._given - _TAGGED_CONTEXT)
         first = (
             character_start(data, data.find(b"\n", first, self._given) + 1 or first) if first else 0
@@ -143,11 +145,10 @@ class _Window:
         ]
 
     def _seam(self, data: bytes, candidates: list[Candidate], found: list[Candidate]) -> int:
-        """Where to cut: as late as the margin allows, and where nothing on one side has a say in
-        what is found on the other.
+        """Return where to cut: as late as the margin allows, and where neither side affects the
+        findings on the other.
 
-        A chain of candidates that overlap each other must end some time; then it is cut between two
-        findings.
+        A chain of overlapping candidates must end some time; then it is cut between two findings.
         """
         latest = character_start(data, len(data) - self.margin)
         seam = next(

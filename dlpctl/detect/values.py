@@ -1,8 +1,8 @@
-"""Many short values under one label, such as the cells of a column: what `Detector.scan` finds in
-each, `label: value`, for a fraction of the time.
+"""Many short values under one label, such as the cells of a column: the findings of `Detector.scan`
+in each `label: value`, at a fraction of the cost.
 
-One pass over all of them tells which values may hold anything. Only these are judged, each by
-itself, so that no value is ever evidence for or against its neighbour.
+One pass over all values finds those that may contain anything. Only these are judged, each by
+itself, so that no value is evidence for or against another.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from dlpctl.detect.engine import Detector
 
 _TOGETHER = 1 << 16
-"""Characters of values that are passed over at once: with more, fewer stay in the caches."""
+"""The number of characters of values that are searched together: with more, fewer fit into the
+caches.
+"""
 _LONGEST_LABEL = 80
 _UNNAMED = "value"
 _ESCAPES = lazy(rb"[\\&]")
@@ -38,7 +40,7 @@ NumberedFindings = Iterator[tuple[int, Sequence[Finding]]]
 
 
 def label_before(header: str) -> str:
-    """Return what is read before each value below a header."""
+    """Return the text before each value below a header."""
     return f"{' '.join(header.split())[:_LONGEST_LABEL] or _UNNAMED}: "
 
 
@@ -74,10 +76,10 @@ class _ValueScanner:
         self._min_score = min_score
         self._before = encode(label)
         self._finding_of: dict[int, Finding] = {}
-        """A finding of each pattern, whatever its place."""
+        """A finding of each pattern, at any position."""
 
     def scan(self, values: Sequence[str]) -> NumberedFindings:
-        """Yield the findings in values that are passed over together, with their numbers."""
+        """Yield the findings in values that are searched together, with their numbers."""
         detector, label = self._detector, self.label
         data = encode("".join((label, f"\n{label}".join(values), "\n")))
         lengths = map(len, values if data.isascii() else map(encode, values))
@@ -107,7 +109,7 @@ class _ValueScanner:
         return self._findings(candidates, data)
 
     def _findings(self, candidates: Iterable[Candidate], data: bytes) -> Sequence[Finding]:
-        """Return the parts of candidates that are in a value after its label, in characters."""
+        """Return the parts of candidates that are within a value, in characters."""
         start, known = len(self._before), self._finding_of
         findings: list[Finding] = []
         for first, last, score, _proven, pattern in candidates:
@@ -141,7 +143,7 @@ class _ValueScanner:
                     if patterns is None:
                         patterns = by_value[number] = {}
                     of_value = patterns[index] = []
-                # The automaton may report the line end too, which is no part of the value.
+                # The automaton may also report the line end, which is not part of the value.
                 of_value.append(position - start - (position == limit))
         for index in search.first_pass.ending:
             if search.wants(index):
@@ -151,7 +153,7 @@ class _ValueScanner:
         return by_value
 
     def _opened(self, data: bytes, ends: Sequence[int], values: Sequence[str]) -> set[int]:
-        """Return the values from which something may be derived, or that are long."""
+        """Return the values from which a text may be derived, or that are long."""
         opened: set[int] = set()
         for start, end in chain.from_iterable(openings(data)):
             opened.update(range(bisect_left(ends, start + 1) - 1, bisect_left(ends, end)))
@@ -165,14 +167,16 @@ class _ValueScanner:
         return opened
 
     def _is_special(self, data: bytes) -> bool:
-        """Return whether more than the text itself is searched, or it is not searched alone."""
+        """Return whether more than the text itself is searched, or the text is not
+        searched alone.
+        """
         if len(data) >= SHORT or _LINE_END in data:
             return True
         return bool(self._detector.search.derived(data))
 
 
 def _within(findings: Iterable[Finding], start: int) -> Sequence[Finding]:
-    """Return the parts of findings that are in a value which starts after its label."""
+    """Return the parts of findings that are in a value, which starts after its label."""
     return [
         _new(Finding, (name, category, max(first - start, 0), last - start, *others))
         for name, category, first, last, *others in findings

@@ -1,1 +1,1 @@
-"""The use cases for files of every format: check one, mask one, find in one."""
+"""Operations on files of every format: check a file, mask a file, find values in a file."""

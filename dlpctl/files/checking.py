@@ -1,4 +1,4 @@
-"""Check a file and mask it; a masked copy is given out only once it was read again."""
+"""Check a file and mask it; a masked copy is returned only after its own inspection."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from dlpctl.types import Finding
 
 _ROUNDS = 4
-"""The most times that a masked copy is masked again for what it still shows."""
+"""The maximum number of times that a masked copy is masked again for values that it still shows."""
 _BY_DETECTION = "detection"
 _PAGE = lazy(r"page (\d+)\b")
 
@@ -68,7 +68,7 @@ class FileChecker:
         masker: Masker | None = None,
         stage: Callable[[str], None] = lambda _: None,
     ) -> FileReport:
-        """Find, decide, and mask if that is the decision; what is uncertain is blocked."""
+        """Find values, decide, and mask if that is the decision; block whatever is uncertain."""
         return self._examine(data, name, password, masker, stage, everything=False)
 
     def mask(
@@ -84,7 +84,7 @@ class FileChecker:
         report = self._examine(data, name, password, masker, stage, everything=True)
         if report.masked is None:
             reason = report.summary.partition(": ")[2]
-            raise StillExposedError(f"{reason}; nothing was given out")
+            raise StillExposedError(f"{reason}; no copy was returned")
         return report
 
     def _examine(
@@ -157,7 +157,7 @@ class FileChecker:
         stage: Callable[[str], None],
         everything: bool,
     ) -> FileReport | None:
-        """The report on one long text; None where the general way has to make it."""
+        """Return the report on one long text; None if the general code must make the report."""
         ruling = long_text.decide()
         if everything:
             ruling = _with_blocked(ruling)
@@ -196,13 +196,13 @@ class FileChecker:
         masking: _FileMasking,
         stage: Callable[[str], None],
     ) -> tuple[bytes, Verified, str]:
-        """The copy, what was found in it, and why it cannot be given out where it cannot."""
+        """Return the copy, its findings, and the reason if the copy cannot be returned."""
         opened = node
         removing = self._on_uninspected == "block"
         until = time.monotonic() + self._limits.seconds
         for _ in range(_ROUNDS):
             stage("masking")
-            # What verifies starts while the copy is made.
+            # The verifying process starts while the copy is made.
             with Verifier(node.document.format, self._limits, self._method) as verifier:
                 masked = files.masked(
                     opened,
@@ -226,8 +226,8 @@ class FileChecker:
             if found.clean and not missed:
                 break
             if all(leak.shown_by == _BY_DETECTION for leak in found.leaks):
-                # A value that lost to one that overlapped it, or that its neighbours hid, shows
-                # only now, and so does writing beside what was painted over.
+                # A value that lost to an overlapping one, or that its neighbors hid, only shows
+                # now, and so does text beside an area that was painted over.
                 opened = files.open(masked, name, password, until=until)
                 masking.see_again(opened)
             elif masking.forbidden or found.unreadable:
@@ -247,7 +247,7 @@ class FileChecker:
 
 
 class _FileMasking:
-    """The findings in every view of one file, and the values that must not stay."""
+    """The findings in every view of one file, and the values that must not remain."""
 
     def __init__(self, checker: Checker, masker: Masker) -> None:
         self._checker = checker
@@ -258,7 +258,7 @@ class _FileMasking:
         self._view_edits: dict[int, list[ViewEdit]] = {}
         self._hidden: dict[Value, FindingDecision] = {}
         self._verdicts: dict[str, Verdict] = {}
-        """The verdict on what repeats a hidden value, by type."""
+        """The verdict on repetitions of a hidden value, by type."""
         self._repeats = Repeats({})
         self.names = PlaceNames(checker.scan)
         self.value_list = ValueList([], [])
@@ -271,11 +271,11 @@ class _FileMasking:
 
     @property
     def words(self) -> list[str]:
-        """The values that count only as they are written."""
+        """Return the values that match only as they are written, or in capitals."""
         return [value.text for value in self._hidden if is_word(value)]
 
     def forbid_values(self) -> None:
-        """From here on no replacement keeps a part of its value that is another value."""
+        """From now on, no replacement keeps a part of its value that is itself another value."""
         self.forbidden = ForbiddenValues(self._hidden)
         self._view_edits.clear()
 
@@ -292,14 +292,14 @@ class _FileMasking:
         return ruling
 
     def see_again(self, node: Node) -> None:
-        """Go on with a file that was masked already."""
+        """Continue with the masked copy of the file."""
         placed = place_all(node, self._see)
         value_list = ValueList(placed, [""] * len(placed))
         ruled = self._checker.ruling(value_list.text, value_list.findings).ruled
         self._hide([item for item in ruled if item.verdict.action is not Action.ALLOW], value_list)
 
     def view_edits_of(self, document: Document) -> list[ViewEdit]:
-        """Return what must not stay: findings and repeated values, in a copy only findings."""
+        """Return the edits for findings and for repeated values; in a copy, only for findings."""
         known = id(document) in self._seen
         view_edits = self._view_edits.get(id(document))
         if view_edits is None:
@@ -314,7 +314,7 @@ class _FileMasking:
         return view_edits
 
     def pages_of(self, document: Document) -> tuple[int, ...]:
-        """The pages that hold what must not stay, where the document has pages."""
+        """Return the pages with values that must not remain, if the document has pages."""
         pages = {
             number: int(found[1])
             for number, segment in enumerate(document.segments)
@@ -330,7 +330,7 @@ class _FileMasking:
 
     def _see(self, document: Document) -> list[ViewFinding]:
         seen = search_document(document, self._checker)
-        # The document is kept, so that no other can get its id.
+        # Keep the document, so that no other gets its id.
         self._known.append(document)
         self._seen[id(document)] = _by_view(seen)
         return seen
@@ -380,7 +380,7 @@ class _FileMasking:
 
 
 def _with_blocked(ruling: PolicyDecision) -> PolicyDecision:
-    """A decision to mask what would be blocked, too."""
+    """Return a decision that also masks what would be blocked."""
     hidden = any(item.verdict.action is not Action.ALLOW for item in ruling.ruled)
     return ruling._replace(decision=Decision.ALLOWED_WITH_MASKING if hidden else Decision.ALLOWED)
 

@@ -54,4 +54,4 @@ def reason_of_leak(found: Verification, names: PlaceNames) -> str:
         return f"the masked copy cannot be verified: {leak.shown_by}"
     (location,) = names.shown([leak.place])
     at = f" at {location}" if location else ""
-    return f"the masked copy still holds a value{at}, which {leak.shown_by} shows"
+    return f"the masked copy still holds a value{at}, as {leak.shown_by} shows"

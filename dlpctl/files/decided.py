@@ -1,4 +1,4 @@
-"""The findings of a long file with their verdicts, as columns of numbers: what a report lists."""
+"""The findings of a long file with their verdicts, as columns of numbers, for reports."""
 
 from __future__ import annotations
 
@@ -19,15 +19,14 @@ if TYPE_CHECKING:
     from dlpctl.policy.decide import Verdict
 
 REJECTED, REPEATED = 255, 254
-"""In the place of a verdict's number: the finding does not count, or says again what another does.
-"""
+"""Used instead of a verdict's number: the finding is rejected, or it repeats another finding."""
 _new = tuple.__new__
 
 
 class DecidedFindings(PackedDecisions):
-    """The findings that count, each with its verdict; each is made when it is asked for.
+    """The findings that count, each with its verdict; the objects are created on access.
 
-    Their places are those of their values in a list of all values, one below the other.
+    Positions refer to a list of all values, one below the other.
     """
 
     def __init__(
@@ -80,14 +79,14 @@ class DecidedFindings(PackedDecisions):
                 at += end - start + 1
 
     def places(self) -> Iterator[str]:
-        """The places of the findings, for people."""
+        """Return the locations of the findings, for display."""
         counted = map(REPEATED.__gt__, self._verdicts)
         found = compress(self._sections.locations(self.found.starts), counted)
-        # The number of a line holds no name.
+        # A line number contains no name.
         yield from found if self._sections.source else self._names.shown(list(found))
 
     def places_by_type(self) -> dict[str, Sequence[str]]:
-        """Return the distinct places of the findings of each type."""
+        """Return the distinct locations of the findings of each type."""
         found, source = self.found, self._sections.source
         names = {pattern: found.sort_of(pattern)[0] for pattern in set(found.patterns)}
         if source is None:
@@ -97,7 +96,7 @@ class DecidedFindings(PackedDecisions):
             return {name: list(distinct) for name, distinct in by_type.items()}
         line_ends = source.line_ends
         starts: dict[str, dict[int, int]] = {name: {} for name in names.values()}
-        """A character of each line, by the line."""
+        """The position of one character in each line, by line."""
         columns = zip(found.patterns, found.starts, self._verdicts, strict=True)
         for pattern, start, number in columns:
             if number < REPEATED:
@@ -137,17 +136,17 @@ class LocatedFindings(Sequence[Finding]):
         return list(self)[at]
 
     def places_by_type(self) -> dict[str, Sequence[str]]:
-        """Return the distinct places of the findings of each type."""
+        """Return the distinct locations of the findings of each type."""
         return self._decided.places_by_type()
 
 
 class _Places(Sequence[str]):
-    """The places of some lines, for people."""
+    """The locations of some lines, for display."""
 
     def __init__(self, sections: Sections, starts: Sequence[int]) -> None:
         self._section = sections.all[0]
         self._starts = starts
-        """A character of each line."""
+        """The position of one character in each line."""
 
     def __len__(self) -> int:
         return len(self._starts)

@@ -1,7 +1,7 @@
-"""Mask Delta tables: a copy holds the current version alone, with a log of its own.
+"""Mask Delta tables: a copy holds only the current version, with a log of its own.
 
-Earlier versions, files that were removed and statistics, which hold values of columns, stay out of
-the copy.
+Earlier versions, removed files and statistics, which hold values of columns, are left out of the
+copy.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ Mask = Callable[[bytes, str], FileReport]
 """Masks a file; raises `StillExposedError` if that fails."""
 _FIRST_COMMIT = f"{LOG}/{0:020}.json"
 _OTHERWISE = ("schemaString", "createdTime")
-"""The fields of metadata that are not masked as its texts."""
+"""Fields of the metadata that are not masked as texts."""
 _NAMED = "name of "
 _LONGEST_NAME = 255
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 
 def mask_table(folder: Path, output: Path, mask: Mask, limits: Limits) -> Iterator[FileReport]:
-    """Write a masked copy of a table as a new folder; yield a report on each file of it."""
+    """Write a masked copy of a table as a new folder; yield a report on each file of the table."""
     if find_spec("pyarrow") is None:
         raise UsageError("a Delta table needs pyarrow: install it, or dlpctl[parquet]")
     with Files(limits) as files:
@@ -68,7 +68,7 @@ def mask_table(folder: Path, output: Path, mask: Mask, limits: Limits) -> Iterat
 
 
 def _rows(files: Files, data: bytes) -> Iterator[str]:
-    """Yield the rows of a checkpoint, which a process of its own reads."""
+    """Yield the rows of a checkpoint, which a separate process reads."""
     files.reset()
     *rows, _ = files.read_again("parquet", data)
     yield from rows
@@ -76,7 +76,7 @@ def _rows(files: Files, data: bytes) -> Iterator[str]:
 
 @contextmanager
 def _new_folder(output: Path) -> Iterator[Path]:
-    """Yield a folder that appears as `output` when the block ends without an error."""
+    """Yield a folder that appears as `output` if the block ends without an error."""
     copy = Path(tempfile.mkdtemp(prefix=f".{output.name[:40]}.", dir=output.parent))
     try:
         (copy / LOG).mkdir(mode=0o700)
@@ -90,7 +90,7 @@ def _new_folder(output: Path) -> Iterator[Path]:
 
 
 def _described(log: DeltaLog, mask: Mask) -> tuple[dict[str, Any], FileReport]:
-    """Return what the log says about the table and its partitions, masked."""
+    """Return the log's description of the table and its partitions, masked."""
     table = {name: value for name, value in log.metadata.items() if name not in _OTHERWISE}
     schema = _schema(log.metadata)
     given = {"table": table, "schema": schema, "rows": [file.partition for file in log.files]}
@@ -141,11 +141,11 @@ def _bad_name() -> CannotMaskError:
 
 
 def _folders(partition: dict[str, str | None]) -> Iterator[str]:
-    """Yield the folders of a file, by which some readers tell the values of its partition."""
+    """Yield the folders of a file, from which some readers take the values of its partition."""
     for column, value in partition.items():
         shown = _NO_VALUE if value is None else quote(value, safe="")
         name = f"{quote(column, safe='')}={shown}"
-        if len(name) <= _LONGEST_NAME:  # the log tells all values
+        if len(name) <= _LONGEST_NAME:  # the log has all values
             yield name
 
 

@@ -21,7 +21,7 @@ _FEATURES = frozenset(
         *("timestampNtz", "vacuumProtocolCheck"),
     )
 )
-"""The features of readers and writers that have no effect on how rows are read."""
+"""Features of readers and writers that have no effect on how rows are read."""
 _MODE = "delta.columnMapping.mode"
 
 CheckpointRows = Callable[[bytes], Iterable[str]]
@@ -31,7 +31,7 @@ CheckpointRows = Callable[[bytes], Iterable[str]]
 class DataFile(NamedTuple):
     path: Path
     partition: dict[str, str | None]
-    """Values of the columns that are not in the file."""
+    """The values of the columns that are not in the file."""
 
 
 class DeltaLog(NamedTuple):
@@ -48,12 +48,12 @@ def is_delta(folder: Path) -> bool:
 
 
 def files_below(folder: Path) -> list[str]:
-    """Return all files of a table, those of its log and of earlier versions included."""
+    """Return all files of a table, including its log and earlier versions."""
     return [str(path) for path in sorted(folder.rglob("*")) if path.is_file()]
 
 
 def read_log(folder: Path, rows_of: CheckpointRows) -> DeltaLog:
-    """Read the log of a table; raise `FormatError` for one that cannot be read with certainty."""
+    """Read the log of a table; raise `FormatError` if it cannot be read with certainty."""
     protocol: dict[str, Any] = {}
     metadata: dict[str, Any] = {}
     added: dict[str, dict[str, Any]] = {}
@@ -72,7 +72,7 @@ def read_log(folder: Path, rows_of: CheckpointRows) -> DeltaLog:
 
 
 def _actions(log: Path, rows_of: CheckpointRows) -> Iterator[dict[str, Any]]:
-    """Yield what the log says, from the latest checkpoint on."""
+    """Yield the actions of the log, from the latest checkpoint on."""
     commits: dict[int, Path] = {}
     checkpoints: dict[int, list[Path]] = {}
     parts: dict[int, int] = {}
@@ -130,8 +130,8 @@ def _text(table: dict[str, Any], name: str) -> str:
 
 
 def _given(action: dict[str, Any]) -> dict[str, Any]:
-    """Return an action as a commit has it: a checkpoint holds null for what is not given, and maps
-    as pairs.
+    """Return an action in the form of a commit: a checkpoint has null for missing fields, and pairs
+    for maps.
     """
     given = {name: value for name, value in action.items() if value is not None}
     if "configuration" in given:
@@ -142,7 +142,7 @@ def _given(action: dict[str, Any]) -> dict[str, Any]:
 
 
 def _as_map(value: Any) -> dict[str, Any]:
-    """Return a map, which a checkpoint holds as pairs."""
+    """Return a map, which a checkpoint stores as pairs."""
     try:
         return dict(value or {})
     except (TypeError, ValueError):
@@ -150,7 +150,7 @@ def _as_map(value: Any) -> dict[str, Any]:
 
 
 def _require_known(protocol: dict[str, Any], metadata: dict[str, Any]) -> None:
-    """Refuse a table whose rows are not those of its files as they are."""
+    """Refuse a table whose rows differ from those of its files."""
     features = {*(protocol.get("readerFeatures") or ()), *(protocol.get("writerFeatures") or ())}
     if unknown := sorted(map(str, features - _FEATURES)):
         raise FormatError(f"the Delta table needs {unknown[0]}: write a copy of it without that")

@@ -1,4 +1,4 @@
-"""The findings in all views and documents of a file: each value once, with its place."""
+"""The findings in all views and documents of a file: each value once, with its location."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ class Finder(Protocol):
 
 
 class ViewFinding(NamedTuple):
-    """A finding in one view of a document; its positions are those of the view's text."""
+    """A finding in one view of a document; its positions refer to the view's text."""
 
     view: int
     finding: Finding
     pieces: list[Piece]
-    """The position in the segments."""
+    """The positions in the segments."""
 
 
 class WholeValues(Protocol):
-    """The places of values in the views that do not repeat others."""
+    """The positions of values in the views that do not repeat others."""
 
     def outside(self, view: View, cells: Sequence[str]) -> list[str]:
-        """Return the cells, which are the pieces of a view, that are not one value."""
+        """Return the cells, given as the pieces of a view, that are not exactly one value."""
 
 
 class WholePieces(set["Piece"]):
-    """The pieces that hold one value each."""
+    """The pieces that hold exactly one value."""
 
     def outside(self, view: View, cells: Sequence[str]) -> list[str]:
         return [
@@ -68,17 +68,17 @@ class PlacedValue(NamedTuple):
     segment: int
     start: int
     place: str
-    """For people. It may hold the names of files and sheets, and they may hold values."""
+    """The location for display. It may contain names of files and sheets, which may hold values."""
 
 
 def search_document(document: Document, finder: Finder) -> list[ViewFinding]:
-    """Return the findings of every view of a document; strings of unknown binaries are no text."""
+    """Return the findings of every view of a document; strings of unknown binaries are not text."""
     is_binary = document.format == BINARY
     return scan_document(document, finder.scan_binary if is_binary else finder.scan)
 
 
 def scan_document(document: Document, scan: Scan) -> list[ViewFinding]:
-    """Return the findings of every view, overlaps between views included."""
+    """Return the findings of every view, including overlaps between views."""
     seen: list[ViewFinding] = []
     whole = WholePieces()
     labelled_later = any(view.context and view.repeats for view in document.views)
@@ -92,7 +92,7 @@ def scan_document(document: Document, scan: Scan) -> list[ViewFinding]:
 
 
 def _without_glued(document: Document, seen: list[ViewFinding]) -> list[ViewFinding]:
-    """Drop findings over a line end that take in the start of a value in the next line."""
+    """Drop findings across a line end that include the start of a value in the next line."""
     if all(len(one.pieces) < 2 for one in seen):
         return seen
     whole: dict[tuple[str, int], list[tuple[int, int]]] = {}
@@ -118,18 +118,17 @@ def _without_glued(document: Document, seen: list[ViewFinding]) -> list[ViewFind
 
 
 def scan_labelled(view: View, whole: WholeValues, scan: Scan) -> Iterator[Finding]:
-    """The label is said before every cell, as a person reads a table: its words count for what they
-    label and for nothing else.
+    """Scan the cells of a column with its label before each of them, as a reader sees a table: the
+    words of the label are evidence for its cells and for nothing else.
 
-    Cells that another view shows, too, and where that found a `whole` value, are not looked at
-    again.
+    Cells that another view also shows are skipped if that view found them to be a `whole` value.
     """
     prefix = f"{' '.join(view.context.split())[:_LONGEST_LABEL]}: "
     all_cells = view.text.split(CELLS_APART)
     open_cells = all_cells
     if view.repeats and view.count == len(all_cells) - 1:
         open_cells = whole.outside(view, all_cells)
-    # Many columns hold few values: each is looked at once.
+    # Many columns have few distinct values: scan each value once.
     cells = list(dict.fromkeys(open_cells))
     if not cells:
         return
@@ -155,14 +154,14 @@ def scan_labelled(view: View, whole: WholeValues, scan: Scan) -> Iterator[Findin
 
 
 def place_all(node: Node, seen_in: Callable[[Document], list[ViewFinding]]) -> list[PlacedValue]:
-    """Return all values of a file and the files within it, in order; the lists are emptied."""
+    """Return all values of a file and the files within it, in order; this empties the lists."""
     return [placed for each in node.walk() for placed in _placed_in(each, seen_in)]
 
 
 def _placed_in(node: Node, seen_in: Callable[[Document], list[ViewFinding]]) -> list[PlacedValue]:
     found = _distinct(node, node.document, seen_in(node.document))
     for other in node.others:
-        # A second reading mostly shows the same values; only others count.
+        # Text read in another way mostly shows the same values; only new ones count.
         known = {spelled(one.value) for one in found}
         found += [
             one for one in _distinct(node, other, seen_in(other)) if spelled(one.value) not in known
@@ -173,12 +172,13 @@ def _placed_in(node: Node, seen_in: Callable[[Document], list[ViewFinding]]) -> 
 def _distinct(node: Node, document: Document, seen: list[ViewFinding]) -> list[PlacedValue]:
     """Return the best finding for each stretch of the document: the surest, then the longest.
 
-    The list is emptied on the way: each of a hundred thousand makes room for what comes of it.
+    This empties the list as it goes, so that a hundred thousand findings free the memory for their
+    values.
     """
     taken: dict[int, bytearray] = {}
     kept: list[PlacedValue] = []
     places: dict[str, str] = {}
-    # Backwards, and equal ones in their order, since they are taken from the end.
+    # Reversed, with equal findings in their order, since they are taken from the end.
     seen.reverse()
     seen.sort(key=lambda one: (one.finding.score, one.finding.end - one.finding.start, -one.view))
     while seen:
@@ -197,7 +197,7 @@ def _distinct(node: Node, document: Document, seen: list[ViewFinding]) -> list[P
 
 
 def _take(taken: dict[int, bytearray], pieces: Sequence[Piece], document: Document) -> bool:
-    """Mark the characters of pieces, unless one of them is taken already."""
+    """Mark the characters of pieces, unless one of them is already taken."""
     for segment, start, end in pieces:
         marks = taken.get(segment)
         if marks is None:
@@ -210,7 +210,7 @@ def _take(taken: dict[int, bytearray], pieces: Sequence[Piece], document: Docume
 
 
 def _once_a_place(found: Iterable[PlacedValue]) -> Iterator[PlacedValue]:
-    """Return the findings of one segment at each place: a cell is in a row and in a column."""
+    """Return the findings of one segment at each location: a cell is in a row and in a column."""
     groups: dict[tuple[str, str], dict[int, list[PlacedValue]]] = {}
     for one in found:
         by_segment = groups.setdefault((one.place, spelled(one.value)), {})
@@ -223,12 +223,12 @@ def _once_a_place(found: Iterable[PlacedValue]) -> Iterator[PlacedValue]:
 
 
 def spelled(value: str) -> str:
-    """One spelling for the same value over line breaks and in other cases."""
+    """Return a value's letters and digits in lower case, which line breaks do not change."""
     return "".join(filter(str.isalnum, value)).casefold() or value
 
 
 def repeats_of(placed: Iterable[PlacedValue]) -> Repeats:
-    """Return what finds the values of a file elsewhere."""
+    """Return a finder for the values of a file in other texts."""
     return Repeats(
         {Value(one.finding.type, one.finding.category, one.value): one.finding for one in placed}
     )

@@ -1,4 +1,4 @@
-"""Files for programs: `check_file("cv.pdf", "VENDOR").decision`."""
+"""The Python API for files: `check_file("cv.pdf", "VENDOR").decision`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def check_file(
     on_uninspected: OnUninspected = "block",
     metadata: Metadata = "keep",
 ) -> FileReport:
-    """Check a file of any format; `masked` of the answer is the copy that may be sent."""
+    """Check a file of any format; `masked` of the result is the copy that may be sent."""
     checker = checker_for(destination, policy, detector, operator, key)
     checking = FileChecker(checker, limits=limits, on_uninspected=on_uninspected, metadata=metadata)
     return checking.check(_read(Path(file)), Path(file).name, password)
@@ -52,7 +52,9 @@ def mask_file(
     on_uninspected: OnUninspected = "block",
     metadata: Metadata = "keep",
 ) -> FileReport:
-    """Write a copy without what the policy masks or blocks, or raise `StillExposedError`."""
+    """Write a copy without the values that the policy masks or blocks, or raise
+    `StillExposedError`.
+    """
     checker = checker_for(destination, policy, detector, operator, key)
     checking = FileChecker(checker, limits=limits, on_uninspected=on_uninspected, metadata=metadata)
     report = checking.mask(_read(Path(file)), Path(file).name, password)

@@ -1,6 +1,6 @@
-"""The masked copy of a long file, block by block: what writes it, and what looks for values in it.
+"""Mask a long file and verify its copy, block by block.
 
-Forked processes share both, and are asked for one block after the other.
+Forked processes share the objects of this module, and process one block after the other.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ _new = tuple.__new__
 
 
 def held(values: Sequence[str], opened: OpenText, processes: int) -> set[str]:
-    """Return the values that a text may hold; forked processes share the work."""
+    """Return the values that a text may contain; forked processes divide the work."""
     if not values:
         return set()
     may_hold = opened.holder()
-    # What is made for the first value and the first number is there for all processes.
+    # Compute cached data before the fork, so that all processes share them.
     _ = may_hold(values[0]), opened.numbers
 
     def block(task: bytes) -> bytes:
@@ -53,7 +53,7 @@ def held(values: Sequence[str], opened: OpenText, processes: int) -> set[str]:
 
 
 class HiddenValues(Protocol):
-    """The values of a long file that must not stay."""
+    """The values of a long file that must not remain."""
 
     checker: Checker
     text: str
@@ -65,7 +65,7 @@ class HiddenValues(Protocol):
 
 
 class BlockMasking:
-    """Finds what to write for the values in each block of a text. Children share it."""
+    """Finds the edits for the values in each block of a text. Child processes share the object."""
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ class BlockMasking:
         return len(self._cuts) - 1
 
     def edits(self, task: bytes) -> tuple[int, int, list[Edit]]:
-        """Return the range of a block, and the edits in it, which count from its start."""
+        """Return the range of a block, and the edits in it, relative to its start."""
         first, last = self._cuts[int(task) : int(task) + 2]
         text, replacement = self._hidden.text[first:last], self._masker.replacement
         edits = [
@@ -103,7 +103,7 @@ class BlockMasking:
         return first, last, edits
 
     def _spans(self, first: int, last: int) -> Iterable[Span]:
-        """Return what is masked in a block, in order and apart."""
+        """Return the masked spans of a block, in order and without overlaps."""
         low, high = bisect_left(self._starts, first), bisect_left(self._starts, last)
         before = bisect_left(self._repeated, first, key=_start_of)
         repeated = self._repeated[before : bisect_left(self._repeated, last, key=_start_of)]
@@ -117,7 +117,7 @@ class BlockMasking:
 
 
 class EditMasking(BlockMasking):
-    """Gives the edits of the text, for a format that writes the copy itself."""
+    """Returns the edits of the text, for a format that writes the copy itself."""
 
     def __init__(
         self,
@@ -137,7 +137,7 @@ class EditMasking(BlockMasking):
 
 
 class TextMasking(BlockMasking):
-    """Writes the copy of a format that is text, cut where it may be cut."""
+    """Writes the copy of a text format, divided at allowed positions."""
 
     def __init__(
         self,
@@ -165,7 +165,7 @@ def _start_of(decided: FindingDecision) -> int:
 
 
 class ValueSearch:
-    """Looks for values in the blocks of a copy: in both readings of it, and in its bytes."""
+    """Searches the blocks of a copy for values: both readings of its text, and its bytes."""
 
     def __init__(
         self, needles: Needles, sections: Sections, again: Iterable[str], size: int
@@ -201,7 +201,7 @@ class ValueSearch:
 
 
 def _without_short(texts: Sequence[str], size: int) -> Iterable[str]:
-    """Return different texts; the short ones are joined, since each costs a task."""
+    """Return the distinct texts; short ones are joined, since each text costs a task."""
     short = "\n".join(text for text in texts if len(text) < size)
     return dict.fromkeys([*(text for text in texts if len(text) >= size), short])
 

@@ -1,9 +1,9 @@
-"""Check and mask a long file in sections and blocks: what `FileChecker` does with any file, without
-an object for each of its findings.
+"""Check and mask a long file in sections and blocks: the same as `FileChecker`, but without an
+object for each finding.
 
-Findings are columns of numbers. Values are masked and the copy is searched block by block, by as
-many processes as there are processors. What is out of the ordinary, such as tokens, rules that
-count, or a copy that still shows a value, is left to the general way.
+Findings are columns of numbers. Values are masked and the copy is verified block by block, by as
+many processes as there are processors. Unusual cases, such as tokens, rules that count, or a copy
+that still shows a value, are left to the general code.
 """
 
 from __future__ import annotations
@@ -41,22 +41,22 @@ if TYPE_CHECKING:
     from dlpctl.preflight import Checker
 
 LONG = 1 << 18
-"""Characters from which on a text is checked in blocks."""
+"""The number of characters from which on a text is checked in blocks."""
 BLOCK = 1 << 17
 _CHUNK = 1 << 12
-"""Findings that are decided on together."""
+"""The number of findings that are decided together."""
 _STRICTNESS = list(Decision)
 _DECISIONS = {
     Action.ALLOW: Decision.ALLOWED,
     Action.MASK: Decision.ALLOWED_WITH_MASKING,
     Action.BLOCK: Decision.BLOCKED,
 }
-"""What a verdict makes of the decision on all findings."""
+"""The decision on the file that follows from a verdict's action."""
 _new = tuple.__new__
 
 
 class LongText:
-    """A long file, with what is found in it."""
+    """A long file with its findings."""
 
     def __init__(self, checker: Checker, sections: Sections, found: PackedFindings) -> None:
         self.checker = checker
@@ -67,18 +67,18 @@ class LongText:
         self.names = PlaceNames(checker.scan)
         self.names.know(lambda: _Values(self.text, found))
         self._verdicts = b""
-        """The number of the verdict on each finding."""
+        """The index of the verdict on each finding."""
         self._listed: list[Verdict] = []
         self._hidden: dict[tuple[str, Category], set[str]] = {}
-        """The values that must not stay, by their types."""
+        """The values that must not remain, by type and category."""
         self._of_type: dict[str, Verdict] = {}
-        """The verdict on the last such value of each type."""
+        """The verdict on the last hidden value of each type."""
 
     @classmethod
     def of(cls, checker: Checker, node: Node) -> LongText | None:
-        """Search a file; return None for one that is short, or shows one text in several ways.
+        """Search a file; return None for a file that is short, or shows one text in several views.
 
-        Otherwise the views of columns, which were searched, are gone.
+        Otherwise, the views of columns are searched and then freed.
         """
         if checker.counts or _length(node) < LONG:
             return None
@@ -111,7 +111,9 @@ class LongText:
         return self._number_of(ruled[0].verdict) if ruled else REJECTED
 
     def _by_pattern(self) -> bytes:
-        """Decide once for each pattern and score; processes tell what is masked already."""
+        """Decide once for each pattern and score; child processes detect values that are already
+        masked.
+        """
         found, text = self.found, self.text
         sorts = {pattern: found.sort_of(pattern) for pattern in set(found.patterns)}
         numbers = {}
@@ -139,7 +141,7 @@ class LongText:
         return self._listed.index(verdict)
 
     def _hide(self) -> None:
-        """Remember the values that must not stay."""
+        """Store the values that must not remain."""
         found, text, hides = self.found, self.text, self._hides()
         hidden = {
             pattern: self._hidden.setdefault(found.sort_of(pattern)[:2], set())
@@ -154,7 +156,7 @@ class LongText:
                     self._of_type[found.sort_of(pattern)[0]] = self._listed[number]
 
     def _hides(self) -> list[bool]:
-        """Tell of each verdict's number whether it hides a finding."""
+        """Return for each verdict's index whether the verdict hides a finding."""
         hides = [verdict.action is not Action.ALLOW for verdict in self._listed]
         return [*hides, *[False] * (REJECTED + 1 - len(hides))]
 
@@ -167,12 +169,12 @@ class LongText:
         *,
         cleaning: bool,
     ) -> tuple[bytes, Verification] | None:
-        """Return a copy without what must not stay, and the proof; None where the general way has
-        to do it. With `cleaning`, the copy has no metadata.
+        """Return a copy without the hidden values, and its verification; None if the general code
+        must make the copy. With `cleaning`, the copy has no metadata.
         """
         stage("masking")
         if any(operator == "token" for operator in self._operators()):
-            return None  # a single process has to number them
+            return None  # tokens are numbered by a single process
         repeated = self._repeated()
         made = self._masked_text(repeated, masker) or self._masked_by_edits(
             files, repeated, masker, cleaning=cleaning
@@ -187,7 +189,7 @@ class LongText:
     def _masked_text(
         self, repeated: list[FindingDecision], masker: Masker
     ) -> tuple[bytes, set[str]] | None:
-        """Mask in parts; return None where the format has to see all edits at once."""
+        """Mask in parts; return None if the format needs all edits at once."""
         if self._sections.source is None:
             return None
         chosen = cast("TextFormat", format_named(self._node.document.format))
@@ -231,7 +233,7 @@ class LongText:
         return [operator for _, operator in self.checker.operators(verdicts)]
 
     def hidden_spans(self, low: int, high: int, offset: int) -> Iterator[Span]:
-        """Return what `hidden_in` does, as spans with their operators."""
+        """Yield the same as `hidden_in`, as spans with their operators."""
         operators, hides, hidden = self._operators(), self._hides(), self._hidden
         text, some = self.text, slice(low, high)
         found, sort_of = self.found, self.found.sort_of
@@ -245,9 +247,7 @@ class LongText:
                 yield _new(Span, (*where, name, category, operators[number]))
 
     def hidden_in(self, low: int, high: int, offset: int = 0) -> Iterator[FindingDecision]:
-        """Findings that must not stay, of those from one number to before another, as if the text
-        started at the offset.
-        """
+        """Yield the findings `low` to `high` that must not remain, relative to the offset."""
         listed, hides, text, hidden = self._listed, self._hides(), self.text, self._hidden
         findings = self.found.between(low, high, offset)
         for finding, number in zip(findings, self._verdicts[low:high], strict=True):
@@ -259,9 +259,9 @@ class LongText:
                 yield _new(FindingDecision, (finding, listed[number]))
 
     def _repeated(self) -> list[FindingDecision]:
-        """The other places of the values that must not stay."""
+        """Return the other occurrences of the hidden values."""
         longest = max((len(text) for texts in self._hidden.values() for text in texts), default=0)
-        # It is told of all sections together which values they may hold.
+        # All sections together decide which values they may contain.
         opened = OpenText(self.text, self._hidden_spans(), longest)
         hidden = list(chain.from_iterable(self._hidden.values())) if opened.words else []
         values = held(hidden, opened, self.checker.processes)
@@ -279,7 +279,7 @@ class LongText:
         ]
 
     def _hidden_among(self, texts: set[str]) -> Iterator[Finding]:
-        """The findings that their verdicts hide and whose values are among these."""
+        """Yield the hidden findings whose values are in `texts`."""
         found, text, hides = self.found, self.text, self._hides()
         spans = zip(found.starts, found.ends, self._verdicts, strict=True)
         for at, (start, end, number) in enumerate(spans):
@@ -338,7 +338,7 @@ class LongText:
         return copy, Verification(count, len(sections.formats), (), uninspected)
 
     def _shows_more(self, text: str, found: Sequence[Finding], written: Written) -> bool:
-        """Tell whether something that must not stay is found in a copy, but for replacements."""
+        """Return whether a copy has findings that must not remain, other than replacements."""
         for chunk in _chunks(found):
             for finding, verdict in self.checker.ruling(text, chunk).ruled:
                 value = text[finding.start : finding.end]
@@ -357,7 +357,7 @@ class _Values(NamedTuple):
     found: PackedFindings
 
     def outside(self, text: str, findings: Sequence[Finding]) -> list[Finding]:
-        """Return the places of values in a text that are not in its findings."""
+        """Return the positions of values in a text that are not in its findings."""
         longest = max(map(sub, self.found.ends, self.found.starts), default=0)
         opened = OpenText(text, sorted((one.start, one.end) for one in findings), longest)
         if not opened.words:
@@ -372,7 +372,7 @@ class _Values(NamedTuple):
 
 
 def _length(node: Node) -> int:
-    """Return the number of characters that a file shows."""
+    """Return the number of characters in a file."""
     return sum(len(segment.text) for each in node.walk() for segment in each.document.segments)
 
 

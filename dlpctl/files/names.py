@@ -1,4 +1,4 @@
-"""Places of a file for people: names of members, sheets and files may hold values."""
+"""Locations in a file, for display: names of members, sheets and files may hold values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _OPERATOR = "redact"
 _NUMBER = lazy(r"(?:(?:\A|, )(?:line|page|row|paragraph|text) [0-9]{1,9}|![A-Z]{1,3}[0-9]{1,7})\Z")
-"""The end of a place that no name can be in."""
+"""The end of a location that cannot be part of a name."""
 _SUFFIX = lazy(r"\.(?=[A-Za-z0-9]{1,8}(?:$| > |/))", re.MULTILINE)
 
 
@@ -28,11 +28,11 @@ class KnownValues(Protocol):
     """The values of a file."""
 
     def outside(self, text: str, findings: Sequence[Finding], /) -> list[Finding]:
-        """Return the places of values in a text that are not in its findings."""
+        """Return the positions of values in a text that are not in its findings."""
 
 
 class PlaceNames:
-    """Shows texts of a report without any value in them, whatever a policy thinks of it."""
+    """Shows texts of a report with every value masked, whatever the policy decides."""
 
     def __init__(self, scan: Scan) -> None:
         self._scan = scan
@@ -40,12 +40,16 @@ class PlaceNames:
         self._shown: dict[str, str] = {}
 
     def know(self, values_of: Callable[[], KnownValues]) -> None:
-        """Know the values of the file: a name tells them without the words around them."""
+        """Set the values of the file: in a name, they appear without the context that detection
+        needs.
+        """
         self._values_of = cache(values_of)
         self._shown.clear()
 
     def shown(self, texts: Sequence[str]) -> list[str]:
-        """All at once: there may be a hundred thousand, of which most differ in a number."""
+        """Return the texts with values masked. All are masked together: there may be a hundred
+        thousand, most of which differ only in a number.
+        """
         parted = [_parted(text) for text in texts]
         lines = {
             name: " ".join(name.split()) for name, _ in parted if name and name not in self._shown
@@ -58,7 +62,7 @@ class PlaceNames:
         return [self._shown.get(name, name) + number for name, number in parted]
 
     def _masked(self, text: str) -> str:
-        # `jane@acme.com.pdf` is no address, but for the part before the suffix.
+        # `jane@acme.com.pdf` is not an address, but its part before the suffix is.
         readings = dict.fromkeys((text, _SUFFIX.sub("\n", text)))
         found = [
             each
@@ -71,6 +75,6 @@ class PlaceNames:
 
 
 def _parted(location: str) -> tuple[str, str]:
-    """Return the part of a place that may be a name, and the number after it."""
+    """Return the part of a location that may be a name, and the number after it."""
     found = _NUMBER.search(location)
     return (location[: found.start()], found[0]) if found else (location, "")

@@ -1,4 +1,4 @@
-"""Pages of a PDF as pictures, before masking and after it, for people."""
+"""Pictures of the pages of a PDF, before and after masking."""
 
 from __future__ import annotations
 

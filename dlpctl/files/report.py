@@ -1,4 +1,4 @@
-"""The answer to a check of a file."""
+"""The report on the check of a file."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Coverage(NamedTuple):
     """The parts that were inspected, and those that were not."""
 
     format: str
-    """Empty where the file could not be read at all."""
+    """Empty if the file could not be read at all."""
     files: int = 0
-    """The file itself and those within it."""
+    """The number of files: the file itself and those within it."""
     texts: int = 0
     characters: int = 0
     not_inspected: tuple[Gap, ...] = ()
@@ -44,22 +44,22 @@ class Verified(NamedTuple):
     """The result of inspecting the masked copy."""
 
     values: int
-    """The number of different values that should be gone."""
+    """The number of distinct values that must be gone."""
     remaining: int
     summary: str
 
 
 class FileReport(NamedTuple):
-    """A report whose findings have places, with the file's coverage and masked copy."""
+    """A report whose findings have locations, with the file's coverage and masked copy."""
 
     report: Report
     coverage: Coverage
     masked: bytes | None
-    """The copy that may go out, which may be the file itself; None if it is blocked."""
+    """The copy that may be sent, which may be the file itself; None if the file is blocked."""
     verified: Verified | None = None
-    """None where nothing was masked."""
+    """None if nothing was masked."""
     pages: tuple[int, ...] = ()
-    """The pages of a PDF that the copy shows in another way."""
+    """The pages of a PDF that differ in the copy."""
 
     @property
     def decision(self) -> Decision:
@@ -68,11 +68,11 @@ class FileReport(NamedTuple):
 
     @property
     def summary(self) -> str:
-        """A sentence about what was found and done."""
+        """Return a sentence about findings and decision."""
         return self.report.summary
 
     def places_by_type(self) -> Mapping[str, Sequence[str]]:
-        """Return the distinct places of the findings of each type."""
+        """Return the distinct locations of the findings of each type."""
         findings = self.report.findings
         if isinstance(findings, LocatedFindings):
             return findings.places_by_type()

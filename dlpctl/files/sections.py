@@ -1,7 +1,8 @@
 """The texts of a file, and of all files within it, as sections of one text.
 
-A section is the text of one view. It is searched on its own, so that the findings are those of the
-view. Their positions are those of the text of all sections, so that they are numbers, not objects.
+A section is the text of one view. Each section is searched on its own, so that its findings are
+those of the view. Their positions refer to the text of all sections, so that findings can be stored
+as numbers.
 """
 
 from __future__ import annotations
@@ -39,24 +40,26 @@ class Section(NamedTuple):
     """The number of the view among those that do not repeat others."""
     view: View
     start: int
-    """The position in the text of all sections."""
+    """The section's position in the text of all sections."""
 
     @property
     def source(self) -> Readable | None:
-        """The source that the section is read from, where that is one text."""
+        """The source that the section is read from, if it is a single text."""
         number = self.view.columns.segments[0]
         anchor = self.node.document.segments[number].anchor
         return anchor if self.view.count == 1 and isinstance(anchor, Readable) else None
 
     def segment_at(self, position: int) -> tuple[int, int]:
-        """Return the segment and the offset in it of a position in the text of all."""
+        """Return the segment of a position in the text of all sections, and the offset in the
+        segment.
+        """
         offsets, segments, *_ = self.view.columns
         at = position - self.start
         piece = max(bisect_right(offsets, at) - 1, 0)
         return segments[piece], max(at - offsets[piece], 0)
 
     def location(self, position: int) -> str:
-        """Return the place of a position in the text of all, for people."""
+        """Return the location of a position in the text of all sections, for display."""
         return self.node.place(self.node.document, *self.segment_at(position))
 
 
@@ -74,7 +77,9 @@ class Sections:
 
     @classmethod
     def of(cls, node: Node) -> Sections | None:
-        """Return the sections of a file; None where several views show one text, or none does."""
+        """Return the sections of a file; None if several views show the same text, or no view has
+        text.
+        """
         sections: list[Section] = []
         columns: list[_Columns] = []
         start = 0
@@ -104,8 +109,8 @@ class Sections:
         return found if found is not None and found.is_verbatim and is_text else None
 
     def search(self, finder: Finder) -> PackedFindings | None:
-        """Return what is found in the sections and under the labels of columns; None where that
-        overlaps.
+        """Return the findings in the sections and under the labels of columns; None if the two
+        overlap.
         """
         together = PackedFindings.of(())
         for section in self.all:
@@ -127,10 +132,10 @@ class Sections:
         return together.with_others(sorted(more, key=_order)) if more else together
 
     def forget_columns(self) -> None:
-        """Free the views that only repeat others, which were searched."""
+        """Free the views that only repeat others, once they were searched."""
         self._columns = ()
         for each in self.node.walk():
-            # `Files` may give the same document again.
+            # `Files` may return the same document again.
             each.document = replace(each.document, views=_shown(each.document))
 
     def at(self, position: int) -> Section:
@@ -138,7 +143,7 @@ class Sections:
         return self.all[bisect_right(self._starts, position) - 1]
 
     def locations(self, starts: Sequence[int]) -> Iterator[str]:
-        """Yield the places of positions, which ascend, for people."""
+        """Yield the locations of ascending positions, for display."""
         for section, low, high in self.ranges(starts):
             source = section.source
             if source is None:
@@ -154,7 +159,7 @@ class Sections:
                 yield location
 
     def ranges(self, starts: Sequence[int]) -> Iterator[tuple[Section, int, int]]:
-        """Yield sections with the numbers of the ascending positions that are in them."""
+        """Yield sections with the numbers of the ascending positions in each section."""
         low = 0
         while low < len(starts):
             section = self.at(starts[low])
@@ -163,8 +168,8 @@ class Sections:
             low = high
 
     def repeated_places(self, found: PackedFindings) -> set[int]:
-        """Return the numbers of findings that say again what others do: one value at one place
-        may be in several segments, such as a cell and its formula.
+        """Return the numbers of findings that repeat others: a value at one location may be in
+        several segments, such as a cell and its formula.
         """
         by_node: dict[int, list[tuple[Section, int, int]]] = {}
         for part in self.ranges(found.starts):
@@ -174,7 +179,9 @@ class Sections:
     def _repeated(
         self, found: PackedFindings, parts: Sequence[tuple[Section, int, int]]
     ) -> Iterator[int]:
-        """Return those of one document; only segments of the same label share places."""
+        """Return the repeated findings of one document; only segments with the same label share
+        locations.
+        """
         segments = parts[0][0].node.document.segments
         held = {
             section.segment_at(start)[0]
@@ -204,7 +211,7 @@ def _shown(document: Document) -> list[View]:
 
 
 def _show_all_once(document: Document, views: Sequence[View]) -> bool:
-    """Tell whether views show every segment that holds text, in its order and only once."""
+    """Return whether views show every segment that contains text, in order and only once."""
     following = 0
     lengths = [len(segment.text) for segment in document.segments]
     for view in views:
@@ -225,7 +232,7 @@ def _show_all_once(document: Document, views: Sequence[View]) -> bool:
 
 
 def _positions(sections: Sequence[Section]) -> dict[int, int]:
-    """Return the position in the text of all of each segment of a document."""
+    """Return the position of each segment of a document in the text of all sections."""
     return {
         segment: section.start + offset
         for section in sections
@@ -242,7 +249,7 @@ def _packed(section: Section, finder: Finder) -> PackedFindings:
 
 
 def _crosses(section: Section, found: PackedFindings) -> bool:
-    """Tell whether a finding of a section is in several segments."""
+    """Return whether a finding of a section spans several segments."""
     offsets = section.view.columns.offsets
     return any(
         bisect_right(offsets, start) != bisect_right(offsets, end - 1)
@@ -294,13 +301,15 @@ class _Spans:
 
 
 class _WholeCells(NamedTuple):
-    """The cells that are one value each."""
+    """The cells that are exactly one value."""
 
     spans: _Spans
     positions: dict[int, int]
 
     def outside(self, view: View, cells: Sequence[str]) -> list[str]:
-        """Return the cells of a view, each at its place in the text, that are not one value."""
+        """Return the cells of a view, each at its position in the text, that are not exactly one
+        value.
+        """
         _, segments, starts, ends = view.columns
         at = array("q", map(add, map(self.positions.__getitem__, segments), starts))
         lengths = array("q", map(sub, ends, starts))
@@ -314,7 +323,7 @@ class _WholeCells(NamedTuple):
 
 
 def search_long(node: Node, finder: Finder, least: int) -> PackedFindings | None:
-    """Return what is found in a file that is one long text; None for any other file."""
+    """Return the findings in a file that is one long text; None for any other file."""
     if len(node.data) < least:
         return None
     sections = Sections.of(node)

@@ -1,0 +1,1 @@
+"""File formats: read a file into texts, and write a copy with edits."""

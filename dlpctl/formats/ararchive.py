@@ -31,7 +31,7 @@ _SHORT = 15
 class _Member(NamedTuple):
     name: bytes
     times: bytes
-    """Time, owners and mode, as the header has them."""
+    """Time, owners and mode, in the form of the header."""
     data: bytes
 
 
@@ -67,7 +67,7 @@ class Ar(BinaryFormat):
                 name = unique(as_file_name(wanted).replace("/", "_"), taken).encode()
             field = name
             if member.name in _SYMBOLS:
-                contents = b""  # offsets of members, which programs index anew
+                contents = b""  # the index of members, which programs build again
             elif len(name) > _SHORT or b" " in name:
                 field = b"/%d" % len(long_names)
                 long_names += name + b"/\n"

@@ -1,6 +1,6 @@
-"""Tools for binary formats: limits of expansion, names that are texts, and edits by segment.
+"""Tools for binary formats: limits on expansion, names as segments, and edits by segment.
 
-Nothing here belongs to one format; a new format builds on it and changes none of it.
+Nothing in this module depends on a particular format; a new format uses it without changing it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class _Readable(Protocol):
 
 
 class BinaryFormat:
-    """A format that its first bytes tell, and whose bytes are a second reading of all it holds."""
+    """A format recognized by its first bytes; the second reader reads its bytes as text."""
 
     name = ""
     extensions: tuple[str, ...] = ()
@@ -40,7 +40,7 @@ class BinaryFormat:
 
 
 def decodings(data: bytes) -> list[str]:
-    """Return bytes as the texts that they may be, for a search."""
+    """Return bytes as the texts that they may encode, for a search."""
     return [data.decode("utf-8", "replace"), data.decode("latin-1")]
 
 
@@ -53,7 +53,7 @@ class Allowance:
         self._entries = 0
 
     def entry(self, claimed: int = 0) -> None:
-        """One more member, which says how large it is."""
+        """Count one more member, with the size that its header claims."""
         self._entries += 1
         if self._entries > self._limits.entries:
             raise FormatError(f"more than {self._limits.entries:,} entries: raise limits.entries")
@@ -61,7 +61,7 @@ class Allowance:
             raise self._too_much()
 
     def read(self, stream: _Readable, packed: int) -> bytes:
-        """All of a member that takes `packed` bytes in the archive."""
+        """Read a member that takes `packed` bytes in the archive."""
         chunks: list[bytes] = []
         size = 0
         while chunk := stream.read(_CHUNK):
@@ -90,7 +90,7 @@ class Allowance:
 
 
 class Names:
-    """The names, comments and owners of an archive as segments; a key says which is which."""
+    """The names, comments and owners of an archive as segments; a key identifies each."""
 
     def __init__(self) -> None:
         self.segments: list[Segment] = []
@@ -108,7 +108,7 @@ class Names:
 
 
 def name_views(segments: Sequence[Segment]) -> Iterator[View]:
-    """Return names with spaces where underscores, slashes and suffixes are around a value."""
+    """Return names with spaces instead of underscores, slashes and suffixes around a value."""
     parts: list[Piece | str] = []
     for index, segment in enumerate(segments):
         read = 0
@@ -142,7 +142,7 @@ def renamed(document: Document, edits: Sequence[Edit]) -> dict[str, str]:
 
 
 def unique(name: str, taken: set[str]) -> str:
-    """A member name that no other member has: two masked names are often the same."""
+    """Return a member name that no other member has: two masked names are often the same."""
     stem, dot, suffix = name.rpartition(".")
     candidate, number = name, 1
     while candidate in taken:
@@ -153,10 +153,10 @@ def unique(name: str, taken: set[str]) -> str:
 
 
 def as_file_name(name: str) -> str:
-    """A replacement within a path must not make folders."""
+    """Return a name without slashes: a replacement within a path must not create folders."""
     return name.replace("\n", " ").replace("\0", "")
 
 
 def kept(children: Children, key: str, data: bytes) -> bytes | None:
-    """The new contents of a member, or its old ones; None where it goes."""
+    """Return the new contents of a member, or its old ones; None if the member is removed."""
     return children.get(key, data) if key in children else data

@@ -1,6 +1,6 @@
-"""Avro files: blocks of rows, each packed by itself, after a header with the schema.
+"""Avro files: a header with the schema, then blocks of rows, each compressed on its own.
 
-Blocks in which nothing is replaced stay as they are. The schema is a file within the file, in JSON.
+Blocks without replacements stay unchanged. The schema is a JSON file within the file.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class _Masking:
         return self._changes.get(path, {}).get
 
     def uninspected(self, path: str, reason: str) -> None:
-        """Keep what the document lists as not inspected."""
+        """Keep values that the document lists as not inspected."""
 
 
 class Avro(BinaryFormat):
@@ -163,19 +163,19 @@ def _parsed(schema: bytes) -> Any:
 
 
 def _contents(container: _Container, allowance: Allowance) -> Iterator[tuple[_Block, bytes]]:
-    """Yield each block with its unpacked rows."""
+    """Yield each block with its uncompressed rows."""
     codec = codec_named(container.codec)
     for block in container.blocks:
         yield block, codec.unpack(block.packed, allowance)
 
 
 def _rows(walker: Walker, block: _Block, contents: bytes) -> Iterator[None]:
-    """Pass over the rows of a block; yield after each."""
+    """Walk over the rows of a block; yield after each."""
     at = 0
     try:
         for _ in range(block.rows):
             end = walker.walk(contents, at)
-            if end == at:  # rows without any bytes hold nothing, however many
+            if end == at:  # rows without any bytes hold nothing, however many there are
                 break
             at = end
             yield
@@ -214,8 +214,8 @@ def _header(container: _Container, texts: dict[str, str], children: Children) ->
 
 
 def _structure(schema: Any) -> Any:
-    """Return what readers need of a schema: all but documentation, properties and defaults of
-    text.
+    """Return the parts of a schema that readers need: all but documentation, properties and
+    defaults that are texts.
     """
     if isinstance(schema, list):
         return [_structure(each) for each in schema]

@@ -8,7 +8,7 @@ from dlpctl.formats.avrovalues import damaged, read_bytes, read_long
 
 MAGIC = b"Obj\x01"
 SYNC = 16
-"""Bytes of the mark after the header and after each block."""
+"""The length of the sync marker after the header and after each block."""
 
 
 class AvroHeader(NamedTuple):

@@ -1,7 +1,7 @@
-"""Pass over the binary values of Avro by their schema, and replace texts among them.
+"""Walk over the binary values of Avro by their schema, and replace texts.
 
-Values are replaced where they are and all others keep their bytes, such as the branch of a union,
-which a value that is decoded and encoded again may lose.
+Values are replaced in place and all others keep their bytes, such as the branch of a union, which
+decoding and encoding again may lose.
 """
 
 from __future__ import annotations
@@ -22,34 +22,34 @@ from dlpctl.formats.avrovalues import (
 )
 
 Walk = Callable[[bytes, int], int]
-"""Passes over a value that starts at a position, and returns its end."""
+"""Walks over the value at a position, and returns its end."""
 _MOST_NODES = 100_000
-"""Types in a schema, those of repeated names counted again wherever they are."""
+"""The maximum number of types in a schema, where a repeated name counts each time."""
 _DEEPEST = 100
 
 
 class ValueVisitor(Protocol):
-    """Sees the texts of values, and says what replaces them."""
+    """Receives the texts of values, and returns their replacements."""
 
     def values(self, path: str, header: str) -> Callable[[str], str | None]:
-        """Return a function of each text at a path: its replacement, or None if it stays."""
+        """Return a function that maps a text at a path to its replacement, or to None."""
 
     def uninspected(self, path: str, reason: str) -> None:
-        """Note a value that has no readable text."""
+        """Record a value that has no readable text."""
 
 
 class Splice(NamedTuple):
-    """Bytes in place of others."""
+    """Bytes that replace others."""
 
     start: int
     end: int
     raw: bytes
     is_blank: bool = False
-    """True if they are zero: the replacement is no value of the type."""
+    """True if the bytes are zero, because the replacement is not a value of the type."""
 
 
 class Walker:
-    """Passes over the rows of a file, and collects what replaces parts of them."""
+    """Walks over the rows of a file, and collects replacements."""
 
     def __init__(self, schema: Any, visitor: ValueVisitor) -> None:
         self.splices: list[Splice] = []
@@ -112,13 +112,13 @@ class Walker:
         full = f"{space}.{name}" if space and f"{space}.{name}" in self._named else name
         if full not in self._named:
             raise damaged_schema()
-        if full in self._open:  # a type that contains itself has one path however deep it is
+        if full in self._open:  # a type that contains itself has one path, however deep
             return _later(self._open[full])
         definition, space = self._named[full]
         return self._type(definition, path, header, space, depth + 1)
 
     def _define(self, schema: dict[str, Any], space: str) -> tuple[str, str]:
-        """Note a named type; return its full name and the namespace of names in it."""
+        """Record a named type; return its full name and the namespace of names in it."""
         name = schema.get("name")
         own = schema.get("namespace", space)
         if not isinstance(name, str) or not isinstance(own, str):
@@ -207,7 +207,7 @@ class Walker:
                 first, before = at, len(splices)
                 for _ in range(count):
                     at = item(data, at)
-                    if at == first:  # values without any bytes hold nothing, however many
+                    if at == first:  # values without any bytes hold nothing, however many there are
                         break
                 if is_sized and len(splices) > before:
                     splices.insert(before, Splice(header, first, long_bytes(count)))
@@ -234,7 +234,7 @@ class Walker:
 
 
 def _later(of_type: list[Walk]) -> Walk:
-    """Pass over a value of a type that is not complete yet."""
+    """Walk over a value of a type that is still being defined."""
 
     def walk(data: bytes, at: int) -> int:
         return of_type[0](data, at)

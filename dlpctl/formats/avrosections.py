@@ -15,7 +15,7 @@ _LARGEST_BLOCK = 64 << 20
 
 
 def avro_sections(read: ReadRange, size: int) -> Iterator[Section]:
-    """Yield sections that end after the mark of a block."""
+    """Yield sections that end after the sync marker of a block."""
     header = _header(read, size)
     mark = header[-SYNC:]
     first = 0
@@ -40,7 +40,7 @@ def _header(read: ReadRange, size: int) -> bytes:
 
 
 def _end_of_block(read: ReadRange, at: int, size: int, mark: bytes) -> int:
-    """Return the end of the first mark that starts at a position or after it."""
+    """Return the end of the first marker at or after a position."""
     limit = at + _LARGEST_BLOCK
     while at < size:
         found = read(at, min(at + _STEP, size)).find(mark)

@@ -1,4 +1,4 @@
-"""The binary values of Avro that have texts: how each type is read and written."""
+"""The binary values of Avro that contain texts: reading and writing of each type."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TICKS = {
     for local in ("", "local-")
     for unit, ticks in (("millis", 10**3), ("micros", 10**6), ("nanos", 10**9))
 }
-"""Logical types that are points in time, and their units a second."""
+"""Logical types that are points in time, with their units per second."""
 
 
 def damaged() -> FormatError:
@@ -28,7 +28,7 @@ def damaged() -> FormatError:
 
 
 def read_long(data: bytes, at: int) -> tuple[int, int]:
-    """Return the number at a position, and its end; past the end of the data is an `IndexError`."""
+    """Return the number at a position, and its end; raise `IndexError` past the end of the data."""
     byte = data[at]
     at += 1
     if byte < 0x80:
@@ -45,7 +45,7 @@ def read_long(data: bytes, at: int) -> tuple[int, int]:
 
 
 def long_bytes(number: int) -> bytes:
-    """Return a number as Avro writes it."""
+    """Return a number in the encoding of Avro."""
     number = number << 1 if number >= 0 else (-number << 1) - 1
     written = bytearray()
     while number >= 0x80:
@@ -65,12 +65,12 @@ def read_bytes(data: bytes, at: int) -> tuple[bytes, int]:
 
 
 class Leaf(NamedTuple):
-    """The way to read and write the values of a type that are texts."""
+    """Reads and writes the values of a type as texts."""
 
     read: Callable[[bytes, int], tuple[str | None, int]]
     """Returns None for a value without a text."""
     write: Callable[[str], bytes | None]
-    """Returns None for a text that is no value of the type."""
+    """Returns None for a text that is not a value of the type."""
     zero: Callable[[], bytes] = lambda: b"\0"
 
 
@@ -79,7 +79,7 @@ def damaged_schema() -> FormatError:
 
 
 def leaf_of(type_name: str, logical: Any, schema: Mapping[str, Any]) -> Leaf | None:
-    """Return how a primitive type that has texts is read."""
+    """Return the reader and writer of a primitive type that has texts."""
     if type_name in _WIDTHS:
         return _integer(type_name, logical)
     if type_name in ("float", "double"):
@@ -128,7 +128,7 @@ def _integer(type_name: str, logical: Any) -> Leaf:
         number, at = read_long(data, at)
         try:
             return shown(number), at
-        except (ValueError, OverflowError):  # outside of the years that have dates
+        except (ValueError, OverflowError):  # outside of the years that dates support
             return str(number), at
 
     def write(text: str) -> bytes | None:
@@ -161,7 +161,7 @@ def _floating(form: struct.Struct) -> Leaf:
         if end > len(data):
             raise damaged()
         (number,) = form.unpack_from(data, at)
-        # Numbers without a fraction are shown as people write them: 4111111111111111.
+        # Numbers without a fraction have their usual form: 4111111111111111.
         is_whole = number.is_integer() and abs(number) < 1 << 63
         return str(int(number) if is_whole else number), end
 

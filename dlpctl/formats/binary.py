@@ -1,7 +1,6 @@
-"""Files of no format that is read: they count as not inspected, and their strings are searched for
-secrets.
+"""Files of unknown format: they count as not inspected, and only their strings are searched.
 
-Nothing in them can be replaced.
+Nothing in such a file can be replaced.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ _STRINGS = {
 }
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
-# Prefixes of formats that are known and not read.
+# Prefixes of formats that are known but not read.
 _KINDS = {
     b"\x7fELF": "program or library (ELF)",
     b"\0asm": "program (WebAssembly)",
@@ -68,7 +67,7 @@ _KINDS = {
     b"\x1a\x45\xdf\xa3": "recording",
     b"\x04\x22\x4d\x18": "LZ4 file without the extra that reads it",
 }
-# Further marks, and where they are.
+# Magic bytes at other positions.
 _MARKS = (
     (4, b"ftyp", "recording"),
     (0x8001, b"CD001", "disc image (unpack it and check the files)"),
@@ -78,20 +77,20 @@ _MARKS = (
 _TEXTUAL = {
     rb"P7[ \t\r\n]+(?:#[^\n]*\n\s*)*(?:WIDTH )\d+\s": "picture (Netpbm)",
 }
-"""Starts of files that are no text although they may be characters of text alone."""
+"""Starts of files that are not text, although they may consist of text characters."""
 _TEXTUAL_MARKS = [lazy(start) for start in _TEXTUAL]
 _PE_HEADER_AT = 0x3C
 _PYTHON_MAGIC_END = b"\r\n"
 _PACKED = "compressed or encrypted data of unknown format"
 _SEARCHED = "only its strings were searched, for secrets"
 UNKNOWN = f"binary file of unknown format: {_SEARCHED}"
-"""The reason for which such a file counts as not inspected."""
+"""The reason why such a file counts as not inspected."""
 _SAMPLE = 1 << 16
 _RANDOM = 7.2
 
 
 class _Offsets:
-    """The starts of the strings of a file."""
+    """The start of each string of a file."""
 
     __slots__ = ("_bytes", "_starts")
 
@@ -147,7 +146,7 @@ class Binary:
 
 
 def strings_in(data: bytes) -> Iterator[str]:
-    """Return the stretches of binary data that read as text."""
+    """Yield the stretches of binary data that are readable text."""
     for encoding, pattern in _STRINGS.items():
         yield from (found[0].decode(encoding, "replace") for found in pattern.finditer(data))
 
@@ -157,7 +156,7 @@ def has_strings(data: bytes) -> bool:
 
 
 def reason(data: bytes) -> str:
-    """Return why a file that no format reads is not inspected; empty for a blank one."""
+    """Return the reason why a file of unknown format is not inspected; empty for a blank file."""
     if not data.strip(b"\0"):
         return ""
     content = _content_type(data)
@@ -190,13 +189,13 @@ def _looks_packed(data: bytes) -> bool:
 
 
 def _entropy(sample: bytes) -> float:
-    """Bits a byte."""
+    """Return the entropy in bits per byte."""
     size = len(sample)
     return -sum(count / size * math.log2(count / size) for count in Counter(sample).values())
 
 
 class MarkedBinary(Binary):
-    """Pictures whose bytes may all be characters of text."""
+    """Pictures whose bytes may all be text characters."""
 
     name = "marked binary"
     rank = 85

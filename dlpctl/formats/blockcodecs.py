@@ -1,4 +1,4 @@
-"""The codecs that pack the blocks of Avro files."""
+"""The codecs that compress the blocks of Avro files."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _deflate() -> BlockCodec:
 
 
 def _file(name: str) -> BlockCodec:
-    """Return the codec that packs a block as a file of a format."""
+    """Return the codec that compresses a block like a file of a format."""
     chosen = next(each for each in compressed.FORMATS if each.name == name)
     return BlockCodec(lambda packed, of: _unpacked(chosen.unpacker(), packed, of), chosen.pack)
 
@@ -104,7 +104,7 @@ def _unpacked(unpacker: Unpacker, packed: bytes, allowance: Allowance) -> bytes:
             chunks.append(chunk)
     except (zlib.error, lzma.LZMAError, OSError, EOFError, ValueError) as error:
         raise FormatError(_DAMAGED) from error
-    # A writer may leave a part of the checksum of zlib; more is what no reader of Avro shows.
+    # A writer may leave part of zlib's checksum; readers of Avro never show more than that.
     if len(unpacker.unused_data) > _CHECKSUM:
         raise FormatError(_DAMAGED)
     return b"".join(chunks)

@@ -1,7 +1,7 @@
-"""Parquet, ORC and Arrow files, where pyarrow is installed: row group by row group.
+"""Parquet, ORC and Arrow files, if pyarrow is installed: one row group at a time.
 
-Texts are read and replaced by the core that tables in memory have, `dlpctl.arrow`, so that types,
-nulls, categories and nested values stay as they are.
+`dlpctl.arrow` reads and replaces the texts, as for tables in memory, so that types, nulls,
+categories and nested values stay unchanged.
 """
 
 from __future__ import annotations
@@ -55,17 +55,17 @@ class _Masking:
         return {number: changes[text] for number, text in enumerate(texts) if text in changes}
 
     def uninspected(self, path: str, reason: str) -> None:
-        """Keep what the document lists as not inspected."""
+        """Keep values that the document lists as not inspected."""
 
 
 class _Opened(NamedTuple):
     schema: Any
     groups: Iterable[Any]
-    """Tables, one a row group."""
+    """Tables, one per row group."""
 
 
 class ColumnFile(BinaryFormat):
-    """A file of one table, by columns."""
+    """A file of one table that is stored by columns."""
 
     is_table = True
 
@@ -78,7 +78,7 @@ class ColumnFile(BinaryFormat):
         writer: Callable[[io.BytesIO, Any], Any],
         sections: Callable[[ReadRange, int], Iterator[Section]] | None = None,
     ) -> None:
-        """`writer` makes what has the methods `write_table` and `close`."""
+        """`writer` returns an object with the methods `write_table` and `close`."""
         self.name = name
         self.extensions = extensions
         self.magic = (magic,)
@@ -116,7 +116,7 @@ class ColumnFile(BinaryFormat):
         metadata = {
             key: texts.get(f"metadata {key!r}", value.decode("utf-8", "replace")).encode()
             for key, value in (opened.schema.metadata or {}).items()
-            # Arrow's own copy of the schema names the old types and names.
+            # Arrow's own copy of the schema has the old types and names.
             if key not in {b"ARROW:schema", b"pandas"} or not edits
         }
         fields = [
@@ -229,7 +229,7 @@ class _OrcWriter:
 
 
 class _ArrowWriter:
-    """Writes all batches at the end: a file has one set of categories for all of them."""
+    """Writes all batches at the end: a file has one set of categories for all batches."""
 
     def __init__(self, output: io.BytesIO, schema: Any) -> None:
         self._output = output

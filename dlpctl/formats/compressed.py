@@ -1,4 +1,4 @@
-"""GZ, ZLIB, BZ2, XZ, LZMA and ZST: one file, packed."""
+"""GZ, ZLIB, BZ2, XZ, LZMA, ZST and others: one compressed file."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _CHUNK = 1 << 20
 _SIP = 1 << 10
 _LZIP_HEADER, _LZIP_TRAILER = 6, 20
 _HEADER_CHECK, _EXTRA, _NAME, _COMMENT = 2, 4, 8, 16
-# An XZ or LZMA file may ask for a dictionary of gigabytes.
+# An XZ or LZMA file may request a dictionary of gigabytes.
 _LZMA_MEMORY = 256 << 20
 
 
 class Inflater:
-    """zlib's unpacker with the interface of the others."""
+    """zlib's decompressor with the interface of the others."""
 
     def __init__(self, wbits: int) -> None:
         self._unpacker = zlib.decompressobj(wbits)
@@ -51,7 +51,7 @@ class Inflater:
 
 
 class Compressed(BinaryFormat):
-    """One packed file, in one stream or several in a row."""
+    """One compressed file, in one or several consecutive streams."""
 
     rank = 55
     archive = True
@@ -66,11 +66,11 @@ class Compressed(BinaryFormat):
         *,
         in_pieces: bool = True,
     ) -> None:
-        """`in_pieces` tells whether the unpacker takes its data piece by piece."""
+        """`in_pieces` is true if the decompressor accepts its input piece by piece."""
         self.name = name
         self.in_pieces = in_pieces
         self.extensions = extensions
-        # A magic with a control character shows by itself that the file is no text.
+        # A magic with a control character shows on its own that the file is not text.
         self.text_start = b"|".join(
             re.escape(start) for start in magic if not set(start) & set(CONTROLS)
         )
@@ -93,7 +93,7 @@ class Compressed(BinaryFormat):
         return names.document(self.name, children)
 
     def unpacking(self, read: Callable[[int], bytes]) -> Callable[[int], bytes]:
-        """Return a function that reads the unpacked content in bounded memory."""
+        """Return a function that reads the decompressed content in bounded memory."""
         return in_amounts(pieces(self.name, self.magic, self.unpacker, read))
 
     def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
@@ -170,7 +170,7 @@ def _zstd() -> list[Compressed]:
 
 
 class _Frames:
-    """A Zstandard frame with the interface of the others; its unpacker takes no maximum."""
+    """A Zstandard frame with the interface of the others; its decompressor has no size limit."""
 
     def __init__(self, unpacker: ZstdDecompressionObj) -> None:
         self._unpacker = unpacker
@@ -208,7 +208,7 @@ class _Lzip:
 
     @property
     def eof(self) -> bool:
-        """Return whether a member has ended, with its trailer."""
+        """Return whether a member has ended, including its trailer."""
         return (
             self._unpacker is not None
             and self._unpacker.eof
@@ -274,7 +274,7 @@ class _Lz4Frame:
 
 
 class _BrotliStream:
-    """A Brotli stream, which has no mark and nothing after its end."""
+    """A Brotli stream, which has no magic and nothing after its end."""
 
     unused_data = b""
 
@@ -298,7 +298,7 @@ class _BrotliStream:
 
 
 class _Brotli(Compressed):
-    """Told by the name alone."""
+    """Brotli, recognized only by the name of the file."""
 
     def sniff(self, head: bytes, name: str) -> bool:
         return name.lower().endswith(self.extensions)

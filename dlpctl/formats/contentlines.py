@@ -28,7 +28,7 @@ _ESCAPE = lazy(rf"{_FOLD}|\\([nN,;\\])")
 
 
 class ContentLines(TextFormat):
-    """A format of names and values, a line each, that may go on in the following lines."""
+    """A format of one name and value per line, with continuation lines."""
 
     def __init__(self, name: str, extensions: tuple[str, ...], start: bytes, escapes: bool) -> None:
         self.name = name
@@ -64,7 +64,7 @@ class ContentLines(TextFormat):
         return "\n" if found[1] in "nN" else found[1]
 
     def _values(self, source: str) -> Iterator[tuple[str, int, int]]:
-        """Return each name and each value, with the way in which it is written."""
+        """Yield each name and each value with its encoding."""
         read_to = 0
         while (found := _LINE.search(source, read_to)) is not None:
             yield "text", *found.span("name")
@@ -97,7 +97,7 @@ def _on_one_line(writing: str, text: str) -> str:
 
 
 def _from_base64(run: str) -> str:
-    """Return the text that a value in base64 encodes; empty where it encodes none."""
+    """Return the text that a base64 value encodes; empty if it encodes none."""
     try:
         text = binascii.a2b_base64("".join(run.split())).decode()
     except ValueError:

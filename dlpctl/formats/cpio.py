@@ -1,4 +1,4 @@
-"""cpio archives: the portable kinds, whose headers are characters."""
+"""cpio archives of the portable variants, whose headers are text."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _is_hexadecimal(fields: bytes) -> bool:
 
 
 def _members(data: bytes) -> Iterator[tuple[_Member, int]]:
-    """Yield the members, each with the place after it, to the one that ends the archive."""
+    """Yield the members, each with the position after it, up to the trailer."""
     at, name = 0, b""
     try:
         while name != _END:

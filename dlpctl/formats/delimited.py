@@ -1,4 +1,4 @@
-"""CSV and TSV: the header of a column labels its cells, quoting stays as it is."""
+"""CSV and TSV: the header of a column labels its cells; quoting is preserved."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _DELIMITERS = ",;\t|"
 _QUOTED = re.compile(r'"(?:[^"]|"")*+"')
 _IRREGULAR = 1 << 10
-"""Rows that are read one by one where not all have the same number of cells without quotes."""
+"""Rows that are read one by one if unquoted rows differ in their number of cells."""
 
 
 class Delimited(TextFormat):
@@ -58,7 +58,7 @@ class Delimited(TextFormat):
         special = re.compile(f'[{re.escape(delimiter)}"\n\r]')
         edited = "".join(source[start:end] + replacement for start, end, replacement in edits)
         if '"' not in source and not special.search(edited):
-            return iter(edits)  # each is within a cell that needs no quotes
+            return iter(edits)  # all edits are within cells that need no quotes
         return self.fitted(source, _tokens(source, delimiter), edits)
 
     def write(self, delimiter: str, token: str, edits: Sequence[Edit]) -> str:
@@ -88,7 +88,7 @@ def _tokens(source: str, delimiter: str) -> Iterator[Token]:
 
 
 def _row_cuts(source: str, delimiter: str, size: int) -> list[int]:
-    """Return the starts of rows that part a source into parts of about so many characters."""
+    """Return row starts that divide a source into parts of about `size` characters."""
     if '"' not in source:
         return line_cuts(source, size)
     cuts = [0]

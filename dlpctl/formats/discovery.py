@@ -1,6 +1,6 @@
 """Find the formats: every module or package of `dlpctl.formats` that defines `FORMAT` or `FORMATS`.
 
-Run as a program, it prints the source of `dlpctl.formats.quickcheck`.
+Run as a program, this module prints the source of `dlpctl.formats.quickcheck`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def rank(found: Format) -> int:
-    """Return the rank of a format: of those that claim a file, the lowest goes first."""
+    """Return the rank of a format: of the formats that claim a file, the lowest reads it."""
     number = getattr(found, "rank", 50)
     assert isinstance(number, int)
     return number
@@ -34,28 +34,28 @@ def homes() -> tuple[str, ...]:
 
 @cache
 def formats() -> tuple[Format, ...]:
-    """Return every format, in the order in which they are asked whether a file is theirs."""
+    """Return all formats, in the order in which they may claim a file."""
     found = [each for home in homes() for each in formats_in(home)]
     return tuple(sorted(found, key=lambda item: (rank(item), item.name)))
 
 
 def format_named(name: str) -> Format:
-    """Return the format of that name."""
+    """Return the format with a name."""
     return next(found for found in formats() if found.name == name)
 
 
 def home_of(name: str) -> str:
-    """Return the module that defines the format of that name."""
+    """Return the module that defines the format with a name."""
     return next(home for home in homes() for each in formats_in(home) if each.name == name)
 
 
 def format_in(home: str, name: str) -> Format:
-    """Return a format of one module; no other is imported."""
+    """Return a format of one module without importing the others."""
     return next(each for each in formats_in(home) if each.name == name)
 
 
 def quick_check() -> str:
-    """Return the source of `quickcheck`, from what every format says of itself."""
+    """Return the source of `quickcheck`, from the attributes of all formats."""
     starts: dict[tuple[str, bytes, int], None] = {}
     names: dict[str, None] = {}
     for home in homes():
@@ -75,18 +75,18 @@ def quick_check() -> str:
 
 
 _TEXTS = (b"From: a\n\nb\n", b"a,b\n1,2\n", b"{}\n", b"words\n")
-"""Texts that formats tell from others by the name of the file alone."""
-_QUICK_CHECK = '''"""Signs that a file in characters of text needs a format: generated from the formats' modules.
+"""Texts that formats recognize only by the name of the file."""
+_QUICK_CHECK = '''"""Signs that a file of text characters needs a format: generated from the formats' modules.
 
-Write it anew by `python -m dlpctl.formats.discovery`; a test compares.
+Generate this module with `python -m dlpctl.formats.discovery`; a test compares the result.
 """
 
 NAMES = (
 {names})
-"""Endings of names of text that shows more by its format than as it is."""
+"""Suffixes of texts in which a format finds more than plain text shows."""
 STARTS = (
 {starts})
-"""Modules, what files of their formats start with, and within how many bytes that may be."""
+"""Modules, the start of their formats' files, and the number of bytes that may contain it."""
 '''
 
 

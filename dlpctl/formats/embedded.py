@@ -1,7 +1,7 @@
 """Files within a text: pictures, documents and archives in base64, hexadecimal or uuencode.
 
-They are read as files of their own: what a text declares as one, such as `data:image/png;base64,`,
-and what starts like one. Other encoded data are left to detection, which looks through them.
+A range is read as a file if the text declares a file, as with `data:image/png;base64,`, or if the
+decoded data start like a file. Other encoded data are left to detection, which decodes them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _STARTS = {
     b"bplist": "plist",
     b"\xd0\xcf\x11\xe0": "bin",
 }
-"""The first bytes of files that are read, and the suffixes of their names."""
+"""The first bytes of supported files, and the suffixes of their names."""
 _IN_HEXADECIMAL = {"gz", "zip", "pdf", "png", "jpg"}
 _LINE_END = r"(?:(?:\\r)?\\n|\r?\n[ \t]*+)"
 _BASE64 = lazy(
@@ -46,7 +46,7 @@ _DECLARED_RUN = lazy(
     rf"(?:{_LINE_END}[A-Za-z0-9+/]{{2,76}}+(?![\w.,;:!?]))?={{0,2}}"
 )
 _FONTS = ("font/", "application/font", "application/x-font", "application/vnd.ms-fontobject")
-"""Types of files that hold nothing that a person wrote."""
+"""Media types of files without anything that a person wrote."""
 _HEXADECIMAL = lazy(r"(?<![0-9A-Fa-f])(?:[0-9A-Fa-f]{2}){24,}+")
 _NO_BASE64 = lazy(r"[^A-Za-z0-9+/=]|\\[rn]")
 _UUENCODED = lazy(
@@ -54,10 +54,10 @@ _UUENCODED = lazy(
 )
 _DIAGRAM = lazy(r"<diagram\b[^<>]*>([A-Za-z0-9+/=]{16,}+)</diagram>")
 _ZLIB_HEADS = ("eJ", "eN", "eA", "eF")
-"""The first characters in base64 of zlib's headers."""
+"""The first base64 characters of zlib's headers."""
 _UU_LINE = 45
 _LARGEST = 64 << 20
-"""Bytes of all diagrams of a text together."""
+"""The maximum size in bytes of all diagrams of a text together."""
 
 
 class EmbeddedFile(NamedTuple):
@@ -68,7 +68,7 @@ class EmbeddedFile(NamedTuple):
     name: str
     data: bytes
     write: Callable[[bytes], str]
-    """Encodes new contents the same way."""
+    """Encodes new contents in the same way."""
 
 
 def embedded_files(source: str) -> list[EmbeddedFile]:
@@ -97,7 +97,7 @@ def _declared(source: str) -> Iterator[EmbeddedFile]:
 
 def _by_start(source: str) -> Iterator[EmbeddedFile]:
     for start, suffix in _STARTS.items():
-        # A character of base64 encodes six bits, whatever follows it.
+        # A base64 character encodes six bits, whatever follows.
         in_base64 = _to_base64(start)[: len(start) * 8 // 6]
         hexadecimal = (start.hex(), start.hex().upper()) if suffix in _IN_HEXADECIMAL else ()
         encodings = [
@@ -115,7 +115,7 @@ def _by_start(source: str) -> Iterator[EmbeddedFile]:
 
 
 def _deflated(source: str) -> Iterator[EmbeddedFile]:
-    """Streams of zlib, whose first two bytes are too few to tell them."""
+    """Yield zlib streams, whose first two bytes are too short to identify them."""
     left = _LARGEST
     for head in _ZLIB_HEADS:
         at = source.find(head)
@@ -161,7 +161,7 @@ def _to_uuencode(data: bytes) -> str:
 
 
 def _diagrams(source: str) -> Iterator[EmbeddedFile]:
-    """Diagrams of draw.io: XML in percent escapes, deflated without a header."""
+    """Yield diagrams of draw.io: XML in percent escapes, deflated without a header."""
     left = _LARGEST
     for found in _DIAGRAM.finditer(source) if "<diagram" in source else ():
         unpacker = zlib.decompressobj(-15)
@@ -182,6 +182,6 @@ def _to_diagram(data: bytes) -> str:
 
 
 def embedded_name(data: bytes) -> str:
-    """Return a name for bytes that start like a file that is read; empty for others."""
+    """Return a name for bytes that start like a supported file; empty for others."""
     suffix = next((_STARTS[start] for start in _STARTS if data.startswith(start)), "")
     return f"embedded.{suffix}" if suffix else ""

@@ -1,8 +1,8 @@
-"""Bytes to text and back, so that what is not edited keeps its bytes.
+"""Decode bytes to text and encode edits, so that everything else keeps its bytes.
 
-Text comes in every encoding, and in several in one file: logs that two programs write to, dumps
-that were pasted together. A file is decoded as a whole where that works, else line by line;
-`splice` writes edits by byte offset.
+Text comes in every encoding, and sometimes in several within one file: logs that two programs write
+to, dumps that were concatenated. A file is decoded as a whole if possible, or else line by line;
+`splice` writes edits at byte offsets.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _BOMS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _MULTIBYTE = ("gb18030", "cp932", "euc_jp", "cp949", "big5hkscs")
-# What everyday writing of each language uses, of all that its encoding can hold.
+# The characters in everyday texts of each language, among all that its encoding supports.
 _EVERYDAY = {
     "gb18030": "gb2312",
     "cp932": "shift_jis",
@@ -34,7 +34,7 @@ _EVERYDAY = {
     "big5hkscs": "big5",
 }
 _SINGLE_BYTE = ("cp1252", "cp1251", "cp1250", "koi8-r", "cp1253", "cp1254", "cp1255", "cp1256")
-# ISO 2022 shifts between character sets: a stretch of it means nothing without what precedes it.
+# ISO 2022 shifts between character sets, so a part has no meaning without the preceding text.
 _SHIFTING = {"iso2022_jp", "iso2022_kr", "hz"}
 _ESCAPES = {b"\x1b$B": "iso2022_jp", b"\x1b$@": "iso2022_jp", SHIFTED: "iso2022_kr"}
 _DECLARED = re.compile(
@@ -46,23 +46,23 @@ _EBCDIC = "cp037"
 _EBCDIC_SPACE = b"\x40"
 _EBCDIC_LINE_ENDS = str.maketrans("", "", "\n\r\t\x85")
 _FIRST = 16
-"""Bytes at the start of a text without a zero among them."""
+"""The number of bytes at the start of a text that must not contain a zero."""
 _BLOCK = 1 << 12
 _BINARY_BYTES = CONTROLS.replace(b"\0", b"")
-"""Zeros alone are left by a computer that crashed while it wrote a log."""
+"""Zeros are not included: a crash during the writing of a log leaves them."""
 _GUESSED = 1 << 13
-"""Bytes of lines beyond ASCII that tell an older encoding, character by character."""
+"""The number of bytes in lines beyond ASCII from which an older encoding is guessed."""
 
 
 class Edit(NamedTuple):
-    """Characters of a text and their replacement."""
+    """A range of a text and its replacement."""
 
     start: int
     end: int
     replacement: str
 
     def within(self, first: int, last: int) -> Edit:
-        """Return the edit of no more than a range: a value without the quotes around it."""
+        """Return the part of the edit within a range: a value without the quotes around it."""
         return Edit(
             min(max(self.start, first), last), max(min(self.end, last), first), self.replacement
         )
@@ -88,7 +88,9 @@ class Decoded:
 
     @property
     def codec(self) -> str | None:
-        """The encoding in which each part can be written by itself; None for several, or shifts."""
+        """The encoding in which each part can be written on its own; None for several encodings, or
+        one with shifts.
+        """
         codec = self.runs[0].codec
         return codec if len(self.runs) == 1 and codec not in _SHIFTING else None
 
@@ -99,7 +101,7 @@ class Decoded:
 
 
 def decode(data: bytes) -> Decoded | None:
-    """The text of `data`, or None where it is not text."""
+    """Return the text of `data`, or None if `data` is not text."""
     for bom, codec in _BOMS:
         if data.startswith(bom):
             text = _strict(data[len(bom) :], codec)
@@ -131,7 +133,9 @@ def decode(data: bytes) -> Decoded | None:
 
 
 def binary_at(data: bytes, decoded: Decoded) -> int | None:
-    """Return where binary data start after the text that was judged; None where there are none."""
+    """Return the start of binary data after the part that was recognized as text; None if there are
+    none.
+    """
     if decoded.encoding not in {"mixed", "latin-1", *_SINGLE_BYTE, *_MULTIBYTE}:
         return None
     for at in range(_SAMPLE, len(data), _BLOCK):
@@ -142,7 +146,7 @@ def binary_at(data: bytes, decoded: Decoded) -> int | None:
 
 
 def splice(data: bytes, decoded: Decoded, edits: Iterable[Edit]) -> bytes:
-    """Return bytes with edits made that are in order and disjoint; all others stay."""
+    """Return bytes with ordered, disjoint edits applied; all other bytes stay."""
     text, runs = decoded.text, decoded.runs
     if any(run.codec in _SHIFTING for run in runs):
         return spliced(text, edits).encode(runs[0].codec, "replace")
@@ -175,7 +179,7 @@ def splice(data: bytes, decoded: Decoded, edits: Iterable[Edit]) -> bytes:
 def spliced(
     text: str, edits: Iterable[Edit], write: Callable[[str], str] = str, margin: int | None = None
 ) -> str:
-    """Return a text with disjoint edits made; a `margin` is kept at both of its ends."""
+    """Return a text with disjoint edits applied; a `margin` is kept at both of its ends."""
     parts: list[str] = []
     read = 0
     for edit in edits:
@@ -189,17 +193,17 @@ def spliced(
 
 
 def on_one_line(text: str) -> str:
-    """Return a replacement for where a line end would end the value."""
+    """Return a replacement for a context in which a line end would end the value."""
     return text.replace("\n", " ")
 
 
 def character(code: int) -> str:
-    """Return a character; half of one is none that text could hold."""
+    """Return a character; a lone surrogate is replaced."""
     return "\ufffd" if 0xD800 <= code <= 0xDFFF or code > 0x10FFFF else chr(code)
 
 
 def _strict(data: bytes, codec: str) -> str | None:
-    """Return the text if encoding it gives every byte again, so that offsets are certain."""
+    """Return the text if encoding it restores every byte, so that offsets are certain."""
     try:
         text = data.decode(codec)
         certain = codec == "utf-8" or text.encode(codec) == data
@@ -209,7 +213,7 @@ def _strict(data: bytes, codec: str) -> str | None:
 
 
 def _wide(data: bytes) -> Decoded | None:
-    """Return UTF-16 or UTF-32 without a byte order mark, which its zero bytes tell."""
+    """Return UTF-16 or UTF-32 without a byte order mark, recognized by its zero bytes."""
     sample = data[: min(len(data), _SAMPLE) & ~3]
     zeros = [sample[at::4].count(0) * 4 for at in range(4)]
     size = max(len(sample), 1)
@@ -236,7 +240,7 @@ def _wide(data: bytes) -> Decoded | None:
 
 
 def _is_ebcdic(sample: bytes) -> bool:
-    """Return whether a text is in EBCDIC: no space of ASCII, only characters of EBCDIC."""
+    """Return whether a text is EBCDIC: no ASCII spaces, only EBCDIC characters."""
     if b" " in sample or _EBCDIC_SPACE not in sample:
         return False
     text = sample.decode(_EBCDIC).translate(_EBCDIC_LINE_ENDS)
@@ -259,8 +263,8 @@ def _by_line(lines: Iterable[bytes], codec: str) -> Decoded:
     runs: list[_Run] = []
     char = byte = 0
     for line in lines:
-        # Latin-1 reads any byte, so this always comes to an end, and offsets hold whatever the
-        # letters are.
+        # Latin-1 decodes any byte, so the loop always returns, and offsets are right even if
+        # letters are not.
         for name in ("utf-8", codec, "latin-1"):
             text = _strict(line, name)
             if text is not None:
@@ -292,7 +296,7 @@ def _declared(data: bytes) -> str | None:
 
 
 def _guess(sample: bytes, declared: str | None) -> str:
-    """The legacy encoding in which the sample looks most like writing."""
+    """Return the legacy encoding in which the sample looks most like natural text."""
     if (
         declared is not None
         and declared not in _SHIFTING
@@ -317,7 +321,7 @@ def _readable(sample: bytes, codec: str) -> str | None:
 
 
 def _likeness(text: str, everyday: str | None) -> float:
-    """Return how much the characters beyond ASCII resemble writing of one script, up to 1."""
+    """Return how much the characters beyond ASCII resemble text of one script, up to 1."""
     foreign = [(index, char) for index, char in enumerate(text) if char > "\x7f"]
     if not foreign:
         return 0.0
@@ -339,8 +343,8 @@ def _likeness(text: str, everyday: str | None) -> float:
         elif char.isupper() and before.islower():
             score -= 0.5
         elif script == "latin" and before > "\x7f":
-            # Accented letters occur among plain ones; a row of them is another alphabet, read
-            # wrongly.
+            # Accented letters occur among plain letters; a row of them is another alphabet that was
+            # decoded wrongly.
             score += 0.1
         else:
             score += 0.8 if char.islower() or not char.isupper() else 0.5
@@ -348,7 +352,9 @@ def _likeness(text: str, everyday: str | None) -> float:
 
 
 def _rarity(char: str, everyday: str) -> float:
-    """Return the score of an East Asian character: the first rows of standards are used most."""
+    """Return the score of an East Asian character: the first rows of the standards
+    are used most.
+    """
     try:
         lead = char.encode(everyday)[0]
     except UnicodeError:

@@ -1,7 +1,7 @@
-"""A whole file, with the files within it: read once, masked from the inside out.
+"""A file with the files within it: read once, masked from the inside out.
 
-This is what a use case drives: `Files.open` gives a tree of documents to detect in, `Files.masked`
-takes what was found and gives the copy.
+Use cases call this module: `Files.open` returns a tree of documents to search, and `Files.masked`
+takes the edits and returns the copy.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ _INNER_SUFFIXES = {
     ".taz": ".tar",
 }
 _LIKELY = {b"PK\x03\x04": "dlpctl.formats.office", b"%PDF-": "dlpctl.formats.pdf"}
-"""The likely reader of a file by its start; it is loaded while the formats are asked."""
+"""The likely module for a file by its start; it is loaded while the formats are asked."""
 _SMALL, _MOST_RECENT = 1 << 18, 32
-"""The bytes of a file whose document is kept, and how many are."""
+"""The maximum size of a file whose document is cached, and the number of cached documents."""
 _T = TypeVar("_T")
 ViewEditsOf = Callable[[Document], Iterable[ViewEdit]]
-"""The function that finds what must not stay in a document."""
+"""The function that finds what must not remain in a document."""
 
 
 @dataclass(slots=True)
@@ -54,19 +54,19 @@ class Node:
 
     name: str
     trail: str
-    """The way to it, for people: `mail.zip > cv.docx`. Names may hold values."""
+    """The path to the file for display: `mail.zip > cv.docx`. Names may hold values."""
     where: str
-    """The way by numbers, which errors show: `file 2 (.zip) > file 1 (.docx)`."""
+    """The path by numbers, for errors: `file 2 (.zip) > file 1 (.docx)`."""
     data: bytes
     document: Document
     children: list[Node] = field(default_factory=list)
-    """One for each of the document's children, in their order."""
+    """One node for each of the document's children, in order."""
     password: str | None = field(default=None, repr=False)
     others: list[Document] = field(default_factory=list)
-    """The file read as what it also could be: searched, and searched again after masking."""
+    """The file read in its other possible formats: searched, and searched again after masking."""
 
     def walk(self) -> Iterator[Node]:
-        """This node and all below it."""
+        """Yield this node and all nodes below it."""
         yield self
         for child in self.children:
             yield from child.walk()
@@ -76,11 +76,11 @@ class Node:
         yield from self.others
 
     def place(self, document: Document, segment: int, offset: int) -> str:
-        """Return the place of a character, from the outermost file inwards."""
+        """Return the location of a character, from the outermost file inwards."""
         return " > ".join(part for part in (self.trail, document.place_of(segment, offset)) if part)
 
     def uninspected(self) -> Iterator[Uninspected]:
-        """Yield the parts that were not inspected, in this file and all within it."""
+        """Yield the parts that were not inspected, in this file and all files within it."""
         spare = {child.key for child in self.document.children if child.spare}
         for part in self.document.uninspected:
             place = " > ".join(filter(None, (self.trail, part.place)))
@@ -110,7 +110,7 @@ class Files:
         self._expanded = 0
         self._entries = 0
         self._recent: dict[tuple[str, str | None, bytes], Document] = {}
-        """Documents of small files: many folders and mails hold the same pictures."""
+        """Documents of small files: many folders and mails contain the same pictures."""
 
     def __enter__(self) -> Self:
         return self
@@ -124,7 +124,7 @@ class Files:
     def open(
         self, data: bytes, name: str, password: str | None = None, *, until: float | None = None
     ) -> Node:
-        """Read a file and all files within it; raise `FormatError` for what is uncertain."""
+        """Read a file and all files within it; raise `FormatError` if anything is uncertain."""
         self.reset(until)
         for head, home in _LIKELY.items():
             if data.startswith(head):
@@ -144,30 +144,31 @@ class Files:
         cleaning: bool = False,
         until: float | None = None,
     ) -> bytes:
-        """A copy of the file without what was found in it, or the file itself where nothing was.
+        """Return a masked copy of the file, or the file itself if there is nothing to mask.
 
-        With `removing`, parts that were not inspected are removed, as far as that is possible;
-        with `cleaning`, so is all metadata.
-        `until` ends all rounds of masking together.
+        With `removing`, parts that were not inspected are removed if possible; with `cleaning`, all
+        metadata is. `until` is the deadline for all rounds of masking together.
         """
         self._deadline = until or time.monotonic() + self.limits.seconds
         self._removing, self._cleaning = removing, cleaning
         return self._masked(node, view_edits_of)
 
     def read_again(self, format_name: str, data: bytes) -> list[str]:
-        """All text of one file, without those within it, by the second reader of its format."""
+        """Return all text of one file, without those within it, by the second reader
+        of its format.
+        """
         chosen = format_named(format_name)
         if _in_process(chosen):
             return _direct(lambda: chosen.read_again(data, self.limits))
         return self._worker.read_again(chosen.name, data, self.limits, self._seconds())
 
     def prepare(self, format_name: str) -> None:
-        """Get ready for a file of that format."""
+        """Prepare for reading a file of a format."""
         if not _in_process(format_named(format_name)):
             self._worker.start([home_of(format_name)])
 
     def reset(self, until: float | None = None) -> None:
-        """Count contents from here, and time too unless it ends at `until`."""
+        """Start counting contents, and time too unless `until` sets a deadline."""
         self._deadline = until or time.monotonic() + self.limits.seconds
         self._expanded = self._entries = 0
 
@@ -240,7 +241,7 @@ class Files:
         document = self._recent.pop(key, None) or self._worker.extract(
             chosen.name, data, limits, password, self._seconds()
         )
-        if not document.children:  # which count towards the limits of their own file
+        if not document.children:  # children count towards the limits as files of their own
             self._recent[key] = document
             if len(self._recent) > _MOST_RECENT:
                 del self._recent[next(iter(self._recent))]
@@ -286,7 +287,7 @@ class Files:
 
 
 def _goes_on(document: Document, data: bytes, name: str) -> bool:
-    """Return whether to read a file in another way too: for its name or its preamble."""
+    """Return whether to read a file in another way too, because of its name or its preamble."""
     chosen = format_named(document.format)
     has_preamble = getattr(chosen, "has_preamble", None)
     if has_preamble is not None and has_preamble(data):
@@ -297,7 +298,7 @@ def _goes_on(document: Document, data: bytes, name: str) -> bool:
 
 
 def _with_removals(document: Document, edits: list[Edit]) -> list[Edit]:
-    """Return edits together with those that remove the parts that were not inspected."""
+    """Return the edits, with those that remove the parts that were not inspected."""
     edited = {edit.segment for edit in edits}
     removals = [
         Edit(part.segment, 0, len(document.segments[part.segment].text), "")
@@ -314,7 +315,7 @@ def _metadata(document: Document) -> str | None:
 
 
 def is_in_process(format_name: str) -> bool:
-    """Tell whether a format needs no worker process."""
+    """Return whether a format needs no worker process."""
     return _in_process(format_named(format_name))
 
 

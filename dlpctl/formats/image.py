@@ -49,12 +49,12 @@ if TYPE_CHECKING:
 
 _MAGICS = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"II*\0", b"MM\0*", b"GIF87a", b"GIF89a")
 _BITMAPS = {size.to_bytes(4, "little") for size in (12, 40, 52, 56, 64, 108, 124)}
-"""Sizes of the second header of a bitmap, by which it is recognized."""
+"""The sizes of a bitmap's second header, by which the bitmap is recognized."""
 _TOO_SMALL_FOR_TEXT = 400
-"""Fewer pixels hold no text."""
+"""A picture with fewer pixels cannot show text."""
 _ICON_SIDE = 32
-"""A picture of no longer side has room for five letters of the smallest that can be read."""
-# A picture was within its limits when it was read.
+"""A picture with sides up to this length has room for five of the smallest readable letters."""
+# The limits were checked when the picture was first read.
 _READ_BEFORE = Limits(pixels=1 << 40)
 _MARGIN = 3
 _ORIENTATION = 0x112
@@ -73,7 +73,7 @@ _SAVE_OPTIONS: dict[str, dict[str, object]] = {
 
 
 class _Word(NamedTuple):
-    """The frame that a word is in, and what `SeenWord` says of its place."""
+    """The frame of a word, and the word's position as in `SeenWord`."""
 
     frame: int
     line: str
@@ -150,7 +150,7 @@ class Picture:
 
 
 def _copy(image: Image, marked: Mapping[int, list[Corners]], orientation: bytes = b"") -> bytes:
-    """Return a picture written anew, with shapes of its frames painted over."""
+    """Return the picture encoded again, with shapes on its frames painted over."""
     from PIL import ImageDraw
 
     file_format = image.format or "PNG"
@@ -178,11 +178,11 @@ def _copy(image: Image, marked: Mapping[int, list[Corners]], orientation: bytes 
 
 
 def _account(document: Document, image: Image, data: bytes) -> None:
-    """Note what a file of no more than pixels holds beside them, where it does."""
+    """Report content beside the pixels of a file that should have only pixels."""
     picture_kind = BY_PILLOW.get(image.format or "")
     if picture_kind is None:
         return
-    # Pixels may be characters as well: a copy that still has them is not clean.
+    # Pixels may be text characters as well: a copy that still has them is not clean.
     if text := "\n".join(strings_in(data)):
         document.segments.append(Segment(text, "strings"))
         full = Piece(len(document.segments) - 1, 0, len(text))
@@ -196,7 +196,7 @@ def _account(document: Document, image: Image, data: bytes) -> None:
 
 
 def _marked(document: Document, edits: Sequence[Edit]) -> dict[int, list[Corners]]:
-    """Return what to paint over on each frame: words, and the room between neighbours."""
+    """Return the shapes to paint over on each frame: words, and the gaps between adjacent ones."""
     edited = {edit.segment for edit in edits}
     words: set[_Word] = set()
     chosen: set[_Word] = set()
@@ -217,7 +217,7 @@ def _marked(document: Document, edits: Sequence[Edit]) -> dict[int, list[Corners
 
 
 def _beside(left: _Word, right: _Word) -> bool:
-    """Return whether two words are on one line with little between them."""
+    """Return whether two words are on one line with little space between them."""
     height = right.box[3] - right.box[1]
     return (left.frame, left.line) == (right.frame, right.line) and (
         0 < right.box[0] - left.box[2] < 2 * height
@@ -225,7 +225,7 @@ def _beside(left: _Word, right: _Word) -> bool:
 
 
 def _grown(corners: Corners) -> list[Point]:
-    """Return corners further out by the margin of a mask."""
+    """Return the corners moved outwards by the margin of a mask."""
     (ax, ay), (bx, by), _, (dx, dy) = corners
     wide, high = max(math.hypot(bx - ax, by - ay), 1.0), max(math.hypot(dx - ax, dy - ay), 1.0)
     across = (bx - ax) / wide * _MARGIN, (by - ay) / wide * _MARGIN
@@ -240,7 +240,7 @@ def _grown(corners: Corners) -> list[Point]:
 
 
 def _shade(picture: Image, corners: Corners) -> str:
-    """Return a color for a box like the one around it: OCR reads a black bar as words."""
+    """Return a color for a box like that around it: OCR reads a black bar as words."""
     if picture.mode in {"1", "CMYK"}:
         return "black"
     from PIL import ImageStat
@@ -252,7 +252,7 @@ def _shade(picture: Image, corners: Corners) -> str:
 
 
 def _orientation(image: Image) -> bytes:
-    """Return Exif that says no more than how to turn the picture, empty where it is upright."""
+    """Return Exif with only the orientation of the picture; empty if it is upright."""
     import PIL.Image
 
     turn = image.getexif().get(_ORIENTATION, 1)
@@ -264,7 +264,7 @@ def _orientation(image: Image) -> bytes:
 
 
 def _pictures_within(data: bytes) -> Iterator[Child]:
-    """Return pictures that metadata hold, or that follow the end: thumbnails, earlier states."""
+    """Yield pictures in the metadata or after the end: thumbnails, earlier states."""
     for number, found in enumerate(islice(_JPEG_START.finditer(data, 2), _MOST_WITHIN), 1):
         inner = data[found.start() :]
         with suppress(FormatError), _opened(inner, _READ_BEFORE) as image:
@@ -279,7 +279,7 @@ def _opened(data: bytes, limits: Limits) -> Iterator[Image]:
     import PIL.Image
 
     with warnings.catch_warnings():
-        # Pillow's own limit is a warning; ours is checked for each frame, before it is unpacked.
+        # Pillow's own limit is only a warning; ours is checked for each frame, before decoding.
         warnings.simplefilter("ignore")
         try:
             with PIL.Image.open(io.BytesIO(data), formats=_READ) as image:
@@ -309,7 +309,7 @@ def _too_large(limits: Limits) -> str:
 
 
 def _frames(image: Image, limits: Limits) -> Iterator[Image]:
-    """Each frame in turn: their sizes differ in TIFF, and all of them together are no picture."""
+    """Yield the frames: in TIFF, their sizes differ, and together they are not a picture."""
     from PIL import ImageSequence
 
     is_icon = image.format == _ICON
@@ -319,7 +319,7 @@ def _frames(image: Image, limits: Limits) -> Iterator[Image]:
 
 
 def _shown(image: Image, limits: Limits) -> Iterator[tuple[int, Image]]:
-    """Yield each frame that may hold words in gray, and its layers without the alpha channel."""
+    """Yield each frame that may show words in gray, and its layers without the alpha channel."""
     for number, frame in enumerate(_frames(image, limits)):
         if frame.width * frame.height < _TOO_SMALL_FOR_TEXT or max(frame.size) <= _ICON_SIDE:
             continue
@@ -333,7 +333,7 @@ def _shown(image: Image, limits: Limits) -> Iterator[tuple[int, Image]]:
 
 
 def _looks(image: Image, limits: Limits) -> Iterator[tuple[int, Seen | None]]:
-    """Yield what OCR sees on each frame, None without OCR; a repeated frame is read once."""
+    """Yield what OCR reads on each frame, or None without OCR; a repeated frame is read once."""
     known: dict[bytes, Seen] = {}
     until = time.monotonic() + limits.seconds * _SHARE_OF_TIME
     for number, picture in _shown(image, limits):
@@ -348,9 +348,9 @@ def _looks(image: Image, limits: Limits) -> Iterator[tuple[int, Seen | None]]:
 
 
 def _gray(frame: Image) -> Image | None:
-    """Return a picture of more than 256 shades in as many, of its darkest to its lightest.
+    """Return a picture of more than 256 shades scaled to 256, from its darkest to its lightest.
 
-    Pillow would take all shades above the 255th for white.
+    Pillow would turn all shades above 255 into white.
     """
     if frame.mode.partition(";")[0] not in {"I", "F"}:
         return None
@@ -363,7 +363,7 @@ def _gray(frame: Image) -> Image | None:
 
 
 def _paintable(frame: Image, file_format: str, *, is_marked: bool) -> Image:
-    """A copy in which black can be painted; JPEG knows no transparency."""
+    """Return a copy in which black can be painted; JPEG has no transparency."""
     if frame.mode in {"RGB", "L", "RGBA", "LA", "CMYK", "1"}:
         return frame.copy()
     if (gray := _gray(frame)) is not None:

@@ -20,7 +20,7 @@ _EXIF_FOLDERS = (0x8769, 0x8825, 0xA005)
 
 
 def metadata_of(image: Image, data: bytes) -> Iterator[str]:
-    """Texts beside the pixels: EXIF, XMP, IPTC, comments, and bytes after the end."""
+    """Yield texts beside the pixels: EXIF, XMP, IPTC, comments, and bytes after the end."""
     values: list[object] = [
         value for key, value in image.info.items() if key not in {"exif", "icc_profile"}
     ]
@@ -28,8 +28,8 @@ def metadata_of(image: Image, data: bytes) -> Iterator[str]:
     values += exif.values()
     for folder in _EXIF_FOLDERS:
         values += exif.get_ifd(folder).values()
-    # What other programs put into segments of a JPEG and chunks of a PNG. Profiles of colors and
-    # the heads of JPEG are no words of anybody.
+    # Data of other programs in JPEG segments and PNG chunks. Color profiles and the heads of JPEG
+    # contain no personal text.
     for _, contents, *_ in (*getattr(image, "applist", ()), *getattr(image, "private_chunks", ())):
         if not contents.startswith((b"Exif", b"ICC_PROFILE", b"JFIF\0", b"Adobe\0")):
             values.append(contents)
@@ -46,8 +46,8 @@ def metadata_of(image: Image, data: bytes) -> Iterator[str]:
 def hidden_strings(image: Image, data: bytes) -> Iterator[str]:
     """Yield the strings with a number or an address in bytes that no viewer shows.
 
-    Profiles of colors hold the words of their makers, and bytes between the parts of a picture
-    mostly pixels.
+    Color profiles contain their makers' texts, and bytes between the parts of a picture are mostly
+    pixels.
     """
     for each in (data, image.info.get("icc_profile") or b""):
         for found in _STRING.finditer(each):
@@ -89,7 +89,7 @@ def _gif_texts(data: bytes) -> Iterator[bytes]:
 
 
 def _after_end(data: bytes) -> bytes:
-    """Return the bytes after the end of a PNG or JPEG, where programs hide things."""
+    """Return the bytes after the end of a PNG or JPEG, where programs hide data."""
     if data.startswith(b"\x89PNG"):
         end = data.find(b"IEND")
         return data[end + 8 :] if end >= 0 else b""

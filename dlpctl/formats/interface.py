@@ -1,9 +1,9 @@
 """The interface between file formats and the rest of dlpctl.
 
-A format reads a file into *segments*: texts, each at one place of the file. Detectors run on
-*views*: sequences of pieces of segments, so that a value is found although the file splits it over
+A format reads a file into *segments*: texts, each at one location in the file. Detectors search
+*views*: sequences of pieces of segments, so that a value is found even if the file splits it across
 runs, lines or pages. Findings in a view are mapped back to *edits* of segments, which the format
-writes into a copy of the file, everything else kept as it was.
+applies to a copy of the file, with everything else unchanged.
 """
 
 from __future__ import annotations
@@ -21,17 +21,19 @@ from dlpctl.regex import lazy
 
 Limits = FileLimits
 CELLS_APART = "\n\n"
-"""Between the cells of a column in its view."""
+"""The separator between the cells of a column in its view."""
 BINARY = "binary"
 """The format of files that no other format reads."""
 SIGNED = "The file is signed; a masked copy loses the signature."
 LIKE_LETTERS = "shapes that may be letters"
-"""The reason for which a drawing of many shapes is not inspected."""
+"""The reason why a drawing of many shapes is not inspected."""
 _PAGE = lazy(r"(?:^| )page \d+$")
 
 
 class NotThisFormatError(FormatError):
-    """The file is not of the format after all: it should be read as the next one that claims it."""
+    """The file is not of this format after all; the next format that claims the file should read
+    it.
+    """
 
 
 def too_deep(what: str, limits: Limits) -> FormatError:
@@ -40,15 +42,17 @@ def too_deep(what: str, limits: Limits) -> FormatError:
 
 
 class Segment(NamedTuple):
-    """A text at one place of a file."""
+    """A text at one location in a file."""
 
     text: str
     place: str
-    """The place for people: `page 3`, `Sheet1!B7`, `word/header1.xml`."""
+    """The location for display: `page 3`, `Sheet1!B7`, `word/header1.xml`."""
     anchor: object = None
-    """The format's own way back to the place; it never leaves the process that read the file."""
+    """The format's own reference to the location; it never leaves the process that
+    read the file.
+    """
     context: str = ""
-    """Words that label the text: a column header, a JSON key, a form field's name."""
+    """Words that label the text: a column header, a JSON key, the name of a form field."""
 
 
 class Piece(NamedTuple):
@@ -74,7 +78,7 @@ class Uninspected(NamedTuple):
     place: str
     reason: str
     segment: int = -1
-    """The segment whose edit removes the part; -1 where there is none."""
+    """The segment whose edit removes the part; -1 if there is none."""
 
     @property
     def is_removable(self) -> bool:
@@ -82,7 +86,7 @@ class Uninspected(NamedTuple):
 
 
 def described(uninspected: Iterable[Uninspected]) -> str:
-    """Return uninspected parts for people: `2 pages not inspected: pictures, no OCR`."""
+    """Return a summary of uninspected parts: `2 pages not inspected: pictures, no OCR`."""
     reasons: dict[str, set[str]] = {}
     for place, reason, _ in uninspected:
         reasons.setdefault(reason, set()).add(place)
@@ -101,17 +105,19 @@ class Child(NamedTuple):
     """A file within the file: an attachment, a member of an archive, an embedded object."""
 
     key: str
-    """Names the child within its parent, unique; `mask` gets the new contents by it."""
+    """Identifies the child within its parent; `mask` gets the new contents by this key."""
     name: str
-    """File name, for sniffing and for people."""
+    """The file name, for recognition and display."""
     data: bytes
     spare: bool = False
-    """True if the parent is complete without it: dropped if it cannot be masked or inspected."""
+    """True if the parent is complete without the child, which is dropped if it cannot be masked or
+    inspected.
+    """
 
 
 Edits = Sequence[Edit]
 Children = Mapping[str, bytes | None]
-"""New contents of files within a file by their keys; None drops one."""
+"""New contents of files within a file by key; None drops a file."""
 
 
 class ViewColumns(NamedTuple):
@@ -126,7 +132,7 @@ class ViewColumns(NamedTuple):
 
 
 class View:
-    """A text for detectors: pieces of segments, as plain numbers, and separators between them."""
+    """A text for detectors: pieces of segments, stored as numbers, with separators between them."""
 
     __slots__ = ("_froms", "_segments", "_starts", "_tos", "context", "name", "repeats", "text")
 
@@ -141,9 +147,9 @@ class View:
     ) -> None:
         self.name = name
         self.context = context
-        """Words that label everything in the view: the header of the column that it holds."""
+        """Words that label everything in the view: the header of its column."""
         self.repeats = repeats
-        """True if another view shows all of it; this one is for its label alone."""
+        """True if another view shows the same text; this one only adds the label."""
         texts: list[str] = []
         self._starts = array("q")
         self._segments = array("q")
@@ -168,7 +174,7 @@ class View:
     def of_columns(
         cls, name: str, text: str, columns: ViewColumns, context: str = "", *, repeats: bool = False
     ) -> Self:
-        """Return the view that `text` and `columns` were taken from."""
+        """Return a view from its text and columns."""
         view = cls(name, (), (), context, repeats=repeats)
         view.text = text
         view._starts, view._segments, view._froms, view._tos = columns
@@ -183,8 +189,8 @@ class View:
         cells: tuple[array[int], array[int]],
         header: str,
     ) -> Self:
-        """Return the view of a column: the cells of a segment that a header labels, by their starts
-        and ends.
+        """Return the view of a column: the cells of a segment that a header labels, given by their
+        starts and ends.
         """
         starts, ends = cells
         texts = [source[start:end] for start, end in zip(starts, ends, strict=True)]
@@ -206,13 +212,13 @@ class View:
         return len(self._starts)
 
     def pieces(self) -> Iterator[tuple[int, int, int]]:
-        """All pieces, as segment, start and end."""
+        """Yield all pieces, as segment, start and end."""
         return zip(self._segments, self._froms, self._tos, strict=True)
 
     def pieces_of(self, start: int, end: int) -> list[Piece]:
-        """Return characters of the view as ranges of segments, in their order."""
+        """Return a range of the view as ranges of segments, in order."""
         found: list[Piece] = []
-        if self.count == 1:  # a whole text, of which every finding is asked for
+        if self.count == 1:  # a single piece; this is called for every finding
             first = self._froms[0] - self._starts[0]
             if first:
                 start, end = start + first, end + first
@@ -230,10 +236,12 @@ class View:
 
 
 class Locator(Protocol):
-    """An anchor whose place depends on the offset; a worker sends `locator()`, plain data."""
+    """An anchor whose location depends on the offset; workers send `locator()`, which is plain
+    data.
+    """
 
     def place_at(self, offset: int) -> str:
-        """The place of the character at `offset` of the segment's text."""
+        """Return the location of the character at `offset` of the segment's text."""
 
 
 @dataclass(slots=True)
@@ -246,13 +254,13 @@ class Document:
     uninspected: list[Uninspected] = field(default_factory=list)
     children: list[Child] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    """Sentences for people: `The file is signed; masking breaks the signature.`"""
+    """Sentences for reports: `The file is signed; a masked copy loses the signature.`"""
 
     def place_of(self, segment: int, offset: int = 0) -> str:
-        """Return the place of the character at `offset` of a segment, for people."""
+        """Return the location of the character at `offset` of a segment."""
         anchor = self.segments[segment].anchor
         # `isinstance` with a protocol takes a hundred times as long, and a table has a hundred
-        # thousand places.
+        # thousand locations.
         if hasattr(anchor, "place_at"):
             return cast("Locator", anchor).place_at(offset)
         return self.segments[segment].place
@@ -260,25 +268,24 @@ class Document:
 
 @runtime_checkable
 class Format(Protocol):
-    """One file format. A module of `dlpctl.formats` (or a package) that defines `FORMAT` is found
-    by discovery: there is no other place to name it in.
+    """A file format. Discovery finds each module or package of `dlpctl.formats` that defines
+    `FORMAT`: there is no other registration.
 
-    These attributes are optional. `rank` orders the formats that claim the same file, the lowest
-    first (50 where it is missing: ZIP has 60, so that a format that is ZIP underneath goes before
-    it). `in_process = True` says that reading runs no native parser and expands nothing, so that no
-    worker process is needed. `shows_all = True` says that the characters of the file show all it
-    holds, so that a scan may read them as they are. `is_text = True` says that the file has to
-    decode as text; `is_text_underneath = True`, that a scan may read it as text if its format
-    fails, as it may read whatever runs in process. `archive = True` says that people call such a
-    file an archive. `is_table = True` says that each line end of its texts ends a cell, unless a
-    cell has several lines. `text_start`, a regular expression, matches the start of those of its
-    files that may hold nothing but characters of text, or a mark within the first
-    `text_start_within` bytes; `python -m dlpctl.formats.discovery` then writes `quickcheck` anew.
-    `sections(read, size)` yields ranges of a large file that are files by themselves.
-    `metadata`, a regular expression, matches the places of segments of metadata; edits that remove
-    all text of all of them remove the metadata itself, dates and other numbers included.
-    `has_preamble(data)` says whether text precedes the file proper, so that it is read as text as
-    well.
+    These attributes are optional. `rank` orders the formats that claim the same file, lowest first
+    (default 50; ZIP has 60, so that formats based on ZIP precede it). `in_process = True` means
+    that reading runs no native parser and decompresses nothing, so that no worker process is
+    needed. `shows_all = True` means that the characters of the file show everything in it, so that
+    a scan may read them as plain text. `is_text = True` means that the file has to decode as text;
+    `is_text_underneath = True`, that a scan may read the file as text if its format fails, as with
+    formats that run in process. `archive = True` means that users call such a file an archive.
+    `is_table = True` means that each line end of its texts ends a cell, unless a cell has several
+    lines. `text_start`, a regular expression, matches the start of those files that may consist of
+    text characters, or a mark within the first `text_start_within` bytes; `python -m
+    dlpctl.formats.discovery` then generates `quickcheck`. `sections(read, size)` yields ranges of a
+    large file that are complete files. `metadata`, a regular expression, matches the places of
+    segments of metadata; edits that remove all text of all of them remove the metadata itself,
+    dates and other numbers included. `has_preamble(data)` returns whether text precedes the actual
+    file, so that the file is also read as text.
     """
 
     name: str
@@ -286,13 +293,15 @@ class Format(Protocol):
     """With the dot, in lower case."""
 
     def sniff(self, head: bytes, name: str) -> bool:
-        """Return whether a file is of this format, by its head or all of it."""
+        """Return whether a file is of this format, given its head or all of it."""
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
-        """Read the file; raises `FormatError` where it cannot be read with certainty."""
+        """Read the file; raise `FormatError` if it cannot be read with certainty."""
 
     def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
-        """Return a copy with edits and children replaced; raise `CannotMaskError`."""
+        """Return a copy with edits and children applied; raise `CannotMaskError` if that is
+        impossible.
+        """
 
     def read_again(self, data: bytes, limits: Limits) -> list[str]:
-        """Return all text of the file, read in a second, independent way."""
+        """Return all text of the file, read by a second, independent method."""

@@ -1,4 +1,4 @@
-"""Notes of cameras and programs in a JPEG file beside the picture: Exif, XMP, IPTC, comments."""
+"""Metadata in a JPEG file: Exif, XMP, IPTC and comments of cameras and programs."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 
 _END_OF_SCAN = re.compile(rb"\xff[\x01-\xcf\xd8-\xfe]")
-"""A marker within or after the samples, where a zero follows each byte that looks like one."""
+"""A marker after the start of the samples, where a zero follows each 0xFF that is data."""
 _KEPT = {0xE0, 0xE2, 0xEE}
 """JFIF, color profile, Adobe's color transform: needed to show the picture."""
 
 
 def _markers(data: bytes) -> Iterator[tuple[int, int, int]]:
-    """Marker, start and end of each segment before the picture itself."""
+    """Yield marker, start and end of each segment before the samples."""
     position = 2
     while data[:2] == b"\xff\xd8" and position + 4 <= len(data) and data[position] == 0xFF:
         marker = data[position + 1]
@@ -24,7 +24,7 @@ def _markers(data: bytes) -> Iterator[tuple[int, int, int]]:
 
 
 def end_of(data: bytes) -> int:
-    """Return where the picture ends, after which other programs hide things."""
+    """Return the end of the picture, after which other programs hide data."""
     position = max((end for _, _, end in _markers(data)), default=2)
     for found in _END_OF_SCAN.finditer(data, position):
         if found.start() < position:
@@ -37,7 +37,7 @@ def end_of(data: bytes) -> int:
 
 
 def with_orientation(data: bytes, exif: bytes) -> bytes:
-    """Return the picture with Exif that says no more than how to turn it."""
+    """Return the picture with Exif that contains only the orientation."""
     return data[:2] + b"\xff\xe1" + (len(exif) + 2).to_bytes(2, "big") + exif + data[2:]
 
 
@@ -46,7 +46,7 @@ def _is_note(marker: int) -> bool:
 
 
 def note_text(data: bytes) -> str:
-    """The readable text of the notes, a line each."""
+    """Return the readable text of the metadata, one line each."""
     texts: list[str] = []
     for marker, start, end in _markers(data):
         if _is_note(marker):

@@ -12,8 +12,8 @@ from dlpctl.formats.interface import Limits, NotThisFormatError
 from dlpctl.formats.source import Resolved, TextFormat, Token, nesting
 from dlpctl.regex import lazy
 
-# What is never closed goes on to the end: a pattern that failed there would be tried again from
-# every quote on.
+# An unclosed string extends to the end: a pattern that failed there would be tried again from every
+# quote.
 _STRING = r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)'
 _ANY_TOKEN = (
     rf"(?P<string>{_STRING}|'(?:[^'\\\n]|\\.)*+')|(?P<comment>//[^\n]*|/\*.*?(?:\*/|\Z)|^\#[^\n]*)"
@@ -77,7 +77,7 @@ class Json(TextFormat):
 
 
 def within_quotes(token: str, edits: Sequence[Edit]) -> str:
-    """Return a quoted string with edits made and escaped as JSON does it."""
+    """Return a quoted string with edits applied, escaped as in JSON."""
 
     def escaped(text: str) -> str:
         text = json.dumps(text, ensure_ascii=False)[1:-1]
@@ -94,7 +94,7 @@ def _meaning(found: re.Match[str]) -> str:
 
 
 def _parses(head: bytes) -> bool:
-    """Return whether a file of another name is JSON, or JSON Lines."""
+    """Return whether a file with another suffix is JSON, or JSON Lines."""
     start = head[:64].lstrip(b"\xef\xbb\xbf \t\r\n")
     if not start.startswith((b"{", b"[")):
         return False

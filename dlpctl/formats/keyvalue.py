@@ -1,4 +1,4 @@
-"""INI, .env and Java properties: a key and a value a line."""
+"""INI, .env and Java properties: one key and value per line."""
 
 from __future__ import annotations
 
@@ -55,7 +55,9 @@ class KeyValue(TextFormat):
     )
 
     def resolve(self, source: str) -> Iterable[Resolved]:
-        """Java's properties write characters beyond Latin-1 as escapes, and long lines in parts."""
+        """Yield the escapes of Java properties: characters beyond Latin-1, and
+        continuation lines.
+        """
         for found in _ESCAPE.finditer(source):
             yield Resolved(*found.span(), character(int(found[1], 16)) if found[1] else "")
 

@@ -1,4 +1,4 @@
-"""Places in a long segment, as plain numbers that cross from a worker to its parent."""
+"""Locations in a long segment, as plain numbers that a worker can send to its parent."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Units(NamedTuple):
 
 
 class Escapes(NamedTuple):
-    """Characters of a segment that its source writes in another way, in order."""
+    """Characters of a segment that are escaped in its source, in order."""
 
     starts: array[int]
     lengths: array[int]
@@ -31,7 +31,9 @@ class Escapes(NamedTuple):
     source_ends: array[int]
 
     def source_start(self, offset: int) -> int:
-        """Return where in the source the character at an offset of the segment starts."""
+        """Return the position in the source where the character at an offset of the
+        segment starts.
+        """
         index = bisect_right(self.starts, offset) - 1
         if index < 0:
             return offset
@@ -41,7 +43,7 @@ class Escapes(NamedTuple):
         return self.source_ends[index] + within - self.lengths[index]
 
     def touch(self, start: int, end: int) -> bool:
-        """Tell whether the source writes one of these characters in another way."""
+        """Return whether the source escapes one of these characters."""
         index = bisect_right(self.starts, start) - 1
         if index >= 0 and start < self.starts[index] + self.lengths[index]:
             return True
@@ -53,13 +55,13 @@ class Lines(NamedTuple):
 
     escapes: Escapes
     ends: array[int]
-    """The position in the source at which each line but the last ends."""
+    """The position in the source at which each line except the last ends."""
 
     def place_at(self, offset: int) -> str:
         return f"line {self._line(self.escapes.source_start(offset)) + 1}"
 
     def column_of(self, offset: int, value: str) -> int:
-        """Return the column of a value, from 1; 0 if the source spells it in another way."""
+        """Return the column of a value, from 1; 0 if the source spells the value differently."""
         if self.escapes.touch(offset, offset + len(value)):
             return 0
         start = self.escapes.source_start(offset)
@@ -85,7 +87,7 @@ class Cells(NamedTuple):
 
 
 def letters_of(column: int) -> str:
-    """Return the name of a column that is counted from 1: `A`, `Z`, `AA`."""
+    """Return the name of a column, counted from 1: `A`, `Z`, `AA`."""
     letters = ""
     while column > 0:
         column, rest = divmod(column - 1, 26)

@@ -15,7 +15,7 @@ _CHUNK = 1 << 16
 
 
 class Unpacker:
-    """The unpacker with the interface of those of the standard library."""
+    """A decompressor with the interface of those in the standard library."""
 
     unused_data = b""
 
@@ -25,7 +25,7 @@ class Unpacker:
         self.eof = False
 
     def decompress(self, data: bytes, max_length: int = -1) -> bytes:
-        """Return the next bytes; all packed data have to come with the first call."""
+        """Return the next bytes; the first call must provide all compressed data."""
         if self._chunks is None:
             self._chunks = _unpacked(data)
         while not self._left:
@@ -55,7 +55,7 @@ def _codes(data: bytes, most: int, width: list[int]) -> Iterator[int]:
 
 
 def _unpacked(data: bytes) -> Iterator[bytes]:
-    # Programs disagree on files that are limited to codes of 9 bits.
+    # Programs disagree on files that are limited to 9-bit codes.
     if len(data) < 3 or not _FEWEST_BITS < data[2] & _BITS <= _MOST_BITS:
         raise ValueError("no width")
     most, clears = data[2] & _BITS, bool(data[2] & _CLEARS)
@@ -89,7 +89,7 @@ def _unpacked(data: bytes) -> Iterator[bytes]:
 
 
 def pack(data: bytes) -> bytes:
-    """Return data packed, with a table that is never cleared."""
+    """Return the data compressed, with a table that is never cleared."""
     packed = bytearray(MAGIC + bytes((_MOST_BITS | _CLEARS,)))
     table = {bytes((byte,)): byte for byte in range(256)}
     following, bits = _CLEAR + 1, _FEWEST_BITS
@@ -112,7 +112,7 @@ def pack(data: bytes) -> bytes:
         if following < 1 << _MOST_BITS:
             table[longer] = following
             following += 1
-            # The table of the reader lacks the last entry.
+            # The reader's table lacks the last entry.
             if following > 1 << bits and bits < _MOST_BITS:
                 if group:
                     flush()

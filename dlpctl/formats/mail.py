@@ -1,6 +1,6 @@
-"""Mail as EML and MBOX: header fields through folds and encoded words.
+"""Mail as EML and MBOX: header fields, with folds and encoded words resolved.
 
-Bodies and attachments are files of their own; `mime` cuts a mail into both.
+Bodies and attachments are files of their own; `mime` divides a mail into fields and parts.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _HEADER_END = lazy(rb"\r?\n\r?\n")
 _FROM_LINE = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\r\n\r\n))From [^\r\n]*\r?\n")
 _BOUNDARY = lazy(rb"(?i)boundary\s*=\s*(?:\"[^\"]*\"|[^;\s]*)")
 _SPELLED = lazy(r"=\?|[%\\\r\n*()]")
-"""Signs of a header field that may mean other characters than it is written in."""
+"""Signs of a header field whose spelling may differ from its meaning."""
 _NO_NAME = Segment("", "")
 _CUT_NAME = lazy(r";\s*(?:file)?name\*[^;]*")
 
@@ -131,7 +131,9 @@ def _has_header(head: bytes) -> bool:
 
 
 def _items(data: bytes, start: int, end: int, limits: Limits) -> Iterator[Field | Part]:
-    """The fields and leaves of a message; the line that starts it in an MBOX is a field too."""
+    """Yield the fields and leaves of a message; the line that starts it in an MBOX is
+    also a field.
+    """
     if data.startswith(b"From ", start):
         line_end = data.find(b"\n", start, end) + 1 or end
         yield Field(start, line_end)
@@ -165,7 +167,7 @@ def _source(data: bytes, item: Field) -> str:
 
 
 def _field(data: bytes, item: Field, wanted: Mapping[str, list[TextEdit]]) -> bytes:
-    """Return a header field with edits made: by offset, or written anew if it is encoded."""
+    """Return a header field with edits applied: by offset, or encoded again if it was encoded."""
     source = _source(data, item)
     if item.continued:
         text, name = (each.text for each in _segments(data, item, ""))
@@ -184,7 +186,7 @@ def _field(data: bytes, item: Field, wanted: Mapping[str, list[TextEdit]]) -> by
 
 
 def _parted_anew(data: bytes, item: Field, field: bytes) -> tuple[bytes, bytes]:
-    """Return a field with a new boundary, and that boundary; the old one held a value."""
+    """Return a field with a new boundary, and the boundary; the old one held a value."""
     mark = next(
         mark
         for number in itertools.count(item.start)
@@ -213,7 +215,7 @@ def _applied(data: bytes, changes: list[tuple[int, int, bytes]]) -> bytes:
 
 def _texts(part: EmailMessage) -> Iterator[str]:
     for name, raw in part.raw_items():
-        # Parsing takes as long as all else, and most fields mean what they are written as.
+        # Parsing takes as long as everything else, and most fields are spelled as they are meant.
         value = part.policy.header_fetch_parse(name, raw) if _SPELLED.search(raw) else raw
         yield f"{name}: {value}"
     if not part.is_multipart():

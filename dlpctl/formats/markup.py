@@ -1,6 +1,7 @@
-"""XML and HTML: text, attributes, comments and scripts, through entities and across inline tags.
+"""XML and HTML: text, attributes, comments and scripts, with entities resolved and across inline
+tags.
 
-The source is cut into tokens without building a tree, so that entities are never expanded and
+The source is divided into tokens without building a tree, so that entities are never expanded and
 nothing outside an edit changes.
 """
 
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 
     from lxml import etree
 
-# What is never closed goes on to the end, and a tag holds no `<` outside of quotes: else a file of
-# nothing but openings would take time that grows with its square.
+# Unclosed constructs extend to the end, and a tag contains no `<` outside of quotes: otherwise, a
+# file of only openings would take quadratic time.
 _QUOTED = r""""[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z)"""
 _TOKEN = lazy(
     r"""<!--(?P<comment>.*?)(?:-->|\Z)|<!\[CDATA\[(?P<cdata>.*?)(?:\]\]>|\Z)"""
@@ -106,9 +107,9 @@ _RUNS = frozenset(
         "tspan",
     ]
 )
-"""Elements of XML that cut a text into parts of one style each."""
+"""XML elements that divide a text into runs of one style."""
 _APART = "\n\n\n"
-"""Between texts that do not go on in each other: a number has at most two gaps in a row."""
+"""Separates texts that do not continue in each other: a number has at most two gaps in a row."""
 _CELLS = frozenset(("td", "th", "entry"))
 _GAPS = {"br": "\n", "lb": "\n", "line-break": "\n", "s": " ", "tab": " "}
 """Elements that show a line end or a space."""
@@ -122,7 +123,9 @@ class Markup(TextFormat):
     html = False
 
     def resolve(self, source: str) -> Iterable[Resolved]:
-        """The entities, and names of fonts as spaces: they read like names of people."""
+        """Yield the entities, and names of fonts as spaces, because they read like
+        personal names.
+        """
         fonts = _FONTS.finditer(source) if "font" in source or "face=" in source else ()
         names = (blanked(*found.span(found.lastindex or 0)) for found in fonts)
         return outermost(names, self._entities(source))
@@ -165,7 +168,7 @@ class Markup(TextFormat):
         return spliced(token, edits, partial(_fitting, syntax))
 
     def views(self, source: str, readable: Readable, segments: Sequence[Segment]) -> Iterable[View]:
-        """Text that goes on across tags, without the tags."""
+        """Return a view of text that continues across tags, without the tags."""
         parts: list[Piece | str] = []
         for group in self._groups(source):
             if len(group) > 1:
@@ -180,7 +183,7 @@ class Markup(TextFormat):
             yield View("across tags", parts, segments)
 
     def _groups(self, source: str) -> Iterator[list[tuple[int, int] | str]]:
-        """Yield runs of text that read as one: between blocks of HTML, across elements of XML."""
+        """Yield runs of continuous text: between blocks of HTML, across elements of XML."""
         group: list[tuple[int, int] | str] = []
         signs, are_runs = "", True
         for syntax, start, end in self._parts(source):
@@ -289,7 +292,7 @@ class Html(Markup):
         try:
             root = etree.fromstring(self.decoded(data).text.encode("utf-8", "replace"), parser)
         except etree.XMLSyntaxError:
-            # Nothing that a browser would show.
+            # a browser would show nothing
             return texts
         return texts if root is None else [*texts, *_leaves(root)]
 
@@ -322,7 +325,7 @@ def _attributes_of(element: etree._Element) -> str:
         return CELL_END.join(map(str, element.attrib.values()))
     from lxml import etree
 
-    # lxml looks each value up by its name, among all names.
+    # lxml searches each value by name, among all names.
     return html.unescape(etree.tostring(element, encoding="unicode"))
 
 

@@ -1,6 +1,6 @@
 """Vector pictures of Windows (EMF, WMF) and StarView: the texts that their records draw.
 
-A picture that holds more than texts and a few lines, such as pixels, private data or shapes that
+A picture that contains more than texts and a few lines, such as pixels, private data or shapes that
 may be letters, is not inspected; a masked copy has a blank drawing of the same size instead.
 """
 
@@ -30,15 +30,15 @@ _WMF_STARTS = (b"\1\0\x09\0\0\3", b"\2\0\x09\0\0\3", b"\1\0\x09\0\0\1")
 _STARVIEW = b"VCLMTF"
 _WIDE, _NARROW = "utf-16-le", "cp1252"
 _GLYPHS = 0x10
-"""The option of a text whose characters are numbers of glyphs."""
+"""The option of a text record whose characters are glyph numbers."""
 _PIXELS, _PRIVATE = "pixels in a drawing", "private data in a drawing"
 _UNKNOWN = "text of a drawing in numbers of glyphs"
 _FEW_POINTS = 400
-"""Shapes of so many points are a logo or a frame; text as outlines has more."""
+"""Shapes with up to this number of points are a logo or a frame; outlined text has more."""
 
 
 class _Run(NamedTuple):
-    """The characters of a text record, by the range of their bytes."""
+    """The characters of a text record, as a range of bytes."""
 
     start: int
     end: int
@@ -52,7 +52,7 @@ class _Shape(NamedTuple):
 
 
 _Found = _Run | _Shape | str
-"""The contents of a record; a string says why they are not inspected."""
+"""The contents of a record; a string is the reason why the contents are not inspected."""
 _EMF_PIXELS = {76, 77, 78, 79, 80, 81, 93, 94, 114, 116}
 _EMF_SHAPES = {
     *range(2, 9),
@@ -66,7 +66,7 @@ _EMF_SHAPES = {
 _EMF_STATES = {1, *range(9, 41), *range(48, 53), *range(57, 69), 82, 98, 100, 101, 115}
 _EMF_PEN, _PEN_WITHOUT_PIXELS = 95, 64
 _EMF_WIDE, _EMF_NARROW = {84: 36, 97: 40}, {83: 36, 96: 40}
-"""Records of text, and where the description of their first text starts."""
+"""Text records, and the offset of the description of their first text."""
 _EMF_SMALL_TEXT, _EMF_COMMENT, _EMF_END = 108, 70, 14
 _PLUS_STRING, _PLUS_DRIVER_STRING, _PLUS_OBJECT = 0x401C, 0x4036, 0x4008
 _PLUS_SHAPES = range(0x400A, 0x401A)
@@ -133,7 +133,7 @@ class Metafile:
                 return _blank(data)
             width = 2 if run.encoding == _WIDE else 1
             for start, end, replacement in changes:
-                # A record has a place for each of its characters, and for no more.
+                # A record has room for exactly its characters.
                 text = replacement[: end - start].ljust(end - start)
                 at = run.start + start * width
                 copy[at : run.start + end * width] = text.encode(run.encoding, "replace")
@@ -230,7 +230,7 @@ def _emf_comment(data: bytes, at: int, size: int) -> Iterator[_Found]:
 
 
 def _plus_record(data: bytes, at: int, code: int, of: int, size: int) -> Iterator[_Found]:
-    """Yield what a record of EMF+ holds; `of` is the type of its object."""
+    """Yield the contents of an EMF+ record; `of` is the type of its object."""
     if code == _PLUS_STRING:
         (count,) = struct.unpack_from("<I", data, at + 20)
         yield from _run(data, at + 40, count, _WIDE)
@@ -302,7 +302,7 @@ def _blank(data: bytes) -> bytes:
 
 
 def _starview_count(data: bytes) -> tuple[int, int]:
-    """Return the place of the number of actions, and the end of the header."""
+    """Return the position of the number of actions, and the end of the header."""
     (size,) = struct.unpack_from("<I", data, 8)
     (scale,) = struct.unpack_from("<I", data, 18)
     count, end = 22 + scale + 8, 12 + size

@@ -1,4 +1,4 @@
-"""Cuts a mail into header fields and parts by byte offsets, so that the rest keeps its bytes."""
+"""Divide a mail into header fields and parts by byte offsets, so that the rest keeps its bytes."""
 
 from __future__ import annotations
 
@@ -41,19 +41,19 @@ _MAX_MULTIPARTS = 30
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A header field: a range of bytes."""
+    """A header field as a range of bytes."""
 
     start: int
     end: int
     continued: str = ""
-    """A file name that RFC 2231 cuts into several parameters, put together."""
+    """A file name that RFC 2231 splits into several parameters, joined."""
     boundaries: tuple[tuple[int, int], ...] = ()
-    """The positions of the boundary that it names in the body."""
+    """The positions of the boundary that the field defines, in the body."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A leaf: a range of bytes, and how they are written."""
+    """A leaf: a range of bytes, and its encoding."""
 
     start: int
     end: int
@@ -63,13 +63,13 @@ class Part:
     spare: bool = False
 
     def decode(self, data: bytes) -> bytes:
-        """The contents; text as UTF-8."""
+        """Return the contents; text as UTF-8."""
         contents = _decoded(data[self.start : self.end], self.transfer)
         text = _text(contents, self.charset)
         return contents if text is None else text.encode()
 
     def encode(self, data: bytes, contents: bytes) -> bytes:
-        """New contents, written as the old ones were."""
+        """Return new contents in the encoding of the old ones."""
         before = data[self.start : self.end]
         if _text(_decoded(before, self.transfer), self.charset) is not None:
             contents = contents.decode("utf-8", "replace").encode(self.charset, "replace")
@@ -87,7 +87,7 @@ class Part:
 def entity(
     data: bytes, start: int, end: int, limits: Limits, level: int = 0
 ) -> Iterator[Field | Part]:
-    """The header fields and leaves of the message or part in a range of bytes, in order."""
+    """Return the header fields and leaves of the message or part in a range of bytes, in order."""
     from email.parser import BytesHeaderParser
 
     if level > _MAX_MULTIPARTS:
@@ -118,7 +118,7 @@ def entity(
             yield Field(*found.span(), continued or "", boundaries)
     if not marks:
         leaf = _leaf(headers, body, end)
-        # Mailing lists append lines of text whatever the encoding of a part is.
+        # Mailing lists append lines of text, whatever the encoding of a part.
         rest = _end_of_base64(data, leaf) if leaf.transfer == "base64" else end
         yield leaf if rest == end else replace(leaf, end=rest)
         if data[rest:end].strip():
@@ -136,20 +136,20 @@ def entity(
 
 
 def _end_of_base64(data: bytes, leaf: Part) -> int:
-    """Return where the base64 of a part ends, before text that readers may or may not show."""
+    """Return the end of the base64 of a part, before text that readers may or may not show."""
     found = _BASE64.match(data, leaf.start, leaf.end)
     return found.end() if found is not None else leaf.end
 
 
 def boundary(field: bytes) -> str:
-    """Return the boundary that a header field "Content-Type" names."""
+    """Return the boundary that a "Content-Type" field defines."""
     from email.parser import BytesHeaderParser
 
     return BytesHeaderParser().parsebytes(field).get_boundary("")
 
 
 def unfolded(source: str) -> Iterator[Resolved]:
-    """The folds and encoded words of a header field."""
+    """Yield the folds and encoded words of a header field."""
     at = 0
     for found in _ENCODED_WORDS.finditer(source):
         yield from _folds(source, at, found.start())
@@ -159,7 +159,7 @@ def unfolded(source: str) -> Iterator[Resolved]:
 
 
 def written(text: str, newline: str) -> str:
-    """A header field with the characters beyond ASCII as encoded words."""
+    """Return a header field with characters beyond ASCII as encoded words."""
     name, _, value = " ".join(text.split("\n")).partition(":")
     output: list[str] = []
     for plain, foreign in re.findall(
@@ -180,7 +180,7 @@ def written(text: str, newline: str) -> str:
 
 
 def _marks(data: bytes, headers: Message, start: int, end: int) -> list[re.Match[bytes]]:
-    """The lines between the parts of a body, if it has several."""
+    """Return the lines between the parts of a body, if it has several."""
     named = headers.get_boundary() if headers.get_content_maintype() == "multipart" else None
     if not named:
         return []
@@ -244,7 +244,7 @@ def _decoded(raw: bytes, transfer: str) -> bytes:
 
 
 def _text(contents: bytes, charset: str) -> str | None:
-    """The text, if the charset is known and reads it."""
+    """Return the text if the charset is known and can decode it."""
     if not charset:
         return None
     try:

@@ -13,17 +13,17 @@ from dlpctl.literals import GRAM, Literals
 from dlpctl.regex import lazy
 from dlpctl.words import Words, folded
 
-# Shorter values occur in any text by chance; detection finds them again.
+# Shorter values occur in any text by coincidence; detection finds them again.
 _SHORTEST = 5
 _FEWEST_DIGITS = 7
 _TOLD_BY = 4
-"""Digits that tell most numbers of a text from those that are looked for."""
+"""The number of digits that distinguish most numbers of a text from the searched values."""
 _WORD = lazy(r"\w+")
 _UNSPACED, _SPACES = lazy(r"\S+"), lazy(r"\s+")
 _CHUNK = 1 << 12
 _PART = lazy(r"[^\W_]+")
 _NOT_DIGITS = lazy(r"[^0-9]+")
-# White space but the tab, which ends a cell, and punctuation.
+# White space except the tab, which ends a cell, and punctuation.
 _BETWEEN_DIGITS = (
     r"[ \n-\r\x1c-\x1f\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
     r".\-/()\u2010-\u2015]"
@@ -35,22 +35,24 @@ CELL_END = "\t"
 
 
 class Needles:
-    """Values to find in one pass; one that is mostly digits counts in any grouping."""
+    """Values to find in one pass; a value that is mostly digits matches in any grouping."""
 
     def __init__(self, values: Iterable[str], words: Iterable[str] = ()) -> None:
-        """`words` are names that count only as they are written, or in capitals."""
+        """`words` are names that match only as they are written, or in capitals."""
         spelled = dict(map(_folded_once, values))
         self.values = sorted(value for value in spelled if len(value) >= _SHORTEST)
         self.words = sorted({word for word in words if len(word) >= _SHORTEST})
         self._spellings = {spelling for word in self.words for spelling in (word, word.upper())}
         self.too_short = len(spelled) - len(self.values)
-        # Bytes are searched for the value as it was written: case changes what its base64 and its
-        # hexadecimal digits are.
+        # Bytes are searched for the value as written: case changes its base64 and hexadecimal
+        # digits.
         self._spelled = spelled
         self._shapes: dict[str, tuple[_Shape, ...]] = {}
-        """The shapes of values without white space, by their longest words."""
+        """The shapes of values without white space, by their rarest words."""
         self._words: dict[str, dict[tuple[int, bool], _Phrases]] = {}
-        """Values by their first word, the characters before it, and whether they are words."""
+        """Values by their first word, the number of characters before it, and whether they are
+        words.
+        """
         self._numbers: dict[str, str] = {}
         self._others: list[str] = []
         solid: list[str] = []
@@ -66,7 +68,7 @@ class Needles:
             else:
                 self._others.append(value)
         self._solid = frozenset(solid)
-        """Values without white space that are no numbers."""
+        """Values without white space that are not numbers."""
         counts: Counter[str] = Counter()
         for at in range(0, len(solid), _CHUNK):
             counts.update(_WORD.findall("\n".join(solid[at : at + _CHUNK])))
@@ -83,7 +85,7 @@ class Needles:
         return next(self.spans(text), None) is not None
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """Yield the spans of values, whatever their case, white space and grouping of digits."""
+        """Yield the spans of values, regardless of case, white space and grouping of digits."""
         if self._words or self._shapes:
             yield from self._worded(text)
         if self._numbers:
@@ -97,10 +99,10 @@ class Needles:
             yield from (found.span() for found in _spaced(value).finditer(lowered))
 
     def _worded(self, text: str) -> Iterator[tuple[int, int]]:
-        """Values by their first word."""
+        """Yield the spans of values that are found by their first word."""
         lowered = ""
         for at, word in self._first_words.within(text):
-            # Most texts hold none.
+            # Most texts contain none.
             lowered = lowered or folded(text)
             for before, length, alone in self._shapes.get(word, ()):
                 start, end = at - before, at - before + length
@@ -120,10 +122,12 @@ class Needles:
                         yield start, end
 
     def _grouped(self, text: str) -> Iterator[tuple[int, int]]:
-        """Numbers, from the start of one group of digits to the end of the same or a later one."""
+        """Yield the spans of numbers, each from the start of one group of digits to the end of a
+        group.
+        """
         numbers, beginnings, longest = self._numbers, self._beginnings, self._longest_number
         for run in _RUN.finditer(text):
-            # Those that began before and may still go on: where, and their digits so far.
+            # Open numbers, which may still continue: their start, and their digits so far.
             begun: list[tuple[int, str]] = []
             for match in _DIGITS.finditer(text, *run.span()):
                 digits = match[0]
@@ -140,14 +144,16 @@ class Needles:
                         yield at, match.end()
 
     def in_bytes(self, data: bytes) -> bool:
-        """Return whether bytes hold a value, in any of the usual encodings too."""
+        """Return whether bytes contain a value, in any of the usual encodings too."""
         wide = self._wide if b"\0" in data else None
         return (wide is not None and _holds(wide, data.lower())) or any(
             self._is_in(form.data) for form in forms(data, GRAM)
         )
 
     def prepare(self, *, is_wide: bool) -> None:
-        """Make what `in_bytes` needs, for processes forked from here, and drop the rest."""
+        """Prepare the data of `in_bytes` for processes forked from here, and drop all
+        other data.
+        """
         _ = self._plain, self._plain_words, self._wide if is_wide else None
         self._spelled.clear()
 
@@ -182,15 +188,15 @@ class Needles:
 
     @property
     def _long(self) -> Iterator[str]:
-        """Values as they were written, since the case of letters beyond ASCII counts in bytes."""
+        """Yield values as written, since the case of letters beyond ASCII matters in bytes."""
         return (
             value for value in map(self._spelled.__getitem__, self.values) if len(value) >= GRAM
         )
 
 
 def _folded_once(value: str) -> tuple[str, str]:
-    """Return a value in lower case and as it is written, with single blanks; most are what they
-    are, and take no memory.
+    """Return a value in lower case and as written, both with single blanks. Most values are
+    unchanged and take no memory.
     """
     spaced = " ".join(value.split())
     value = value if spaced == value else spaced
@@ -199,20 +205,20 @@ def _folded_once(value: str) -> tuple[str, str]:
 
 
 class _Shape(NamedTuple):
-    """A value around a word of it."""
+    """The shape of a value around one of its words."""
 
     before: int
-    """Characters before the word."""
+    """The number of characters before the word."""
     length: int
     is_alone: bool
-    """True if the value begins and ends at the borders of words."""
+    """True if the value starts and ends at word boundaries."""
 
 
 def _anchor(value: str, counts: Mapping[str, int]) -> tuple[str, _Shape]:
     """Return the rarest word of a value, with the shape of the value around it."""
     words: list[str] = _WORD.findall(value)
     alone = value[0].isalnum() and value[-1].isalnum()
-    # Where the end of the value need not end a word, the last word may go on.
+    # If the value need not end at a word boundary, its last word may continue.
     eligible = words if alone or len(words) == 1 else words[:-1]
     rarest, least = eligible[0], counts[eligible[0]]
     for word in eligible[1:]:
@@ -234,7 +240,7 @@ def _shared(*shapes: _Shape) -> tuple[_Shape, ...]:
 
 
 def _digits_of_number(value: str) -> str:
-    """Return the digits of a value that is mostly digits; nothing for another one."""
+    """Return the digits of a value that is mostly digits; empty for any other value."""
     if value.lower() != value.upper():
         return ""
     if not value.isascii() and any(map(str.isalpha, value)):
@@ -263,21 +269,21 @@ def _is_whole_number(data: bytes, start: int, end: int) -> bool:
 
 
 def _is_whole_word(data: bytes, start: int, end: int) -> bool:
-    """Return whether a word is no part of a longer one."""
+    """Return whether a word is not part of a longer one."""
     return not data[max(start - 1, 0) : start].isalnum() and not data[end : end + 1].isalnum()
 
 
 class _Phrases:
-    """Values that start with the same word: their words are the steps of a tree."""
+    """Values that start with the same word, as a tree of words."""
 
     __slots__ = ("_following", "_last", "_longest")
 
     def __init__(self) -> None:
         self._following: dict[str, _Phrases] = {}
         self._longest = 0
-        """Characters of the longest word that others follow."""
+        """The length of the longest word that others follow."""
         self._last: dict[int, set[str]] = {}
-        """Last words by their length."""
+        """Last words, by length."""
 
     def add(self, words: Sequence[str]) -> None:
         node = self
@@ -287,7 +293,7 @@ class _Phrases:
         node._last.setdefault(len(words[-1]), set()).add(words[-1])
 
     def ends(self, text: str, start: int) -> Iterator[int]:
-        """Yield the ends of values that start here, whatever white space is in them."""
+        """Yield the ends of values that start here, whatever their white space."""
         node: _Phrases | None = self
         while node is not None:
             for length, words in node._last.items():
@@ -305,5 +311,5 @@ class _Phrases:
 
 
 def with_rows_apart(text: str) -> str:
-    """Return the text of a table, in which each line end ends a cell too, of the same length."""
+    """Return the text of a table with cell ends instead of line ends, of the same length."""
     return text.replace("\n", CELL_END).replace("\r", CELL_END)

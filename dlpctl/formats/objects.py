@@ -1,6 +1,6 @@
-"""MessagePack and CBOR: texts, byte strings and numbers, each after its length.
+"""MessagePack and CBOR: texts, byte strings and numbers, each preceded by its length.
 
-Containers count their items and no bytes, so that a text is replaced without a change elsewhere.
+Containers count items, not bytes, so that a text can be replaced without a change elsewhere.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from dlpctl.formats.interface import (
 from dlpctl.formats.recognition import is_utf8
 
 _SHORT = 64
-"""Bytes of a string that are searched as they are; longer ones that are no text are files."""
+"""The maximum length of byte strings that are searched directly; longer ones are read as files."""
 _LEAST_TEXT = 4
-"""A file without a suffix that tells it is of this format where texts are more than this part."""
+"""A file with an unknown suffix is of this format if over one byte in this many is text."""
 _KEY = 64
-"""Characters of a text that may label the one after it."""
+"""The maximum length of a text that may label the next one."""
 
 
 class Item(NamedTuple):
@@ -45,7 +45,7 @@ class Item(NamedTuple):
 
 
 class _Cursor:
-    """Reads items of a byte string, one after the other."""
+    """Reads the items of a byte string one after the other."""
 
     def __init__(self, data: bytes, limits: Limits) -> None:
         self.data = data
@@ -103,7 +103,7 @@ def _message_pack(cursor: _Cursor) -> Iterator[Item]:
         elif lead in {0xCA, 0xCB}:
             cursor.take(4 << (lead & 1))
         elif lead == 0xC1:
-            raise FormatError("the file is no MessagePack")
+            raise FormatError("the file is not MessagePack")
 
 
 def _cbor(cursor: _Cursor) -> Iterator[Item]:
@@ -120,15 +120,15 @@ def _cbor(cursor: _Cursor) -> Iterator[Item]:
         major, size = lead >> 5, lead & 31
         if lead == 0xFF:
             if open_items.pop() != endless:
-                raise FormatError("the file is no CBOR")
+                raise FormatError("the file is not CBOR")
             continue
         if size == 31:
             if major not in {2, 3, 4, 5}:
-                raise FormatError("the file is no CBOR")
+                raise FormatError("the file is not CBOR")
             open_items.append(endless)
             continue
         if size > 27:
-            raise FormatError("the file is no CBOR")
+            raise FormatError("the file is not CBOR")
         size = cursor.take(1 << (size - 24)) if size > 23 else size
         if major in {2, 3}:
             yield cursor.string(start, size, "bytes" if major == 2 else "text")
@@ -151,7 +151,7 @@ def _packed_bytes(raw: bytes) -> bytes:
 
 
 class Objects(BinaryFormat):
-    """A format of nested items that a first byte of a container starts."""
+    """A format of nested items that the first byte of a container starts."""
 
     rank = 80
 
@@ -170,7 +170,7 @@ class Objects(BinaryFormat):
         self._write = write
 
     def sniff(self, head: bytes, name: str) -> bool:
-        """Return whether the bytes are items of this format to the last."""
+        """Return whether the bytes consist of items of this format."""
         if not head or head[0] not in self._starts:
             return False
         if name.lower().endswith(self.extensions):

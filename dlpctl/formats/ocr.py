@@ -1,6 +1,6 @@
-"""One run of the system's tesseract, where there is one, over a picture as it is.
+"""One run of the system's tesseract, if installed, over a picture.
 
-`ocrpasses` decides which runs a picture needs, `ocrviews` what is searched in their words.
+`ocrpasses` decides which runs a picture needs, `ocrviews` which texts are searched.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MISSING = "tesseract is not installed, so pictures were not read"
 _SPARSE = ("--psm", "11")
 _WORD_LEVEL = "5"
 _SECONDS = 30.0
-"""Tesseract takes minutes over noise, and a few seconds over the largest page."""
+"""Tesseract takes minutes for noise, and a few seconds for the largest page."""
 
 
 class OcrTimeoutError(FormatError):
@@ -38,14 +38,15 @@ class Word(NamedTuple):
 
 @cache
 def program() -> str | None:
-    """Return the path of tesseract, None where it is not installed."""
+    """Return the path of tesseract; None if it is not installed."""
     return shutil.which("tesseract")
 
 
 def words(picture: bytes, *, pages: int = 1, sparse: bool = False) -> list[list[Word]]:
     """Return the words of each page in reading order; `sparse` ignores columns and paragraphs.
 
-    Most of a run over a small picture is its start, so that several are best given as one TIFF.
+    Most of a run over a small picture is start-up time, so several pictures are best passed as one
+    TIFF.
     """
     found: list[list[Word]] = [[] for _ in range(pages)]
     for row in _table(picture, _SECONDS * pages, sparse=sparse).splitlines()[1:]:
@@ -62,7 +63,7 @@ def words(picture: bytes, *, pages: int = 1, sparse: bool = False) -> list[list[
 
 
 def _table(picture: bytes, seconds: float, *, sparse: bool) -> str:
-    """Return what tesseract reads, as a table of blocks, lines and words."""
+    """Return tesseract's output as a table of blocks, lines and words."""
     tesseract = program()
     if tesseract is None:
         raise FormatError(MISSING)
@@ -73,7 +74,7 @@ def _table(picture: bytes, seconds: float, *, sparse: bool) -> str:
             capture_output=True,
             check=True,
             timeout=seconds,
-            # Its threads fight each other: one is as fast.
+            # Its threads block each other: one thread is as fast.
             env={**os.environ, "OMP_THREAD_LIMIT": "1"},
         )
     except subprocess.TimeoutExpired as error:
@@ -86,7 +87,7 @@ def _table(picture: bytes, seconds: float, *, sparse: bool) -> str:
 
 
 def _goes_on(last: Word, word: Word) -> bool:
-    """Return whether two words are an address: OCR often sees a space before an `@`."""
+    """Return whether two words are an address: OCR often reads a space before an `@`."""
     if last.line != word.line or not (word.text[:1] == "@" or last.text[-1:] == "@"):
         return False
     return abs(word.left - last.left - last.width) * 2 < max(last.height, word.height)

@@ -1,4 +1,4 @@
-"""Measure the ink of a picture: whether it has any, how large its letters are, how it is turned."""
+"""Measure the ink of a picture: whether it has any, the size of its letters, and its rotation."""
 
 from __future__ import annotations
 
@@ -10,39 +10,40 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 _ENLARGED = ((1_000_000, 3), (4_000_000, 2))
-"""Up to so many pixels, so many times as wide and high; a page at 300 dpi has more."""
+"""The maximum number of pixels for each enlargement factor; a page at 300 dpi has more."""
 _STRIP, _CONTRAST = 150, 40
 """The width of the strips in which letters are measured, and the contrast of a letter."""
 _RUN = re.compile(rb"[^\0]{8,}")
 _LOW, _ENOUGH = {18: 0.03, 14: 0.005}, 10
 """The share of runs lower than a line of small letters, by height, and the fewest runs."""
 _FAINT = 12
-"""The least contrast of ink."""
+"""The minimum contrast of ink."""
 _FEW_CELLS = {5: 100, 10: 40, 20: 20, 40: 10}
-"""The fewest inked cells surrounded by such cells that are a word, by the cells' side."""
+"""The minimum number of inked cells surrounded by inked cells in a word, by the cells' size."""
 _TEXTURE = 0.5
-"""No more of a page is inked, in the smallest cells."""
+"""The maximum share of a page that is inked, in the smallest cells."""
 _PAPER = 24
-"""The paper around a pixel is the average of so many pixels on each side."""
+"""The paper around a pixel is the average over this number of pixels on each side."""
 _SKEWS = range(-14, 15)
 _LEAST_SKEW = 2
 _SKEW_WIDTH = 400
 
 
 def enlargement(picture: Image) -> int:
-    """Return how much to enlarge a picture: tesseract reads few of a screenshot's letters."""
+    """Return the factor to enlarge a picture by: tesseract misses letters of screenshot size."""
     pixels = picture.width * picture.height
     times = next((times for most, times in _ENLARGED if pixels <= most), 1)
     return 1 if times > 1 and (_has_large_letters(picture) or is_texture(picture)) else times
 
 
 def _has_large_letters(picture: Image) -> bool:
-    """Return whether nearly all lines are higher than small letters, so that enlarging is idle."""
+    """Return whether nearly all lines are higher than small letters, so that
+    enlarging is useless.
+    """
     from PIL.Image import Resampling, Transpose
 
     contours = _contours(picture, _CONTRAST)
-    # Bytes of the rows of a strip: those with anything dark or light in them follow each other in
-    # the lines of its text.
+    # Rows of a strip as bytes: consecutive rows with ink are lines of text.
     strips = contours.resize(
         (max(picture.width // _STRIP, 1), picture.height), Resampling.BOX
     ).transpose(Transpose.TRANSPOSE)
@@ -62,7 +63,7 @@ def _contours(picture: Image, faint: int) -> Image:
     from PIL import ImageDraw, ImageFilter
 
     contours = picture.filter(ImageFilter.FIND_EDGES)
-    # The filter leaves the outermost pixels as they are.
+    # The filter leaves the outermost pixels unchanged.
     ImageDraw.Draw(contours).rectangle((0, 0, picture.width - 1, picture.height - 1), outline=0)
     return contours.point([0] * faint + [255] * (256 - faint))
 
@@ -73,7 +74,7 @@ def is_blank(picture: Image) -> bool:
 
 
 def has_ink(picture: Image) -> bool:
-    """Return whether a picture shows more than rules, boxes and specks, and less than a texture."""
+    """Return whether a picture has more than rules, boxes and specks, and less than a texture."""
     if is_blank(picture) or is_texture(picture):
         return False
     contours = _contours(picture, _FAINT)
@@ -81,13 +82,13 @@ def has_ink(picture: Image) -> bool:
 
 
 def is_texture(picture: Image) -> bool:
-    """Return whether most of a picture is inked, as no page of text is."""
+    """Return whether more of a picture is inked than of any page of text."""
     inked, cells = _inked_cells(_contours(picture, _FAINT), min(_FEW_CELLS))
     return inked > _TEXTURE * cells
 
 
 def _inked_cells(contours: Image, cell: int) -> tuple[int, int]:
-    """Return how many cells are inked and surrounded by such cells, and how many there are."""
+    """Return the number of inked cells surrounded by inked cells, and the number of all cells."""
     from PIL import ImageFilter
     from PIL.Image import Resampling
 
@@ -101,7 +102,7 @@ def _is_inked(share: int) -> int:
 
 
 def flattened(picture: Image) -> Image:
-    """Return what is darker or lighter than the paper around it, in black on white."""
+    """Return the picture in black on white, relative to the paper around each pixel."""
     from PIL import ImageChops, ImageFilter, ImageOps
 
     paper = picture.filter(ImageFilter.BoxBlur(_PAPER))
@@ -109,7 +110,7 @@ def flattened(picture: Image) -> Image:
 
 
 def skew_of(picture: Image) -> int:
-    """Return the angle that puts most ink of a picture on the fewest lines; 0 for a small one."""
+    """Return the angle that puts the most ink on the fewest lines; 0 for a small picture."""
     from PIL.Image import Resampling
 
     share = _SKEW_WIDTH / max(picture.size)

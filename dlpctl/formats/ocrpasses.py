@@ -1,5 +1,5 @@
-"""Read a picture in as many passes of OCR as its ink needs: turned, with more contrast, or for
-words outside of paragraphs.
+"""Read a picture in as many OCR passes as its ink needs: rotated, with more contrast, or for words
+outside of paragraphs.
 
 A pass reads what the passes before it left: lines that were read with confidence are painted over.
 """
@@ -27,16 +27,20 @@ Corners = tuple[Point, Point, Point, Point]
 
 UNREAD = "writing that OCR cannot read with confidence"
 _CONFIDENT, _UNSURE = 70.0, 65.0
-"""A line of this confidence counts as read, and one below the other as not read."""
+"""A line with the first confidence counts as read, and one below the second as unread."""
 _LEAST_TEXT = 3
-"""The number of letters and digits that a line has which OCR did not make up."""
+"""The minimum number of letters and digits of a line that OCR did not invent."""
 _SURE_SHARE, _WEAK_SHARE, _LITTLE = 0.95, 0.6, 24
-"""Shares of confident characters of a picture askew, and on its side, and a small count."""
+"""The confident share of characters in a skewed picture and in a sideways one, and a
+small count.
+"""
 _BETTER = 1.1
-"""The least share of more confident characters in a picture that is turned."""
+"""The minimum ratio of confident characters for preferring a rotated picture."""
 _TRIAL_PIXELS = 1_500_000
 _SMALL_SIDE = 64
-"""A picture of no longer side is read as it is: it has no room for turned lines or loose words."""
+"""A picture with sides up to this length is read once: it has no room for rotated lines or loose
+words.
+"""
 
 
 class SeenWord(NamedTuple):
@@ -44,15 +48,15 @@ class SeenWord(NamedTuple):
 
     text: str
     line: str
-    """Names its line among those of all passes."""
+    """Identifies the word's line among those of all passes."""
     box: tuple[float, float, float, float]
-    """Left, top, right and bottom as it was read, which only words of one pass have in common."""
+    """Left, top, right and bottom as read; comparable only within one pass."""
     corners: Corners
-    """In pixels of the picture, from the start of the word's top, around it."""
+    """The corners in pixels of the picture, clockwise from the start of the word's top."""
 
 
 class Seen(NamedTuple):
-    """The words of a picture, and the places that were not read."""
+    """The words of a picture, and the areas that were not read."""
 
     words: list[SeenWord]
     unread: list[Corners]
@@ -60,7 +64,7 @@ class Seen(NamedTuple):
 
 
 class _View(NamedTuple):
-    """A picture as a pass is shown it."""
+    """A picture as prepared for a pass."""
 
     picture: Image
     angle: float
@@ -73,7 +77,7 @@ class _Pass(NamedTuple):
     lines: list[list[Word]]
     angle: float
     size: tuple[int, int]
-    """The size of the turned picture."""
+    """The size of the rotated picture."""
     times: float
 
     def confident(self) -> list[list[Word]]:
@@ -93,7 +97,7 @@ class _Pass(NamedTuple):
 
 
 def look(picture: Image, *, enlarge: bool = True, until: float = math.inf) -> Seen:
-    """Return the words of a picture in shades of gray; no pass starts after `until`."""
+    """Return the words of a grayscale picture; no pass starts after `until`."""
     if is_blank(picture):
         return Seen([], [])
     try:
@@ -134,13 +138,13 @@ def _look(picture: Image, *, enlarge: bool, until: float) -> Seen:
 
 
 def _differing(read: _Pass, best: _Pass) -> _Pass:
-    """Return the lines of a pass that the best one at another scale does not read the same."""
+    """Return the lines of a pass that the best pass at another scale reads differently."""
     known = {_text(line) for line in best.lines}
     return read._replace(lines=[line for line in read.confident() if _text(line) not in known])
 
 
 def look_sparsely(picture: Image) -> list[str]:
-    """Return the words that one pass sees outside of paragraphs, as a second reader."""
+    """Return the words that one pass finds outside of paragraphs, as a second reader."""
     if is_blank(picture):
         return []
     try:
@@ -152,7 +156,7 @@ def look_sparsely(picture: Image) -> list[str]:
 
 
 def _confidence(line: Iterable[Word]) -> float:
-    """Return the confidence of a line, in which a long word counts for more."""
+    """Return the confidence of a line, weighted by the length of its words."""
     weights = [(len(word.text), word.confidence) for word in line]
     return sum(length * each for length, each in weights) / max(
         sum(length for length, _ in weights), 1
@@ -197,7 +201,7 @@ def _file(pictures: Sequence[Image]) -> bytes:
     output = io.BytesIO()
     first, *more = pictures
     if more:
-        # Compression of a fax, which a picture keeps as that of its file, is for two shades alone.
+        # Fax compression, which Pillow keeps from the source file, supports only two shades.
         first.save(output, "TIFF", save_all=True, append_images=more, compression="raw")
     else:
         first.save(output, "PNG", compress_level=1)
@@ -228,7 +232,7 @@ def _words(found: _Pass, size: tuple[int, int], name: str) -> Iterable[SeenWord]
 
 
 def _corners(found: _Pass, word: Word, size: tuple[int, int], room: float = 0.0) -> Corners:
-    """Return the corners of a word, with room around it, in the picture before it was turned."""
+    """Return the corners of a word, with a margin, in the picture before its rotation."""
     sine, cosine = (each(math.radians(-found.angle)) for each in (math.sin, math.cos))
 
     def back(x: float, y: float) -> Point:
@@ -244,7 +248,7 @@ def _corners(found: _Pass, word: Word, size: tuple[int, int], room: float = 0.0)
 
 
 def _turned(picture: Image, upright: _Pass, times: float) -> _Pass:
-    """Return the pass over the picture as it is read best."""
+    """Return the pass with the best rotation of the picture."""
     small = min(times, math.sqrt(_TRIAL_PIXELS / (picture.width * picture.height)))
     skew = skew_of(picture)
     weak = upright.score < _WEAK_SHARE * upright.length
@@ -253,7 +257,7 @@ def _turned(picture: Image, upright: _Pass, times: float) -> _Pass:
         return upright
     views = [_View(picture, angle, max(small, 0.3)) for angle in angles]
     if weak and times > 1 and skew:
-        views.append(_View(picture, float(skew), 1))  # letters that were large enough
+        views.append(_View(picture, float(skew), 1))  # these letters were already large enough
     trials = _read(views)
     best = max(trials, key=lambda trial: trial.score)
     if best.score < max(_BETTER * upright.score, 1):
@@ -263,7 +267,7 @@ def _turned(picture: Image, upright: _Pass, times: float) -> _Pass:
 
 
 def _without(picture: Image, found: _Pass) -> Image:
-    """Return a copy without the lines that were read, in the shade of what is around each word."""
+    """Return a copy without the lines that were read, filled with the shade around each word."""
     from PIL import ImageDraw, ImageStat
 
     copy = picture.copy()
@@ -309,7 +313,7 @@ def _unread(passes: list[_Pass], size: tuple[int, int]) -> Iterator[Corners]:
 
 
 def _joined(line: Sequence[Word]) -> Word:
-    """Return a line as a single word, whose box is around all of its words."""
+    """Return a line as a single word, with a box around all of its words."""
     left, top = min(word.left for word in line), min(word.top for word in line)
     right = max(word.left + word.width for word in line)
     bottom = max(word.top + word.height for word in line)
@@ -317,7 +321,7 @@ def _joined(line: Sequence[Word]) -> Word:
 
 
 def _is_writing(line: list[Word]) -> bool:
-    """Return whether a line that was not read shows the even heights of letters."""
+    """Return whether an unread line has the even heights of letters."""
     if _confidence(line) >= _UNSURE or _length(line) < 2 * _LEAST_TEXT:
         return False
     heights = sorted(word.height for word in line)

@@ -1,4 +1,4 @@
-"""The texts of the words of a picture: by line, across columns, with letters meant as digits."""
+"""The texts of a picture's words: by line, across columns, and with letters read as digits."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _COUNTRY = re.compile(r"([A-Z]{2})(?=[0-9OoQDIil|SsBZz]{2})")
 _AT_MISREAD = re.compile(r"(?<=\w)[©®](?=\w)")
 _DOT_MISREAD = re.compile(r"(?<=@)(?P<domain>[\w-]{2,}?)(?=(?:com|org|net|edu|gov|info|de)$)")
 _SPLIT = re.compile(r"(?:[0-9][.,:/]? [0-9]|[@_+] \w|\w [@_.+]\w?|[\w.] -|\w- \w|\w\. [a-z0-9])")
-"""Around a space that OCR may see within a number or an address."""
+"""Matches around a space that OCR may insert within a number or an address."""
 _CELL_GAP = 3.0
-"""Words of a row that are further apart than this, in heights of a line, are in two cells."""
+"""Words of a row with a larger distance, in line heights, are in two cells."""
 
 
 def add_words(
@@ -36,7 +36,7 @@ def add_words(
     segments: list[Segment],
     segment_of: Callable[[SeenWord, str], Segment],
 ) -> Iterator[View]:
-    """Add a segment for each word, made by `segment_of`, and yield the views of them."""
+    """Add a segment for each word, made by `segment_of`, and yield the views of the segments."""
     first = len(segments)
     segments += (segment_of(word, word.text) for word in words)
     lines = [
@@ -62,7 +62,7 @@ def add_unread(
     location: str,
     segment_of: Callable[[SeenWord, str], Segment],
 ) -> None:
-    """Note lines that OCR cannot read, each with a segment by which it is painted over."""
+    """Report lines that OCR cannot read, each with a segment by which the line is painted over."""
     for number, corners in enumerate(lines):
         xs, ys = zip(*corners, strict=True)
         box = (min(xs), min(ys), max(xs), max(ys))
@@ -78,7 +78,7 @@ def _views(
     numbers: dict[int, int],
     segments: Sequence[Segment],
 ) -> Iterator[View]:
-    """Return the views of lines: one by one, joined by a space, and joined."""
+    """Return the views of lines: one per line, joined by a space, and joined."""
     if not lines:
         return
     texts = [" ".join(segments[numbers[word]].text for word in line) for line in lines]
@@ -104,7 +104,7 @@ def _closed_up(
     numbers: dict[int, int],
     segments: Sequence[Segment],
 ) -> Iterator[View]:
-    """Yield a view of the lines with a space that OCR may have made up, without these spaces."""
+    """Yield a view of the lines with spaces that OCR may have inserted, without these spaces."""
     parts: list[Piece | str] = []
     for line in lines:
         glues = [
@@ -131,7 +131,7 @@ def _apart(word: SeenWord, following: SeenWord) -> bool:
 
 
 def _rows(lines: Lines, words: Sequence[SeenWord]) -> Lines:
-    """Return the words by the rows that they are on, whatever columns OCR saw."""
+    """Return the words by row, across the columns that OCR detected."""
     rows: Lines = []
     for _, group in groupby(lines, key=lambda line: words[line[0]].line.partition("/")[0]):
         found: list[tuple[float, float, list[int]]] = []
@@ -152,7 +152,9 @@ def _rows(lines: Lines, words: Sequence[SeenWord]) -> Lines:
 
 
 def _as_meant(text: str) -> str:
-    """Return a word with the digits that OCR took for letters, empty where it has none."""
+    """Return a word with letters replaced by the digits that they resemble; empty if there are
+    none.
+    """
     country = _COUNTRY.match(text)
     head = country[1] if country else ""
     digits = text[len(head) :]

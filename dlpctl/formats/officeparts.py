@@ -1,7 +1,7 @@
-"""Binary parts of Office files that programs write beside the document, and that hold no part of
-it.
+"""Binary parts of Office files that programs write beside the document, and that contain none of
+its text.
 
-All their text, such as the name of a printer, is in their strings, which are searched as text is.
+All their text, such as the name of a printer, is in their strings, which are searched like text.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _LAYOUT_VERSION = b"\x01\x00\x01\x00"
 
 
 class OfficePart(Binary):
-    """Settings of a printer by Windows or macOS, and LibreOffice's cache of the layout."""
+    """Printer settings of Windows or macOS, and LibreOffice's layout cache."""
 
     name = "office part"
     rank = 85

@@ -1,4 +1,4 @@
-"""The footer of a Parquet file: its fields by number, and how a section gets one of its own."""
+"""The footer of a Parquet file: its fields by number, and the footer of a section."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COLUMNS, GROUP_SIZE, GROUP_ROWS, GROUP_AT, ORDINAL = 1, 2, 3, 5, 7
 CHUNK_PATH, CHUNK_AT, CHUNK = 1, 2, 3
 VALUES, UNPACKED_SIZE, PACKED_SIZE, DATA_AT, DICTIONARY_AT = 5, 6, 7, 9, 11
 ELSEWHERE = {COLUMNS: (4, 5, 6, 7), CHUNK: (10, 14, 15)}
-"""Fields that say where indexes are, which a section lacks."""
+"""Fields with the positions of indexes, which a section lacks."""
 
 
 class RowGroup(NamedTuple):
@@ -28,7 +28,7 @@ class RowGroup(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Return how much memory it takes: its bytes, packed or not."""
+        """Return the memory that the row group takes: its bytes, compressed or not."""
         return int(max(self.last - self.first, self.fields[GROUP_SIZE].value))
 
     @property
@@ -42,7 +42,7 @@ def without(fields: ThriftFields, numbers: tuple[int, ...]) -> ThriftFields:
 
 
 def end_of(footer: ThriftFields, rows: int, groups: list[ThriftFields]) -> bytes:
-    """Return the footer of a section, and what follows it."""
+    """Return the footer of a section, and the bytes after the footer."""
     fields = footer | {
         ROWS: ThriftValue(INT64, rows),
         GROUPS: ThriftValue(LIST, (STRUCT, groups)),

@@ -1,4 +1,4 @@
-"""Sections of a large Parquet column: some of its pages each, with its dictionary."""
+"""Sections of a large Parquet column: some of its pages each, with the dictionary."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _PAGE_VALUES = 1
 _DICTIONARY = 2
 _HEADER, _LARGEST_HEADER = 1 << 10, 1 << 20
 _OF_ALL_PAGES = (*ELSEWHERE[CHUNK], DICTIONARY_AT, 12, 13, 16)
-"""Fields of a column that do not hold for some of its pages: indexes and statistics."""
+"""Fields of a column that are not valid for some of its pages: indexes and statistics."""
 
 
 class _Page(NamedTuple):
@@ -48,7 +48,7 @@ class _Page(NamedTuple):
 
 
 def is_flat(footer: ThriftFields) -> bool:
-    """Return whether the only column has one value a row, so that pages hold whole rows."""
+    """Return whether the only column has one value per row, so that pages contain complete rows."""
     _, *elements = footer[SCHEMA].value[1]
     return len(elements) == 1 and elements[0][REPETITION].value != REPEATED
 
@@ -120,7 +120,7 @@ def _page_header(read: ReadRange, at: int, last: int) -> tuple[ThriftFields, int
 def _group_of(
     column: RowGroup, before: bytes, dictionary: _Page | None, pages: list[_Page], rows: int
 ) -> ThriftFields:
-    """Return the row group of a section of pages, which starts the file if nothing is before it."""
+    """Return the row group of a section of pages, which starts the file if nothing precedes it."""
     held = [dictionary, *pages] if dictionary else pages
     unpacked = ThriftValue(INT64, sum(page.unpacked for page in held))
     (chunk,) = column.chunks

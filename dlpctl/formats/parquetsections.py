@@ -1,5 +1,5 @@
-"""Sections of a Parquet file, each with a footer of its own: row groups, columns of a large row
-group, and pages of a large column.
+"""Sections of a Parquet file, each with its own footer: row groups, columns of a large row group,
+and pages of a large column.
 """
 
 from __future__ import annotations
@@ -50,16 +50,16 @@ _COPY = b"ARROW:schema"
 
 
 class _Column(NamedTuple):
-    """A column with all that is nested in it."""
+    """A column with everything nested in it."""
 
     elements: slice
-    """Its part of the schema."""
+    """The column's elements of the schema."""
     leaves: slice
-    """Its parts of a row group."""
+    """The column's chunks of a row group."""
 
 
 def parquet_sections(read: ReadRange, size: int) -> Iterator[Section]:
-    """Yield sections that hold the values of every row group."""
+    """Yield sections that contain the values of every row group."""
     try:
         yield from _sections(read, _footer(read, size), size)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
@@ -93,11 +93,11 @@ def _sections(read: ReadRange, footer: ThriftFields, size: int) -> Iterator[Sect
 def _by_columns(
     read: ReadRange, footer: ThriftFields, first: int, group: RowGroup
 ) -> Iterator[Section]:
-    """Yield sections that hold some of the columns of a row group each."""
+    """Yield sections that contain some of the columns of a row group each."""
     columns = _columns(footer[SCHEMA].value[1])
     parts = [_with_columns(group, [column]) for column in columns]
     if sum(part.last - part.first for part in parts) > group.last - group.first:
-        yield _section(footer, first, [group])  # they are not one after the other
+        yield _section(footer, first, [group])  # the columns are not stored one after the other
         return
     start = 0
     while start < len(columns):
@@ -118,7 +118,7 @@ def _by_columns(
 
 
 def _memory(part: RowGroup) -> int:
-    """Return how much memory some columns take: their bytes, packed or not."""
+    """Return the memory that some columns take: their bytes, compressed or not."""
     chunks = (chunk[CHUNK].value for chunk in part.chunks)
     return sum(int(max(each[UNPACKED_SIZE].value, each[PACKED_SIZE].value)) for each in chunks)
 
@@ -153,7 +153,7 @@ def _footer_of(footer: ThriftFields, columns: list[_Column], *, has_metadata: bo
         item_type, orders = fields[ORDERS].value
         chosen = [order for column in columns for order in orders[column.leaves]]
         fields[ORDERS] = ThriftValue(LIST, (item_type, chosen))
-    if METADATA in fields:  # the copy of the schema is one of all columns
+    if METADATA in fields:  # the copy of the schema describes all columns
         pairs = fields[METADATA].value[1] if has_metadata else ()
         others = [pair for pair in pairs if pair[1].value != _COPY]
         fields[METADATA] = ThriftValue(LIST, (STRUCT, others))
@@ -196,7 +196,7 @@ def _section(footer: ThriftFields, first: int, groups: list[RowGroup], label: st
 
 
 def _moved(group: ThriftFields, by: int) -> ThriftFields:
-    """Return a row group that starts so many bytes earlier."""
+    """Return a row group that starts earlier by a number of bytes."""
     chunks: list[ThriftFields] = []
     for chunk in group[COLUMNS].value[1]:
         about = without(chunk[CHUNK].value, ELSEWHERE[CHUNK])

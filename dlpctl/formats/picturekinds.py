@@ -1,7 +1,7 @@
-"""Kinds of pictures that are no more than pixels: how each is told, and whether it can be written.
+"""Types of pictures that are only pixels: how each is recognized, and whether it can be written.
 
-Such a file is inspected where its pixels, written again, are the same file. Where it holds anything
-else, a copy is written from its pixels.
+Such a file counts as inspected if encoding its pixels again yields the same file. If it contains
+anything else, its copy is made from the pixels.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 EXACT = {"1", "L", "LA", "P", "RGB", "RGBA", "I", "I;16"}
-"""Modes in which a copy keeps every pixel."""
+"""Modes in which a copy preserves every pixel."""
 BESIDE = "bytes beside the pixels"
-"""The reason for which a file that holds more than pixels is not inspected."""
+"""The reason why a file that contains more than pixels is not inspected."""
 _QUOTED = lazy(rb'"([^"\n]*)"')
 _XPM_FRAME = lazy(rb"\s*static (?:const )?char ?\* ?\w{1,40}\[\] = \{[\s,]*\};?\s*")
 _XPM_COLOR = rb"(?s).{%d}(?:[ \t]+[cmg]4?[ \t]+(?:#[0-9A-Fa-f]{3,12}|[A-Za-z]{2,20}[0-9]{0,3}))+\s*"
 
 
 class PictureKind(NamedTuple):
-    """A kind by its name in Pillow, and by the start of its files."""
+    """A type by its name in Pillow, and by the start of its files."""
 
     pillow: str
     start: re.Pattern[bytes]
     extensions: tuple[str, ...]
     is_written: bool = True
     is_named: bool = False
-    """True if other files have such a start too, so that the name has to tell them."""
+    """True if other files start in the same way, so that the file's name decides."""
 
 
 KINDS = (
@@ -63,7 +63,7 @@ BY_PILLOW = {picture_kind.pillow: picture_kind for picture_kind in KINDS}
 
 
 def is_of_a_kind(head: bytes, name: str) -> bool:
-    """Return whether a file is a picture of no more than pixels."""
+    """Return whether a file is a picture of only pixels."""
     lowered = name.lower()
     return any(
         picture_kind.start.match(head)
@@ -73,7 +73,7 @@ def is_of_a_kind(head: bytes, name: str) -> bool:
 
 
 def is_plain_xpm(data: bytes, image: Image) -> bool:
-    """Return whether the source of an XPM has colors and pixels alone; Pillow writes none."""
+    """Return whether the source of an XPM has only colors and pixels; Pillow cannot write XPM."""
     quoted = _QUOTED.findall(data)
     header = quoted[0].split() if quoted else []
     if len(header) != 4 or not all(map(bytes.isdigit, header)):
@@ -90,7 +90,7 @@ def is_plain_xpm(data: bytes, image: Image) -> bool:
 
 
 def icons_of(image: Image) -> Iterator[Image]:
-    """Return the pictures of an icon, the largest first."""
+    """Return the pictures of an icon, largest first."""
     icon = image.ico  # type: ignore[attr-defined]
     sizes: dict[tuple[int, int], Image] = {}
     for index in range(len(icon.entry)):

@@ -1,4 +1,4 @@
-"""Property lists of Apple in their binary form; those in XML are read as XML."""
+"""Apple's property lists in their binary form; property lists in XML are read as XML."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dlpctl.formats.interface import Child, Children, Document, Edits, Limits, t
 from dlpctl.formats.recognition import is_utf8
 
 _SHORT = 64
-"""Bytes of data that are searched as they are; longer ones are files."""
+"""The maximum length of data that are searched directly; longer data are read as files."""
 
 Visit = Callable[[str, Any], Any]
 
@@ -57,7 +57,7 @@ def _loaded(data: bytes) -> Any:
 
 
 def _mapped(tree: Any, visit: Visit, limits: Limits) -> Any:
-    """Return the tree with each of its leaves and keys as `visit` gives it."""
+    """Return the tree with each leaf and key replaced by the result of `visit`."""
     count = 0
 
     def walk(value: Any, depth: int) -> Any:

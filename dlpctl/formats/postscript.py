@@ -1,7 +1,6 @@
-"""PostScript and EPS: comments and strings, also where one text is shown by several operators.
+"""PostScript and EPS: comments and strings, including texts that several operators show.
 
-A program can compute anything: what it draws otherwise than by strings in fonts of the printer is
-not inspected.
+A program can compute anything: only drawings of strings in the printer's fonts are inspected.
 """
 
 from __future__ import annotations
@@ -33,10 +32,10 @@ _ESCAPE = lazy(r"\\(?:[0-7]{1,3}|\r\n|.)", re.DOTALL)
 _NAMED = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f", "\n": "", "\r": "", "\r\n": ""}
 _PLACED = lazy(r"([-+]?[0-9.]+)\s+([-+]?[0-9.]+)\s+[A-Za-z]+(?:\s|\Z)")
 _KERN = 1.0
-"""A smaller step between two texts is none."""
+"""A smaller step between two texts counts as none."""
 _CURVE = lazy(r"(?:[-+]?[0-9.]+\s+){6}[A-Za-z]+")
 _OUTLINED = 60
-"""So many curves without any text may be letters drawn as shapes."""
+"""The number of curves, without any text, that may be letters drawn as shapes."""
 _UNREAD = {
     "text in fonts of its own": lazy(
         r"eexec|/FontType\b|/CharStrings\b|/sfnts\b|/Build(?:Char|Glyph)\b|\bglyphshow\b"
@@ -93,7 +92,9 @@ class PostScript(TextFormat):
         return spliced(token, edits)
 
     def views(self, source: str, readable: Readable, segments: Sequence[Segment]) -> Iterable[View]:
-        """The texts that follow each other on a line, with and without a space between them."""
+        """Return the texts that follow each other on a line, with and without a space
+        between them.
+        """
         for name, space in (("texts shown", " "), ("texts shown, joined", "")):
             parts: list[Piece | str] = []
             last, height = 0, 0.0

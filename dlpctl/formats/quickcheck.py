@@ -1,6 +1,6 @@
-"""Signs that a file in characters of text needs a format: generated from the formats' modules.
+"""Signs that a file of text characters needs a format: generated from the formats' modules.
 
-Write it anew by `python -m dlpctl.formats.discovery`; a test compares.
+Generate this module with `python -m dlpctl.formats.discovery`; a test compares the result.
 """
 
 NAMES = (
@@ -24,7 +24,7 @@ NAMES = (
     ".emlx",
     ".ipynb",
 )
-"""Endings of names of text that shows more by its format than as it is."""
+"""Suffixes of texts in which a format finds more than plain text shows."""
 STARTS = (
     ("dlpctl.formats.ararchive", b"!<arch>\\n", 0),
     ("dlpctl.formats.binary", b"P7\\s", 0),
@@ -52,4 +52,4 @@ STARTS = (
     ("dlpctl.formats.office", b"[\\xef\\xbb\\xbf \\t\\r\\n]*+\\{\\\\rtf", 0),
     ("dlpctl.formats.pdf", b"%PDF-", 1029),
 )
-"""Modules, what files of their formats start with, and within how many bytes that may be."""
+"""Modules, the start of their formats' files, and the number of bytes that may contain it."""

@@ -1,7 +1,7 @@
-"""The one recognizer: what a file is read as, for `check`, `mask` and `scan` alike.
+"""Recognize the format of a file, for `check`, `mask` and `scan` alike.
 
-The content decides, and the name where the content leaves a choice. This module knows no format:
-each format's own module says which files are its own, and `quickcheck` is generated from them.
+The content decides, and the name if the content is ambiguous. This module knows no format: each
+format's own module recognizes its files, and `quickcheck` is generated from these modules.
 """
 
 from __future__ import annotations
@@ -16,27 +16,29 @@ if TYPE_CHECKING:
     from dlpctl.formats.interface import Format
 
 HEAD = 1 << 16
-"""Bytes at the start of a file that tell its format."""
+"""The number of bytes at the start of a file that identify its format."""
 ZIP_END = 22 + (1 << 16)
-"""Bytes at the end of a file that hold the end of a ZIP archive: its record and a comment."""
+"""The number of bytes at the end of a file that contain the end of a ZIP archive: its record and a
+comment.
+"""
 CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\b\x1b"))
-"""Bytes that text has next to none of."""
+"""Control characters, which are rare in text."""
 CATCH_ALL = 90
 """The rank of plain text and unknown binaries, which claim any file."""
 
 _MAGIC_SIZE = 16
 SHIFTED = b"\x1b$)C"
-"""Announces Korean in ISO 2022, which has control characters of its own."""
+"""Announces Korean in ISO 2022, which uses more control characters."""
 _SHIFTS = b"\x0e\x0f"
 _STARTS = tuple((home, lazy(start), within) for home, start, within in STARTS)
 _ZIP_RECORD = b"PK\x05\x06"
 
 
 def is_source_text(data: bytes, name: str) -> bool:
-    """Return whether a file is text that shows all it holds as it is, so that it needs no format.
+    """Return whether a file is text that needs no format, because plain text shows all of it.
 
-    Its encoding may be any but UTF-16 and its like. Most files of a source tree pass, and none for
-    which `recognize` would name a format that reads more than the plain characters.
+    Its encoding may be any except UTF-16 and similar ones. Most files of a source tree pass, and
+    none for which `recognize` would name a format that reads more than the plain characters.
     """
     if name.lower().endswith(NAMES):
         return False
@@ -48,7 +50,7 @@ def is_source_text(data: bytes, name: str) -> bool:
 
 
 def document_in_text(data: bytes, name: str = "") -> str:
-    """Return the format of a document that is written in characters of text, or an empty string."""
+    """Return the format of a document that is written in text characters, or an empty string."""
     for home, start, within in _STARTS:
         if start.search(data, 0, within) if within else start.match(data, 0, HEAD):
             from dlpctl.formats.discovery import formats_in
@@ -77,19 +79,19 @@ def _has_text_bytes(head: bytes) -> bool:
 def recognize(data: bytes, name: str, tail: bytes = b"") -> Format:
     """Return the format that reads a file first, by its start and, if it is large, its `tail`."""
     claiming = readings(data, name, tail)
-    # A format that claims a text by its name reads only what plain text would claim as well.
+    # A format that claims a text by its name only reads what plain text would claim as well.
     decodes = any(chosen.name == "text" for chosen in claiming)
     return next(chosen for chosen in claiming if decodes or not getattr(chosen, "is_text", False))
 
 
 def readings(data: bytes, name: str, tail: bytes = b"") -> list[Format]:
-    """Return the formats that a file may be read as, the likeliest first."""
+    """Return the formats that may read a file, likeliest first."""
     from dlpctl.formats.discovery import format_named, formats, rank
 
     claiming = [candidate for candidate in formats() if candidate.sniff(data, name)]
     if not data.startswith(b"PK") and ends_with_zip(tail or data):
-        # Programs open a ZIP whatever comes before it. After a real file of another format, it is
-        # a file in disguise.
+        # Programs open a ZIP whatever precedes it. After a real file of another format, it is a
+        # file in disguise.
         if rank(claiming[0]) < CATCH_ALL:
             raise FormatError(f"the file is two files in one: {claiming[0].name} and zip")
         claiming.insert(0, format_named("zip"))

@@ -1,6 +1,6 @@
-"""Sections of a large file: ranges that are files of its format by themselves.
+"""Sections of a large file: ranges that are complete files of its format.
 
-A format that has them needs no more of a file than the ranges that say where they are.
+To find its sections, a format only reads the ranges that describe their positions.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from dlpctl.errors import FormatError
 ReadRange = Callable[[int, int], bytes]
 """Returns the bytes between two positions of a file."""
 SECTION_BYTES = 8 << 20
-"""Parts of a file are put together up to this size."""
+"""Parts of a file are combined up to this size."""
 _LARGEST_READ = 64 << 20
 
 
 class Section(NamedTuple):
-    """A range of a file, and what makes it a file: bytes before it and after it."""
+    """A range of a file, with the bytes before and after it that make it a complete file."""
 
     first: int
     last: int
     before: bytes
     after: bytes
     label: str = ""
-    """The place of the section, for people, where its contents do not tell."""
+    """The location of the section, for display, if its contents do not show it."""
     repeats: bool = False
-    """True if an earlier section has its names and metadata."""
+    """True if an earlier section has the same names and metadata."""
 
 
 class RangeFile(io.RawIOBase):
-    """A file that is read by ranges."""
+    """A file that is read in ranges."""
 
     def __init__(self, read: ReadRange, size: int) -> None:
         self._read = read

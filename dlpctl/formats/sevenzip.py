@@ -1,4 +1,4 @@
-"""7z archives, where py7zr is installed."""
+"""7z archives, if py7zr is installed."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _opened(data: bytes, password: str | None) -> SevenZipFile:
 
 
 def _members(data: bytes, limits: Limits, password: str | None) -> list[tuple[str, bytes | None]]:
-    """Name and contents of each member; None for a folder."""
+    """Return name and contents of each member; None for a folder."""
     from py7zr.exceptions import ArchiveError
     from py7zr.io import BytesIOFactory
 
@@ -93,7 +93,7 @@ def _members(data: bytes, limits: Limits, password: str | None) -> list[tuple[st
         for entry in entries:
             allowance.entry(entry.uncompressed)
             allowance.expanded(entry.uncompressed)
-            # Members of a solid archive are packed together: each has the whole of it to come from.
+            # Members of a solid archive are compressed together: each may come from any part of it.
             allowance.ratio(entry.uncompressed, len(data))
         largest = max((entry.uncompressed for entry in entries), default=0)
         factory = BytesIOFactory(max(largest, 1))

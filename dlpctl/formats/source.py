@@ -1,9 +1,9 @@
-"""The base of formats that are text underneath: escapes are resolved, and edits carried back.
+"""The base of formats that are text: escapes are resolved, and edits mapped back.
 
-Such a file is one segment: its text with escapes resolved (`Readable`), all punctuation kept. That
-costs little memory however many values the file holds, and detectors see a key before its value. An
-edit is carried back to the offsets of the source and then fitted to the tokens that it touches, so
-that the result is well-formed again.
+Such a file is one segment: its text with escapes resolved (`Readable`), with all punctuation. That
+takes little memory however many values the file contains, and detectors see a key before its value.
+An edit is mapped back to the offsets of the source and then adapted to the tokens that it touches,
+so that the result is well-formed.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from dlpctl.formats.locators import Escapes, Lines
 
 
 class Resolved(NamedTuple):
-    """A range of the source, such as an escape, and what it means."""
+    """A range of the source, such as an escape, and its meaning."""
 
     start: int
     end: int
@@ -43,7 +43,7 @@ class Resolved(NamedTuple):
 
 
 class Token(NamedTuple):
-    """A range of the source that edits may change, and its kind."""
+    """A range of the source that edits may change, and its syntax."""
 
     start: int
     end: int
@@ -51,16 +51,16 @@ class Token(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """Parts of a source that can be masked one by one."""
+    """Parts of a source that can be masked separately."""
 
     cuts: list[int]
-    """The places at which one part ends and the next one starts, with both ends of the source."""
+    """The boundaries between parts, with both ends of the source."""
     fit: Callable[[str, Sequence[Edit]], Iterable[Edit]]
-    """Edits of whole tokens in place of edits of a part."""
+    """Returns edits of complete tokens for the edits of a part."""
 
 
 class Readable:
-    """A source with its escapes resolved, and the way back to the offsets of the source."""
+    """A source with its escapes resolved, and the mapping back to the offsets of the source."""
 
     __slots__ = (
         "_ends",
@@ -100,8 +100,8 @@ class Readable:
         return not self._starts
 
     def source_start(self, offset: int) -> int:
-        """Return where in the source the character at `offset` starts."""
-        # Most texts have no escapes, and a table asks for a hundred thousand places.
+        """Return the position in the source where the character at `offset` starts."""
+        # Most texts have no escapes, and a table calls this a hundred thousand times.
         return self._escapes.source_start(offset) if self._starts else offset
 
     @property
@@ -109,7 +109,7 @@ class Readable:
         return Escapes(self._starts, self._lengths, self._source_starts, self._source_ends)
 
     def source_end(self, offset: int) -> int:
-        """Return where in the source the character before `offset` ends."""
+        """Return the position in the source where the character before `offset` ends."""
         index = bisect_right(self._starts, offset - 1) - 1
         if index < 0:
             return offset
@@ -126,7 +126,7 @@ class Readable:
         ]
 
     def offset_of(self, position: int) -> int:
-        """The offset in the readable text of a position in the source."""
+        """Return the offset in the readable text of a position in the source."""
         index = bisect_right(self._source_starts, position) - 1
         if index < 0:
             return position
@@ -134,7 +134,7 @@ class Readable:
         return max(self._starts[index], after + position - self._source_ends[index])
 
     def locator(self) -> Lines:
-        """Return where lines end and escapes are, without the text."""
+        """Return the positions of line ends and escapes, without the text."""
         ends = array("q", (found.start() for found in re.finditer("\n", self._source)))
         return Lines(self._escapes, ends)
 
@@ -142,7 +142,7 @@ class Readable:
         return f"line {self._line(self.source_start(offset)) + 1}"
 
     def column_of(self, offset: int, value: str) -> int:
-        """Return the column of a value, from 1; 0 if the source spells it in another way."""
+        """Return the column of a value, from 1; 0 if the source spells the value differently."""
         start = self.source_start(offset)
         if not self._source.startswith(value, start):
             return 0
@@ -155,14 +155,14 @@ class Readable:
 
     @property
     def line_ends(self) -> array[int]:
-        """The positions at which lines end, found at the first use."""
+        """Return the positions at which lines end, computed at the first use."""
         if self._lines is None:
             self._lines = array("q", (found.start() for found in re.finditer("\n", self._source)))
         return self._lines
 
 
 class TextFormat:
-    """A format that is text underneath; what a subclass overrides says what its syntax is."""
+    """A format that is text; subclasses override methods to define its syntax."""
 
     name = "text"
     extensions: tuple[str, ...] = ()
@@ -217,7 +217,7 @@ class TextFormat:
         return splice(masked, decoded, replaced)
 
     def read_again(self, data: bytes, limits: Limits) -> list[str]:
-        """The bytes, read as what they would be if the first reading had the encoding wrong."""
+        """Return the bytes in other encodings, in case the first reading chose a wrong one."""
         texts = [data.decode("utf-8", "ignore")]
         if not data.isascii():
             texts.append(data.decode("latin-1"))
@@ -232,45 +232,49 @@ class TextFormat:
         return decoded
 
     def check(self, source: str, limits: Limits) -> None:
-        """Refuse a source that is not of this format or over its limits."""
+        """Refuse a source that is not of this format or exceeds its limits."""
 
     def resolve(self, source: str) -> Iterable[Resolved]:
-        """The escapes of the source, in order."""
+        """Yield the escapes of the source, in order."""
         return ()
 
     def views(self, source: str, readable: Readable, segments: Sequence[Segment]) -> Iterable[View]:
-        """Return views beyond the plain text."""
+        """Return views in addition to the plain text."""
         return ()
 
     def tokens(self, source: str) -> Iterable[Token] | None:
-        """Return what edits may change, in order; None for anything."""
+        """Return the tokens that edits may change, in order; None if edits may change anything."""
         return None
 
     def write(self, kind: str, token: str, edits: Sequence[Edit]) -> str:
-        """A token with the edits made, which count from its start."""
+        """Return a token with edits applied; their positions are relative to its start."""
         return spliced(token, edits)
 
     def check_masked(self, before: Decoded, masked: bytes) -> None:
-        """Raise `CannotMaskError` where the result is not well-formed although the source was."""
+        """Raise `CannotMaskError` if the result is not well-formed although the source was."""
 
     def parts(self, source: str, size: int) -> Parts | None:
-        """Return parts that can be masked one by one; None if edits depend on what is around."""
+        """Return parts that can be masked separately; None if edits depend on their
+        surroundings.
+        """
         return None
 
     def fit(self, source: str, edits: Sequence[Edit]) -> Iterator[Edit]:
-        """Edits of whole tokens in place of edits at any offset."""
+        """Yield edits of complete tokens for edits at any offset."""
         tokens = self.tokens(source)
         return iter(edits) if tokens is None else self.fitted(source, tokens, edits)
 
     def fitted(self, source: str, tokens: Iterable[Token], edits: Sequence[Edit]) -> Iterator[Edit]:
-        """Edits of whole tokens in place of edits at any offset within them."""
+        """Yield edits of complete tokens for edits at any offset within them."""
         for token, portions in _portions(tokens, edits):
             written = self.write(token.kind, source[token.start : token.end], portions)
             yield Edit(token.start, token.end, written)
 
 
 def line_cuts(source: str, size: int) -> list[int]:
-    """Return places after line ends that part a source into parts of about so many characters."""
+    """Return positions after line ends that divide a source into parts of about
+    `size` characters.
+    """
     cuts = [0]
     while (cut := source.find("\n", cuts[-1] + size) + 1) > 0:
         cuts.append(cut)
@@ -287,12 +291,12 @@ def nesting(brackets: Iterable[str], limits: Limits, what: str) -> None:
 
 
 def blanked(start: int, end: int) -> Resolved:
-    """Return a range that reads as spaces, so that all around it keeps its offsets."""
+    """Return a range that reads as spaces, so that the text around it keeps its offsets."""
     return Resolved(start, end, " " * (end - start))
 
 
 def outermost(*resolved: Iterable[Resolved]) -> Iterator[Resolved]:
-    """Return ranges in order, without those that start within others."""
+    """Yield ranges in order, without those that start within others."""
     end = 0
     for each in heapq.merge(*resolved, key=lambda found: (found.start, -found.end)):
         if each.start >= end:
@@ -301,7 +305,7 @@ def outermost(*resolved: Iterable[Resolved]) -> Iterator[Resolved]:
 
 
 def _disjoint(edits: Iterable[Edit]) -> list[Edit]:
-    """Edits of one escape from two sides are one edit of it."""
+    """Join edits that touch one escape from both sides."""
     merged: list[Edit] = []
     for edit in edits:
         if merged and edit.start < merged[-1].end:

@@ -1,4 +1,4 @@
-"""From what was found in views to edits of segments."""
+"""Convert edits of views to edits of segments."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dlpctl.formats.interface import Document, Edit
 
 
 class ViewEdit(NamedTuple):
-    """Characters of a view that must not stay, and their replacement."""
+    """Characters of a view that must not remain, and their replacement."""
 
     view: int
     start: int

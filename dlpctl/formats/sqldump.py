@@ -1,4 +1,4 @@
-"""SQL dumps: literals and comments of any dialect; the named columns label their values."""
+"""SQL dumps: literals and comments of any dialect; column names label their values."""
 
 from __future__ import annotations
 

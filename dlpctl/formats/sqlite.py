@@ -1,7 +1,7 @@
-"""SQLite databases: rows, schema, full-text indexes, and what is left of deleted rows.
+"""SQLite databases: rows, schema, full-text indexes, and remains of deleted rows.
 
-The file is opened in memory. A masked copy is vacuumed, so that free pages and the slack within
-pages do not keep what was replaced.
+The file is opened in memory. A masked copy is vacuumed, so that free pages and unused space within
+pages do not keep replaced values.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ from dlpctl.formats.interface import Child, Children, Document, Edits, Limits, P
 
 _CELLS_APART = "\n\n"
 _SHORT, _KEY = 16, 32
-"""Bytes of a blob from which on it may be a file, and up to which it may be a hash or another key.
-"""
+"""The minimum size of a blob that may be a file, and the maximum size of one that may be a key."""
 _STRINGS = re.compile(rb"(?:[\t\x20-\x7e]|[\xc2-\xf4][\x80-\xbf]{1,3}){5,}")
 _FTS = re.compile(r"(?i)\s*CREATE\s+VIRTUAL\s+TABLE.*\bUSING\s+(fts[345])\b(.*)", re.DOTALL)
 _LEAF_TYPES = {2: 12, 5: 12, 10: 8, 13: 8}
@@ -103,14 +102,13 @@ class Sqlite(BinaryFormat):
             return database.serialize()
 
     def read_again(self, data: bytes, limits: Limits) -> list[str]:
-        """Return the pages as they are."""
+        """Return the pages unchanged."""
         return [*super().read_again(data, limits), data.decode("utf-16-le", "replace")]
 
 
 @contextmanager
 def _opened(data: bytes) -> Iterator[sqlite3.Connection]:
-    # A database that a program left in write-ahead mode cannot be opened without its log; in memory
-    # there is none.
+    # A database in write-ahead mode cannot be opened without its log; in memory, there is none.
     plain = data[:18] + b"\1\1" + data[20:] if data[18:20] == b"\2\2" else data
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as database:
         try:
@@ -131,7 +129,7 @@ def _decoded(raw: bytes) -> str:
 
 
 def _tables(database: sqlite3.Connection) -> list[_SqlTable]:
-    """Return the tables with rows of their own; a full-text index has one for its parts."""
+    """Return the tables with rows of their own; a full-text index has a table for its parts."""
     tables: list[_SqlTable] = []
     shadows: set[str] = set()
     rows = database.execute("PRAGMA table_list").fetchall()
@@ -145,7 +143,7 @@ def _tables(database: sqlite3.Connection) -> list[_SqlTable]:
         try:
             info = database.execute(f"PRAGMA table_xinfo({_quoted(name)})").fetchall()
         except sqlite3.Error:
-            # A virtual table of a module that is not here; its parts are read as tables.
+            # A virtual table of a missing module; its parts are read as tables.
             continue
         columns = tuple(row[1] for row in info if row[6] == 0)
         keys = tuple(row[1] for row in sorted(info, key=lambda row: row[5]) if row[5])
@@ -231,7 +229,7 @@ def _update(
         except sqlite3.IntegrityError:
             if not isinstance(value, str):
                 raise
-            # The column allows a value once, and masked values are alike.
+            # The column is unique, and masked values are alike.
             wanted = f"{value} {number}"
         else:
             return

@@ -1,4 +1,4 @@
-"""SVG: text by its place, and shapes that may be letters."""
+"""SVG: texts by position, and shapes that may be letters."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class _Run(NamedTuple):
 
 
 class _Shape(NamedTuple):
-    """The box of a shape, and what tells it from others."""
+    """The box of a shape, and the outline that distinguishes it."""
 
     left: float
     top: float

@@ -1,6 +1,6 @@
-"""The texts of a table by column, as segments and views, and edits of them as new texts of cells.
+"""The texts of a table by column, as segments and views; edits become new texts of cells.
 
-A path names the values at one place of a row, such as `column 3.address[]`.
+A path identifies the values at one position of a row, such as `column 3.address[]`.
 """
 
 from __future__ import annotations
@@ -76,18 +76,20 @@ class TableTexts:
         self._paths: dict[str, _Texts] = {}
         self._missing: dict[str, str] = {}
         self.rows = 0
-        """Rows before the one that is being read, or those."""
+        """The number of rows before the one that is being read."""
 
     def cells(self, path: str, header: str) -> Callable[[str], None]:
-        """Return a function that adds the next value at a path: that of the row, or one within."""
+        """Return a function that adds the next value at a path: that of the row, or
+        one within it.
+        """
         known: _Texts | None = None
         is_of_row = _location(path) == path
 
         def add(text: str) -> None:
             nonlocal known
-            if known is None:  # a path is listed once it has a value
+            if known is None:  # a path is added with its first value
                 known = self._paths.setdefault(path, _Texts(header))
-            if is_of_row and len(known.parts) < self.rows:  # for rows without a text
+            if is_of_row and len(known.parts) < self.rows:  # pad for rows without a text
                 known.pad(self.rows)
             self._allowance.expanded(len(text) + 1)
             known.append(text)
@@ -95,7 +97,7 @@ class TableTexts:
         return add
 
     def miss(self, path: str, reason: str) -> None:
-        """Note values that have no readable text."""
+        """Record values that have no readable text."""
         self._missing[path] = reason
 
     def document(self, format_name: str, names: Names, children: Iterable[Child] = ()) -> Document:
@@ -140,6 +142,6 @@ def changes_of(document: Document, edits: Edits) -> tuple[dict[str, dict[str, st
         text = column.cell(segment.text, cell)
         if moved_edits[-1].end > len(text):
             raise CannotMaskError("a cell of the file cannot be told from its neighbours")
-        # Equal cells become equal, so that a value of one is gone from all.
+        # Equal cells stay equal, so that a value is removed from all of them.
         changes.setdefault(column.path, {}).setdefault(text, spliced(text, moved_edits))
     return changes, others

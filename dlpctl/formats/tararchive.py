@@ -113,7 +113,7 @@ def _opened(data: bytes) -> tarfile.TarFile:
 
 
 def _slack(data: bytes, info: tarfile.TarInfo) -> bytes:
-    """Return what fills the last block of a member, which should be zeros."""
+    """Return the padding in the last block of a member, which should be zeros."""
     if not info.isfile():
         return b""
     end = info.offset_data + _stored(info) if info.issparse() else info.offset_data + info.size
@@ -121,7 +121,7 @@ def _slack(data: bytes, info: tarfile.TarInfo) -> bytes:
 
 
 def _stored(info: tarfile.TarInfo) -> int:
-    """Return the stored bytes of a sparse member; the rest of it are claimed zeros."""
+    """Return the number of stored bytes of a sparse member; the header only claims the rest."""
     sparse = getattr(info, "sparse", None) or ()
     return sum(size for _, size in sparse)
 

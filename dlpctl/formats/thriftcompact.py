@@ -11,7 +11,7 @@ LIST, _SET, _MAP, STRUCT, _UUID = range(9, 14)
 _NUMBERS = (4, 5, 6)
 _DEEPEST = 32
 _MOST_VALUES = 1_000_000
-"""Values of a footer, each of which takes memory."""
+"""The maximum number of values in a footer, each of which takes memory."""
 
 
 class ThriftValue(NamedTuple):
@@ -34,7 +34,7 @@ class ThriftReader:
 
     @property
     def position(self) -> int:
-        """Return how many bytes have been read."""
+        """Return the number of bytes that have been read."""
         return self._at
 
     def struct(self, depth: int = 0) -> ThriftFields:
@@ -107,7 +107,7 @@ class ThriftReader:
         return [self._item(item_type, depth + 1) for _ in range(self._claimed(count))]
 
     def _claimed(self, count: int) -> int:
-        """Return a number of items, each of which takes a byte at least."""
+        """Return a number of items, each of which takes at least a byte."""
         if count > len(self._data) - self._at:
             raise _damaged()
         return count
@@ -135,7 +135,7 @@ def written(fields: ThriftFields) -> bytes:
 
 
 def _varint_of(number: int) -> bytes:
-    """Return a number with a sign."""
+    """Return the encoding of a signed number."""
     return _size_of(number << 1 if number >= 0 else (-number << 1) - 1)
 
 

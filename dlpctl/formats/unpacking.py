@@ -1,4 +1,4 @@
-"""Unpack a compressed content piece by piece, in bounded memory."""
+"""Decompress a content piece by piece, in bounded memory."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Unpacker(Protocol):
 
 
 def in_amounts(content: Iterator[bytes]) -> Callable[[int], bytes]:
-    """Return a function that reads as much as it is asked for."""
+    """Return a function that reads the requested number of bytes."""
     piece = b""
 
     def read(wanted: int) -> bytes:
@@ -44,7 +44,7 @@ def in_amounts(content: Iterator[bytes]) -> Callable[[int], bytes]:
 def pieces(
     name: str, magic: tuple[bytes, ...], make: Callable[[], Unpacker], read: Callable[[int], bytes]
 ) -> Iterator[bytes]:
-    """Yield the unpacked content of one stream, or of several in a row."""
+    """Yield the decompressed content of one stream, or of several consecutive ones."""
     pending = read(_CHUNK)
     try:
         while pending and pending.startswith(magic):

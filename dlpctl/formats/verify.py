@@ -1,4 +1,4 @@
-"""Proves that a masked file is clean: it is read again, by two readers and as bytes."""
+"""Verify that a masked file is clean: read it again with two readers, and search its bytes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _UNREADABLE = "it cannot be read again"
 
 
 class Leak(NamedTuple):
-    """A place at which something remained, and what showed it, without the value."""
+    """A location where something remains, and the check that found it, without the value."""
 
     place: str
     shown_by: str
@@ -44,11 +44,11 @@ class Verification:
 
     @property
     def unreadable(self) -> bool:
-        """True if it is unknown what remained."""
+        """Return whether it is unknown what remains."""
         return any(leak.shown_by.startswith(_UNREADABLE) for leak in self.leaks)
 
     def summary(self) -> str:
-        """One line for the report."""
+        """Return one line for the report."""
         remain = len({leak.place for leak in self.leaks})
         within = f" in {self.files} files" if self.files > 1 else ""
         remaining = f"{remain} of {self.values} values remain"
@@ -57,12 +57,12 @@ class Verification:
 
 
 class Verifier:
-    """Inspects one masked file; for a command, both readers work at the same time."""
+    """Inspects one masked file; in commands, both readers work concurrently."""
 
     def __init__(
         self, format_name: str, limits: Limits | None = None, method: Method = "spawn"
     ) -> None:
-        """`kind` is the format of the original: its reader starts at once."""
+        """`format_name` is the format of the original, whose reader starts immediately."""
         self._format_name = format_name
         self._first = Files(limits, method)
         self._second = Files(limits, method) if method == "spawn" else self._first
@@ -88,10 +88,10 @@ class Verifier:
         password: str | None = None,
         until: float | None = None,
     ) -> Verification:
-        """Look for values in the file, and detect in it again.
+        """Search the file for values, and detect in it again.
 
-        `words` are values that count only as they are written, or in capitals. `view_edits_of` is
-        the detection that the file was masked by; what it finds within `replacements` is no leak: a
+        `words` are values that match only as they are written, or in capitals. `view_edits_of` is
+        the detection that masked the file; a finding within `replacements` is not a leak, since a
         masked e-mail address may still look like one.
         """
         needles = Needles(values, words)
@@ -128,7 +128,9 @@ class Verifier:
 
     @contextmanager
     def _aside(self) -> Iterator[Callable[..., Callable[[], list[Leak]]]]:
-        """Yield what starts the second reader and returns what waits for its result."""
+        """Yield a function that starts the second reader and returns a function that waits for its
+        result.
+        """
         if self._second is self._first or is_in_process(self._format_name):
             # A thread would keep the detection from forking.
             yield partial
@@ -139,7 +141,7 @@ class Verifier:
             try:
                 yield lambda *arguments: pool.submit(*arguments).result
             finally:
-                # After an error nobody waits for it.
+                # After an error, nobody waits for the result.
                 pool.shutdown(wait=False, cancel_futures=True)
                 self._second.close()
 
@@ -155,7 +157,7 @@ def verify(
     method: Method = "spawn",
     password: str | None = None,
 ) -> Verification:
-    """Verify a file of which nothing is known."""
+    """Verify a file without a prepared verifier."""
     with Verifier("text", limits, method) as verifier:
         return verifier.verify(
             masked, name, values, view_edits_of, replacements=replacements, password=password
@@ -190,7 +192,7 @@ def _by_first_reader(
                     yield Leak(
                         node.place(document, pieces[0].segment, pieces[0].start), "the first reader"
                     )
-        # A segment that a view shows as it is was searched there.
+        # Text of views was already searched.
         searched = {view.text for view in document.views}
         rest = [
             (index, each.text)
@@ -210,7 +212,7 @@ class Written:
         self._lengths = sorted(set(map(len, self._texts)))
 
     def is_within(self, text: str, start: int, end: int) -> bool:
-        """Return whether these characters are a replacement, in whole or in part."""
+        """Return whether these characters are a replacement, or a part of one."""
         return text[start:end] in self._texts or any(
             text[at : at + length] in self._texts
             for length in self._lengths
@@ -233,5 +235,5 @@ def _first_place(document: Document, view_edit: ViewEdit) -> tuple[int, int]:
 
 
 def count_values(needles: Needles) -> int:
-    """Return how many values are looked for, those that are too short included."""
+    """Return the number of values that are searched, including those that are too short."""
     return len(needles.values) + len(needles.words) + needles.too_short

@@ -1,9 +1,9 @@
-"""Runs formats in a process of its own: native parsers abort, loop and grow, and must not take the
-caller with them.
+"""Run formats in a separate process: native parsers abort, hang and use up memory, which must not
+affect the caller.
 
 `spawn` starts a fresh interpreter and suits a command that reads one file; `forkserver` forks from
-a clean process and suits a daemon. A worker is ended, with all it started, when it takes too long
-or sends what it must not send. What it may send is declared in `isolation.messages`.
+a clean process and suits a daemon. A worker is killed, with its child processes, when it exceeds
+the time limit or sends an invalid message. `isolation.messages` declares the valid messages.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 Method = Literal["spawn", "forkserver"]
 T = TypeVar("T")
 _CHILD = "dlpctl.formats.isolation.child"
-# Modules that a forked worker has already: importing what reads a PDF takes longer than reading
-# one.
+# Modules that a forked worker already has: importing the PDF modules takes longer than reading a
+# PDF.
 _PRELOADED = (
     "ctypes",
     "dlpctl.formats.pdf.extract",
@@ -47,14 +47,14 @@ _PRELOADED = (
 
 
 class Worker:
-    """A process that reads, masks and reads again, started when it is needed."""
+    """A process that reads, masks and verifies files, started on demand."""
 
     def __init__(self, limits: Limits, method: Method = "spawn") -> None:
         self._limits = limits
         self._forks = method == "forkserver" and hasattr(os, "fork")
         self._child: Child[messages.Request] | None = None
         self._stack = ExitStack()
-        # A worker that holds a message and what it was made of cannot hold a larger one.
+        # A worker that holds a message and its source cannot hold a larger one.
         self._most = limits.memory_bytes // 2
 
     def __enter__(self) -> Self:
@@ -91,7 +91,7 @@ class Worker:
         children: Children,
         seconds: float,
     ) -> bytes:
-        """Return a copy of a file; limits and password are those that it was read with."""
+        """Return a copy of a file; limits and password are those of reading."""
         replaced = [messages.Replacement(*child) for child in children.items()]
         request = messages.Mask(home_of(name), name, data, limits, password, edits, replaced)
         return self._call(request, messages.Copy, seconds).data
@@ -109,20 +109,20 @@ class Worker:
         password: str | None,
         seconds: float,
     ) -> bytes:
-        """Return a page as PNG, by a format that has pages."""
+        """Return a page as PNG, from a format that has pages."""
         request = messages.Picture(home_of(name), name, data, page, limits, password)
         return self._call(request, messages.Copy, seconds).data
 
     def sandbox(self, seconds: float) -> list[str]:
-        """Return what the system refuses the process."""
+        """Return what the system denies the process."""
         return self._call(messages.AskSandbox(self._limits), messages.Texts, seconds).texts
 
     def start(self, modules: Sequence[str] = ()) -> None:
         """Start the process early, so that it has imported these modules when it is needed."""
         if self._child is not None:
             return
-        # Removing comes first: a signal may arrive at any point between making a folder and
-        # knowing of it.
+        # Register removal first: a signal may arrive at any point between creating a folder and
+        # recording it.
         private = PrivateFolder()
         self._stack.callback(private.remove)
         folder = private.make()
@@ -166,7 +166,7 @@ class Worker:
         except (InvalidMessageError, MemoryError, OverflowError):
             self._end()
             raise FormatError(
-                "the worker process gave an answer that cannot be trusted: the file may be hostile"
+                "the worker process sent an answer that cannot be trusted: the file may be hostile"
             ) from None
 
 
@@ -185,4 +185,4 @@ def _death(status: int | None) -> str:
             return "reading took too much processor time: raise limits.seconds"
         names = {item.value: item.name for item in signal.Signals}
         return f"the parser crashed ({names.get(number, number)}): the file is damaged or hostile"
-    return f"the parser failed (status {status}): the file is damaged or of an unknown kind"
+    return f"the parser failed (status {status}): the file is damaged or of an unknown type"

@@ -1,4 +1,4 @@
-"""Tell whether a value may go on from one line of a text to the next."""
+"""Decide whether a value may continue from one line of a text to the next."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ _CONTINUES = frozenset("-@._/+=#:&")
 _UNFINISHED = re.compile(r"\w@[\w-]*$")
 """An address whose domain has no dot yet."""
 _NARROW = 24
-"""Columns of so few characters cut words wherever they end."""
+"""Columns with up to this number of characters split words anywhere."""
 _NEAR = 4
-"""The number of lines on each side that tell how long a full line is."""
+"""The number of lines on each side that determine the length of a full line."""
 
 
 def goes_on(lines: Sequence[str], number: int, glue: str) -> bool:
@@ -27,10 +27,10 @@ def goes_on(lines: Sequence[str], number: int, glue: str) -> bool:
         return full
     before, after = line.split(), following.split()
     if len(before) == 1:
-        # One word that fills a line may go on; a column of such words is a list.
+        # A word that fills a line may continue; a column of such words is a list.
         return full and not (len(after) == 1 and len(after[0]) >= len(before[0]))
-    # Text wraps between words, so two plain words are two words; a value of digits and signs may be
-    # cut.
+    # Text wraps between words, so two plain words are separate; a value of digits and signs may be
+    # split.
     if longest <= _NARROW:
         return full and not (before[-1].isalpha() and after[0].isalpha())
     return full and not before[-1].isalpha() and not after[0].isalpha()

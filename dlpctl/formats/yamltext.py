@@ -47,7 +47,7 @@ class Yaml(TextFormat):
                     yield Resolved(found.start(), found.end(), _meaning(found))
 
     def views(self, source: str, readable: Readable, segments: Sequence[Segment]) -> Iterable[View]:
-        """Scalars that go over several lines, as one line."""
+        """Return scalars that span several lines, as one line."""
         parts: list[Piece | str] = []
         for token in self.tokens(source):
             if token.kind in _FOLDED and source.find("\n", token.start, token.end) >= 0:
@@ -71,7 +71,7 @@ class Yaml(TextFormat):
     def write(self, syntax: str, token: str, edits: Sequence[Edit]) -> str:
         own = _PROPERTIES.match(token)
         at = own.end() if own else 0
-        # What is masked is no number any more, whatever its tag said.
+        # A masked value is not a number, whatever its tag.
         properties = _TYPE.sub("", token[:at])
         value = token[at:]
         moved = [edit.moved(-at).within(0, len(value)) for edit in edits]

@@ -23,8 +23,8 @@ from dlpctl.formats.interface import Child, Children, Document, Edits, Limits
 from dlpctl.formats.zipsections import zip_sections
 
 _LOCAL_HEADER_SIZE, _METHOD_AT = 30, 8
-# ZIP64 sizes, which are written anew, and copies of the name and the comment, which would keep what
-# was masked.
+# ZIP64 sizes, which are written again, and copies of the name and the comment, which would keep
+# masked values.
 _DROPPED_EXTRAS = {0x0001, 0x7075, 0x6375}
 _WRITABLE = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA}
 
@@ -95,7 +95,7 @@ class Zip(BinaryFormat):
         return output.getvalue()
 
     def read_again(self, data: bytes, limits: Limits) -> list[str]:
-        """Return every member by the local headers alone, as repairing readers do."""
+        """Return every member by its local header alone, as repairing readers do."""
         texts = [data.decode("latin-1")]
         allowance = Allowance(limits)
         at = data.find(b"PK\x03\x04")

@@ -1,7 +1,7 @@
-"""ZIP as a container: what archives and the documents that are ZIP underneath share.
+"""ZIP as a container: the code that archives and ZIP-based documents share.
 
-A format decides what the entries mean; opening, reading within the limits and finding the bytes
-that belong to no entry are the same for all of them, and are here.
+A format defines the meaning of the entries; opening, reading within the limits and finding bytes
+that belong to no entry are the same for all formats.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ BROKEN = (
     NotImplementedError,
     RuntimeError,
 )
-"""Errors of zipfile for damaged files, unknown compressions and encryption."""
+"""Errors of zipfile for damaged files, unknown compression methods and encryption."""
 _LOCAL_HEADER = struct.Struct("<4s5H3L2H")
 _DESCRIPTOR = b"PK\x07\x08"
 _MARKERS = (_DESCRIPTOR, b"PK00")
-"""The first bytes of an archive that was made to be cut into parts."""
+"""The first bytes of a split archive."""
 _DESCRIPTOR_SIZES = (12, 20)
 _WORD = lazy(rb"(?:[\x20-\x7e]\0?){5}")
 
 
 @contextmanager
 def opened(data: bytes) -> Iterator[zipfile.ZipFile]:
-    """Open an archive to be read; what is wrong with it becomes a `FormatError`."""
+    """Open an archive for reading; errors become a `FormatError`."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             yield archive
@@ -60,7 +60,7 @@ def contents(
     allowance: Allowance,
     password: str | None = None,
 ) -> bytes:
-    """Return an entry, unpacked within the limits."""
+    """Return the decompressed entry, within the limits."""
     with archive.open(info, pwd=None if password is None else password.encode()) as stream:
         return allowance.read(stream, info.compress_size)
 
@@ -68,7 +68,7 @@ def contents(
 def gaps(data: bytes, archive: zipfile.ZipFile, noun: str) -> Iterator[Child]:
     """Return the bytes that belong to no entry, for a search; a masked copy lacks them.
 
-    Entries that share bytes are how a small file expands without end.
+    Overlapping entries are refused, since they let a small file expand without end.
     """
     at = 0
     for info in sorted(archive.infolist(), key=lambda each: each.header_offset):
@@ -86,7 +86,7 @@ def gaps(data: bytes, archive: zipfile.ZipFile, noun: str) -> Iterator[Child]:
 
 
 def local_size(header: bytes) -> int:
-    """Return how many bytes of an entry precede its contents."""
+    """Return the number of bytes of an entry before its contents."""
     fields = _LOCAL_HEADER.unpack(header)
     return int(_LOCAL_HEADER.size + fields[9] + fields[10])
 
@@ -101,7 +101,7 @@ def _gap(data: bytes, start: int, end: int, noun: str, *, is_first: bool) -> Ite
 
 
 def _is_descriptor(between: bytes) -> bool:
-    """Return whether bytes are an entry's checksum and sizes, and no text of that length."""
+    """Return whether bytes are an entry's checksum and sizes, and not a text of that length."""
     written = between.removeprefix(_DESCRIPTOR)
     return len(written) in _DESCRIPTOR_SIZES and _WORD.search(written) is None
 

@@ -1,4 +1,4 @@
-"""Sections of a ZIP archive: ranges of entries, each with a directory of its own."""
+"""Sections of a ZIP archive: ranges of entries, each with its own directory."""
 
 from __future__ import annotations
 
@@ -15,17 +15,19 @@ _RECORD_SIZE = 46
 _LENGTHS_AT, _OFFSET_AT = 28, 42
 _END = struct.Struct("<4s4H2LH")
 _MOST_ENTRIES = 256
-"""Entries of a section: a file of more than `limits.entries` is not read."""
+"""The maximum number of entries in a section: files with more than `limits.entries`
+are not read.
+"""
 
 
 class _Entry(NamedTuple):
     start: int
     record: bytes
-    """Its part of the directory."""
+    """The entry's record in the directory."""
 
 
 def zip_sections(read: ReadRange, size: int) -> Iterator[Section]:
-    """Yield sections that hold every byte before the directory of an archive."""
+    """Yield sections that contain every byte before the directory of an archive."""
     try:
         with zipfile.ZipFile(RangeFile(read, size)) as archive:
             infos, directory, comment = archive.infolist(), archive.start_dir, archive.comment
@@ -51,7 +53,7 @@ def zip_sections(read: ReadRange, size: int) -> Iterator[Section]:
 
 
 def _records(file: RangeFile, start: int, count: int) -> list[bytes]:
-    """Return the records of a directory, as they are."""
+    """Return the unchanged records of a directory."""
     file.seek(start)
     data = file.read()
     records: list[bytes] = []

@@ -179,7 +179,7 @@ class TableMasker:
         self.checker.scan("")  # loads the taggers, which may be missing
         reason = self.checker.not_inspected()
         if reason:
-            raise CannotMaskError(f"{reason}; nothing was given out")
+            raise CannotMaskError(f"{reason}; no copy was returned")
         return Remembering(ValueMasker(self.checker, self.checker.masker(self._vault)))
 
     @cached_property

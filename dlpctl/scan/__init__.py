@@ -1,1 +1,1 @@
-"""Scans: walk files or git, search contents in workers, and write reports. Nothing is printed."""
+"""Scans: list files, git contents, objects or tables, search them in workers, and write reports."""

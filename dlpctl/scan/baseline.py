@@ -1,10 +1,9 @@
-"""Exceptions: accepted findings with an owner, a reason and a last day, in a file that people
-share.
+"""The baseline: accepted findings with an owner, a reason and an expiry date, in a shared file.
 
-A line names a value by a keyed hash of it and its type. So it holds for the value wherever it
-moves, does not change with anything else, and does not reveal it. Lines are sorted by that hash,
-which spreads additions; git's union driver merges the rest, and a file that two branches started
-separately may therefore have two salts.
+A line identifies a value by a keyed hash of its type and content. The exception thus applies
+wherever the value moves, depends on nothing else, and does not reveal the value. Lines are sorted
+by the hash, which spreads additions; git's union driver merges the rest, so a file that two
+branches started separately may have two salts.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ class Entry(NamedTuple):
     type: str
     owner: str
     expires: date | None
-    """The last day on which it counts."""
+    """The last day on which the exception applies."""
     reason: str
     path: str = ""
     """A glob for files, relative to the folder of the exceptions; empty for every file."""
@@ -80,7 +79,9 @@ class Baseline(NamedTuple):
     salts: tuple[bytes, ...]
     """The keys that the file contains."""
     key: bytes | None
-    """The key of the environment: the file alone lets nobody guess values or add exceptions."""
+    """The key from the environment: without it, the file lets nobody guess values or add
+    exceptions.
+    """
     entries: tuple[Entry, ...] = ()
 
     @property
@@ -89,7 +90,7 @@ class Baseline(NamedTuple):
 
     @classmethod
     def begin(cls, file: Path, environ: Mapping[str, str]) -> Baseline:
-        """Return an empty baseline, which is not written yet."""
+        """Return an empty baseline that is not written yet."""
         import secrets
 
         key = _key_from(environ)
@@ -143,7 +144,9 @@ class Baseline(NamedTuple):
 
 
 class Acceptance:
-    """Tells whether findings are accepted on a day, and counts the expired exceptions they meet."""
+    """Decides whether findings are accepted on a day, and counts those that match expired
+    exceptions.
+    """
 
     def __init__(self, baseline: Baseline, today: date, destination: str | None = None) -> None:
         self._root = baseline.file.absolute().parent
@@ -156,7 +159,9 @@ class Acceptance:
         """Exceptions that would have accepted findings if they had not expired."""
 
     def concerned(self, result: Result) -> list[Entry]:
-        """Return the exceptions for a finding, expired or not, and for any destination."""
+        """Return the exceptions for a finding, including expired ones and those for other
+        destinations.
+        """
         return [
             entry
             for fingerprint in result.fingerprint.split()
@@ -174,7 +179,7 @@ class Acceptance:
         return False
 
     def notes(self) -> list[str]:
-        """Return a sentence for each expired exception that a finding met."""
+        """Return a sentence for each expired exception that matched a finding."""
         return [
             f"The exception {entry.fingerprint[:12]} of {entry.owner} for {entry.type}"
             f" expired on {entry.expires}: {count}"
@@ -183,12 +188,12 @@ class Acceptance:
         ]
 
     def _reaches(self, entry: Entry, path: str) -> bool:
-        """Return whether an exception is for this file, by its path in git or as given."""
+        """Return whether an exception applies to a file, by its path in git or as given."""
         if not entry.path:
             return True
         try:
             relative = os.path.relpath(path, self._root)
-        except ValueError:  # another drive
+        except ValueError:  # on another drive
             relative = path
         return fnmatchcase(path, entry.path) or fnmatchcase(
             relative.replace(os.sep, "/"), entry.path
@@ -196,12 +201,14 @@ class Acceptance:
 
 
 def without_bookkeeping(content: bytes) -> bytes:
-    """Return such a file with its hashes, days and owners blanked, so that a scan skips them."""
+    """Return the content of a baseline with hashes, dates and owners blanked, so that scans skip
+    them.
+    """
     return _BOOKKEEPING.sub(lambda found: b" " * len(found[0]), content)
 
 
 def expiry(text: str, today: date) -> date | None:
-    """Return the day of `2027-01-31`, `90d` or `never`."""
+    """Parse `2027-01-31`, `90d` or `never`; return the expiry date."""
     from datetime import timedelta
 
     if text == NEVER:
@@ -336,7 +343,7 @@ def _key_from(environ: Mapping[str, str]) -> bytes | None:
 
 
 def merged_by_union(file: Path) -> bool:
-    """Let git keep added lines of both branches; return whether that is new."""
+    """Let git keep added lines of both branches; return whether the attribute is new."""
     attributes = file.parent / ".gitattributes"
     line = f"{file.name} merge=union"
     try:

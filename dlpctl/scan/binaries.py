@@ -1,11 +1,11 @@
-"""Find the strings in binary files, each kept at its offset, so that places need no map."""
+"""Find the strings in binary data, each kept at its offset, so that positions need no mapping."""
 
 from __future__ import annotations
 
 import re
 
 _BLANK = 0x1A
-"""Separates strings; no pattern matches it."""
+"""Separates strings; no pattern matches this character."""
 _TEXT = frozenset((*range(0x20, 0x7F), *b"\t\n\r"))
 _PRINTABLE = bytes(byte if byte in _TEXT else _BLANK for byte in range(256))
 _CLASSES = bytes(ord("t" if byte in _TEXT else "x" if byte else "0") for byte in range(256))
@@ -13,9 +13,9 @@ _WIDE = re.compile(rb"(?:t0){6,}+")
 
 
 def strings_of(data: bytes) -> bytes:
-    """Return as many bytes, with blanks for all that is not in a string.
+    """Return data of the same length, with everything outside of strings blanked.
 
-    The characters of a string in UTF-16 are moved together at its start.
+    The characters of a UTF-16 string are moved together at its start.
     """
     strings = data.translate(_PRINTABLE)
     classes = data.translate(_CLASSES)

@@ -1,7 +1,7 @@
-"""Run the tasks of a scan on the workers of a cluster, and return the outcomes in their order.
+"""Run the tasks of a scan on the workers of a cluster, and return the outcomes in order.
 
-Outcomes come as they are complete. Those that are early wait for the ones before them, and all are
-kept in the journal, so that a scan that is stopped can go on where it was.
+Outcomes arrive as they are completed. Early ones wait for those before them, and all are written to
+the journal, so that a stopped scan can be resumed.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from dlpctl.scan.results import Skip, Tally, Why
 from dlpctl.scan.source import File, Source
 
 _SENT = 3
-"""Messages for each thread of a worker, so that none idles while an answer is on its way."""
+"""Messages per thread of a worker, so that no thread idles while an answer is on its way."""
 _AHEAD = 32
-"""Batches for each thread that may be under way or wait for an earlier one."""
+"""Batches per thread that may be running or waiting for an earlier one."""
 
 Answer = tuple[int, bytes | None]
-"""The number of a message with its answer; None if workers ended while they had it."""
+"""The number of a message with its answer; None if workers died while they had it."""
 
 
 class Pool(Protocol):
@@ -111,7 +111,7 @@ class OnCluster:
                 yield slot.batch, slot.outcome()
 
     def _started(self, batch: Any) -> _Slot:
-        """Send what is not known of a batch."""
+        """Send the units of a batch whose outcomes are not in the journal."""
         task: Task | None = batch.task
         if task is None:
             return _Slot(batch, [], [])
@@ -151,7 +151,9 @@ class OnCluster:
         self._journal.add((slot.keys[unit], slot.lines[unit]) for unit in sent.units)
 
     def _settle_unanswered(self, sent: _Sent) -> None:
-        """Try each content alone that workers may have ended for, and then give it up."""
+        """Retry each content separately for which workers may have died, then report it as
+        unreadable.
+        """
         slot = sent.slot
         if not sent.is_again:
             for unit in sent.units:
@@ -162,7 +164,7 @@ class OnCluster:
         slot.put(unit, _unread(file.shown, "workers ended while they read it"))
 
     def _seen_here(self, unit: Task, line: str) -> str:
-        """Return an outcome in which a file that is missing for a worker alone is unreadable."""
+        """Return an outcome; a file that is missing only for a worker becomes unreadable."""
         if (
             units.has_nothing(line)
             or Why.GONE not in line

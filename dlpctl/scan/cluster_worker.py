@@ -1,4 +1,4 @@
-"""The side of a worker: it reads tasks of scans in its threads, and answers with their outcomes."""
+"""The worker's side of a cluster: run tasks of scans in threads and return their outcomes."""
 
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ from dlpctl.scan.units import encoded, outcomes_of
 from dlpctl.version import __version__
 
 _NEW_OBJECTS = 50_000
-"""The number of new objects after which own workers search them for garbage."""
+"""The number of new objects after which the garbage collector of a local worker runs."""
 _MOST_SCANS = 8
-"""Scans whose work is kept: more than run at a time, since one that is killed does not say so."""
+"""The number of scans whose state is kept: more than run at a time, since a killed scan does not
+report its end.
+"""
 
 
 class Root(NamedTuple):
@@ -36,8 +38,8 @@ class Root(NamedTuple):
         return cls(os.path.abspath(path), status.st_ino, status.st_mtime_ns)  # noqa: PTH100
 
     def is_same(self) -> bool:
-        """Return whether it is the same here. A copy has another number, but the same time; a
-        folder that is written to has another time, but the same number.
+        """Return whether the worker sees the same file or folder. A copy has another inode but the
+        same time; a folder that was written to has another time but the same inode.
         """
         try:
             seen = Root.of(self.path)
@@ -47,7 +49,7 @@ class Root(NamedTuple):
 
 
 class _Scan:
-    """The work of one scan, which all threads share, and a reader for each."""
+    """The state of one scan, which all threads share, with a reader for each thread."""
 
     def __init__(self, setup: bytes) -> None:
         roots: Sequence[Root]
@@ -79,7 +81,7 @@ class _Scan:
 
 
 def prepare_own(prepare: Callable[[], object]) -> None:
-    """Prepare a worker that runs nothing but this scan: its patterns are never garbage."""
+    """Prepare a worker that only serves this scan: its patterns are never garbage."""
     prepare()
     gc.freeze()
     gc.set_threshold(_NEW_OBJECTS)
@@ -90,7 +92,7 @@ _lock = threading.Lock()
 
 
 def answer(version: str, scan: str, setup: bytes, message: bytes) -> bytes:
-    """Return the outcomes of a task, a line for each unit, or why there are none."""
+    """Return the outcomes of a task, one line per unit, or an error."""
     try:
         if version != __version__:
             raise EngineError(
@@ -107,7 +109,7 @@ def answer(version: str, scan: str, setup: bytes, message: bytes) -> bytes:
 
 
 def end(scan: str) -> None:
-    """Close what was opened for a scan."""
+    """Close everything that was opened for a scan."""
     with _lock:
         ended = _scans.pop(scan, None)
     if ended is not None:
@@ -115,7 +117,7 @@ def end(scan: str) -> None:
 
 
 def _scan(name: str, setup: bytes) -> _Scan:
-    with _lock:  # the patterns are compiled by the first thread, and the others wait
+    with _lock:  # the first thread compiles the patterns while the others wait
         if name not in _scans:
             while len(_scans) >= _MOST_SCANS:
                 _scans.pop(next(iter(_scans))).close()

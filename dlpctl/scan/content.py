@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 _new = tuple.__new__
 _CONTINUATIONS = bytes(range(0x80, 0xC0))
 _MANY = 1 << 12
-"""Findings of one content from which on results are made in parts."""
+"""The number of findings in one content from which on results are made in parts."""
 _IDENTITY = Result._fields.index("identity") - 1
-"""The place of an identity in the fields after the path."""
+"""The index of the identity among the fields after the path."""
 
 
 class Found(NamedTuple):
@@ -41,7 +41,7 @@ class Found(NamedTuple):
     accepted: int = 0
     """Findings that the allow list accepts."""
     possible: int = -1
-    """Findings that only high sensitivity counts; -1 if they were not counted."""
+    """Findings that count only with high sensitivity; -1 if they were not counted."""
 
 
 NOTHING = Found([])
@@ -51,10 +51,10 @@ class Ending(NamedTuple):
     """The end of a part of a content."""
 
     lines: int
-    """Line ends in it."""
+    """The number of line ends in the part."""
     characters: int
     carry: int
-    """Characters after its last line end, or all."""
+    """The number of characters after the last line end, or of all characters if there is none."""
     bytes: int
 
 
@@ -62,7 +62,7 @@ NO_ENDING = Ending(0, 0, 0, 0)
 
 
 class Examiner:
-    """Searches contents. There is one in each process; it keeps no text."""
+    """Searches contents. Each process has one; it keeps no text."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class Examiner:
         show_values: bool = False,
         excerpts: int = 0,
     ) -> None:
-        """`excerpts` is the number of findings of a type that get their lines."""
+        """`excerpts` is the number of findings of each type that are reported with their lines."""
         self.detector = detector
         self.min_score = min_score
         self._allow = allow
@@ -83,9 +83,9 @@ class Examiner:
         self._excerpts = excerpts
         self._excerpts_left: dict[str, int] = {}
         self.tells_values_apart = False
-        """True for a history, which repeats contents: then results get a `value_id`."""
+        """True for a history, which repeats contents: results then get a `value_id`."""
         self.counts_possible = False
-        """True where short texts are searched again for what only high sensitivity finds."""
+        """True if short texts are searched again with high sensitivity, to count its findings."""
         self._labels: dict[str, str] = {}
         self._run_key = os.urandom(16)
 
@@ -102,7 +102,9 @@ class Examiner:
         return self.detector.for_categories(IN_BINARIES)
 
     def _detector_for(self, path: str, head: bytes) -> Detector:
-        """Return the detector for a file: in source code nearly every name is an author's."""
+        """Return the detector for a file. In source code, nearly every name is an author's, so
+        names are not searched.
+        """
         return self._without_names if is_source(path, head) else self.detector
 
     def scan(self, text: str) -> Sequence[Finding]:
@@ -114,7 +116,7 @@ class Examiner:
         return self._in_binaries.scan(text, self.min_score)
 
     def text(self, path: str, data: bytes) -> Found:
-        """Return the findings in a text in UTF-8, or nearly so."""
+        """Return the findings in a text that is UTF-8, or nearly so."""
         if path.endswith(EXCEPTIONS_FILE):
             from dlpctl.scan.baseline import without_bookkeeping
 
@@ -132,13 +134,13 @@ class Examiner:
         return found._replace(possible=count_possible(detector, data, self.min_score))
 
     def decoded(self, path: str, text: str) -> Found:
-        """Return the findings in a text that was decoded."""
+        """Return the findings in decoded text."""
         head = text[:JUDGED].encode("utf-8", "replace")
         findings = blocks.scan(self._detector_for(path, head), text, self.min_score)
         return self.place(path, TextPlaces(text, findings))
 
     def binary(self, path: str, data: bytes) -> Found:
-        """Return the findings in the strings of a file that is not text; places are bytes."""
+        """Return the findings in the strings of a binary file, with byte positions."""
         strings = strings_of(data)
         found = self._in_binaries.scan_bytes(strings, self.min_score)
         if not found:
@@ -148,7 +150,7 @@ class Examiner:
 
     @property
     def margin(self) -> int:
-        """Bytes before and after a part that its findings may depend on."""
+        """Return the number of bytes before and after a part that its findings may depend on."""
         return 2 * self.detector.widest + 8
 
     def part(
@@ -183,7 +185,7 @@ class Examiner:
         return found._replace(results=[_moved(one, lines, before) for one in found.results]), ending
 
     def place(self, path: str, located: Places) -> Found:
-        """Return findings as results, without those that the allow list takes."""
+        """Return findings as results, without those that the allow list accepts."""
         numbers = self._kept(located)
         results = self._identified(path, self._rows(path, located, numbers))
         accepted = len(located) - len(numbers)
@@ -202,7 +204,7 @@ class Examiner:
         ]
 
     def _rows(self, path: str, located: Places, numbers: Sequence[int]) -> Iterator[list[Any]]:
-        """Yield the fields of results after the path; processes make them where they are many."""
+        """Yield the fields of results after the path; large numbers are divided among processes."""
         leave = self.detector.aside
         processes = leave.processes() if leave and len(numbers) > _MANY else 1
         parts = [numbers[first : first + _MANY] for first in range(0, len(numbers), _MANY)]
@@ -227,7 +229,7 @@ class Examiner:
         excerpts = (
             Excerpts(located, shown) if self._excerpts and isinstance(located, TextPlaces) else None
         )
-        digests: dict[str, str] = {}  # the lines of a table are alike without their values
+        digests: dict[str, str] = {}  # the rows of a table are alike without their values
         for number in numbers:
             finding = located.finding(number)
             type_name, category, _, _, score, pattern_id, locator = finding
@@ -258,7 +260,7 @@ class Examiner:
 
     @staticmethod
     def _identified(path: str, rows: Iterable[list[Any]]) -> Iterator[Result]:
-        """Yield results; findings that nothing else tells apart are numbered."""
+        """Yield results; findings with the same identity are numbered."""
         seen: dict[str, int] = {}
         for row in rows:
             identity = row[_IDENTITY]
@@ -268,7 +270,7 @@ class Examiner:
             yield _new(Result, (path, *row))
 
     def _wants(self, type_name: str) -> bool:
-        """Return whether a finding gets its line, and count it."""
+        """Return whether to report the line of a finding, and count the finding."""
         left = self._excerpts_left.get(type_name, self._excerpts)
         self._excerpts_left[type_name] = left - 1
         return left > 0
@@ -293,7 +295,7 @@ class Examiner:
 
 
 def _in_characters(data: bytes, findings: Iterable[Finding]) -> list[Finding]:
-    """Return findings at positions in bytes of `data` with positions in characters."""
+    """Convert findings from byte positions in `data` to character positions."""
     placed: list[Finding] = []
     position = characters = 0
     for finding in findings:
@@ -305,7 +307,7 @@ def _in_characters(data: bytes, findings: Iterable[Finding]) -> list[Finding]:
 
 
 class Parts:
-    """Moves the results of parts, which come in order, to their places in the content."""
+    """Converts results of consecutive parts to positions in the complete content."""
 
     def __init__(self, *, binary: bool = False) -> None:
         self._lines = self._characters = self._carry = self._bytes = 0
@@ -314,46 +316,48 @@ class Parts:
     def place(
         self, results: Iterable[Result], ending: Ending, first: int | None = None
     ) -> list[Result]:
-        """`first` is the offset of the part, in bytes; between two parts are only zeros."""
+        """`first` is the byte offset of the part; there are only zeros between two parts."""
         if first is not None:
             hole = first - self._bytes
             self._characters += hole
             self._carry += hole
             self._bytes = first + ending.bytes
-        placed = [self._placed(one) for one in results]
+        placed = [self._placed(result) for result in results]
         lines, characters, carry, _ = ending
         self._carry = carry if lines else self._carry + characters
         self._lines += lines
         self._characters += characters
         return placed
 
-    def _placed(self, one: Result) -> Result:
+    def _placed(self, result: Result) -> Result:
         carry = self._carry
-        placed = one._replace(
-            line=one.line + self._lines,
-            column=one.column + (carry if one.line == 1 else 0),
-            end_line=one.end_line + self._lines,
-            end_column=one.end_column + (carry if one.end_line == 1 else 0),
-            start=one.start + self._characters,
-            end=one.end + self._characters,
+        placed = result._replace(
+            line=result.line + self._lines,
+            column=result.column + (carry if result.line == 1 else 0),
+            end_line=result.end_line + self._lines,
+            end_column=result.end_column + (carry if result.end_line == 1 else 0),
+            start=result.start + self._characters,
+            end=result.end + self._characters,
         )
         return _by_byte(placed) if self._binary else placed
 
 
-def _by_byte(one: Result) -> Result:
-    """Return a result with a byte for its place, since binary content has no lines."""
-    return one._replace(line=1, column=1, end_line=1, end_column=1, inner=f"byte {one.start:,}")
+def _by_byte(result: Result) -> Result:
+    """Return a result with a byte position, since binary content has no lines."""
+    return result._replace(
+        line=1, column=1, end_line=1, end_column=1, inner=f"byte {result.start:,}"
+    )
 
 
-def _moved(one: Result, lines: int, characters: int) -> Result:
-    """Return a result with positions relative to a line and a character."""
-    line, end_line = one.line - lines, one.end_line - lines
-    start, end = one.start - characters, one.end - characters
-    return one._replace(
+def _moved(result: Result, lines: int, characters: int) -> Result:
+    """Return a result whose position is moved by lines and characters."""
+    line, end_line = result.line - lines, result.end_line - lines
+    start, end = result.start - characters, result.end - characters
+    return result._replace(
         line=line,
-        column=start + 1 if line == 1 else one.column,
+        column=start + 1 if line == 1 else result.column,
         end_line=end_line,
-        end_column=end + 1 if end_line == 1 else one.end_column,
+        end_column=end + 1 if end_line == 1 else result.end_column,
         start=start,
         end=end,
     )

@@ -1,4 +1,4 @@
-"""The workers of a Dask cluster, which runs already or is started for one scan."""
+"""A pool of workers on a Dask cluster, which is already running or is started for one scan."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ _ADDRESS = lazy(r"(?:tcp|tls)://(?:[^\s:/@\[\]]+|\[[0-9a-fA-F:.]+\]):[0-9]{1,5}"
 _OWN = lazy(r"local:([1-9][0-9]{0,2})")
 _ANY_LOCAL_PORT = "127.0.0.1:0"
 CONNECTING = "connect to a cluster"
-"""The name of the thread that does so."""
+"""The name of the thread that connects."""
 _CONNECT_SECONDS = 10
 _START_SECONDS = 60
 _END_SECONDS = 3
 _NOTICE_SECONDS = 0.5
-"""The longest that waiting does not see that the scheduler has gone."""
+"""The longest time until a wait notices that the scheduler has gone."""
 _THREADS_EVERY = 2.0
-"""Seconds after which the workers are counted again."""
+"""The number of seconds after which the workers are counted again."""
 _WORKERLESS_SECONDS = 60.0
-"""The longest that a scan waits for workers."""
+"""The longest time that a scan waits for workers."""
 _UNWATCHED = {
     "distributed.admin.tick.interval": "1s",
     "distributed.admin.system-monitor.interval": "10s",
     "distributed.worker.memory.monitor-interval": "1s",
     "distributed.worker.profile.enabled": False,
 }
-"""Settings of own workers, which Dask would interrupt a hundred times a second to watch them."""
+"""Settings for local workers, which Dask would otherwise interrupt a hundred times a second."""
 _RESUME = "run the scan again with --resume to go on"
 
 
@@ -86,14 +86,14 @@ class DaskPool:
         self._counted = self._workers_seen = time.monotonic()
         self._stack = ExitStack()
         self._stack.callback(logging.disable, logging.root.manager.disable)
-        logging.disable()  # what Dask logs, this class tells by its errors
+        logging.disable()  # errors are raised by this class instead of being logged by Dask
         try:
             self._client = self._connected(int(own[1]) if own else None)
             self._count_threads()
         except (DlpctlError, KeyboardInterrupt, SystemExit):
             self._stack.close()
             raise
-        except Exception as problem:  # Dask's own, and those of what it connects by
+        except Exception as problem:  # errors of Dask and of its transports
             self._stack.close()
             reason = _reason_of(problem)
             raise ServerError(
@@ -104,10 +104,10 @@ class DaskPool:
             ) from None
 
     def _connected(self, workers: int | None) -> Any:
-        """Return a client, of own workers if a number is given.
+        """Return a client; given a number, with that many local workers.
 
-        It is made in a thread, whose threads and processes inherit that Ctrl-C is not for them:
-        the main thread alone ends the scan, also while it connects.
+        The client is created in a thread that blocks Ctrl-C for its threads and processes: only the
+        main thread ends the scan, even while connecting.
         """
         outcome: SimpleQueue[Any] = SimpleQueue()
         folder = ""
@@ -137,10 +137,10 @@ class DaskPool:
             end = time.monotonic() + 2 * limit
             while thread.is_alive():
                 thread.join(_NOTICE_SECONDS)
-                if time.monotonic() > end:  # what answers is no scheduler
+                if time.monotonic() > end:  # the peer is not a scheduler
                     raise TimeoutError("it does not answer as one")
         except KeyboardInterrupt:
-            if workers is not None:  # what has been started is ended once all of it has
+            if workers is not None:  # everything that was started is complete, and can be ended
                 thread.join(_CONNECT_SECONDS)
             raise
         client = outcome.get()
@@ -149,8 +149,8 @@ class DaskPool:
         return client
 
     def _own_cluster(self, workers: int, folder: str) -> Any:
-        """Start workers on this machine. Their ports are on the loopback, and take nobody without
-        the certificate that is made for them: a scheduler runs whatever code it is sent.
+        """Start workers on this machine. Their ports are on the loopback interface and require a
+        certificate that is created for them: a scheduler runs any code that it is sent.
         """
         import dask
 
@@ -174,13 +174,13 @@ class DaskPool:
     def prepare(
         self, names: Sequence[str], make_reader: Callable[[], Work], prepare: Callable[[], object]
     ) -> None:
-        """Set the work; `names` are the local files and folders that are scanned."""
-        if self._is_own:  # else each of the workers would do it at the same time
+        """Set up the workers; `names` are the local files and folders to scan."""
+        if self._is_own:  # otherwise all workers would do this at the same time
             prepare()
             prepare = partial(cluster_worker.prepare_own, prepare)
         roots = []
         for name in names:
-            with suppress(OSError):  # the scan lists what is missing
+            with suppress(OSError):  # the scan lists missing files
                 roots.append(Root.of(name))
         self._setup = pickle.dumps((roots, make_reader, prepare))
 
@@ -191,7 +191,7 @@ class DaskPool:
         return max(self._threads, 1)
 
     def _count_threads(self) -> None:
-        with suppress(Exception):  # a scheduler that has gone is seen by what it was sent
+        with suppress(Exception):  # a lost scheduler is detected when a message fails
             self._threads = sum(self._client.nthreads().values())
         self._counted = time.monotonic()
         if self._threads:
@@ -213,7 +213,7 @@ class DaskPool:
         self._client.loop.add_callback(self._deliver, number, future)
 
     async def _deliver(self, number: int, future: Any) -> None:
-        """Put the result of a future, or its exception, where it is awaited."""
+        """Put the result or exception of a future into the queue of answers."""
         try:
             (result,) = await self._client.gather([future], asynchronous=True)
         except BaseException as problem:
@@ -251,8 +251,8 @@ class DaskPool:
         return ServerError(f"--cluster {self._address}: the scheduler has gone; {_RESUME}")
 
     def close(self) -> None:
-        """End what was started for the scan."""
-        with suppress(Exception):  # a cluster that has gone has nothing to end
+        """End everything that was started for the scan."""
+        with suppress(Exception):  # a lost cluster has nothing to end
             if self._client.status == "running":
                 self._client.sync(self._end)
         self._stack.close()
@@ -263,9 +263,9 @@ class DaskPool:
 
 
 class _Call(NamedTuple):
-    """A call of a worker's function, which is made where it is unpickled.
+    """A call of a worker's function, made by unpickling it.
 
-    To the scheduler it is a string of bytes: functions of tasks have to be installed there, too.
+    The scheduler sees only a byte string: functions of tasks would have to be installed there, too.
     """
 
     scan: str
@@ -279,7 +279,7 @@ class _Call(NamedTuple):
 def _has_certificate(distributed: Any) -> bool:
     try:
         arguments = distributed.Security().get_connection_args("client")
-    except OSError:  # a file that is named, and that cannot be read
+    except OSError:  # the configured file cannot be read
         return False
     return arguments.get("ssl_context") is not None
 

@@ -1,7 +1,7 @@
-"""Scan databases: every table and column, in a session that can only read, without their values.
+"""Scan databases: every table and column, in a read-only session, without reporting values.
 
-A column is read in pages by the primary key, or else as a stream. Its distinct values are judged
-below its name, as those of a table in memory.
+A column is read in pages by the primary key, or else as a stream. Its distinct values are scanned
+under the column's name, like those of a table in memory.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class DatabaseScan:
         self._on_step = on_step
 
     def scan(self, urls: Sequence[str]) -> Iterator[Result | Skip]:
-        """Yield a finding for each type of each column, and what was not read."""
+        """Yield a finding for each type of each column, and a skip for data that was not read."""
         self._summary.partial = True
         self._summary.nouns = self._summary.nouns | {"table"} if self._summary.files else {"table"}
         for url in urls:
@@ -153,7 +153,7 @@ class DatabaseScan:
         self._summary.files += 1
         for column in columns:
             yield from self._column(shown, column, database.values(schema, table, column, key))
-            database.roll_back()  # no transaction is open for longer than a column takes
+            database.roll_back()  # no transaction stays open after a column
 
     def _column(
         self, shown: str, column: str, pages: Iterator[Sequence[Any]]
@@ -212,7 +212,7 @@ def _name(schema: str | None, table: str) -> str:
 
 
 def _text_of(value: Any) -> tuple[str | None, str]:
-    """Return a value as text, or why it has none."""
+    """Return a value as text, or the reason why it has none."""
     if value is None or isinstance(value, bool):
         return None, ""
     if isinstance(value, bytes | bytearray | memoryview):
@@ -242,11 +242,11 @@ class _Database:
         self._sql = sqlalchemy
 
     def roll_back(self) -> None:
-        """End the transaction, in which nothing was written; the next query begins another."""
+        """End the transaction, which has written nothing; the next query starts another."""
         self._connection.rollback()
 
     def tables(self) -> Iterator[tuple[str | None, str, Why | None]]:
-        """Yield the tables with their schemas, and why one is not read: its data is elsewhere."""
+        """Yield the tables with their schemas, and the reason to skip a table without own data."""
         inspector = self._sql.inspect(self._connection)
         schemas = [None] if self._dialect == "sqlite" else sorted(inspector.get_schema_names())
         chosen = self._connection.engine.url.database
@@ -325,7 +325,7 @@ class _Database:
 
 @contextmanager
 def _opened(address: str) -> Iterator[_Database]:
-    """Connect, so that nothing can be written; raise `InputError` where that fails."""
+    """Connect in a way that cannot write; raise `InputError` if that fails."""
     try:
         import sqlalchemy
         from sqlalchemy.pool import NullPool
@@ -361,7 +361,7 @@ def _opened(address: str) -> Iterator[_Database]:
 
 
 def _restrict(driver: Any, _record: object) -> None:
-    """Let a new connection only read, also one in place of another that was lost."""
+    """Make a new connection read-only, including one that replaces a lost connection."""
     library = type(driver).__module__.partition(".")[0]
     if library == "psycopg":
         driver.read_only = True
@@ -372,12 +372,12 @@ def _restrict(driver: Any, _record: object) -> None:
 
 
 def _decoded(raw: bytes) -> str:
-    """Return text that may not be UTF-8, which an error of the driver would quote."""
+    """Return text that may not be UTF-8; the driver would raise an error that quotes the text."""
     return raw.decode("utf-8", "replace")
 
 
 def _read_only(url: Any) -> tuple[Any, dict[str, Any]]:
-    """Return the address of a database that is opened for reading, and the driver's arguments."""
+    """Return the address for opening a database read-only, and the driver's arguments."""
     scheme = url.drivername
     if scheme not in ("sqlite", "duckdb"):
         return url, {"connect_timeout": 20}
@@ -390,7 +390,7 @@ def _read_only(url: Any) -> tuple[Any, dict[str, Any]]:
 
 
 def _reason(problem: BaseException) -> str:
-    """Return why a driver failed: its first line, unless that may quote a value of a table."""
+    """Return the reason of a driver's failure: its first line, unless that may quote a value."""
     original = getattr(problem, "orig", None) or problem
     state = getattr(original, "sqlstate", None)
     if isinstance(original, UnicodeDecodeError) or str(state or "").startswith(_OF_DATA):

@@ -15,7 +15,7 @@ Record = Mapping[str, Any]
 
 
 class Difference(NamedTuple):
-    """Findings by the identity that they have in the reports of all runs."""
+    """Findings by their identity, which is the same in the reports of all runs."""
 
     new: list[Record]
     gone: list[Record]
@@ -23,7 +23,7 @@ class Difference(NamedTuple):
 
 
 def difference(old: Path, new: Path) -> Difference:
-    """Return what two reports of `scan`, as JSON or JSON lines, do not have in common."""
+    """Return the findings that only one of two JSON or JSON lines reports of `scan` contains."""
     before, after = _findings(old), _findings(new)
     return Difference(
         [record for identity, record in after.items() if identity not in before],
@@ -40,7 +40,7 @@ def _findings(file: Path) -> dict[str, Record]:
         raise InputError(f"{file}: cannot be read: {reason}") from None
     records = _records(text)
     if records is None or not all(_is_finding(record) for record in records):
-        raise InputError(f"{file}: is no report of 'dlpctl scan --format json' or jsonl")
+        raise InputError(f"{file}: is not a report of 'dlpctl scan --format json' or jsonl")
     return {record["id"]: record for record in records}
 
 
@@ -53,7 +53,7 @@ def _records(text: str) -> list[Any] | None:
 
 
 def _lines(text: str) -> list[Any] | None:
-    """Return the findings of JSON lines; None without the summary at the end."""
+    """Return the findings of JSON lines; None if the final summary is missing."""
     try:
         lines = [json.loads(line) for line in text.splitlines()]
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Read files that are more than text, with all files in them, by `dlpctl.formats`."""
+"""Read documents, with all files in them, through `dlpctl.formats`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LINE = lazy(r"line ([0-9]+)")
 
 
 class Documents:
-    """Reads such files; its process is started for the first one."""
+    """Reads documents; the process that parses them is started for the first one."""
 
     def __init__(self, examiner: Examiner, limits: FileLimits | None = None) -> None:
         self._examiner = examiner
@@ -35,7 +35,9 @@ class Documents:
             self._files.__exit__(None, None, None)
 
     def read(self, path: str, name: str, data: bytes) -> tuple[Found, list[str]]:
-        """Return the findings, and the parts that could not be inspected; raises `FormatError`."""
+        """Return the findings, and the parts that could not be inspected; raise `FormatError` if
+        the document cannot be read.
+        """
         from dlpctl.files.finding import place_all, repeats_of, search_document
         from dlpctl.files.longtext import LONG
         from dlpctl.files.names import PlaceNames
@@ -49,9 +51,7 @@ class Documents:
         if found is not None:
             return self._examiner.place(path, _LongPlaces(node, found)), []
         placed = place_all(node, lambda document: search_document(document, self._examiner))
-        names = PlaceNames(
-            self._examiner.scan
-        )  # the names of members and sheets may hold values themselves
+        names = PlaceNames(self._examiner.scan)  # the names of members and sheets may hold values
         names.know(lambda: repeats_of(placed))
         shown = names.shown([each.place for each in placed])
         missed = list(node.uninspected())
@@ -63,7 +63,7 @@ class Documents:
 
 
 class _LongPlaces(Places):
-    """The findings in one long text, whose other views only repeat it."""
+    """The findings in one long text whose other views only repeat the text."""
 
     def __init__(self, node: Node, found: Sequence[Finding]) -> None:
         source = node.document.segments[0].anchor
@@ -89,9 +89,9 @@ class _LongPlaces(Places):
 
 
 class _DocumentPlaces(Places):
-    """The findings in a document, whose places are words.
+    """The findings in a document, whose positions are described in words.
 
-    Only lines are numbers, with a column if the line contains the value as it is.
+    Only lines are numbers, with a column if the line contains the value unchanged.
     """
 
     def __init__(self, placed: Sequence[PlacedValue], shown: Sequence[str]) -> None:

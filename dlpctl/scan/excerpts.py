@@ -1,4 +1,4 @@
-"""Lines with findings, to be shown: each value in them is masked."""
+"""Lines with findings for reports: each value in them is masked."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from dlpctl.types import Finding
 
 HIDDEN = "(hidden)"
-"""Stands for a value of which even a part would tell too much."""
+"""Replaces a value of which even a part would reveal too much."""
 _REACH = 160
-"""Characters before and after a value that are shown of its line."""
+"""The number of characters before and after a value that are shown of its line."""
 _BLANKS = {ord("\t"): " ", ord("\r"): " "}
 _LEAST_REPEATED = 4
-"""Characters of a value that is masked where it is no finding, too."""
+"""The minimum length of a value that is also masked where it is not a finding."""
 
 
 class Excerpt(NamedTuple):
@@ -24,7 +24,7 @@ class Excerpt(NamedTuple):
 
     line: str
     mark: int
-    """The position of the masked value in it."""
+    """The position of the masked value in the text."""
 
 
 class Excerpts:
@@ -60,7 +60,7 @@ class Excerpts:
 
 
 def _masked(text: str, masks: Mapping[str, str]) -> str:
-    """Return text between findings, in which the same values may occur and be no finding."""
+    """Mask the same values in the text between findings, where they may occur undetected."""
     for value, mask in masks.items():
         if len(value) >= _LEAST_REPEATED:
             text = text.replace(value, mask)
@@ -88,19 +88,19 @@ def draw_carets(
 
 
 def _columns(text: str) -> int:
-    """Return the columns that text takes in a terminal."""
+    """Return the number of terminal columns that a text takes."""
     from unicodedata import east_asian_width
 
     return sum(2 if east_asian_width(char) in "WF" else 1 for char in text)
 
 
 def printable_line(text: str) -> str:
-    """Return text of one line in which every character takes one column, or an escape."""
+    """Return text of one line in which every character takes one column or is escaped."""
     return printable(text.translate(_BLANKS))
 
 
 def printable(text: str) -> str:
-    """Return text with an escape for each character that ends the line or moves the cursor."""
+    """Return text with escapes for characters that end the line or move the cursor."""
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() else _escaped(char) for char in text)

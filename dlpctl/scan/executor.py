@@ -1,8 +1,8 @@
 """Run tasks in several workers, and return the outcomes in the order of the tasks.
 
-A worker is a process where the system can fork cheaply and safely, since confirming findings holds
-Python's lock; it shares the compiled patterns with its parent. Elsewhere it is a thread. Each has a
-thread of this process that hands it one task after the other.
+A worker is a process if the system can fork cheaply and safely, since confirming findings holds
+Python's lock; it shares the compiled patterns with its parent. Elsewhere, it is a thread. A thread
+of this process serves each worker with one task after the other.
 """
 
 from __future__ import annotations
@@ -27,18 +27,20 @@ if TYPE_CHECKING:
     from dlpctl.scan.source import File, Source
 
 _AHEAD = 3
-"""Tasks a worker that wait or are done and not yet taken, so that none idles during a long one."""
+"""Tasks per worker that wait, or are done and not yet collected, so that no worker idles during a
+long task.
+"""
 _NOTICE_SECONDS = 0.5
-"""The longest that Ctrl-C waits where it comes just before a wait, which it then does not end."""
+"""The longest delay of Ctrl-C if it comes just before a wait, which it then does not interrupt."""
 _LARGEST = 1 << 30
-"""The most bytes of a message: a worker has read hostile files, so its lengths are not trusted."""
+"""The largest message in bytes: a worker has read hostile files, so its lengths are not trusted."""
 _DONE, _FAILED = 0, 1
-_NO_ANSWER = "a worker process gave an answer that cannot be trusted; --jobs 1 works without one"
+_NO_ANSWER = "a worker process sent an answer that cannot be trusted; --jobs 1 needs no workers"
 FORKS = sys.platform == "linux"
 
 
 class Work(Protocol):
-    """The work of a worker. Tasks and outcomes are JSON values."""
+    """The job of a worker. Tasks and outcomes are JSON values."""
 
     def __call__(self, task: Any, /) -> Any: ...
 
@@ -48,14 +50,14 @@ class Work(Protocol):
 class Batch(Protocol):
     @property
     def task(self) -> Any:
-        """Return the task of a worker; None for nothing to do."""
+        """Return the task for a worker; None if there is nothing to do."""
 
 
 BatchT = TypeVar("BatchT", bound=Batch)
 
 
 class Executor(Protocol):
-    """Runs tasks somewhere; leaving it ends that."""
+    """Runs tasks; leaving the context ends the workers."""
 
     def __enter__(self) -> Self: ...
 
@@ -66,7 +68,7 @@ class Executor(Protocol):
 
 
 class Elsewhere(Protocol):
-    """Other machines that read the files of a scan, and what the scan itself writes for them."""
+    """Other machines that read the files of a scan."""
 
     def executor(
         self,
@@ -75,12 +77,12 @@ class Elsewhere(Protocol):
         sources: Sequence[Source],
         /,
     ) -> Executor:
-        """Return an executor of what makes a worker's work, and of what is called before; both can
-        be pickled.
+        """Return an executor. `make_work` creates a worker's job, and `prepare` runs before; both
+        can be pickled.
         """
 
     def without_own(self, source: Source, files: Iterable[File | Skip], /) -> Iterator[File | Skip]:
-        """Yield the files without those that the scan writes."""
+        """Yield the files without those that the cluster scan itself writes."""
 
 
 class _Slot(NamedTuple):
@@ -89,7 +91,7 @@ class _Slot(NamedTuple):
 
 
 class InOrder:
-    """Runs tasks; leaving it ends the workers, at once after an error."""
+    """Runs tasks; leaving the context ends the workers, immediately after an error."""
 
     def __init__(
         self,
@@ -99,9 +101,9 @@ class InOrder:
         *,
         at_once: bool = False,
     ) -> None:
-        """`make_work` is called in each worker, and `prepare` once before there are several.
+        """`make_work` is called in each worker, and `prepare` once if there are several.
 
-        With `at_once` they are started before the first task is known, since finding tasks starts
+        With `at_once`, workers are started before the first task is known: finding tasks starts
         threads, which a fork does not copy.
         """
         self._make_work = make_work
@@ -151,7 +153,7 @@ class InOrder:
         if FORKS:
             for _ in range(
                 self._jobs
-            ):  # all of them before the first thread, which a fork would not copy
+            ):  # fork all of them before starting threads, which a fork would not copy
                 self._children.append(_Child(self._make_work, self._children))
         for number in range(self._jobs):
             job = self._children[number] if FORKS else self._make_work()
@@ -162,7 +164,7 @@ class InOrder:
             try:
                 slot.answer.put((job(slot.batch.task), None))
             except BaseException as problem:
-                slot.answer.put((None, problem))  # raised where it is awaited
+                slot.answer.put((None, problem))  # raised when the outcome is awaited
                 break
         if not isinstance(job, _Child):
             job.close()
@@ -198,9 +200,7 @@ class _Child(Child):
         except (ValueError, RecursionError):
             raise EngineError(_NO_ANSWER) from None
         if answer is None:
-            raise EngineError(
-                "a worker process ended without an answer; --jobs 1 works without one"
-            )
+            raise EngineError("a worker process ended without an answer; --jobs 1 needs no workers")
         match answer:
             case [0, outcome]:
                 return outcome
@@ -210,7 +210,7 @@ class _Child(Child):
 
 
 def _live(make_work: Callable[[], Work], requests: int, answers: int) -> NoReturn:
-    """Run a child, which must not return into what its parent was doing."""
+    """Run a child; this must not return into the parent's code."""
     status = 1
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its children itself

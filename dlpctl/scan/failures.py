@@ -1,4 +1,4 @@
-"""Read the errors of providers' packages: whether they may pass, and a reason for people."""
+"""Interpret the errors of providers' packages: transient or not, and a readable reason."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _PASSING = frozenset((408, 429, 500, 502, 503, 504))
 _NETWORK = frozenset(
     ("HTTPClientError", "ClientConnectionError", "ClientPayloadError", "IncompleteRead")
 )
-"""The names of base classes of errors of connections, in packages that may not be installed."""
+"""The names of base classes of network errors, in packages that may not be installed."""
 _QUERY = re.compile(r"\?\S+")
 _LONGEST = 200
 
@@ -25,7 +25,7 @@ def _chain(problem: BaseException) -> Iterator[BaseException]:
 
 
 def status_of(problem: BaseException) -> int | None:
-    """Return the HTTP status of a failed request, if it got one."""
+    """Return the HTTP status of a failed request, if there is one."""
     for each in _chain(problem):
         response = getattr(each, "response", None)
         if isinstance(response, dict):
@@ -52,7 +52,7 @@ def is_transient(problem: BaseException) -> bool:
 
 
 def reason_of(problem: BaseException) -> str:
-    """Return why a request failed, in one line without addresses' queries."""
+    """Return the reason of a failed request in one line, without the queries of addresses."""
     *_, origin = _chain(problem)
     status = status_of(problem)
     if isinstance(problem, TimeoutError) or "Timeout" in type(origin).__name__:

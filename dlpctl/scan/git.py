@@ -1,6 +1,6 @@
-"""Read the index, the history and the changes of a git repository, in a stream of any length.
+"""Read the index, the history and the changes of a git repository as streams of any length.
 
-A repository is untrusted data: nothing that it configures is run, and nothing is fetched.
+A repository is untrusted data: nothing in its configuration is executed, and nothing is fetched.
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ class Blob(NamedTuple):
     commit: str = ""
     date: str = ""
     lines: tuple[tuple[int, int], ...] | None = None
-    """Only findings in these lines count; None for all lines."""
+    """The lines whose findings count; None for all lines."""
 
 
 class Repository:
     def __init__(self, folder: str) -> None:
-        """Raise `InputError` without git, or for a folder in no repository that git reads."""
+        """Raise `InputError` if git is missing, or cannot read a repository at the folder."""
         if shutil.which("git") is None:
             raise InputError(
                 "git is not installed, or not found on PATH; folders can be scanned without it"
@@ -70,7 +70,7 @@ class Repository:
             if _NO_REPOSITORY not in problem.message:
                 raise
             raise InputError(
-                f"{folder}: is in no git repository; --staged, --history and --diff are for one"
+                f"{folder}: is not in a git repository; --staged, --history and --diff need one"
             ) from None
         bare, git_folder = message.rstrip("\n").split("\n", 1)
         self.root = git_folder if bare == "true" else self._answer("rev-parse", "--show-toplevel")
@@ -81,11 +81,11 @@ class Repository:
 
     @property
     def head(self) -> str:
-        """The commit that is checked out; empty before the first one."""
+        """The commit that is checked out; empty before the first commit."""
         return self._answer("rev-parse", "--verify", "--quiet", "HEAD")
 
     def staged(self, paths: Sequence[str]) -> Iterator[Blob | Skip]:
-        """Yield what the index would commit and differs from the last commit."""
+        """Yield the contents of the index that differ from the last commit."""
         base = "HEAD" if self._exists("HEAD") else self._empty_tree()
         command = ("diff-index", "--cached", *_RAW, "--diff-filter=ACMRT", base, "--", *paths)
         with self._stream(*command) as stream:
@@ -93,9 +93,9 @@ class Repository:
                 yield from _blobs(change)
 
     def added(self, base: str, paths: Sequence[str]) -> Iterator[Blob | Skip]:
-        """Yield the changes since this branch left `base`, with the lines that are new.
+        """Yield the changes since this branch left `base`, with their new lines.
 
-        An invalid `base` raises at once.
+        An invalid `base` raises immediately.
         """
         if not self._exists(base):
             raise UsageError(f"{base}: no such commit here; in a shallow clone, fetch it first")
@@ -115,8 +115,8 @@ class Repository:
         ):
             added = _added_lines(patches)
             for change in _raw_changes(raw):
-                # All lines of a former link or submodule are new; the patch of such a change has
-                # no ranges.
+                # All lines of a former link or submodule are new; the patch of such a change has no
+                # ranges.
                 lines = None if change.status.startswith(b"T") else next(added)
                 for blob in _blobs(change):
                     yield blob._replace(lines=lines) if isinstance(blob, Blob) else blob
@@ -124,18 +124,18 @@ class Repository:
     def history(self, ranges: Sequence[str], paths: Sequence[str]) -> Iterator[Blob | Skip]:
         """Yield every blob under each of its paths, oldest commit first: of all refs, or of ranges.
 
-        An invalid range raises at once.
+        An invalid range raises immediately.
         """
         for each in ranges:
             if not self._answer("rev-list", "-n1", "--end-of-options", each, "--"):
-                raise UsageError(f"{each}: is no file, and no range with commits in it")
+                raise UsageError(f"{each}: is neither a file nor a range with commits")
         return self._history(ranges, paths)
 
     def _history(self, ranges: Sequence[str], paths: Sequence[str]) -> Iterator[Blob | Skip]:
         if not ranges and not self._answer("rev-list", "-n1", "--all"):
             return
-        # Parents come first, whatever their clocks said; merges show what differs from all of
-        # their parents.
+        # Parents come first, whatever their timestamps; merges show only differences from all
+        # parents.
         how = (
             "--reverse",
             "--topo-order",
@@ -154,7 +154,7 @@ class Repository:
         return Contents(self._command("cat-file", "--batch"))
 
     def within(self, location: Path) -> str:
-        """Return a path below the root of the repository, as git names it."""
+        """Return a path relative to the root of the repository, as git writes it."""
         try:
             return location.resolve().relative_to(Path(self.root).resolve()).as_posix()
         except ValueError:
@@ -179,7 +179,7 @@ class Repository:
         return ["git", "-C", self.root or self._folder, *_SAFE, *arguments]
 
     def _answer(self, *arguments: str) -> str:
-        """Return the line that git prints; nothing if it fails."""
+        """Return the line that git prints; empty if git fails."""
         done = subprocess.run(
             self._command(*arguments),
             stdin=subprocess.DEVNULL,
@@ -191,7 +191,7 @@ class Repository:
 
     @contextmanager
     def _stream(self, *arguments: str) -> Iterator[BufferedReader]:
-        """Yield the output of a command as it comes; raise `InputError` if the command fails."""
+        """Yield the output of a command as a stream; raise `InputError` if the command fails."""
         with (
             tempfile.TemporaryFile(dir=temporary_root()) as errors,
             subprocess.Popen(
@@ -209,11 +209,11 @@ class Repository:
                 process.kill()
                 raise
             if process.wait():
-                raise InputError(f"git {arguments[0]}: {_said(errors)}")
+                raise InputError(f"git {arguments[0]}: {_first_line(errors)}")
 
 
 class Contents:
-    """The contents of blobs, from one process of git."""
+    """Reads the contents of blobs through one git process."""
 
     def __init__(self, command: Sequence[str]) -> None:
         self._command = list(command)
@@ -226,7 +226,9 @@ class Contents:
             process.communicate()
 
     def read(self, names: Sequence[str]) -> Iterator[tuple[int, BufferedReader | None]]:
-        """Yield size and stream of each blob, which must be read; None if git cannot read it."""
+        """Yield size and stream of each blob, which must be consumed; None if git cannot read the
+        blob.
+        """
         waiting = list(names)
         while waiting:
             stream = self._ask(waiting)
@@ -235,7 +237,7 @@ class Contents:
                 head = stream.readline().split()
                 if len(head) != 3:
                     yield 0, None
-                    if not head:  # git gave up on a damaged object
+                    if not head:  # git stopped at a damaged object
                         self.close()
                         break
                     continue
@@ -272,7 +274,7 @@ class _Change(NamedTuple):
 
 
 def _raw_changes(stream: BufferedReader) -> Iterator[_Change]:
-    """Parse the format of `--raw -z`, in which `git log` has a line for each commit."""
+    """Parse the format of `--raw -z`, in which `git log` adds a line for each commit."""
     commit = date = ""
     tokens = _tokens(stream)
     for token in tokens:
@@ -328,7 +330,7 @@ def _environment() -> dict[str, str]:
     return os.environ | _ENVIRONMENT
 
 
-def _said(errors: IO[bytes]) -> str:
+def _first_line(errors: IO[bytes]) -> str:
     """Return the first line of git's error."""
     errors.seek(0)
     message = errors.read(_LONGEST_ERROR).decode("utf-8", "replace").strip()

@@ -1,8 +1,8 @@
 """The patterns of `.gitignore`, `.dlpctlignore`, `--include` and `--exclude`.
 
-Written for speed: consecutive rules become one regex, so that a path takes microseconds. pathspec
-takes three times as long with its own regexes; with RE2 it is faster, but takes 75 ms to import and
-refuses names that are not UTF-8.
+Consecutive rules are compiled into one regex, so that matching a path takes microseconds. pathspec
+is three times as slow with its own regexes; with RE2 it is faster, but takes 75 ms to import and
+rejects names that are not UTF-8.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class _Rule(NamedTuple):
 
 
 class Rules:
-    """The rules of one file or option; later rules go first."""
+    """The rules of one file or option; later rules take precedence."""
 
     __slots__ = ("_groups",)
 
@@ -53,7 +53,7 @@ class Rules:
         return None
 
     def covers(self, path: str) -> bool:
-        """Return whether a path, or a folder above it, is ignored."""
+        """Return whether a path or one of its folders is ignored."""
         parts = path.split("/")
         return any(
             self.verdict("/".join(parts[:depth]), folder=depth < len(parts))
@@ -97,7 +97,7 @@ def _without_trailing_spaces(line: str) -> str:
 
 
 def _regex(glob: str) -> str | None:
-    """Return a glob as a regex for a complete path; None if git matches nothing with it."""
+    """Return a glob as a regex for a complete path; None if git never matches the glob."""
     out: list[str] = []
     at = 0
     while at < len(glob):
@@ -148,7 +148,7 @@ _CLASSES = {
 
 
 def _bracket(glob: str, at: int) -> tuple[str, int] | None:
-    """Return the class that starts at `at` as a regex, and its end."""
+    """Return the character class that starts at `at` as a regex, and its end."""
     end = at + 1
     negated = glob[end : end + 1] in ("!", "^")
     end += negated

@@ -1,4 +1,5 @@
-"""Import exceptions from other tools: what they name by place or by hash is looked up in the files.
+"""Import exceptions from other tools: findings that they name by position or hash are looked up in
+the files.
 
 Gitleaks names a finding in `.gitleaksignore` by `commit:file:rule:line`, or without the commit. A
 detect-secrets baseline is JSON; its `results` have the line and the SHA-1 of each secret.
@@ -25,7 +26,7 @@ _GITLEAKS = re.compile(
 
 
 class Claim(NamedTuple):
-    """One exception of another tool."""
+    """An exception of another tool."""
 
     path: str
     line: int
@@ -39,7 +40,7 @@ class Claim(NamedTuple):
 
 
 def read_claims(name: str, text: str) -> tuple[str, list[Claim]]:
-    """Return the tool that wrote a file, and its exceptions."""
+    """Return the tool that wrote a file, and the exceptions in the file."""
     if text.lstrip().startswith("{"):
         return "detect-secrets", _detect_secrets(name, text)
     return "gitleaks", _gitleaks(name, text)
@@ -48,7 +49,7 @@ def read_claims(name: str, text: str) -> tuple[str, list[Claim]]:
 def find_claimed(
     claim: Claim, root: Path, scan: Callable[[str], Sequence[Finding]], key: bytes
 ) -> list[tuple[str, str]]:
-    """Return fingerprints and types of the findings that a claim is for."""
+    """Return fingerprints and types of the findings that a claim refers to."""
     text = _text_of(claim, root)
     if text is None:
         return []
@@ -59,7 +60,7 @@ def find_claimed(
 
 
 def _matching(claim: Claim, text: str, findings: Sequence[Finding]) -> list[Finding]:
-    """Return the findings that a claim points at; these tools look for secrets only."""
+    """Return the findings that a claim refers to; these tools find only secrets."""
     secrets = [each for each in findings if each.category is Category.SECRETS]
     if claim.sha1:
         same = [each for each in secrets if _sha1(text[each.start : each.end]) == claim.sha1]
@@ -74,7 +75,7 @@ def _matching(claim: Claim, text: str, findings: Sequence[Finding]) -> list[Find
 
 
 def _text_of(claim: Claim, root: Path) -> str | None:
-    """Return the file that a claim names, as it was in its commit."""
+    """Return the file that a claim names, as of its commit."""
     if not claim.commit:
         try:
             return read_regular(root / claim.path).decode("utf-8", "surrogateescape")
@@ -123,7 +124,7 @@ def _detect_secrets(name: str, text: str) -> list[Claim]:
             )
             for path, found in results.items()
             for each in found
-            # An entry that somebody has confirmed as a real secret is not an exception.
+            # An entry that was confirmed as a real secret is not an exception.
             if each.get("is_secret") is not True
         ]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):

@@ -1,6 +1,6 @@
-"""The journal of a scan: the outcomes of its units, so that a scan that was stopped can go on.
+"""The journal of a scan: the outcomes of its units, so that a stopped scan can be resumed.
 
-It is kept where the scan was started, and holds findings without values or lines.
+The journal is in the folder where the scan was started, and holds findings without values or lines.
 """
 
 from __future__ import annotations
@@ -25,16 +25,18 @@ _INDEX = "CREATE INDEX IF NOT EXISTS by_key ON units (key)"
 """Made for a scan that resumes another one: it costs more than all else that is written."""
 _SUFFIX = ".journal"
 _KEPT_EVERY = 1.0
-"""Seconds after which outcomes are written: a scan that is killed reads no more of them again."""
+"""The interval in seconds at which outcomes are written: a killed scan loses only the last
+interval.
+"""
 _LEFT_SECONDS = 30 * 24 * 3600
-"""The age from which on the journal of a scan that nobody resumed is removed."""
+"""The age at which the journal of a scan that nobody resumed is removed."""
 
 
 class Journal:
     """The outcomes of one scan by the keys of its units, in a file of a folder."""
 
     def __init__(self, folder: Path, name: str, *, resumes: bool) -> None:
-        """Take over what an earlier scan of that name left if this one resumes it."""
+        """Continue the journal of an earlier scan with this name if this scan resumes it."""
         self._file = folder / f"{name}{_SUFFIX}"
         self._own = {f"{self._file}{end}" for end in ("", "-journal")}
         self.resumed = 0
@@ -86,7 +88,7 @@ class Journal:
         return key in self._own
 
     def known(self, keys: Sequence[str]) -> dict[str, str]:
-        """Return the outcomes that an earlier scan left, by those of the keys that have one."""
+        """Return the outcomes of an earlier scan for those keys that have one."""
         if self._is_empty:
             return {}
         marks = ", ".join("?" * len(keys))
@@ -101,7 +103,7 @@ class Journal:
         return found
 
     def add(self, outcomes: Iterable[tuple[str, str]]) -> None:
-        """Keep the outcomes of units, but of those that have no version or were not read."""
+        """Store the outcomes of units that have a version and were read."""
         rows = [(key, _without_lines(outcome)) for key, outcome in outcomes if key]
         with self._readable():
             self._database.executemany(
@@ -112,7 +114,7 @@ class Journal:
                 self._kept = time.monotonic()
 
     def close(self) -> None:
-        """Keep what was done, if anything was, for a scan that resumes this one."""
+        """Write the remaining outcomes, if there are any, for a scan that resumes this one."""
         is_empty = False
         with suppress(sqlite3.Error):
             self._database.commit()
@@ -122,7 +124,7 @@ class Journal:
             self._remove_file()
 
     def remove(self) -> None:
-        """Forget a scan that is complete."""
+        """Remove the journal of a complete scan."""
         self._database.close()
         self._remove_file()
 

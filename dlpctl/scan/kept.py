@@ -1,4 +1,4 @@
-"""Open a file that scans keep results in: a database of SQLite that one scan uses at a time."""
+"""Open a file in which scans store results: a SQLite database that one scan uses at a time."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 
 class OtherFormatError(Exception):
-    """A file of this kind that another version of dlpctl wrote."""
+    """The file was written by another version of dlpctl."""
 
 
 class Layout(NamedTuple):
-    """A kind of file, by what SQLite calls its application, and the version of its tables."""
+    """A file format: the application id of SQLite, and the version of the tables."""
 
     application: int
     version: int
@@ -21,10 +21,10 @@ class Layout(NamedTuple):
 
 
 def open_kept(file: Path, layout: Layout) -> sqlite3.Connection:
-    """Open a file, or make it, for this process alone.
+    """Open a file, or create it, for exclusive use.
 
-    Raise `OSError`, `OtherFormatError`, or `sqlite3.DatabaseError` for another kind of file; then
-    it stays as it is.
+    Raise `OSError`, `OtherFormatError`, or `sqlite3.DatabaseError` for another kind of file, which
+    stays unchanged.
     """
     is_new = not file.exists() or not file.stat().st_size
     if is_new:

@@ -17,7 +17,7 @@ from dlpctl.scan.walk import walk
 STDIN = "-"
 _UNKNOWN_SIZE = 1 << 16
 _SLACK = 1 << 20
-"""A file that grows by more while it is read is given up."""
+"""A file that grows by more than this while it is read is given up."""
 
 
 class LocalFiles:
@@ -31,11 +31,11 @@ class LocalFiles:
 
     def files(self, selection: Selection) -> Iterator[File | Skip]:
         yield from walk([name for name in self.names if name != STDIN], selection)
-        if STDIN in self.names:  # last, since nobody knows how long it takes
+        if STDIN in self.names:  # last, since stdin may take any length of time
             yield File(STDIN, "stdin", 0, stream=True)
 
     def key(self, file: File) -> str:
-        # Links stay as they are: a file is known by the name that results show.
+        # Links are not resolved: a file is identified by the name in results.
         return os.path.abspath(file.path)  # noqa: PTH100
 
     def read_all(self, files: Sequence[File]) -> Iterator[bytes | UnreadError]:
@@ -77,7 +77,7 @@ class LocalFiles:
 
 @contextmanager
 def _reading() -> Iterator[None]:
-    """Say why a file cannot be read."""
+    """Convert errors of the operating system into reasons why a file cannot be read."""
     try:
         yield
     except FileNotFoundError:
@@ -89,7 +89,9 @@ def _reading() -> Iterator[None]:
 
 
 def read_fully(read: Read, size: int) -> bytes:
-    """Return so many bytes, or fewer at the end, from a function that may return fewer anywhere."""
+    """Read the given number of bytes, or fewer at the end, from a function that may return short
+    reads.
+    """
     parts: list[bytes] = []
     while size and (data := read(size)):
         parts.append(data)
@@ -98,7 +100,7 @@ def read_fully(read: Read, size: int) -> bytes:
 
 
 def _read(path: str) -> bytes:
-    # A file of the walk may have become a link or a pipe since.
+    # A file found by the walk may have become a link or a pipe since.
     descriptor = open_regular(path, follow=False)
     try:
         size = os.fstat(descriptor).st_size

@@ -25,9 +25,9 @@ from dlpctl.scan.source import File, Read, UnreadError, address_shown
 T = TypeVar("T")
 _SECONDS_TO_CONNECT, _SECONDS_TO_READ = 10, 30
 _DELAYS = (0.25, 0.5, 1.0, 2.0, 4.0)
-"""Seconds between attempts, which vary by half."""
+"""Seconds between attempts, randomized by half."""
 _AT_ONCE = 16
-"""Small objects that a worker fetches at the same time."""
+"""The number of small objects that a worker fetches concurrently."""
 _DEEPEST = 100
 _RANGE = 8 << 20
 _CHANGED = "it changed while it was read"
@@ -35,16 +35,16 @@ _VERSIONS = (
     *("ETag", "etag", "blob_id", "generation", "md5Hash", "Last-Modified", "LastModified"),
     *("last_modified", "modified", "mtime", "updated", "created"),
 )
-"""The fields of fsspec's descriptions that change with a content, best first."""
+"""Fields of fsspec's descriptions that change with the content, best first."""
 
 
 class _Provider(NamedTuple):
     package: str = ""
-    """The package that fsspec needs for it."""
+    """The package that fsspec needs for the provider."""
     has_containers: bool = True
     """True if names start with a bucket or container, which may vanish with all objects."""
     retries: bool = False
-    """True if the package itself repeats what failed."""
+    """True if the package itself retries failed requests."""
 
 
 PROVIDERS = {
@@ -68,7 +68,7 @@ class ObjectStore:
     has_threads = True
 
     def __init__(self, address: str) -> None:
-        """Raise `UsageError` for an address that cannot be read, or a package that is missing."""
+        """Raise `UsageError` for an invalid address or a missing package."""
         self._scheme = address.partition("://")[0]
         if self._scheme not in PROVIDERS:
             known = ", ".join(f"{scheme}://" for scheme in PROVIDERS)
@@ -83,7 +83,7 @@ class ObjectStore:
             import fsspec
 
             self._class: Any = fsspec.get_filesystem_class(self._scheme)
-            # What a package warns of is told by the errors of a scan.
+            # The errors of a scan replace the warnings of the package.
             logging.getLogger(self._provider.package).addHandler(logging.NullHandler())
         except ImportError:
             raise UsageError(
@@ -98,7 +98,7 @@ class ObjectStore:
 
     @property
     def _store(self) -> Any:
-        """Return the connection of this process; it does not survive a fork."""
+        """Return the connection of this process; a connection does not survive a fork."""
         if self._opened is None or self._opened[0] != os.getpid():
             options = self._class._get_kwargs_from_urls(self._address)
             store = self._class(**options, **self._options())
@@ -145,13 +145,15 @@ class ObjectStore:
             yield Skip(self._shown, Why.UNREADABLE, detail)
 
     def _described_root(self, root: str) -> dict[str, Any] | None:
-        """Return the description of the address itself; None for a bucket or folder by its form."""
+        """Return the description of the address itself; None if its form is that of a bucket or
+        folder.
+        """
         if self._address.endswith("/") or (self._provider.has_containers and "/" not in root):
             return None
         return cast("dict[str, Any]", self._retried(lambda: self._store.info(root)))
 
     def _keys(self, root: str, selection: Selection) -> Iterator[File | Skip]:
-        """Yield the objects of S3 page by page: a flat bucket has millions of keys."""
+        """Yield the objects of S3 page by page: a flat bucket may have millions of keys."""
         bucket, _, key = root.partition("/")
         wanted = {"Bucket": bucket, "Prefix": f"{key}/" if key else ""}
 
@@ -162,13 +164,13 @@ class ObjectStore:
         page = listed()
         while True:
             following = None
-            if page.get("IsTruncated"):  # the next page comes while this one is scanned
+            if page.get("IsTruncated"):  # fetch the next page while this one is scanned
                 wanted["ContinuationToken"] = page["NextContinuationToken"]
                 following = self._pool().submit(listed)
             for each in page.get("Contents", ()):
                 name = each["Key"]
                 if name.endswith("/") and not each["Size"]:
-                    continue  # the mark of a folder
+                    continue  # the marker of a folder
                 described = {"name": f"{bucket}/{name}", "size": each["Size"], "ETag": each["ETag"]}
                 yield self._selected(described, name[len(wanted["Prefix"]) :], selection)
             if following is None:
@@ -202,7 +204,7 @@ class ObjectStore:
                 folders.pop()
 
     def _entries(self, folder: str, root: str) -> list[dict[str, Any]]:
-        """Return the entries of a folder; of a web page, the links that lead below it."""
+        """Return the entries of a folder; for a web page, the links that lead below the page."""
         listed = self._retried(lambda: self._store.ls(folder, detail=True))
         below = f"{folder.rstrip('/')}/"
         entries = [each for each in listed if each["name"].startswith(below)]
@@ -311,7 +313,7 @@ class ObjectStore:
         with self._retried(
             lambda: self._store.open(file.path, block_size=0, size=1, headers=headers)
         ) as opened:
-            # What was read cannot be read again: a failure from here on is final.
+            # A stream cannot be read again: a failure from here on is final.
             yield lambda size: self._retried(lambda: read_fully(opened.read, size), again=False)
         if file.size or file.version:
             self._require_unchanged(file)
@@ -320,14 +322,14 @@ class ObjectStore:
         return position
 
     def _retried(self, call: Callable[[], T], *, again: bool = True) -> T:
-        """Return what a request returns, repeating it while its failure may pass."""
+        """Return the result of a request, retrying it while its failure is transient."""
         delays = _DELAYS if again and not self._provider.retries else ()
         for delay in (*delays, None):
             try:
                 return call()
             except UnreadError:
                 raise
-            except Exception as problem:  # each provider's package has errors of its own
+            except Exception as problem:  # each provider's package has its own errors
                 if delay is None or not is_transient(problem):
                     raise self._unread(problem) from None
                 time.sleep(delay * SystemRandom().uniform(0.5, 1.5))
@@ -347,7 +349,7 @@ class ObjectStore:
                 self._store.call_s3("head_bucket", Bucket=container)
             else:
                 self._store.info(container)
-        except Exception:  # whatever the reason, its objects cannot be called gone
+        except Exception:  # whatever the reason, do not report the objects as gone
             return False
         return True
 
@@ -357,7 +359,7 @@ def _is_plain(link: str) -> bool:
 
 
 def _version_of(described: dict[str, Any]) -> str:
-    """Return the version in a description, with the size; empty if it tells none."""
+    """Return the version in a description, with the size; empty if there is none."""
     value = next((described[name] for name in _VERSIONS if described.get(name)), None)
     return (
         f"{str(value).removeprefix('W/').strip(chr(34))} {described.get('size')}" if value else ""

@@ -1,4 +1,6 @@
-"""The findings of a content with their values, positions and surroundings, as results need them."""
+"""The findings of a content with their values, positions and surrounding text, as results need
+them.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +13,11 @@ from dlpctl.detect.packed import PackedFindings
 from dlpctl.types import Finding
 
 _AROUND = 60
-"""Characters before and after a value, in its line, that identify the finding between runs."""
+"""The number of characters around a value, in its line, that identify the finding between runs."""
 
 
 class Position(NamedTuple):
-    """The place of a result; fields as those of `Result`."""
+    """The position of a result; the fields are those of `Result`."""
 
     line: int
     column: int
@@ -27,10 +29,10 @@ class Position(NamedTuple):
 
 
 class Places:
-    """Findings by their numbers. Those of a document are values by themselves, without lines."""
+    """Findings by number. Findings of a document are separate values without lines."""
 
     text = ""
-    """The text whose lines may hold markers."""
+    """The text whose lines may contain markers."""
 
     def __len__(self) -> int:
         raise NotImplementedError
@@ -45,7 +47,7 @@ class Places:
         raise NotImplementedError
 
     def outline(self, finding: Finding) -> str:
-        """Return the text around a value in its line, without this and all other values."""
+        """Return the text around a value in its line, without any values."""
         return "\0"
 
 
@@ -78,11 +80,11 @@ class TextPlaces(Places):
         return Position(*first, *last, start, end, finding.locator or "")
 
     def _line_and_column(self, position: int) -> tuple[int, int]:
-        """Return line and column of a position, which are asked for in nearly ascending order."""
+        """Return line and column of a position; positions mostly ascend."""
         text = self.text
         if position < self._at:
             self._at, self._line, self._line_start = 0, 1, 0
-        # A line may be as long as the text: it is not searched twice.
+        # A line may be as long as the text, so it is not searched twice.
         started = text.rfind("\n", self._at, position) + 1
         if started:
             self._line += text.count("\n", self._at, started)

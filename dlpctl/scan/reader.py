@@ -1,4 +1,6 @@
-"""Read the contents of a batch in a worker, and return findings and what was not scanned."""
+"""Read the contents of a batch in a worker; return the findings, and skips for what was not
+scanned.
+"""
 
 from __future__ import annotations
 
@@ -25,16 +27,16 @@ if TYPE_CHECKING:
 
 FILES, BLOBS, PART, STREAM = "files", "blobs", "part", "stream"
 LARGE = 16 << 20
-"""Files from this size on are read in parts."""
+"""Files of this size or more are read in parts."""
 PART_SIZE = 8 << 20
 _REPEATED = ("name of ", "metadata", "schema.json")
-"""Places in a table that all of its sections have."""
+"""Locations in a table that all of its sections share."""
 DOCUMENT_LIMIT = 100 << 20
 """The largest file that a format reads."""
 
 
 class Outcome(NamedTuple):
-    """The outcome of a batch, plain enough for JSON."""
+    """The outcome of a batch, as plain data for JSON."""
 
     files: int
     bytes: int
@@ -44,25 +46,25 @@ class Outcome(NamedTuple):
     ending: Ending = NO_ENDING
     """The end of a part of a file."""
     possible: int = 0
-    """Findings that only high sensitivity counts, in the contents of which that was counted."""
+    """Findings that count only with high sensitivity, in the contents where they were counted."""
     counted: int = 0
-    """Contents of which it was counted."""
+    """The number of contents where possible findings were counted."""
     tallies: Sequence[Tally] = ()
     """The counts of each file of the batch, in order."""
 
 
 class Task(NamedTuple):
-    """The work of one batch, as JSON carries it."""
+    """The input of one batch, as JSON carries it."""
 
     kind: str
     items: Sequence[Any]
     source: int = 0
-    """The number of the source that reads the files."""
+    """The index of the source that reads the files."""
     counts_possible: bool = False
 
 
 class Reader:
-    """Reads batches, in one worker."""
+    """Reads batches in one worker."""
 
     def __init__(
         self,
@@ -75,7 +77,7 @@ class Reader:
         contents: Callable[[], Contents] | None = None,
     ) -> None:
         self._sources = sources
-        self._examiner = copy(examiner)  # threads that read share the one they are given
+        self._examiner = copy(examiner)  # threads that read share the given examiner
         self._examiner.tells_values_apart = contents is not None
         self._archives = archives
         self._max_size = max_size
@@ -156,13 +158,13 @@ class Reader:
                 else self._content(shown, stream.read(size))
             )
             if lines is not None:
-                results = [one for one in results if _touches(one, lines)]
+                results = [result for result in results if _touches(result, lines)]
             self._results.append(
-                [one._replace(commit=commit, date=date) for one in results] if commit else results
+                [each._replace(commit=commit, date=date) for each in results] if commit else results
             )
 
     def _stream(self, source: Source, file: File) -> None:
-        """Read a content from start to end: its size is not known, or it is compressed."""
+        """Read a content from start to end, because its size is unknown or it is compressed."""
         results: list[Result] = []
         self._results.append(results)
         try:
@@ -182,14 +184,14 @@ class Reader:
     def _unpacked(
         self, shown: str, packed: Compressed, read: Callable[[int], bytes]
     ) -> Iterator[Result]:
-        """Yield the findings in a large compressed content, which is unpacked as it is read."""
+        """Yield the findings in a large compressed content, which is decompressed as it is read."""
         if not self._archives:
             self._skipped.append(Skip(shown, Why.ARCHIVE))
             return
         inside = shown.rpartition(".")[0] if shown.lower().endswith(packed.extensions) else shown
-        for one in self._large(shown, packed.unpacking(read), inside):
-            inner = one.inner or f"line {one.line}"
-            yield one._replace(
+        for result in self._large(shown, packed.unpacking(read), inside):
+            inner = result.inner or f"line {result.line}"
+            yield result._replace(
                 line=1, column=1, end_line=1, end_column=1, start=0, end=0, inner=inner
             )
 
@@ -243,7 +245,7 @@ class Reader:
         except DlpctlError:
             raise
         except Exception as problem:
-            # An internal error must not keep other files from being scanned, and is reported.
+            # Report an internal error, and continue with the other files.
             self._skipped.append(
                 Skip(shown, Why.UNREADABLE, f"dlpctl failed at it: {fault(problem)}")
             )
@@ -274,7 +276,7 @@ class Reader:
         try:
             found, unseen = self._read(shown, data)
         except FormatError as error:
-            if content.in_process:  # it is text all the same
+            if content.in_process:  # the content is text all the same
                 self._skipped.append(Skip(shown, Why.UNINSPECTED, error.message))
                 return self._text(shown, data)
             self._skipped.append(Skip(shown, Why.UNREADABLE, error.message))
@@ -283,7 +285,7 @@ class Reader:
         return found
 
     def _text(self, shown: str, data: bytes) -> Found:
-        # The escapes of ISO 2022 are ASCII; one byte is found faster than two.
+        # The escapes of ISO 2022 are ASCII; searching for one byte is faster than for two.
         if is_utf8(data) and (b"\x1b" not in data or b"\x1b$" not in data):
             return self._examiner.text(shown, data)
         from dlpctl.formats.encoding import binary_at, decode
@@ -324,17 +326,17 @@ class Reader:
         if section:
             return self._section(source, file, first, last, *section)
         margin = self._examiner.margin
-        begin = max(0, first - margin)
+        data_start = max(0, first - margin)
         try:
-            data = source.read_range(file, begin, last + margin)
-        except UnreadError as error:  # gone or not, the file was read in part
+            data = source.read_range(file, data_start, last + margin)
+        except UnreadError as error:  # gone or not, the file was partly read
             skip = Skip(file.shown, Why.UNREADABLE, error.detail or error.why.value)
             return Outcome(0, 0, 0, [], [skip], tallies=[Tally()])
         found, ending = self._examiner.part(
-            file.shown, data, first - begin, last - first, binary=binary
+            file.shown, data, first - data_start, last - first, binary=binary
         )
-        # The first part counts the file.
-        tally = Tally(not first, max(0, min(len(data) + begin, last) - first), found.accepted)
+        # Only the first part counts the file.
+        tally = Tally(not first, max(0, min(len(data) + data_start, last) - first), found.accepted)
         return Outcome(*tally, found.results, [], ending, tallies=[tally])
 
     def _section(
@@ -363,15 +365,15 @@ class Reader:
         found = self._content(file.shown, data.join(around))
         if label:
             found = [
-                one._replace(inner=f"{label} > {one.inner}")
-                for one in found
-                if not (repeats and one.inner.startswith(_REPEATED))
+                result._replace(inner=f"{label} > {result.inner}")
+                for result in found
+                if not (repeats and result.inner.startswith(_REPEATED))
             ]
             self._skipped = [
                 skip._replace(detail=f"{label}: {skip.detail}") for skip in self._skipped
             ]
         self._results.append(found)
-        # The first section counts the file.
+        # Only the first section counts the file.
         tally = Tally(self._files and not first, last - first, self._accepted)
         return self._outcome(tally, [tally])
 

@@ -1,4 +1,4 @@
-"""Choose how a scan reads a content, by the format that `dlpctl.formats` recognizes."""
+"""Choose how to read a content, by the format that `dlpctl.formats` recognizes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from dlpctl.scan.source import File
 
 BOOKS = ".epub"
-"""The suffix of books, which are ZIP archives that nobody calls archives."""
+"""The suffix of e-books, which are ZIP archives but do not count as archives."""
 LABELLED = "too large for its format: read as plain text, without the labels of its columns"
 
 
@@ -27,14 +27,14 @@ class Content(NamedTuple):
     is_binary: bool = False
     is_archive: bool = False
     in_process: bool = True
-    """True for text underneath, which is searched if its format fails."""
+    """True for text, which is searched as text if its format fails."""
 
 
 TEXT = Content("text", is_text=True)
 
 
 def recognized(data: bytes, path: str, tail: bytes = b"") -> Content:
-    """Return the way to read a content; raise `FormatError` for two files in one."""
+    """Return how to read a content; raise `FormatError` if the content is two files in one."""
     name = path.rpartition("/")[2]
     if is_source_text(data, name) and not (tail and ends_with_zip(tail)):
         return TEXT
@@ -55,17 +55,17 @@ class InParts(NamedTuple):
 
     binary: bool
     not_inspected: str = ""
-    """The parts that this leaves out."""
+    """The parts that are not inspected."""
 
 
 def in_parts(head: bytes, path: str, tail: bytes = b"") -> InParts | None:
-    """Return how to read a large content in parts; None for content that must be read at once."""
+    """Return how to read a large content in parts; None if it must be read as a whole."""
     from dlpctl.formats.binary import UNKNOWN, reason
 
     try:
         content = recognized(head[:HEAD], path, tail)
     except FormatError:
-        return None  # the reason is given when it is read
+        return None  # the reason is reported when the content is read
     if content.is_binary:
         return InParts(binary=True, not_inspected=reason(head[:HEAD]) or UNKNOWN)
     if content.format == "csv" and b"\0" not in head:
@@ -76,7 +76,9 @@ def in_parts(head: bytes, path: str, tail: bytes = b"") -> InParts | None:
 
 
 def compression_of(head: bytes, path: str) -> Compressed | None:
-    """Return the format of a content that is one compressed file, if it unpacks in pieces."""
+    """Return the format of a content that is one compressed file, if it can be decompressed as a
+    stream.
+    """
     from dlpctl.formats.compressed import Compressed
 
     try:
@@ -87,7 +89,7 @@ def compression_of(head: bytes, path: str) -> Compressed | None:
 
 
 class InSections(NamedTuple):
-    """The way to read a large document by ranges, each of which is a file by itself."""
+    """The way to read a large document in ranges, each of which is a complete file."""
 
     is_archive: bool
     sections: Iterator[Section]
@@ -106,7 +108,7 @@ def in_sections(head: bytes, file: File, tail: bytes, read: ReadRange) -> InSect
 
 
 def _is_wide(head: bytes) -> bool:
-    """Return whether parts of a text mean nothing by themselves, because of its encoding."""
+    """Return whether the encoding makes parts of a text unreadable on their own."""
     from dlpctl.formats.encoding import decode
 
     if head.isascii() and b"\0" not in head:

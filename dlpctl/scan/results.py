@@ -1,4 +1,4 @@
-"""The results of a scan: findings with places and without values, and counts."""
+"""The results of a scan: findings with positions but without values, and counts."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 
 class Result(NamedTuple):
-    """One finding. All of it may be shown; plain types only, since processes exchange results."""
+    """One finding. All fields may be shown. Types are plain, since processes exchange results."""
 
     path: str
-    """As given or walked, with slashes; a byte that is not UTF-8 is a lone surrogate."""
+    """The path as given or walked, with slashes; a byte that is not UTF-8 is a lone surrogate."""
     line: int
     """From 1, like columns, which count characters."""
     column: int
@@ -18,29 +18,31 @@ class Result(NamedTuple):
     end_column: int
     """The column of the character after the value."""
     start: int
-    """Characters before it in the text."""
+    """The number of characters before the value in the text."""
     end: int
     type: str
     category: str
     score: float
     pattern_id: str
     label: str
-    """The name of the pattern for people."""
+    """The display name of the pattern."""
     sample: str | None
     """The value, partially masked; None if even that reveals too much."""
     identity: str
-    """Names the finding in reports of all runs: path, pattern and the line without any value."""
+    """Identifies the finding in the reports of all runs: path, pattern and the line without any
+    value.
+    """
     fingerprint: str = ""
     """Keyed hashes of type and value (`dlpctl.values.fingerprint`), one for each key."""
     inner: str = ""
-    """The place in the file, if lines do not say: `cv.docx > page 3`."""
+    """The location in the file if lines do not describe it: `cv.docx > page 3`."""
     commit: str = ""
     date: str = ""
-    """The author date of the commit that added it, in ISO 8601."""
+    """The author date of the commit that added the finding, in ISO 8601."""
     value_id: str = ""
-    """Tells values apart, in one run only; empty if contents are not repeated."""
+    """Distinguishes values within one run; empty if contents are not repeated."""
     excerpt: str = ""
-    """Its line with every value masked, for people; empty if not asked for."""
+    """The line with every value masked; empty if not requested."""
     mark: int = 0
     """The position of the masked value in the excerpt."""
 
@@ -93,24 +95,24 @@ class Tally(NamedTuple):
 
 
 class Summary:
-    """The counts of a scan, of constant size for any tree."""
+    """The counts of a scan; their size does not depend on the number of files."""
 
     def __init__(self) -> None:
         self.nouns = {"file"}
-        """Names of the contents, for people: files, objects, tables."""
+        """What contents are called: files, objects, tables."""
         self.files = 0
         self.bytes = 0
         self.findings = 0
         self.accepted = 0
         """Findings that an allow list or a baseline accepts."""
         self.unchanged: int | None = None
-        """Contents that a state knows, and that were not read again; None without a state."""
+        """Contents that the state knows and that were not read again; None without a state."""
         self.sample: dict[str, Any] | None = None
         """Coverage and estimates, if only a sample was scanned."""
         self.possible = 0
-        """Findings that only high sensitivity counts, in the files of which that was counted."""
+        """Findings that count only with high sensitivity, in the files where they were counted."""
         self.counted = 0
-        """Files of which it was counted: short texts at the start of the scan."""
+        """Files where possible findings were counted: short texts at the start of the scan."""
         self.types: dict[str, int] = {}
         self.skipped: dict[Why, int] = {}
         self.worst: float | None = None
@@ -119,7 +121,7 @@ class Summary:
         self.is_empty = False
         """True if no file was scanned although some should have been."""
         self.notes: list[str] = []
-        """Sentences for people about the course of the scan."""
+        """Sentences about the course of the scan."""
 
     def add(self, result: Result) -> None:
         self.findings += 1

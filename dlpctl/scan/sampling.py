@@ -1,8 +1,8 @@
-"""Scan a sample of contents, and estimate from it how many of all have findings.
+"""Scan a sample of contents, and estimate how many of all contents have findings.
 
 Within each folder and format, one content is drawn from every interval of positions, so that the
-sample has the mix of the whole. Intervals of the estimates treat it as a simple random sample,
-which makes them rather too wide than too narrow.
+sample represents the mix of all contents. The intervals of the estimates treat it as a simple
+random sample, which makes them rather too wide than too narrow.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dlpctl.scan.results import Result
 from dlpctl.scan.source import File
 
 _STRATA = 1 << 17
-"""Folders and formats beyond share a stratum, so that memory has a bound."""
+"""Folders and formats beyond this number share a stratum, which bounds memory."""
 _TAIL = 0.025
 """The probability on each side of an interval."""
 
@@ -34,7 +34,7 @@ class Sample:
         self.listed = self.listed_bytes = self.read = 0
 
     def draws(self, file: File) -> bool:
-        """Return whether the next content that is listed is in the sample."""
+        """Return whether the next listed content is in the sample."""
         self.listed += 1
         self.listed_bytes += file.size
         folder, _, name = file.shown.rpartition("/")
@@ -60,7 +60,7 @@ class Sample:
         return int.from_bytes(digest)
 
     def count(self, result: Result) -> None:
-        """Count a finding; those of one content come one after the other."""
+        """Count a finding; findings of one content must be consecutive."""
         if result.path != self._path:
             self._path, self._types = result.path, set()
         if result.type not in self._types:
@@ -82,7 +82,7 @@ class Sample:
         }
 
     def sentences(self, noun: str) -> list[str]:
-        """Return coverage and estimates for people."""
+        """Return coverage and estimates as sentences."""
         if not self.read:
             return []
         share = f"{100 * self.read / self.listed:.3g} %"
@@ -97,7 +97,7 @@ class Sample:
         return lines
 
     def _counts(self) -> list[tuple[str, int]]:
-        """Return the types with the number of contents that have them, most first."""
+        """Return the types with the number of contents that have them, most frequent first."""
         return sorted(self._of_types.items(), key=lambda item: (-item[1], item[0]))
 
     def _bounds(self, count: int) -> tuple[int, int]:
@@ -105,11 +105,11 @@ class Sample:
 
 
 def interval(total: int, drawn: int, count: int) -> tuple[int, int]:
-    """Return the exact 95 % interval for how many of `total` have what `count` of `drawn` have."""
+    """Return the exact 95 % interval for the number among `total`, given `count` of `drawn`."""
     if not drawn:
         return 0, total
     lowest, highest = count, total - (drawn - count)
-    # Both tails change in one direction with the number, so that halving finds the bounds.
+    # Both tails are monotonic in the number, so bisection finds the bounds.
     low, above = lowest, highest
     while low < above:
         middle = (low + above) // 2
@@ -128,9 +128,9 @@ def interval(total: int, drawn: int, count: int) -> tuple[int, int]:
 
 
 def _tail(total: int, marked: int, drawn: int, count: int, *, step: int) -> float:
-    """Return the probability of so many marked ones in a sample or, by `step`, more or fewer.
+    """Return the probability of `count` marked items in a sample or, by `step`, of more or fewer.
 
-    A tail that contains the mean is more than what it is compared with, and is not summed up.
+    A tail that contains the mean exceeds any threshold, so it is not summed up.
     """
     if step * (count - drawn * marked / total) <= 0:
         return 1.0
@@ -151,7 +151,7 @@ def _tail(total: int, marked: int, drawn: int, count: int, *, step: int) -> floa
 
 
 def _choices(total: int, chosen: int) -> float:
-    """Return the logarithm of the number of ways to choose."""
+    """Return the logarithm of the number of combinations."""
     if not 0 <= chosen <= total:
         return -math.inf
     return math.lgamma(total + 1) - math.lgamma(chosen + 1) - math.lgamma(total - chosen + 1)

@@ -49,13 +49,13 @@ _MOST_JOBS = 16
 class _Batch(NamedTuple):
     task: Task | None
     skipped: list[Skip]
-    """Files that were skipped before it."""
+    """Files that were skipped before the batch."""
     known: Sequence[Known] = ()
-    """Files before it that have not changed since an earlier scan."""
+    """Files before the batch that have not changed since an earlier scan."""
 
 
 class Scan:
-    """One scan. Iterate over `files` or `blobs` once; the summary is complete after that."""
+    """One scan. Iterate over `files` or `blobs` once; after that, the summary is complete."""
 
     def __init__(
         self,
@@ -71,10 +71,11 @@ class Scan:
         sample: Sample | None = None,
         elsewhere: Elsewhere | None = None,
     ) -> None:
-        """`accepts` tells known findings, e.g. by a baseline; `on_step` is called now and then.
+        """`accepts` returns whether a finding is accepted, e.g. by a baseline; `on_step` is called
+        regularly.
 
-        Files are read by workers of this machine, or else `elsewhere`.
-        With a state, files that it knows are not read again; with a sample, only drawn files are.
+        Workers on this machine read the files, or those of `elsewhere`. With a state, known files
+        are not read again; with a sample, only drawn files are read.
         """
         self.summary = Summary()
         self._examiner = examiner
@@ -120,7 +121,7 @@ class Scan:
     def blobs(
         self, repository: Repository, blobs: Iterable[Blob | Skip]
     ) -> Generator[Result | Skip]:
-        """Yield the findings in git; a history gives each once, with the commit that added it."""
+        """Yield the findings in git; a history yields each once, with the commit that added it."""
         yield from self._run(_blob_batches(blobs, self.selection), repository=repository)
         if self._repeated:
             self.summary.notes.append(
@@ -188,7 +189,7 @@ class Scan:
             self._sample.read += tally.files
 
     def _unchanged(self, known: Iterable[Known]) -> Iterator[Result | Skip]:
-        """Count contents that are not read again, and yield what was found in them."""
+        """Count contents that are not read again, and yield their findings."""
         for each in known:
             assert self._state is not None
             self._count(each.tally)
@@ -210,7 +211,7 @@ class Scan:
         is_part = task.kind == PART
         files = [task.items[0]] if is_part else task.items
         skipped = [Skip(path, Why(why), detail) for path, why, detail in outcome.skipped]
-        if is_part:  # the first part comes with what is not inspected
+        if is_part:  # the first part has the uninspected parts
             skipped += [skip for skip in batch.skipped if skip.path == files[0].shown]
         is_continued = is_part and task.items[1] > 0
         keyed = [(source.key(file), file) for file in files]
@@ -255,8 +256,8 @@ class Scan:
 
 
 def _first_marked(batches: Iterable[_Batch]) -> Iterator[_Batch]:
-    """Mark the first batch of contents, in which possible findings are counted: they help who tries
-    a few values, and nobody who scans a tree.
+    """Mark the first batch of contents, in which possible findings are counted: useful for a user
+    who tries a few values, but not for the scan of a tree.
     """
     is_first = True
     for batch in batches:
@@ -322,7 +323,7 @@ def _file_batches(
 
 
 def _alone(source: Source, number: int, file: File, *, archives: bool) -> Iterator[_Batch]:
-    """Yield a stream, or a large file in parts without those that were never written."""
+    """Yield a stream, or a large file in parts, without its holes."""
     if file.stream:
         yield _Batch(Task(STREAM, [file], number), [])
         return
@@ -350,7 +351,7 @@ def _alone(source: Source, number: int, file: File, *, archives: bool) -> Iterat
 def _document(
     source: Source, file: File, number: int, head: bytes, tail: bytes, *, archives: bool
 ) -> Iterator[_Batch]:
-    """Yield a document by its sections, as a stream, or at once."""
+    """Yield a document in sections, as a stream, or as a whole."""
     found = in_sections(head, file, tail, partial(source.read_range, file))
     if found and found.is_archive and not archives:
         yield _Batch(None, [Skip(file.shown, Why.ARCHIVE)])
@@ -373,7 +374,7 @@ def _document(
 def _blob_batches(blobs: Iterable[Blob | Skip], selection: Selection) -> Iterator[_Batch]:
     batch: list[Blob] = []
     skipped: list[Skip] = []
-    # A content of a history is scanned once, under its first path that is selected.
+    # A content of a history is scanned once, under its first selected path.
     seen: set[bytes] = set()
     passed: set[tuple[bytes, str]] = set()
     for blob in blobs:

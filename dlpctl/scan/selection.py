@@ -9,7 +9,7 @@ from dlpctl.scan.results import Why
 
 
 class Selection:
-    """The wanted files of a tree, by globs of `.gitignore` relative to its folder."""
+    """The wanted files of a tree, by globs in the syntax of `.gitignore` relative to its folder."""
 
     def __init__(
         self,
@@ -20,7 +20,7 @@ class Selection:
         max_size: int | None = None,
         ignore_files: bool = True,
     ) -> None:
-        """`allowed` returns whether all findings in a path, as it is shown, are accepted."""
+        """`allowed` returns whether all findings at a path, as shown in results, are accepted."""
         self._include = Rules(include)
         self._exclude = Rules(exclude)
         self._allowed = allowed

@@ -1,4 +1,4 @@
-"""The interface of a source: a place that lists contents and reads them, whole or by ranges."""
+"""The interface of a source, which lists contents and reads them, completely or in ranges."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
 
 _ADDRESS = lazy(r"[a-z][a-z0-9+.-]*+://")
 Read = Callable[[int], bytes]
-"""Returns the next bytes, as many as asked for unless the content ends."""
+"""Returns the next bytes: the requested number, unless the content ends."""
 
 
 class File(NamedTuple):
     """A content that a source lists: a file, an object or stdin. Tasks carry it as JSON."""
 
     path: str
-    """The name by which the source reads it."""
+    """The name by which the source reads the content."""
     shown: str
     """The path in results."""
     size: int
     stream: bool = False
     """True for content that is read from start to end: its size is unknown, or it has no ranges."""
     version: str = ""
-    """Changes with the content, such as an ETag; empty if the source tells no versions."""
+    """Changes with the content, such as an ETag; empty if the source has no versions."""
 
 
 class UnreadError(Exception):
@@ -50,32 +50,32 @@ def is_address(name: str) -> bool:
 
 
 def address_shown(address: str) -> str:
-    """Return an address without its query, which may hold a signature."""
+    """Return an address without its query, which may contain a signature."""
     return address.partition("?")[0] if address.startswith(("http://", "https://")) else address
 
 
 class Source(Protocol):
-    """Lists in the process of the scan, and reads in each of its workers."""
+    """Lists contents in the main process of the scan, and reads them in each of its workers."""
 
     noun: str
-    """The name of one content, for people."""
+    """The word for one content, such as "file"."""
     has_threads: bool
-    """True if listing starts threads, before which the workers have to be forked."""
+    """True if listing starts threads, so that workers must be forked before."""
 
     def files(self, selection: Selection) -> Iterator[File | Skip]:
-        """Yield the selected contents, in an order that depends on their names alone."""
+        """Yield the selected contents, in an order that depends only on their names."""
 
     def key(self, file: File) -> str:
-        """Return the name of a content that holds wherever the scan is started."""
+        """Return the name of a content that is the same wherever the scan is started."""
 
     def read_all(self, files: Sequence[File]) -> Iterator[bytes | UnreadError]:
         """Yield the complete contents of small files, in order."""
 
     def read_range(self, file: File, first: int, last: int) -> bytes:
-        """Return a range of the content that was listed; raise `UnreadError` if it has changed."""
+        """Return a range of the listed content; raise `UnreadError` if the content has changed."""
 
     def open(self, file: File) -> AbstractContextManager[Read]:
-        """Read a content from start to end, in bounded memory."""
+        """Open a content to read it from start to end, in bounded memory."""
 
     def next_data(self, file: File, position: int) -> int:
         """Return the end of a hole in the content; the position itself if holes are unknown."""

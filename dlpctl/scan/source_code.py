@@ -14,7 +14,7 @@ _SUFFIXES = frozenset((
     "tf", "ts", "tsx", "v", "vala", "vb", "vhd", "vhdl", "vim", "vue", "zig", "zsh",
 ))  # fmt: skip
 JUDGED = 4096
-"""Bytes at the start of a file without a suffix that show whether it is a script."""
+"""The bytes at the start of a file without a suffix that decide whether the file is a script."""
 _STATEMENT = lazy(
     rb"""(?mx)^[ \t]*+(?:
         import[ ][\w.]++(?:[ ]as[ ]\w++)?(?:,[ ][\w.]++)*+;?
@@ -34,7 +34,7 @@ _STATEMENT = lazy(
     )[ \t\r]*+$"""
 )
 _CODE = 0.25
-"""The share of lines that makes a text code; comments and blank lines do not count."""
+"""The share of code lines that makes a text source code; comments and blank lines do not count."""
 _COMMENT = (b"#", b"//", b"/*", b"*", b"--", b";")
 
 

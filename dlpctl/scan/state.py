@@ -1,7 +1,7 @@
 """The state of earlier scans: contents that have not changed since are not read again.
 
-It keeps findings without values or lines, so that an unchanged content still counts with all of
-its findings. A content is known if its version, its path in results, the search and the version
+The state keeps findings without values or lines, so that an unchanged content still counts with all
+of its findings. A content is known if its version, its path in results, the search and the version
 of the library are the same.
 """
 
@@ -37,9 +37,9 @@ CREATE INDEX record_contents ON records (content);
 """,
 )
 _KEPT_EVERY = 2.0
-"""Seconds after which results are written: a run that is killed loses no more."""
+"""The seconds after which results are written: a killed scan loses no more."""
 UNFINISHED = FAILURES | {Why.GONE}
-"""Reasons to read a content again that was not read."""
+"""Reasons for which a content is read again by the next scan."""
 
 
 class Known(NamedTuple):
@@ -51,7 +51,7 @@ class Known(NamedTuple):
 
 
 class _Open(NamedTuple):
-    """A content of which more parts may come."""
+    """A content that may have more parts."""
 
     id: int
     file: File
@@ -64,7 +64,7 @@ class State:
     """The known contents of one search, in a file that one scan uses at a time."""
 
     def __init__(self, file: Path, search: Iterable[object], library: str) -> None:
-        """Raise `InputError` for a file that holds no state, or a damaged one, and leave it."""
+        """Raise `InputError` for a file that is damaged or not a state, and leave it unchanged."""
         self._file = file
         self._own = {_absolute(f"{file}{end}") for end in ("", "-journal")}
         digest = sha256(json.dumps([library, *search], default=repr).encode()).hexdigest()
@@ -90,7 +90,7 @@ class State:
             raise InputError(f"--state {self._file}: {problem}") from None
         except sqlite3.DatabaseError:
             raise InputError(
-                f"--state {self._file}: no state of a scan, or damaged; name another file,"
+                f"--state {self._file}: not the state of a scan, or damaged; name another file,"
                 " or delete it to read everything again"
             ) from None
 
@@ -105,7 +105,7 @@ class State:
         return key in self._own
 
     def known(self, key: str, file: File) -> Known | None:
-        """Return what is known of a content by its key; None if it has to be read."""
+        """Return a known content by its key; None if the content has to be read."""
         if not file.version:
             return None
         with self._readable():
@@ -141,7 +141,7 @@ class State:
         *,
         is_continued: bool = False,
     ) -> None:
-        """Remember contents with their keys, or with `is_continued` more of the last one."""
+        """Store contents with their keys or, with `is_continued`, more of the last content."""
         records: dict[str, list[Result | Skip]] = {}
         for record in found:
             records.setdefault(record.path, []).append(record)
@@ -201,9 +201,10 @@ class State:
         self._kept = time.monotonic()
 
     def finish(self, roots: Sequence[str]) -> str:
-        """Forget what a complete scan of these roots no longer lists, and other libraries.
+        """Remove contents of these roots that a complete scan no longer lists, and those of other
+        libraries.
 
-        Return a sentence for people if the contents were read by another version before.
+        Return a sentence if the contents were read by another version before.
         """
         with self._readable():
             self._finish()
@@ -241,7 +242,7 @@ class State:
             )
 
     def close(self) -> None:
-        """Keep what was scanned, also where the scan was stopped."""
+        """Write what was scanned, even if the scan was stopped."""
         with suppress(sqlite3.Error):
             self._open = None
             self._database.commit()

@@ -7,7 +7,7 @@ from typing import IO
 
 
 def limited(stream: IO[bytes], size: int) -> Callable[[int], bytes]:
-    """Return a function that reads so many bytes and no more."""
+    """Return a function that reads up to `size` bytes in all."""
     left = size
 
     def read(wanted: int) -> bytes:
@@ -20,7 +20,7 @@ def limited(stream: IO[bytes], size: int) -> Callable[[int], bytes]:
 
 
 def after(head: bytes, rest: Callable[[int], bytes]) -> Callable[[int], bytes]:
-    """Return a function that continues after the bytes that were already read."""
+    """Return a function that returns the bytes that were already read, then the rest."""
 
     def read(wanted: int) -> bytes:
         nonlocal head

@@ -1,7 +1,7 @@
 """The unit of work of a scan: a content, or a range of a large one, as plain data with a key.
 
-A task holds several units. A unit is the same work wherever and whenever it is done, so that its
-outcome can be kept under its key.
+A task holds several units. The outcome of a unit does not depend on where or when it is processed,
+so it can be stored under its key.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def units_of(task: Task) -> list[Task]:
 
 
 def joined(units: Sequence[Task]) -> Task:
-    """Return one task for units of the same one."""
+    """Return one task for units of the same task."""
     if units[0].kind == PART:
         return units[0]
     return units[0]._replace(items=[unit.items[0] for unit in units])
@@ -39,7 +39,7 @@ def file_of(unit: Task) -> File:
 
 
 def key_of(unit: Task, source: Source) -> str:
-    """Return the key of a unit by its address, version and range; empty if it has no version."""
+    """Return the key of a unit from its address, version and range; empty if it has no version."""
     file = file_of(unit)
     if not file.version:
         return ""
@@ -49,7 +49,7 @@ def key_of(unit: Task, source: Source) -> str:
 
 
 def outcomes_of(task: Task, outcome: Outcome) -> list[Outcome]:
-    """Return the outcome of each unit of a task; the first has the counts that are of all."""
+    """Return the outcome of each unit of a task; the first has the counts of the whole task."""
     if task.kind == PART or len(task.items) == 1:
         return [outcome]
     results: dict[str, list[Result]] = {}

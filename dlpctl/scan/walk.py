@@ -1,4 +1,4 @@
-"""Select the files of a tree by name, with a reason for each that is skipped."""
+"""Walk folders and select files by name, with a reason for each that is skipped."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _GIT = ".git"
 
 
 def walk(names: Sequence[str], selection: Selection) -> Iterator[File | Skip]:
-    """Yield the files to scan among these files and folders."""
+    """Yield the files to scan among the named files and folders."""
     for name in _outermost(names):
         try:
             status = Path(name).stat()
@@ -48,7 +48,7 @@ def _file(path: str, shown: str, status: os.stat_result) -> File:
 
 
 def _outermost(names: Sequence[str]) -> Iterator[str]:
-    """Yield the names once each, without those in a folder that is also named."""
+    """Yield the names once each, without those below another named folder."""
     locations = [Path(name).absolute() for name in names]
     for number, (name, location) in enumerate(zip(names, locations, strict=True)):
         if location not in locations[:number] and not any(
@@ -74,7 +74,7 @@ class _Walk:
     def folder(
         self, path: str, inside: str, layers: Sequence[_Outer | _Layer]
     ) -> Iterator[File | Skip]:
-        """Yield the entries of a folder; `inside` is its path in the tree, with a last slash."""
+        """Yield the entries of a folder; `inside` is its path in the tree, with a final slash."""
         stack = [self._entries(path, inside, tuple(layers))]
         while stack:
             for entry in stack[-1]:
@@ -157,7 +157,7 @@ def _ignored(layers: tuple[_Outer | _Layer, ...], path: str, folder: bool) -> bo
 
 
 def _rules_above(folder: str, selection: Selection) -> list[_Outer | _Layer]:
-    """Return the rules of the folders above, up to the root of the repository."""
+    """Return the rules of the parent folders, up to the root of the repository."""
     if not selection.ignore_files:
         return []
     base = Path(folder).resolve()
@@ -165,7 +165,7 @@ def _rules_above(folder: str, selection: Selection) -> list[_Outer | _Layer]:
         (location for location in (base, *base.parents) if (location / _GIT).exists()), None
     )
     if root is None:
-        return []  # in no repository: nothing says how far up rules would reach
+        return []  # outside of a repository, parent folders have no defined end
     between = [
         location for location in base.parents if location == root or root in location.parents
     ]
@@ -184,7 +184,7 @@ def _read_rules(file: Path) -> Rules | None:
     try:
         return Rules.of_bytes(read_regular(file, follow=False)) or None
     except OSError:
-        return None  # it is scanned as every other file, which says that it cannot be read
+        return None  # the scan reads this file like any other, and reports that it is unreadable
 
 
 def _name(entry: os.DirEntry[str]) -> bytes:

@@ -1,5 +1,4 @@
-"""How long `echo ... | dlpctl mask` takes as a whole process, beside `python -c pass` in turns with
-it.
+"""Time `echo ... | dlpctl mask` as a complete process, in turns with `python -c pass`.
 
     python tests/bench/cold_start.py [--json] [--short] [--python PYTHON] [--home DIR]
 

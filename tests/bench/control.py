@@ -1,5 +1,4 @@
-"""What the control plane does in a second, how fast it answers over a million checks, and the
-memory that it takes.
+"""Measure the control plane: throughput, latency over a million checks, and memory.
 
     python tests/bench/control.py [--checks 1000000] [--threads 16] [--folder DIR]
 

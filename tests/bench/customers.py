@@ -1,5 +1,5 @@
-"""How long `scan`, `check` and `mask` take as whole processes on a CSV of customers, and what they
-take of the memory.
+"""Time `scan`, `check` and `mask` as complete processes on a CSV of customers, and measure their
+memory.
 
     python tests/bench/customers.py [--json] [--short] [--rows N] [--home DIR]
 

@@ -1,4 +1,4 @@
-"""How fast the detector is, and what it takes.
+"""Measure the speed and the memory of the detector.
 
     python tests/bench/engine.py [--json] [--short] [NAME...]
 
@@ -35,7 +35,7 @@ FEW = (
     "aba-routing bitcoin-bech32 github-personal-access-token aws-access-key-id aws-secret-access-key private-key-pem password-quoted "
     "slack-bot-token stripe-secret-key json-web-token npm-access-token us-itin"
 )
-"""What a project may have that wants only the usual."""
+"""The settings of a project that wants only the usual types."""
 
 
 def standard_library(size: int) -> str:
@@ -241,8 +241,8 @@ print(loaded, peak())
 
 
 def memory(_detector: Detector, *, short: bool) -> Figures:
-    """The highest resident size of a process, with the patterns loaded, and behind a scan of 10
-    findings a KB.
+    """Return the highest resident size of a process, with the patterns loaded, and after a scan of
+    10 findings per KB.
     """
     if sys.platform == "win32":
         return {}

@@ -1,5 +1,4 @@
-"""How long `dlpctl check FILE` takes as a whole process, and what it takes of the memory, on files
-that are made here.
+"""Time `dlpctl check FILE` as a complete process, and measure its memory, on generated files.
 
     python tests/bench/files.py [--json] [--short] [--home DIR]
 
@@ -66,9 +65,9 @@ def measure(*, short: bool, home: Path | None = None) -> dict[str, dict[str, flo
     pages, rows, megabyte = (3, 200, 100_000) if short else (300, 100_000, 1_000_000)
     table = csv_of_customers(17 * rows)
     files: dict[str, tuple[str, Callable[[], bytes], int]] = {
-        "one-page PDF with hits": ("one.pdf", lambda: pdf(1, hits=True), 10),
-        f"{pages} dense pages, no hit": ("dense.pdf", lambda: pdf(pages, hits=False), 0),
-        f"{pages} dense pages, hits on each": ("hits.pdf", lambda: pdf(pages, hits=True), 10),
+        "one-page PDF with findings": ("one.pdf", lambda: pdf(1, hits=True), 10),
+        f"{pages} dense pages, no findings": ("dense.pdf", lambda: pdf(pages, hits=False), 0),
+        f"{pages} dense pages, findings on each": ("hits.pdf", lambda: pdf(pages, hits=True), 10),
         f"DOCX of {megabyte / 1e6:g} MB": ("big.docx", lambda: docx(megabyte), 10),
         f"XLSX of {rows:,} x 8 cells": ("big.xlsx", lambda: xlsx(rows), 10),
         f"XLSX of {rows:,} x 8, all rows": ("all.xlsx", lambda: xlsx_of_customers(rows), 10),

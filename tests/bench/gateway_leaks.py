@@ -1,4 +1,4 @@
-"""Sends requests of all protocols through the gateway, with values planted wherever a client puts
+"""Send requests of all protocols through the gateway, with values planted wherever a client puts
 text, and counts the values that reach a fake provider.
 
     python tests/bench/gateway_leaks.py [--requests N] [--seed N] [--short] [--json] [--details]

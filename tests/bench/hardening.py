@@ -251,8 +251,8 @@ class Victim:
         return sorted(times), failed
 
     def _check(self) -> bool:
-        """Whether a check is answered; like any client, once more where the service has closed an
-        idle connection.
+        """Return whether a check is answered; like any client, try again if the service has closed
+        an idle connection.
         """
         for connection in (self._kept, None):
             try:

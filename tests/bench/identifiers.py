@@ -1,7 +1,7 @@
-"""Measures how many valid identifiers of 90 countries are found beside their labels.
+"""Measure how many valid identifiers of 90 countries are found next to their labels.
 
 python tests/bench/identifiers.py              labels of the development part
-python tests/bench/identifiers.py --test       labels of the test part, to report and not to look at
+python tests/bench/identifiers.py --test       labels of the test part, only for reports
 python tests/bench/identifiers.py --missed IT  each label of a country that is missed, by framing
 python tests/bench/identifiers.py --clean DIR  findings per MB of the same types in files without any
 """

@@ -1,5 +1,5 @@
-"""Files for `leaks.py`: made by many programs and by hand, with values planted wherever a value can
-stand.
+"""Files for `leaks.py`: made by many programs and by hand, with values planted
+wherever possible.
 """
 
 from __future__ import annotations
@@ -421,7 +421,7 @@ def shared_pdf(planter: Planter, _number: int) -> bytes:
 
 
 def revised_pdf(planter: Planter, _number: int) -> bytes:
-    """Earlier states of the file stay in front of what an editor appended."""
+    """Earlier states of the file remain before the bytes that an editor appended."""
     import pypdf
 
     data = canvas_pdf(planter, 0)
@@ -839,7 +839,7 @@ def made(short: bool) -> Iterator[Planted]:
 
 
 def converted(folder: Path) -> Iterator[Planted]:
-    """What LibreOffice makes of them, where it is installed."""
+    """The files as LibreOffice converts them, if it is installed."""
     if shutil.which("soffice") is None:
         return
     for place, (maker, suffix, targets) in enumerate(CONVERSIONS):
@@ -857,7 +857,7 @@ def converted(folder: Path) -> Iterator[Planted]:
 
 
 def printed(folder: Path) -> Iterator[Planted]:
-    """What a browser prints, where there is one."""
+    """The pages as a browser prints them, if there is one."""
     browser = shutil.which("chromium") or shutil.which("google-chrome")
     for number, style in enumerate(HTML_STYLES if browser else ()):
         planter = Planter(90_000 + number)

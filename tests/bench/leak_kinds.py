@@ -1183,13 +1183,13 @@ def kinds() -> list[Kind]:
 
 
 class Outcome(NamedTuple):
-    """What became of one document."""
+    """The result for one document."""
 
     released: int
     """The planted values, or 0 where the document was blocked."""
     readable: int
     reason: str
-    """Why it was blocked or what is wrong with the copy."""
+    """The reason why the document was blocked, or the problem with the copy."""
 
 
 def judge(kind: Kind, checker: Any, seed: int) -> Outcome:

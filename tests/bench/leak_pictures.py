@@ -99,7 +99,7 @@ class Kind(NamedTuple):
     suffix: str
     make: Callable[[Plan], bytes]
     turns: tuple[int, ...]
-    """How readers should turn the picture to read it."""
+    """The rotation that readers should apply to the picture."""
 
 
 KINDS: list[Kind] = []

@@ -1,4 +1,4 @@
-"""Masks files by many producers, with values planted everywhere, and lets programs that share no
+"""Mask files by many producers, with values planted everywhere, and let programs that share no
 code with dlpctl look for them.
 
     python tests/bench/leaks.py [--short] [--json] [--keep DIR]
@@ -122,7 +122,7 @@ def of_program(*command: str, data: bytes) -> str:
 
 
 def pdf_texts(data: bytes) -> Iterator[tuple[str, str]]:
-    """What other programs read in a PDF."""
+    """Return the text that other programs read in a PDF."""
     import pdfminer.high_level
     import pypdf
 
@@ -164,7 +164,7 @@ def markup_words(data: bytes, name: str) -> Counter[str]:
             words += markup_words(contents, part)
         elif contents.lstrip()[:1] == b"<" and part.endswith((".xml", ".rels")):
             root = ElementTree.fromstring(contents)
-            # What a cell of OpenDocument shows may stand in its tag once more.
+            # The tag of an OpenDocument cell may repeat the text that the cell shows.
             said = (item for one in root.iter() for item in one.attrib.items())
             texts = [
                 "".join(root.itertext()),
@@ -184,7 +184,7 @@ def known_words(text: str) -> list[str]:
 
 
 def changed_outside(before: bytes, after: bytes) -> int:
-    """How many pixels differ where no box was drawn and no value stood."""
+    """Return the number of pixels that differ where no box was drawn and no value was."""
     import pikepdf
     import pypdfium2
     from PIL import ImageDraw
@@ -207,10 +207,10 @@ def changed_outside(before: bytes, after: bytes) -> int:
 
 
 def unlike(one: Any, other: Any) -> Any:
-    """Where a pixel is darker or lighter than all pixels around it in the other picture.
+    """Return where a pixel is darker or lighter than all pixels around it in the other picture.
 
-    Glyphs stand at quarters of a pixel: one on the edge between two of them may fall to either, and
-    be shaded otherwise.
+    Glyphs are at quarters of a pixel: one on the boundary of two may go to either, with other
+    shades.
     """
     from PIL import Image, ImageChops, ImageFilter
 
@@ -266,7 +266,7 @@ def drawn_boxes(page: Any) -> Iterator[list[tuple[float, float]]]:
 
 
 def boxes_of_values(page: Any) -> Iterator[list[tuple[float, float]]]:
-    """Where values stood in forms and patterns, whose boxes are not the page's."""
+    """Return the areas of values in forms and patterns, whose boxes are not the page's."""
     text = page.get_textpage()
     for found in _FINDER.finditer(text.get_text_range()):
         for index in range(*found.span()):
@@ -290,7 +290,7 @@ def _device(page: Any, x: float, y: float) -> tuple[int, int]:
 
 
 class Judgement:
-    """What all files together gave."""
+    """The results of all files together."""
 
     def __init__(self, opened: Files) -> None:
         self._opened = opened

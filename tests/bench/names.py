@@ -1,4 +1,4 @@
-"""Measures the tagger for names and addresses: precision, recall and F2, time per KB, load time,
+"""Measure the tagger for names and addresses: precision, recall and F2, time per KB, load time,
 memory.
 
 python tests/bench/names.py                     a generated set for each language, with names and

@@ -1,4 +1,4 @@
-"""Measures how many telephone numbers in national forms are found, without a label and beside one.
+"""Measure how many telephone numbers in national forms are found, with and without a label.
 
 python tests/bench/phones.py             shares by country and framing
 python tests/bench/phones.py --missed    each form that is missed, with its framing

@@ -1,4 +1,4 @@
-"""Counts the files of a folder that are refused, by reason: files that anyone may have.
+"""Count the files of a folder that are refused, by reason.
 
     python tests/bench/refusals.py FOLDER [--list] [--most-bytes N] [--share K/N] [--seconds S]
 
@@ -22,7 +22,7 @@ from dlpctl.formats.interface import Limits
 from dlpctl.preflight import checker_for
 from dlpctl.types import Destination
 
-_PLACES = re.compile(r"(still holds a value) at .* (which )|file \d+ \(?|\d+")
+_PLACES = re.compile(r"(still holds a value) at .* (as )|file \d+ \(?|\d+")
 
 
 def main() -> None:

@@ -1,6 +1,4 @@
-"""The benchmarks run, and say what they promise to; how fast it is is for them to say, not for a
-test.
-"""
+"""The benchmarks run and produce their results; their numbers are not tested."""
 
 from __future__ import annotations
 

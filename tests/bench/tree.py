@@ -1,5 +1,4 @@
-"""How long `dlpctl scan` takes for a tree of sources, as a whole process, beside other scanners in
-turns with it.
+"""Time `dlpctl scan` on a tree of sources, as a complete process, in turns with other scanners.
 
     python tests/bench/tree.py [--json] [--short] [--tree FOLDER] [--repository FOLDER] [--python
     PYTHON]

@@ -100,7 +100,7 @@ def test_in_a_repository_the_file_is_at_its_root(dlpctl):
         (["a.txt", *WHY], 2, "neither FILE:LINE nor a fingerprint"),
         (["a.txt:3", *WHY], 1, "a.txt:3: nothing is found there"),
         (["missing.txt:1", *WHY], 1, "missing.txt: was not scanned"),
-        (["a.txt:1", *WHY, "--types", "MAIL"], 2, "'MAIL' is no category"),
+        (["a.txt:1", *WHY, "--types", "MAIL"], 2, "'MAIL' is not a category"),
     ],
 )
 def test_misuse_changes_nothing(dlpctl, arguments, status, said):

@@ -57,7 +57,7 @@ def test_without_a_writable_cache_everything_is_found_and_build_says_why(dlpctl,
     assert result.out == ""
 
 
-def test_a_first_use_in_a_pipeline_leaves_no_process_behind(fresh):
+def test_a_first_use_in_a_pipeline_leaves_no_process(fresh):
     command = [sys.executable, "-m", "dlpctl", "mask"]
     done = subprocess.run(
         command, input=b"mail jane.doe@example.com\n", capture_output=True, check=True, timeout=300

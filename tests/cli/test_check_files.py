@@ -310,7 +310,7 @@ def test_a_copy_that_still_has_a_value_is_never_written(dlpctl, monkeypatch):
     Path("a.csv").write_bytes(b"name,ssn\nn,536904399\n")
     result = dlpctl("check", "a.csv", "-d", "VENDOR")
     assert result.status == 20
-    assert "the masked copy still holds a value, which the second reader shows" in result.out
+    assert "the masked copy still holds a value, as the second reader shows" in result.out
     assert [path.name for path in Path().iterdir()] == ["a.csv"]
 
 

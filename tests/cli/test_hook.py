@@ -128,7 +128,7 @@ def test_a_commit_may_contain_a_name_but_no_key():
         ('types = ["FINANCIAL", "SECRETS"]\nmin_score = 0.99', set()),
     ],
 )
-def test_settings_choose_what_hooks_look_for(dlpctl, settings, refused):
+def test_settings_choose_the_types_that_hooks_search(dlpctl, settings, refused):
     contents = {"authors.txt": PERSON, "card.txt": "card 4111 1111 1111 1111\n", "deploy.pem": KEY}
     for name, content in contents.items():
         Path(name).write_text(content)

@@ -1,4 +1,4 @@
-"""What `scan` looks for: flags, then settings."""
+"""The types that `scan` searches for: by flags, or else by settings."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def types(dlpctl, *arguments: str) -> set[str]:
         ("min_score = 0.95", ["--min-score", "0.5"], {"EMAIL", "CREDIT_CARD", "SSN"}),
     ],
 )
-def test_settings_hold_unless_flags_say_otherwise(dlpctl, settings, arguments, expected):
+def test_flags_override_settings(dlpctl, settings, arguments, expected):
     Path("dlpctl.toml").write_text(settings)
     assert types(dlpctl, *arguments) == expected
 
@@ -45,7 +45,7 @@ def test_the_report_names_the_limits_of_the_search(dlpctl):
     Path("dlpctl.toml").write_text('types = ["SECRETS"]\npolicy = "default"\n')
     result = dlpctl("scan", "a.txt")
     assert result.status == 0
-    assert "looked only for SECRETS; what the policy default masks or blocks\n" in result.out
+    assert "searched only for SECRETS; what the policy default masks or blocks\n" in result.out
 
 
 def test_the_environment_overrides_the_project(dlpctl, monkeypatch):
@@ -57,7 +57,7 @@ def test_the_environment_overrides_the_project(dlpctl, monkeypatch):
 @pytest.mark.parametrize(
     ("settings", "arguments", "said"),
     [
-        ('types = ["MAIL"]', [], "dlpctl.toml: types: 'MAIL' is no category"),
+        ('types = ["MAIL"]', [], "dlpctl.toml: types: 'MAIL' is not a category"),
         ('types = "EMAIL"', [], "dlpctl.toml:1: types: must be a list"),
         ('policy = "secrets-only"', ["--types", "EMAIL"], "nothing to look for"),
         ('policy = "nowhere.toml"', [], "nowhere.toml"),

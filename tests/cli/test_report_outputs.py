@@ -143,7 +143,9 @@ def test_a_call_without_reports_leaves_all_files(dlpctl, arguments):
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")
 def test_a_link_to_stdout_is_written_to_where_stdout_is_a_file(tmp_path):
-    """The same applies to /dev/stdout, which root could replace for all programs of the machine."""
+    """This also applies to /dev/stdout, which root could replace for all programs of
+    the machine.
+    """
     with (
         (tmp_path / "out.json").open("wb") as out,
         start("src", "--quiet", "--report", "json=/proc/self/fd/1", stdout=out) as process,

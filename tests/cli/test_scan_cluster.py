@@ -118,7 +118,7 @@ def test_objects_are_read_by_the_workers(dlpctl: Dlpctl, cluster: str) -> None:
     assert report(there)["summary"]["findings"] == 100
 
 
-def test_a_scheduler_that_goes_away_and_a_scan_that_goes_on(
+def test_a_scan_resumes_after_its_scheduler_is_gone(
     dlpctl: Dlpctl, monkeypatch: pytest.MonkeyPatch, cluster: str
 ) -> None:
     settle = OnCluster._settle
@@ -189,7 +189,9 @@ def test_an_invalid_address_is_an_error(dlpctl: Dlpctl, address: str) -> None:
         ("tree", "--resume"),
     ],
 )
-def test_what_no_cluster_does_is_refused(dlpctl: Dlpctl, arguments: tuple[str, ...]) -> None:
+def test_options_that_clusters_do_not_support_are_refused(
+    dlpctl: Dlpctl, arguments: tuple[str, ...]
+) -> None:
     refused = dlpctl("scan", *arguments)
     assert refused.status == 2
     assert refused.err.count("\n") == 1

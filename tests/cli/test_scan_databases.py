@@ -127,7 +127,7 @@ def test_files_and_databases_are_scanned_together(scan: Scan, shop: Path, tmp_pa
     assert report["summary"]["files"] == 4
 
 
-def test_what_is_no_database_is_an_error(scan: Scan, tmp_path: Path) -> None:
+def test_files_other_than_databases_are_an_error(scan: Scan, tmp_path: Path) -> None:
     missing = tmp_path / "missing.db"
     status, _, shown = scan(f"sqlite:///{missing}")
     assert (status, missing.exists()) == (1, False)

@@ -263,7 +263,7 @@ def test_large_objects_are_read_in_ranges_and_streams_unpacked(
     assert ran.skipped == {f"{BUCKET}/cut.txt.gz": "unreadable: the gzip file is cut off"}
 
 
-def test_what_cannot_be_read_is_reported_and_the_rest_scanned(
+def test_unreadable_objects_are_reported_and_the_rest_scanned(
     bucket: None, scan: Scan, server: ObjectServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FSSPEC_S3", '{"config_kwargs": {"read_timeout": 1}}')

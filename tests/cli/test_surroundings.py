@@ -99,7 +99,7 @@ def test_a_missing_home_has_no_vaults_and_no_calls(home):
 
 @needs_mount
 def test_a_complete_read_only_cache_is_fine(compiled_cache, tmp_path):
-    """The same as in a container image that runs read-only."""
+    """As in a container image that runs read-only."""
     home = tmp_path / "image"
     shutil.copytree(compiled_cache, home / "cache")
     script = f"mount --bind {home} {home}; mount -o remount,ro,bind {home}"

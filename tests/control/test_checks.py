@@ -33,7 +33,7 @@ def test_a_text_check_answers_and_is_kept_without_its_content(control, acme, key
     assert b"jane.doe" not in (tmp_path / "copy.db").read_bytes()
 
 
-def test_counts_alone_are_kept_where_the_organization_says_so(control, acme, key):
+def test_only_counts_are_kept_if_the_organization_says_so(control, acme, key):
     control.organizations.update(LOCAL, acme, {"settings": {"retention": "NONE"}})
     answer = control.checks.check_text(key, EMAIL, "VENDOR")
     assert answer.detected[0].sample
@@ -70,7 +70,7 @@ def test_the_key_chooses_the_policy_and_policy_id_another_of_its_organization(co
         check(strict.api_key, EMAIL, "VENDOR")
 
 
-def test_a_changed_policy_holds_for_the_next_check(control, acme, key):
+def test_a_changed_policy_applies_to_the_next_check(control, acme, key):
     (policy,) = control.policies.list(LOCAL, acme)
     rule = {"name": "r", "dataTypes": ["EMAIL"], "destinations": ["VENDOR"], "action": "BLOCK"}
     control.policies.update(LOCAL, acme, policy.policy_id, {"rules": [rule]})

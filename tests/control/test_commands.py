@@ -69,7 +69,7 @@ def dlpctl(
 
 @pytest.fixture
 def answer(dlpctl):
-    """What a command answers as JSON."""
+    """Return the JSON answer of a command."""
 
     def call(*arguments):
         status, out, err = dlpctl(*arguments, "--format", "json")
@@ -136,7 +136,7 @@ def test_organizations_groups_policies_licenses_and_tokens(dlpctl, answer):
     assert answer("org", "list") == []
 
 
-def test_errors_are_one_line_and_say_the_field(dlpctl):
+def test_errors_are_one_line_and_name_the_field(dlpctl):
     status, _, err = dlpctl("org", "show", "none")
     assert (status, err) == (1, "dlpctl: there is no such organization\n")
     status, _, err = dlpctl("org", "create", "A", "--slug", "No!", "--format", "json")
@@ -170,7 +170,7 @@ def test_analytics_audit_and_the_database(dlpctl, answer, tmp_path):
     assert answer("audit", "list")["total"] == 2
 
 
-def test_apply_is_idempotent_and_says_what_it_changes(dlpctl, answer):
+def test_apply_is_idempotent_and_reports_its_changes(dlpctl, answer):
     Path("org.toml").write_text(SPEC)
     Path("vendors.toml").write_text(VENDORS)
     planned = answer("apply", "org.toml", "--dry-run")["changes"]
@@ -207,7 +207,7 @@ def test_apply_is_idempotent_and_says_what_it_changes(dlpctl, answer):
         ("groups", "gruops"),
     ],
 )
-def test_apply_says_what_is_wrong_and_changes_nothing_of_it(dlpctl, old, new):
+def test_apply_reports_mistakes_and_changes_nothing(dlpctl, old, new):
     Path("org.toml").write_text(SPEC.replace(old, new))
     status, _, err = dlpctl("apply", "org.toml", "--dry-run")
     assert status == 2

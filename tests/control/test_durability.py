@@ -140,7 +140,7 @@ def test_a_full_disk_refuses_and_recovers(home):
     assert control.licenses.list(LOCAL, "acme")[1].checks_this_month == 2
 
 
-def test_a_job_that_fails_takes_no_other_with_it(home):
+def test_a_failing_job_fails_alone(home):
     control, key = home
     stop = threading.Event()
     errors = []

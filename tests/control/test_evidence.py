@@ -47,7 +47,7 @@ _HARMLESS = {
 
 @pytest.fixture
 def reopen(control, detector, clock, database):
-    """Another process on the same folder."""
+    """Open another control plane on the same folder."""
     opened = []
 
     def again():
@@ -70,7 +70,7 @@ def test_a_new_log_starts_with_an_event_and_a_signed_head(control):
     assert control.audit.verify(LOCAL, head).intact
 
 
-def test_what_was_emptied_is_missed(control, acme, key, reopen, change):
+def test_an_emptied_database_is_detected(control, acme, key, reopen, change):
     control.checks.check_text(key, EMAIL, "VENDOR")
     head = control.audit.head(LOCAL).head
     change(*(f"DELETE FROM {table}" for table in _EVERYTHING))
@@ -192,7 +192,7 @@ def test_a_policy_that_was_edited_is_refused_and_others_go_on(control, acme, key
         "DELETE FROM seals",
     ],
 )
-def test_what_a_check_depends_on_is_verified_before(control, acme, key, reopen, statement, change):
+def test_the_data_of_a_check_are_verified_first(control, acme, key, reopen, statement, change):
     control.checks.check_text(key, EMAIL, "VENDOR")
     change(statement)
     with pytest.raises(TamperedError):
@@ -243,7 +243,7 @@ def _reported():
     }
 
 
-def test_a_change_does_not_seal_what_others_have_changed(control, acme, key, change):
+def test_a_change_does_not_seal_foreign_changes(control, acme, key, change):
     (policy,) = control.policies.list(LOCAL, acme)
     change(_ALLOW)
     for body in ({"name": "renamed"}, {"is_active": False}):
@@ -453,7 +453,7 @@ def test_verifying_beside_a_writer(control, acme, key, database):
 
 
 def test_an_earlier_database_is_sealed_with_what_it_holds(tmp_path, detector):
-    """Its chain goes on; what it held is said in an event."""
+    """The chain of an older database continues; an event lists the rows that were sealed."""
     ring = KeyRing.load(tmp_path / "control.key", create=True)
     link = hmac.digest(
         ring.key_for("chain"),
@@ -512,9 +512,7 @@ def test_an_earlier_database_is_sealed_with_what_it_holds(tmp_path, detector):
 
 
 @pytest.mark.of_a_file
-def test_a_backup_that_is_restored_is_an_event_and_the_log_goes_on(
-    control, acme, key, reopen, tmp_path
-):
+def test_a_restored_backup_is_an_event_and_the_log_continues(control, acme, key, reopen, tmp_path):
     other = reopen()
     control.maintenance.backup(tmp_path / "copy.db")
     for one in (control, other):

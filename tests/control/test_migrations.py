@@ -79,13 +79,13 @@ def test_a_newer_database_is_refused(tmp_path):
         Store(SqliteDatabase(tmp_path / "a.db"))
 
 
-def test_what_is_no_database_is_refused(tmp_path):
+def test_files_other_than_databases_are_refused(tmp_path):
     (tmp_path / "a.db").write_bytes(b"not a database" * 500)
     with pytest.raises(StoreError, match="db restore"):
         Store(SqliteDatabase(tmp_path / "a.db"))
 
 
-def test_sums_beyond_what_is_answered_are_bounded(tmp_path):
+def test_sums_beyond_the_largest_number_are_bounded(tmp_path):
     before = [step.name for step in STEPS].index("bounded_sums")
     with closing(sqlite3.connect(tmp_path / "a.db", isolation_level=None)) as database:
         for step in STEPS[:before]:

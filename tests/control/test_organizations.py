@@ -60,14 +60,14 @@ def test_found_by_id_and_by_slug(control, acme, given):
         (["name"], "the request"),
     ],
 )
-def test_what_is_wrong_begins_with_the_field(control, body, field):
+def test_errors_start_with_the_field(control, body, field):
     with pytest.raises(RequestError) as caught:
         control.organizations.create(LOCAL, body)
     assert caught.value.message.startswith(field)
     assert control.organizations.list(LOCAL) == ()
 
 
-def test_a_slug_is_made_from_the_name_and_stands_once(control, acme):
+def test_a_slug_is_made_from_the_name_and_unique(control, acme):
     assert control.organizations.create(LOCAL, {"name": "Café & Söhne"}).slug == "cafe-sohne"
     with pytest.raises(ConflictError, match="slug"):
         control.organizations.create(LOCAL, {"name": "Acme"})

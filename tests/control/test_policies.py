@@ -75,7 +75,7 @@ def test_a_name_is_enough_and_the_default_policy_gives_the_rules(control, acme):
         ({"customPatterns": [{"id": "x", "type": "X", "regex": "("}]}, "customPatterns"),
     ],
 )
-def test_what_is_wrong_with_a_policy_is_said_with_its_place(control, acme, change, place):
+def test_mistakes_in_a_policy_are_reported_with_their_path(control, acme, change, place):
     with pytest.raises(DlpctlError) as caught:
         control.policies.create(LOCAL, acme, BODY | change)
     assert caught.value.http_status == 422

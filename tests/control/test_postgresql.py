@@ -217,7 +217,7 @@ def with_password(postgres_server, asked, wait_for):
     reload()
 
 
-def test_what_the_server_refuses_is_one_line_without_the_password(
+def test_an_error_of_the_server_is_one_line_without_the_password(
     open_node, postgres, with_password, asked, tmp_path
 ):
     def refusal(address):

@@ -62,14 +62,14 @@ def test_a_policy_whose_patterns_are_unusable_is_not_saved(control, acme, patter
     assert control.policies.list(LOCAL, acme) == before
 
 
-def test_what_was_saved_finds_what_it_describes(control, acme):
+def test_saved_patterns_find_their_values(control, acme):
     key = control.policies.create(LOCAL, acme, BODY).api_key
     for destination in ("VENDOR", "CUSTOMER"):
         checked = control.checks.check_text(key, "badge AC-12345674, a.b@c.net", destination)
         assert {one.type for one in checked.detected} == {"BADGE", "EMAIL"}
 
 
-def test_another_process_reads_what_was_compiled(cached):
+def test_another_process_loads_the_compiled_patterns(cached):
     policy = Policy.from_dict(BODY)
     PreparedDetectors(lambda: cached).get(policy, "org")
     again = PreparedDetectors(lambda: cached, NOW).get(policy, "org")
@@ -171,7 +171,7 @@ def test_while_one_compiles_only_checks_of_its_organization_wait(detector):
     prepared.get(policies[13], "org_a")
 
 
-def test_ready_is_said_only_where_a_text_can_be_checked(tmp_path, database):
+def test_ready_only_if_a_text_can_be_checked(tmp_path, database):
     def broken():
         raise EngineError("the engine is of another processor")
 

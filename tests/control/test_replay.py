@@ -81,7 +81,7 @@ def test_the_newest_checks_come_first(control, policy, replay):
     assert [each.preflight_id for each in replay(rule("BLOCK"), checks=4).items] == ids[:1:-1]
 
 
-def test_it_knows_the_version_that_decided(control, acme, policy, replay):
+def test_a_replay_uses_the_version_that_decided(control, acme, policy, replay):
     control.checks.check_text(policy.api_key, MAIL, "VENDOR")
     control.policies.update(LOCAL, acme, policy.policy_id, draft(rule("BLOCK")))
     control.checks.check_text(policy.api_key, MAIL, "VENDOR")
@@ -89,7 +89,7 @@ def test_it_knows_the_version_that_decided(control, acme, policy, replay):
     assert (found.unexplained, found.changed) == (0, 2)
 
 
-def test_what_types_and_counts_do_not_explain_becomes_no_milder(control, policy, replay):
+def test_unexplained_decisions_become_no_milder(control, policy, replay):
     control.checks.check_file(policy.api_key, b"PK\x03\x04 broken", "a.docx", "VENDOR")
     found = replay(rule("ALLOW"))
     assert found.before["BLOCKED"] == found.after["BLOCKED"] == found.unexplained == 1
@@ -100,7 +100,7 @@ def test_it_replays_the_checks_of_one_policy(control, key, policy, replay):
     assert replay(rule("BLOCK")).checks == 0
 
 
-def test_what_is_wrong_with_a_draft_is_said(control, acme, replay):
+def test_mistakes_in_a_draft_are_reported(control, acme, replay):
     with pytest.raises(PolicyError, match="NOTHING"):
         replay(rule("MASK", dataTypes=["NOTHING"]))
     with pytest.raises(RequestError, match="checks"):

@@ -55,7 +55,7 @@ def test_an_error_starts_with_the_path_of_the_field(body, said):
     assert caught.value.message.startswith(said)
 
 
-def test_what_was_read_has_defaults_and_cannot_be_changed():
+def test_parsed_requests_have_defaults_and_are_immutable():
     given = Sample.read({"name": " a ", "parts": [{"count": 2.0}]})
     assert (given.name, given.parts[0].count, given.level, given.note) == ("a", 2, "low", None)
     with pytest.raises(AttributeError):

@@ -35,14 +35,14 @@ with ControlPlane.open(Path(sys.argv[1]), lambda: None, database=sys.argv[3] or 
 
 @pytest.fixture
 def other(control, detector, clock, database):
-    """Another process that has the database open all the time."""
+    """Open the database in a second control plane that stays open."""
     with ControlPlane.open(
         control.folder, lambda: detector, clock=clock, database=database
     ) as opened:
         yield opened
 
 
-def test_everything_goes_on_with_the_new_key_file(control, acme, key, other):
+def test_everything_works_with_the_new_key_file(control, acme, key, other):
     token = control.tokens.create(LOCAL, {"role": "auditor", "org_id": acme})
     (license_,) = control.licenses.list(LOCAL, acme)
     before = other.checks.check_text(key, EMAIL, "VENDOR")

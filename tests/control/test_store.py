@@ -23,7 +23,7 @@ def store(tmp_path):
 
 @pytest.fixture
 def commits(store):
-    """How many transactions another process has seen to change the database."""
+    """Return the number of transactions of other processes that changed the database."""
     with closing(sqlite3.connect(store.database.file)) as watcher:
         seen = [watcher.execute("PRAGMA data_version").fetchone()[0]]
 
@@ -86,7 +86,7 @@ def test_a_job_that_fails_before_it_writes_costs_the_others_nothing(store):
     assert _names(store) == {"a", "b"}
 
 
-def test_a_job_that_fails_half_way_leaves_nothing_and_takes_no_other_with_it(store):
+def test_a_job_that_fails_in_the_middle_changes_nothing_and_fails_alone(store):
     calls = []
     tickets = [
         store.submit(_put("a", calls)),
@@ -247,7 +247,7 @@ def test_a_quota_that_begins_anew_is_no_longer_remembered(control, acme, key, cl
 
 
 @pytest.mark.of_a_file
-def test_a_backup_that_is_put_back_is_what_counts(control, acme, key, tmp_path):
+def test_a_restored_backup_is_the_current_state(control, acme, key, tmp_path):
     license_id = control.licenses.list(LOCAL, acme)[0].license_id
     control.licenses.extend(LOCAL, acme, license_id, {"max_checks_per_month": 1})
     control.maintenance.backup(tmp_path / "copy.db")

@@ -64,9 +64,7 @@ def test_a_check_counts_once_however_often_it_is_told(control, acme, license_, r
     assert control.audit.verify(LOCAL).intact
 
 
-def test_what_a_client_could_not_tell_in_time_is_told_all_the_same(
-    control, acme, clock, license_, report
-):
+def test_late_reports_of_a_client_are_recorded(control, acme, clock, license_, report):
     control.licenses.revoke(LOCAL, acme, license_.license_id)
     clock.forward(days=40)
     assert report(_check(1), _check(2))["recorded"] == 2
@@ -145,7 +143,7 @@ def test_checks_beyond_the_quota_are_recorded_and_use_it_up(control, acme, key, 
         control.checks.check_text(key, "x", "VENDOR")
 
 
-def test_pruning_keeps_what_is_recent_though_older_checks_were_told_later(
+def test_pruning_keeps_recent_checks_although_older_ones_were_reported_later(
     control, key, clock, report
 ):
     from datetime import timedelta
@@ -197,7 +195,7 @@ def test_sums_stop_at_their_bound_and_never_refuse_a_check(control, acme, key, r
         ({"is_file": 1}, "is_file"),
     ],
 )
-def test_nothing_but_the_metadata_is_taken(control, report, changes, said):
+def test_only_metadata_are_accepted(control, report, changes, said):
     with pytest.raises(RequestError) as caught:
         report(_check(1), _check(2, **changes))
     assert f"checks[1].{said}" in caught.value.message

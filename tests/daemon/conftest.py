@@ -35,7 +35,7 @@ EMAIL = "write to jane.doe@corp.example.net"
 
 
 class SetClock:
-    """Stands still until it is moved."""
+    """A clock that does not move by itself."""
 
     def __init__(self) -> None:
         self.now = datetime(2026, 3, 10, 12, tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""The description is valid and true: what it generates is answered as it says."""
+"""The description is valid and true: requests generated from it are answered as described."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_every_error_is_described(caller):
 
 @pytest.mark.no_cover
 @pytest.mark.parametrize("examples", [3, pytest.param(40, marks=pytest.mark.slow)])
-def test_what_it_generates_is_answered_as_it_says(caller, control, examples):
+def test_generated_requests_are_answered_as_described(caller, control, examples):
     """No status that is not described, no answer that does not fit, no 500; what is wrong is
     refused.
     """

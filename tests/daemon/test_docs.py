@@ -1,4 +1,4 @@
-"""The page that shows the description: made of its own files alone, and alive in a browser."""
+"""The page that shows the description: it loads only its own files, and works in a browser."""
 
 from __future__ import annotations
 

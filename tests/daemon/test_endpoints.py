@@ -1,4 +1,4 @@
-"""Every endpoint, and that it answers as it is described."""
+"""Every endpoint, answered as described."""
 
 from __future__ import annotations
 

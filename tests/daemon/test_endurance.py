@@ -1,5 +1,5 @@
-"""Two services on one database, killed and starved under load: what was answered is there, counted
-and chained.
+"""Two services on one database, killed and starved under load: answered checks are recorded,
+counted and chained.
 """
 
 from __future__ import annotations

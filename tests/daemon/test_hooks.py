@@ -1,4 +1,4 @@
-"""Events of Claude Code over HTTP: whatever goes wrong, it is told to stop."""
+"""Events of Claude Code over HTTP: after any failure, the agent is told to stop."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_an_event_is_answered(ask: Any) -> None:
     ],
     ids=lambda problem: next(iter(problem)),
 )
-def test_what_is_not_answered_stops_the_agent(problem: dict[str, str], ask: Any) -> None:
+def test_unanswered_events_stop_the_agent(problem: dict[str, str], ask: Any) -> None:
     told, received = ask(**problem)
     assert told["continue"] is False
     assert told["stopReason"].startswith("dlpctl: refused: ")

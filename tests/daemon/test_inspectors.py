@@ -1,4 +1,4 @@
-"""Inspectors that answer anything, nothing or too late: what they looked at is blocked."""
+"""Inspectors with invalid, missing or late answers: their content is blocked."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_an_answer_is_taken(inspectors):
         _FAKE,
     ],
 )
-def test_what_cannot_be_trusted_blocks(inspectors, code):
+def test_invalid_answers_block(inspectors, code):
     one, failed = inspectors(code)
     report = one.check_text(_POLICY, "text")
     assert (report.decision, report.masked_content, report.detected) == (Decision.BLOCKED, None, ())
@@ -95,7 +95,7 @@ def test_a_file_is_blocked_likewise(inspectors):
     assert (report.decision, masked) == (Decision.BLOCKED, None)
 
 
-def test_one_that_takes_too_long_is_ended(inspectors):
+def test_a_slow_inspector_is_killed(inspectors):
     one, failed = inspectors(_FAKE + "time.sleep(600)", text_seconds=0.2)
     assert one.check_text(_POLICY, "text").decision is Decision.BLOCKED
     assert "took longer" in failed[0]

@@ -71,7 +71,7 @@ def _report(running, tenant, number, size):
 
 
 def _checked(running, attack, *tenants):
-    """How often which status was answered to checks of the tenants, while an attack goes on."""
+    """Return the number of answers to checks of the tenants by status, during an attack."""
     with ThreadPoolExecutor(12) as pool:
         attacks, checks = [], [[] for _ in tenants]
         for number in range(_CHECKS):
@@ -93,7 +93,7 @@ def test_no_number_in_a_report_of_one_tenant_fails_checks(running, tenants):
     assert attacks == {422: _CHECKS / 2, 200: _CHECKS / 2}
 
 
-def test_what_one_tenant_brings_fails_alone_whatever_the_reason(running, tenants):
+def test_a_failing_request_affects_only_its_tenant(running, tenants):
     """The database itself refuses what the one brings, in transactions that it shares with the
     other.
     """
@@ -195,9 +195,7 @@ def _store_uncompiled(folder, replaced):
 
 
 @linux
-def test_checks_by_patterns_that_are_not_compiled_yet_keep_nobody_waiting(
-    running, tenants, wait_for
-):
+def test_checks_that_compile_patterns_delay_no_other_tenant(running, tenants, wait_for):
     """As after an upgrade: twenty checks come at once, more than there are threads."""
     mallory, acme = tenants
     made = running.administer(

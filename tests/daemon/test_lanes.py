@@ -49,7 +49,7 @@ def test_an_organization_at_its_limit_waits_and_others_go_on():
     assert queue.pop().item == "a1"
 
 
-def test_what_an_unknown_key_asks_for_counts_for_its_organization_once_that_is_known():
+def test_requests_of_a_new_key_count_for_its_organization_once_known():
     queue, ticks = _queue(at_once=1, patience=10)
     for number, key in enumerate(["one", "two", "one"]):
         queue.add(Share("peer", key, is_known=False), f"{key}{number}")
@@ -69,7 +69,7 @@ def test_what_an_unknown_key_asks_for_counts_for_its_organization_once_that_is_k
     assert queue.pop().item == "one2"
 
 
-def test_what_moves_to_its_organization_keeps_its_place():
+def test_a_request_that_moves_to_its_organization_keeps_its_turn():
     queue, ticks = _queue(at_once=1, patience=10)
     unknown, known = Share("peer", "one", is_known=False), Share("acme", "one")
     queue.add(unknown, "a")
@@ -97,7 +97,7 @@ def test_what_moves_to_its_organization_keeps_its_place():
         ({}, None),
     ],
 )
-def test_what_exceeds_a_limit_is_refused(limits, status):
+def test_requests_over_a_limit_are_refused(limits, status):
     queue, _ = _queue(**limits)
     _fill(queue, "a", "a")
     assert queue.refusal(Share("a", "key of a")) == status
@@ -107,7 +107,7 @@ def test_what_exceeds_a_limit_is_refused(limits, status):
     assert queue.refusal(Share("a", "key of a")) is None
 
 
-def test_what_waits_too_long_leaves_the_queue():
+def test_requests_that_wait_too_long_leave_the_queue():
     queue, ticks = _queue(patience=10)
     _fill(queue, "a", "b")
     ticks.now = 6

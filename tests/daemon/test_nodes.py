@@ -175,7 +175,7 @@ def test_a_node_without_the_keys_of_the_others_does_not_answer(own_nodes, start_
     assert "is not the key of the other nodes" in third.log.read_text("utf-8")
 
 
-def test_a_database_that_goes_away_and_comes_back(own_nodes, postgres_server, wait_for):
+def test_a_database_that_is_gone_for_a_while(own_nodes, postgres_server, wait_for):
     first, second, key = own_nodes
     os.kill(postgres_server.get_pid(), signal.SIGINT)
     wait_for(lambda: first.check(key).status == 503)

@@ -1,4 +1,4 @@
-"""What stands behind the endpoints: buckets, readiness, housekeeping, options and the socket."""
+"""The parts of the service: buckets, readiness, housekeeping, options and the socket."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_failing_readiness_is_asked_again():
 
 
 @pytest.mark.of_a_file
-def test_housekeeping_removes_what_is_too_old(caller, control, clock):
+def test_housekeeping_removes_old_data(caller, control, clock):
     ticks, log = Ticks(), io.StringIO()
     housekeeping = Housekeeping(control.maintenance, 30, Log(log), ticks)
     control.licenses.create(LOCAL, "acme", {"license_type": "enterprise"})
@@ -101,7 +101,7 @@ def test_housekeeping_removes_what_is_too_old(caller, control, clock):
     assert "pruned checks=1 older_than_days=30" in log.getvalue()
 
 
-def test_housekeeping_goes_on_after_a_failure(control, wait_for, monkeypatch):
+def test_housekeeping_continues_after_a_failure(control, wait_for, monkeypatch):
     def fail():
         raise StoreError("disk is full")
 
@@ -112,7 +112,7 @@ def test_housekeeping_goes_on_after_a_failure(control, wait_for, monkeypatch):
         wait_for(lambda: 'ERROR store problem="disk is full"' in log.getvalue())
 
 
-def test_housekeeping_goes_on_after_a_failure_of_the_disk(control, monkeypatch, wait_for):
+def test_housekeeping_continues_after_a_disk_failure(control, monkeypatch, wait_for):
     rounds = []
 
     def sweep():
@@ -130,7 +130,7 @@ def test_housekeeping_goes_on_after_a_failure_of_the_disk(control, monkeypatch, 
     assert f"dlpctl_housekeeping_failures_total {len(rounds)}" in metrics.text()
 
 
-def test_checks_are_kept_unless_said_otherwise(caller, control, clock):
+def test_checks_are_kept_by_default(caller, control, clock):
     caller.check()
     clock.forward(days=10_000)
     Housekeeping(control.maintenance, Serve().keep_days, Log(io.StringIO())).tidy()
@@ -149,7 +149,7 @@ def test_checks_are_kept_unless_said_otherwise(caller, control, clock):
         ({"cors_origins": ("https://x.example/",)}, "cors_origins"),
     ],
 )
-def test_options_that_make_no_sense(settings, words):
+def test_invalid_options(settings, words):
     with pytest.raises(UsageError, match=words):
         Options(Serve(**settings)).checked()
 

@@ -1,6 +1,4 @@
-"""The service as a process: how it begins, how it ends, and what it does when things around it
-fail.
-"""
+"""The service as a process: its start, its end, and failures around it."""
 
 from __future__ import annotations
 
@@ -28,7 +26,7 @@ posix = pytest.mark.skipif(os.name != "posix", reason="signals, modes and socket
 
 
 def raw(port, data, *, wait=300.0):
-    """What comes back on a connection of its own until it is closed."""
+    """Return everything that comes back on a separate connection until it is closed."""
     with socket.create_connection(("127.0.0.1", port), timeout=wait) as connection:
         connection.sendall(data)
         received = b""
@@ -59,7 +57,7 @@ def test_it_answers_and_ends_when_told(start):
 
 @posix
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_what_is_under_way_is_answered_before_the_end(start, wait_for, number):
+def test_running_requests_are_answered_before_the_end(start, wait_for, number):
     with start() as service:
         key = service.key()
         with ThreadPoolExecutor(4) as pool:
@@ -138,7 +136,7 @@ def test_a_locked_database_delays_and_does_not_fail(start):
 
 
 @posix
-def test_a_full_disk_is_told_and_got_over(start):
+def test_a_full_disk_is_reported_and_survived(start):
     resource = pytest.importorskip("resource")
     if not hasattr(resource, "prlimit"):
         pytest.skip("limits of another process cannot be set here")
@@ -170,7 +168,7 @@ def test_temporary_folders_of_a_killed_service_go_with_the_next_start(start, wai
 
 
 @posix
-def test_a_log_that_cannot_be_written_keeps_nobody_waiting(start):
+def test_an_unwritable_log_delays_no_request(start):
     resource = pytest.importorskip("resource")
     if not hasattr(resource, "prlimit"):
         pytest.skip("limits of another process cannot be set here")
@@ -218,7 +216,7 @@ def test_a_log_that_cannot_be_written_keeps_nobody_waiting(start):
         ),
     ],
 )
-def test_what_is_no_good_as_http(service, request_, status):
+def test_invalid_http_is_refused(service, request_, status):
     head, _, body = raw(service.port, request_).partition(b"\r\n\r\n")
     assert int(head.split()[1]) == status
     assert list(json.loads(body)) == ["detail"]
@@ -251,7 +249,7 @@ def test_requests_in_a_row_on_one_connection(service):
     assert received.count(b"HTTP/1.1 404") == 1
 
 
-def test_slow_clients_keep_nobody_waiting(start):
+def test_slow_clients_delay_no_other(start):
     with start(threads=2) as service:
         key = service.key()
         slow = [socket.create_connection(("127.0.0.1", service.port)) for _ in range(40)]
@@ -305,7 +303,7 @@ def test_a_socket_in_the_file_system(start, tmp_path):
     assert not file.exists()
 
 
-def test_a_proxy_that_is_trusted_says_who_asks(start):
+def test_a_trusted_proxy_names_the_client(start):
     forwarded = {
         "X_Forwarded_Host": "dlp.example.com",
         "X_Forwarded_Proto": "https",
@@ -318,7 +316,7 @@ def test_a_proxy_that_is_trusted_says_who_asks(start):
         assert _clients(service) == ["10.0.0.9"] * 2
 
 
-def test_what_others_say_of_a_proxy_does_not_count(start):
+def test_headers_of_untrusted_clients_are_ignored(start):
     with start() as service:
         assert service.ask("GET", "/healthz", X_Forwarded_Host="evil.example").status == 200
         assert service.ask("GET", "/healthz", X_Forwarded_For="10.0.0.9").status == 200

@@ -1,4 +1,6 @@
-"""The service in several processes: what holds over all of them, and what happens when one dies."""
+"""The service in several processes: limits that apply to all of them together, and the death of
+one.
+"""
 
 from __future__ import annotations
 
@@ -151,7 +153,7 @@ def test_a_second_signal_ends_it_immediately(start, wait_for):
             answer.result()
 
 
-def test_a_process_that_dies_is_replaced_and_has_kept_what_it_answered(
+def test_a_dead_process_is_replaced_and_its_answered_checks_are_recorded(
     start, wait_for, detector, load_of
 ):
     with start(processes=2) as service:
@@ -293,7 +295,7 @@ def test_clients_are_shared_out(pair, wait_for):
 
 
 def _difference(service):
-    """How many more connections one process has than the other, of twenty."""
+    """Return how many more of twenty connections one process has than the other."""
     with ExitStack() as opened:
         for _ in range(20):
             client = opened.enter_context(socket.create_connection(("127.0.0.1", service.port)))

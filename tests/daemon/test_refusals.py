@@ -1,5 +1,5 @@
-"""What is wrong with a request is answered with the right status and one line that says what; and
-nothing else gets out.
+"""Invalid requests are answered with the right status and one line with the reason, and nothing
+else is disclosed.
 """
 
 from __future__ import annotations
@@ -355,7 +355,7 @@ def test_no_origin_is_allowed_unasked(caller):
     assert answer.headers["Cross-Origin-Resource-Policy"] == "same-origin"
 
 
-def test_a_failure_tells_an_id_and_nothing_else(control, caller, monkeypatch):
+def test_a_failure_discloses_only_an_id(control, caller, monkeypatch):
     def fail(*_, **__):
         raise ValueError(f"cannot read {EMAIL}")
 
@@ -370,7 +370,7 @@ def test_a_failure_tells_an_id_and_nothing_else(control, caller, monkeypatch):
     assert "jane.doe" not in logged
 
 
-def test_a_store_that_fails_is_told_to_who_runs_it_alone(control, caller, monkeypatch):
+def test_a_failing_store_is_reported_only_in_the_log(control, caller, monkeypatch):
     def fail(*_, **__):
         raise StoreError("/srv/data/control.db: database or disk is full")
 
@@ -429,7 +429,7 @@ def test_a_line_names_the_client_and_the_objects(caller, control):
 @pytest.mark.parametrize(
     "said", ["jane.doe@corp.example.net", "1.2.3.4 decision=ALLOWED", '"}{', "", "::1%eth0"]
 )
-def test_what_is_no_address_is_not_logged_as_one(caller, said):
+def test_invalid_addresses_are_not_logged(caller, said):
     caller.client.get("/healthz", environ_overrides={"REMOTE_ADDR": said})
     assert "client" not in json.loads(caller.log.getvalue())
 

@@ -85,7 +85,7 @@ def test_file_names_may_be_latin_1(caller, encoding):
     )
 
 
-def test_allow_names_what_an_address_takes_and_nothing_else(caller):
+def test_allow_lists_exactly_the_methods_of_a_path(caller):
     description = caller.client.get("/openapi.json").json
     for path, methods in description["paths"].items():
         declared = {method.upper() for method in methods}
@@ -211,7 +211,7 @@ def of_license(caller):
 
 
 @pytest.mark.parametrize("field", _VALUES)
-def test_the_description_takes_what_the_service_takes(caller, of_license, field):
+def test_the_description_accepts_what_the_service_accepts(caller, of_license, field):
     description = caller.client.get("/openapi.json").json
     policy_id = caller("GET", "/api/orgs/acme/policies").json[0]["policy_id"]
     for value in _VALUES[field]:
@@ -226,7 +226,7 @@ def test_the_description_takes_what_the_service_takes(caller, of_license, field)
         assert answer.status_code in (200, 201, 422), (field, value, answer.text)
 
 
-def test_what_a_library_reports_in_sums_is_counted(caller, of_license):
+def test_reported_sums_are_counted(caller, of_license):
     ask = lambda body: caller("POST", "/v1/metrics/batch", body, token=of_license)  # noqa: E731
     answer = ask(_BATCH | {"license_key": of_license})
     assert answer.status_code == 200
@@ -271,7 +271,7 @@ def test_what_a_library_reports_in_sums_is_counted(caller, of_license):
         ({"checks": []}, "'checks': is not a field"),
     ],
 )
-def test_sums_are_looked_at_as_strictly_as_checks(caller, of_license, change, place):
+def test_sums_are_validated_as_strictly_as_checks(caller, of_license, change, place):
     answer = caller("POST", "/v1/metrics/batch", _BATCH | change, token=of_license)
     assert answer.status_code == 422
     assert answer.json["detail"].startswith(place)

@@ -1,6 +1,4 @@
-"""The threads that answer, with connections that only note what happens to them; and answers that
-wait for the disk.
-"""
+"""The threads that answer, with fake connections; and answers that wait for the disk."""
 
 from __future__ import annotations
 
@@ -62,7 +60,7 @@ def _until(workers, *connections):
 
 
 @pytest.mark.parametrize("busy", [[True, True, False], [True] * 100])
-def test_other_lanes_let_small_texts_go_first_and_not_for_ever(busy):
+def test_small_texts_go_first_but_other_lanes_get_turns(busy):
     happened, asked = [], iter(busy)
     crew = Crew(LaneRules("files", 1, 1, 100, 100, 100, 60.0), happened.append, lambda: next(asked))
     connection = Noted("file", happened)
@@ -73,7 +71,7 @@ def test_other_lanes_let_small_texts_go_first_and_not_for_ever(busy):
     assert 0 < len(busy) - len(list(asked)) < 10
 
 
-def test_what_has_arrived_is_begun_before_any_of_it_ends(crew):
+def test_arrived_requests_start_before_any_of_them_ends(crew):
     workers, _ = crew(4)
     happened = []
     some = [Noted(str(number), happened) for number in range(3)]
@@ -84,7 +82,7 @@ def test_what_has_arrived_is_begun_before_any_of_it_ends(crew):
     assert workers.hand_over() is None
 
 
-def test_what_takes_long_keeps_nobody_waiting(crew):
+def test_slow_requests_delay_no_other(crew):
     workers, _ = crew(2)
     happened, slow = [], threading.Event()
     before, long, behind, later = (
@@ -121,7 +119,7 @@ def test_with_all_at_work_the_rest_waits(crew):
         assert one.done.wait(timeout=300)
 
 
-def test_a_failure_is_told_and_the_worker_goes_on(crew):
+def test_a_failure_is_reported_and_the_worker_continues(crew):
     workers, failures = crew(1)
     happened = []
     for name in ("one", "two"):
@@ -211,7 +209,7 @@ def test_a_check_that_cannot_be_recorded_is_not_answered(caller, control, monkey
     assert '"decision"' not in caller.log.getvalue()
 
 
-def test_a_check_whose_client_has_gone_is_recorded_all_the_same(caller, control):
+def test_a_check_is_recorded_even_if_its_client_has_gone(caller, control):
     Unfinished(caller).answer.close()
     assert control.audit.search(LOCAL).total == 1
 

@@ -82,7 +82,7 @@ class Reference:
                     yield Match(start, end, possible.score, False, index)
 
     def _values(self, index: int, data: bytes) -> Iterator[tuple[int, int]]:
-        """From left to right: the earliest match no wider than the pattern; then on from behind its
+        """From left to right: the earliest match no wider than the pattern; then continue after its
         value.
         """
         regex, width = self._regexes[index], self._widths[index]
@@ -104,8 +104,8 @@ def is_surrogate(char: str) -> bool:
 
 
 def score(pattern: Pattern, data: bytes, start: int, end: int) -> float:
-    """The score by what stands near: the last word before the value, or else the first one behind
-    it.
+    """Return the score by context: the last word before the value, or else the first
+    one after it.
     """
     context = pattern.context
     before, after = (context.before, context.after) if context else (BEFORE, AFTER)
@@ -129,8 +129,9 @@ def score(pattern: Pattern, data: bytes, start: int, end: int) -> float:
 def whole_words(
     data: bytes, first: int, last: int, words: Sequence[tuple[str, float, bool]]
 ) -> Iterator[float]:
-    """What each whole word in a part of the text is worth, from left to right; of words that begin
-    at one place the longest counts, and some words count also as the name of an element.
+    """Return the score of each complete word in a part of the text, from left to right; of words
+    that start at the same place the longest counts, and some words do not count as the name of an
+    element.
     """
     raw = data[first:last].decode(errors="ignore")
     text = folded(raw)
@@ -164,7 +165,9 @@ def whole_words(
 
 
 def _beginnings(text: str, position: int, *, at_start: bool) -> Iterator[int]:
-    """Where a word may begin: at the beginning of the whole text, and behind what is no letter."""
+    """Return where a word may start: at the start of the complete text, and after other characters
+    than letters.
+    """
     if at_start and position == 0:
         yield 0
     for place in range(position, len(text)):
@@ -173,7 +176,9 @@ def _beginnings(text: str, position: int, *, at_start: bool) -> Iterator[int]:
 
 
 def _is_in_tag(text: str, position: int, begin: int, *, at_start: bool) -> bool:
-    """Whether a word is the name of an element, or may be one that starts before the position."""
+    """Return whether a word is the name of an element, or may be one that starts before the
+    position.
+    """
     if begin and text[begin - 1] == "/":
         if begin - 2 < position:
             return not (at_start and begin == 1)
@@ -182,8 +187,8 @@ def _is_in_tag(text: str, position: int, begin: int, *, at_start: bool) -> bool:
 
 
 def _whole(form: re.Pattern[str], text: str, raw: str, begin: int, at_end: bool) -> int | None:
-    """Where the word ends that begins here, if it is followed by the end of the whole text, by what
-    is no letter, or by another word in camel case.
+    """Return the end of the word that starts at a position, if the text ends there, or a character
+    other than a letter or another word in camel case follows.
     """
     for stop in range(len(text), begin, -1):
         followed = (
@@ -216,7 +221,9 @@ def _fold(char: str) -> str:
 
 
 def kept(matches: Sequence[Match]) -> list[Match]:
-    """What is in nothing that beats it, by rank, unless it overlaps one that is kept already."""
+    """Return the findings, by rank, that no other finding beats and that overlap none
+    already kept.
+    """
     outermost = [
         match for match in matches if not any(_swallows(other, match) for other in matches)
     ]

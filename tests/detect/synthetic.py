@@ -1,4 +1,4 @@
-"""Patterns that are made to strain the engine, rather than to find anything."""
+"""Patterns that strain the engine, rather than find anything useful."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Addresses in the word orders of many countries, and what only looks like one."""
+"""Addresses in the word orders of many countries, and texts that only look like addresses."""
 
 from __future__ import annotations
 

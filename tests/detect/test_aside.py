@@ -1,5 +1,5 @@
-"""A long text that is looked into by two processes: the same findings, whatever becomes of the
-second one.
+"""A long text that two processes search: the same findings, whatever happens to the
+second process.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A long text that several processes look into gives what one scan of all of it gives."""
+"""A long text that several processes search has the findings of a single scan."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cache costs time when something is wrong with it, never an answer and never a word."""
+"""A defect of the cache costs time, but never changes or prevents an answer."""
 
 from __future__ import annotations
 
@@ -231,7 +231,7 @@ def test_entry_that_is_a_folder(place: Place) -> None:
     assert place.finds()
 
 
-def test_full_disk_leaves_nothing_behind(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_leaves_no_partial_entry(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     opened = os.fdopen
 
     def full(handle: int, *arguments: Any, **keywords: Any) -> IO[bytes]:

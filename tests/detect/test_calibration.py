@@ -1,4 +1,4 @@
-"""What a score predicts is what is observed: of findings with a score of 0.8, four in five are right.
+"""Scores are calibrated: of findings with a score of 0.8, four in five are right.
 
 Values are planted beside their labels, and beside the same labels what documents, forms and programs
 have there instead of a value; clean texts are added in the proportion of one to one.

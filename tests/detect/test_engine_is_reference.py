@@ -1,4 +1,4 @@
-"""The engine finds exactly what its definition says, whatever the text is."""
+"""The engine finds exactly what the reference implementation finds, in any text."""
 
 from __future__ import annotations
 

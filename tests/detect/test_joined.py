@@ -1,4 +1,4 @@
-"""Values that a line end breaks, and line ends that break none."""
+"""Values that a line end breaks, and line ends that break no value."""
 
 from __future__ import annotations
 

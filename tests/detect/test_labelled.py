@@ -48,5 +48,5 @@ def test_a_label_is_read_where_people_write_it(library: Detector, form: str, val
 
 
 @pytest.mark.parametrize("text", NONE)
-def test_what_only_resembles_a_value_is_none(library: Detector, text: str) -> None:
+def test_similar_texts_are_not_values(library: Detector, text: str) -> None:
     assert library.scan(text, 0.4) == []

@@ -1,4 +1,4 @@
-"""Lexicons: the words of a language that tell what a name or an address is."""
+"""Lexicons: the words of a language that indicate names and addresses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Searches give the spans that RE2's public methods give, however they are reached."""
+"""Searches return the spans that RE2's public methods return, whichever methods are called."""
 
 from __future__ import annotations
 

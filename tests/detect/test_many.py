@@ -1,4 +1,4 @@
-"""Many texts at a time give what each gives alone, in as many processes as one likes."""
+"""Many texts have the findings of each alone, in any number of processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What users of other tools report as missed or wrong, and what may come in from outside."""
+"""Names that users of other tools reported as missed or wrong, and input from outside."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DATA = Path(dlpctl_patterns.__file__).parent / "names" / "tagger.bin"
 
 
 class Scanner:
-    """The gate's patterns in a database of their own, in front of the tagger."""
+    """The triggers in a database of their own, before the tagger."""
 
     def __init__(self) -> None:
         self.tagger = NameTagger.load(DATA)

@@ -1,4 +1,4 @@
-"""Values in disguise are found where they stand, and what is no disguise costs and finds nothing."""
+"""Disguised values are found at their positions, and plain text costs and finds nothing extra."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_plain_text_has_no_other_view(text: str) -> None:
 
 @given(st.text(max_size=200), st.sampled_from(list(DISGUISES.values())), st.text(max_size=200))
 @settings(deadline=None)
-def test_any_text_may_stand_around(
+def test_values_are_found_in_any_surroundings(
     detector: Detector, before: str, disguise: str, after: str
 ) -> None:
     text = before + disguise + after

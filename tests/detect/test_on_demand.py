@@ -1,4 +1,4 @@
-"""A library that is compiled on demand finds what the compiled one finds."""
+"""A library compiled on demand has the findings of the compiled library."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_whatever_the_library_finds_in_its_examples_is_compiled(gated: bool) -> 
     assert demanded.count == 0
 
 
-def test_hits_are_numbered_as_in_the_complete_set() -> None:
+def test_trigger_matches_are_numbered_as_in_the_complete_set() -> None:
     complete, demanded = FirstPass([Compiled(pack(LETTERS))]), Compilations(LETTERS)
     on_demand = FirstPass([demanded.set])
     for data in (b"", b"c123", b"e123 c456 c789", b"a123", b"nothing", b"f123 a9"):

@@ -1,4 +1,4 @@
-"""Patterns that may be hostile are compiled in a process of their own, whose answers are checked."""
+"""Possibly hostile patterns are compiled in a separate process, whose answers are validated."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _patterns(*regexes, **more):
     return parse_file({"pattern": tables}, "customPatterns")
 
 
-def test_the_result_is_what_this_process_would_have_made():
+def test_the_result_equals_that_of_this_process():
     context = {"words": ["badge"], "score": 0.9, "against": ["order"]}
     patterns = _patterns(
         BADGE, "[a-z]{3}é", context=context, keywords=["k"], validators=["luhn"], width=30
@@ -47,20 +47,20 @@ def test_the_result_is_what_this_process_would_have_made():
     assert [one.type for one in wider.scan("AC-12345674 and 123y")] == ["P_0", "P_0"]
 
 
-def test_what_takes_too_long_is_refused_by_its_name():
+def test_a_pattern_that_takes_too_long_is_named():
     with pytest.raises(
         PatternError, match=r"^customPatterns: pattern 'p-1': takes more than 1 seconds"
     ):
         pack_apart(_patterns(BADGE, HEAVY, BADGE + "x"), PackLimits(seconds=1))
 
 
-def test_what_takes_too_long_together_names_the_costliest():
+def test_patterns_that_take_too_long_together_name_the_costliest():
     many = [rf"q{number}.{{1,30}}y[ab].{{1,30}}z" for number in range(150)]
     with pytest.raises(PatternError, match="takes more than 1 seconds to compile, those before it"):
         pack_apart(_patterns(BADGE, *many), PackLimits(seconds=1))
 
 
-def test_what_compiles_to_too_much_names_the_largest():
+def test_patterns_that_compile_to_too_much_name_the_largest():
     with pytest.raises(PatternError, match="'p-1': is the largest of patterns that together"):
         pack_apart(_patterns(BADGE, LARGE), PackLimits(database_bytes=20_000))
 
@@ -69,7 +69,7 @@ def test_what_compiles_to_too_much_names_the_largest():
     ("regex", "reason"),
     [("(?=x)y", "lookaround"), ("a*", "matches the empty text"), ("(", "is not valid")],
 )
-def test_what_cannot_be_used_is_refused_with_the_reason(regex, reason):
+def test_unusable_patterns_are_refused_with_the_reason(regex, reason):
     with pytest.raises(PatternError, match=f"pattern 'p-1': regex: .*{reason}"):
         pack_apart(_patterns(BADGE, regex), PackLimits())
 

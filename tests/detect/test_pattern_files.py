@@ -1,4 +1,4 @@
-"""Pattern files that cannot be used: each is one line that names file, pattern and key."""
+"""Invalid pattern files: each mistake is one line that names file, pattern and key."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ GOOD: dict[str, Any] = {
 
 
 def refused(table: dict[str, Any]) -> str:
-    """What is said of a file with one pattern like this."""
+    """Return the errors for a file with one pattern of this content."""
     with pytest.raises(PatternError) as caught:
         Detector(parse_file({"pattern": [table]}, "acme/mine.toml"))
     assert "\n" not in caught.value.message
@@ -50,7 +50,7 @@ BAD_KEYS: list[tuple[dict[str, Any], str]] = [
     ({"regex": None}, "pattern 'badge': regex is missing"),
     ({"regex": ["a"]}, "pattern 'badge': regex is not a text"),
     ({"regex": "a\0b"}, "pattern 'badge': regex holds a character with the code 0; write \\x00"),
-    ({"regex": "a\ud800b"}, "pattern 'badge': regex holds half a character"),
+    ({"regex": "a\ud800b"}, "pattern 'badge': regex holds a lone surrogate"),
     ({"regex": "a{{digits}}"}, "pattern 'badge': regex fragment 'digits' is not defined in this file"),
     ({"regex": "(?P<value>a)b|(?<value>c)"}, "pattern 'badge': regex has more than one group 'value'; write (?P<value>...) around the alternatives"),
     ({"score": "0.9"}, "pattern 'badge': score is not a number"),

@@ -1,4 +1,4 @@
-"""Whatever the text is, whoever asks: an answer, the same one, in linear time."""
+"""Any text, from any thread, has one answer in linear time."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def test_threads_share_a_detector(library: Detector) -> None:
 
 
 def test_unknown_type_is_an_error(library: Detector) -> None:
-    with pytest.raises(UsageError, match="'EMIAL' is no category, type or pattern"):
+    with pytest.raises(UsageError, match="'EMIAL' is not a category, type or pattern"):
         library.for_types(["EMIAL"])
 
 
@@ -219,12 +219,14 @@ FLOODS: dict[str, tuple[list[object] | None, Callable[[int], str]]] = {
 
 @pytest.mark.parametrize("name", FLOODS)
 def test_twice_the_input_takes_at_most_twice_the_time(library: Detector, name: str) -> None:
-    """The least of several runs, in the time of this thread, and a second look at what seems to be
+    """Return the minimum of several runs in this thread's processor time; measure again if it seems
     too slow.
     """
     patterns, make = FLOODS[name]
     detector = library if patterns is None else Detector(patterns)
-    size = max(1 << 13, 3 * detector.widest)  # a hit may look around as far as its pattern is wide
+    size = max(
+        1 << 13, 3 * detector.widest
+    )  # a match depends on text as far away as its pattern is wide
     while taken(detector, make(size)) < 0.01 and size < 1 << 18:
         size *= 2
     once, twice = make(size), make(2 * size)

@@ -1,4 +1,4 @@
-"""The table of where secrets are revoked: complete for the types, and without a dead row."""
+"""The table of how to revoke secrets: complete for the types, and without unused rows."""
 
 from __future__ import annotations
 

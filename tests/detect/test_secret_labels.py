@@ -1,4 +1,6 @@
-"""Random values after labels of any form, passwords of one word, and what only resembles them."""
+"""Random values after labels of any form, passwords of one word, and texts that only
+resemble them.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,7 @@ def found(detector: Detector, text: str, tier: Sensitivity = Sensitivity.BALANCE
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("value", [HEX, MIXED], ids=["hex", "mixed"])
-def test_a_label_of_any_form_tells_a_random_value(
+def test_a_label_of_any_form_makes_a_random_value_a_secret(
     detector: Detector, form: str, value: str
 ) -> None:
     assert found(detector, form.format(value)) == [value]
@@ -76,7 +78,7 @@ def test_a_password_may_be_one_word(detector: Detector, text: str) -> None:
         "['pwd', 'os']",
     ],
 )
-def test_what_a_program_writes_there_is_none(detector: Detector, text: str) -> None:
+def test_code_in_the_place_of_a_value_is_not_a_secret(detector: Detector, text: str) -> None:
     assert found(detector, text, Sensitivity.HIGH) == []
 
 
@@ -87,7 +89,7 @@ def test_a_possible_password_counts_at_high_sensitivity_alone(detector: Detector
 
 
 @pytest.mark.parametrize("times", [1, 2, 3])
-def test_strings_are_read_as_what_they_say(detector: Detector, times: int) -> None:
+def test_secrets_in_nested_strings_are_found(detector: Detector, times: int) -> None:
     text = f'see below\n{{"password": "blue-Whale-77"}}\nexport ADYEN_KEY={HEX}\ndone'
     for _ in range(times):
         text = json.dumps({"content": text})

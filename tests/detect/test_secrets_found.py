@@ -133,5 +133,5 @@ def test_words_that_people_chose_are_found(detector: Detector, line: str) -> Non
 
 
 @pytest.mark.parametrize("line", NOT_WRITTEN.strip().splitlines())
-def test_what_code_and_prose_say_of_passwords_is_left_alone(detector: Detector, line: str) -> None:
+def test_code_and_prose_about_passwords_have_no_findings(detector: Detector, line: str) -> None:
     assert detector.scan(f"{line}\n".replace(";", "\n")) == []

@@ -1,4 +1,4 @@
-"""A stream gives what one scan of the whole would, wherever its seams are."""
+"""A stream has the findings of a single scan, wherever its seams are."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_seam_through_every_byte_of_every_example() -> None:
 
 
 @pytest.mark.usefixtures("small_chunks")
-def test_what_lost_before_a_seam_does_not_win_behind_it() -> None:
+def test_a_candidate_that_lost_before_a_seam_does_not_win_after_it() -> None:
     first = custom("first", "aab", score=0.9)
     between = custom("between", "bcc", score=0.8)
     last = custom("last", "cdd", score=0.7)
@@ -60,8 +60,10 @@ def test_what_lost_before_a_seam_does_not_win_behind_it() -> None:
 
 
 @pytest.mark.usefixtures("small_chunks")
-def test_search_of_a_narrowed_detector_goes_on_where_it_was() -> None:
-    """Where a rival matches depends on where it matched before, also where nobody asked for it."""
+def test_the_search_of_a_narrowed_detector_resumes_correctly() -> None:
+    """The position of a rival's match depends on its previous matches, also where rivals were not
+    selected.
+    """
     wanted, rival = custom("wanted", "b[0-9]", score=0.9), custom("rival", "[0-9ab]{3}", score=0.8)
     detector = Detector([wanted, rival]).for_types(["WANTED"])
     results = []
@@ -86,7 +88,7 @@ MAIL = custom("mail", r"\b[a-z]+@example\.com\b")
 KEY = custom("key", "-----BEGIN [A-Z ]{1,20}-----[0-9A-Za-z\\s]{1,200}-----END [A-Z ]{1,20}-----")
 
 
-def test_a_pause_gives_out_complete_lines() -> None:
+def test_a_pause_returns_complete_lines() -> None:
     chunks = iter([b"mail john@example.com\nand mary@exam", b"", b"ple.com\n"])
     pieces = list(stream.scan_pieces(Detector([MAIL]), chunks))
     assert [piece.text for piece in pieces] == ["mail john@example.com\n", "and mary@example.com\n"]

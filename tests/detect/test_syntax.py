@@ -1,6 +1,4 @@
-"""How regexes are put together: what stands before the value, and what a loosened one still
-matches.
-"""
+"""The parts of regexes: the text before the value, and the matches of a loosened regex."""
 
 from __future__ import annotations
 
@@ -18,7 +16,7 @@ from dlpctl.detect.patterns.syntax import loosened, prefix_of, value_of
     [
         (r"key=(?P<value>\w{4})\b", "key=", r"\w{4}"),
         (r"(?i)(?:a|b)\s?(?P<value>[)(]+)", r"(?i)(?:a|b)\s?", "[)(]+"),
-        (r"a(?P<value>b)|c", "", "b"),  # what stands before it may be left out
+        (r"a(?P<value>b)|c", "", "b"),  # the part before the value may be omitted
         (r"[|(]a(?P<value>b)", "[|(]a", "b"),
         (r"\w+", "", r"\w+"),
     ],
@@ -45,5 +43,5 @@ counted = st.tuples(
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(counted, min_size=1, max_size=4).map("".join), st.text("abc12", max_size=24))
-def test_what_a_regex_matches_a_loosened_one_matches(regex: str, text: str) -> None:
+def test_a_loosened_regex_matches_whatever_the_regex_matches(regex: str, text: str) -> None:
     assert not re.fullmatch(regex, text) or re.fullmatch(loosened(regex), text)

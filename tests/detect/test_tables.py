@@ -1,4 +1,4 @@
-"""A header far above its values is their context; prose with commas is no table."""
+"""A header far above its values is their context; prose with commas is not a table."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TABLES = {
     "tabs": "id\tname\tPatient ID\n" + "".join("\t".join(row) + "\n" for row in ROWS),
     "Markdown": "| id | name | Patient ID |\n|---|:---|---:|\n" + "".join(f"| {a} | {b} | {c} |\n" for a, b, c in ROWS),
     "Markdown of one column": "| Patient ID |\n|---|\n" + "".join(f"| {c} |\n" for _, _, c in ROWS),
-    "Markdown without edges": "id | name | Patient ID\n---|---|---\n" + "".join(" | ".join(row) + "\n" for row in ROWS),
+    "Markdown without outer bars": "id | name | Patient ID\n---|---|---\n" + "".join(" | ".join(row) + "\n" for row in ROWS),
     "columns of blanks": "id   name        Patient ID\n" + "".join(f"{a:5}{b:12}{c}\n" for a, b, c in ROWS),
     "psql": " id | name | patient_id \n----+------+-----------\n" + "".join(f"  {a} | {b} | {c}\n" for a, b, c in ROWS),
     "HTML": "<table>" + "".join(f"<tr><th scope=row>Patient ID</th><td>{c}</td></tr>\n" for _, _, c in ROWS) + "</table>",
@@ -100,7 +100,7 @@ def test_headers_in_six_languages(library: Detector, header: str) -> None:
         "INSERT INTO t VALUES (1, '12345678')",
     ],
 )
-def test_no_column_of_a_table_says_anything(text: str) -> None:
+def test_columns_without_sensitive_headers_are_not_derived(text: str) -> None:
     assert all(b"12345678" not in other.data for other in derived_texts(text.encode()))
 
 

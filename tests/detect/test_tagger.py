@@ -1,4 +1,6 @@
-"""The packed file and the sums over all ways to label a text, against the same written plainly."""
+"""The packed file, and the sums over all ways to label a text, compared with a plain
+implementation.
+"""
 
 from __future__ import annotations
 
@@ -51,8 +53,8 @@ def load(
 
 
 def plain(weights: Weights, transitions: list[list[int]]) -> list[list[float]]:
-    """The probabilities of the labels of WORDS, summed over every sequence of labels; before and
-    behind it is outside.
+    """The probabilities of the labels of WORDS, summed over every sequence of labels; the tokens
+    around are outside.
     """
     sums = [[0.0] * len(LABELS) for _ in WORDS]
     for labels in itertools.product(range(len(LABELS)), repeat=len(WORDS)):
@@ -117,16 +119,16 @@ def test_probabilities_are_those_of_all_sequences(
         st.lists(st.integers(-12, 12), min_size=7, max_size=7), min_size=7, max_size=7
     ),
 )
-def test_what_is_passed_over_is_outside(
+def test_skipped_tokens_are_outside(
     tmp_path_factory: pytest.TempPathFactory, weights: Weights, transitions: list[list[int]]
 ) -> None:
-    """Words that are not looked at closely hardly count, where it costs something to leave an
-    entity, nothing is won by going on, and no word wants another before it.
+    """Skipped words hardly count if ending an entity has a cost, continuing one gains nothing, and
+    no word requires another before it.
 
-    What stands on one side of a word may go on over it, a place or a group where the outside is
-    `exp(1)` times as likely, a person `exp(3)` times, an address `exp(8)` times, and is not
-    followed there; so may what stands on the other side. What would begin and end there is worth
-    `exp(-130 / SCALE)` at most.
+    An entity on one side of a word may continue over the word and is not followed there: a place or
+    a group where the outside is `exp(1)` times as likely, a person `exp(3)` times, an address
+    `exp(8)` times; the same is true for the other side. An entity within skipped words has a
+    probability of at most `exp(-130 / SCALE)`.
     """
     for row in weights.values():
         row[2], row[4] = min(row[1:3]), min(row[3:5])
@@ -153,7 +155,7 @@ def test_what_is_passed_over_is_outside(
             assert row[0] > 1 - missed
 
 
-def test_a_region_is_tagged_alike_wherever_it_stands(tmp_path: Path) -> None:
+def test_a_region_is_tagged_alike_at_any_position(tmp_path: Path) -> None:
     weights = {"Aab": [0, 90, 0, 0, 0, 0, 0], "Bbc": [0, 0, 90, 0, 0, 0, 0]}
     costs = [
         [-150 if before and before != after else 0 for after in range(7)] for before in range(7)

@@ -1,4 +1,4 @@
-"""Names and addresses as the detector finds them, among all that patterns find."""
+"""Names and addresses as the detector finds them, together with the findings of patterns."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_names(library: Detector, text: str, expected: list[str]) -> None:
 
 
 @pytest.mark.parametrize("text", NOT_NAMED)
-def test_what_is_no_name(library: Detector, text: str) -> None:
+def test_texts_without_names(library: Detector, text: str) -> None:
     assert found(library, text, "PERSON_NAME") == []
 
 
@@ -227,7 +227,7 @@ def test_a_check_digit_that_may_be_right_by_chance_does_not_beat_a_label(library
     assert found(library, "teléfono 612 345 678", "PHONE") == ["612 345 678"]
 
 
-def test_nobody_is_called_as_a_medicine_is(library: Detector) -> None:
+def test_names_of_medicines_are_not_names_of_persons(library: Detector) -> None:
     text = "Diagnose: Hypertonie; Medikation Ramipril 5 mg"
     assert found(library, text, "PERSON_NAME") == []
     assert found(library, text, "MEDICATION") == ["Ramipril"]
@@ -258,7 +258,7 @@ def test_a_broad_pattern_lends_a_sure_address_no_words(library: Detector) -> Non
         "the corner of the room and the hall",
     ],
 )
-def test_what_is_no_address(library: Detector, text: str) -> None:
+def test_texts_without_addresses(library: Detector, text: str) -> None:
     assert found(library, text, "ADDRESS") == []
 
 
@@ -271,7 +271,7 @@ def test_years_are_no_house_numbers(library: Detector) -> None:
     assert found(library, "# Copyright 2009, 2010, 2011 Steffen Mueller", "ADDRESS") == []
 
 
-def test_what_a_pattern_finds_stands(library: Detector) -> None:
+def test_findings_of_patterns_are_kept(library: Detector) -> None:
     text = "Write to Paul Young (paul.young@example.com), 12 Main Street, Springfield, IL 62704, 4111 1111 1111 1111."
     assert [(one.type, text[one.start : one.end]) for one in library.scan(text)] == [
         ("PERSON_NAME", "Paul Young"),
@@ -281,7 +281,7 @@ def test_what_a_pattern_finds_stands(library: Detector) -> None:
     ]
 
 
-def test_a_part_of_a_name_is_found_where_it_stands_alone(library: Detector) -> None:
+def test_a_part_of_a_name_is_found_alone(library: Detector) -> None:
     text = "Written by Dr. Amara Okwuosa.\n\nLater that year the Okwuosa plan was dropped."
     assert found(library, text, "PERSON_NAME") == ["Amara Okwuosa", "Okwuosa"]
 
@@ -312,14 +312,14 @@ def test_positions_in_bytes_and_beyond_ascii(library: Detector) -> None:
     assert found(library, text, "ADDRESS") == ["Lindenstraße 12, 10969 Berlin"]
 
 
-def test_names_cost_nothing_where_they_are_not_wanted(compiled_cache: Path) -> None:
+def test_names_cost_nothing_if_not_selected(compiled_cache: Path) -> None:
     detector = Detector(cache=Cache(compiled_cache))
     detector.for_types(["SECRETS"]).scan(TEXT)
     detector.scan("0123 4567 89\n" * 10)
     assert "_tagger" not in vars(detector._taggers)
 
 
-def test_a_policy_and_an_explanation_know_them(library: Detector) -> None:
+def test_policies_and_explanations_include_them(library: Detector) -> None:
     known = {one.type: one.category for one in library.known}
     assert known["PERSON_NAME"] is known["ADDRESS"] is Category.PII
     explained = explain(library, TEXT).counts
@@ -335,7 +335,7 @@ LETTER = (
 )
 
 
-def test_a_stream_gives_what_the_whole_gives(
+def test_a_stream_has_the_findings_of_the_complete_text(
     library: Detector, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     narrowed = library.for_types(["PERSON_NAME", "ADDRESS", "EMAIL"])
@@ -413,7 +413,7 @@ def test_damaged_data_blocks_where_the_policy_needs_names(damaged: Detector) -> 
         list(checker.mask_pieces([TEXT.encode()]))
 
 
-def test_damaged_data_is_told_where_the_policy_needs_none(damaged: Detector) -> None:
+def test_damaged_data_is_reported_even_if_the_policy_needs_none(damaged: Detector) -> None:
     checker = Checker(damaged, policy("EMAIL"), Destination.VENDOR)
     report = checker.check(TEXT)
     assert report.decision is Decision.ALLOWED_WITH_MASKING

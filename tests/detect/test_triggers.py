@@ -1,6 +1,4 @@
-"""All that a pattern may report holds what the first pass looks for, and a mark
-that opens the gate.
-"""
+"""Every match of a pattern contains its trigger and, if the pattern is gated, an anchor."""
 
 from __future__ import annotations
 
@@ -74,12 +72,12 @@ def check_that_matches_hold(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("pattern", TRIGGERED, ids=[pattern.id for pattern in TRIGGERED])
-def test_whatever_matches_holds_the_trigger(pattern: Pattern) -> None:
+def test_every_match_contains_its_trigger(pattern: Pattern) -> None:
     check_that_matches_hold(pattern, pattern.trigger or "", 20)
 
 
 @pytest.mark.parametrize("pattern", TOKENS, ids=[pattern.id for pattern in TOKENS])
-def test_generated_values_hold_the_trigger_of_tokens(pattern: Pattern) -> None:
+def test_generated_values_contain_the_trigger_of_tokens(pattern: Pattern) -> None:
     """Its trigger is a mark of random values, which few of them lack, and words do."""
     holds = re2.compile(pattern.trigger or "").search
     source = random.Random(7)
@@ -95,7 +93,7 @@ def test_generated_values_hold_the_trigger_of_tokens(pattern: Pattern) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("pattern", GATED, ids=[pattern.id for pattern in GATED])
-def test_whatever_matches_holds_a_mark(pattern: Pattern) -> None:
+def test_every_match_of_a_gated_pattern_contains_an_anchor(pattern: Pattern) -> None:
     # A label is looked for before a mark alone.
     marks = NUMBERS if pattern.labels else ANCHORS
     check_that_matches_hold(pattern, "|".join(marks), 200, from_value=bool(pattern.labels))
@@ -117,7 +115,7 @@ def test_labels_are_found_as_the_expression_writes_them(text: str, kind: str) ->
     assert detector.scan(text.format(token=token), min_score=0.3)
 
 
-def test_what_is_gated_is_found_wherever_it_stands() -> None:
+def test_values_of_gated_patterns_are_found_at_any_position() -> None:
     """As it is without a gate, which is not there for sets of patterns of which one needs none."""
     gated, ungated = Detector(GATED), Detector([*GATED[:-1], GATED[-1]._replace(gated=False)])
     values = [text for pattern in GATED for text in examples(pattern, "match")]

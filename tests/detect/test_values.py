@@ -1,4 +1,4 @@
-"""Values of a column are judged as each by itself, whatever is above and below them."""
+"""Each value of a column is judged by itself, whatever is above and below it."""
 
 from __future__ import annotations
 

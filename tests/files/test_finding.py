@@ -1,4 +1,4 @@
-"""What views show is one finding for each value, at the place where it stands."""
+"""Views of a document yield one finding for each value, at its location."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def table(cells: str) -> Document:
         ("", []),
     ],
 )
-def test_a_label_speaks_for_each_of_its_cells(cells: str, values: list[str]) -> None:
+def test_a_label_is_context_for_each_of_its_cells(cells: str, values: list[str]) -> None:
     assert [one.value for one in found(table(cells))] == values
     for one in found(table(cells)):
         assert cells[one.start : one.start + len(one.value)] == one.value
@@ -132,7 +132,7 @@ def test_names_are_shown_without_the_values_in_them(name: str, shown: str) -> No
     assert PlaceNames(scan).shown([name, "other", name]) == [shown, "other", shown]
 
 
-def test_a_value_of_the_file_is_known_in_a_name_without_what_labels_it() -> None:
+def test_a_value_of_the_file_is_found_in_a_name_without_its_label() -> None:
     names = PlaceNames(scan)
     names.know(lambda: repeats_of(found(table("123456789"))))
     assert names.shown(["of 123456789.pdf"]) == ["of [SSN].pdf"]

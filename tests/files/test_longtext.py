@@ -1,4 +1,6 @@
-"""A long file that is checked in sections and blocks gives what the general way gives, to the byte."""
+"""A long file checked in sections and blocks has the same result as with the general code, to the
+byte.
+"""
 
 from __future__ import annotations
 

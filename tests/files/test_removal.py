@@ -1,5 +1,5 @@
-"""Parts that cannot be inspected go from a masked copy, where that is possible, and block where it
-is not.
+"""Parts that cannot be inspected are removed from a masked copy if possible, and block it
+otherwise.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def test_a_line_that_ocr_cannot_read_is_painted_over(
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_who_accepts_what_was_not_inspected_gets_it(
+def test_files_with_uninspected_parts_are_returned_to_users_who_accept_them(
     name: str, check: Callable[..., FileReport]
 ) -> None:
     data = FILES[name]()

@@ -45,7 +45,7 @@ _FINDER = re.compile(
 
 
 def find(document: Document) -> Iterator[ViewEdit]:
-    """What must not stay in a document."""
+    """The values that must not remain in a document."""
     for number, view in enumerate(document.views):
         for found in _FINDER.finditer(view.text):
             assert found.lastgroup is not None

@@ -1,5 +1,5 @@
-"""Documents of chance in many formats: masked, read by the format's usual library, and without a
-value.
+"""Random documents in many formats: masked, readable by the format's usual library, and without the
+values.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ KEYS = [
 
 
 class Chance:
-    """What a document is made of."""
+    """The content of a document."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
@@ -242,10 +242,10 @@ MADE: dict[str, tuple[Callable[[Chance], bytes], Callable[[bytes], str]]] = {
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", MADE)
 @pytest.mark.parametrize("seed", range(SEEDS))
-def test_a_document_of_chance_is_masked_and_still_one(
+def test_a_random_document_is_masked_and_still_valid(
     library: Detector, kind: str, seed: int
 ) -> None:
-    """That no value is left, the checker itself proves: it raises otherwise."""
+    """The checker itself proves that no value remains: it raises otherwise."""
     make, read = MADE[kind]
     data = make(Chance(seed))
     checking = FileChecker(checker_for("VENDOR", None, library, None, None))

@@ -1,4 +1,4 @@
-"""Avro files keep their schema, codec and all values in which nothing is replaced."""
+"""Avro files keep their schema, codec and all values without replacements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Files of tables keep types, nulls, categories and nested values, and hold no value afterwards."""
+"""Table files keep types, nulls, categories and nested values, and contain no value
+after masking.
+"""
 
 from __future__ import annotations
 

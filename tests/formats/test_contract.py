@@ -1,4 +1,4 @@
-"""Every format over its samples: what was found is gone, everything else is there, and other
+"""Every format over its samples: found values are gone, everything else is there, and other
 programs can read the result.
 """
 
@@ -69,7 +69,7 @@ def test_the_verifier_catches_every_sample_as_it_was(
     assert not verify(sample.make(), sample.name, VALUES, lambda _: []).clean
 
 
-def test_what_a_view_repeats_stands_in_another_one(sample: Sample) -> None:
+def test_the_text_of_a_repeating_view_is_in_another_view(sample: Sample) -> None:
     with Files() as files:
         for one in files.open(sample.make(), sample.name).walk():
             rest = "\n".join(view.text for view in one.document.views if not view.repeats)

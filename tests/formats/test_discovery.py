@@ -1,4 +1,4 @@
-"""A format is one module, registered by being there."""
+"""A format is one module, registered by its existence."""
 
 from __future__ import annotations
 

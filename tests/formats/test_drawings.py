@@ -1,4 +1,4 @@
-"""SVG and PostScript: texts by their place, and drawings that may be letters."""
+"""SVG and PostScript: texts by position, and drawings that may be letters."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ DRAWN = {
 
 
 @pytest.mark.parametrize("name", DRAWN)
-def test_what_may_be_drawn_letters_is_not_inspected(name: str) -> None:
+def test_shapes_that_may_be_letters_are_not_inspected(name: str) -> None:
     with Files() as files:
         assert [part.place for part in files.open(DRAWN[name], name).uninspected()] == ["drawing"]
 

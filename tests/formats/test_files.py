@@ -1,4 +1,4 @@
-"""A file that is something else than its name says is read both ways."""
+"""A file whose content contradicts its name is read both ways."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def word() -> bytes:
 
 
 @pytest.mark.parametrize("name", ["a.docx", "a.pdf", "a.txt", "a.zip", "a.png", "a", "a.exe"])
-def test_contents_decide_whatever_the_name_says(
+def test_the_content_decides_rather_than_the_name(
     name: str, files: Files, find: Callable[[Document], Iterable[ViewEdit]]
 ) -> None:
     node = files.open(word(), name)
@@ -42,7 +42,7 @@ def test_contents_decide_whatever_the_name_says(
     assert verify(masked, name, [SSN], find).clean
 
 
-def test_contents_that_the_name_does_not_say_are_read_both_ways(
+def test_content_that_contradicts_the_name_is_read_both_ways(
     files: Files, find: Callable[[Document], Iterable[ViewEdit]]
 ) -> None:
     node = files.open(f'{{"a": "{SSN}"}}'.encode(), "a.xml")

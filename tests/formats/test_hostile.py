@@ -1,5 +1,5 @@
-"""Bombs and malformed files: each gives a clear answer within its limits, the process lives, no
-temporary file stays.
+"""Bombs and malformed files: each has a clear answer within its limits, the process survives, and
+no temporary file remains.
 """
 
 from __future__ import annotations
@@ -222,8 +222,8 @@ def pdf(
     packed: bytes | None = None,
     forms: int = 0,
 ) -> bytes:
-    """One page; `packed` is its content as it stands in the file; each of the forms draws the next
-    ten times.
+    """One page; `packed` is its content as stored in the file; each of the forms draws the next ten
+    times.
     """
     import pikepdf
     from pikepdf import Array, Dictionary, Name
@@ -287,7 +287,7 @@ REFUSED: dict[str, tuple[str, Callable[[], bytes]]] = {
     "zip bomb": ("a.zip", lambda: zipped(("a", ZEROS))),
     "zip of many bombs": ("a.zip", lambda: zipped(*((f"{n}", ZEROS[: 1 << 20]) for n in range(30)))),
     "zip entries that overlap": ("a.zip", overlapping_zip),
-    "zip that lies about sizes": ("a.zip", lying_zip),
+    "zip with wrong sizes": ("a.zip", lying_zip),
     "zip in zip in zip": ("a.zip", lambda: nested_zip(6)),
     "zip of too many entries": ("a.zip", lambda: zipped(*((f"{n}", b"") for n in range(300)))),
     "zip cut off": ("a.zip", lambda: zipped(("a", random.Random(1).randbytes(5000)))[:3000]),
@@ -295,7 +295,7 @@ REFUSED: dict[str, tuple[str, Callable[[], bytes]]] = {
     "zip that is encrypted": ("a.zip", lambda: patched(patched(zipped(("a", b"x")), b"PK\1\2", 8, b"\1"), b"PK\3\4", 6, b"\1")),
     "zip by an unknown method": ("a.zip", lambda: patched(patched(zipped(("a", b"x")), b"PK\1\2", 10, b"c"), b"PK\3\4", 8, b"c")),
     "zip of two names for an entry": ("a.zip", lambda: patched(zipped(("name", b"x")), b"PK\3\4", 30, b"mane")),
-    "zip behind a picture": ("a.png", lambda: png(10, 10) + zipped(("a", SSN.encode()))),
+    "zip after a picture": ("a.png", lambda: png(10, 10) + zipped(("a", SSN.encode()))),
     "gz bomb": ("a.gz", lambda: gzip.compress(ZEROS)),
     "gz bomb in gz bomb": ("a.gz.gz", lambda: gzip.compress(gzip.compress(ZEROS))),
     "gz cut off": ("a.gz", lambda: gzip.compress(random.Random(1).randbytes(5000))[:-100]),
@@ -308,14 +308,14 @@ REFUSED: dict[str, tuple[str, Callable[[], bytes]]] = {
     "brotli bomb": ("a.br", brotli_of_zeros),
     "brotli of anything": ("a.br", lambda: random.Random(1).randbytes(5000)),
     "lzip bomb": ("a.lz", lzip_of_zeros),
-    "lzip whose trailer lies": ("a.lz", lambda: b"LZIP\1\x17" + lzma.compress(b"x", lzma.FORMAT_ALONE)[13:] + bytes(20)),
+    "lzip with a wrong trailer": ("a.lz", lambda: b"LZIP\1\x17" + lzma.compress(b"x", lzma.FORMAT_ALONE)[13:] + bytes(20)),
     "lzip of a header": ("a.lz", lambda: b"LZIP\1\x17"),
     "compress bomb": ("a.Z", compressed_zeros),
     "compress with a code from nowhere": ("a.Z", lambda: b"\x1f\x9d\x90" + b"\xff" * 40),
     "compress of nine bits": ("a.Z", lambda: b"\x1f\x9d\x89" + b"a" * 40),
     "cpio of too many entries": ("a.cpio", lambda: cpio_of(3000)),
     "cpio cut off": ("a.cpio", lambda: cpio_of(3)[:-20]),
-    "ar whose size lies": ("a.a", lambda: b"!<arch>\n" + b"a/".ljust(48) + b"99".ljust(10) + b"`\nx"),
+    "ar with a wrong size": ("a.a", lambda: b"!<arch>\n" + b"a/".ljust(48) + b"99".ljust(10) + b"`\nx"),
     "ar of no number": ("a.a", lambda: b"!<arch>\n" + b"a/".ljust(48) + b"x".ljust(10) + b"`\nx"),
     "zst cut off": ("a.zst", lambda: zst_of_zeros()[:50]),
     "7z of zeros": ("a.7z", seven_zip_of_zeros),
@@ -346,7 +346,7 @@ REFUSED: dict[str, tuple[str, Callable[[], bytes]]] = {
     "avro of a branch that is not there": ("a.avro", lambda: avro(["null", "string"], [(1, b"\x04")])),
     "avro of endless texts in an array": ("a.avro", lambda: avro({"type": "array", "items": "string"}, [(1, b"\xfe" * 9 + b"\x01")])),
     "avro that is a bomb": ("a.avro", lambda: avro("bytes", [(1, zlib.compress(ZEROS)[2:-4])], b"deflate")),
-    "avro whose snappy lies": ("a.avro", lambda: avro("bytes", [(1, b"\xff\xff\xff\xff\x0fx" + bytes(4))], b"snappy")),
+    "avro with wrong snappy sizes": ("a.avro", lambda: avro("bytes", [(1, b"\xff\xff\xff\xff\x0fx" + bytes(4))], b"snappy")),
     "avro of a codec that is unknown": ("a.avro", lambda: avro("bytes", [(1, b"x")], b"lzo")),
     "avro of a schema too deep": ("a.avro", lambda: avro("null", [], schema_json=b"[" * 50_000)),
     "avro of arrays too deep": ("a.avro", lambda: avro("null", [], schema_json=b'{"type":"array","items":' * 300 + b'"null"' + b"}" * 300)),
@@ -462,7 +462,7 @@ def test_entities_are_not_expanded() -> None:
         assert sum(map(len, files.read_again(node.document.format, node.data))) < 20_000
 
 
-def test_what_lies_between_the_members_of_a_zip_is_read_and_dropped(
+def test_bytes_between_the_members_of_a_zip_are_read_and_dropped(
     find: Callable[[Document], Iterable[ViewEdit]],
 ) -> None:
     hidden = f"hidden {SSN} between".encode() * 4 + b"\0\1\2"
@@ -477,7 +477,7 @@ def test_what_lies_between_the_members_of_a_zip_is_read_and_dropped(
     assert zipfile.ZipFile(io.BytesIO(masked)).read("a.txt") == b"kept"
 
 
-def test_what_takes_the_place_of_a_data_descriptor_is_read_and_dropped(
+def test_bytes_instead_of_a_data_descriptor_are_read_and_dropped(
     find: Callable[[Document], Iterable[ViewEdit]],
 ) -> None:
     """Sizes and checksum follow an entry in a stream; other bytes as long are no such record."""

@@ -1,5 +1,5 @@
-"""Pictures: words found and painted over where there is tesseract, metadata gone, and an honest
-answer without it.
+"""Pictures: with tesseract, words are found and painted over; metadata are removed; without it,
+pictures are reported as not inspected.
 """
 
 from __future__ import annotations
@@ -177,7 +177,7 @@ def test_every_note_in_a_jpeg_is_found_and_gone(
 
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG"])
-def test_what_stands_behind_the_end_is_found(
+def test_text_after_the_end_is_found(
     kind: str, find: Callable[[Document], list[ViewEdit]], no_tesseract: None
 ) -> None:
     document = format_named("image").extract(picture(kind) + SSN.encode(), LIMITS)
@@ -307,7 +307,7 @@ def values_in(document: Document, edits: Iterable[ViewEdit]) -> set[str]:
     return {document.views[edit.view].text[edit.start : edit.end] for edit in edits}
 
 
-def test_what_one_scale_misreads_is_found_at_the_other(
+def test_a_value_misread_at_one_scale_is_found_at_the_other(
     find: Callable[[Document], list[ViewEdit]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen = ["write to jane.roe@acme.exarnpie", "SSN 123-45-6789"], [f"write to {MAIL}", "SSN 1Z3"]
@@ -392,7 +392,7 @@ def test_words_are_read_however_they_are_shown(
 
 
 @with_tesseract
-def test_a_thumbnail_in_metadata_is_read_and_goes_with_them(
+def test_a_thumbnail_in_metadata_is_read_and_removed(
     find: Callable[[Document], list[ViewEdit]],
 ) -> None:
     exif = segment(0xE1, b"Exif\0\0" + encoded(written(LETTER), "JPEG"))

@@ -1,4 +1,4 @@
-"""Places of a source as plain numbers say the same as the source does."""
+"""Locations of a source as plain numbers equal those of the source itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""EMF and WMF: texts of records are found and masked, and what cannot be read goes."""
+"""EMF and WMF: texts of records are found and masked, and unreadable parts are removed."""
 
 from __future__ import annotations
 

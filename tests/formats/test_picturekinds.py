@@ -1,4 +1,4 @@
-"""Pictures of no more than pixels: read, painted over, and written without what is beside them."""
+"""Pictures of only pixels: read, painted over, and written without other content."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_a_value_is_painted_over_and_nothing_else_changes(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", [*KINDS, "ICNS"])
-def test_what_is_beside_the_pixels_goes_from_the_copy(kind: str) -> None:
+def test_content_beside_the_pixels_is_removed_from_the_copy(kind: str) -> None:
     data = encoded(kind) + b"\n/* " + SSN.encode() + b" */\n"
     chosen = format_named("image")
     document = chosen.extract(data, LIMITS)
@@ -88,7 +88,7 @@ def test_what_is_beside_the_pixels_goes_from_the_copy(kind: str) -> None:
     assert not chosen.extract(masked, LIMITS).uninspected
 
 
-def test_a_comment_goes_and_pixels_stay() -> None:
+def test_a_comment_is_removed_and_pixels_stay() -> None:
     data = b"P3\n# " + SSN.encode() + b"\n2 1\n255\n1 2 3 250 251 252\n"
     chosen = recognize(data, "a")
     document = chosen.extract(data, LIMITS)

@@ -1,4 +1,4 @@
-"""One recognizer: what `scan` reads as plain text is what no format reads better."""
+"""Recognition: `scan` reads as plain text exactly the files that no format reads better."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_the_quick_check_knows_the_names_that_need_a_format(found: object) -> No
 
 @pytest.mark.parametrize("what", DISGUISED)
 @pytest.mark.parametrize("name", ["x", "a.txt"])
-def test_a_disguised_file_is_what_it_is(what: str, name: str) -> None:
+def test_a_disguised_file_is_recognized_by_its_content(what: str, name: str) -> None:
     expected, make = DISGUISED[what]
     assert not is_source_text(make(), name)
     assert recognize(make(), name).name == expected
@@ -111,7 +111,7 @@ def test_a_bitmap_is_known_by_its_name_or_its_header() -> None:
     assert recognize(b"BM is short for something", "a").name == "text"
 
 
-def test_the_samples_are_recognized_as_what_reads_them() -> None:
+def test_the_samples_are_recognized_as_their_formats() -> None:
     for sample in SAMPLES:
         assert recognize(sample.make(), sample.name).name == sample.format
 
@@ -137,7 +137,7 @@ def test_a_program_that_writes_pdf_is_text(source: bytes) -> None:
     assert "".join(segment.text for segment in node.document.segments) == source.decode()
 
 
-def test_what_precedes_a_pdf_is_read_too() -> None:
+def test_text_before_a_pdf_is_read_too() -> None:
     with Files() as files:
         node = files.open(b"jane.roe@acme.example\n" + pdf(), "a.pdf")
     assert node.document.format == "pdf"

@@ -1,4 +1,6 @@
-"""Sections of a large file are files, hold all of it, and a damaged file is refused."""
+"""Sections of a large file are complete files and cover all of it, and a damaged file
+is refused.
+"""
 
 from __future__ import annotations
 

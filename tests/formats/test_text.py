@@ -200,7 +200,7 @@ def test_lines_are_counted_in_the_source() -> None:
     assert document.place_of(0, document.segments[0].text.index("value")) == "line 2"
 
 
-def test_overlapping_hits_become_one_edit() -> None:
+def test_overlapping_findings_become_one_edit() -> None:
     document = format_named("text").extract(b"0123456789", LIMITS)
     edits = edits_of(
         document, [ViewEdit(0, 2, 5, "[A]"), ViewEdit(0, 4, 9, "[B]"), ViewEdit(0, 2, 5, "[A]")]

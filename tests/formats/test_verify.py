@@ -1,4 +1,6 @@
-"""The verifier catches what masking left: in every spelling, by every reader, at every depth."""
+"""The verifier finds every value that masking left: in every spelling, by every reader, at every
+depth.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +72,7 @@ LEAKING: dict[str, tuple[str, bytes]] = {
     "hexadecimal of mixed case": ("a.txt", NAME.encode().hex().encode()),
     "other case beyond ascii": ("a.txt", NAME.lower().encode()),
     "mixed case in a binary": ("a.bin", b"\0\1\2\3" + NAME.encode("utf-16-le") + b"\xff\xfe\1"),
-    "behind a character that grows": ("a.txt", f"İİİ {NAME}".encode()),
+    "after a character that grows": ("a.txt", f"İİİ {NAME}".encode()),
     "base64, shifted": ("a.txt", base64.b64encode(f"to: {MAIL} from".encode())),
     "digits grouped otherwise": ("a.txt", b"ssn 123 45 6789"),
     "digits not grouped": ("a.txt", b"ssn 123456789."),
@@ -84,7 +86,7 @@ LEAKING: dict[str, tuple[str, bytes]] = {
     "member of a zip": ("a.zip", zipped("a.txt", MAIL.encode())),
     "name in a zip": ("a.zip", zipped(f"{MAIL}.txt", b"x")),
     "zip in a zip": ("a.zip", zipped("a.zip", zipped("a.txt", MAIL.encode()))),
-    "behind a gz": ("a.gz", gzip.compress(b"x") + MAIL.encode()),
+    "after a gz": ("a.gz", gzip.compress(b"x") + MAIL.encode()),
     "base64 body of a mail": ("a.eml", b"MIME-Version: 1.0\nContent-Transfer-Encoding: base64\n\n" + base64.encodebytes(MAIL.encode())),
     "encoded word of a mail": ("a.eml", b"MIME-Version: 1.0\nSubject: =?utf-8?b?" + base64.b64encode(MAIL.encode()) + b"?=\n\nx"),
     "deleted row": ("a.db", deleted_row()),
@@ -233,7 +235,9 @@ def test_a_file_without_the_values_is_clean() -> None:
     assert result.summary() == "re-read by two extractors and as bytes, 0 of 2 values remain"
 
 
-def test_detection_finds_what_no_value_says(find: Callable[[Document], list[ViewEdit]]) -> None:
+def test_detection_finds_leaks_that_are_not_listed_values(
+    find: Callable[[Document], list[ViewEdit]],
+) -> None:
     assert not verify(b"other@acme.example", "a.txt", [], find).clean
 
 
@@ -245,7 +249,7 @@ def test_a_replacement_that_looks_like_a_value_is_no_leak(
     ).clean
 
 
-def test_parts_that_nobody_looked_at_are_counted() -> None:
+def test_uninspected_parts_are_counted() -> None:
     result = verify(b"Rar!\x1a\x07\x01\x00", "a.rar", [SSN], nothing)
     assert result.clean
     assert result.summary().endswith(
@@ -281,13 +285,13 @@ def test_a_word_counts_as_it_is_written_or_in_capitals(name: str) -> None:
         lambda word: base64.b64encode(f"to {word}".encode()).decode(),
     ],
 )
-def test_a_word_is_found_behind_an_encoding_as_it_is_written(encode: Callable[[str], str]) -> None:
+def test_a_word_after_an_encoding_is_found_as_it_is_written(encode: Callable[[str], str]) -> None:
     needles = Needles([], ["Sunshine"])
     assert needles.in_bytes(encode("Sunshine").encode())
     assert not needles.in_bytes(encode("sunshine").encode())
 
 
-def test_base64_of_what_begins_like_a_value_is_no_leak() -> None:
+def test_base64_of_the_start_of_a_value_is_not_a_leak() -> None:
     for before in (b"", b"a", b"ab", b"abc"):
         needles = Needles(["1234567893"])
         assert not needles.in_bytes(base64.b64encode(before + b"1234567890 and more"))
@@ -302,7 +306,7 @@ def test_spans_of_values() -> None:
 
 
 @pytest.mark.parametrize("method", ["spawn", "forkserver"])
-def test_both_readers_look_at_the_same_time_or_in_turn(method: Method) -> None:
+def test_both_readers_work_concurrently_or_in_turn(method: Method) -> None:
     with Verifier("gzip", None, method) as verifier:
         result = verifier.verify(gzip.compress(MAIL.encode()), "a.txt.gz", [MAIL], nothing)
         assert {leak.shown_by for leak in result.leaks} == {

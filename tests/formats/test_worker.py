@@ -1,4 +1,4 @@
-"""The worker process: limits hold, a dead parser is reported, and nothing that it says is believed
+"""The worker process: limits are enforced, a dead parser is reported, and no answer is trusted
 blindly.
 """
 

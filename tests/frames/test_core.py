@@ -1,4 +1,4 @@
-"""Tables are classified and masked, and stay the tables that they were."""
+"""Tables are classified and masked, and keep their structure."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_columns_are_classified_by_the_share_of_their_values(library: Detector) 
     assert MAIL not in str(found) + str(found.to_dict())
 
 
-def test_a_header_tells_what_its_values_are(library: Detector) -> None:
+def test_the_header_of_a_column_identifies_its_values(library: Detector) -> None:
     table = pa.table(
         {"birth_date": [datetime.date(1980, 4, 5)], "due": [datetime.date(1980, 4, 5)]}
     )
@@ -102,12 +102,12 @@ def test_categories_that_become_the_same_are_one(mask: Mask) -> None:
     assert len(masked.dictionary) == 2
 
 
-def test_categories_that_do_not_occur_are_not_given_out(mask: Mask) -> None:
+def test_unused_categories_are_dropped(mask: Mask) -> None:
     column = pa.DictionaryArray.from_arrays(pa.array([0, 0]), pa.array(["fine", MAIL]))
     assert MAIL not in str(mask(pa.table({"c": column}))["c"].combine_chunks().dictionary)
 
 
-def test_values_hidden_under_a_null_are_not_given_out(mask: Mask) -> None:
+def test_values_below_a_null_are_dropped(mask: Mask) -> None:
     hidden = pa.array([MAIL, OTHER])
     struct = pa.StructArray.from_arrays([hidden], ["mail"], mask=pa.array([True, False]))
     masked = mask(pa.table({"c": struct}))["c"].combine_chunks()
@@ -223,12 +223,12 @@ def test_metadata_that_holds_values_blocks(mask: Mask) -> None:
             mask(each)
 
 
-def test_what_is_no_table_is_refused(mask: Mask) -> None:
+def test_objects_other_than_tables_are_refused(mask: Mask) -> None:
     with pytest.raises(UsageError, match="a str is no table"):
         mask("text")
 
 
-def test_batches_and_readers_stay_what_they_are(mask: Mask) -> None:
+def test_batches_and_readers_keep_their_types(mask: Mask) -> None:
     batch = pa.record_batch({"mail": [MAIL, None]})
     assert isinstance(mask(batch), pa.RecordBatch)
     reader = pa.RecordBatchReader.from_batches(batch.schema, iter([batch, batch]))
@@ -254,7 +254,7 @@ def test_a_reader_is_masked_batch_by_batch(mask: Mask) -> None:
     assert given <= 2
 
 
-def test_a_masker_tells_what_was_in_all_of_its_tables(library: Detector) -> None:
+def test_a_masker_reports_the_findings_of_all_its_tables(library: Detector) -> None:
     masker = TableMasker("VENDOR", detector=library)
     masker.mask(pa.table({"mail": [MAIL]}))
     masker.mask(pa.table({"mail": [OTHER, "none"]}))

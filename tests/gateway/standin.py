@@ -1,4 +1,4 @@
-"""A gateway on loopback in front of a fake provider."""
+"""A gateway on loopback with a fake provider."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ def test_an_answer_arrives_even_if_it_cannot_be_logged(
 def test_a_conversation_continues_after_a_restart(
     library: Detector, gateway: Running, tmp_path: Path
 ) -> None:
-    """The same tokens are sent, and those that the model repeats are restored."""
+    """A retry sends the same tokens, and those that the model repeats are restored."""
     turns: list[Any] = list(ASKED["messages"])
 
     def reply(sent: Sent) -> Reply:

@@ -1,5 +1,5 @@
-"""Cost grows with the work: twice as much of anything takes about twice as long, in every format
-and for every command.
+"""Cost is linear: twice as much of anything takes about twice as long, in every format and for
+every command.
 """
 
 from __future__ import annotations
@@ -161,9 +161,7 @@ FEW = {
     "a.ini: lines": 60,
     "a.sql: rows": 20,
 }
-"""What is counted rather than measured, with sizes that take a moment: nothing in it runs in
-another process.
-"""
+"""Sizes of inputs whose operations are counted rather than timed, in this process alone."""
 
 
 @pytest.mark.parametrize("command", ["scan", "check"])
@@ -195,7 +193,7 @@ class Counting(list[Finding]):
         return super().__getitem__(place)
 
 
-def test_a_finding_is_named_without_looking_at_all_before_it() -> None:
+def test_a_finding_is_named_without_searching_all_before_it() -> None:
     examiner = Examiner(Detector(patterns=[]), 0.5, AllowList())
     examiner.detector.label = lambda _: "x"  # type: ignore[method-assign]
     text = "x 12345678\n" * 2000

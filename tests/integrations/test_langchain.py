@@ -70,7 +70,7 @@ class Model(BaseChatModel):
 
 
 class Streaming(Model):
-    """The same model, streaming three characters at a time."""
+    """A model that streams the same answer three characters at a time."""
 
     def _stream(self, messages: Any, *_: Any, **options: Any) -> Iterator[ChatGenerationChunk]:
         answer = self._answer(messages)

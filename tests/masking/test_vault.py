@@ -112,7 +112,7 @@ def test_a_token_that_was_not_stored_was_never_issued(tmp_path: Path) -> None:
         lambda data: data[:16],
     ],
 )
-def test_a_changed_vault_is_refused_with_what_to_do(tmp_path: Path, change: object) -> None:
+def test_a_changed_vault_is_refused_with_advice(tmp_path: Path, change: object) -> None:
     path = tmp_path / "vault"
     filled(path)
     path.write_bytes(change(path.read_bytes()))

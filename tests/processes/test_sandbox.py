@@ -125,7 +125,7 @@ def test_the_files_of_the_user_are_out_of_reach(hijacked: Worker, tmp_path: Path
         "open('/dev/null', 'wb').write(b'x'); outcome = 'x'",
     ],
 )
-def test_parsing_still_has_what_it_needs(hijacked: Worker, code: str) -> None:
+def test_parsing_works_in_the_sandbox(hijacked: Worker, code: str) -> None:
     assert outcome(hijacked, code) == "done: x"
 
 

@@ -52,7 +52,7 @@ def begun(folder: Path, **environ: str) -> Baseline:
     return Baseline.begin(folder / EXCEPTIONS_FILE, environ)
 
 
-def test_what_is_written_is_read_and_stays_as_it_was(tmp_path: Path) -> None:
+def test_a_baseline_is_unchanged_after_writing_and_reading(tmp_path: Path) -> None:
     baseline = begun(tmp_path)
     entries = [entry(baseline, f"person{number}@example.com") for number in range(20)]
     entries.append(
@@ -85,7 +85,7 @@ def test_any_text_survives(
     assert Baseline.load(baseline.file, {}) == baseline
 
 
-def test_an_exception_takes_its_value_and_type_alone(tmp_path: Path) -> None:
+def test_an_exception_applies_only_to_its_value_and_type(tmp_path: Path) -> None:
     baseline = begun(tmp_path)
     baseline = baseline.with_entries([entry(baseline, "jane@example.com")])
     acceptance = Acceptance(baseline, TODAY)
@@ -97,7 +97,7 @@ def test_an_exception_takes_its_value_and_type_alone(tmp_path: Path) -> None:
     assert acceptance.notes() == []
 
 
-def test_what_has_expired_counts_again_and_is_named(tmp_path: Path) -> None:
+def test_findings_of_expired_exceptions_count_again_and_are_named(tmp_path: Path) -> None:
     baseline = begun(tmp_path)
     old = entry(baseline, "jane@example.com", expires=date(2026, 5, 31))
     last_day = entry(baseline, "john@example.com", expires=TODAY)
@@ -139,7 +139,7 @@ def test_an_exception_may_be_bound_to_paths_and_a_destination(
         )
 
 
-def test_with_a_key_of_its_own_the_file_alone_is_worth_nothing(tmp_path: Path) -> None:
+def test_with_a_separate_key_the_file_alone_is_useless(tmp_path: Path) -> None:
     baseline = begun(tmp_path, **{KEY_VARIABLE: SECRET_KEY})
     baseline = baseline.with_entries([entry(baseline, "a@example.com")])
     baseline.save()
@@ -169,7 +169,7 @@ def test_with_a_key_of_its_own_the_file_alone_is_worth_nothing(tmp_path: Path) -
         ("salt 00", "the salt must be 32 bytes"),
     ],
 )
-def test_what_is_wrong_is_said_with_its_line(tmp_path: Path, line: str, said: str) -> None:
+def test_mistakes_are_reported_with_their_line(tmp_path: Path, line: str, said: str) -> None:
     file = tmp_path / EXCEPTIONS_FILE
     file.write_text(f"salt {'0' * 64}\n{line.format(f='0' * 32)}\n")
     with pytest.raises(BaselineError) as raised:

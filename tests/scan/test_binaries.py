@@ -83,7 +83,7 @@ def test_strings_keep_the_length() -> None:
         assert strings.strip(b"\x1a") == b"secret value"
 
 
-def test_what_asks_for_other_types_gets_nothing_from_binaries(library: Detector) -> None:
+def test_a_search_for_other_types_finds_nothing_in_binaries(library: Detector) -> None:
     Path("a").write_bytes(ELF + f"\0{PERSONAL}\0{SECRET}\0".encode())
     results, skips, _ = scanned(library.for_types(["EMAIL"]), "a")
     assert (results, [one.why for one in skips]) == ([], [Why.BINARY])

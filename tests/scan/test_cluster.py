@@ -1,4 +1,4 @@
-"""Scans by a pool of workers: as those of this machine, whatever the workers do."""
+"""Scans by a pool of workers: the same results as on this machine, whatever the workers do."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def test_findings_and_order_are_those_of_the_local_workers(run: Run) -> None:
     assert pool.most <= 3 * pool.threads
 
 
-def test_a_scan_that_was_stopped_goes_on(run: Run, tree: Path) -> None:
+def test_a_stopped_scan_is_resumed(run: Run, tree: Path) -> None:
     whole, _ = run()
     for breaks_after in (0, 5, 9):
         with pytest.raises(ServerError):
@@ -168,14 +168,14 @@ def test_a_file_that_ends_workers_is_skipped_and_no_other(run: Run, tree: Path) 
     assert summary["complete"] is False
 
 
-def test_what_a_worker_refuses_ends_the_scan(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_of_a_worker_ends_the_scan(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster_worker, "_address", lambda: "tcp://w:1")
     monkeypatch.setattr(cluster_worker, "__version__", "0.0.9")
     with pytest.raises(EngineError, match=r"worker tcp://w:1: has dlpctl 0\.0\.9, and this is"):
         on(PoolHere(), run)
 
 
-def test_an_error_of_a_worker_tells_no_value(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_of_a_worker_discloses_no_value(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster_worker, "_address", lambda: "tcp://w:1")
 
     def fail(*_: object) -> None:

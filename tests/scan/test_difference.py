@@ -62,7 +62,7 @@ def test_new_and_gone(tmp_path: Path, write_old: object, write_new: object) -> N
         "\xff",
     ],
 )
-def test_what_is_no_report_is_an_error_and_not_empty(tmp_path: Path, text: str) -> None:
+def test_files_other_than_reports_are_an_error(tmp_path: Path, text: str) -> None:
     report, other = tmp_path / "report.json", tmp_path / "other.json"
     report.write_bytes(text.encode("latin-1"))
     other.write_text(as_json())

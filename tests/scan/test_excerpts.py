@@ -1,4 +1,4 @@
-"""Lines that are shown hold no value, whatever is beside them."""
+"""Displayed lines contain no value, whatever is beside it."""
 
 from __future__ import annotations
 

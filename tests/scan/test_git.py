@@ -1,4 +1,4 @@
-"""Scans of what git holds, with real repositories."""
+"""Scans of git contents, with real repositories."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_a_content_under_an_excluded_path_is_found_under_the_next(
     ]
 
 
-def test_what_a_file_goes_on_holding_is_listed_once(git: Git, examiner: Examiner) -> None:
+def test_a_value_that_stays_in_a_file_is_listed_once(git: Git, examiner: Examiner) -> None:
     path = Path("a.txt")
     path.write_text(badge(1))
     first = commit(git)
@@ -198,14 +198,14 @@ def test_only_lines_that_a_branch_adds(git: Git, examiner: Examiner) -> None:
 def test_ranges_that_are_none(git: Git) -> None:
     assert list(Repository(".").history((), ())) == []  # no commit yet
     commit(git)
-    with pytest.raises(UsageError, match="no range"):
+    with pytest.raises(UsageError, match="neither a file nor a range"):
         list(Repository(".").history(("--output=x",), ()))
     assert not Path("x").exists()
 
 
 def test_no_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
-    with pytest.raises(InputError, match="in no git repository"):
+    with pytest.raises(InputError, match="is not in a git repository"):
         Repository(str(tmp_path))
 
 
@@ -215,7 +215,7 @@ def test_no_git(monkeypatch: pytest.MonkeyPatch) -> None:
         Repository(".")
 
 
-def test_a_shallow_clone_says_so(
+def test_a_shallow_clone_is_reported(
     git: Git, examiner: Examiner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Path("a").write_text(badge(1))

@@ -1,4 +1,4 @@
-"""The patterns of .gitignore, beside git itself."""
+"""The patterns of .gitignore, compared with git itself."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_like_git(patterns: str, tree: Path) -> None:
     max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(st.lists(st.text("ab*?/!.[]dirxy\\# ^-", min_size=1, max_size=8), min_size=1, max_size=4))
-def test_like_git_whatever_is_written(tree: Path, lines: list[str]) -> None:
+def test_any_pattern_works_as_in_git(tree: Path, lines: list[str]) -> None:
     rules = Rules(lines)
     assert {name for name in FILES if rules.covers(name)} == ignored_by_git(
         "\n".join(lines) + "\n", tree

@@ -1,6 +1,4 @@
-"""`scan` and `check` read the same file as the same thing, or `scan` says what it did not
-inspect.
-"""
+"""`scan` and `check` read a file in the same way, or `scan` reports what it did not inspect."""
 
 from __future__ import annotations
 

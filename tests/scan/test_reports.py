@@ -1,4 +1,6 @@
-"""Reports: each valid in its own way, stable, complete or marked as not, and without any value."""
+"""Reports: each valid in its format, stable, complete or marked as incomplete, and without any
+value.
+"""
 
 from __future__ import annotations
 
@@ -113,7 +115,7 @@ def test_every_form_is_written_with_and_without_findings(form: str) -> None:
 
 
 @pytest.mark.parametrize("form", sorted(set(FORMS) - {"json", "jsonl"}))
-def test_a_scan_that_was_stopped_says_so(form: str) -> None:
+def test_a_stopped_scan_is_marked_incomplete(form: str) -> None:
     assert "stopped before its end" in written(form, RESULT, partial=True)
     assert "stopped before its end" not in written(form, RESULT)
 
@@ -337,7 +339,7 @@ def test_carets_count_the_columns_of_wide_characters() -> None:
     assert lines[2].index("^") - lines[1].index("j") == 2
 
 
-def test_secrets_stand_out_and_doubtful_findings_do_not() -> None:
+def test_secrets_are_highlighted_and_unlikely_findings_are_not() -> None:
     coloured = SETTING._replace(coloured=True)
     assert "\x1b[1;31mCLOUD_KEY\x1b[0m" in written("human", KEY, setting=coloured)
     assert "\x1b[36mEMAIL\x1b[0m" in written("human", RESULT, setting=coloured)

@@ -1,4 +1,6 @@
-"""A sample has the mix of the tree, and its intervals hold the truth as often as they say."""
+"""A sample has the mix of the tree, and its intervals contain the true number as often as they
+claim.
+"""
 
 from __future__ import annotations
 
@@ -85,7 +87,7 @@ def test_intervals_of_large_samples() -> None:
     assert interval(1_000_000, 400_000, 400_000)[0] > 999_980
 
 
-def test_a_scan_of_a_sample_tells_coverage(
+def test_a_scan_of_a_sample_reports_coverage(
     examiner: Examiner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -1,4 +1,4 @@
-"""Scans of trees: the same whatever the number of workers, and complete or marked as not."""
+"""Scans of trees: the same for any number of workers, and complete or marked as incomplete."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_threads_where_nothing_forks(examiner: Examiner, monkeypatch: pytest.Mon
 
 
 def test_large_files_are_read_in_parts(examiner: Examiner, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Wherever the seams are, the places are those of the whole."""
+    """Positions are those of the complete file, wherever the seams are."""
     text = "".join(
         f"{'ü' * (number % 50)} AC-{10_000_000 + number}{' ' if number % 3 else chr(10)}"
         for number in range(4000)
@@ -201,7 +201,7 @@ def test_a_damaged_document_is_a_failure(examiner: Examiner) -> None:
     assert done.summary.failures == 1
 
 
-def test_a_mistake_in_one_file_is_said_and_keeps_no_other_from_being_scanned(
+def test_a_failure_in_one_file_is_reported_and_the_others_are_scanned(
     examiner: Examiner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     look = Examiner.text
@@ -222,7 +222,7 @@ def test_a_mistake_in_one_file_is_said_and_keeps_no_other_from_being_scanned(
     assert done.summary.failures == 1
 
 
-def test_what_vanishes_or_changes_on_the_way(
+def test_files_that_vanish_or_change_during_the_scan(
     examiner: Examiner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("gone", "pipe", "stays"):

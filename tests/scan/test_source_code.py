@@ -1,5 +1,5 @@
-"""Scripts without a suffix are source code, in which names are symbols; data without one
-are not.
+"""Scripts without a suffix are source code, in which names are symbols; data without a suffix are
+not.
 """
 
 from __future__ import annotations

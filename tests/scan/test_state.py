@@ -91,7 +91,7 @@ def test_a_file_that_was_not_read_is_tried_again(run: Run, tree: Path) -> None:
     assert two.summary.failures == 1
 
 
-def test_what_was_left_out_of_a_known_file_is_repeated(run: Run, tree: Path) -> None:
+def test_uninspected_parts_of_a_known_file_are_reported_again(run: Run, tree: Path) -> None:
     with zipfile.ZipFile(tree / "all.zip", "w") as packed:
         packed.writestr("a.txt", f"{BADGE}\n")
         packed.writestr("b.bin", random.Random(1).randbytes(3000))
@@ -162,10 +162,10 @@ def of_another_program(file: Path) -> None:
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
-        (damaged, "no state of a scan, or damaged"),
+        (damaged, "not the state of a scan, or damaged"),
         (of_another_format, "written by another version"),
-        (of_another_program, "no state of a scan, or damaged"),
-        (lambda file: file.write_text("# notes\n"), "no state of a scan, or damaged"),
+        (of_another_program, "not the state of a scan, or damaged"),
+        (lambda file: file.write_text("# notes\n"), "not the state of a scan, or damaged"),
     ],
 )
 def test_a_file_that_holds_no_state_is_refused_and_left(

@@ -1,4 +1,4 @@
-"""Units of a scan: the same work in another process, and outcomes that are kept by key."""
+"""Units of a scan: the same outcome in another process, stored by key."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def read(examiner: Examiner, task: Task) -> Outcome:
         reader.close()
 
 
-def test_outcomes_are_taken_apart_and_put_together(examiner: Examiner, files: list[File]) -> None:
+def test_outcomes_are_split_and_joined(examiner: Examiner, files: list[File]) -> None:
     task = Task(FILES, files, counts_possible=True)
     outcome = read(examiner, task)
     assert [one.path for one in outcome.results] == [

@@ -1,4 +1,4 @@
-"""Which files are scanned, and the reasons why others are not."""
+"""The files that are scanned, and the reasons why others are not."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_links_pipes_and_strange_names(tmp_path: Path) -> None:
     assert named == Skip("pipe", Why.UNREADABLE, "it is a pipe, not a file; use '-' for stdin")
 
 
-def test_what_is_not_there_is_unreadable() -> None:
+def test_missing_files_are_unreadable() -> None:
     assert skipped("missing") == {"missing": Why.UNREADABLE}
 
 

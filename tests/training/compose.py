@@ -183,8 +183,8 @@ class Composer:
         }
 
     def learn_doubles(self, given: Callable[[str], bool], surname: Callable[[str], bool]) -> None:
-        """Which names mean something else, too, as Austin, June, Park and Banks do: they are drawn
-        where only a person can be meant.
+        """Collect names with another meaning, such as Austin, June, Park and Banks: they are used
+        only where a person must be meant.
         """
         usual = sorted(self.given_all, key=lambda row: -row[1])[:1200]
         self.double_given = [name for name, _ in usual if given(name)]
@@ -220,7 +220,7 @@ class Composer:
         return self.rng.choice(self.surnames[self.rng.choice(self.named)])
 
     def family_first(self) -> str:
-        """In Korean and Vietnamese order, with syllables that hyphens join or that stand apart."""
+        """Return a name in Korean or Vietnamese order, with joined, hyphenated or separate syllables."""
         rng = self.rng
         korean, vietnamese = PHRASES["korean"], PHRASES["vietnamese"]
         if rng.random() < 0.5:
@@ -706,9 +706,7 @@ class Composer:
         return f"{street}{sep}{city}{rng.choice([' ', ', '])}{code}{sep}{rng.choice(['New Zealand', 'South Africa', 'India', 'Singapore', 'Ireland', 'Nigeria', 'Kenya', 'Malaysia'])}"
 
     def odd_address(self) -> str:
-        """Where the post delivers without a street and a number, or where the street has no usual
-        name.
-        """
+        """Return an address without a street and a number, or whose street has an unusual name."""
         rng = self.rng
         town = f"{self.english_city()}{rng.choice([', ', ' '])}{rng.choice(US)} {self.digits(5)}"
         route = rng.choice(["RR", "R.R.", "Rural Route", "HC", "HCR", "Star Route", "RR#", "HC-"])

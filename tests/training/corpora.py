@@ -64,8 +64,8 @@ def load(path: Path, gazetteer: dict[str, int]) -> list[Row]:
 
 
 def trim(text: str, start: int, end: int, gazetteer: dict[str, int]) -> tuple[int, int] | None:
-    """A person's span without handles, titles and what else describes the person in front of the
-    name, or None where no name is left.
+    """Return a person's span without handles, titles and other descriptions before the name, or
+    None if no name is left.
     """
     words = list(re.finditer(r"[^\W\d_]+(?:['’](?!s\b)[^\W\d_]+)*", text[start:end]))
     cased = any(word[0][0].isupper() for word in words)

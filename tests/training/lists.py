@@ -1,5 +1,5 @@
-"""Names, places and words from the packages and word lists that training may use, and the gazetteer
-made of them.
+"""Names, places and words from packages and word lists with suitable licenses, and the gazetteer
+made from them.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ MARKED = {
     "labels": LABEL,
     "suffixes": SUFFIX,
 }
-"""What a word of a lexicon is marked as, by the key that lists it."""
+"""The marks of a lexicon's words, by the key that lists them."""
 
 
 _OFTEN = 30

@@ -1,8 +1,5 @@
 """Natural text without names in many languages: the help of LibreOffice, from Debian's packages
-`libreoffice-help-*`, whose pages lie in one folder for each language.
-
-Its paragraphs are counterexamples, alone or beside a filled template, and its words tell what is a
-common word of a language.
+`libreoffice-help-*`, with one folder for each language.
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ def test_a_word_of_another_language_is_common_unless_it_is_a_usual_name_or_a_pla
         ("Von Hagen met der Meer", 3),
     ],
 )
-def test_the_setting_tells_where_nouns_have_capitals(text: str, expected: int) -> None:
+def test_the_setting_detects_languages_with_capitalized_nouns(text: str, expected: int) -> None:
     from dlpctl.detect.entities.crf.words import shape
 
     words = text.split()

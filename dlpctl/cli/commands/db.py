@@ -58,7 +58,7 @@ def backup(
     with local() as backend:
         backend.control.maintenance.backup(target)
         key = backend.control.folder / "control.key"
-    ControlOptions(form).print_done(f"written {target}; it is of no use without {key}")
+    ControlOptions(form).print_done(f"written {target}; it is useless without {key}")
 
 
 @app.command()

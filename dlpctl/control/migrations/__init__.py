@@ -1,8 +1,8 @@
-"""The steps that make the tables of the control plane: a numbered SQL file each, oldest first.
+"""The steps that create the tables of the control plane: one numbered SQL file each, oldest first.
 
-A step that was released never changes; a change is a further step. A database counts the steps that
-it has taken. The files are in the SQL of SQLite, and translated for PostgreSQL; a step that cannot
-be translated has a second file for it.
+A released step never changes; a change is a new step. A database counts the steps that were
+applied. The files use the SQL of SQLite and are translated for PostgreSQL; a step that cannot be
+translated has a second file.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Step(NamedTuple):
         return self._file().read_text("utf-8")
 
     def postgresql(self) -> str | None:
-        """Return the step as PostgreSQL takes it, where that is not the translation of `sql`."""
+        """Return the step for PostgreSQL, if it is not the translation of `sql`."""
         own = self._file("postgresql")
         return own.read_text("utf-8") if own.is_file() else None
 
@@ -50,7 +50,7 @@ STEPS = tuple(Step(number, name) for number, name in enumerate(_NAMES, 1))
 
 
 def statements(sql: str) -> Iterator[str]:
-    """Yield the statements one by one: all at once, SQLite would end the transaction."""
+    """Yield the statements one by one: a script of several would end the transaction in SQLite."""
     statement = ""
     for line in sql.splitlines(keepends=True):
         statement += line

@@ -1,4 +1,4 @@
-"""Connections to PostgreSQL that take the SQL of the control plane."""
+"""Connections to PostgreSQL that accept the SQL of the control plane."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ SCHEMA = "dlpctl"
 """The schema of all tables."""
 
 WRITING = "BEGIN to write"
-"""Begins a transaction that one node at a time can have."""
+"""Starts a transaction that only one node at a time can hold."""
 _BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"
 _TAKE_TURN = f"SELECT pg_advisory_xact_lock({int.from_bytes(b'dlpctl')})"
 TURN = f"{_BEGIN}; {_TAKE_TURN}"
-"""Statements that do the same before there are tables."""
+"""The statements for the same before the tables exist."""
 _MOST_FORESEEN = 8
 _OPEN = (TransactionStatus.INTRANS, TransactionStatus.INERROR, TransactionStatus.ACTIVE)
 _CHANGES = ("INSERT", "UPDATE", "DELETE")
@@ -37,17 +37,17 @@ _PATIENCE = {
     "client_encoding": "utf8",
     "application_name": "dlpctl",
 }
-"""The time after which a server that does not answer is given up, unless the address says."""
+"""Timeouts for a server that does not answer, unless the address sets others."""
 _SESSION = f"""
     SET search_path = {SCHEMA}, pg_temp;
     SET lock_timeout = '{BUSY_SECONDS:.0f}s';
     SELECT set_config('synchronous_commit', 'on', false)
     WHERE current_setting('synchronous_commit') = 'off'"""
-"""A check is on the disk before it is answered, whatever is usual in the database."""
+"""A check is on disk before it is answered, whatever the default of the database."""
 
 
 class NamedRow(tuple[Any, ...]):
-    """A row, by the indexes and by the names of its columns."""
+    """A row, accessible by the index or name of a column."""
 
     __slots__ = ()
     indexes: Mapping[str, int] = {}
@@ -64,7 +64,7 @@ _Question = tuple[str, tuple[Any, ...]]
 
 
 class _Answer(list[NamedRow]):
-    """Rows that were read before they were asked for."""
+    """Rows that were read before the statement was executed."""
 
     rowcount = -1
 
@@ -76,16 +76,16 @@ class _Answer(list[NamedRow]):
 
 
 class PostgresConnection:
-    """A connection that behaves as one of SQLite does."""
+    """A connection that behaves like one of SQLite."""
 
     def __init__(self, connection: psycopg.Connection[NamedRow]) -> None:
         self._connection = connection
         self._changes = 0
         self._waiting: list[tuple[str, list[Sequence[Any]]]] = []
         self._asked: dict[_Question, None] = {}
-        """Questions of this transaction before it wrote anything, in order."""
+        """The reads of this transaction before its first write, in order."""
         self._foreseen: dict[_Question, list[NamedRow]] | None = None
-        """Answers that hold until this transaction writes."""
+        """Prefetched results, valid until this transaction writes."""
 
     @classmethod
     def open(cls, parameters: Mapping[str, Any]) -> PostgresConnection:
@@ -136,8 +136,8 @@ class PostgresConnection:
         return cursor
 
     def _start(self) -> _Answer:
-        """Begin to write, and read in the same round trip what the last transaction has asked
-        before it wrote anything: the next one mostly asks the same.
+        """Start to write and, in the same round trip, prefetch what the last transaction read
+        before its first write: the next transaction mostly reads the same.
         """
         questions, self._asked = list(self._asked)[:_MOST_FORESEEN], {}
         with self._connection.pipeline():
@@ -153,7 +153,9 @@ class PostgresConnection:
         return self._connection.execute(translated(sql), values or None, prepare=prepare)
 
     def executemany(self, sql: str, values: Iterable[Sequence[Any]], /) -> None:
-        """Send statements together with the next one: each would wait for the one before it."""
+        """Queue statements and send them together with the next one, so that none waits for the one
+        before.
+        """
         self._foreseen = None
         self._waiting.append((sql, list(values)))
 
@@ -169,7 +171,7 @@ class PostgresConnection:
         self._changes += sum(cursor.rowcount for cursor in cursors)
 
     def script(self, sql: str) -> None:
-        """Run statements in the SQL of PostgreSQL, which take no values."""
+        """Run statements in the SQL of PostgreSQL, without values."""
         self._connection.execute(sql, prepare=False)
 
     def close(self) -> None:
@@ -177,14 +179,14 @@ class PostgresConnection:
 
 
 class _BoolDumper(Int8Dumper):
-    """Writes a flag as SQLite does: its columns are numbers."""
+    """Writes a bool as SQLite does: the columns of flags are numeric."""
 
     def dump(self, obj: bool) -> bytes:
         return b"1" if obj else b"0"
 
 
 class _IntLoader(Loader):
-    """Reads sums, which PostgreSQL gives in a wider type than what it adds up."""
+    """Reads sums, which PostgreSQL returns in a wider type than the summands."""
 
     def load(self, data: Buffer) -> int:
         return int(bytes(data))

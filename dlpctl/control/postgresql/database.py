@@ -1,8 +1,8 @@
 """A schema of PostgreSQL as the database of the control plane, which several nodes may share.
 
-One node writes at a time: it holds a lock of the database, which ends with its transaction, so that
-the chain has one end, and every quota one count. What a transaction has committed is seen by the
-next one, on whichever node.
+One node writes at a time: it holds a database lock until its transaction ends, so that the chain
+has one end and each quota one counter. The next transaction on any node sees everything that was
+committed.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ if TYPE_CHECKING:
 
 SCHEMES = ("postgresql://", "postgres://")
 _ADVICE = {
-    "25006": "it is a standby, which takes no writes; name the primary server",
+    "25006": "it is a standby, which cannot be written; name the primary server",
     "42501": "{problem}; let the user create the schema and own what is in it:"
     " GRANT CREATE ON DATABASE {database} TO {user}",
     "53100": "{problem}; make room on its disk, nothing was recorded",
     "55P03": f"another node has held it for {BUSY_SECONDS:.0f} seconds; try again",
 }
-"""Advice by the code of the error."""
+"""Advice by SQLSTATE."""
 _UNREACHED = "{problem}; see that it runs, and that serve.database has its address"
 _REFUSED = "{problem}; see to the user, the password and the database in serve.database"
 _REFUSALS = ("password", "authentication", "does not exist", "pg_hba.conf")
-"""Words of libpq where the server refuses a connection: such errors have no code."""
+"""Words in libpq's message when the server refuses a connection: such errors have no SQLSTATE."""
 _INVALID = """
     SELECT 'index ' || indexrelid::regclass AS found FROM pg_index
     JOIN pg_class ON pg_class.oid = indexrelid
@@ -70,7 +70,7 @@ class PostgresDatabase:
 
     @classmethod
     def of(cls, address: str) -> PostgresDatabase:
-        """Raise `UsageError`, which does not repeat an address that may hold a password."""
+        """Parse an address; errors do not repeat it, since it may hold a password."""
         if not address.startswith(SCHEMES):
             raise UsageError("serve.database: must start with postgresql://")
         try:
@@ -92,7 +92,7 @@ class PostgresDatabase:
 
     @contextmanager
     def opened(self) -> Iterator[Connection]:
-        """A connection for a while."""
+        """Open a connection for the time of a `with` block."""
         try:
             with closing(self.connect()) as connection:
                 yield connection
@@ -135,7 +135,7 @@ class PostgresDatabase:
         cast("PostgresConnection", connection).script(functions)
 
     def _version(self, connection: Connection) -> int | None:
-        """Return the number of steps that were taken; None where nothing was made yet."""
+        """Return the number of applied steps; None if the schema does not exist yet."""
         sql = "SELECT to_regclass(?)"
         if connection.execute(sql, (f"{SCHEMA}.steps",)).fetchone()[0] is None:
             return None
@@ -148,8 +148,8 @@ class PostgresDatabase:
         return version
 
     def watch(self, connection: Connection) -> None:
-        """Make the table that the triggers write to, for this session."""
-        # A node that vanishes in the middle of a transaction must not keep others from writing.
+        """Create the temporary table that the triggers write to, for this session."""
+        # A node that vanishes during a transaction must not keep others from writing.
         timeout = f"'{BUSY_SECONDS:.0f}s'"
         connection.execute(f"SET idle_in_transaction_session_timeout = {timeout}")
         connection.execute(
@@ -179,7 +179,7 @@ class PostgresDatabase:
         return StoreError(f"{self.name}: {text}")
 
     def _reason(self, problem: Error) -> str:
-        """Return one line that holds no value of a row, and no password."""
+        """Return one line that holds neither a value of a row nor a password."""
         text = str(problem.diag.message_primary or problem).strip()
         line = text.partition("FATAL:")[2].strip() or text
         line = line.splitlines()[0] if line else type(problem).__name__
@@ -193,7 +193,7 @@ def _script(step: Step) -> str:
 
 
 def _watching() -> Iterator[str]:
-    """Yield statements that make the triggers, as the sealed tables are now."""
+    """Yield the statements that create the triggers for the sealed tables."""
     for table, change, statement in triggers():
         name = f"touched_{table}_{change}".lower()
         yield f"""

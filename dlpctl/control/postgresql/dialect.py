@@ -1,7 +1,6 @@
-"""Translates the SQL of the control plane from that of SQLite to that of PostgreSQL.
+"""Translate the control plane's SQL from the dialect of SQLite to that of PostgreSQL.
 
-What both know is left as it is. Functions that only SQLite has are made in the database by
-`functions.sql`.
+SQL that both accept is unchanged. `functions.sql` creates the functions that only SQLite has.
 """
 
 from __future__ import annotations
@@ -17,7 +16,9 @@ _TOKEN = lazy(
     r"|CROSS JOIN|\bINTEGER\b|\bjson_array\b"
 )
 _WORDS = {"CROSS JOIN": "JOIN", "INTEGER": "BIGINT", "json_array": "json_build_array"}
-"""SQLite takes a CROSS JOIN with a condition for an order of loops, which PostgreSQL chooses."""
+"""SQLite takes a CROSS JOIN with a condition as the order of loops; PostgreSQL chooses an order
+itself.
+"""
 
 _ROWID = "rowid BIGINT GENERATED ALWAYS AS IDENTITY"
 _TABLE = lazy(r"(CREATE TABLE [^;]*?)\n?\) STRICT(, WITHOUT ROWID)?;")
@@ -45,7 +46,7 @@ def _token(found: re.Match[str]) -> str:
     if text in _WORDS:
         return _WORDS[text]
     mark = f"%({found['name']})s" if found["name"] else "%s"
-    # A parameter has a type only by what it is compared with.
+    # A parameter has a type only through the value that it is compared with.
     return f"{mark}::text IS NULL" if found["null"] else mark
 
 
@@ -58,6 +59,6 @@ def translated_step(sql: str) -> str:
 
 
 def _table(found: re.Match[str]) -> str:
-    """Return a table whose rows have the numbers that SQLite gives them."""
+    """Return a table whose rows are numbered as SQLite numbers them."""
     has_number = found[2] or "INTEGER PRIMARY KEY" in found[1]
     return f"{found[1]});" if has_number else f"{found[1]}, {_ROWID});"

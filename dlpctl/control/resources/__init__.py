@@ -1,7 +1,8 @@
-"""The interface of the control plane, declared once: a module for each resource.
+"""The interface of the control plane, declared once: one module per resource.
 
-Each module declares what requests and answers hold, and which operations there are. The service's
-routes and description, the client of a server and the control plane itself all take it from here.
+Each module declares the fields of requests and answers, and the operations. The routes and the
+description of the service, the client for a server and the control plane itself are derived from
+these declarations.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ RESOURCES: tuple[Resource, ...] = tuple(
         health,
     )
 )
-"""In the order in which the description shows them."""
+"""In the order in which the description lists them."""
 
 OPERATIONS: dict[str, Operation] = {
     operation.name: operation for resource in RESOURCES for operation in resource.operations

@@ -1,6 +1,6 @@
-"""The fields of requests and answers: each has a JSON Schema, and reads what a request holds.
+"""The fields of requests and answers: each has a JSON Schema, and a function that reads it.
 
-What is wrong with a value is a `RequestError` that starts with the path of the field.
+An invalid value raises a `RequestError` that starts with the path of the field.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _DAY = (
 )
 _TIME = r"(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\.[0-9]{1,9})?)?"
 MOMENT = f"{_DAY}(?:T{_TIME}(?:Z|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])?)?"
-"""A day or a moment in ISO 8601, in the dialect of regular expressions that JSON Schema has."""
+"""A date or a time in ISO 8601, as a regular expression in the dialect of JSON Schema."""
 _MOMENT = lazy(MOMENT)
 
 Schema = dict[str, Any]
 FieldReader = Callable[[Any, str], Any]
 """Takes a value and its path, and returns the value as the control plane uses it."""
 REQUIRED: Any = object()
-"""The default of a field that must be there."""
+"""The default of a required field."""
 
 
 def fail(path: str, problem: str) -> NoReturn:
@@ -47,7 +47,7 @@ def as_given(value: Any, path: str) -> Any:
 
 
 class Field:
-    """A field: its schema, its reader, and the value of a missing one."""
+    """A field: its schema, its reader, and the default of a missing value."""
 
     __slots__ = ("default", "is_omitted", "read", "schema")
 
@@ -60,15 +60,15 @@ class Field:
         is_omitted: bool = False,
     ) -> None:
         self.schema = schema
-        """None for an attribute that is no part of the interface."""
+        """None for an attribute that is not part of the interface."""
         self.read = read
         self.default = default
         self.is_omitted = is_omitted
-        """An answer omits it if it is None."""
+        """Answers omit the field if it is None."""
 
 
 def optional(field: Any) -> Any:
-    """Return the same field, which may also be null or missing."""
+    """Return the field as one that may also be null or missing."""
     schema: Schema = field.schema
     if "type" in schema:
         nullable = schema | {"type": [schema["type"], "null"]}
@@ -82,27 +82,27 @@ def optional(field: Any) -> Any:
 
 
 def missing(field: Any, default: Any = None) -> Any:
-    """Return the same field of a request, which may be missing, but not null."""
+    """Return a request's field as one that may be missing, but not null."""
     return Field(field.schema, field.read, default=default)
 
 
 def omitted(field: Any, *, default: None = None) -> Any:
-    """Return the same field of an answer, which is left out where it is None."""
+    """Return an answer's field as one that is omitted if it is None."""
     return Field(field.schema, default=default, is_omitted=True)
 
 
 def internal(*, default: Any = REQUIRED) -> Any:
-    """Return an attribute that is no part of the interface."""
+    """Return an attribute that is not part of the interface."""
     return Field(None, default=default)
 
 
 def any_value(schema: Schema, *, default: Any = REQUIRED) -> Any:
-    """Return a field that is read elsewhere, or not at all."""
+    """Return a field that accepts any value: it is validated elsewhere, or ignored."""
     return Field(schema, default=default)
 
 
 def described(field: Any) -> Any:
-    """Return a field that may be missing, and is only described: it is read elsewhere."""
+    """Return a field that may be missing and is only described here: it is validated elsewhere."""
     return Field(field.schema, default=None)
 
 
@@ -113,7 +113,7 @@ def text(
     read: FieldReader | None = None,
     **schema: Any,
 ) -> Any:
-    """Return a text; with `longest`, of at most so many printable characters."""
+    """Return a text field; `longest` is the maximum number of characters, all of them printable."""
 
     def read_text(value: Any, path: str) -> str:
         if not isinstance(value, str):
@@ -131,7 +131,7 @@ def text(
 
 
 def line() -> Any:
-    """Return a short text on one line."""
+    """Return a field for a short text on one line."""
 
     def read_line(value: Any, path: str) -> str:
         if not isinstance(value, str):
@@ -149,7 +149,7 @@ def line() -> Any:
 
 
 def like(pattern: str, wanted: str, description: str = "", **schema: Any) -> Any:
-    """Return a text that a regular expression matches from start to end."""
+    """Return a text field that must fully match a regular expression."""
     expression = lazy(pattern)
 
     def read_like(value: Any, path: str) -> str:
@@ -161,7 +161,7 @@ def like(pattern: str, wanted: str, description: str = "", **schema: Any) -> Any
 
 
 def read_moment(value: Any, path: str) -> str:
-    """Return a day or a moment as the store has it; without an offset it is UTC."""
+    """Return a date or time in the form of the store; without an offset it is UTC."""
     if isinstance(value, str) and _MOMENT.fullmatch(value):
         with suppress(ValueError, OverflowError):
             moment = datetime.fromisoformat(value)
@@ -170,12 +170,12 @@ def read_moment(value: Any, path: str) -> str:
 
 
 def given_moment(description: str) -> Any:
-    """Return a moment that a request names, in any form of ISO 8601."""
+    """Return a field for a date or time in any form of ISO 8601, in a request."""
     return text(description, read=read_moment, pattern=f"^{MOMENT}$")
 
 
 def moment() -> Any:
-    """Return a moment as an answer has it."""
+    """Return a field for a time in an answer."""
     return text("ISO 8601, UTC", format="date-time")
 
 
@@ -191,7 +191,7 @@ def one_of(
     any_case: bool = False,
     **schema: Any,
 ) -> Any:
-    """Return one of some words; `any_case` describes words whose case does not count."""
+    """Return a field with a fixed set of words; `any_case` describes words in any case."""
     words = [str(option) for option in options]
 
     def read_word(value: Any, path: str) -> str:
@@ -238,7 +238,7 @@ def integer(description: str = "", low: int = 0, high: int = LARGEST_NUMBER, **s
 
 
 def number(high: int, description: str = "") -> Any:
-    """Return a number from 0."""
+    """Return a field for a number from 0."""
 
     def read_number(value: Any, path: str) -> float:
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -260,7 +260,7 @@ def array(
     default: Any = REQUIRED,
     **schema: Any,
 ) -> Any:
-    """Return a list of one field or shape; `what` names its items in an error."""
+    """Return a list field of one field or shape; `what` names the items in errors."""
     field = as_field(item)
 
     def read_array(value: Any, path: str) -> list[Any]:
@@ -278,7 +278,7 @@ def array(
 
 
 def texts(**schema: Any) -> Any:
-    """Return a list of texts in a request, each of which counts once."""
+    """Return a list field of texts in a request; duplicates are removed."""
     field = array(text(), "texts", most=MAX_ITEMS, **schema)
     return Field(
         field.schema, lambda value, path: list(dict.fromkeys(field.read(value, path))), default=()
@@ -288,7 +288,9 @@ def texts(**schema: Any) -> Any:
 def numbers(
     names: Iterable[str] | None, high: int, description: str, *, like: str = "", most: int = 0
 ) -> Any:
-    """Return an object of numbers: by some names, or by `most` names of some form at most."""
+    """Return a field for an object of numbers, with fixed `names`, or with up to `most` names that
+    match `like`.
+    """
     known = [str(each) for each in names or ()]
     form = lazy(like)
     value_field = integer(high=high)
@@ -300,7 +302,7 @@ def numbers(
             fail(path, "must have names of types such as EMAIL")
         for key in value if known else ():
             if key not in known:
-                fail(inside(path, shown(key)), f"is not a field here; there are {', '.join(known)}")
+                fail(inside(path, shown(key)), f"is not a field; there are {', '.join(known)}")
         if most and len(value) > most:
             fail(path, f"must have at most {most} types")
         return {key: value_field.read(each, inside(path, key)) for key, each in value.items()}
@@ -330,7 +332,7 @@ def nested(shape: Any) -> Any:
 
 
 def checked(shape: Any) -> Any:
-    """Return a field that is read as a shape, and used as it was given."""
+    """Return a field that is validated as a shape but keeps the given value."""
 
     def read_checked(value: Any, path: str) -> Any:
         shape.read(value, path)
@@ -344,7 +346,7 @@ def inside(path: str, field: str) -> str:
 
 
 def shown(value: object) -> str:
-    """Return a name that a request has made up, cut to what an error can hold."""
+    """Return a client-supplied name, shortened for an error."""
     quoted = repr(value)
     return quoted if len(quoted) <= 60 else f"{quoted[:57]}..."
 

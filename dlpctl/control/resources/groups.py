@@ -17,7 +17,7 @@ class Group(Answer):
     name: str = fields.text()
     description: str = fields.text()
     is_default: bool = fields.flag()
-    """New policies join it, and new licenses cover it, unless they name groups."""
+    """New policies join this group, and new licenses cover it, unless they name other groups."""
     policy_ids: Sequence[str] = fields.array(fields.text())
     created_at: str = fields.moment()
     updated_at: str = fields.moment()

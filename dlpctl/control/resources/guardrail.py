@@ -1,4 +1,4 @@
-"""Texts that LiteLLM asks about: the interface that it defines for guardrails of others."""
+"""The guardrail API of LiteLLM: requests, answers and operations."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class GuardrailAnswer(Answer):
     blocked_reason: str | None = fields.omitted(fields.text("without any value"))
     texts: list[str] | None = fields.omitted(fields.array(fields.text()))
     stream_holdback_chars: list[int] | None = fields.omitted(fields.array(fields.integer()))
-    """The characters at the end of each text of an answer that more text may change."""
+    """The number of characters at the end of each text that later text may change."""
 
 
 resource = Resource("Guardrails", "Checks for gateways of others.")

@@ -12,7 +12,7 @@ from dlpctl.types import LARGEST_NUMBER
 
 LICENSE_TYPES = ("trial", "standard", "enterprise")
 UNLIMITED = LARGEST_NUMBER
-"""Means no limit, so that a client that compares needs no special case."""
+"""Means unlimited, so that clients which compare numbers need no special case."""
 MAX_CHECKS = fields.integer(f"{UNLIMITED} is no limit")
 _FUTURE = fields.given_moment("a day or a moment in the future, ISO 8601")
 
@@ -78,7 +78,7 @@ class PublicKey(Answer):
     algorithm: str = fields.text()
 
 
-resource = Resource("Licenses", "What an organization may check, how often and until when.")
+resource = Resource("Licenses", "The policies, quota and expiry of an organization's checks.")
 _ALL = "/api/orgs/<org_id>/licenses"
 _ONE = f"{_ALL}/<license_id>"
 

@@ -1,5 +1,5 @@
-"""Operations of the interface: the method, path and credential of each, what it takes and gives,
-and the method of the control plane that does it.
+"""Operations of the interface: method, path, credential, parameters and answer, and the method of
+the control plane that implements each.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ LINES = "application/x-ndjson"
 
 
 class Credential(Enum):
-    """The credential that opens an operation: the name of its scheme in the description."""
+    """The credential that an operation requires: the name of its scheme in the description."""
 
     NONE = None
     POLICY_KEY = "PolicyKey"
     GUARDRAIL_KEY = "GuardrailKey"
-    """The key of a policy, in a header of gateways of others as well."""
+    """The key of a policy, also accepted in the headers of third-party gateways."""
     LICENSE_KEY = "LicenseKey"
     ADMIN_TOKEN = "AdminToken"  # noqa: S105  # a name
 
@@ -38,15 +38,15 @@ class Credential(Enum):
 
 class Operation(NamedTuple):
     name: str
-    """Its name in the description, and of the call of a backend that asks for it."""
+    """The operation's name in the description, and the name of the backend's method."""
     method: str
     path: str
-    """With its parameters as Flask writes them: `/api/organizations/<org_id>`."""
+    """The path, with parameters as Flask writes them: `/api/organizations/<org_id>`."""
     summary: str
     does: str
-    """The method of the control plane that does it, such as `groups.list`; empty where the service
-    has a function of its own. It takes the credential, the parameters of the path, the body, and
-    the query by name.
+    """The method of the control plane, such as `groups.list`; empty if the daemon has its own
+    function. It takes the credential, the path parameters, the body, and the query parameters by
+    name.
     """
     answer: Schema | None
     """None for an answer without a body."""
@@ -57,18 +57,20 @@ class Operation(NamedTuple):
     status: int
     media: str
     fails: tuple[int, ...]
-    """Statuses of errors that this operation has and others like it do not."""
+    """Error statuses of this operation beyond those of all similar operations."""
     is_direct: bool
-    """Answered without Flask, for speed: the path has no parameters, and the answer is JSON."""
+    """The operation is answered without Flask, for speed: the path has no parameters, and the
+    answer is JSON.
+    """
 
     @property
     def parameters(self) -> list[str]:
-        """The names of the parameters in its path."""
+        """Return the names of the parameters in the path."""
         return VARIABLE.findall(self.path)
 
 
 class Resource:
-    """Operations that belong together."""
+    """A group of related operations."""
 
     def __init__(self, name: str, about: str) -> None:
         self.name = name

@@ -1,6 +1,6 @@
 """Policies: the requests, answers and operations of the resource.
 
-`dlpctl.policy` reads what a policy says, in requests as in files; this module describes that.
+`dlpctl.policy` parses the content of a policy, in requests as in files; this module describes it.
 """
 
 # ruff: noqa: N815  # the interface names some fields in camel case

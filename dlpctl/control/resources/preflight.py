@@ -75,13 +75,13 @@ class CheckResult(Answer, name="PreflightResult"):
             }
         )
     )
-    """A path with its query; the service puts its address before it."""
+    """A path with a query; the service prepends its address."""
     policy_version: str = fields.text()
     created_at: str = fields.moment()
     is_file: bool = fields.internal()
 
     def to_dict(self, base_url: str = "") -> Json:
-        """Return the fields of a text or of a file: the masked copy of the other is left out."""
+        """Return the fields for a text or a file; the masked copy of the other kind is omitted."""
         answer: Json = {
             "preflight_id": self.preflight_id,
             "decision": self.decision,

@@ -1,6 +1,6 @@
 """The shapes of requests and answers: classes whose attributes are fields.
 
-`SHAPES` has all of them by the names that the description of the interface gives them.
+`SHAPES` maps the names in the description of the interface to the shapes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _ATOMS = frozenset((str, int, float, bool, type(None)))
 
 @dataclass_transform(frozen_default=True)
 class Shape:
-    """An object with declared fields. Its values are set once, and no repr shows them."""
+    """An object with declared fields. Its values are immutable and never appear in a repr."""
 
     schema_name: ClassVar[str]
     fields: ClassVar[dict[str, Field]] = {}
@@ -27,7 +27,7 @@ class Shape:
     """The names of the fields that are part of the interface."""
     _omitted: ClassVar[frozenset[str]] = frozenset()
     _is_flat: ClassVar[bool] = False
-    """Its attributes are JSON without conversion."""
+    """All values are JSON without conversion."""
 
     def __init_subclass__(cls, name: str = "") -> None:
         own = {key: field for key, field in vars(cls).items() if isinstance(field, Field)}
@@ -49,7 +49,7 @@ class Shape:
         given.update(zip(self.fields, values, strict=False))
         if len(given) != len(self.fields):
             for name, field in self.fields.items():
-                if name not in given:  # and so in the order of the fields
+                if name not in given:  # keeps the order of the fields
                     given[name] = named.get(name, field.default)
                     if given[name] is REQUIRED:
                         raise TypeError(f"{type(self).__name__} needs {name}")
@@ -77,7 +77,7 @@ class Shape:
 
 
 class Answer(Shape):
-    """An object that the service gives: all its fields are there, save those that are omitted."""
+    """An object that the service returns: all fields are present, except those that are omitted."""
 
     @classmethod
     def schema(cls) -> Schema:
@@ -90,7 +90,7 @@ class Answer(Shape):
         }
 
     def to_dict(self) -> Json:
-        """Return the JSON of the interface, key for key and in its order."""
+        """Return the JSON of the interface, with the keys in the order of the fields."""
         values = self.__dict__
         if self._is_flat:
             return values.copy()
@@ -105,11 +105,11 @@ class Answer(Shape):
 
 
 class Request(Shape):
-    """An object that the service takes: it may hold no other field, unless it is open."""
+    """An object that the service accepts: unknown fields are not allowed, unless it is open."""
 
     is_open: ClassVar[bool] = False
     limits: ClassVar[Schema] = {}
-    """Further keywords of its schema."""
+    """Additional keywords of the schema."""
 
     @classmethod
     def schema(cls) -> Schema:
@@ -125,7 +125,7 @@ class Request(Shape):
 
     @classmethod
     def read(cls, body: object, path: str = "") -> Self:
-        """Read an object of a request; `path` is empty for the request itself."""
+        """Parse an object of a request; `path` is empty for the request itself."""
         if not isinstance(body, Mapping):
             if path:
                 fail(path, "must be an object")
@@ -146,7 +146,7 @@ class Request(Shape):
 
 
 def plain(value: Any) -> Any:
-    """Return an answer as JSON has it."""
+    """Return an answer as plain JSON data."""
     if hasattr(value, "to_dict"):
         return value.to_dict()
     if isinstance(value, (tuple, list)):

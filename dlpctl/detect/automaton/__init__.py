@@ -1,1 +1,1 @@
-"""Compile patterns, cache them, and report with one pass which of them may match where."""
+"""Compile patterns, cache them, and find in one pass which patterns may match, and where."""

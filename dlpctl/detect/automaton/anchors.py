@@ -1,8 +1,8 @@
-"""Anchors: short texts that one cheap pass finds, so that gated patterns, each match of which holds
-an anchor, are looked for around anchors alone.
+"""Anchors: short texts that one cheap pass finds. Each match of a gated pattern contains an anchor,
+so that gated patterns are only searched around anchors.
 
-A shape of digits and letters would be looked for at every byte of a text, and there are some dozens
-of them. Source code and prose hold few anchors, so that gated patterns cost next to nothing there.
+Without anchors, dozens of patterns of digits and letters would be tried at every byte of a text.
+Source code and prose contain few anchors, so that gated patterns cost next to nothing there.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ _NUMBER = (
     r"|[Hh][Rr][ABab] ?[0-9]|[ぁ-ゖ] ?[0-9])[0-9A-Za-z]*(?:[^0-9A-Za-z]|$)"
 )
 NUMBERS = (_NUMBER,)
-"""Anchors of patterns with labels, whose values are numbers, few of which are in source code. There
-is one at the end of each number, since every one costs a call.
+"""Anchors of patterns with labels, whose values are numbers: these are rare in source code. There
+is one anchor at the end of each number, since each anchor costs a call.
 """
 _APART = b"\n"
 
 
 class Surroundings:
-    """The surroundings of some places of a text, joined into a text of their own."""
+    """The surroundings of some positions of a text, joined into a separate text."""
 
     def __init__(self, data: bytes, ends: Iterable[int], before: int, after: int) -> None:
-        """Take up to so many bytes before and after each of the `ends`, and only complete
-        characters.
+        """Take up to `before` and `after` bytes around each of the `ends`, in
+        complete characters.
         """
         self._windows: list[tuple[int, int]] = []
         first = last = -1
@@ -59,13 +59,13 @@ class Surroundings:
             )
 
     def place(self, position: int) -> int:
-        """Return the place in the text of a place in `data`."""
+        """Return the position in the text of a position in `data`."""
         window = bisect_left(self._starts, position) - 1 if position else 0
         return self._windows[window][0] + position - self._starts[window]
 
 
 def character_start(data: bytes, position: int) -> int:
-    """Return the start of the character that holds the position."""
+    """Return the start of the character that contains the position."""
     while 0 < position < len(data) and data[position] & 0xC0 == 0x80:
         position -= 1
     return position

@@ -1,11 +1,10 @@
 """A folder of derived files that may be lost at any time and are never trusted blindly.
 
 An entry is read only if it belongs to this user, nobody else may write it, and its checksum is
-right; it is written atomically. Whatever goes wrong here costs time, never an answer: the caller
-builds the entry anew.
+right; it is written atomically. A failure here only costs time: the caller builds the entry again.
 
-What an entry ends with may be `sealed`: megabytes that carry a checksum of their own, which whoever
-loads them looks at anyway.
+The end of an entry may be `sealed`: megabytes with their own checksum, which the code that loads
+them verifies.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _HEAD = len(_MAGIC) + 8
 _PROBE = "probe"
 _DAY = 86_400.0
 _UNUSED = 60 * _DAY
-"""Seconds after its last use from which on an entry is removed."""
+"""The number of seconds after its last use at which an entry is removed."""
 
 
 class Cache:
@@ -29,9 +28,7 @@ class Cache:
         self.folder = folder
 
     def read(self, name: str) -> tuple[bytes, bytes] | None:
-        """The entry's content and what is sealed in it, or None where there is none that can be
-        trusted.
-        """
+        """Return the entry's content and its sealed part; None if there is no trusted entry."""
         try:
             if not _is_private(os.lstat(self.folder), folder=True):
                 return None
@@ -52,7 +49,9 @@ class Cache:
             return None
 
     def write(self, name: str, content: bytes, sealed: bytes = b"") -> bool:
-        """Keep an entry; False where this machine does not let us (no space, no permission)."""
+        """Store an entry; return False if this machine does not allow it (no space,
+        no permission).
+        """
         from dlpctl.newfiles import replacing
 
         try:
@@ -72,14 +71,14 @@ class Cache:
         return True
 
     def is_writable(self) -> bool:
-        """Return whether entries can be kept, as far as can be told before the first."""
+        """Return whether entries can be stored, as far as that is known before the first one."""
         kept = self.write(_PROBE, b"")
         with contextlib.suppress(OSError):
             (self.folder / _PROBE).unlink()
         return kept
 
     def claim(self, name: str, seconds: float) -> bool:
-        """Return whether this process is the first that claims a task within that time."""
+        """Return whether this process is the first to claim a task within that time."""
         import time
 
         claim = self.folder / name
@@ -96,7 +95,7 @@ class Cache:
         return True
 
     def sizes(self) -> dict[str, int]:
-        """Return the bytes of each entry."""
+        """Return the size of each entry in bytes."""
         try:
             with os.scandir(self.folder) as found:
                 return {entry.name: entry.stat().st_size for entry in found if entry.is_file()}
@@ -109,10 +108,10 @@ class Cache:
             (self.folder / name).unlink(missing_ok=True)
 
     def evict(self, prefix: str, most_bytes: int) -> None:
-        """Remove the entries of that prefix that are unused, and the longest unused ones above a
-        total size.
+        """Remove unused entries with a prefix, and then the least recently used ones above a total
+        size.
 
-        Several installations and versions share the folder, so their number says nothing.
+        Several installations and versions share the folder, so the number of entries means nothing.
         """
         import time
 
@@ -127,7 +126,7 @@ class Cache:
 
 
 def _note_use(entry: Path, status: os.stat_result) -> None:
-    """Set the time of the last use of an entry, once a day."""
+    """Set the time of the last use of an entry, at most once a day."""
     import time
 
     if time.time() - status.st_mtime > _DAY:
@@ -138,8 +137,6 @@ def _note_use(entry: Path, status: os.stat_result) -> None:
 def _is_private(status: os.stat_result, *, folder: bool) -> bool:
     if folder != stat.S_ISDIR(status.st_mode):
         return False
-    if not hasattr(
-        os, "getuid"
-    ):  # Windows: the user's profile folder is private by its access list
+    if not hasattr(os, "getuid"):  # Windows: access lists make the user's profile folder private
         return True
     return status.st_uid == os.getuid() and not status.st_mode & 0o022

@@ -1,8 +1,8 @@
-"""Patterns made ready to run, as bytes that a later process loads in milliseconds.
+"""Compiled patterns, as bytes that a later process loads in milliseconds.
 
-The block holds the Hyperscan database and a record for each pattern; a record is read when its
-pattern is hit for the first time, so that a library of a thousand patterns costs a start no more
-than a small one.
+The block contains the Hyperscan database and a record for each pattern; a record is read when its
+pattern's trigger first matches, so that a library of a thousand patterns starts as fast as a small
+one.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ if TYPE_CHECKING:
 _PREFIX = "patterns-"
 _OF_POLICIES = "policy-"
 _MOST_BYTES = {_PREFIX: 256 << 20, _OF_POLICIES: 64 << 20}
-"""The size of the entries that stay in the cache, by prefix; a library takes about 15 MB."""
+"""The maximum total size of cache entries, by prefix; a library takes about 15 MB."""
 _FORMAT = 15
-"""The version of the layout of a block: another one is never read."""
+"""The version of the layout of a block; blocks of other versions are never read."""
 _TAKEN = lazy(r"(\[(?!\^)[!-Z^-~]+\](?:\{(\d+)\})?)?")
-"""A class of ASCII characters with its count; after a backslash there may be others."""
+"""A class of ASCII characters with its count; a class with a backslash may contain others."""
 _WORD = lazy("[A-Za-z]{3}")
 _WIDE = 160
-"""The width from which on it pays to know better where a match may start."""
+"""The width from which on it pays to limit where a match may start."""
 _HEAD = Struct("<IIIII")
-"""The number of patterns, the bytes of the widest one with its context, those before and after an
-anchor in which a trigger may end, and those of the database of anchors.
+"""The number of patterns, the width in bytes of the widest one with its context, the bytes before
+and after an anchor in which a trigger may end, and the size of the database of anchors.
 """
 
 
@@ -50,7 +50,7 @@ _NOT_RUN = frozenset(("references", "match", "skip"))
 
 
 class Block(NamedTuple):
-    """Packed patterns: their records, with the database of anchors if they are gated, and their own
+    """Compiled patterns: their records, the database of anchors if they are gated, and their own
     database as Hyperscan serialized it.
     """
 
@@ -62,11 +62,11 @@ class PatternSet(Protocol):
     """A set of patterns that texts are searched for."""
 
     widest: int
-    """At least the bytes of the widest pattern with its context."""
+    """The width in bytes of the widest pattern with its context, or more."""
 
     @property
     def is_complete(self) -> bool:
-        """Return whether all of it is compiled."""
+        """Return whether the complete set is compiled."""
 
     @property
     def patterns(self) -> Sequence[Pattern]: ...
@@ -74,7 +74,7 @@ class PatternSet(Protocol):
     def __len__(self) -> int: ...
 
     def complete(self) -> Compiled:
-        """Return the complete set, compiled now if it was not."""
+        """Return the complete set, compiled now if necessary."""
 
     def record(self, index: int) -> Record: ...
 
@@ -88,7 +88,7 @@ class Compiled:
     is_complete = True
 
     def __init__(self, block: Block, numbers: Sequence[int] | None = None) -> None:
-        """`numbers` are those of its patterns in the set that it is a part of."""
+        """`numbers` are the numbers of these patterns in the set that they belong to."""
         from dlpctl.detect.automaton.database import load_database
 
         head: tuple[int, ...] = _HEAD.unpack_from(block.records)
@@ -136,12 +136,12 @@ class Record(NamedTuple):
     pattern: Pattern
     width: int
     ahead: int
-    """Bytes from the start of a match to the end of its hit, at most."""
+    """The maximum number of bytes from the start of a match to the end of its trigger match."""
     told: int
-    """Bytes from the start of the value to the end of a hit; -1 where a hit does not tell."""
+    """Bytes from the start of the value to the end of a trigger match; -1 if that is not fixed."""
     known: int
-    """Characters of the regex that a hit has matched already, so that a prefilter by the others
-    pays; 0 where it does not.
+    """Characters of the regex that a trigger match has covered, so that prefiltering by the others
+    pays; 0 if it does not.
     """
 
 
@@ -151,7 +151,9 @@ def _record(fields: dict[str, Any]) -> Record:
 
 
 def pattern_of(fields: dict[str, Any]) -> Pattern:
-    """Return the pattern whose fields `fields_of` gave, before or after they went through JSON."""
+    """Return the pattern from the fields of `fields_of`, also after they were converted to JSON and
+    back.
+    """
     context, possible = fields["context"], fields["possible"]
     return Pattern(
         **fields
@@ -169,7 +171,7 @@ def pattern_of(fields: dict[str, Any]) -> Pattern:
 
 
 def pack(patterns: Sequence[Pattern]) -> Block:
-    """Compile the patterns; a regex that either engine refuses is an error that names it."""
+    """Compile the patterns; an error names the regex that an engine refuses."""
     from dlpctl.detect.automaton.database import (
         checked_width,
         compile_anchors,
@@ -189,27 +191,27 @@ def pack(patterns: Sequence[Pattern]) -> Block:
         told = _told(prefix, pattern.trigger or "")
         if told == 0 and width >= _WIDE:
             ahead = min(width, max_width(pattern._replace(regex=prefix, width=None))[0])
-        # Where a hit tells the start of the value, only a validator tells more; elsewhere, the
-        # shape after a word does.
+        # If a trigger match shows the start of the value, only a validator rejects more; otherwise,
+        # the shape after a word does.
         telling = pattern.validators if told >= 0 else _WORD.search(prefix)
         known = len(prefix) if telling and not pattern.labels else 0
         found = {"at_most": width, "ahead": ahead, "told": told, "known": known}
         records.append(json.dumps(fields_of(pattern) | found).encode())
         ends.append((ends[-1] if ends else 0) + len(records[-1]))
-    # Where a single one must be looked for everywhere, so must the others.
+    # If one pattern must be searched everywhere, so must the others.
     anchors = b""
     if patterns and all(pattern.gated for pattern in patterns):
         needed = (NUMBERS if pattern.labels else ANCHORS for pattern in patterns)
         anchors = compile_anchors(list(dict.fromkeys(chain.from_iterable(needed))))
-    # A label is before its value, which holds the anchor.
+    # A label precedes its value, which contains the anchor.
     after = reach if any(not pattern.labels for pattern in patterns) else 0
     head = _HEAD.pack(len(ends), widest, reach, after, len(anchors)) + anchors + ends.tobytes()
     return Block(head + b"".join(records), compile_database(patterns) if patterns else b"")
 
 
 def _told(prefix: str, trigger: str) -> int:
-    """Return the bytes of the value that a trigger includes after the prefix; -1 for other
-    triggers.
+    """Return the number of bytes of the value that a trigger includes after the prefix; -1 for
+    other triggers.
     """
     for start in (prefix, loosened(prefix)):
         if start and trigger.startswith(start):
@@ -220,12 +222,12 @@ def _told(prefix: str, trigger: str) -> int:
 
 
 def fields_of(pattern: Pattern) -> dict[str, Any]:
-    """Return what the engine must know of a pattern, as plain data."""
+    """Return the fields of a pattern that the engine needs, as plain data."""
     return {name: value for name, value in pattern._asdict().items() if name not in _NOT_RUN}
 
 
 def _context_width(pattern: Pattern) -> int:
-    """Bytes around a value that can change its score."""
+    """Return the number of bytes around a value that can change its score."""
     context = pattern.context
     if context is None:
         return max(BEFORE, AFTER) if pattern.keywords else 0
@@ -233,7 +235,7 @@ def _context_width(pattern: Pattern) -> int:
 
 
 def from_patterns(patterns: Sequence[Pattern], cache: Cache | None) -> Compiled:
-    """Return patterns that are in no file, such as those of a policy."""
+    """Return patterns that are not in a file, such as those of a policy."""
     from dlpctl.detect.patterns.library import unique
 
     unique(patterns)
@@ -242,7 +244,7 @@ def from_patterns(patterns: Sequence[Pattern], cache: Cache | None) -> Compiled:
 
 
 def packed(patterns: Sequence[Pattern], cache: Cache) -> Compiled | None:
-    """Return patterns of a policy as `keep_packed` left them; None if missing or stale."""
+    """Return a policy's patterns as `keep_packed` stored them; None if missing or stale."""
     return kept_set(key_of(_content(patterns)), cache, _OF_POLICIES)
 
 
@@ -255,7 +257,7 @@ def _content(patterns: Sequence[Pattern]) -> str:
 
 
 def compile_set(key: bytes, patterns: Sequence[Pattern], cache: Cache | None) -> Compiled:
-    """Compile a set, and keep it."""
+    """Compile a set, and store it."""
     block = pack(patterns)
     if cache:
         _keep(key, block, cache)

@@ -1,4 +1,4 @@
-"""One Hyperscan database for many regexes, and how wide each of them can match."""
+"""One Hyperscan database for many regexes, and the maximum width of their matches."""
 
 from __future__ import annotations
 
@@ -25,18 +25,17 @@ _CLASSES = {
     "[:lower:]": "a-z",
     "[:upper:]": "A-Z",
 }
-"""Classes that Hyperscan reads more narrowly than RE2: what it does not report is never confirmed.
-"""
+"""Classes that Hyperscan reads more narrowly than RE2, so that matches would be lost."""
 _IGNORES_CASE = lazy(r"\(\?[a-zA-Z]*i")
 _NO_WORD = r"\x00-\x2f\x3a-\x40\x5b-\x5e\x60\x7b-\x{17e}\x{180}-\x{2129}\x{212b}-\x{10ffff}"
 r"""`\W` in a class, case ignored: neither the long s nor the Kelvin sign."""
 _AT_MOST = lazy(r"length (\d+) bytes at most")
-# Asked for a match that is longer than any, Hyperscan unrolls an unbounded regex, which may take
-# seconds or be too large.
+# To find matches of a minimum length, Hyperscan unrolls an unbounded regex, which may take seconds
+# or be too large.
 _UNBOUNDED = lazy(r"[^\\][*+]|\{\d+,\}")
 _NO_MATCH_IS_LONGER = 1 << 31
 TOKEN_WIDTH = 1024
-"""More bytes than a token, its label and what is between them take together: see `TokenMatcher`."""
+"""More bytes than a token, its label and the characters between them take; see `TokenMatcher`."""
 
 
 def version() -> str:
@@ -47,7 +46,7 @@ def version() -> str:
 
 
 def compile_database(patterns: Sequence[Pattern]) -> bytes:
-    """Return the serialized database; the id of a hit is the position of its pattern."""
+    """Return the serialized database; the id of a match is the index of its pattern."""
     import hyperscan
 
     try:
@@ -96,11 +95,10 @@ def check_trigger(pattern: Pattern) -> None:
 
 
 def _expression(regex: str) -> bytes:
-    """Return the regex for Hyperscan, which then reports all that RE2 matches.
+    """Return the regex for Hyperscan, so that it reports everything that RE2 matches.
 
-    Hyperscan counts the vertical tab as a space, and with `(?i)` it takes the long s and the Kelvin
-    sign for letters when they are meant by `a-z`, but not when they are meant by a class with a
-    name.
+    Hyperscan treats the vertical tab as a space, and with `(?i)` it counts the long s and the
+    Kelvin sign as letters in `a-z`, but not in a named class.
     """
     within = False
     ignores_case = _IGNORES_CASE.match(regex)
@@ -139,9 +137,9 @@ def checked_width(pattern: Pattern) -> tuple[int, bool]:
 
 
 def max_width(pattern: Pattern) -> tuple[int, bool]:
-    """Return the bytes that a match can take at most, and whether that bound is the regex's own.
+    """Return the maximum number of bytes of a match, and whether the regex itself sets that bound.
 
-    Hyperscan knows it best, and says it when asked for matches that are longer than any can be.
+    Hyperscan computes the exact bound, and reports it when asked for longer matches.
     """
     import hyperscan
 

@@ -1,4 +1,4 @@
-"""The patterns of files, as sets that are compiled already or on demand."""
+"""Sets of patterns from files, already compiled or compiled on demand."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MAKERS = [
     *(_DETECT / "patterns" / f"{name}.py" for name in ("parse", "labels", "syntax")),
     *(_DETECT / "automaton" / f"{name}.py" for name in ("anchors", "compiled")),
 ]
-"""The code that makes of files what is compiled: another commit may have the same version."""
+"""The code that determines the compiled result: another commit may have the same version."""
 
 
 def from_files(
@@ -32,13 +32,13 @@ def from_files(
     cache: Cache | None,
     on_compile: Callable[[], None] | None = None,
 ) -> list[PatternSet]:
-    """Return the patterns of files, from the cache where it has them; those of the library are
+    """Return the patterns of files, from the cache if possible; patterns of the library are
     compiled on demand. `on_compile` is called before a complete set is compiled for the first time.
 
-    A set for each category of the library, and two for those that are gated, without and with
-    labels: in one database, numbers of all types compile three times as slowly as apart, and are
-    scanned no faster. Further files are a set of their own, so that a change there does not compile
-    the library again.
+    There is a set for each category of the library, and two for gated patterns, without and with
+    labels: in one database, numbers of all types take three times as long to compile as in separate
+    ones, and scanning is no faster. Other files are a set of their own, so that a change there does
+    not compile the library again.
     """
     from dlpctl.detect.patterns.library import load_patterns, unique
 
@@ -77,16 +77,16 @@ def _set_name(pattern: Pattern) -> str:
 
 
 def _once(function: Callable[[], None] | None) -> Callable[[], None]:
-    """Return a function that calls another the first time only."""
+    """Return a function that calls another one only the first time."""
     left = [function] if function else []
     return lambda: left.pop()() if left else None
 
 
 def state_of(files: Iterable[Path]) -> str:
-    """Return what changes whenever the content of a file does.
+    """Return a digest of the content of files.
 
-    Reading a library takes a millisecond. Times would tell as much for nothing, but those of an
-    image of a container change whenever it is unpacked.
+    Reading a library takes a millisecond. Modification times would be free, but those in a
+    container image change whenever the image is unpacked.
     """
     contents: list[tuple[str, bytes]] = []
     for file in files:

@@ -1,4 +1,6 @@
-"""The first pass over a text: Hyperscan reports which patterns may match, and the ends of hits."""
+"""The first pass over a text: Hyperscan reports the patterns that may match, and the ends of their
+trigger matches.
+"""
 
 from __future__ import annotations
 
@@ -18,27 +20,29 @@ if TYPE_CHECKING:
     from dlpctl.detect.automaton.compiled import Compiled, PatternSet
 
 PART = 1 << 30
-"""Bytes that Hyperscan is given at once; it ignores all after four gibibytes."""
+"""The size of the parts that Hyperscan scans; it ignores everything after four gibibytes."""
 _CLOSE = 16
-"""Bytes after an anchor in which others are dropped: dumps of numbers have one at nearly every
-byte.
+"""The number of bytes after an anchor in which other anchors are dropped: dumps of numbers have one
+at nearly every byte.
 """
 _NEEDS_END = lazy(r"[^|(:]\$|\\[zZ]")
 _CLASS_OR_ESCAPE = lazy(r"\[\^?\]?(?:\\.|[^\]])*\]|\\[^zZ]")
 _ELSEWHERE = lazy(r"\(\?[a-zA-Z]*m|(?:\(\?[a-zA-Z]+\))?(?:\^|\\A)")
-"""The start of regexes that match before line ends, too, or only from the start of a text."""
+"""The start of regexes that also match before line ends, or only from the start of a text."""
 
 Hits = dict[int, list[int]]
-"""Pattern index to the ends of its hits, ascending."""
+"""The ends of each pattern's trigger matches, ascending, by the index of the pattern."""
 
 
 def reach_of(width: int) -> int:
-    """Return the bytes on both sides of a range that tell what a pattern finds in it."""
+    """Return the number of bytes on both sides of a range that the matches in the
+    range depend on.
+    """
     return 2 * width + 64
 
 
 class FirstPass:
-    """Sets of patterns that are looked for together. Patterns are numbered through all sets."""
+    """Sets of patterns that are searched together. Patterns are numbered through all sets."""
 
     def __init__(self, sets: Sequence[PatternSet]) -> None:
         self.sets: tuple[PatternSet, ...] = tuple(sets)
@@ -47,7 +51,7 @@ class FirstPass:
         self.widest: int = max((each.widest for each in sets), default=0)
 
     def of(self, index: int) -> tuple[PatternSet, int]:
-        """Return the set of a pattern, and its number there."""
+        """Return the set of a pattern, and its number in the set."""
         at = next(at for at, following in enumerate(self._firsts[1:]) if index < following)
         return self.sets[at], index - self._firsts[at]
 
@@ -56,7 +60,7 @@ class FirstPass:
 
     @cached_property
     def ending(self) -> list[int]:
-        """The patterns that match at the end of a text alone, and before no line end."""
+        """Return the patterns that match only at the end of a text, not before line ends."""
         patterns = (pattern for each in self.sets for pattern in each.patterns)
         sought = (pattern.trigger or pattern.regex for pattern in patterns)
         return [
@@ -66,7 +70,7 @@ class FirstPass:
         ]
 
     def holding(self, selected: frozenset[int]) -> frozenset[int]:
-        """Return the sets that hold some of the patterns."""
+        """Return the sets that contain some of the patterns."""
         return frozenset(
             at
             for at, (first, following) in enumerate(pairwise(self._firsts))
@@ -74,7 +78,7 @@ class FirstPass:
         )
 
     def on_demand(self, sets: Iterable[int]) -> list[PatternSet]:
-        """Return those of the sets that are not compiled completely."""
+        """Return the sets that are not compiled completely."""
         return [self.sets[at] for at in sets if not self.sets[at].is_complete]
 
     def compile(
@@ -83,17 +87,17 @@ class FirstPass:
         beside: Callable[[], object] | None,
         progress: Callable[[int, int], object] | None = None,
     ) -> None:
-        """Compile sets completely in threads, since Hyperscan releases the lock of Python, and
-        call `beside` meanwhile.
+        """Compile sets completely in threads, since Hyperscan releases Python's lock, and call
+        `beside` meanwhile.
 
-        `progress` is told how many patterns are compiled, and of how many.
+        `progress` is called with the number of compiled patterns and their total.
         """
         waiting = self.on_demand(sets)
         if not waiting:
             return
         from concurrent.futures import ThreadPoolExecutor, as_completed
 
-        # The largest first, so that none of them is left to the end alone; but the smallest before
+        # The largest sets first, so that none remains alone at the end; but the smallest one before
         # there are threads: one that imports while Ctrl-C ends an import here may wait forever.
         waiting.sort(key=len, reverse=True)
         compiled, total = len(waiting[-1]), sum(map(len, waiting))
@@ -114,7 +118,7 @@ class FirstPass:
         threads.shutdown()
 
     def hits(self, data: bytes, sets: Iterable[int] | None = None) -> Hits:
-        """Return the hits of all patterns, or of those in some sets, in valid UTF-8."""
+        """Return the trigger matches of all patterns, or of those in some sets, in valid UTF-8."""
         hits: Hits = defaultdict(list)
         sets = range(len(self.sets)) if sets is None else sets
         if len(data) <= PART:
@@ -131,8 +135,8 @@ class FirstPass:
         return hits
 
     def near(self, data: bytes, first: int, last: int) -> Hits:
-        """Return what tells the findings that start in a range: a match depends on where the one
-        before it ended.
+        """Return the trigger matches that decide the findings in a range: a match depends on the
+        end of the one before it.
         """
         nearby: Hits = defaultdict(list)
         for at, each in enumerate(self.sets):
@@ -148,7 +152,7 @@ class FirstPass:
     def _collect(
         self, data: bytes, offset: int, beyond: int, hits: Hits, sets: Iterable[int]
     ) -> None:
-        """Add the hits in a part of the data, which starts at `offset`, that end after `beyond`."""
+        """Add the trigger matches in a part of the data, at `offset`, that end after `beyond`."""
         for at in sets:
             for each in self.sets[at].parts(data):
                 self._collect_set(each, self._firsts[at], data, offset, beyond, hits)
@@ -176,7 +180,7 @@ class FirstPass:
             )
 
     def _around_anchors(self, each: Compiled, data: bytes) -> Surroundings:
-        """Return the parts of the data in which a gated set is looked for."""
+        """Return the parts of the data in which a gated set is searched."""
         anchors = [-_CLOSE]
 
         def on_anchor(_anchor: int, _start: int, end: int, _flags: int, _context: object) -> None:

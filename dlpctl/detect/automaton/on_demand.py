@@ -1,7 +1,7 @@
-"""Patterns that are compiled when a text needs them, since to compile all of them takes seconds.
+"""Patterns that are compiled when a text needs them: compiling all of them takes seconds.
 
-RE2 tells in milliseconds which triggers a short text contains, and their patterns compile in
-milliseconds, too. For long texts the complete set is compiled, once.
+RE2 finds in milliseconds which triggers a short text contains, and their patterns compile in
+milliseconds, too. For long texts, the complete set is compiled once.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from dlpctl.detect.automaton.compiled import Compiled, Record, pack
 from dlpctl.detect.patterns.model import WIDEST, Pattern
 
 _LONG = 1 << 18
-"""Bytes of text, all together, from which on the complete set is compiled."""
+"""The total size of texts in bytes from which on the complete set is compiled."""
 _EVERYTHING = "(?s:.)"
-"""A regex that matches any text; where it does not, RE2 had too little memory for an answer."""
+"""A regex that matches any text; if it does not, RE2 had too little memory to search."""
 _MEGABYTES = 512
 
 
 class OnDemand:
-    """A set of patterns, of which those are compiled that occur in a text."""
+    """A set of patterns, of which only those in a text are compiled."""
 
     widest = WIDEST
-    """At least the bytes of the widest pattern with its context."""
+    """The width in bytes of the widest pattern with its context, or more."""
 
     def __init__(self, patterns: Sequence[Pattern], compile_all: Callable[[], Compiled]) -> None:
         self.patterns = patterns
@@ -44,7 +44,7 @@ class OnDemand:
         return self._complete is not None
 
     def complete(self) -> Compiled:
-        """Return the complete set, compiled now if it was not."""
+        """Return the complete set, compiled now if necessary."""
         with self._lock:
             if self._complete is None:
                 self._complete = self._compile_all()
@@ -79,7 +79,9 @@ class OnDemand:
 
     @cached_property
     def _triggers(self) -> Any:
-        """The triggers of all patterns as one automaton of RE2, with one more for any text."""
+        """Return the triggers of all patterns as one RE2 automaton, with one more that matches any
+        text.
+        """
         import re2
 
         options = re2.Options()

@@ -1,1 +1,1 @@
-"""Confirm hits: the exact match, its validators, and the score that its context gives it."""
+"""Confirm trigger matches: the exact match, its validators, and its score in context."""

@@ -1,4 +1,4 @@
-"""Density of the signs that source code, markup and logs are full of."""
+"""Density of the characters that are frequent in source code, markup and logs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ _CODE = 0.05
 _MOSTLY = 0.9
 BLOCK = 4096
 SHORT = 600
-"""Characters of a text that is too short to be judged."""
+"""The number of characters below which a text is too short to be judged."""
 
 
 def dense(text: str) -> bool:
@@ -16,7 +16,9 @@ def dense(text: str) -> bool:
 
 
 def code_blocks(text: str | bytes) -> list[bool]:
-    """Return which blocks of a text are code, by their own signs and those of the complete text."""
+    """Return which blocks of a text are code, by their own characters and those of the complete
+    text.
+    """
     if len(text) < SHORT:
         return [False]
     shares = [_share(text[start : start + BLOCK]) for start in range(0, len(text), BLOCK)]
@@ -30,6 +32,6 @@ def is_code(blocks: list[bool]) -> bool:
 
 
 def _share(piece: str | bytes) -> float:
-    """Return the share of signs; deleting all at once is faster than counting each."""
+    """Return the share of such characters; deleting all of them is faster than counting each."""
     data = piece.encode("utf-8", "surrogatepass") if isinstance(piece, str) else piece
     return (len(data) - len(data.translate(None, _SIGNS))) / max(1, len(piece))

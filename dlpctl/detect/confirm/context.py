@@ -1,4 +1,4 @@
-"""Context: whole words near a value that raise or lower its score, and keywords that it needs."""
+"""Context: complete words near a value that raise or lower its score, and required keywords."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 from dlpctl.detect.linear import compile_regex, finders
 from dlpctl.detect.patterns.model import AFTER, BEFORE, Pattern
 
-# Letters and digits by their blocks: the exact classes make an automaton that takes a millisecond
-# to build.
+# Letters and digits by their blocks: the exact classes would make an automaton that takes a
+# millisecond to build.
 _LETTER = r"0-9A-Za-z\x{C0}-\x{1FFF}\x{2C00}-\x{2DFF}\x{3040}-\x{FAFF}"
 _NO_LETTER = f"[^{_LETTER}]"
-# A word of negative context is no name of an element: <section>, </section>.
+# A word of negative context is not the name of an element: <section>, </section>.
 _NO_TAG = f"(?:[^</{_LETTER}]|(?:^|[^<])/)"
 # `patientTakes`: the word ends where another starts in camel case.
 _NEXT_IN_CAMEL = r"(?-i:[A-Z][a-z])"
@@ -51,8 +51,8 @@ class ContextScorer:
         """The score of every match, if it does not depend on context."""
 
     def score(self, data: bytes, start: int, end: int) -> float:
-        """Return the score of the value at `start` to `end`; 0.0 where a keyword is needed and none
-        is near.
+        """Return the score of the value at `start` to `end`; 0.0 if a required
+        keyword is missing.
         """
         first = start - self._before if start > self._before else 0
         last = min(len(data), end + self._after)
@@ -66,7 +66,7 @@ class ContextScorer:
         return self._context.score if word[1][0] >= 0 else self._context.against_score
 
     def label_score(self, label: bytes) -> float | None:
-        """Return the score of any value right after `label`; None where more context decides."""
+        """Return the score of any value right after `label`; None if more context decides."""
         size = len(label)
         first = max(0, size - self._before)
         if self._has_keyword is not None and self._has_keyword(label, first, size)[0][0] < 0:
@@ -79,8 +79,8 @@ class ContextScorer:
         return self._context.score if word[1][0] >= 0 else self._context.against_score
 
     def _nearest(self, data: bytes, first: int, start: int, end: int, last: int) -> Any:
-        """Return the groups of the word that decides: the last one before the value, or else the
-        first one after it.
+        """Return the groups of the deciding word: the last one before the value, or else the first
+        one after it.
         """
         search = self._next_word
         found = search(data, first, last)
@@ -88,9 +88,9 @@ class ContextScorer:
         if first_byte < 0:
             return None
         if first_byte >= end or (stop <= start and not self._has_against):
-            return found  # the first one is after the value, or any will do
+            return found  # the first word is after the value, or any word will do
         if stop > start:
-            found = search(data, first, start)  # that one reached into the value
+            found = search(data, first, start)  # the word extended into the value
         nearest = None
         while found[0][0] >= 0:
             nearest, found = found, search(data, max(found[1][1], found[2][1]), start)
@@ -99,7 +99,7 @@ class ContextScorer:
         return nearest if nearest[0][0] >= 0 else None
 
     def explain(self, data: bytes, start: int, end: int) -> tuple[float, list[str]]:
-        """Return the score and its reasons, for people."""
+        """Return the score and the reasons for it."""
         score = self.score(data, start, end)
         steps = [f"the pattern alone scores {self._score:g}"]
         first, last = max(0, start - self._before), min(len(data), end + self._after)
@@ -122,8 +122,8 @@ class ContextScorer:
 
 
 def _alternatives(words: tuple[str, ...]) -> str:
-    """Return a regex of the words as they are written in prose, in identifiers and in file names:
-    `card number`, `card_number`, `cardNumber`.
+    """Return a regex of the words in all spellings of prose, identifiers and file names: `card
+    number`, `card_number`, `cardNumber`.
     """
     return (
         "|".join(_GAP.join(re.escape(part) for part in word.split()) for word in words)
@@ -138,7 +138,7 @@ def _words_regex(words: tuple[str, ...], against: tuple[str, ...]) -> Any:
 
 
 def label_regex(words: tuple[str, ...]) -> Any:
-    """Return the regex of labels that hold one of the words."""
+    """Return the regex of labels that contain one of the words."""
     return _words_regex(words, ())
 
 

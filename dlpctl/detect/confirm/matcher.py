@@ -1,8 +1,8 @@
-"""Exact spans of a pattern's matches, given the ends of the hits that Hyperscan reported.
+"""Exact spans of a pattern's matches, from the ends of the trigger matches that Hyperscan reported.
 
-A window around a hit gives what a search of the complete text gives: from left to right, each match
-starts as early as possible, takes what the regex prefers, is no longer than the pattern's width,
-and the next one starts after the value.
+A window around a trigger match gives the same result as a search of the complete text: from left to
+right, each match starts as early as possible, takes what the regex prefers, is no longer than the
+pattern's width, and the next one starts after the value.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dlpctl.detect.patterns.model import Pattern
 
 Spans = Sequence[tuple[int, int]]
 _MOST_MISSES = 63
-"""Hits that one search decides on at most."""
+"""The maximum number of trigger matches that one search decides."""
 
 
 class Matcher:
@@ -23,7 +23,9 @@ class Matcher:
     __slots__ = ("_ahead", "_match", "_search", "_value", "width")
 
     def __init__(self, pattern: Pattern, width: int, ahead: int) -> None:
-        """Take a regex whose hits end at most `ahead` bytes after the start of their match."""
+        """Take a regex whose trigger matches end at most `ahead` bytes after the start of the
+        match.
+        """
         regex = compile_regex(pattern.regex, f"{pattern.source}: pattern '{pattern.id}'")
         self._search, self._match = finders(regex)
         self._value: int = regex.groupindex.get("value", 0)
@@ -31,17 +33,20 @@ class Matcher:
         self.width = width
 
     def spans(self, data: bytes, ends: Sequence[int], resume: int = 0) -> Iterator[tuple[int, int]]:
-        """Return the values, as byte offsets, of the matches with the hits `ends`, which ascend."""
+        """Yield the values, as byte offsets, of the matches at the trigger matches `ends`, which
+        ascend.
+        """
         size = len(data)
         width, ahead, group = self.width, self._ahead, self._value
         search = self._search
-        misses, last_hit = 0, len(ends) - 1
+        misses, last_end = 0, len(ends) - 1
         for at, end in enumerate(ends):
             while end > resume:
                 until = end
                 if misses:
-                    # Hits that match nothing come in runs: one search decides on several of them.
-                    until = ends[min(at + misses, last_hit)]
+                    # Trigger matches without a match come in runs: one search decides several of
+                    # them.
+                    until = ends[min(at + misses, last_end)]
                     if until - end > misses * width:
                         until = end
                 first = end - ahead
@@ -53,7 +58,7 @@ class Matcher:
                     groups = self._not_too_long(data, groups, until)
                     start, stop = groups[0]
                 if start < 0 or start > until:
-                    # Nothing starts up to there: no hit searches again what others have searched.
+                    # Nothing starts up to this point: do not search the same range again.
                     resume = until + 1
                     misses = min(2 * misses + 1, _MOST_MISSES)
                     break
@@ -69,7 +74,7 @@ class Matcher:
                     yield start, stop
                     resume = stop
                 if stop >= end:
-                    break  # the hit belongs to this match, and not to one before it
+                    break  # this trigger match belongs to the current match, not to one before it
 
     def _not_too_long(self, data: bytes, groups: Spans, end: int) -> Spans:
         """Return the first match from `groups` on that is not too wide and starts by `end`."""

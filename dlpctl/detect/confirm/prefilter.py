@@ -1,4 +1,4 @@
-"""A quick check of the value alone, which turns most hits of a pattern away."""
+"""A prefilter by the value alone, which rejects most trigger matches of a pattern."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ from dlpctl.detect.patterns.syntax import flags_of
 class ValuePrefilter:
     """The part of a pattern's regex from its value on.
 
-    The complete regex has ten times the states, all of which a process would have to make for
-    itself.
+    The complete regex has ten times the states, all of which each process would have to build.
     """
 
     __slots__ = ("_ahead", "_match", "_search", "_taken", "_value", "_width")
 
     def __init__(self, regex: str, known: int, width: int, ahead: int, taken: int) -> None:
-        """Take a regex with `known` characters before its value, `taken` bytes of which are before
-        the end of a hit; -1 where a hit does not tell, and the value starts at most `ahead` bytes
-        before that end.
+        """Take a regex with `known` characters before its value, and the number of bytes of the
+        value (`taken`) before the end of a trigger match. If `taken` is -1, that number is not
+        fixed, and the value starts at most `ahead` bytes before that end.
         """
         self._search, self._match, self._value = _shape(flags_of(regex) + regex[known:])
         self._width = width
@@ -29,7 +28,9 @@ class ValuePrefilter:
         self._taken = taken
 
     def values(self, data: bytes, ends: Iterable[int]) -> Iterator[tuple[int, int, bool]]:
-        """Return the values at these hits, and whether only the complete regex can tell."""
+        """Yield the values at these trigger matches, and whether only the complete regex can
+        decide.
+        """
         size, width, taken, group = len(data), self._width, self._taken, self._value
         search, match = self._search, self._match
         for end in ends:
@@ -44,6 +45,8 @@ class ValuePrefilter:
 
 @cache
 def _shape(regex: str) -> tuple[Find, Find, int]:
-    """Return the finders of a shape and the group of its value; many types of keys share one."""
+    """Return the finders of a shape and the group of its value; many types of keys
+    share a shape.
+    """
     compiled = compile_regex(regex, "a value")
     return (*finders(compiled), compiled.groupindex["value"])

@@ -1,4 +1,4 @@
-"""One pattern at work on its hits: match, validate, score."""
+"""Confirm the trigger matches of one pattern: match, validate, score."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class Trace(NamedTuple):
     best: float
     """The best score of the pattern."""
     refused_by: str
-    """The validator that refused the match, or nothing."""
+    """The validator that refused the match, or an empty text."""
     steps: list[str]
 
 
 class Runner:
-    """One pattern at work: regex, validators and context, compiled when it is hit first."""
+    """One pattern's regex, validators and context, compiled when its trigger first matches."""
 
     __slots__ = (
         "_accepts",
@@ -93,8 +93,8 @@ class Runner:
     def run(
         self, data: bytes, ends: list[int], min_score: float, progress: list[int] | None
     ) -> list[Candidate]:
-        """Return the candidates among the hits; `progress` holds the place to resume from and takes
-        the end of each match.
+        """Return the candidates at the trigger matches; `progress` contains the position to resume
+        from and gets the end of each match.
         """
         also_possible = self._possible >= min_score
         if (
@@ -122,14 +122,14 @@ class Runner:
         return found
 
     def _is_possible(self, data: bytes, start: int, end: int) -> bool:
-        """Return whether a refused value has its label, and what is still asked of it."""
+        """Return whether a refused value has its label, and passes the remaining validators."""
         return self._scorer.score(data, start, end) >= self._with_label and _all_accept(
             self._may_be, data[start:end].decode()
         )
 
     def _may_find(self, data: bytes, ends: list[int], prefilter: ValuePrefilter) -> bool:
-        """Return whether some value would be accepted, so that the complete regex decides on all
-        hits.
+        """Return whether some value would be accepted, so that the complete regex has to decide all
+        trigger matches.
         """
         accepts = self._accepts
         for start, end, cut in prefilter.values(data, ends):
@@ -149,7 +149,7 @@ class Runner:
         return self._known_matcher
 
     def traces(self, data: bytes, ends: list[int]) -> Iterator[Trace]:
-        """Return the matches among the hits, with the reasons for their scores."""
+        """Yield the matches at the trigger matches, with the reasons for their scores."""
         for start, end in self._matcher.spans(data, ends):
             value = data[start:end].decode()
             refused = next(
@@ -168,15 +168,15 @@ class Runner:
             finding = Finding(self.type, self.category, first, first + len(value), score, self.id)
             yield Trace(finding, self.label, self.best, refused, [*passed, *steps])
 
-    def meets(self, ends: list[int], places: list[tuple[int, int]]) -> bool:
-        """Return whether a match with one of these hits can overlap one of the places."""
+    def meets(self, ends: list[int], spans: list[tuple[int, int]]) -> bool:
+        """Return whether a match at one of these trigger matches can overlap one of the spans."""
         at = 0
         for end in ends:
-            while at < len(places) and places[at][1] <= end - self.width:
+            while at < len(spans) and spans[at][1] <= end - self.width:
                 at += 1
-            if at == len(places):
+            if at == len(spans):
                 return False
-            if places[at][0] < end + self._beyond:
+            if spans[at][0] < end + self._beyond:
                 return True
         return False
 

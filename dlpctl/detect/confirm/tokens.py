@@ -1,7 +1,7 @@
 """Exact spans of values that are tokens: runs of letters, digits and a few signs after a label.
 
-A trigger ends with a token. Data that is encoded in long runs, or in lines of them, is left out
-before a regex sees it, and so are tokens without a label right before them.
+A trigger ends with a token. Data encoded in long runs, or in lines of them, are skipped before the
+regex is applied, and so are tokens without a label right before them.
 """
 
 from __future__ import annotations
@@ -20,16 +20,18 @@ _BACKWARD = lazy(rb"[^0-9A-Za-z_+/.~%-]{0,4}([0-9A-Za-z_+/.~%-]*)")
 _LONGEST_SEPARATOR = 4
 _SHORTEST, _LONGEST = 16, 600
 _LABEL = 256
-"""Bytes before a token that its label and what assigns take at most."""
+"""The maximum number of bytes of a label and its assignment before a token."""
 _LABELS = 4
-"""Labels before a token that are checked one by one; of more, the complete regex decides."""
+"""The number of labels before a token that are checked separately; with more, the complete regex
+decides.
+"""
 _HEADING = 32
-"""Bytes of a line that may be the label of the next one, rather than data in lines."""
+"""The maximum length of a line that may be the label of the next one, rather than data in lines."""
 _LINE_ENDS = b"\r\n"
 
 
 class TokenMatcher:
-    """One pattern's regex, which is matched around tokens alone."""
+    """One pattern's regex, which is only matched around tokens."""
 
     __slots__ = ("_compile", "_complete", "_label", "_prefix", "_regex", "_tail", "_tail_value")
 
@@ -47,7 +49,7 @@ class TokenMatcher:
         self._tail_value: int = tail.groupindex["value"]
 
     def spans(self, data: bytes, ends: Iterable[int], resume: int = 0) -> Iterator[tuple[int, int]]:
-        """Return the values, as byte offsets, of the matches around `ends`, which ascend."""
+        """Yield the values, as byte offsets, of the matches around `ends`, which ascend."""
         for start, end in _tokens(data, ends):
             if start < resume:
                 continue
@@ -62,9 +64,9 @@ class TokenMatcher:
                 resume = value[1]
 
     def _value_in(self, data: bytes, first: int, start: int, stop: int) -> tuple[int, int] | None:
-        """Return the value within a token, if a label is before it, from `first` on."""
-        # Where no label ends within the token, and no value starts before it, the parts of the
-        # regex match as all of it does, and take a sixth of the time.
+        """Return the value within a token, if a label precedes it, from `first` on."""
+        # If no label ends within the token, and no value starts before it, the parts of the regex
+        # match like the complete one, in a sixth of the time.
         groups = self._tail(data, first, stop)
         if groups[0][0] == start:
             after = first
@@ -83,19 +85,19 @@ class TokenMatcher:
             value = groups[value_group]
             if value[0] >= start:
                 return value
-            # What matched before the token may be its label, if that is long.
+            # The text matched before the token may be its label, if that is long.
             first = groups[0][0] + 1 or -1
         return None
 
     def _compiled(self) -> tuple[Find, int]:
-        """Return what searches for all of the regex, and the group of the value."""
+        """Return a finder for the complete regex, and the group of the value."""
         regex = self._compile(self._regex)
         self._complete = finders(regex)[0], regex.groupindex["value"]
         return self._complete
 
 
 def _tokens(data: bytes, ends: Iterable[int]) -> Iterator[tuple[int, int]]:
-    """Return the tokens before these ends that may be values."""
+    """Yield the tokens before these ends that may be values."""
     after = 0
     backward, rest = _BACKWARD.match, _REST.match
     for end in ends:
@@ -118,7 +120,7 @@ def _tokens(data: bytes, ends: Iterable[int]) -> Iterator[tuple[int, int]]:
 
 
 def _goes_on(data: bytes, start: int) -> bool:
-    """Return whether what is in the lines before may be a label, rather than more of the same."""
+    """Return whether the preceding lines may be a label, rather than more of the same data."""
     before = data[max(0, start - _LABEL) : start].rstrip()
     line = before[before.rfind(b"\n") + 1 :]
     return before[-1:] in b":*>|=?" or b" " in line or 0 < len(line) < _HEADING

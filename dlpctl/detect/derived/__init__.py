@@ -1,1 +1,1 @@
-"""Derive further texts: encoded runs decoded, and cells of tables after their headers."""
+"""Derive further texts: decoded runs, and cells of tables after their headers."""

@@ -1,7 +1,7 @@
 """Table columns as a derived text: each cell right after its header, as `header: cell`.
 
-A header may be far above its value. What is found in a cell of this text is reported where the cell
-is.
+A header may be far above its value. A finding in a cell of this text is reported at the cell's
+position.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Columns(DerivedText):
             self._tos.extend(map(add, starts, map(len, texts)))
         self.data = bytes(text)
         self._holders: dict[int, Candidate] = {}
-        """The candidates of the original that take cells."""
+        """The candidates of the original that occupy cells."""
         self._scores: dict[tuple[int, bytes], float | None] = {}
 
     @classmethod

@@ -1,9 +1,9 @@
-"""Decoded text: what hides a value is removed, such as invisible characters, other digits and
-letters, single spaced characters and encodings.
+"""Decoded text: without what hides a value, such as invisible characters, other digits and letters,
+single spaced characters and encodings.
 
-The runs that hide something are decoded, with some text around each, into a text as a reader or a
-program would take it. What is found there is reported at its place in the original, and what is in
-an encoded run as the complete run, since a part of it cannot be masked.
+Runs that hide something are decoded, with some text around each, into the text that a reader or a
+program would see. A finding is reported at its position in the original; a finding in an encoded
+run covers the complete run, since a part of it cannot be masked.
 """
 
 from __future__ import annotations
@@ -59,12 +59,12 @@ _ENCODED = (
     rf"|(?:\b|\b0[xX]|\\x){_HEX_STARTS}[0-9A-Fa-f]{{4,}}"
     r"|\b[0-9A-Fa-f]{2}(?:[ :][0-9A-Fa-f]{2}){8,}\b"
 )
-# Colours of a terminal, line ends that quoted-printable and shells go on after, and the escapes and
-# emphasis of Markdown.
+# Terminal colors, soft line breaks of quoted-printable and shells, and the escapes and emphasis of
+# Markdown.
 _COLOURS = r"(?:\x1b\[[0-9;]*m)+"
 _SOFT_BREAKS = r"=\r?\n|\\\r?\n[ \t]*"
 _MARKS = r"\b\\(?:[-.@]\b|_)|\\[(+][0-9](?:\\\))?|[0-9]\\\)|[0-9][ -]?\*{1,3}[ -]?[0-9]"
-# Characters of strings: ASCII, those of other languages, and the halves of further ones.
+# Escapes in strings: ASCII, characters of other languages, and surrogates.
 _ESCAPES = (
     r"\\x[2-7][0-9A-Fa-f]"
     r"|\\u(?:00[2-7C-Fc-f]|0[1-9A-Fa-f][0-9A-Fa-f]|[1-9A-Fa-f][0-9A-Fa-f]{2})[0-9A-Fa-f]"
@@ -74,9 +74,9 @@ _FORM_START = r"=[0-9A-Za-z%._-]+\+[0-9A-Za-z%]"
 _FORM = r"=[0-9A-Za-z%._-]+(?:\+[0-9A-Za-z%._-]+)+"
 _UTF7 = r"\+A[A-H][0-9A-Za-z+/]+-?"
 RUN = rf"{_ENCODED}|{_FORM}|{_UTF7}|{_COLOURS}|{_SOFT_BREAKS}|{_MARKS}|(?:%[0-9A-Fa-f]{{2}})+|(?:{_ESCAPES})+|{_ENTITIES}|{_SPACED}|{_INVISIBLE}+|{_OTHER_FORMS}"
-# The start of each type of run, which is looked for at every byte of a text; with all that may
-# follow, the automaton would have ten times the states, each of which takes a while when
-# it is entered first.
+# The start of each type of run, which is searched at every byte of a text; with everything that may
+# follow, the automaton would have ten times the states, each of which costs time when it is first
+# entered.
 RUN_STARTS = (
     rf"\b{_TEXT_STARTS}{_ANY}{{9}}(?:{_ANY}{{6}}|{_ANY}{{0,5}}=)|(?:\b|\b0[xX]|\\x){_HEX_STARTS}[0-9A-Fa-f]{{4}}|\b[0-9A-Fa-f]{{2}}(?:[ :][0-9A-Fa-f]{{2}}){{8}}\b"
     rf"|%[0-9A-Fa-f]{{2}}|{_ESCAPES}"
@@ -106,7 +106,7 @@ class _Piece(NamedTuple):
 
 
 class DecodedText(DerivedText):
-    """A text in which runs of another text are decoded, with the places of everything in the
+    """A text in which runs of another text are decoded, with the positions of everything in the
     original.
     """
 

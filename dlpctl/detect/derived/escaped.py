@@ -1,8 +1,8 @@
-"""Unescaped text: what is inside a string of JSON, of source code or of markup is read as the
-program that takes it reads it, also if it was escaped twice.
+"""Unescaped text: the content of strings in JSON, source code or markup as the program that parses
+it sees it, even if it was escaped twice.
 
-Only the surroundings of escapes that punctuate a text are copied, since a line end at the end of
-a string of a program hides nothing.
+Only the surroundings of escapes that punctuate a text are copied, since a line end at the end of a
+program's string hides nothing.
 """
 
 from __future__ import annotations

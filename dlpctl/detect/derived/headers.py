@@ -1,4 +1,4 @@
-"""The headers of tables: what one looks like, and which of them name sensitive columns."""
+"""The headers of tables: their form, and which of them name sensitive columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A derived text: what the engine asks of every module of this room."""
+"""The interface of derived texts, which every module of this package implements."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""Joined lines: a value that is broken by a line end, as a person reads it.
+"""Joined lines: values that a line end breaks, as a reader sees them.
 
-A line end within a number or a mail address is taken out, once without and once with a space in
-its place. With it goes what only says that a line goes on: the marks of quoted lines, comments and
-differences, and the quotes of a string that a program writes in parts. Only what the line end
-breaks is reported, and no number without a word before it in its line: numbers below each other are
-a column, and rows of hexadecimal ones a table.
+A line end within a number or a mail address is removed, once without and once with a space instead.
+Markers of a continued line are removed with it: those of quoted lines, comments and differences,
+and the quotes of a string that a program writes in parts. Only values that the line end breaks are
+reported, and numbers only with a word before them in their line: numbers below each other are a
+column, and rows of hexadecimal ones a table.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tables in any text: CSV, Markdown, fixed columns, HTML and INSERT statements, read as cells with
+"""Tables in any text (CSV, Markdown, fixed columns, HTML and INSERT statements), read as cells with
 their headers.
 """
 

@@ -1,8 +1,8 @@
-"""The texts that are derived from a text: its encoded runs decoded, its escapes removed, its lines
-joined, and its tables' cells after their headers.
+"""The texts derived from a text: decoded runs, removed escapes, joined lines, and cells of tables
+after their headers.
 
-One pass of an automaton tells where runs and tables start; text in which nothing does costs no more
-than that.
+One automaton pass finds where runs and tables start; a text without either costs no more than that
+pass.
 """
 
 from __future__ import annotations

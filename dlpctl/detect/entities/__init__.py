@@ -1,1 +1,1 @@
-"""Names of persons and postal addresses: what no regex can describe, found by a statistical tagger."""
+"""Names of persons and postal addresses: a statistical tagger finds what no regex can describe."""

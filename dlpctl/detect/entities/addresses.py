@@ -43,7 +43,7 @@ _BEFORE_PLACE = (",", "/")
 _FARTHEST = 8  # words and marks between a street and a postal code
 _PREMISES = lexicon_words("premises")
 _NOT_ADDRESSES = lexicon_words("not_addresses")
-"""What occurs beside numbers that are no addresses."""
+"""Words that occur beside numbers that are not addresses."""
 _NOT_ADDRESSES_LOWER = lexicon_words("not_addresses_lower")
 _ADDRESS_KINDS = lexicon_words("address_kinds")
 _LIVES = lexicon_words("lives")

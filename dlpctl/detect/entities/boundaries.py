@@ -1,4 +1,4 @@
-"""Boundaries of names: completes and trims the spans that the tagger has found."""
+"""Boundaries of names: complete and trim the spans that the tagger has found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finds names and addresses in a text: tags its regions, then completes, rejects and scores spans."""
+"""Find names and addresses in a text: tag its regions, then complete, reject and score spans."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Facts that a text has shown so far and that matter to the text that follows."""
+"""Facts from the text so far that affect the text that follows."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Header(NamedTuple):
-    """The labels of a table, as keys, and what is between its cells."""
+    """The labels of a table, as keys, and the delimiter of its cells."""
 
     delimiter: str
     keys: tuple[str, ...]
@@ -19,8 +19,8 @@ class Known:
 
     def __init__(self) -> None:
         self.names: set[str] = set()
-        """Parts of names, each of which is a name wherever it is."""
+        """Parts of names, each of which is a name wherever it occurs."""
         self.header: Header | None = None
-        """The header of a table whose rows go on."""
+        """The header of a table whose rows continue."""
         self.has_mattered: bool = False
-        """True once a text was tagged, to which all of this matters."""
+        """True once a text was tagged whose result depends on this memory."""

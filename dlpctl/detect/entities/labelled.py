@@ -1,8 +1,7 @@
-"""Names and addresses that stand under a label made for programs: a key of JSON or YAML, a column
-of a table.
+"""Names and addresses below labels made for programs: a key of JSON or YAML, a column of a table.
 
-What the tagger knows of sentences says little here, but the label says nearly everything. A value
-still has to look like one.
+The tagger's knowledge of sentences helps little here, but the label says nearly everything. A value
+still has to look like a name or an address.
 """
 
 from __future__ import annotations
@@ -24,7 +23,9 @@ _SCORE, _CELL, _FULL_NAME = 0.85, 0.9, 0.95
 _MOST_COLUMNS = 200
 _LONGEST_HEADER = 4000
 _ENOUGH = 0.4
-"""Of the values in a column, so many must look like names or addresses before all of them count."""
+"""The share of values in a column that must look like names or addresses before all
+of them count.
+"""
 
 
 def _set(words: str) -> frozenset[str]:
@@ -48,7 +49,7 @@ _NAMES_ALONE = _set(
     "cardholder policyholder surname forename lastname firstname vorname nachname familienname prenom apellidos cognome "
     "sobrenome voornaam achternaam"
 )
-"""Labels that stand before names only, also where a person has written them."""
+"""Labels that precede only names, even if a person has written the label."""
 _ADDRESS_KEYS = _set(
     "address street street_address address1 address2 address_1 address_line1 address_line_1 addr home_address "
     "mailing_address postal_address shipping_address billing_address delivery_address work_address residence "
@@ -73,7 +74,7 @@ _VALUE = lazy(
 )
 _WORDS = lazy(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _NO_HEADER = lazy(r"[{}<\[\]\\]|[(:]\s*$|\w\(")
-"""What stands in source code, and in no row of labels."""
+"""Characters of source code that do not occur in a row of labels."""
 _NAME = lazy(r"[^\W\d_](?:[^\W\d_]|[ '’.,-])*")
 _MEMBER = lazy(r"[^\W\d_]{2}\.[^\W\d_]{2}")  # request.user
 _MAIL = lazy(r"[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)*\.[A-Za-z]{2,}")
@@ -82,16 +83,16 @@ _RULE = frozenset("-|:+ \r")
 
 
 def key_of(label: str) -> str:
-    """A label without case, accents and separators: `firstName`, `First name` and `FIRST-NAME` are
-    `first_name`.
+    """Return a label without case, accents and separators: `firstName`, `First name` and
+    `FIRST-NAME` are `first_name`.
     """
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", label)
     return "_".join(_KEY.findall(normalize(spaced)))
 
 
 def is_key(label: str) -> bool:
-    """Whether the tagger needs help with what stands behind a label; where a person wrote it, it
-    mostly knows.
+    """Return whether the tagger needs help with the value after a label; after a label that a
+    person wrote, it mostly does not.
     """
     key = key_of(label)
     if _WRITTEN.fullmatch(label):
@@ -100,7 +101,7 @@ def is_key(label: str) -> bool:
 
 
 def field(text: str, label: str, end: int, flags: Flags) -> Finding | None:
-    """The value behind a label that ends at `end`, if it is a name or an address."""
+    """Return the value after a label that ends at `end`, if it is a name or an address."""
     match = _VALUE.match(text, end)
     if match is None:
         return None
@@ -114,8 +115,8 @@ def field(text: str, label: str, end: int, flags: Flags) -> Finding | None:
 
 
 def is_name(value: str, flags: Flags) -> bool:
-    """Whether a value may be a name where one is expected: words that are names, or that nobody
-    knows.
+    """Return whether a value may be a name in a place for names: its words are names,
+    or unknown.
     """
     if not 1 < len(value) <= 60 or not _NAME.fullmatch(value) or _MEMBER.search(value):
         return False
@@ -136,12 +137,12 @@ def is_name(value: str, flags: Flags) -> bool:
 
 
 def _is_known(flags: WordFlags) -> bool:
-    """Whether a word is a name rather than anything else."""
+    """Return whether a word is a name rather than anything else."""
     return max(flags.given, flags.surname) > (flags.common) // 2
 
 
 def is_address(value: str) -> bool:
-    """Whether a value may be an address where one is expected: words and a number."""
+    """Return whether a value may be an address in a place for addresses: words and a number."""
     return (
         5 < len(value) <= 120
         and len(_WORDS.findall(value)) + len(re.findall(r"\d+", value)) > 1
@@ -156,24 +157,24 @@ class Cells:
 
     def __init__(self) -> None:
         self.known: dict[tuple[int, int], str] = {}
-        """Start and end of those that their column's label accounts for, with their type, which is
-        empty for other things.
+        """Start and end of the cells whose content the column's label explains, with their type,
+        which is empty for other content.
         """
         self.sure: set[tuple[int, int]] = set()
-        """Names of several words, each of which is known as a name."""
+        """Names of several words, each of which is a known name."""
         self.mails: list[tuple[int, int]] = []
-        """Those that are a mail address."""
+        """Cells that are a mail address."""
 
     def settled(self) -> list[tuple[int, int]]:
-        """Return the cells that the tagger has nothing to say about."""
+        """Return the cells that the tagger need not judge."""
         return sorted([*self.known, *self.mails])
 
 
 def cells_of(
     text: str, headers: Iterable[int], opened: Header | None, flags: Flags
 ) -> tuple[Cells, Header | None]:
-    """Return the cells of the tables whose headers hold these places, and the header of a table
-    that may go on after the text.
+    """Return the cells of the tables whose headers contain these positions, and the header of a
+    table that may continue after the text.
 
     The text starts with the rows of the `opened` table.
     """
@@ -191,8 +192,8 @@ def cells_of(
 
 
 def _table(text: str, at: int, cells: Cells, flags: Flags) -> tuple[int, Header | None]:
-    """Add the cells of the table whose header holds the place `at`, if there is one; return where
-    it ends.
+    """Add the cells of the table whose header contains the position `at`, if there is one; return
+    the end of the table.
     """
     begin = text.rfind("\n", max(0, at - _LONGEST_HEADER), at) + 1
     end = text.find("\n", at, at + _LONGEST_HEADER)
@@ -217,7 +218,7 @@ def _table(text: str, at: int, cells: Cells, flags: Flags) -> tuple[int, Header 
 
 
 def _read(text: str, start: int, header: Header, cells: Cells, flags: Flags) -> int:
-    """Add the cells of the rows from a place on; return the end of the last one, or -1 where there
+    """Add the cells of the rows from a position on; return the end of the last one, or -1 if there
     is none.
     """
     columns: dict[int, list[tuple[int, int]]] = {
@@ -253,7 +254,7 @@ def _is_full_name(value: str, flags: Flags) -> bool:
 
 
 def _places(text: str, start: int, labels: Iterable[str]) -> Iterator[tuple[int, int]]:
-    """Where the labels of a header stand; they are nobody's names."""
+    """Yield the spans of a header's labels, which are not names."""
     for label in labels:
         if label:
             start = text.index(label, start)
@@ -262,8 +263,8 @@ def _places(text: str, start: int, labels: Iterable[str]) -> Iterator[tuple[int,
 
 
 def _goes_on(text: str, start: int, delimiter: str, count: int) -> bool:
-    """Whether the line behind a header has as many cells: most lines of source code that look like
-    a header have no such line.
+    """Return whether the line after a header has as many cells: after most lines of source code
+    that look like a header, it does not.
     """
     stop = text.find("\n", start)
     line = text[start : len(text) if stop < 0 else stop]
@@ -271,14 +272,14 @@ def _goes_on(text: str, start: int, delimiter: str, count: int) -> bool:
 
 
 def _is_rule(line: str) -> bool:
-    """Whether a line is the one that Markdown and psql draw below a header."""
+    """Return whether a line is a rule that Markdown and psql draw below a header."""
     return bool(line) and set(line) <= _RULE
 
 
 def _column(
     text: str, key: str, cells: list[tuple[int, int]], flags: Flags
 ) -> tuple[str, list[tuple[int, int]]]:
-    """The type of what a column holds, and the cells that hold it."""
+    """Return the type of a column's values, and the cells with such values."""
     if key in _COLUMNS_OF_OTHERS:
         return "", cells
     if key in _ADDRESS_KEYS:
@@ -286,7 +287,7 @@ def _column(
         return "ADDRESS", fitting if len(fitting) >= _ENOUGH * len(cells) else []
     fitting = [(start, end) for start, end in cells if is_name(text[start:end], flags)]
     speaking = len(fitting)
-    if key not in _PERSON_KEYS:  # "name" is said of things, too
+    if key not in _PERSON_KEYS:  # "name" is also a label of things
         speaking = sum(
             any(_is_known(flags(word)) for word in _WORDS.findall(text[start:end]))
             for start, end in fitting
@@ -303,8 +304,8 @@ def _is_label(label: str) -> bool:
 def _rows(
     text: str, start: int, delimiter: str, count: int
 ) -> Iterator[tuple[list[str], list[int], int]]:
-    """The cells of rows and their places, without quotes and blanks, up to the first line that is
-    no row; and the end of the last one.
+    """Yield the cells of rows and their positions, without quotes and blanks, up to the first line
+    that is not a row; return the end of the last row.
     """
     takes = None if delimiter == "|" else _all
     for rows in rows_from(text, start, delimiter, count, takes):
@@ -327,7 +328,7 @@ def _all(_rows: Rows[str]) -> bool:
 
 
 def _bare(cells: list[str], starts: list[int]) -> tuple[list[str], list[int]]:
-    """Return cells without the blanks and quotes around them, and where that starts."""
+    """Return cells without the blanks and quotes around them, and the start of each."""
     bare = [cell.strip() for cell in cells]
     for at, cell in enumerate(bare):
         if len(cell) > 1 and cell[0] == cell[-1] == '"':
@@ -336,7 +337,7 @@ def _bare(cells: list[str], starts: list[int]) -> tuple[list[str], list[int]]:
 
 
 def joined(found: Iterable[Finding], cells: Cells) -> list[Finding]:
-    """Return the findings with those of the tables, and without what is in other columns."""
+    """Return the findings with those of the tables, and without findings in other columns."""
     if not cells.known:
         return list(found)
     kept = cells_found(cells)

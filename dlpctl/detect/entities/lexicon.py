@@ -1,4 +1,4 @@
-"""The words of all languages that tell what a name or an address is, by what they tell.
+"""The words of all languages that indicate a name or an address, by purpose.
 
 A language is one file in `dlpctl_patterns/names/lexicon`; `patterns/README.md` describes its keys.
 """
@@ -10,16 +10,16 @@ from functools import cache
 from pathlib import Path
 
 _ENTRY = re.compile(r"^(\w+) = '''(.*?)'''", re.MULTILINE | re.DOTALL)
-"""Lexicons are TOML with such entries alone: a TOML parser takes longer to import than a check."""
+"""Lexicons are TOML with only such entries: importing a TOML parser takes longer than a check."""
 
 
 def words(key: str) -> frozenset[str]:
-    """Return the words below a key in all languages; `_` in a file is a blank."""
+    """Return the words of a key in all languages; `_` in a file is a blank."""
     return frozenset(_words().get(key, ()))
 
 
 def alternatives(key: str) -> str:
-    """Return the expressions below a key in all languages as one regex."""
+    """Return the expressions of a key in all languages as one regex."""
     return "|".join(_words().get(key, ("(?!)",)))
 
 

@@ -1,6 +1,6 @@
-"""Regions of a text that are worth tagging: a quick check of each trigger decides.
+"""Regions of a text to tag: a quick check of each trigger match decides.
 
-Most words with a capital are no names. A text without names should cost little more than the scan
+Most capitalized words are not names. A text without names should cost little more than the scan
 that happens anyway; source code, markup and logs are checked more strictly than prose.
 """
 
@@ -22,7 +22,7 @@ Region = tuple[int, int]
 Hit = tuple[int, int]  # index in PATTERNS, end of the match in characters
 
 _MOST_VERDICTS = 25_000
-"""Words of which a verdict is kept: more than a text has, and little memory in each worker."""
+"""The number of words whose verdicts are cached: more than a text has, in little memory."""
 _KINDS = (*(pattern.kind for pattern in PATTERNS), "lower")
 _CAPITAL = _KINDS.index("capital")
 _HEADERS = frozenset(
@@ -43,13 +43,13 @@ _TO_WORDS = bytes(
 )
 _TITLES = lexicon_words("capital_titles")
 _Extent = tuple[int, int, int]
-"""How far a region goes around a hit: line breaks before and after it, of which the last one ends
-it, and characters at most.
+"""The extent of a region around a trigger match: the number of line breaks before and after, the
+last of which ends the region, and the maximum number of characters.
 """
 _LINES: _Extent = (2, 2, 100)
 _LINES_OF_CODE: _Extent = (2, 1, 100)
 _ADDRESS: _Extent = (4, 4, 220)
-_INSIDE = 40  # characters: so far inside of the last region no hit is checked
+_INSIDE = 40  # characters: trigger matches this far inside the last region are not checked
 
 
 class RegionFinder:

@@ -1,6 +1,6 @@
 """Rejection rules: a name that the tagger has found is a place, an institution, a method, a thing.
 
-Add a rule as a predicate and call it in `is_rejected`; words belong in the lexicons.
+To add a rule, write a predicate and call it in `is_rejected`; words belong in the lexicons.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Names that their shape gives away, where the tagger labels them as something else.
+"""Names recognized by their shape, where the tagger labels them as something else.
 
-Add a shape as a generator of token spans and call it in `find`; words belong in the lexicons.
+To add a shape, write a generator of token spans and call it in `find`; words belong in the
+lexicons.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Names and addresses in the engine: triggers over all of the text, the tagger around them.
+"""Names and addresses in the engine: trigger matches in the complete text, and the tagger around
+them.
 
-Nothing of the tagger is imported or read before a text contains a trigger.
+The tagger is only imported and loaded when a text contains a trigger match.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ TAGGED = (
 """The types that the taggers find, as patterns, by these indexes."""
 
 _WINDOW = 1 << 18
-"""Bytes that are tagged at once; memory grows with them."""
+"""The number of bytes that are tagged together; memory grows with them."""
 _MOST_KNOWN = 10_000
 
 
@@ -69,10 +70,10 @@ class Taggers:
     def __init__(self, cache: Cache | None) -> None:
         self._cache = cache
         self.problem = ""
-        """Why no names and addresses were searched; empty otherwise."""
+        """The reason why names and addresses were not searched; empty otherwise."""
 
     def compile(self) -> tuple[_TriggerScanner, _TriggerScanner]:
-        """Compile now what a first text would wait for."""
+        """Compile now what the first text would wait for."""
         return self._in_prose, self._in_code
 
     @cached_property
@@ -100,11 +101,13 @@ class Taggers:
 
     @property
     def is_ready(self) -> bool:
-        """Whether the tagger could be loaded; if not, `problem` says why."""
+        """Return whether the tagger could be loaded; if not, `problem` has the reason."""
         return self._tagger is not None
 
     def triggers(self, data: bytes) -> list[int]:
-        """Return the ends of triggers, without which a text that is no code has no candidates."""
+        """Return the ends of trigger matches; without any, a text other than code has no
+        candidates.
+        """
         return [end for _, end in self._in_prose.hits(data)]
 
     def candidates(

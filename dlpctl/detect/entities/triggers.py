@@ -1,8 +1,8 @@
-"""Triggers: patterns for what may be a name or an address, cheap to look for.
+"""Triggers: patterns for possible names and addresses, cheap to search.
 
 Hyperscan compiles them with its flag for UTF-8 and without a start of match, so only the end of a
-match counts: after the second letter of a capitalized word, or within or after the word that gives
-an address away.
+match counts: after the second letter of a capitalized word, or within or after the word that
+indicates an address.
 """
 
 from __future__ import annotations
@@ -61,6 +61,6 @@ IN_CODE = tuple(
     for place, pattern in enumerate(PATTERNS)
     if pattern.kind not in ("capital", "cue", "residence")
 )
-"""Source code has forty times as many capitalized words as pairs of them, and a word alone is
+"""Source code has forty times as many capitalized words as pairs of them, and a single word is
 seldom a name there.
 """

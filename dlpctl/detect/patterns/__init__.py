@@ -1,1 +1,1 @@
-"""Pattern files: the model of a pattern, and how files are found, parsed and checked."""
+"""Pattern files: the model of a pattern, and finding, parsing and checking files."""

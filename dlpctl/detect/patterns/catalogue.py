@@ -1,4 +1,4 @@
-"""The catalogue of detection types: their names, the laws about them, and how reports show them."""
+"""The catalogue of detection types: their names, the laws that cover them, and their display."""
 
 from __future__ import annotations
 
@@ -23,9 +23,11 @@ class DetectionType(NamedTuple):
     checksum: bool
     """True if some patterns of the type compute a checksum."""
     sample: bool
-    """True if a report shows a masked sample; of some values even a part tells too much."""
+    """True if reports show a masked sample; for some values, even a part reveals too much."""
     laws: tuple[str, ...]
-    """The laws that make it sensitive: `HIPAA-n` is the n-th identifier of 45 CFR 164.514(b)(2)."""
+    """The laws that make the type sensitive: `HIPAA-n` is the n-th identifier of 45 CFR
+    164.514(b)(2).
+    """
     regions: tuple[str, ...] = ()
 
 
@@ -48,15 +50,15 @@ def detection_types() -> list[DetectionType]:
                     regions=tuple(table.get("regions", ())),
                 )
             )
-    return sorted(types, key=lambda one: list(Category).index(one.category))
+    return sorted(types, key=lambda each: list(Category).index(each.category))
 
 
 @cache
 def labels() -> dict[str, tuple[str, str]]:
-    """Return what a sentence calls one value of a type, and several.
+    """Return the nouns for one value of a type, and for several.
 
-    Taken from the files by an expression, since each check needs them and a TOML parser takes
-    longer to import than most checks.
+    A regex extracts them from the files: each check needs them, and importing a TOML parser takes
+    longer than most checks.
     """
     return {
         name: (_within_a_sentence(label, plural), plural)
@@ -66,7 +68,7 @@ def labels() -> dict[str, tuple[str, str]]:
 
 
 def _within_a_sentence(label: str, plural: str) -> str:
-    """Without a note, and small where the plural is: `Indian` and `VAT` stay."""
+    """Return the label without a note, in lower case if the plural is: `Indian` and `VAT` stay."""
     bare = _NOTE.sub("", label)
     return bare[:1].lower() + bare[1:] if plural[:1].islower() else bare
 

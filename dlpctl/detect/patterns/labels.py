@@ -1,7 +1,7 @@
-"""Labels: the words that texts write before a value, as a regex of all the ways to write them.
+"""Labels: the words before a value, as a regex of all their spellings.
 
-A label is written once, in plain words: `carte d'identité` also matches `CARTE D’IDENTITE`,
-`carte_identite` and `carteIdentité`, and a label in capitals, such as `DNI`, matches `D.N.I.` too.
+A label is given once, in plain words: `carte d'identité` also matches `CARTE D’IDENTITE`,
+`carte_identite` and `carteIdentité`, and a label in capitals, such as `DNI`, also matches `D.N.I.`.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _FORMS = {
     "ü": "(?:ü|ue?)",
     "'": "['’]?",
 }
-"""Regexes of letters that another one, or two, may replace."""
+"""Regexes of letters that another letter, or two, may replace."""
 _DECOMPOSED = re.compile("[\u00c0-\u052f\u1e00-\u1fff]")
 _OTHER_CASED = r"\x{370}-\x{52F}"
 _LATIN = r"0-9A-Za-z\x{C0}-\x{24F}\x{1E00}-\x{1EFF}"
 _LEFT = rf"(?:^|[^{_LATIN}])"
 _LEFT_OTHER = rf"(?:^|[^{_OTHER_CASED}])"
 
-# An ending of the label: a plural or the word for number, and a case of a long label.
+# An ending of the label: a plural or the word for number, and a case ending of a long label.
 _NUMBER = r"(?i:s|nummern?|number|nr|no|num|'s)"
 _CASE = r"[a-z\x{DF}-\x{17F}]{1,4}"
 _CAMEL = r"(?:[A-Z][a-z]+){0,3}"
@@ -48,7 +48,7 @@ _ANSWER = (
 )
 _GAP = rf"{_CAMEL}(?:{_MARK}{_ON_LINE}*?)??(?:{_MARK}|{_NEXT_LINE}|{_ANSWER}[\s:\"'(#])"
 # Triggers are looser, and end with the label: exact ones take five times as long to compile and
-# four times as long to look for, and few labels near a number have none right after them.
+# four times as long to search, and most labels near a number directly precede one.
 _RUN = re.compile(r"[A-Za-z]{5,}|[^\x00-\u024f\s.]{3,}")
 _GENERIC = frozenset(
     re.findall(
@@ -61,7 +61,7 @@ _GENERIC = frozenset(
 _APART = r"[ _.\-/'’]{1,2}"
 _JOINT = r"[ _.\-/'’]{0,2}"
 _ABBREVIATED = r"\.?[ _\-/]?"
-# A short label may be anything's, so that its value is right after it.
+# A short label is ambiguous, so its value must follow directly.
 _NOUN = r"(?i:number|nummer|num|no|nr|n|č|n°|nº|№|id|code|card)"
 _VERB = r"(?i:is|was|ist|lautet|es|est|è|é|är|er|on|to|adalah)"
 _NEAR = (
@@ -71,17 +71,17 @@ _NEAR = (
 _NEAR_OTHER = rf"(?:[^0-9\n]*?(?:[^0-9A-Za-z\n]|[\s:.№]?{_NEXT_LINE}|{_ANSWER}[\s:\"'(#]))??"
 _NEAR_MARK = rf"{_NOUN}?[\t-\r -/:-@\[-`{{-~“”„«»]"
 _SHORT = 4
-"""The most letters of a label that may be a part of other words."""
+"""The maximum number of letters of a label that may be part of other words."""
 
 
 _LONG = 7
-"""The fewest letters of a label that may have the ending of a case."""
+"""The minimum number of letters of a label that may have a case ending."""
 LABELLED_WIDTH = 160
 """The longest match in bytes from a label to the end of its value."""
 
 
 def label_regexes(labels: Sequence[str], short: Sequence[str]) -> tuple[str, str]:
-    """Return the regex of what precedes a value, from a label on, and a looser trigger."""
+    """Return the regex of the text before a value, from a label on, and a looser trigger."""
     latin = [label for label in labels if _is_latin(label)]
     other = [label for label in (*labels, *short) if not _is_latin(label)]
     near = [label for label in short if _is_latin(label)]
@@ -112,21 +112,21 @@ def label_regexes(labels: Sequence[str], short: Sequence[str]) -> tuple[str, str
 
 
 def _telling(label: str) -> str:
-    """Return a part of the label that is all letters of ASCII, for an automaton that compiles
-    quickly, or else the label.
+    """Return a part of the label with only ASCII letters, for an automaton that compiles quickly,
+    or else the label.
     """
     runs = [run for run in _RUN.findall(label) if run.lower() not in _GENERIC]
     return max(runs, key=len) if runs else label
 
 
 def _shortest(labels: Iterable[str], form: str) -> list[str]:
-    """Return the labels that hold no other one, in their forms: what follows the shorter one
-    follows the longer one as well.
+    """Return the labels that contain no other label, in their forms: text after the shorter label
+    also follows the longer one.
     """
     spaced = {_JOINTS.sub(" ", label.lower().strip(" .")): label for label in labels}
     kept: dict[str, str] = {}
     for words in sorted(spaced, key=len):
-        has_digit = any(map(str.isdigit, words))  # which does not follow a label before its value
+        has_digit = any(map(str.isdigit, words))  # a digit cannot follow a label before its value
         if has_digit or not any(form.format(known) in form.format(words) for known in kept):
             kept[words] = spaced[words]
     return list(kept.values())
@@ -157,7 +157,7 @@ def _label(label: str) -> str:
             regex += f"(?:{joint}{_word(word[0])})?"
         regex += joint + _word(word[2:] if elided else word)
     if len(words) == 1 and len(label) == 2 and label.isascii() and label.isupper():
-        return f"(?-i:{label})"  # in lower case, it is a variable's name
+        return f"(?-i:{label})"  # in lower case, it is the name of a variable
     return regex
 
 
@@ -168,7 +168,7 @@ def _word(word: str) -> str:
 
 
 def _letter(char: str) -> str:
-    """Return the regex of a letter, with its accent or without."""
+    """Return the regex of a letter, with or without its accent."""
     if char in _FORMS:
         return _FORMS[char]
     if char.isascii() or not _DECOMPOSED.match(char):

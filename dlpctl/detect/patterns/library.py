@@ -1,4 +1,4 @@
-"""Pattern files: finds, reads and checks them."""
+"""Find, read and check pattern files."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def builtin_files() -> list[Path]:
 
 
 def load_patterns(files: Iterable[Path], *, check_regexes: bool = False) -> list[Pattern]:
-    """Return the patterns of all files; their ids are unique.
+    """Return the patterns of all files; their ids must be unique.
 
-    The mistakes of all files are raised together. Those of regexes are among them on request: to
-    find them costs more than to read the files.
+    The mistakes of all files are raised together. Mistakes in regexes are included only on request,
+    since finding them costs more than reading the files.
     """
     patterns: list[Pattern] = []
     problems: list[str] = []
@@ -127,8 +127,8 @@ def _fragments(table: object, read: Source) -> dict[str, str]:
 
 
 def _fragment(value: object, path: str, above: Mapping[str, str], read: Source) -> str:
-    """Return the regex of a fragment: itself, with those `above` put in, or any of a list of words,
-    case ignored, in which a hyphen is any joint, or none.
+    """Return the regex of a fragment: its text with the fragments `above` inserted, or any of a
+    list of words, case ignored, in which a hyphen is any joint or none.
     """
     from dlpctl.detect.patterns.syntax import put_in, unknown_fragment
 

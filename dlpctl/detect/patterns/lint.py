@@ -19,26 +19,24 @@ from dlpctl.detect.patterns.prose import plain_prose
 from dlpctl.errors import PatternError
 
 _BROAD = 1 / 10_000
-"""Findings by words of prose from which on a pattern is called too broad."""
+"""The findings per word of prose from which on a pattern counts as too broad."""
 _COSTLY_SECONDS = 0.3
 _TIMED = 50
-"""The most patterns that are compiled one by one to see what each costs."""
+"""The maximum number of patterns that are compiled separately to measure their cost."""
 _EXAMPLE_MAKERS = "dlpctl.detect.validators.secrets_examples"
 
 
 class Problem(NamedTuple):
-    """A problem of a pattern: an error is a broken promise, a warning a reason to look again."""
+    """A problem of a pattern: an error for a broken example, a warning for anything to review."""
 
     message: str
     is_error: bool
 
 
-def examples(pattern: Pattern, kind: str) -> list[str]:
+def examples(pattern: Pattern, key: str) -> list[str]:
     """Return the `match` or `skip` examples with their placeholders replaced."""
-    texts: Sequence[str] = getattr(pattern, kind)
-    return [
-        expand(text, f"{pattern.id}/{kind}/{index}", makers) for index, text in enumerate(texts)
-    ]
+    texts: Sequence[str] = getattr(pattern, key)
+    return [expand(text, f"{pattern.id}/{key}/{index}", makers) for index, text in enumerate(texts)]
 
 
 @cache
@@ -51,11 +49,11 @@ def makers() -> Mapping[str, Callable[[Random], str]]:
 def check_patterns(
     patterns: Sequence[Pattern], detector: Detector | None = None
 ) -> Iterator[Problem]:
-    """Return all problems of the patterns, each with file, pattern and key.
+    """Yield all problems of the patterns, each with file, pattern and key.
 
-    They are compiled unless a `detector` that has them is given.
+    The patterns are compiled unless a `detector` that has them is given.
     """
-    # One for all: compiling them together costs less than each by itself.
+    # One detector for all: compiling them together costs less than separately.
     detector = detector or Detector(patterns)
     in_prose = Counter(
         trace.finding.pattern_id for trace in detector.traces(plain_prose()) if _counts(trace)
@@ -97,7 +95,7 @@ def _broken_examples(pattern: Pattern, detector: Detector) -> Iterator[Problem]:
 
 
 def _nearly(traces: Sequence[Trace]) -> str:
-    """Return why a match of the regex is no finding."""
+    """Return the reason why a match of the regex is not a finding."""
     for trace in traces:
         if trace.refused_by:
             return f": validator '{trace.refused_by}' refuses it"
@@ -108,22 +106,22 @@ def _nearly(traces: Sequence[Trace]) -> str:
 def _warnings(
     pattern: Pattern, width: int, bounded: bool, in_prose: int, seconds: float
 ) -> Iterator[Problem]:
-    for kind, what in (("match", "what it should find"), ("skip", "what it should leave alone")):
-        if not getattr(pattern, kind):
+    for key, what in (("match", "what it should find"), ("skip", "what it should leave alone")):
+        if not getattr(pattern, key):
             yield Problem(
-                f"{_where(pattern)}: examples.{kind} is missing; give {what}", is_error=False
+                f"{_where(pattern)}: examples.{key} is missing; give {what}", is_error=False
             )
     words = len(plain_prose().split())
-    said = []
+    warnings = []
     if in_prose > words * _BROAD:
-        said.append(f"is broad: it finds {in_prose} places in {words:,} words of plain prose")
+        warnings.append(f"is broad: it finds {in_prose} places in {words:,} words of plain prose")
     if not bounded and not pattern.width:
-        said.append(
+        warnings.append(
             f"has no bound of its own; matches are limited to {width:,} bytes, or to what 'width' says"
         )
     if seconds > _COSTLY_SECONDS:
-        said.append(f"is costly: {seconds:.1f} s to compile")
-    yield from (Problem(f"{_where(pattern)}: regex {each}", is_error=False) for each in said)
+        warnings.append(f"is costly: {seconds:.1f} s to compile")
+    yield from (Problem(f"{_where(pattern)}: regex {each}", is_error=False) for each in warnings)
 
 
 def _seconds_to_compile(pattern: Pattern) -> float:

@@ -1,4 +1,4 @@
-"""The model of a pattern, as the rest of the package knows it; `parse` reads it from a file."""
+"""The model of a pattern for the rest of the package; `parse` reads it from a file."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from dlpctl.types import Category
 BEFORE, AFTER = 60, 30
 UNBOUNDED_WIDTH = 1024
 WIDEST = 65_536
-"""The largest width of a pattern."""
+"""The maximum width of a pattern."""
 """The longest match in bytes of an unbounded pattern without `width`."""
 
 
 class Context(NamedTuple):
-    """Whole words near a value that move its score, and how near is near (in UTF-8 bytes)."""
+    """Complete words near a value that change its score, and the maximum distance in
+    UTF-8 bytes.
+    """
 
     words: tuple[str, ...] = ()
     score: float = 0.0
@@ -25,7 +27,9 @@ class Context(NamedTuple):
 
 
 class Possible(NamedTuple):
-    """The score of a value that `validators` refuse, if its label is there and these accept it."""
+    """The score of a value that `validators` refuse, if it has its label and passes
+    these checks.
+    """
 
     score: float
     validators: tuple[str, ...] = ()
@@ -41,14 +45,14 @@ class Pattern(NamedTuple):
     validators: tuple[str, ...] = ()
     keywords: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
-    """The words that replace `{{labels}}` in its regex."""
+    """The words that replace `{{labels}}` in the regex."""
     context: Context | None = None
     possible: Possible | None = None
     width: int | None = None
     trigger: str | None = None
-    """A simpler regex that every match contains a match of, for the first pass."""
+    """A simpler regex for the first pass; every match contains a match of it."""
     gated: bool = False
-    """True if every match contains one of the marks in `gates`, around which it is searched."""
+    """True if every match contains one of the anchors, around which the pattern is searched."""
     token: bool = False
     """True if the trigger matches within the value, which is a token of 16 characters or more."""
     region: str | None = None

@@ -1,4 +1,4 @@
-"""Parses the tables of a pattern file; every mistake names the file, its line, pattern and key."""
+"""Parse the tables of a pattern file; every mistake names the file, its line, pattern and key."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def parse_pattern(
     *,
     check_regexes: bool,
 ) -> Pattern:
-    """Return a pattern from its table, or one that fits; mistakes are those of the source."""
-    reader = _Reader(table, source, index)
+    """Return a pattern from its table; after mistakes, which `source` collects, a usable one."""
+    reader = _TableReader(table, source, index)
     identifier = reader.text("id", ID, "lower-case words joined by hyphens")
     category = reader.choice("category", [category.value for category in Category])
     context = reader.table("context")
@@ -42,7 +42,7 @@ def parse_pattern(
     label_trigger, regex = "", reader.text("regex")
     if labelled:
         value = value_of(regex)
-        if " " not in value:  # else the next word would belong to a value
+        if " " not in value:  # otherwise the next word would belong to a value
             regex = regex.replace(f">{value})", f">(?i:{value}))", 1)  # as in chats
         before, label_trigger = label_regexes(labels, short_labels)
         fragments = {**fragments, "labels": before}
@@ -83,7 +83,7 @@ def parse_pattern(
     return pattern
 
 
-def _check_regexes(pattern: Pattern, reader: _Reader) -> None:
+def _check_regexes(pattern: Pattern, reader: _TableReader) -> None:
     """Report the regexes that an engine refuses, unless they have a mistake already."""
     from dlpctl.detect.automaton.database import check_trigger, checked_width
 
@@ -95,7 +95,7 @@ def _check_regexes(pattern: Pattern, reader: _Reader) -> None:
                 reader.problems.add(problem.message)
 
 
-def _context(reader: _Reader) -> Context:
+def _context(reader: _TableReader) -> Context:
     words, against = reader.strings("words"), reader.strings("against")
     if not words and not against:
         reader.fail("words", "is missing")
@@ -109,7 +109,7 @@ def _context(reader: _Reader) -> Context:
     )
 
 
-def _possible(reader: _Reader) -> Possible:
+def _possible(reader: _TableReader) -> Possible:
     return Possible(
         reader.number("score", 0.0, 1.0), reader.strings("validators", _known_validator)
     )
@@ -118,7 +118,7 @@ def _possible(reader: _Reader) -> Possible:
 def _mistyped(
     labels: Sequence[str], context: Context | None, checks: Sequence[str]
 ) -> Possible | None:
-    """Return the tier of a value with a label and a shape, and a wrong check digit."""
+    """Return the possible score for values with a label and a shape, but a wrong check digit."""
     if not any(validators.find(name).proves for name in checks):
         return None
     if labels:
@@ -132,12 +132,12 @@ def _known_validator(name: str) -> str | None:
     return f"{name!r} is not a validator{did_you_mean(name, validators.names())}"
 
 
-def _trigger(reader: _Reader, fragments: Mapping[str, str]) -> str:
+def _trigger(reader: _TableReader, fragments: Mapping[str, str]) -> str:
     """Return the trigger with its references to the regex replaced.
 
-    `{{value}}` is the regex's value, `{{before:value}}` what precedes it, `{{before:gap}}` what
-    precedes the fragment `gap`, and `{{loosely:value}}` what precedes it, without upper bounds of
-    counts.
+    `{{value}}` is the regex's value, `{{before:value}}` the part before it, `{{before:gap}}` the
+    part before the fragment `gap`, and `{{loosely:value}}` the part before the value without upper
+    bounds of counts.
     """
     regex = reader.text("regex")
 
@@ -162,7 +162,7 @@ def _trigger(reader: _Reader, fragments: Mapping[str, str]) -> str:
 
 
 def _with_fragments(
-    reader: _Reader, regex: str, fragments: Mapping[str, str], key: str = "regex"
+    reader: _TableReader, regex: str, fragments: Mapping[str, str], key: str = "regex"
 ) -> str:
     if "\0" in regex:
         reader.fail(key, "holds a character with the code 0; write \\x00")
@@ -177,8 +177,8 @@ def _with_fragments(
     return regex
 
 
-class _Reader:
-    """Reads typed values from a TOML table. After a mistake, it returns a value that fits."""
+class _TableReader:
+    """Reads typed values from a TOML table. After a mistake, it returns a valid substitute."""
 
     def __init__(
         self,
@@ -188,7 +188,7 @@ class _Reader:
         named: str = "",
         prefix: str = "",
     ) -> None:
-        """`prefix` is that of the keys in mistakes: empty in the table of the pattern itself."""
+        """`prefix` is the prefix of keys in mistakes: empty in the table of the pattern itself."""
         self._table = table
         self._source = source
         self.problems = source.problems
@@ -206,12 +206,14 @@ class _Reader:
         self.failed.add(key)
         self.problems.add(f"{self.where(key)}: {self._named}: {self._prefix}{key} {problem}")
 
-    def _value(self, key: str, kind: type | tuple[type, ...], called: str, default: Any) -> Any:
-        """Return a value of that kind; None after a mistake."""
+    def _value(
+        self, key: str, value_type: type | tuple[type, ...], called: str, default: Any
+    ) -> Any:
+        """Return a value of that type; None after a mistake."""
         value = self._table.get(key, default)
         if value is None:
             self.fail(key, "is missing")
-        elif not isinstance(value, kind) or isinstance(value, bool):
+        elif not isinstance(value, value_type) or isinstance(value, bool):
             self.fail(key, f"is not {called}")
         else:
             return value
@@ -224,7 +226,7 @@ class _Reader:
         if not value.strip():
             self.fail(key, "is empty")
         elif not self._is_unicode(value):
-            self.fail(key, "holds half a character")
+            self.fail(key, "holds a lone surrogate")
         elif form and not form.fullmatch(value):
             self.fail(key, f"is not of the form: {described}")
         return str(value)
@@ -275,20 +277,20 @@ class _Reader:
             if not isinstance(value, str) or not value.strip():
                 self.fail(f"{key}[{at}]", "is not a text")
             elif not self._is_unicode(value):
-                self.fail(f"{key}[{at}]", "holds half a character")
+                self.fail(f"{key}[{at}]", "holds a lone surrogate")
             elif refuse and (problem := refuse(value)):
                 self.fail(f"{key}[{at}]", problem)
             else:
                 fitting.append(value)
         return tuple(fitting)
 
-    def table(self, key: str) -> _Reader | None:
+    def table(self, key: str) -> _TableReader | None:
         if key not in self._table:
             return None
         table = self._value(key, dict, "a table", None)
         if table is None:
             return None
-        return _Reader(table, self._source, self._index, self._named, f"{key}.")
+        return _TableReader(table, self._source, self._index, self._named, f"{key}.")
 
     def refuse_unknown_keys(self) -> None:
         known = KEYS[self._prefix]

@@ -1,7 +1,7 @@
-"""Placeholders in examples, so that the repository contains no real-looking secrets.
+"""Placeholders in examples, so that the repository contains no secrets that look real.
 
 `{{random:[A-Z0-9]{16}}}` and `{{make:NAME}}` become values that depend only on the pattern's id and
-the number of the example, so that a failure repeats.
+the number of the example, so that failures are reproducible.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ _NAMED_CLASSES = {"\\d": "0-9", "\\w": "0-9A-Za-z_"}
 def expand(
     example: str, seed: str, makers: Callable[[], Mapping[str, Callable[[random.Random], str]]]
 ) -> str:
-    """Return the example with each placeholder replaced; `makers` gives the functions by name."""
+    """Return the example with each placeholder replaced; `makers` returns the functions by name."""
     if "{{" not in example:
         return example
     source = random.Random(seed)  # noqa: S311
 
     def replace(found: re.Match[str]) -> str:
-        kind, argument = found.groups()
-        if kind == "random":
+        name, argument = found.groups()
+        if name == "random":
             return _random_text(argument, source)
         make = makers().get(argument)
         if make is None:

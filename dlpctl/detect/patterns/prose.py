@@ -1,4 +1,4 @@
-"""Plain English prose in which no pattern should find anything: a yardstick for broad regexes."""
+"""Plain English prose in which no pattern should find anything, to measure broad regexes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The places where secrets are revoked and replaced, from the table beside the patterns."""
+"""Instructions for revoking and replacing each type of secret, from the table beside
+the patterns.
+"""
 
 from __future__ import annotations
 
@@ -10,20 +12,22 @@ _FILE = "rotation.toml"
 
 
 class Rotation(NamedTuple):
-    """The way to revoke a secret and get another one."""
+    """Instructions for revoking a secret and getting another one."""
 
     advice: str
     page: str = ""
-    """The page where its owner revokes it, or that explains how; empty for an unknown issuer."""
+    """The page where the owner revokes the secret, or that explains how; empty for an unknown
+    issuer.
+    """
     command: str = ""
-    """The command that does it, with capitals for what to fill in."""
+    """The command for it, with the parts to fill in as capitals."""
 
     def to_dict(self) -> dict[str, str]:
         return {name: text for name, text in self._asdict().items() if text}
 
 
 def rotation_of(pattern_id: str, type_name: str) -> Rotation | None:
-    """Return the rotation of what a pattern finds; None for what is no secret."""
+    """Return the rotation of a pattern's findings; None if they are not secrets."""
     tables = rotation_tables()
     if type_name not in tables:
         return None

@@ -1,4 +1,4 @@
-"""The syntax of a regex: its value, what precedes it, and looser forms of it."""
+"""The syntax of a regex: its value, the part before it, and looser forms."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _DEPTHS = {"(": 1, ")": -1}
 
 
 def value_of(regex: str) -> str:
-    """Return the content of the group `value`, or all of the regex without one."""
+    """Return the content of the group `value`; without one, the complete regex."""
     found = VALUE.search(regex)
     if not found:
         return regex
@@ -32,14 +32,14 @@ def value_of(regex: str) -> str:
 
 
 def prefix_of(regex: str) -> str:
-    """Return what precedes the value in every match, or nothing."""
+    """Return the part that precedes the value in every match, or an empty text."""
     found = VALUE.search(regex)
     if not found:
         return ""
     depth = 0
     for part in _PARTS.finditer(regex):
         if part.start() == found.start() and depth:
-            return ""  # the value may be in one of the alternatives alone, as it may below
+            return ""  # the value may be in only one of the alternatives, as it may below
         depth += _DEPTHS.get(part[0], 0)
         if part[0] == "|" and not depth:
             return ""
@@ -47,20 +47,22 @@ def prefix_of(regex: str) -> str:
 
 
 def flags_of(regex: str) -> str:
-    """Return the flags that a regex starts with, or nothing."""
+    """Return the flags that a regex starts with, or an empty text."""
     found = _FLAGS.match(regex)
     return found[0] if found else ""
 
 
 def loosened(regex: str) -> str:
-    """Return the regex without upper bounds of counts: a far smaller automaton, and more matches."""
+    """Return the regex without upper bounds of counts: a far smaller automaton with
+    more matches.
+    """
     return _COUNTED.sub(
         lambda found: _UNBOUNDED.get(found[1], f"{{{found[1]},}}") if found[1] else found[0], regex
     )
 
 
 def put_in(regex: str, fragments: Mapping[str, str], fail: Callable[[str], None]) -> str:
-    """Return a regex with its fragments put in; `fail` is told those that are unknown."""
+    """Return a regex with its fragments inserted; `fail` is called with unknown ones."""
 
     def expand(found: re.Match[str]) -> str:
         name = found[1]

@@ -1,7 +1,9 @@
-"""Validators: what a value must satisfy beyond its pattern.
+"""Validators: what a value must satisfy beyond its pattern. The docstring of each function
+describes the values that it accepts.
 
 Checksums of assigned numbers are tables, see `numbers`; all others are functions, each registered
-by its name in the module of its subject. Those are imported when one of theirs is used first.
+by name in the module of its subject. Modules are imported when one of their validators is first
+used.
 """
 
 from __future__ import annotations
@@ -45,13 +47,13 @@ _SUBJECTS = {
         "base64_object base62_crc gitlab_crc bech32_key"
     ),
 }
-"""The functions by module. A test holds that each module registers exactly these."""
+"""The functions by module. A test checks that each module registers exactly these."""
 
 _MODULES = {name: module for module, listed in _SUBJECTS.items() for name in listed.split()}
 
 
 def find(name: str) -> Validator:
-    """Return the validator of that name; KeyError where there is none."""
+    """Return the validator with that name; raise `KeyError` if there is none."""
     if name in REGISTERED:
         return REGISTERED[name]
     if name in _MODULES:

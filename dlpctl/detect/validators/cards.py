@@ -16,7 +16,7 @@ from dlpctl.detect.validators.registry import validator
 from dlpctl.detect.validators.wordlists import read_table, read_words
 
 _NETWORKS = (
-    # the first and last prefix of a range, and the lengths of numbers in it
+    # The first and last prefix of a range, and the valid lengths of its numbers.
     (34, 34, {15}),  # American Express
     (37, 37, {15}),
     (4, 4, {13, 16, 19}),  # Visa
@@ -30,8 +30,8 @@ _NETWORKS = (
     (36, 36, {14, 16, 19}),
     (38, 39, {14, 16, 19}),
     (3528, 3589, {16, 17, 18, 19}),  # JCB
-    (35, 35, {16}),  # what makers of test data take for it
-    (2131, 2131, {15}),  # JCB of old
+    (35, 35, {16}),  # accepted by makers of test data
+    (2131, 2131, {15}),  # old JCB numbers
     (1800, 1800, {15}),
     (62, 62, {16, 17, 18, 19}),  # UnionPay
     (81, 81, {16, 17, 18, 19}),
@@ -50,7 +50,7 @@ _NETWORKS = (
     (353, 353, {16}),
 )
 _RANGES = [(int(f"{first:0<4}"), int(f"{last:9<4}"), lengths) for first, last, lengths in _NETWORKS]
-"""The same, by the first four digits."""
+"""The ranges by their first four digits."""
 _GROUPS = re.compile(r"[0-9]+")
 _SEPARATED = {
     (4, 4, 4, 4),
@@ -76,7 +76,7 @@ _WORDS_LIKE_BIC = read_words("bic_like")
 
 @cache
 def _lengths(prefix: str) -> frozenset[int]:
-    """Return the lengths of numbers that start with four digits."""
+    """Return the valid lengths of numbers that start with four digits."""
     number = int(prefix)
     return frozenset().union(
         *(lengths for first, last, lengths in _RANGES if first <= number <= last)
@@ -85,7 +85,9 @@ def _lengths(prefix: str) -> frozenset[int]:
 
 @validator("credit_card", proves=True)
 def credit_card(value: str) -> bool:
-    """A number within a network's range and lengths, by Luhn, grouped as cards are if at all."""
+    """A number within a network's range and lengths, with a Luhn digit, grouped like a card if at
+    all.
+    """
     bare = digits(value, 12, 13, 14, 15, 16, 17, 18, 19)
     if not bare or len(bare) not in _lengths(bare[:4]):
         return False
@@ -99,7 +101,7 @@ def credit_card(value: str) -> bool:
 
 @validator("iban", proves=True)
 def iban(value: str) -> bool:
-    """The country's length, and ISO 7064 mod 97-10."""
+    """A number with the country's length and a checksum by ISO 7064 mod 97-10."""
     bare = compact(value)
     if (
         not alphanumeric(bare)

@@ -40,17 +40,17 @@ _VERHOEFF_PERMUTATION = (
 
 
 def compact(value: str) -> str:
-    """Return an identifier in upper case without separators, or nothing if it is too long."""
+    """Return an identifier in upper case without separators, or an empty text if it is too long."""
     if len(value) > _LONGEST:
         return ""
-    if value.isascii() and value.isdigit():  # as most identifiers are
+    if value.isascii() and value.isdigit():  # the most common case
         return value
     return value.translate(_SEPARATORS).upper()
 
 
 def digits(value: str, *lengths: int) -> str:
-    """Return the digits of an identifier, or nothing if there is anything else or their number
-    differs.
+    """Return the digits of an identifier, or an empty text if it has other characters or another
+    length.
     """
     bare = compact(value)
     if not (bare.isascii() and bare.isdigit()) or (lengths and len(bare) not in lengths):
@@ -68,7 +68,7 @@ def alphanumeric(text: str) -> bool:
 
 
 def varied(bare: str) -> bool:
-    """Return whether characters differ: made-up numbers of one digit pass most checksums."""
+    """Return whether characters differ: invented numbers of one digit pass most checksums."""
     return len(set(bare)) > 1
 
 
@@ -89,8 +89,8 @@ def luhn_checks(bare: str) -> bool:
 
 def verhoeff_checks(bare: str) -> bool:
     state = 0
-    for place, char in enumerate(reversed(bare)):
-        state = _VERHOEFF_PRODUCT[state][_VERHOEFF_PERMUTATION[place % 8][int(char)]]
+    for position, char in enumerate(reversed(bare)):
+        state = _VERHOEFF_PRODUCT[state][_VERHOEFF_PERMUTATION[position % 8][int(char)]]
     return state == 0
 
 

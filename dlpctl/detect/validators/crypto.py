@@ -55,7 +55,7 @@ _WORD_COUNTS = frozenset({12, 15, 18, 21, 24})
 
 @cache
 def _values(alphabet: str) -> bytes:
-    """Return the value of each byte as a digit in base 58; 255 where it is none."""
+    """Return the value of each byte as a digit in base 58; 255 for other bytes."""
     return bytes(at if (at := alphabet.find(chr(code))) >= 0 else 255 for code in range(256))
 
 
@@ -95,7 +95,7 @@ def base58_address(value: str) -> bool:
 
 @validator("ripple_address", proves=True)
 def ripple_address(value: str) -> bool:
-    # The first character is the zero, which is the first byte.
+    # The first character is zero, and so is the first byte.
     payload = _payload(value, _BASE58_RIPPLE) if value.startswith(_BASE58_RIPPLE[0]) else None
     return payload is not None and len(payload) == 21 and payload[0] == 0
 
@@ -112,7 +112,7 @@ def _bech32_polymod(values: list[int]) -> int:
 
 @validator("bech32_address", proves=True)
 def bech32_address(value: str) -> bool:
-    """Bech32 and bech32m with the prefix of a chain that is known."""
+    """Bech32 and bech32m with a known prefix of a chain."""
     text = value.lower()
     if len(text) > _LONGEST or (value not in (text, value.upper())):
         return False
@@ -202,7 +202,7 @@ def substrate_address(value: str) -> bool:
     """Polkadot and Kusama: base58 with two bytes of BLAKE2b."""
     from hashlib import blake2b
 
-    # A byte takes one character at least, which is zero, and 1.37 on average.
+    # A byte takes at least one character (zero) and 1.37 on average.
     raw = _from_base58(value) if 35 <= len(value) <= 48 else None
     return (
         raw is not None
@@ -212,7 +212,7 @@ def substrate_address(value: str) -> bool:
 
 
 @cache
-def _bip39_places() -> dict[str, int]:
+def _bip39_indexes() -> dict[str, int]:
     from pathlib import Path
 
     import dlpctl_patterns
@@ -222,7 +222,7 @@ def _bip39_places() -> dict[str, int]:
         .read_text(encoding="ascii")
         .split()
     )
-    return {word: place for place, word in enumerate(words)}
+    return {word: index for index, word in enumerate(words)}
 
 
 def _phrase_words(value: str) -> list[str]:
@@ -231,24 +231,24 @@ def _phrase_words(value: str) -> list[str]:
 
 @validator("bip39_words")
 def bip39_words(value: str) -> bool:
-    """As many words as a seed phrase has, all from its list."""
-    words, places = _phrase_words(value), _bip39_places()
+    """As many words as a seed phrase has, all from the word list."""
+    words, indexes = _phrase_words(value), _bip39_indexes()
     return (
         len(value) <= _LONGEST_PHRASE
         and len(words) in _WORD_COUNTS
-        and all(word in places for word in words)
+        and all(word in indexes for word in words)
     )
 
 
 @validator("bip39_phrase", proves=True)
 def bip39_phrase(value: str) -> bool:
     """Words of eleven bits each: entropy, and at its end the first bits of its SHA-256."""
-    words, places = _phrase_words(value), _bip39_places()
+    words, indexes = _phrase_words(value), _bip39_indexes()
     if not bip39_words(value):
         return False
     bits = 0
     for word in words:
-        bits = bits << 11 | places[word]
+        bits = bits << 11 | indexes[word]
     checked = len(words) // 3
     entropy = (bits >> checked).to_bytes(checked * 4, "big")
     return _sha256(entropy)[0] >> 8 - checked == bits & (1 << checked) - 1

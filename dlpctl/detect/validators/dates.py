@@ -1,4 +1,4 @@
-"""Calendar dates in the ways that people and machines write them."""
+"""Calendar dates in the formats that people and machines write."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dlpctl.detect.validators.registry import validator
 from dlpctl.detect.validators.wordlists import read_table
 
 OLDEST, LATEST = 1890, 2035
-"""The years between which somebody who is alive, or a document that is in use, can date from."""
+"""The range of years for the birth of a living person, or for a document in use."""
 
 _MONTHS = {name: int(number) for name, number in read_table("months").items()}
 _PARTS = re.compile(r"[0-9]+|[^\W\d_]+")
@@ -61,8 +61,8 @@ def short_reversed(text: str, *centuries: int) -> bool:
 
 @validator("calendar_date")
 def calendar_date(value: str) -> bool:
-    """A day that the calendar has, in any order of day, month and year that is in use, with digits
-    or a month's name.
+    """A day that exists, in any common order of day, month and year, with digits or a
+    month's name.
     """
     if len(value) > 40:
         return False

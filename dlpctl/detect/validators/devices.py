@@ -69,7 +69,7 @@ def coordinates(value: str) -> bool:
 
 @validator("has_digits")
 def has_digits(value: str) -> bool:
-    """A number of a document, not a word or a span of years: at least two characters are digits."""
+    """A document's number, not a word or a span of years: at least two characters are digits."""
     bare = compact(value)
     return (
         bare.isalnum()
@@ -80,7 +80,7 @@ def has_digits(value: str) -> bool:
 
 @validator("private_address")
 def private_address(value: str) -> bool:
-    """Not the address of an organization that licences name."""
+    """Not the address of an organization that licenses contain."""
     return not _published().match(value)
 
 
@@ -90,13 +90,13 @@ def _published() -> re.Pattern[str]:
 
 
 def is_span_of_years(value: str) -> bool:
-    """Return whether a value is a span of years, as copyrights have."""
+    """Return whether a value is a span of years, as in copyright notices."""
     return _YEARS.fullmatch(value) is not None
 
 
 @validator("varied_digits")
 def varied_digits(value: str) -> bool:
-    """Letters and digits that differ, and no span of years."""
+    """Letters and digits that differ, and are not a span of years."""
     bare = compact(value)
     return alphanumeric(bare) and varied(bare) and not is_span_of_years(value)
 
@@ -117,7 +117,7 @@ def plate(value: str) -> bool:
 
 @validator("degrees")
 def degrees(value: str) -> bool:
-    """Degrees of latitude and longitude, with minutes and seconds below sixty where they are given."""
+    """Degrees of latitude and longitude; minutes and seconds, if any, are below sixty."""
     north, _, east = value[:96].upper().replace("S", "N").partition("N")
     parts = [[float(number) for number in _NUMBER.findall(side)] for side in (north, east)]
     if not all(0 < len(side) <= 3 and all(rest < 60 for rest in side[1:]) for side in parts):
@@ -127,5 +127,7 @@ def degrees(value: str) -> bool:
 
 @validator("zip_code")
 def zip_code(value: str) -> bool:
-    """Not that of the Free Software Foundation, which is in the licence of every second file."""
+    """Not the ZIP code of the Free Software Foundation, which is in the license of every second
+    file.
+    """
     return value not in {"02111-1307", "02110-1301", "02110-1335"}

@@ -1,5 +1,5 @@
-"""Keccak-256 as Ethereum and Monero use it: the sponge before the standard changed its padding, so
-not hashlib's SHA-3.
+"""Keccak-256 as Ethereum and Monero use it: with the padding before standardization, unlike SHA-3
+in hashlib.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ _MASK = (1 << 64) - 1
 
 
 def _round_constants() -> list[int]:
-    """From the linear feedback shift register of the specification."""
+    """Compute the constants with the linear feedback shift register of the specification."""
     constants = []
     state = 1
     for _ in range(24):
@@ -34,7 +34,7 @@ def _rotations() -> list[int]:
 _CONSTANTS = _round_constants()
 _ROTATIONS = _rotations()
 _PLACES = [y + 5 * ((2 * x + 3 * y) % 5) for y in range(5) for x in range(5)]
-"""Where the lane at x + 5y goes."""
+"""The new position of the lane at x + 5y."""
 
 
 def _rotate(lane: int, by: int) -> int:
@@ -49,15 +49,15 @@ def _permute(lanes: list[int]) -> list[int]:
         ]
         mixed = [columns[x - 1] ^ _rotate(columns[(x + 1) % 5], 1) for x in range(5)]
         moved = [0] * 25
-        for place, lane in enumerate(lanes):
-            moved[_PLACES[place]] = _rotate(lane ^ mixed[place % 5], _ROTATIONS[place])
+        for index, lane in enumerate(lanes):
+            moved[_PLACES[index]] = _rotate(lane ^ mixed[index % 5], _ROTATIONS[index])
         lanes = [
-            moved[place]
+            moved[index]
             ^ (
-                ~moved[place - place % 5 + (place + 1) % 5]
-                & moved[place - place % 5 + (place + 2) % 5]
+                ~moved[index - index % 5 + (index + 1) % 5]
+                & moved[index - index % 5 + (index + 2) % 5]
             )
-            for place in range(25)
+            for index in range(25)
         ]
         lanes[0] ^= constant
     return lanes
@@ -69,9 +69,9 @@ def keccak_256(message: bytes) -> bytes:
     padded[-1] |= 0x80
     lanes = [0] * 25
     for start in range(0, len(padded), _RATE):
-        for place in range(_RATE // 8):
-            lanes[place] ^= int.from_bytes(
-                padded[start + 8 * place : start + 8 * place + 8], "little"
+        for index in range(_RATE // 8):
+            lanes[index] ^= int.from_bytes(
+                padded[start + 8 * index : start + 8 * index + 8], "little"
             )
         lanes = _permute(lanes)
     return b"".join(lane.to_bytes(8, "little") for lane in lanes[:4])

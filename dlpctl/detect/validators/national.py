@@ -1,6 +1,4 @@
-"""National numbers that have a rule of their own; all others are tables in
-`dlpctl_patterns/numbers`.
-"""
+"""National numbers with rules of their own; all others are tables in `dlpctl_patterns/numbers`."""
 
 from __future__ import annotations
 
@@ -27,7 +25,7 @@ _PPS_LETTERS = "WABCDEFGHIJKLMNOPQRSTUV"
 _ITALIAN_MONTHS = "ABCDEHLMPRST"
 _ITALIAN_DIGITS = str.maketrans("LMNPQRSTUV", "0123456789")
 _ITALIAN_ODD = [ord(letter) - ord("A") for letter in "BAFHJNPRTVCESULDGIMOQKWZYX"]
-"""What characters at odd positions count, by their value; digits have the values of A to J."""
+"""The weights of characters at odd positions, by value; digits have the values of A to J."""
 _ITALIAN_CODE = re.compile(
     r"[A-Z]{6}[0-9LMNP-V]{2}[A-EHLMPRST][0-9LMNP-V]{2}[A-Z][0-9LMNP-V]{3}[A-Z]"
 )
@@ -188,7 +186,7 @@ def vat_ie(text: str) -> bool:
 
 @validator("fr_nir", proves=True)
 def fr_nir(value: str) -> bool:
-    """France's insured people: modulo 97, where Corsica's 2A and 2B count as 19 and 18."""
+    """France's social security number: modulo 97, where Corsica's 2A and 2B count as 19 and 18."""
     bare = compact(value)
     number = digits(bare[:5] + _CORSICA.get(bare[5:7], bare[5:7]) + bare[7:], 15)
     if not number or number[0] not in "123478":

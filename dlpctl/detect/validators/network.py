@@ -13,8 +13,8 @@ _FILE_ENDINGS = read_words("file_endings")
 
 @validator("email_address")
 def email_address(value: str) -> bool:
-    """A mailbox that can exist: no dot at an end or twice in a row, no file name or system unit for
-    a domain.
+    """A mailbox that can exist: no dot at either end or twice in a row, and no file name or system
+    unit as its domain.
     """
     local, at, domain = value.rpartition("@")
     if (
@@ -39,7 +39,7 @@ def email_address(value: str) -> bool:
 
 @validator("email_international")
 def email_international(value: str) -> bool:
-    """A mailbox with letters beyond ASCII; one without is another pattern's."""
+    """A mailbox with letters beyond ASCII; other mailboxes belong to another pattern."""
     return not value.isascii() and email_address(value)
 
 
@@ -48,7 +48,7 @@ _NO_USERS = read_words("no_users")
 
 @validator("user_name")
 def user_name(value: str) -> bool:
-    """Somebody's name for logging in: not a role, a type or a placeholder."""
+    """A login name of a person: not a role, a type or a placeholder."""
     bare = value.lower()
     return bare not in _NO_USERS and not bare.startswith(
         ("self.", "this.", "request.", "your", "my_", "os.", "config.")
@@ -63,7 +63,7 @@ def has_digit(value: str) -> bool:
 
 @validator("no_program_word")
 def no_program_word(value: str) -> bool:
-    """Not what programs call their own: a type, a state, a field."""
+    """Not a word that programs use: a type, a state, a field."""
     words = read_words("program")
     bare = value.lower()
     return bare not in words and bare.removesuffix("s") not in words
@@ -88,14 +88,13 @@ def ipv4(value: str) -> bool:
 
 
 _OBJECT_IDENTIFIERS = {(1, 3), (2, 5)}
-"""The first numbers of object identifiers, which are far more common than hosts of these networks.
-"""
+"""The first numbers of object identifiers, which are far more common than hosts there."""
 
 
 @validator("ipv4_public")
 def ipv4_public(value: str) -> bool:
-    """An address that belongs to somebody: not private, loopback, link-local, documentation,
-    multicast, a mask, or small like a version.
+    """An address with an owner: not private, loopback, link-local, documentation, multicast, a
+    mask, or small like a version.
     """
     octets = _octets(value)
     if not octets:
@@ -168,7 +167,7 @@ def mac_address(value: str) -> bool:
     return (
         len(bare) == 12
         and set(bare) <= _HEX
-        and len({bare[place : place + 2] for place in range(0, 12, 2)}) > 2
+        and len({bare[at : at + 2] for at in range(0, 12, 2)}) > 2
     )
 
 
@@ -177,7 +176,7 @@ _TEMPLATE = re.compile(r"[$<{%\[]")
 
 @validator("url_secret")
 def url_secret(value: str) -> bool:
-    """A value in a URL that opens something: not a template, not a word."""
+    """A value in a URL that grants access: not a template, not a word."""
     return (
         8 <= len(value) <= 4096
         and not _TEMPLATE.match(value)

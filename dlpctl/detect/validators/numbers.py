@@ -1,7 +1,7 @@
 """Numbers that authorities assign, declared as tables in `dlpctl_patterns/numbers`.
 
 To add a number, write a table there; `patterns/README.md` describes its keys. A table is parsed
-when its validator is used first.
+when its validator is first used.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def names() -> list[str]:
 
 
 def load(name: str, find: Find) -> Validator:
-    """Return the validator that a table declares; `find` gives those that the table refers to."""
+    """Return the validator that a table declares; `find` returns those that the table refers to."""
     import tomllib
 
     declared = tomllib.loads(_sources()[name])[name]
@@ -51,7 +51,7 @@ def load(name: str, find: Find) -> Validator:
 
 @cache
 def _sources() -> dict[str, str]:
-    """Return the text of the tables by their names."""
+    """Return the text of the tables by name."""
     import dlpctl_patterns
 
     texts: dict[str, str] = {}
@@ -115,7 +115,7 @@ def _by_prefix(names_by_prefix: Mapping[str, str], find: Find) -> Accepts:
 
 
 def _digit_reader(table: Mapping[str, Any]) -> Callable[[str], str]:
-    """Return what reads digits of the given lengths, or nothing."""
+    """Return a function that reads digits of the given lengths, or an empty text."""
     lengths, pad = table["lengths"], table.get("pad", 0)
 
     def read(value: str) -> str:
@@ -126,7 +126,9 @@ def _digit_reader(table: Mapping[str, Any]) -> Callable[[str], str]:
 
 
 def _shape_reader(shape: str) -> Callable[[str], str]:
-    """Return what reads the groups of a regex that the number matches, all of it without groups."""
+    """Return a function that reads the groups of a regex that the complete number matches, or all
+    of it without groups.
+    """
     regex = re.compile(shape)
 
     def read(value: str) -> str:
@@ -137,7 +139,7 @@ def _shape_reader(shape: str) -> Callable[[str], str]:
 
 
 def _tests(table: Mapping[str, Any]) -> Iterator[Accepts]:
-    """Yield the tests of the bare number, the cheapest first."""
+    """Yield the tests of the bare number, cheapest first."""
     for part, ranges in table.get("ranges", {}).items():
         yield _range_test(_slice(part), _ranges(ranges))
     if "varied" in table:
@@ -186,7 +188,9 @@ def _date_test(
     month_centuries: Mapping[str, int] | None = None,
     day_offsets: Sequence[int] = (0,),
 ) -> Accepts:
-    """Return the test of a date: a century is fixed, told by a character, or added to the month."""
+    """Return the test of a date; its century is fixed, given by a character, or added
+    to the month.
+    """
     year_part, month_part, day_part = map(_slice, (year, month, day))
     if year_part.stop - year_part.start == 4:
         centuries = (0,)
@@ -221,7 +225,7 @@ def _algorithm_test(algorithm: str, of: str = ":", prepend: str = "") -> Accepts
 
 
 def _selector(of: str) -> Callable[[str], str]:
-    """Return what joins the listed parts of a number."""
+    """Return a function that joins the listed parts of a number."""
     parts = [_slice(part) for part in of.split()]
     if len(parts) == 1:
         part = parts[0]
@@ -230,7 +234,9 @@ def _selector(of: str) -> Callable[[str], str]:
 
 
 def _sum(check: Mapping[str, Any], weights: Sequence[int]) -> _Sum:
-    """Return what computes the weighted sum of a number, or its value without weights."""
+    """Return a function that computes the weighted sum of a number, or its value
+    without weights.
+    """
     plus, plus_at = check.get("plus", 0), check.get("plus_at", 0)
     added: _Sum = (lambda bare: plus[bare[plus_at]]) if isinstance(plus, dict) else lambda _: plus
     if "number" in check:
@@ -262,7 +268,7 @@ def _remainder_test(check: Mapping[str, Any]) -> Accepts:
 
 
 def _number_test(check: Mapping[str, Any]) -> Accepts:
-    """Return the test of check digits that are the remainder, or what it lacks to `complement`."""
+    """Return the test of check digits that are the remainder, or its complement to `complement`."""
     total, modulus = _sum(check, check.get("weights", ())), int(check["modulus"])
     part, complement = _slice(check["at"]), int(check.get("complement", 0))
     wraps_at = int(check.get("wraps_at", modulus))
@@ -275,7 +281,7 @@ def _number_test(check: Mapping[str, Any]) -> Accepts:
 
 
 def _digit_test(check: Mapping[str, Any]) -> Accepts:
-    """Return the test of a check character, which `digits` gives for each remainder."""
+    """Return the test of a check character, which `digits` defines for each remainder."""
     rows = check.get("weights", [()])
     rows = rows if isinstance(rows[:1], list) and isinstance(rows[0], list) else [rows]
     listed = check.get("digits", "0123456789")

@@ -1,4 +1,4 @@
-"""Telephone numbers: those that a country's plan allows."""
+"""Telephone numbers that are valid in a country's numbering plan."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _COORDINATES = re.compile(r"\+[0-9]{4}(?:[0-9]{2})?-[01][0-9]{4}(?:[0-9]{2})?")
 
 
 def _bare(value: str) -> str:
-    """Return the digits of a number with its plus sign, without an extension, or nothing."""
+    """Return the digits of a number with its plus sign, without an extension, or an empty text."""
     if len(value) > _LONGEST:
         return ""
     text = value.lower()
@@ -37,7 +37,7 @@ def _plausible(number: str) -> bool:
 
 
 def _counts_up(value: str) -> bool:
-    """Return whether three groups or more count: 41 42 43 44."""
+    """Return whether three or more groups count up: 41 42 43 44."""
     groups = [int(group) for group in _GROUP.findall(value)]
     return len(groups) > 2 and all(after - before == 1 for before, after in pairwise(groups))
 
@@ -91,7 +91,7 @@ def phone_national(value: str) -> bool:
 
 @validator("phone_trunk")
 def phone_trunk(value: str) -> bool:
-    """Nine to twelve digits, of which the first is the 0 that is dialled within the country."""
+    """Nine to twelve digits, the first of which is the trunk prefix 0."""
     text = _bare(value)
     return 9 <= len(text) <= 12 and text[0] == "0" and _plausible(text)
 

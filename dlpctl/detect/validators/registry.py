@@ -1,5 +1,5 @@
-"""The registry of validators that are functions: modules of this package add to it with a
-decorator.
+"""The registry of validators that are functions; modules of this package register
+with a decorator.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ Accepts = Callable[[str], bool]
 
 
 class Validator(NamedTuple):
-    """A check of a value; `proves` tells that it computes a checksum, which few values pass by
+    """A check of a value; `proves` is true if it computes a checksum, which few values pass by
     accident.
     """
 

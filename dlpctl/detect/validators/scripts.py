@@ -1,4 +1,6 @@
-"""Names in Chinese characters, kana and Hangul: words that start like a family name are none."""
+"""Names in Chinese characters, kana and Hangul, as opposed to words that start like a
+family name.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +10,12 @@ from dlpctl.detect.validators.registry import validator
 from dlpctl.detect.validators.wordlists import read_rows
 
 _ENDINGS = frozenset("者部課室係様欄号番票状表額数性化的了是在们們을를는에로")
-"""The last characters of departments, roles and grammar."""
+"""The last characters of departments, roles and grammatical forms."""
 
 
 @cache
 def _words() -> tuple[frozenset[str], tuple[str, ...]]:
-    """Return the words that are no names, and the endings of such words, which start with `-`."""
+    """Return the words that are not names, and their endings, which start with `-`."""
     words = " ".join(read_rows("no_script_names")).split()
     endings = tuple(word[1:] for word in words if word[0] == "-")
     return frozenset(words), endings

@@ -1,8 +1,8 @@
-"""Decides whether a token is random or was written by a person.
+"""Decide whether a token is random or was written by a person.
 
 Entropy is not enough: `getUserAccessTokenById2` has more of it than many keys. Words have likely
-letter pairs and change case at word starts, generated values do neither. Made-up values have shapes
-of their own: runs, sequences, repetition, keyboard rows and the words of placeholders.
+letter pairs and change case at word starts; generated values do neither. Invented values have
+shapes of their own: runs, sequences, repetition, keyboard rows and the words of placeholders.
 """
 
 from __future__ import annotations
@@ -16,16 +16,17 @@ from operator import sub
 
 from dlpctl.detect.validators.wordlists import read_rows, read_words
 
-# A longer value is judged by its first part, so that a judge costs the same whatever it is given.
+# A longer value is judged by its first part, so that the cost is bounded.
 JUDGED = 64
-# Mean of the table's cells from which a value reads like words; see
-# tests/detect/validators/test_secrets_judge.py for the rates.
+# The mean of the table's cells from which on a value reads like words; for the rates, see
+# tests/detect/validators/test_secrets_judge.py.
 WORDY = 0.25
-# A random value hardly reaches this mean. Between the two the words themselves are looked for:
-# names with many abbreviations lie there.
+# Random values rarely reach this mean. Between the two, the words themselves are searched: names
+# with many abbreviations are in this range.
 _UNCERTAIN = -2.0
 _COVERED = 0.4
-# Of random values, 97 to 99 % have less, and no name in 48 MB of packages and documentation.
+# Between 97 and 99 % of random values have less, and no name in 48 MB of packages and
+# documentation.
 _RANDOM_MIXED, _RANDOM_OF_ONE_CASE = -1.8, -1.2
 
 _ZERO = ord("j")
@@ -59,28 +60,27 @@ def _pair_weights() -> list[int]:
 
 
 _HEX = re.compile(r"[0-9a-fA-F]+")
-# Hexadecimal digits with a prefix or a suffix that is glued to them: `dapi`, `SK`, `:fx`.
+# Hexadecimal digits with an attached prefix or suffix: `dapi`, `SK`, `:fx`.
 _HEX_TAIL = re.compile(r"[A-Za-z]{0,8}?[0-9a-fA-F]{8,}[A-Za-z]{0,2}")
 _CONSTANT = re.compile(r"(?:[0-9A-Za-z]{1,20}[_-]){2,}[0-9A-Za-z]{1,20}")
 _SURELY_CONSTANT = -1.0
 _LONG_RUN = re.compile(r"[0-9A-Za-z]{10}")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _SEGMENT = re.compile(r"[0-9A-Za-z]+")
-# The words of placeholders. Four letters or more, so that one random token in ten thousand contains
-# one.
+# The words of placeholders, with at least four letters, so that only one random token in ten
+# thousand contains one.
 _PLACEHOLDER = re.compile(
     r"example|sample|placeholder|change_?-?me|your|_here|-here|keyhere|tokenhere|goeshere|xxxxxx|dummy|fake|redacted|todo|insert|replace"
     r"|secret|passw|token|test|foobar|qwert|asdfg|zxcvb|dead-?beef|cafe-?babe|badc0de|mykey|apikey|12345|abcde|00000|98765|masked"
     r"|censored|sanitized|obfuscated|removed|hidden|private|public|undefined|lorem|ipsum"
 )
-# After a provider's prefix fewer words reject a value: `sk_test_` is a prefix, and so are
-# `token` and `secret`.
+# After a provider's prefix, fewer words reject a value: `sk_test_` is a prefix, and so are `token`
+# and `secret`.
 _TAIL_PLACEHOLDER = re.compile(
     r"example|sample|placeholder|changeme|yourkey|yourapi|yourtoken|keyhere|tokenhere|goeshere|xxxxxx|dummy|redacted|foobar|qwert"
     r"|asdfg|zxcvb|deadbeef|cafebabe|1234567|abcdefg|0000000|9876543|masked|sanitized"
 )
-# Four letters of each of these words: a set is asked in a tenth of the time that the expressions
-# take.
+# Four letters of each of these words: a set look-up takes a tenth of the time of the regexes.
 _GRAMS = read_words("placeholder_grams")
 
 
@@ -93,15 +93,15 @@ def _has(words: re.Pattern[str], value: str) -> bool:
 
 def wordiness(value: str) -> float:
     """Return how much a value reads like words: random tokens below 0, names and words above 1."""
-    kinds = value[:JUDGED].encode("latin-1", "replace").translate(_KINDS)
-    if not kinds:
+    classes = value[:JUDGED].encode("latin-1", "replace").translate(_KINDS)
+    if not classes:
         return 0.0
-    framed = b"%c%b%c" % (_JOINT, kinds, _JOINT)
-    # The pairs as numbers of two bytes, first those at even positions: loops in C take a
-    # fifth of the time.
+    framed = b"%c%b%c" % (_JOINT, classes, _JOINT)
+    # The pairs as two-byte numbers, first those at even positions: loops in C take a fifth of the
+    # time.
     even, odd = framed[: len(framed) & ~1], framed[1 : 1 + (len(framed) - 1 & ~1)]
     weight = _pair_weights().__getitem__
-    return sum(map(weight, array("H", even)), sum(map(weight, array("H", odd)))) / len(kinds)
+    return sum(map(weight, array("H", even)), sum(map(weight, array("H", odd)))) / len(classes)
 
 
 PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
@@ -122,14 +122,14 @@ def is_patterned(value: str) -> bool:
     if distinct < min(length // 3 + 1, 6):
         return True
     codes = value.encode("latin-1", "replace")
-    # With many different characters the pairs are different, too.
+    # Values with many different characters have different pairs, too.
     if distinct * 2 < length and len(set(pairwise(codes))) < 0.5 * (length - 1):
         return True
     steps = list(map(sub, codes[1:], codes))
     limit = 5 + length // 8
     if steps.count(1) >= limit or steps.count(-1) >= limit or steps.count(0) >= limit:
         return True
-    # a1b2c3d4: two sequences that take turns
+    # a1b2c3d4: two alternating sequences
     if not (value[1::2].isdigit() or value[::2].isdigit()):
         return False
     return [first + second for first, second in pairwise(steps)].count(1) >= limit
@@ -154,8 +154,8 @@ def is_random(value: str) -> bool:
     return not is_patterned(value)
 
 
-# Public values: keys that their makers publish for emulators, and the first characters of public
-# keys and certificates in DER and in SSH.
+# Public values: keys that makers publish for emulators, and the first characters of public keys and
+# certificates in DER and in SSH.
 _PUBLISHED = (
     "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq",  # Azurite
     # Cosmos DB emulator
@@ -186,7 +186,7 @@ def has_placeholder_words(value: str) -> bool:
 
 
 def _is_constant(value: str) -> bool:
-    """Return whether a value is short parts with joints, as the names of formats are."""
+    """Return whether a value is short parts with joints, like the name of a format."""
     return _CONSTANT.fullmatch(value) is not None and (
         ("_" in value and value.isupper()) or wordiness(value) > _SURELY_CONSTANT
     )
@@ -204,7 +204,7 @@ def token(value: str) -> bool:
 
 
 def uuid(value: str) -> bool:
-    """A generated UUID: not the nil, the counted or the well-known ones of manuals."""
+    """A generated UUID: not nil, counted, or a well-known one from manuals."""
     plain = value.replace("-", "").lower()
     if plain.startswith(("123e4567e89b12d3", "550e8400e29b41d4", "f47ac10b58cc4372", "deadbeef")):
         return False
@@ -212,7 +212,7 @@ def uuid(value: str) -> bool:
 
 
 def tail(value: str) -> bool:
-    """A provider's token with its prefix: what follows the words of the prefix is generated."""
+    """A provider's token with its prefix: the part after the words of the prefix is generated."""
     parts = _SEGMENT.findall(value[:512])
     if not parts:
         return False
@@ -231,14 +231,14 @@ def tail(value: str) -> bool:
 
 
 def mixed_token(value: str) -> bool:
-    """A token of upper case, lower case and digits: what hardly anything but a key looks like."""
+    """A token of upper case, lower case and digits, which hardly anything but a key has."""
     return (
         not (value.isupper() or value.islower()) and any(map(str.isdigit, value)) and token(value)
     )
 
 
 def unmistakable(value: str) -> bool:
-    """A token that no name, digest or word resembles: for values whose name says nothing."""
+    """A token that no name, digest or word resembles, for variables with a meaningless name."""
     is_mixed = not (value.isupper() or value.islower())
     return (
         _LONG_RUN.search(value) is not None
@@ -255,14 +255,14 @@ def mixed_tail(value: str) -> bool:
 
 
 def secret_or_uuid(value: str) -> bool:
-    """A generated value or UUID, where the name tells that it is a key."""
+    """A generated value or UUID, if the name indicates a key."""
     if len(value) <= 16 and _HEX.fullmatch(value):
         return False  # the id of a key or of a trace
     return uuid(value) if is_uuid(value) else token(value)
 
 
 def not_placeholder(value: str) -> bool:
-    """Any literal that is not made up: for shapes that are distinctive on their own."""
+    """Any literal that is not invented: for shapes that are distinctive on their own."""
     value = value[:512]
     return (
         len(set(value)) > 6 and not _has(_TAIL_PLACEHOLDER, value) and "change" not in value.lower()

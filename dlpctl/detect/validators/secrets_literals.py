@@ -1,5 +1,5 @@
-"""Decides whether a value of a password or a key is a literal: not code, a reference, a template, a
-label.
+"""Decide whether the value of a password or a key is a literal: not code, a reference, a template
+or a label.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _CODE = re.compile(
     r"[\w\])]\(|\(\)|->|=>|::|&&|\|\||==[^=]|\+=.|^&?[A-Za-z_]\w*(?:(?:\?\.|->)[A-Za-z_]\w*)+;?$|\(\?|\\[dwsDWS]|\[[\w^-]{2,}\]|^[A-Za-z_]\w*\[|&(?:quot|lt|gt|nbsp)\b|\[\^|^\^|</|/>"
     r"|^(?:process|os|System|ENV|env|config|settings|self|this|req|request|params|ctx|event|data|props|state)[.\[]|;\w+=|^--?\w[\w-]*$|^(?:required|string|nullable)\|"
 )
-# Member access, unless its parts are words that no program uses: `sunny.meadow`.
+# Member access, unless its parts are words that programs do not use: `sunny.meadow`.
 _MEMBER = re.compile(r"&?[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+;?")
 _PATH = re.compile(
     r"^(?:\.{0,2}/|~/|[A-Za-z]:\\|\\\\|https?:|ftp:|file:|s3:|data:|[a-z][a-z0-9+.-]{1,12}://)"
@@ -116,7 +116,7 @@ def unquoted_password(value: str) -> bool:
 
 
 def plain_password(value: str) -> bool:
-    """A password without quotes where a configuration has its values: also one word."""
+    """A password without quotes in a configuration file; a single word is also accepted."""
     return unquoted_password(value) or (
         value[0:1].isalnum()
         and (value.islower() or value.isupper() or _has_no_program_word(value))
@@ -125,7 +125,9 @@ def plain_password(value: str) -> bool:
 
 
 def word_password(value: str) -> bool:
-    """A password in a sentence, also one word: not what a sentence says about a password."""
+    """A password in a sentence; a single word is also accepted, but not a statement about a
+    password.
+    """
     if unquoted_password(value):
         return True
     return (
@@ -149,7 +151,7 @@ def declared_password(value: str) -> bool:
 
 
 def argument_password(value: str) -> bool:
-    """A password in a command: no option, no path, and not a word that is a user or a host."""
+    """A password in a command: not an option, a path, or a word that is a user or a host."""
     return value[:1] not in ("-", "/", ".") and strong_or_digits(value)
 
 
@@ -251,14 +253,16 @@ def strong_password(value: str) -> bool:
 
 
 def varied_password(value: str) -> bool:
-    """In a note of a few words: a value of several classes of characters."""
-    kinds = sum([any(map(kind, value)) for kind in (str.islower, str.isupper, str.isdigit)])
+    """A value of several character classes in a note of a few words."""
+    classes = sum(
+        [any(map(is_class, value)) for is_class in (str.islower, str.isupper, str.isdigit)]
+    )
     signs = 2 if not _SIGNS.isdisjoint(value) else 0 if value.isalnum() else 1
-    return kinds > 1 and kinds + signs > 3 and unquoted_password(value)
+    return classes > 1 and classes + signs > 3 and unquoted_password(value)
 
 
 def mixed_password(value: str) -> bool:
-    """A mix of all classes of characters, as generators make; it may look like code."""
+    """A mix of all character classes, as generators produce; it may look like code."""
     return (
         any(map(str.islower, value))
         and any(map(str.isupper, value))
@@ -269,7 +273,7 @@ def mixed_password(value: str) -> bool:
 
 
 def secret_or_password(value: str) -> bool:
-    """A secret or a password, where the name allows both."""
+    """A secret or a password, if the name allows both."""
     return secret(value) or strong_password(value)
 
 

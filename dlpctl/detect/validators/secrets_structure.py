@@ -19,7 +19,9 @@ _LONGEST = 16_384
 
 
 def in_base(number: int, alphabet: str, width: int) -> str:
-    """The number in the positional system of the alphabet, filled with its zero to the width."""
+    """Return the number in the positional system of the alphabet, padded with its zero to the
+    width.
+    """
     digits = ""
     while number:
         number, digit = divmod(number, len(alphabet))
@@ -69,7 +71,7 @@ def jwt(value: str) -> bool:
 
 
 def discord_bot(value: str) -> bool:
-    """The first part is the bot's numeric id in base64."""
+    """A token whose first part is the bot's numeric id in base64."""
     identity = base64_bytes(value.partition(".")[0])
     return identity is not None and identity.isdigit() and 17 <= len(identity) <= 20
 
@@ -83,7 +85,7 @@ def basic_auth(value: str) -> bool:
     if not text.isprintable() or "\ufffd" in text:
         return False
     secret = text.partition(":")[2]
-    # An empty password stands where the user name is the key, as with payment providers.
+    # An empty password means that the user name is the key, as with payment providers.
     return url_password(secret) if secret else judge.is_random(text[:-1])
 
 
@@ -102,13 +104,13 @@ def _expanded(prefix: str) -> list[int]:
 
 
 def bech32_checksum(prefix: str, data: list[int]) -> list[int]:
-    """The six numbers that BIP-173 puts behind the data."""
+    """Return the six checksum numbers that BIP-173 appends to the data."""
     checksum = _polymod(_expanded(prefix) + data + [0] * 6) ^ 1
     return [checksum >> 5 * (5 - at) & 31 for at in range(6)]
 
 
 def bech32_key(value: str) -> bool:
-    """age: the checksum of BIP-173 over all of the key."""
+    """A key of age, with the checksum of BIP-173."""
     prefix, _, data = value.lower().rpartition("1")
     if not prefix or len(value) > 200 or any(char not in BECH32 for char in data):
         return False
@@ -121,7 +123,7 @@ _BASE64_RUN = re.compile(r"[A-Za-z0-9+/=]+")
 
 
 def private_key(value: str) -> bool:
-    """A key block with a body: at least 40 characters of base64 that are not all of one kind and no
+    """A key block with a body: at least 40 characters of base64 of more than one class, without an
     ellipsis.
     """
     body = (
@@ -135,7 +137,7 @@ def private_key(value: str) -> bool:
 
 
 def private_key_body(value: str) -> bool:
-    """The base64 of a private key without armour."""
+    """The base64 of a private key without armor."""
     return len(set(value[:_LONGEST])) >= 30 and "xxxxx" not in value[:_LONGEST].lower()
 
 
@@ -148,7 +150,7 @@ def base64_private_key(value: str) -> bool:
 
 
 def putty_key(value: str) -> bool:
-    """The private lines of a PuTTY key are base64."""
+    """The private lines of a PuTTY key, which are base64."""
     run = max(
         _BASE64_RUN.findall(value[:_LONGEST].rpartition("Private-Lines:")[2]), key=len, default=""
     )
@@ -165,7 +167,7 @@ _PUBLIC = read_words("url_password_labels")
 
 
 def url_password(value: str) -> bool:
-    """The password of a URL: a literal, also a short and simple one, and not a word for password."""
+    """The password of a URL: a literal, possibly short and simple, but not a word for password."""
     if len(value) < 3 or value.lower() in _PUBLIC:
         return False
     if any(

@@ -1,4 +1,4 @@
-"""Numbers that are dictated digit by digit, in words."""
+"""Numbers dictated digit by digit, in words."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _digits() -> dict[str, str]:
 
 
 def _dictated(value: str) -> str:
-    """Return the digits that the words of a value say."""
+    """Return the digits of the words in a value."""
     number, times = "", 1
     for word in _WORD.findall(value.lower()):
         digit = _digits().get(word, word if word.isdigit() else "")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def read_rows(name: str) -> list[str]:
-    """Return the lines of a file that are no comments."""
+    """Return the lines of a file without its comments."""
     import dlpctl_patterns
 
     file = Path(dlpctl_patterns.__path__[0], "words", f"{name}.txt")

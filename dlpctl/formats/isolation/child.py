@@ -1,9 +1,9 @@
 """The process that reads hostile files: it answers one request after another.
 
-A parent starts it as `python -P -m dlpctl.formats.isolation.child MEMORY_BYTES MODULE...`, or has
-`main` called in a fork. It has a private empty folder, an environment of its own and no open file
-but its two pipes; the system limits its memory, its processor time and its files, and a sandbox
-keeps it from the network, other programs and other files where the system has one.
+A parent starts the process as `python -P -m dlpctl.formats.isolation.child MEMORY_BYTES MODULE...`,
+or calls `main` in a fork. The process has a private empty folder, its own environment and no open
+files except two pipes; the system limits its memory, processor time and files, and a sandbox, where
+available, blocks the network, other programs and other files.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from dlpctl.processes import confinement
 from dlpctl.processes.parent import Parent
 
 _KEPT_SHARE = 32
-"""The part of its memory in which the process keeps documents that it may be asked to mask."""
+"""The share of its memory in which the process keeps documents that it may be asked to mask."""
 _OCR = "tesseract"
 _LIBRARIES = {
     "dlpctl.formats.pdf": ("pikepdf", "pypdfium2", "pypdf", "PIL"),
     "dlpctl.formats.office": ("lxml",),
     "dlpctl.formats.image": ("PIL",),
 }
-"""Packages that modules of formats import when they need them."""
+"""Packages that modules of formats import on demand."""
 
 
 class RequestReader:
-    """Answers requests, and keeps the latest documents, which masking would have to read again."""
+    """Answers requests, and caches the latest documents, which masking would have to read again."""
 
     def __init__(self, memory_bytes: int, sandbox: list[str]) -> None:
         self._most = memory_bytes // _KEPT_SHARE
@@ -46,7 +46,7 @@ class RequestReader:
             case messages.Extract():
                 document = self._extract(request)
                 reading = messages.reading_of(document)
-                document.views = []  # edits are of segments
+                document.views = []  # edits refer to segments
                 return reading
             case messages.Mask(home, name, data, limits, password, edits, children):
                 extract = messages.Extract(home, name, data, limits, password)
@@ -108,7 +108,7 @@ def _answer(
     parent: Parent[messages.Request], reader: RequestReader, request: messages.Request
 ) -> None:
     confinement.limit_processor_time(request.limits.seconds)
-    # Millions of small tuples and few cycles: the collector would take a third of the time.
+    # There are millions of small tuples and few cycles: collection would take a third of the time.
     gc.disable()
     try:
         parent.send(reader.answer(request))
@@ -127,7 +127,7 @@ def _answer(
 
 
 def _write_bytecode(package: str) -> None:
-    """Compile a package before the sandbox, in which nothing can write its bytecode."""
+    """Compile a package before the sandbox, which prevents writing its bytecode."""
     found = importlib.util.find_spec(package)
     tag = f".{sys.implementation.cache_tag}."
     for folder in (found and found.submodule_search_locations) or ():
@@ -143,7 +143,7 @@ def _write_bytecode(package: str) -> None:
 
 
 def _programs() -> list[str]:
-    """Return where the program for OCR is. The formats find it on the PATH in the same way."""
+    """Return the paths of the OCR program. The formats find it on the PATH in the same way."""
     folders = os.environ.get("PATH", "").split(os.pathsep)
     found = [os.path.join(folder, _OCR) for folder in folders if folder]  # noqa: PTH118 -- fast
     return [path for path in found if os.access(path, os.X_OK)][:1]

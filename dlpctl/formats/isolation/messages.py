@@ -1,7 +1,7 @@
-"""The messages between a worker process and its parent, and documents as messages.
+"""The messages between a worker process and its parent, with documents as messages.
 
-A document crosses as texts, places and numbers. What a format needs to find a place again, the
-anchors of segments, stays in the worker: the parent never sees it and never sends it back.
+A document is sent as texts, locations and numbers. The anchors of segments, by which a format finds
+a location again, stay in the worker: the parent never sees them and never sends them back.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ class Extract(NamedTuple):
 
 
 class Replacement(NamedTuple):
-    """The new contents of a file within the file; None drops it."""
+    """The new contents of a file within the file; None drops the file."""
 
     key: str
     data: bytes | None
 
 
 class Mask(NamedTuple):
-    """Make a copy of a file; the answer is a `Copy`. The file is read again if it is not known."""
+    """Make a copy of a file; the answer is a `Copy`. An unknown file is read again."""
 
     home: str
     name: str
@@ -82,7 +82,7 @@ class Picture(NamedTuple):
 
 
 class AskSandbox(NamedTuple):
-    """Tell what the system refuses the worker; the answer is `Texts`."""
+    """List what the system denies the worker; the answer is `Texts`."""
 
     limits: FileLimits
 
@@ -134,10 +134,10 @@ class Texts(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """A file that cannot be read or masked, and why."""
+    """The error of a file that cannot be read or masked."""
 
     error: int
-    """The index of its class."""
+    """The index of the error's class."""
     message: Line
 
 
@@ -174,7 +174,7 @@ REPLY = OneOf(
 
 
 def reading_of(document: Document) -> Reading:
-    """Return what the parent learns of a document."""
+    """Return the part of a document that the parent gets."""
     located = []
     for number, segment in enumerate(document.segments):
         locator = getattr(segment.anchor, "locator", None)
@@ -197,7 +197,7 @@ def reading_of(document: Document) -> Reading:
 
 
 def document_of(name: str, reading: Reading, most: int) -> Document:
-    """Return the document of a format; its views must not show more than `most` characters."""
+    """Return the document from a message; its views must not show more than `most` characters."""
     anchors: dict[int, Locator] = {}
     for number, locator in reading.located:
         _check(locator)
@@ -246,7 +246,7 @@ def _view(joined: Joined, texts: Sequence[str]) -> View:
     if not len(segments) == len(starts) == len(ends) == len(separators) - 1:
         raise InvalidMessageError("the parts of a view do not fit each other")
     if max(segments, default=-1) >= len(texts):
-        raise InvalidMessageError("a view shows a segment that there is not")
+        raise InvalidMessageError("a view shows a segment that does not exist")
     pieces = [
         texts[segment][start:end]
         for segment, start, end in zip(segments, starts, ends, strict=True)

@@ -1,7 +1,7 @@
-"""Tell the attributes and texts of Office parts that people write from those of the structure.
+"""Distinguish the attributes and texts of Office parts that people write from structure.
 
-Structure is full of numbers that look like identifiers: sizes, random ids, coordinates. Reading
-them would find what is not there.
+Structure is full of numbers that look like identifiers: sizes, random ids, coordinates. Searching
+them would cause false findings.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ def words(key: str) -> frozenset[str]:
     return frozenset(_vocabulary()[key])
 
 
-# Words of a person whatever they look like.
+# Words of a person, whatever they look like.
 _CONTENT = words("attributes with words")
 # `val` is a word only in these elements.
 _VALUED = words("elements whose val is a word")
 # Numbers, names of fonts and of types, geometry, and ids that no person wrote.
 _STRUCTURE = words("attributes of the structure")
-# Their names read like names of people: Cambria Math.
+# Their names read like personal names: Cambria Math.
 _FONTS = words("elements that name fonts and themes")
 _FONT_ATTRIBUTES = words("attributes that name fonts")
-# Names of styles are those of programs: a person is named by a text.
+# Programs name styles; a person's name is also in a text.
 _STYLES = words("elements that define styles")
 _STYLE_ATTRIBUTES = words("attributes that name styles")
 _GEOMETRY = words("attributes with geometry")
@@ -44,7 +44,7 @@ _POINTS = lazy(rf"\s*(?:{_COORDINATE},\s*{_COORDINATE}(?:\s+|\Z))++")
 _PATH = lazy(
     rf"\s*[Mm](?:{_COORDINATE}|\.\d+|[A-Za-z](?![A-Za-z])|[?]f\d{{1,4}}|\$\d{{1,3}}|[\s,]|(?!))*+"
 )
-# What programs call the shapes that they make.
+# Default names of shapes.
 _NUMBERED = lazy(
     r"(?:(?:Title|Subtitle|Content|Text|Picture|Image|Date|Footer|Header|Slide"
     r"|Number|Notes|Vertical|Placeholder|TextBox|Box|Table"
@@ -59,7 +59,7 @@ _NUMBER = lazy(
     r"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z?"
 )
 _TELLING = lazy(r"@|%40|(?:\d[ \-./()]?){7,}|://|\S\s+\S|[A-Za-z0-9_+/=-]{20,}|mailto:")
-# Formats of numbers are full of zeroes.
+# Number formats are full of zeros.
 _NO_ZEROES = lazy(r"[1-9@%]")
 _VALUE = lazy(r"@|%40|(?:\d[ \-./()]?){7,}")
 _STANDARD = lazy(
@@ -69,7 +69,7 @@ _STANDARD = lazy(
 
 
 def is_content(element: str, attribute: str, value: str) -> bool:
-    """Return whether an attribute of a known part may hold a value."""
+    """Return whether an attribute of a known part may contain a value."""
     if attribute in _NAMES_OF_PARTS:
         return ":" in value or value.startswith("#") or is_telling(value)
     if len(value) < 2 or element == "compatSetting" or _STANDARD.match(value):
@@ -104,12 +104,12 @@ def _names_style(element: str, attribute: str) -> bool:
 
 
 def is_geometry(attribute: str, value: str) -> bool:
-    """Return whether an attribute holds coordinates, which read like numbers of anything."""
+    """Return whether an attribute contains coordinates, which read like any other numbers."""
     return attribute in _GEOMETRY and bool(_POINTS.fullmatch(value) or _PATH.fullmatch(value))
 
 
 def is_telling(value: str) -> bool:
-    """Return whether a name of a font, style or part holds a value after all."""
+    """Return whether the name of a font, style or part contains a value after all."""
     return (
         bool(_VALUE.search(value) and _NO_ZEROES.search(value))
         and not _STANDARD.match(value)
@@ -118,7 +118,7 @@ def is_telling(value: str) -> bool:
 
 
 def is_foreign_content(value: str) -> bool:
-    """Return whether an attribute of a part of anybody's, such as custom XML, may hold a value."""
+    """Return whether an attribute of a foreign part, such as custom XML, may contain a value."""
     return len(value) >= 2 and not _STANDARD.match(value) and not value.startswith("{")
 
 

@@ -77,7 +77,7 @@ class Excel(OpenXml):
         return _Masking(wanted).changes()
 
     def voided(self, wanted: Wanted[PackagePlan], changes: Mapping[str, object]) -> set[str]:
-        """Return the order of calculation, which lists cells whose formulas may be gone."""
+        """Return the calculation chain, which lists cells whose formulas may be gone."""
         if not any("worksheet" in wanted.plan.type_of(part) for part in changes):
             return set()
         orders = (each for each in wanted.plan.relations if each.type.endswith("/calcChain"))
@@ -85,7 +85,7 @@ class Excel(OpenXml):
 
 
 class _Masking:
-    """The edits of one workbook, in which a value may be written twice."""
+    """The edits of one workbook, in which a value may be stored twice."""
 
     def __init__(self, wanted: Wanted[PackagePlan]) -> None:
         self._parts, self._plan, self._wanted = wanted.parts, wanted.plan, wanted.edits
@@ -98,8 +98,7 @@ class _Masking:
         self._used = b""
         self._splits: dict[str, sheet.Split] = {}
         self._overrides: dict[str, dict[int, str]] = {}
-        """New texts of cells by sheet and position, of those that are not shared strings.
-        """
+        """New texts of cells that are not shared strings, by sheet and position."""
         self._table_columns: dict[str, dict[str, str]] = {}
         self._renames = Renames()
         self._found: dict[str, list[TextEdit]] = {}
@@ -127,7 +126,7 @@ class _Masking:
         return self._found
 
     def _withdraw_claims(self) -> None:
-        """Remove the claims of pivot caches that a field holds nothing but numbers."""
+        """Remove the flags of pivot caches that a field contains only numbers."""
         if not any(_PIVOT_CACHE.match(part) for part in self._found):
             return
         for part in self._parts:
@@ -158,7 +157,7 @@ class _Masking:
         return sheet.cell_at(self._source(part), self._split(part), position)
 
     def _rename(self) -> None:
-        """Names of sheets and ranges that are masked, and what they are called then."""
+        """Collect the names of sheets and ranges that are masked, with their new names."""
         edits = self._wanted.get((self._book.part, ATTRIBUTES))
         if not edits:
             return
@@ -166,7 +165,7 @@ class _Masking:
         names: set[str] = set()
         for reading in part_readings(self._book.part, self._parts[self._book.part], READ_BEFORE):
             for leaf, text in reading.changed(edits) if reading.layer == ATTRIBUTES else ():
-                # One name may be told by several elements; the first one found counts.
+                # Several elements may define one name; the first one counts.
                 if leaf.text in self._book.names:
                     self._renames.sheets[leaf.text] = formulas.sheet_name(text, sheets)
                 elif leaf.kind == "definedName@name":
@@ -184,7 +183,7 @@ class _Masking:
                 self._overrides.setdefault(part, {})[position] = new
 
     def _text_now(self, part: str, position: int, shown: str) -> str:
-        """The text of a cell as it will be."""
+        """Return the text of a cell after masking."""
         if position in self._overrides.get(part, {}):
             return self._overrides[part][position]
         cell = self._cell_at(part, position)
@@ -192,7 +191,7 @@ class _Masking:
         return spliced(shown, disjoint(edits))
 
     def _header_cells(self, part: str, row: int) -> dict[int, tuple[int, str]]:
-        """The cells of a row by column: the position of each in the source, and its text."""
+        """Return the cells of a row by column: the position of each in the source, and its text."""
         spot, text = self._layer(part, sheet.CELLS)
         return {
             column: (spot.positions[index], spot.text_of(index, text))
@@ -200,7 +199,7 @@ class _Masking:
         }
 
     def _match_headers(self, each: Sheet, table: CellTable) -> None:
-        """The names of a table's columns are the texts of its header cells, all different."""
+        """Set the names of a table's columns to the texts of its header cells, all distinct."""
         edits = self._wanted.get((table.part, ATTRIBUTES), ())
         readings = part_readings(table.part, self._parts[table.part], READ_BEFORE)
         changed = {
@@ -236,7 +235,7 @@ class _Masking:
             if new is None and leaf.kind in _LOCATIONS:
                 return text
             if new is None and part.startswith("xl/charts/"):
-                raise CannotMaskError("a chart refers to a place whose name holds a value")
+                raise CannotMaskError("a chart refers to a range whose name holds a value")
             return '"' + edits[0].replacement.replace('"', '""') + '"' if new is None else new
         if leaf.kind == "Relationship@Target" and leaf.text.startswith("#"):
             return "#" + (formulas.masked(leaf.text[1:], (), self._renames) or "")

@@ -1,8 +1,8 @@
-"""Reads the text of a part: paragraphs joined over runs, with and without tracked changes, loose
+"""Read the text of a part: paragraphs joined over runs, with and without tracked changes, loose
 texts, attributes and comments.
 
-Elements are told by their local names, so that both namespaces of Office Open XML, any prefix, and
-OpenDocument are read alike.
+Elements are recognized by their local names, so that both namespaces of Office Open XML, any
+prefix, and OpenDocument are read alike.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _NAME = lazy(r"\sname\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 
 
 def says_nothing(source: str) -> bool:
-    """Return whether a part of styles has neither text nor telling attributes."""
+    """Return whether a styles part has neither text nor attributes with values."""
     if _BETWEEN_TAGS.search(source):
         return False
     values = {double or single for double, single in set(_QUOTED.findall(source))}
@@ -65,18 +65,18 @@ class Dialect(Enum):
 
     OFFICE = auto()
     STYLES = auto()
-    """Nothing but names of fonts and styles is expected there."""
+    """Only names of fonts and styles are expected."""
     PROPERTIES = auto()
     """The names of elements label their contents."""
     FOREIGN = auto()
-    """Data of anybody's: labelled too, and each attribute may be content."""
+    """Foreign data: elements label their contents, and each attribute may be content."""
     OPEN_DOCUMENT = auto()
-    """Text is in paragraphs themselves, not in elements of runs."""
+    """Text is directly in paragraphs, not in elements of runs."""
 
 
 @dataclass(slots=True)
 class Group:
-    """Pieces that read as one text: a paragraph, the fields of one, or a text on its own."""
+    """Pieces that read as one text: a paragraph, the fields of one, or a separate text."""
 
     label: str = ""
     items: list[tuple[Leaf | str, int]] = field(default_factory=list)
@@ -98,7 +98,7 @@ class Flow:
         self._grouping = _GROUPS | _MORE_GROUPS if dialect is Dialect.OPEN_DOCUMENT else _GROUPS
         self._groups: list[Group] = []
         self._open: list[tuple[Group, Group]] = []
-        """Paragraphs that are open, the innermost last, each with the text of its fields."""
+        """The open paragraphs, innermost last, each with the text of its fields."""
         self._deleted = self._inserted = 0
         self._tables: list[list[int]] = []
         self._table_count = 0
@@ -110,7 +110,7 @@ class Flow:
         self._seen_values: set[tuple[str, str]] = set()
 
     def readings(self) -> Iterator[Reading]:
-        """The layers of the part."""
+        """Yield the layers of the part."""
         for found in TOKEN.finditer(self._source):
             close, _, name, tag, empty, text, cdata, comment, instruction = found.groups()
             if name is not None:
@@ -198,13 +198,13 @@ class Flow:
             label = self._labels[-1] if self._labels else ""
             leaf = Leaf(start, end, meaning(raw), leaf_kind)
             if name == _LISTED and self._groups and self._groups[-1].label == label:
-                # A list of words: what was written with spaces in it may have been cut there.
+                # A list of words: a text with spaces may have been split here.
                 self._groups[-1].items += ((" ", 0), (leaf, 0))
             else:
                 self._groups.append(Group(label, [(leaf, 0)], self._cell()))
 
     def _substitute(self, name: str, found: re.Match[str], *, empty: bool) -> None:
-        """An element that stands for a character."""
+        """Add the character that an element represents."""
         if name == "tab" and "tabs" in self._names[-1:]:
             return
         if name == "fldChar":
@@ -270,11 +270,11 @@ def _repeated(found: re.Match[str]) -> int:
 
 
 def joined(groups: list[Group], *, labelled: bool) -> Reading:
-    """Return the groups as one text, and the views of it."""
+    """Return the groups as one text, and its views."""
     builder = Builder(TEXT)
     builder.reading.unit = "text" if labelled else "paragraph"
     spans: list[list[tuple[int, int, int]]] = []
-    """For each group its items: start, end, change."""
+    """The items of each group: start, end, change."""
     tracked = False
     kept = [
         group
@@ -311,7 +311,7 @@ def joined(groups: list[Group], *, labelled: bool) -> Reading:
 
 
 def _tabbed(spans: list[list[tuple[int, int, int]]], text: str) -> Iterator[tuple[int, int] | str]:
-    """The paragraphs with tabs, which a person may read as gaps within a value."""
+    """Yield the paragraphs with tabs, which a reader may see as gaps within a value."""
     for items in spans:
         if any(text[start:end] == "\t" for start, end, _ in items[1:-1]):
             for start, end, _ in items:
@@ -336,7 +336,7 @@ def _without(
 def _columns(
     groups: list[Group], spans: list[list[tuple[int, int, int]]], text: str
 ) -> Iterator[ViewPlan]:
-    """A view for each column of each table whose first row is a header."""
+    """Yield a view for each column of each table whose first row is a header."""
     columns: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
     for group, items in zip(groups, spans, strict=True):
         if group.cell is not None and items:

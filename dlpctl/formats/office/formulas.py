@@ -1,4 +1,4 @@
-"""Formulas: values in their literals are masked, and names that change are followed."""
+"""Formulas: mask values in literals, and follow names that change."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TOKEN = lazy(
 _COLUMN = lazy(r"(?<=\[)(@?)((?:[^\[\]']|'.)+)(?=\])")
 _PLAIN_COLUMN = lazy(r"[\w ]+")
 _PLAIN_SHEET = lazy(r"[^\W\d][\w.]*")
-# `@` is legal, but `j***@example.com` without its stars would be an address like any other.
+# `@` is allowed, but `j***@example.com` without its stars would look like a real address.
 _ILLEGAL = str.maketrans(
     {"[": "(", "]": ")", ":": "-", "*": "-", "?": "-", "/": "-", "\\": "-", "\n": " ", "@": "-at-"}
 )
@@ -28,7 +28,7 @@ _LONGEST_SHEET = 31
 
 @dataclass(slots=True)
 class Renames:
-    """Names that masking changes, each as it was and as it is now."""
+    """Names that masking changes, with their old and new forms."""
 
     sheets: dict[str, str] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
@@ -39,7 +39,7 @@ class Renames:
 
 
 def masked(formula: str, edits: Sequence[Edit], renames: Renames) -> str | None:
-    """Return a formula with edits made and names followed; None for edits of anything else."""
+    """Return a formula with edits applied and names updated; None for edits outside of literals."""
     parts: list[str] = []
     read = 0
     left = list(edits)
@@ -69,7 +69,7 @@ def _token(token: re.Match[str], edits: Sequence[Edit], renames: Renames) -> str
         name = text[1:-1].replace("''", "'") if syntax == "quoted" else text
         new = ":".join(renames.sheets.get(each, each) for each in name.split(":"))
         if new == name and edits:
-            # The sheet of another file: nothing here is called so.
+            # A sheet of another file keeps its name.
             moved = (edit.moved(-at) for edit in edits)
             new = spliced(
                 text, moved, lambda name: name.translate(_ILLEGAL).replace("'", ""), margin=0
@@ -85,18 +85,18 @@ def _token(token: re.Match[str], edits: Sequence[Edit], renames: Renames) -> str
 
 
 def sheet_name(wanted: str, taken: set[str]) -> str:
-    """A legal name of a sheet that no other sheet has."""
+    """Return a valid sheet name that no other sheet has."""
     base = wanted.translate(_ILLEGAL).strip("'")[:_LONGEST_SHEET] or "Sheet"
     return _distinct(base, taken, _LONGEST_SHEET, " ({})")
 
 
 def column_name(wanted: str, taken: set[str]) -> str:
-    """A header that no other column of the table has."""
+    """Return a header that no other column of the table has."""
     return _distinct(wanted.replace("[", "(").replace("]", ")"), taken, 255, " ({})")
 
 
 def defined_name(wanted: str, taken: set[str]) -> str:
-    """A legal name of a range or a constant that is not taken."""
+    """Return a valid name of a range or a constant that is not taken."""
     base = "_" + re.sub(r"\W+", "_", wanted).strip("_")
     return _distinct(base, taken, 255, "_{}")
 
@@ -116,7 +116,7 @@ def _quoted(name: str) -> str:
 
 
 def _column(escaped: str, renames: Renames, *, nested: bool) -> str:
-    """A column in a reference; a name that is more than a word has brackets of its own."""
+    """Return a column in a reference; a name that is more than a word has brackets of its own."""
     name = _unescaped_column(escaped)
     if name not in renames.columns:
         return escaped

@@ -1,4 +1,4 @@
-"""The layers in which the cells of a sheet are searched: all of them, each column, formulas."""
+"""The layers in which the cells of a sheet are searched: all cells, each column, formulas."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def layers_of(
     part: str, label: str, shows: Shows, formulas: Shows, headers: Mapping[int, int]
 ) -> Iterator[tuple[Reading, CellSpot]]:
     """Yield the readings of a sheet's cells; `headers` has the known row of each header."""
-    # Where a row ends and the next starts.
+    # The boundaries between rows.
     ends = [
         *compress(range(1, len(shows.rows)), map(ne, shows.rows, shows.rows[1:])),
         len(shows.rows),
@@ -37,7 +37,7 @@ def layers_of(
 
 
 def _lines_of_cells(texts: Sequence[str], starts: array[int]) -> Iterator[tuple[int, int] | str]:
-    """Return the cells of several lines as one line each, which a line end tells from no row."""
+    """Return cells with several lines as one line each; a line end would look like a row's end."""
     for text, start in zip(texts, starts, strict=True):
         if "\n" in text:
             end = start
@@ -58,7 +58,7 @@ def _layer(part: str, label: str, layer: str, text: str, shows: Shows) -> tuple[
 
 
 def _columns(shows: Shows, starts: array[int], headers: Mapping[int, int]) -> Iterator[ColumnPlan]:
-    """Yield the cells below each header, which labels no others."""
+    """Yield the cells below each header, which labels only these."""
     texts, rows = shows.texts, shows.rows
     by_column: defaultdict[int, array[int]] = defaultdict(lambda: array("I"))
     for index, column in enumerate(shows.columns):
@@ -77,7 +77,7 @@ def _columns(shows: Shows, starts: array[int], headers: Mapping[int, int]) -> It
 
 
 def header_row(shows: Shows) -> int:
-    """The first row that labels the ones below it; 0 where none does."""
+    """Return the first row that labels the rows below; 0 if there is none."""
     rows: dict[int, list[int]] = {}
     for index, row in enumerate(shows.rows):
         if row not in rows and len(rows) == _HEADER_WITHIN:

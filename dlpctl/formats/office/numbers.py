@@ -1,4 +1,6 @@
-"""Show the numbers that a spreadsheet stores as people see them: as dates, or in groups."""
+"""Convert the numbers that a spreadsheet stores to their displayed form: dates, or
+grouped digits.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ _WHOLE = 1e18
 
 
 def shown_by_style(styles: str, *, from_1904: bool) -> dict[str, Shown]:
-    """Return how each style of cells shows a stored number, if not as it is."""
+    """Return the converter of each cell style that changes the display of stored numbers."""
     codes = {
         each.get("numFmtId", ""): each.get("formatCode", "")
         for each, _, _ in tags(styles, "numFmt")
@@ -38,7 +40,7 @@ def shown_by_style(styles: str, *, from_1904: bool) -> dict[str, Shown]:
 
 
 def plain(stored: str) -> str:
-    """A stored number without exponent, so that the digits of a long one are seen."""
+    """Return a stored number without exponent, so that all digits of a long number are visible."""
     if stored.isdecimal() or not ("E" in stored or "e" in stored or "." in stored):
         return stored
     try:
@@ -104,7 +106,7 @@ def _date(from_1904: bool) -> Shown:
 
 
 def _digits(section: str) -> Callable[[str], str] | None:
-    """Return a section of digits and literals, such as `000-00-0000`; None for others."""
+    """Return the converter for a section of digits and literals, such as `000-00-0000`, or None."""
     template: list[tuple[str, bool]] = []
     for quoted, escaped, char in _LITERAL.findall(section):
         if char in {"0", "#"}:

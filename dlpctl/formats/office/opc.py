@@ -38,7 +38,7 @@ _SLIDE = lazy(r"ppt/slides/slide(\d+)\.xml")
 
 
 class OpenXml(ZippedDocument[PackagePlan]):
-    """A format of the family; Word and PowerPoint need no more than this."""
+    """A format of the family; Word and PowerPoint use this class directly."""
 
     metadata = r"docProps/.*\.xml"
     macros = ("word/vbaProject", "xl/vbaProject", "ppt/vbaProject")
@@ -58,7 +58,7 @@ class OpenXml(ZippedDocument[PackagePlan]):
         return plan
 
     def is_unread(self, part: str) -> bool:
-        # Fonts that a file brings along hold nothing that a person wrote.
+        # Embedded fonts contain nothing that a person wrote.
         return part.lower().endswith((".odttf", ".fntdata", ".ttf", ".otf"))
 
     def names(self, parts: Mapping[str, bytes]) -> str:
@@ -90,7 +90,7 @@ class OpenXml(ZippedDocument[PackagePlan]):
         return changed | dict.fromkeys(dropped)
 
     def changes(self, wanted: Wanted[PackagePlan]) -> dict[str, list[TextEdit]]:
-        """Return the edits of each part's source that the edits of its layers come to."""
+        """Return the edits of each part's source that result from the edits of its layers."""
         found: dict[str, list[TextEdit]] = {}
         for text, _, spot, _ in wanted.segments:
             if isinstance(spot, Spot) and spot.ways and (spot.part, spot.layer) in wanted.edits:
@@ -100,12 +100,12 @@ class OpenXml(ZippedDocument[PackagePlan]):
         return found
 
     def voided(self, wanted: Wanted[PackagePlan], changes: Mapping[str, object]) -> set[str]:
-        """Return parts that the changes make wrong and that programs make anew."""
+        """Return parts that the changes invalidate and that programs recreate."""
         return set()
 
 
 def part_readings(part: str, data: bytes, limits: Limits) -> Iterator[Reading]:
-    """The layers of one XML part."""
+    """Yield the layers of one XML part."""
     source = decoded(data, part, strict=not part.lower().endswith(".vml"))
     dialect = dialect_of(part)
     if dialect is Dialect.STYLES and says_nothing(source.text):
@@ -122,7 +122,7 @@ def dialect_of(part: str) -> Dialect:
 
 
 def in_reading_order(parts: Mapping[str, bytes]) -> list[str]:
-    """The document before its properties and relationships, slides by number."""
+    """Return the document before its properties and relationships, slides by number."""
 
     def order(part: str) -> tuple[bool, bool, bool, int, str]:
         slide = _SLIDE.fullmatch(part)
@@ -139,7 +139,9 @@ def label_of(part: str) -> str:
 
 
 def _family(data: bytes) -> str | None:
-    """Return the format of the content types, empty for another; None for a part of a file."""
+    """Return the format of the content types, empty for another one; None for an
+    incomplete file.
+    """
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive, archive.open(CONTENT_TYPES) as stream:
             found = _MAIN_TYPE.search(stream.read(_HEAD))

@@ -1,4 +1,4 @@
-"""OpenDocument: texts, spreadsheets and presentations of LibreOffice and others."""
+"""OpenDocument: texts, spreadsheets and presentations of LibreOffice and other programs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _ENTRY = lazy(r"<(?:\w+:)?file-entry\b[^>]*?(?:/>|>\s*</(?:\w+:)?file-entry\s*>)
 
 
 class _Plan:
-    """The kinds of the parts of one file."""
+    """The types of the parts of one file."""
 
     def __init__(self, parts: Mapping[str, bytes]) -> None:
         self._parts = parts
@@ -49,7 +49,7 @@ class _Plan:
         return name.lower().endswith((".xml", ".rdf", ".xhp"))
 
     def dropped(self) -> set[str]:
-        """Return pictures of the first page, and signatures, which are void in a masked copy."""
+        """Return thumbnails, and signatures, which are invalid in a masked copy."""
         return {
             part
             for part in self._parts
@@ -58,7 +58,7 @@ class _Plan:
 
 
 class OpenDocument(ZippedDocument[_Plan]):
-    """One kind of document of the family."""
+    """One type of document of the family."""
 
     metadata = r"(?:.*/)?meta\.xml"
     redrawn = ("ObjectReplacements/", "layout-cache")
@@ -70,7 +70,7 @@ class OpenDocument(ZippedDocument[_Plan]):
     def sniff(self, head: bytes, name: str) -> bool:
         if not head.startswith(b"PK\x03\x04"):
             return False
-        # The type need not be the first entry, and may be packed.
+        # The type need not be the first entry, and may be compressed.
         return self._mimetype in head[:256] or (
             _MANIFEST.encode() in head and name.lower().endswith(self.extensions)
         )
@@ -132,7 +132,7 @@ def _readings(part: str, data: bytes, limits: Limits) -> Iterator[Reading]:
 
 
 def _as_texts(source: str, edits: Sequence[TextEdit]) -> Iterator[TextEdit]:
-    """Make changed cells texts: their tags repeat a number, a date or a formula."""
+    """Turn changed cells into texts: their tags repeat a number, a date or a formula."""
     starts = sorted(edit.start for edit in edits)
     opening: list[re.Match[str]] = []
     for found in TOKEN.finditer(source):

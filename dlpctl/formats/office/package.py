@@ -1,4 +1,4 @@
-"""The ZIP underneath an Office file: parts within limits, and copies that differ in few parts."""
+"""The ZIP container of an Office file: parts within limits, and copies that differ in few parts."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ _LARGE = 1 << 20
 
 @dataclass(slots=True)
 class Package:
-    """The parts of a file by name, in their order, and what is beside them."""
+    """The parts of a file by name, in order, and the data outside of parts."""
 
     parts: dict[str, bytes] = field(default_factory=dict)
     gaps: list[Child] = field(default_factory=list)
     """Bytes between the entries, which no Office program reads and every masked copy lacks."""
     remarks: str = ""
-    """Comments and extra fields of the ZIP itself, one a line."""
+    """Comments and extra fields of the ZIP itself, one per line."""
 
 
 def opened(data: bytes, limits: Limits) -> Package:
-    """Return all parts of a file, and what its ZIP holds beside them."""
+    """Return all parts of a file, and the other data in its ZIP."""
     package = Package()
     allowance = Allowance(limits)
     with zipfiles.opened(data) as archive:
@@ -51,7 +51,7 @@ def opened(data: bytes, limits: Limits) -> Package:
 
 
 def rewritten(data: bytes, changed: Mapping[str, bytes | None], *, remarks: bool) -> bytes:
-    """Return a copy with parts changed or left out (None); `remarks` keeps comments."""
+    """Return a copy with parts changed or removed (None); `remarks` keeps comments."""
     output = io.BytesIO()
     with (
         zipfiles.opened(data) as archive,
@@ -66,8 +66,8 @@ def rewritten(data: bytes, changed: Mapping[str, bytes | None], *, remarks: bool
             if copy.compress_type != zipfile.ZIP_STORED:
                 copy.compress_type = zipfile.ZIP_DEFLATED
             copy.comment = info.comment if remarks else b""
-            # Of a large part, two levels less than usual take a third of the time for a twentieth
-            # more bytes.
+            # For a large part, two compression levels less save two thirds of the time for five
+            # percent more bytes.
             result.writestr(copy, contents, compresslevel=4 if len(contents) > _LARGE else None)
     return output.getvalue()
 

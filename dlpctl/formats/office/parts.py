@@ -1,4 +1,4 @@
-"""The plan of an Office Open XML package: types and relations of its parts."""
+"""The plan of an Office Open XML package: types and relationships of its parts."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ FAMILIES = {
 
 
 class Relation(NamedTuple):
-    """A relationship, and its range of its part."""
+    """A relationship, and its range in its part."""
 
     source: str
     key: str
-    """The key by which its source refers to it."""
+    """The key by which the source refers to the relationship."""
     type: str
     target: str
-    """The name of a part, or an address outside."""
+    """The name of a part, or an external address."""
     external: bool
     start: int
     end: int
 
 
 def tags(source: str, name: str) -> Iterator[tuple[dict[str, str], int, int]]:
-    """The attributes of each element of that name, and the range of its tag."""
+    """Yield the attributes of each element of a name, and the range of its tag."""
     for found in TOKEN.finditer(source):
         if found["name"] == name and not found["close"]:
             tag = found["attributes"]
@@ -76,7 +76,7 @@ class PackagePlan:
 
     @property
     def family(self) -> str:
-        """The format of the main part; empty where there is none."""
+        """Return the format of the main part; empty if there is none."""
         for name in self._parts:
             found = MAIN.search(self.type_of(name))
             if found:
@@ -97,14 +97,14 @@ class PackagePlan:
         )
 
     def dropped(self) -> set[str]:
-        """Return pictures of the first page and signatures, which no masked copy has."""
+        """Return thumbnails and signatures, which no masked copy has."""
         thumbnails = {each.target for each in self.relations if each.type.endswith(_THUMBNAIL)}
         shown = {each.target for each in self.relations if not each.type.endswith(_THUMBNAIL)}
         signatures = {name for name in self._parts if name.startswith(_SIGNATURES)}
         return (thumbnails - shown) & self._parts.keys() | signatures
 
     def targets(self, name: str, relation_type: str) -> list[str]:
-        """The parts that a part refers to by relationships of that kind."""
+        """Return the parts that a part refers to by relationships of a type."""
         return [
             each.target
             for each in self.relations
@@ -112,7 +112,7 @@ class PackagePlan:
         ]
 
     def without(self, dropped: set[str]) -> Iterator[tuple[str, list[Edit]]]:
-        """The edits after which nothing refers to parts that are dropped."""
+        """Yield the edits that remove all references to dropped parts."""
         types = decoded(self._parts[CONTENT_TYPES], CONTENT_TYPES)
         folded = {name.lower() for name in dropped}
         gone = [

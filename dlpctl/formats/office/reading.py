@@ -1,4 +1,4 @@
-"""Texts of the parts of an Office file, with the way back to their source, and views of them."""
+"""Texts of the parts of an Office file, mapped to their source, and views of the texts."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from dlpctl.formats.locators import Cells, Units
 
 
 class Leaf(NamedTuple):
-    """A text at one position of the source, which escapes may spell there."""
+    """A text at one position of the source, where it may be escaped."""
 
     start: int
     end: int
     text: str
     kind: str
-    """The element or attribute that holds it, by which it is written back."""
+    """The element or attribute that contains the text, which determines how it is written."""
 
 
 Fit = Callable[[Leaf, Sequence[Edit]], str]
-"""The text of a leaf with edits made, where it must be fitted to what it is: a formula, a name."""
+"""Returns the text of a leaf with edits applied, adapted to its role: a formula, a name."""
 
 
 class ViewPlan(NamedTuple):
@@ -35,7 +35,7 @@ class ViewPlan(NamedTuple):
     parts: Iterable[tuple[int, int] | str]
     context: str = ""
     repeats: bool = False
-    """True where another view shows all of it, too."""
+    """True if another view shows the same text."""
 
 
 class ColumnPlan(NamedTuple):
@@ -50,7 +50,7 @@ class ColumnPlan(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LeafRanges:
-    """The ways from a text back to its leaves, as plain numbers: of many leaves few change."""
+    """The mapping of a text to its leaves, as plain numbers: of many leaves, few change."""
 
     starts: array[int]
     """The position in the text at which each leaf starts ..."""
@@ -63,7 +63,7 @@ class LeafRanges:
     """The names of `kinds`, by number."""
 
     def changed(self, text: str, edits: Iterable[Edit]) -> list[tuple[Leaf, str]]:
-        """The leaves that edits of the text touch, each with its new text."""
+        """Return the leaves that edits of the text touch, each with its new text."""
         found = portions(self.starts, lambda index: self.ends[index] - self.starts[index], edits)
         return [
             (leaf := self._leaf(text, index), spliced(leaf.text, found[index]))
@@ -82,7 +82,7 @@ class Reading:
     layer: str
     text: str = ""
     leaves: list[Leaf] = field(default_factory=list)
-    """In the order of the text."""
+    """The leaves in the order of the text."""
     starts: array[int] = field(default_factory=lambda: array("q"))
     """The position in the text at which each leaf starts."""
     plans: list[ViewPlan] = field(default_factory=list)
@@ -91,7 +91,7 @@ class Reading:
     places: array[int] = field(default_factory=lambda: array("q"))
     """The position in the text at which each paragraph starts."""
     unit: str = ""
-    """The noun for what `places` counts; empty where the part alone is the place."""
+    """The noun for the units of `places`; empty if the part itself is the location."""
 
     def ways(self) -> LeafRanges:
         names = {
@@ -111,11 +111,13 @@ class Reading:
         )
 
     def portions(self, edits: Iterable[Edit]) -> dict[int, list[Edit]]:
-        """For each leaf that edits of the text touch, the edits within it."""
+        """Return the edits within each leaf that edits of the text touch."""
         return portions(self.starts, lambda index: len(self.leaves[index].text), edits)
 
     def changed(self, edits: Iterable[Edit], fit: Fit | None = None) -> list[tuple[Leaf, str]]:
-        """The leaves that edits touch, each with its new text; `fit` may change others too."""
+        """Return the leaves that edits touch, each with its new text; `fit` may
+        change others too.
+        """
         portions = self.portions(edits)
         if fit is not None:
             fitted = (
@@ -131,7 +133,7 @@ class Reading:
 def portions(
     starts: Sequence[int], length_of: Callable[[int], int], edits: Iterable[Edit]
 ) -> dict[int, list[Edit]]:
-    """Return the edits within each leaf; a replacement goes to the first leaf touched."""
+    """Return the edits within each leaf; the first leaf touched gets the replacement."""
     found: dict[int, list[Edit]] = {}
     for start, end, replacement in edits:
         index = max(0, bisect_right(starts, start) - 1)
@@ -152,7 +154,7 @@ def portions(
 
 
 def disjoint(edits: Iterable[Edit]) -> list[Edit]:
-    """Edits of one text that several places ask for, those that overlap joined."""
+    """Return the edits of one text without overlaps: overlapping edits are joined."""
     merged: list[Edit] = []
     for edit in sorted(edits):
         if merged and edit.start < merged[-1].end:
@@ -174,7 +176,7 @@ class Builder:
         self.length = 0
 
     def leaf(self, leaf: Leaf) -> tuple[int, int]:
-        """Add a leaf, and return its range of the text."""
+        """Add a leaf, and return its range in the text."""
         at = self.length
         self.reading.leaves.append(leaf)
         self.reading.starts.append(at)
@@ -182,7 +184,7 @@ class Builder:
         return at, self.length
 
     def apart(self, separator: str) -> None:
-        """Add what is in no leaf."""
+        """Add text that is in no leaf."""
         self._texts.append(separator)
         self.length += len(separator)
 
@@ -205,7 +207,7 @@ class Spot:
     places: array[int]
     unit: str = ""
     ways: LeafRanges | None = field(default=None, kw_only=True)
-    """The leaves, so that masking need not read the part again; None where it does."""
+    """The leaves, so that masking need not read the part again; None if it must."""
 
     def locator(self) -> Units | Cells | None:
         return Units(self.label, self.unit, self.places) if self.unit else None
@@ -216,14 +218,14 @@ class Spot:
 
 
 class Collector:
-    """Readings of all parts, as the segments and views of one document."""
+    """Collects readings of all parts as the segments and views of one document."""
 
     def __init__(self) -> None:
         self.segments: list[Segment] = []
         self.views: list[View] = []
 
     def add(self, reading: Reading, spot: Spot, context: str = "") -> None:
-        """The reading becomes a segment, if it holds anything."""
+        """Add a reading as a segment, unless it is empty."""
         if not reading.text.strip():
             return
         number = len(self.segments)
@@ -248,7 +250,7 @@ class Collector:
 def edits_by_layer(
     segments: Sequence[Segment], edits: Iterable[tuple[int, int, int, str]]
 ) -> dict[tuple[str, str], list[Edit]]:
-    """Edits of a document by part and layer, in order."""
+    """Return the edits of a document by part and layer, in order."""
     found: dict[tuple[str, str], list[Edit]] = {}
     for segment, start, end, replacement in sorted(edits):
         spot = segments[segment].anchor

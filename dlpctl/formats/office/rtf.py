@@ -37,7 +37,7 @@ _CHARACTERS = {
     "rdblquote": "\u201d",
 }  # fmt: skip
 _SYMBOLS = {"~": "\u00a0", "_": "-", "\n": "\n", "\r": "\n", "\t": "\t"}
-# Groups whose text is apart from what is around them.
+# Groups whose text is separate from the text around them.
 _APART = words("groups apart in rich text")
 _SKIPPED = words("groups skipped in rich text")
 _OPAQUE = {"pict": "picture", "objdata": "embedded object", "datastore": "embedded data"}
@@ -94,7 +94,7 @@ class RichText:
         return masked.encode("latin-1")
 
     def read_again(self, data: bytes, limits: Limits) -> list[str]:
-        """The bytes, and what is left of them when all control words are taken away."""
+        """Return the bytes as text, and the text without control words."""
         source = data.decode("latin-1")
         spelled = re.sub(r"\\'([0-9a-fA-F]{2})", lambda found: chr(int(found[1], 16)), source)
         spelled = re.sub(
@@ -176,7 +176,7 @@ class _RtfReader:
     def _character(
         self, found: re.Match[str], syntax: str, state: _State, skipped: int, *, after_word: bool
     ) -> int:
-        """Add the characters of a token; return how many substitutes for Unicode are left."""
+        """Add the characters of a token; return the number of remaining Unicode substitutes."""
         start, end = found.span()
         if syntax == "code":
             text, skip = character(int(found["code"]) % 0x10000), state.skip_after_unicode
@@ -205,7 +205,7 @@ class _RtfReader:
         return left
 
     def _widen(self, state: _State, start: int, end: int) -> None:
-        """Add to the last character the source that stands in for it."""
+        """Extend the last character by the source of its substitute."""
         last, change = state.group.items[-1] if state.group.items else ("", 0)
         if isinstance(last, Leaf) and last.end == start:
             state.group.items[-1] = (last._replace(end=end), change)
@@ -229,7 +229,7 @@ def _bare(spelled: str) -> str:
 
 
 def _written(leaf: Leaf, text: str) -> str:
-    """A text as Rich Text spells it, which any code page can hold."""
+    """Return a text in the spelling of Rich Text, which any code page supports."""
     if not text:
         return ""
     spelled = "".join(

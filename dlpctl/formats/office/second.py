@@ -1,4 +1,4 @@
-"""The second reader of Office files: every part by another parser, without regard to what it is."""
+"""The second reader of Office files: reads every part, of whatever type, with another parser."""
 
 from __future__ import annotations
 
@@ -20,26 +20,25 @@ _XML_STARTS = (b"<", b"\xef\xbb\xbf<", b"\xff\xfe<", b"\xfe\xff\0<")
 _TABLE_DATA = re.compile(rb"<(?:\w+:)?(?:sheetData|sst|pivotCacheRecords)\b")
 _ESCAPED = lazy(r"_x([0-9A-Fa-f]{4})_")
 _JOINED_LITERALS = lazy(r'"\s*&\s*"')
-# What ends between the text of a run and that of the next one, in the list of all that
-# `_characters` meets.
+# Elements that end between the texts of two adjacent runs, in the list that `_characters` makes.
 _RUNS = lazy(
     r"\n(?:\w+:)?t\n(?:\w+:)?r(?:\n(?:\w+:)?(?:rPr|b|i|u|strike|sz"
     r"|color|rFont|family|scheme|vertAlign|charset))*\n"
 )
-# Those of cells that say nothing but their place are left out: a sheet has a million.
+# Attributes that only give the position of a cell are skipped: a sheet has a million.
 _ATTRIBUTES = (
     re.compile(rb"(?<!rFont val)=\"(?![A-Z]{1,3}[0-9]{1,7}\")([^\"<]{5,})\""),
     re.compile(rb"(?<!rFont val)='(?![A-Z]{1,3}[0-9]{1,7}')([^'<]{5,})'"),
 )
 _SIZE = 8
-"""So many digits has the width of a slide."""
+"""The number of digits in the width of a slide."""
 _PARAGRAPHS = {"p", "si", "is", "h", "comment", "text"}
 _HIDDEN = {"del", "moveFrom"}
 _CELLS = {"tc", "table-cell", "covered-table-cell"}
 
 
 def texts(data: bytes, limits: Limits) -> list[str]:
-    """All text of all parts, each in every spelling in which a value could still be seen."""
+    """Return all text of all parts, in every spelling in which a value could still be visible."""
     allowance = Allowance(limits)
     with zipfiles.opened(data) as archive:
         found = [archive.comment.decode("utf-8", "replace")]
@@ -79,7 +78,7 @@ def _part(data: bytes) -> Iterator[str]:
     root = builder.close()
     yield from remarks
     yield "".join(_texts(root))
-    # Most paragraphs read the same in all ways.
+    # Most paragraphs are the same in all spellings.
     seen: set[str] = set()
     for text in _of_elements(root):
         if text == CELL_END or text not in seen:
@@ -88,7 +87,7 @@ def _part(data: bytes) -> Iterator[str]:
 
 
 def _texts(root: ElementTree.Element) -> Iterator[str]:
-    """Yield the texts of an element and all within it, cells of tables apart."""
+    """Yield the texts of an element and its descendants, with cells of tables apart."""
     pending: list[ElementTree.Element | str] = [root]
     while pending:
         item = pending.pop()
@@ -117,8 +116,8 @@ def _of_elements(root: ElementTree.Element) -> Iterator[str]:
 def _of_attributes(element: ElementTree.Element, parent: str) -> Iterator[str]:
     """Yield the values of attributes, without coordinates and names of fonts.
 
-    Sizes, shades and coordinates are the same numbers as salaries and dates, and fonts have the
-    names of people.
+    Sizes, shades and coordinates are numbers like salaries and dates, and font names are like
+    personal names.
     """
     name = _local(element.tag)
     for full_name, value in element.attrib.items():
@@ -135,7 +134,7 @@ def _local(name: str) -> str:
 
 
 def _kept(element: ElementTree.Element) -> Iterator[str]:
-    """The text of an element without what was deleted in it."""
+    """Yield the text of an element without deleted text."""
     for child in element:
         name = _local(child.tag)
         if name in {"noBreakHyphen", "sym"}:
@@ -147,13 +146,15 @@ def _kept(element: ElementTree.Element) -> Iterator[str]:
 
 
 def _symbol(element: ElementTree.Element) -> str:
-    """A character of a font of symbols, whose lower byte is its meaning."""
+    """Return a character of a symbol font, whose lower byte is its meaning."""
     code = next((value for name, value in element.attrib.items() if name.endswith("char")), "")
     return chr(int(code, 16) & 0xFF) if re.fullmatch("[0-9A-Fa-f]{4}", code) else ""
 
 
 def _characters(data: bytes) -> Iterator[str]:
-    """Yield the texts of a large part, with the names of the elements that end between them."""
+    """Yield the texts of a large part, separated by the names of the elements that
+    end in between.
+    """
     from html import unescape
 
     pieces: list[str] = []
@@ -172,14 +173,14 @@ def _characters(data: bytes) -> Iterator[str]:
         yield text
         yield _RUNS.sub("", text)
     else:
-        # No text goes on in the next one.
+        # Texts do not continue in each other.
         yield CELL_END.join(distinct)
     attributes = dict.fromkeys(value for pattern in _ATTRIBUTES for value in pattern.findall(data))
     yield unescape(CELL_END.encode().join(attributes).decode("utf-8", "replace"))
 
 
 def _spellings(text: str) -> str:
-    """Return a text with its readings: escapes, joined literals, percent-encoding."""
+    """Return a text with its variants: escapes, joined literals, percent-encoding."""
     others = (
         _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text) if "_x" in text else text,
         _JOINED_LITERALS.sub("", text) if '"' in text else text,

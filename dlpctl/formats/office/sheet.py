@@ -1,4 +1,4 @@
-"""The cells of a sheet, read by one expression: a sheet has millions of elements of few shapes."""
+"""The cells of a sheet, read by one regex: a sheet has millions of elements of few shapes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Cell(NamedTuple):
     type: str
     value: str
     inner: str | None
-    """All within the cell; None where that is one plain value."""
+    """The inner source of the cell; None if it is one plain value."""
 
 
 class Split(NamedTuple):
@@ -49,7 +49,7 @@ def _numbers() -> array[int]:
 
 @dataclass(slots=True)
 class Shows:
-    """The texts that cells of a sheet show, row by row."""
+    """The displayed texts of a sheet's cells, row by row."""
 
     texts: list[str] = field(default_factory=list)
     rows: array[int] = field(default_factory=_numbers)
@@ -66,7 +66,7 @@ class Shows:
 
 @dataclass(frozen=True, slots=True)
 class CellSpot(Spot):
-    """The anchor of cells, with all that masking needs to read only those that change."""
+    """The anchor of cells, with the data to read again only cells that change."""
 
     rows: array[int] = field(default_factory=_numbers)
     columns: array[int] = field(default_factory=_numbers)
@@ -77,33 +77,33 @@ class CellSpot(Spot):
         return Cells(self.label, self.places, self.rows, self.columns)
 
     def text_of(self, index: int, text: str) -> str:
-        """Return the text of one cell; `text` is that of all."""
+        """Return the text of one cell; `text` is that of all cells."""
         return text[self.places[index] : self._end(index, text)]
 
     def _end(self, index: int, text: str) -> int:
         return self.places[index + 1] - 1 if index + 1 < len(self.places) else len(text)
 
     def touched(self, edits: Iterable[Edit], text: str) -> Iterator[tuple[int, list[Edit]]]:
-        """The cells that edits of the text of all touch, and the edits within what each shows."""
+        """Yield the cells that edits of the complete text touch, and the edits within each."""
         within = portions(
             self.places, lambda index: self._end(index, text) - self.places[index], edits
         )
         yield from within.items()
 
     def in_row(self, row: int) -> dict[int, int]:
-        """The cells of a row by their columns."""
+        """Return the cells of a row by column."""
         return {self.columns[index]: index for index, each in enumerate(self.rows) if each == row}
 
 
 def split(source: str) -> Split:
-    """The sheet around its cells; everything is around where there are none."""
+    """Return the sheet without its cells; if there are none, without anything removed."""
     opening = _DATA.search(source)
     if opening is None:
         return Split(source, len(source), len(source), "")
     closing = source.rfind(f"</{opening[1]}sheetData")
     if closing < opening.end():
         raise FormatError("the cells of a sheet have no end")
-    # One character is found ten times as fast as two, and most sheets hold none.
+    # Searching for one character is ten times as fast as for two, and most sheets have none.
     if any(
         source.find(mark, opening.end(), closing) >= 0
         and source.find(f"<{mark}", opening.end(), closing) >= 0
@@ -132,7 +132,7 @@ def read(
     source: str, part: Split, strings: Sequence[str], shown: Mapping[str, Shown], used: bytearray
 ) -> tuple[Shows, Shows]:
     """Return the texts of all cells, and their formulas; mark the shared strings in `used`."""
-    # A sheet has a million of them: no call for a cell that is as most are.
+    # A sheet has a million cells, so ordinary cells need no function call.
     result, formulas = Shows(), Shows()
     add_text, add_row, add_column = result.texts.append, result.rows.append, result.columns.append
     add_position = result.positions.append
@@ -179,13 +179,13 @@ def read(
 
 
 def decoded(raw: str) -> str:
-    """Return a text of a cell without the escapes of XML and of spreadsheets."""
+    """Return the text of a cell without the escapes of XML and of spreadsheets."""
     text = unescaped(raw)
     return _ESCAPE.sub(lambda found: character(int(found[1], 16)), text) if "_x" in text else text
 
 
 def encoded(text: str) -> str:
-    """Escape what `decoded` would turn into something else."""
+    """Escape text so that `decoded` restores it."""
     return re.sub(r"_(?=x[0-9A-Fa-f]{4}_)", "_x005F_", text)
 
 
@@ -201,7 +201,7 @@ _FORMULA = lazy(rf"<(?:[\w.-]+:)?f\b(?P<tag>{_TAG})(?:/>|>(?P<text>[^<]*)</(?:[\
 _VALUE = lazy(rf"<(?:[\w.-]+:)?v\b{_TAG}>([^<]*)<")
 _RUN = lazy(rf"<(?:[\w.-]+:)?t\b(?:\s{_TAG})?>([^<]*)<")
 _SHARED = lazy(r"\ssi=[\"'](\d+)[\"']")
-# The type, and metadata of a formula that spills or of a value that is more than a text.
+# The type, and metadata of a formula that spills or of a value that is not a plain text.
 _NOT_KEPT = lazy(r"\s(?:t|cm|vm)=(?:\"[^\"]*\"|'[^']*')")
 PHONETIC = lazy(r"<(?:[\w.-]+:)?rPh\b.*?</(?:[\w.-]+:)?rPh\s*>", re.DOTALL)
 
@@ -218,7 +218,7 @@ def _inner(inner: str, cell_type: str | None) -> tuple[str, str | None]:
 
 @cache
 def _cell_pattern(prefix: str) -> re.Pattern[str]:
-    """Return the pattern of cells and rows; a plain value is tried first."""
+    """Return the regex of cells and rows; it tries a plain value first."""
     p = re.escape(prefix)
     return re.compile(
         rf"<{p}(?:"
@@ -239,7 +239,7 @@ def _row_number(tag: str, before: int) -> int:
 def _attributes(
     more: str, letters: str | None, digits: str | None, style: str | None, cell_type: str | None
 ) -> tuple[str | None, str | None, str | None, str | None]:
-    """The attributes of a cell in whatever order."""
+    """Return the attributes of a cell, in any order."""
     for name, start, end in attributes(" " + more):
         value = (" " + more)[start:end]
         match local(name):
@@ -260,7 +260,9 @@ def cell_edits(
     new_formulas: Mapping[int, str | None],
     with_formula: Iterable[int],
 ) -> Iterator[Edit]:
-    """Yield edits of cells' texts and formulas; a new text ends a formula, also a shared one."""
+    """Yield edits of cells' texts and formulas; a new text removes a formula, including a shared
+    one.
+    """
     void: set[str] = set()
     formulas = [cell_at(source, split_at, position) for position in with_formula]
     for cell in formulas:
@@ -294,7 +296,7 @@ def cell_edits(
 
 
 def _text_cell(source: str, split_at: Split, position: int, text: str) -> Edit:
-    """A cell that holds a text and nothing else."""
+    """Return an edit that makes a cell a plain text."""
     found = _cell_pattern(split_at.prefix).match(source, position)
     assert found is not None
     tag_end = found.end("more") if found["more"] is not None else source.index(">", position)

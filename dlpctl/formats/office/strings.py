@@ -22,7 +22,7 @@ _RUN = lazy(rf"<(?:[\w.-]+:)?t(?:\s{_TAG})?>([^<]*)</")
 
 
 class Strings:
-    """The shared strings in order; only changed ones are looked up in the source."""
+    """The shared strings in order; only changed ones are parsed."""
 
     def __init__(self, source: str) -> None:
         self._source = source
@@ -35,7 +35,7 @@ class Strings:
         ]
 
     def reading(self, used: Sequence[int]) -> Reading:
-        """Return the strings that no cell shows, and how others are pronounced."""
+        """Return the strings that no cell shows, and the phonetic texts of others."""
 
         def leaves() -> Iterator[Leaf]:
             for index, found in enumerate(_ITEM.finditer(self._source)):
@@ -48,7 +48,7 @@ class Strings:
         return as_lines(STRINGS, leaves())
 
     def edits(self, wanted: Mapping[int, Sequence[Edit]]) -> Iterator[Edit]:
-        """The edits of the source that make those of strings, by index."""
+        """Yield the edits of the source that implement edits of strings, by index."""
         for index, found in enumerate(_ITEM.finditer(self._source) if wanted else ()):
             if index not in wanted:
                 continue
@@ -60,7 +60,7 @@ class Strings:
             yield from source_edits(self._source, TEXT, changed)
 
     def _leaves(self, found: re.Match[str]) -> Iterator[Leaf]:
-        """The runs of one string that are shown."""
+        """Yield the displayed runs of one string."""
         group = 1 if found[1] is not None else 2
         if found[group] is None:
             return
@@ -75,7 +75,7 @@ class Strings:
 
 
 def as_lines(layer: str, leaves: Iterable[Leaf]) -> Reading:
-    """Leaves as lines of one layer."""
+    """Return leaves as the lines of one layer."""
     builder = Builder(layer)
     for leaf in leaves:
         builder.place()

@@ -30,7 +30,7 @@ class CellTable:
 
 @dataclass(slots=True)
 class Sheet:
-    """A sheet, and its label for people."""
+    """A sheet, and its label for display."""
 
     part: str
     label: str
@@ -50,7 +50,7 @@ class StringsSpot(Spot):
     """The anchor of strings that no cell shows."""
 
     used: bytes = b""
-    """A byte for each string of the workbook, 1 where a cell shows it."""
+    """A byte for each string of the workbook, 1 if a cell shows the string."""
 
 
 class Workbook:
@@ -114,5 +114,5 @@ class Workbook:
 
 
 def _label_of(name: str, part: str) -> str:
-    """Return the label of a sheet for people: its name, unless that looks like a value."""
+    """Return the label of a sheet: its name, unless the name looks like a value."""
     return part if not name or _TELLING_PLACE.search(name) else name

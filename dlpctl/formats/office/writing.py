@@ -1,4 +1,4 @@
-"""From changed leaves to edits of the source: escapes, kept white space, typed values."""
+"""Convert changed leaves to edits of the source: escapes, preserved white space, typed values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dlpctl.formats.office.flow import ATTRIBUTES, HYPHENS, NUMBER, REMARKS, SYM
 from dlpctl.formats.office.reading import Leaf
 from dlpctl.formats.office.xmltext import ATTRIBUTE, TOKEN, escaped, local, unescaped
 
-# In these elements white space at either end counts only where they say so.
+# In these elements, white space at either end counts only if an attribute preserves it.
 _SPACED = {"t", "delText", "instrText", "delInstrText"}
 _TYPED = {
     "i1", "i2", "i4", "i8", "int", "ui1", "ui2", "ui4", "ui8", "uint", "r4", "r8", "decimal",
@@ -22,7 +22,7 @@ _INTERNAL = {"Override@PartName", "Default@Extension", "Relationship@Type", "Rel
 
 
 def source_edits(source: str, layer: str, changed: Iterable[tuple[Leaf, str]]) -> Iterator[Edit]:
-    """The edits of a part that give leaves of one layer new texts."""
+    """Yield the edits of a part that give leaves of one layer new texts."""
     if layer == ATTRIBUTES:
         yield from _attribute_edits(source, changed)
     else:
@@ -50,7 +50,7 @@ def _text_edits(source: str, leaf: Leaf, text: str) -> Iterator[Edit]:
 
 
 def _as_text(source: str, leaf: Leaf) -> Iterator[Edit]:
-    """A property that was a number or a date becomes one that is a text."""
+    """Turn a property that was a number or a date into a text."""
     opening = source.rfind("<", 0, leaf.start)
     closing = source.find(">", leaf.end)
     if source[leaf.start - 1] != ">" or not source.startswith("</", leaf.end):
@@ -62,13 +62,13 @@ def _as_text(source: str, leaf: Leaf) -> Iterator[Edit]:
 
 
 def _remark_edits(leaf: Leaf, text: str) -> Iterator[Edit]:
-    """Comments must not hold what would end them."""
+    """Replace a comment, without the sequence that would end it."""
     safe = text.replace("--", "- -").replace("?>", "? >")
     yield Edit(leaf.start, leaf.end, safe + " " if safe.endswith("-") else safe)
 
 
 def _attribute_edits(source: str, changed: Iterable[tuple[Leaf, str]]) -> Iterator[Edit]:
-    """Replace a value in all attributes of that name, so that references still hold."""
+    """Replace a value in all attributes of that name, so that references remain valid."""
     wanted: dict[tuple[str, str], str] = {}
     for leaf, text in changed:
         if leaf.kind in _INTERNAL:
@@ -107,7 +107,7 @@ def _attribute_edits(source: str, changed: Iterable[tuple[Leaf, str]]) -> Iterat
 
 
 def _as_address(before: str, after: str) -> str:
-    """An address stays one: what masking wrote into it is percent-encoded."""
+    """Return an address that is still valid: masked characters are percent-encoded."""
     same = 0
     while same < min(len(before), len(after)) and before[same] == after[same]:
         same += 1

@@ -1,8 +1,7 @@
-"""XML parts as text with offsets, so that an edit changes the characters that it must and nothing
-else.
+"""XML parts as text with offsets, so that an edit changes only the necessary characters.
 
-A part is checked by a parser once: it is well-formed and declares nothing. What is left of XML then
-is so regular that one expression cuts it into tags, texts and comments, each with its place in the
+A parser checks each part once: it is well-formed and declares nothing. What remains of XML is so
+regular that one regex divides it into tags, texts and comments, each with its position in the
 source.
 """
 
@@ -18,8 +17,8 @@ from dlpctl.formats.encoding import Edit, character, spliced
 from dlpctl.formats.markup import is_well_formed
 from dlpctl.regex import lazy
 
-# `(?!)` as the last alternative of a possessive group: until Python 3.11.5 such a group went on
-# from where its last try had failed.
+# `(?!)` as the last alternative of a possessive group: until Python 3.11.5, such a group continued
+# where its last attempt had failed.
 TOKEN = lazy(
     r"<(?P<close>/)?(?P<prefix>[^\s/>:\"'<=!?]+:)?(?P<name>[^\s/>:\"'<=!?]+)"
     r"(?P<attributes>[^>\"'/]*+(?:(?:\"[^\"]*+\"|'[^']*+'|/(?!>))[^>\"'/]*+|(?!))*+)(?P<empty>/)?>"
@@ -42,21 +41,21 @@ _BOMS = (
 
 
 class XmlSource(NamedTuple):
-    """The characters of a part, and how they are written."""
+    """The characters of a part, and their encoding."""
 
     text: str
     encoding: str
     bom: bytes
 
     def encoded(self, edits: Iterable[Edit]) -> bytes:
-        """Return the part with edits made; reading the copy shows whether it is well-formed."""
+        """Return the part with edits applied; reading the copy shows whether it is well-formed."""
         return self.bom + spliced(self.text, sorted(edits)).encode(
             self.encoding, "xmlcharrefreplace"
         )
 
 
 def decoded(data: bytes, location: str, *, doctype: bool = False, strict: bool = True) -> XmlSource:
-    """Return a part as characters; without `doctype` a document type is refused."""
+    """Return a part as characters; without `doctype`, a document type is refused."""
     bom, encoding = next(((bom, name) for bom, name in _BOMS if data.startswith(bom)), (b"", ""))
     if not encoding:
         declared = _DECLARED.match(data[:256])
@@ -68,14 +67,14 @@ def decoded(data: bytes, location: str, *, doctype: bool = False, strict: bool =
         text = data[len(bom) :].decode(encoding)
     except (UnicodeDecodeError, LookupError) as error:
         raise FormatError(f"{location} is not text in the encoding that it declares") from error
-    # One character is found ten times as fast as two.
+    # Searching for one character is ten times as fast as for two.
     declares = "!" in text and "<!" in text
     outside = (
         re.sub(r"<!--.*?-->|<!\[CDATA\[.*?\]\]>", "", text, flags=re.DOTALL) if declares else ""
     )
     if "<!ENTITY" in outside or (not doctype and "<!DOCTYPE" in outside):
         raise FormatError(f"{location} declares a document type, which Office files must not have")
-    # Programs leave empty parts of XML, such as OpenDocument's list of shortcuts.
+    # Programs leave empty XML parts, such as OpenDocument's list of shortcuts.
     if strict and text.strip() and not is_well_formed(data):
         raise FormatError(f"{location} is not well-formed XML")
     return XmlSource(text, encoding, bom)
@@ -86,7 +85,7 @@ def unescaped(raw: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return text as it may be written between tags and between quotes."""
+    """Return text escaped for use between tags and between quotes."""
     return (
         _UNPRINTABLE.sub("\ufffd", text)
         .replace("&", "&amp;")

@@ -1,6 +1,6 @@
 """The common base of Office Open XML and OpenDocument: XML parts in a ZIP, read and masked alike.
 
-A subclass says what its parts mean; how they become segments and a masked copy is here.
+A subclass defines the meaning of its parts; this module turns them into segments and a copy.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from dlpctl.formats.office.reading import (
 from dlpctl.formats.office.xmltext import XmlSource, decoded
 
 ARCHIVE, NAMES = "archive", "names of parts"
-# A file was within its limits when it was read; to mask it, it is read again.
+# The limits were checked when the file was first read; masking reads it again.
 READ_BEFORE = Limits(expanded_bytes=1 << 40, entries=1 << 20, entry_ratio=1 << 30, nesting=1 << 16)
 _ZIP = b"PK\3\4"
 _MACROS = "macros"
@@ -61,12 +61,12 @@ _BLANK = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010804000000b51c0c0200"
     "00000b4944415478da63f8cf000002010100a11e5c750000000049454e44ae426082"
 )
-"""A picture of one pixel (PNG) that shows nothing."""
+"""A transparent picture of one pixel (PNG)."""
 NAME_HOLDS_VALUE = "the name of a part of the file holds a value: rename it at its source"
 
 
 class PartsPlan(Protocol):
-    """The kinds of the parts of one file."""
+    """The types of the parts of one file."""
 
     def is_xml(self, name: str, /) -> bool: ...
 
@@ -78,12 +78,12 @@ P = TypeVar("P", bound=PartsPlan)
 
 @dataclass(slots=True)
 class Wanted(Generic[P]):
-    """The edits that a masked copy needs, and the package that they are of."""
+    """The edits that a masked copy needs, and the package that they apply to."""
 
     parts: Mapping[str, bytes]
     plan: P
     edits: Mapping[tuple[str, str], list[TextEdit]]
-    """By part and layer."""
+    """Edits by part and layer."""
     segments: Sequence[Segment]
     gone: set[str]
     """Parts that the copy lacks."""
@@ -103,9 +103,9 @@ class ZippedDocument(ABC, Generic[P]):
     metadata: str
     """A regular expression of the places of segments, and names of parts, that are metadata."""
     redrawn: tuple[str, ...] = ()
-    """Starts of the names of parts that may be missing: programs make them anew."""
+    """Prefixes of the names of parts that may be missing, since programs recreate them."""
     macros: tuple[str, ...] = ()
-    """Starts of the names of parts with macros, which may be missing, too."""
+    """Prefixes of the names of parts with macros, which may be missing, too."""
 
     def __init__(self, name: str, extensions: tuple[str, ...]) -> None:
         self.name = name
@@ -113,7 +113,7 @@ class ZippedDocument(ABC, Generic[P]):
 
     @abstractmethod
     def plan(self, parts: Mapping[str, bytes]) -> P:
-        """Return the kinds of the parts; raise `NotThisFormatError` for another kind of file."""
+        """Return the types of the parts; raise `NotThisFormatError` for another kind of file."""
 
     @abstractmethod
     def readings(
@@ -127,10 +127,10 @@ class ZippedDocument(ABC, Generic[P]):
 
     @abstractmethod
     def is_unread(self, part: str) -> bool:
-        """Return whether a part that is no XML holds nothing that a person wrote."""
+        """Return whether a part other than XML contains nothing that a person wrote."""
 
     def names(self, parts: Mapping[str, bytes]) -> str:
-        """Return names of parts that may hold a value, a line each."""
+        """Return names of parts that may contain a value, one per line."""
         return ""
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
@@ -152,7 +152,7 @@ class ZippedDocument(ABC, Generic[P]):
         for part, contents in package.parts.items():
             if plan.is_xml(part) or part in dropped or self.is_unread(part):
                 continue
-            # Anything but a document of its own can be empty, and the document opens.
+            # Only an embedded document cannot be replaced by an empty part.
             spare = not contents.startswith(_ZIP)
             document.children.append(Child(part, PurePosixPath(part).name, contents, spare))
             if part.startswith(self.macros):
@@ -185,7 +185,7 @@ class ZippedDocument(ABC, Generic[P]):
 
 
 def _empty(part: str) -> bytes:
-    """Return what takes the place of a part that is removed: a blank picture, or nothing."""
+    """Return the replacement of a removed part: a blank picture, or nothing."""
     return _BLANK if PurePosixPath(part).suffix.lower() in _PICTURES else b""
 
 
@@ -198,7 +198,7 @@ def _plain(layer: str, text: str) -> Reading:
 
 
 def without_overlap(edits: Sequence[TextEdit]) -> list[TextEdit]:
-    """Return edits without those within others: an element that is removed needs no attributes."""
+    """Return edits without those inside others: a removed element needs no attribute edits."""
     kept: list[TextEdit] = []
     for edit in sorted(edits, key=lambda each: (each.start, -each.end)):
         if not kept or edit.start >= kept[-1].end:

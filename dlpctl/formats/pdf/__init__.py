@@ -1,4 +1,4 @@
-"""PDF: read by pdfium and by its content streams, masked by glyph, read again by pypdf."""
+"""PDF: read by pdfium and from the content streams, masked by glyph, read again by pypdf."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from dlpctl.formats.metadata import is_without_metadata
 from dlpctl.regex import lazy
 
 _WITHIN = 1024
-"""Up to so many bytes of junk before the header are skipped by readers of PDF."""
+"""The maximum number of junk bytes before the header that readers of PDF skip."""
 _BOM_AND_BLANKS = b"\xef\xbb\xbf \t\r\n"
 _HEADER = lazy(rb"%PDF-[0-9]")
 _OBJECT = lazy(rb"[0-9]\s+[0-9]+\s+obj\b")
 
 
 class PdfFormat:
-    """The format. Its parts are imported when they are needed, since they are heavy."""
+    """The PDF format. Its modules are slow to import, so they are imported on demand."""
 
     name = "pdf"
     extensions = (".pdf", ".ai")
@@ -29,17 +29,17 @@ class PdfFormat:
     text_start_within = _WITHIN + 5
 
     def sniff(self, head: bytes, name: str) -> bool:
-        """Return whether a PDF starts here, or after the junk that readers of PDF skip."""
+        """Return whether a PDF starts here, or after junk that readers of PDF skip."""
         if head.find(b"%PDF-", 0, _WITHIN + 5) < 0:
             return False
         header = _HEADER.search(head, 0, _WITHIN + 6)
         if header is None:
             return head.startswith(b"%PDF-")
-        # A program that writes PDF names the header too, but holds no objects.
+        # A program that writes PDF contains the header too, but no objects.
         return not self.has_preamble(head) or _OBJECT.search(head, header.end()) is not None
 
     def has_preamble(self, data: bytes) -> bool:
-        """Return whether anything but blanks comes before the header."""
+        """Return whether anything but white space precedes the header."""
         return not data[:_WITHIN].lstrip(_BOM_AND_BLANKS).startswith(b"%PDF-")
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
@@ -69,7 +69,7 @@ class PdfFormat:
         return second.read(data, limits)
 
     def picture(self, data: bytes, page: int, limits: Limits, password: str | None = None) -> bytes:
-        """A page, counted from 1, as PNG."""
+        """Return a page, counted from 1, as PNG."""
         from dlpctl.formats.pdf import reading
 
         with _readable():
@@ -78,12 +78,12 @@ class PdfFormat:
 
 @contextmanager
 def _readable() -> Iterator[None]:
-    """Turn the errors that damaged files provoke in the libraries into a `FormatError`."""
+    """Turn the errors that damaged files cause in the libraries into a `FormatError`."""
     import pikepdf
 
     collecting = gc.isenabled()
-    # Millions of small tuples and no cycles: the collector would take a third of the time to find
-    # nothing.
+    # There are millions of small tuples and no cycles: collection would take a third of the time
+    # and find nothing.
     gc.disable()
     try:
         yield

@@ -1,4 +1,4 @@
-"""Brings together the characters that pdfium reads and the glyphs that the content streams show."""
+"""Match the characters that pdfium reads to the glyphs that the content streams show."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ _FOLDING = Lazy(_folded)
 
 
 def fold(text: str) -> str:
-    """Return a text as both readers give it: without white space, case and compatibility forms."""
+    """Return a text without white space, case and compatibility forms, which the two readers treat
+    differently.
+    """
     return text.translate(_FOLDING)
 
 
@@ -47,7 +49,7 @@ def same_order(text: str, drawing: Drawing) -> bool:
 
 
 def near(glyph: GlyphAt) -> float:
-    """Return how far from a glyph's origin a character may be and still be that glyph."""
+    """Return the maximum distance of a character from a glyph's origin at which the two match."""
     return 0.12 * math.hypot(glyph.frame[2], glyph.frame[3]) + 0.05
 
 
@@ -57,9 +59,11 @@ class Alignment:
 
     glyphs: Glyphs
     by_char: Sequence[list[int]]
-    """The glyphs of each character: none for one that pdfium made up, several for bold."""
+    """The glyphs of each character: none for one that pdfium inserted, several for bold."""
     by_glyph: list[list[int]]
-    """The reverse; empty where both readers see the same order, and nobody asks."""
+    """The characters of each glyph; empty if both readers see the same order, where it is not
+    needed.
+    """
 
 
 class OwnersInOrder(Sequence[list[int]]):
@@ -68,7 +72,7 @@ class OwnersInOrder(Sequence[list[int]]):
     def __init__(self, text: str, drawing: Drawing, glyphs: Glyphs) -> None:
         self._glyphs = glyphs
         self._chars = [0, *accumulate(map(_WIDTHS.__getitem__, text))]
-        """The length of the folded text before each character, and of all of it."""
+        """The length of the folded text before each character, and of the complete text."""
         self._shows = [0, *accumulate(len(fold(show.text)) for show in drawing.shows)]
         self._owners: dict[int, list[int]] = {}
 
@@ -109,13 +113,13 @@ class OwnersInOrder(Sequence[list[int]]):
 
 
 def align_in_order(text: str, drawing: Drawing) -> Alignment:
-    """For pages where `same_order` holds: no geometry needed."""
+    """Align by order, without geometry, where `same_order` is true."""
     glyphs = Glyphs(drawing.shows)
     return Alignment(glyphs, OwnersInOrder(text, drawing, glyphs), [])
 
 
 def align_by_place(chars: list[Char], drawing: Drawing) -> Alignment:
-    """Align by the glyphs' origins: each glyph gets the characters there that read the same."""
+    """Align by the glyphs' origins: each glyph gets the characters there with the same text."""
     glyphs = Glyphs(drawing.shows)
     grid: dict[tuple[int, int], list[int]] = {}
     for index, char in enumerate(chars):
@@ -143,10 +147,10 @@ def align_by_place(chars: list[Char], drawing: Drawing) -> Alignment:
             for char in close
             if wanted and fold(chars[char].text) and fold(chars[char].text) in wanted
         ]
-        # A ligature is several characters at one place: take all of them.
+        # A ligature is several characters at one position: take all of them.
         chosen = same if len(wanted) > 1 else _closest(same or close, chars, glyph)
         by_glyph[index] = sorted(chosen)
-        # pdfium may give a glyph more than once, as when a form draws itself.
+        # pdfium may return a glyph more than once, as when a form draws itself.
         for owned in {*chosen, *same}:
             by_char[owned].append(index)
     return Alignment(glyphs, by_char, by_glyph)
@@ -166,7 +170,7 @@ def _closest(candidates: list[int], chars: list[Char], glyph: GlyphAt) -> list[i
 
 @dataclass(slots=True)
 class ContentText:
-    """The page in the order of its content stream, in the words of its fonts."""
+    """The text of a page in the order of its content stream, as its fonts define it."""
 
     text: str = ""
     starts: list[int] = field(default_factory=list)

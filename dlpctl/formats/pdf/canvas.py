@@ -1,4 +1,4 @@
-"""One canvas read by both readers."""
+"""One canvas, read by both readers."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class CanvasText:
     drawing: Drawing
     reader: PageReader
     raw: str
-    """As pdfium gives it, with its signs for hyphens at line ends."""
+    """The text of pdfium, with its marks for hyphens at line ends."""
     in_order: bool
     chars: list[Char] | None = None
-    """Only when the readers disagree."""
+    """Only set if the readers disagree."""
 
     @property
     def text(self) -> str:
@@ -56,7 +56,7 @@ class CanvasText:
 
 
 def read(walker: Walker, canvas: Canvas, document: pypdfium2.PdfDocument, index: int) -> CanvasText:
-    """The walker goes first: its budgets keep what would choke pdfium away from it."""
+    """Read a canvas. The walker goes first: its budgets reject content that would choke pdfium."""
     drawing = walker.walk(canvas.data, canvas.key, canvas.resources)
     reader = PageReader(
         document, index, widen=canvas.page is not None and _reaches_out(drawing, canvas)
@@ -69,7 +69,7 @@ def read(walker: Walker, canvas: Canvas, document: pypdfium2.PdfDocument, index:
 
 
 def _reaches_out(drawing: Drawing, canvas: Canvas) -> bool:
-    """Return whether text is outside of what a viewer shows, where pdfium would leave it out."""
+    """Return whether text is outside of the visible area, where pdfium would omit it."""
     box = canvas.visible
     return any(
         not (box.holds(apply(show.matrix, 0.0, 0.0)) and box.holds(pen_end(show)))
@@ -78,7 +78,7 @@ def _reaches_out(drawing: Drawing, canvas: Canvas) -> bool:
 
 
 def unread_glyphs(found: CanvasText, alignment: Alignment) -> list[bool]:
-    """For each glyph whether pdfium does not give its text, so that only other readers see it."""
+    """Return for each glyph whether pdfium omits its text, so that only other readers see it."""
     chars = found.chars or []
     unread = []
     for glyph, owned in zip(alignment.glyphs, alignment.by_glyph, strict=True):

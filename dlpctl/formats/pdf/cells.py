@@ -1,4 +1,4 @@
-"""Rows of tables, whose cells the reading order separates like words, or not at all."""
+"""Rows of tables: the reading order separates cells like words, or not at all."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 _LABELLED = 2
 _LEAST_CELL = 4
-"""A text of fewer characters beside another such text is a part of a word."""
+"""A text with fewer characters beside another such text is a part of a word."""
 _BELOW, _SIDEWAYS = 2.0, 0.5
 """The distance in em, below its first line and beside it, at which a cell's next line starts."""
 
 
 class _Run(NamedTuple):
-    """Characters that are together, counted as both readers count them: without white space."""
+    """Adjacent characters, counted as both readers count them: without white space."""
 
     start: int
     end: int
@@ -38,7 +38,7 @@ Cell = list[_Run]
 
 
 def rows(found: CanvasText, segment: int) -> Parts:
-    """Return rows of apart pieces, cell by cell, if both readers see the same order."""
+    """Return rows as separate pieces, cell by cell, if both readers see the same order."""
     if not found.in_order:
         return []
     table = list(_rows(found.drawing.shows))
@@ -53,7 +53,7 @@ def rows(found: CanvasText, segment: int) -> Parts:
             yield Piece(segment, bisect_left(counted, start + 1), bisect_left(counted, end) + 1)
 
     parts: Parts = []
-    # Of two columns one may be the labels of the other, and no header of it is above.
+    # With two columns, one may label the other, and no header is above.
     for is_table, group in groupby(table, key=lambda row: len(row) >= _LABELLED):
         lines = list(group) if is_table else []
         between = "\t" if max(map(len, lines), default=0) > _LABELLED else "\n"
@@ -67,7 +67,7 @@ def rows(found: CanvasText, segment: int) -> Parts:
 
 
 def _rows(shows: Iterable[Show]) -> Iterator[list[Cell]]:
-    """Return the texts that the operators show, row by row and cell by cell."""
+    """Yield the texts that the operators show, row by row and cell by cell."""
     row: list[Cell] = []
     last: Show | None = None
     corner = (0.0, 0.0)
@@ -98,7 +98,7 @@ def _rows(shows: Iterable[Show]) -> Iterator[list[Cell]]:
 
 
 def _abut(last: Show, show: Show) -> bool:
-    """Return whether two adjacent texts are two cells: both were placed and are no letters."""
+    """Return whether two adjacent texts are two cells: both were positioned and are not letters."""
     return (
         show.placed
         and max(len(last.text), len(show.text)) >= _LEAST_CELL
@@ -117,5 +117,5 @@ def _step(last: Show | None, show: Show, corner: Point) -> str:
     below = (apply(last.matrix, 0.0, 0.0)[1] - y) / em
     if 0 < below < _BELOW and abs(x - corner[0]) < _SIDEWAYS * em:
         return "below"
-    # Back up to the first line of the row.
+    # back up to the first line of the row
     return "\t" if x > corner[0] + em and abs(y - corner[1]) < _SIDEWAYS * em else "\n"

@@ -1,4 +1,4 @@
-"""Masks what no page draws, and takes out what a masked copy must not carry along."""
+"""Mask text that no page draws, and remove data that a masked copy must not contain."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import pikepdf
 
 _PRIVATE_KEYS = ("/PieceInfo", "/Thumb", "/LastModified")
-"""Private data of programs, often a copy of the page, and pictures of the page as it was."""
+"""Private data of programs, often a copy of the page, and thumbnails."""
 _RESOURCE_KINDS = (
     "/Font",
     "/XObject",
@@ -50,7 +50,7 @@ _RESOURCE_KINDS = (
 def apply(
     pdf: pikepdf.Pdf, document: PdfDocument, stored: Mapping[object, Sequence[Edit]], budget: Budget
 ) -> None:
-    """Makes the edits of strings, streams and names."""
+    """Apply the edits of strings, streams and names."""
     from pikepdf import Name
 
     for anchor, edits in stored.items():
@@ -70,7 +70,7 @@ def apply(
         elif isinstance(anchor, NameText):
             _rename(pdf, anchor.name, "/" + edited(segment.text, edits), segment.place)
         else:
-            raise CannotMaskError(f"{segment.place}: no way is known to change this part of a PDF")
+            raise CannotMaskError(f"{segment.place}: this part of a PDF cannot be changed")
 
 
 def edited(text: str, edits: Sequence[Edit]) -> str:
@@ -91,7 +91,7 @@ def _string(
     current = container[last]
     if not is_string(current):
         raise CannotMaskError(f"{location}: the text is not what it was when the file was checked")
-    # A binary value, such as a signature, was shown by its readable stretches: it goes as a whole.
+    # Of a binary value, such as a signature, only readable parts were shown: replace it completely.
     replacement = edited(text, edits) if str(current) == text else ""
     container[last] = String(replacement)
     if isinstance(last, int) and last % 2 == 0 and "/Names" in anchor.path and is_array(container):
@@ -99,7 +99,7 @@ def _string(
 
 
 def _sort_names(names: pikepdf.Array) -> None:
-    """Readers look names up by halving, so the order must hold after a name changed."""
+    """Restore the order of names after a change: readers use binary search."""
     items = list(names)
     pairs = sorted(zip(items[::2], items[1::2], strict=False), key=lambda pair: bytes(pair[0]))
     for index, (key, value) in enumerate(pairs):
@@ -119,7 +119,7 @@ def _stream(
 
 
 def _rename(pdf: pikepdf.Pdf, old: str, new: str, location: str) -> None:
-    """A name everywhere, as key and as value: destinations are called by it."""
+    """Rename a name everywhere, as key and as value: destinations are referenced by it."""
     from pikepdf import Name
 
     new = "".join(
@@ -149,7 +149,7 @@ def _rename(pdf: pikepdf.Pdf, old: str, new: str, location: str) -> None:
 
 
 def replace_children(pdf: pikepdf.Pdf, children: Children) -> None:
-    """New contents for embedded files; None takes the file out."""
+    """Replace the contents of embedded files; None removes a file."""
     from pikepdf import Dictionary, String
 
     for key, data in children.items():
@@ -178,7 +178,7 @@ def _unlink(pdf: pikepdf.Pdf, stream: pikepdf.Object) -> None:
 
 
 def sanitize(pdf: pikepdf.Pdf) -> None:
-    """Takes out what would tell of the original, whether or not something was found in it."""
+    """Remove data that would disclose the original, whether or not anything was found in it."""
     shown = {page.obj.objgen for page in pdf.pages}
     for item in pdf.objects:
         if not (is_dictionary(item) or is_stream(item)):

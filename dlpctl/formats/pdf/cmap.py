@@ -1,4 +1,4 @@
-"""CMaps: how the bytes of a string split into codes, and what CID or text a code stands for."""
+"""CMaps: the division of strings into codes, and the CID or text of each code."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class CMap:
         self.texts: dict[bytes, str] = {}
         self.codec = ""
         self.complete = True
-        """True where `cids` has every code; a predefined CMap only comes with its narrow glyphs."""
+        """True if `cids` has every code; predefined CMaps only include narrow glyphs."""
 
     def split(self, data: bytes) -> list[bytes]:
         lengths = sorted({len(each.low) for each in self.ranges})
@@ -69,7 +69,7 @@ class CMap:
 
 
 def predefined(name: str) -> CMap | None:
-    """The CMap of that name, None where it is not one that readers must know."""
+    """Return the CMap with a name; None if readers need not know the name."""
     entry = predefined_cmap(name)
     if entry is None:
         return None
@@ -93,7 +93,7 @@ def _text(raw: bytes) -> str:
 
 
 def parse(data: bytes, base: CMap | None = None) -> CMap:
-    """Return a CMap from its PostScript; `base` is the one that the PDF says it builds on."""
+    """Parse the PostScript of a CMap; `base` is the CMap that the PDF says it extends."""
     cmap = CMap()
     used = _USE.search(data)
     if base is None and used is not None and used[1] not in (b"Identity-H", b"Identity-V"):

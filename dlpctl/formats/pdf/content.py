@@ -1,6 +1,6 @@
-"""Read the operators of a PDF's content stream that place text, pictures and marks.
+"""Read the operators of a PDF's content stream that position text, pictures and marks.
 
-Byte ranges let an edit replace one operator and leave every other byte of the stream as it was.
+Byte ranges let an edit replace one operator and leave every other byte of the stream unchanged.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 
 class Name(bytes):
-    """A name without its slash, `#` escapes resolved."""
+    """A name without its slash, with `#` escapes resolved."""
 
 
 Operand = float | Name | bytes | list["Operand"] | dict[bytes, "Operand"] | None
@@ -31,8 +31,8 @@ _NUMBER = rb"[-+]?+(?:[0-9]++\.?+[0-9]*+|\.[0-9]++)"
 _LITERAL = rb"\((?:[^()\\]|\\.)*+\)"
 _HEX = rb"<[0-9A-Fa-f" + _WHITE + rb"]*+>"
 
-# The shapes that fill nearly every stream, one match each: numbers and an operator, one string
-# shown, one array shown, a name and an operator. `lastgroup` tells which.
+# The shapes that make up nearly every stream, in one match each: numbers and an operator, one shown
+# string, one shown array, a name and an operator. `lastgroup` identifies the shape.
 _COMMON = re.compile(
     rb"[" + _WHITE + rb"]*+(?:"
     rb"(?P<numbers>(?:"
@@ -97,7 +97,7 @@ _IMAGE_END = re.compile(rb"[" + _WHITE + rb"]EI(?=[" + _WHITE + rb"]|\Z)")
 _NAME_ESCAPE = re.compile(rb"#([0-9A-Fa-f]{2})")
 
 STRAY = b"%"
-"""Stands for what no viewer shows: a comment, a string that belongs to no known operator."""
+"""A pseudo-operator for text that no viewer shows: a comment, a string of no known operator."""
 SHOWS = frozenset((b"Tj", b"TJ", b"'", b'"'))
 TAKES_STRINGS = SHOWS | {b"BDC", b"DP"}
 WANTED = frozenset(
@@ -107,7 +107,7 @@ WANTED = frozenset(
 
 
 def unescape(literal: bytes) -> bytes:
-    """The bytes of a literal string, given what is between its parentheses."""
+    """Return the bytes of a literal string from the text between its parentheses."""
     if b"\\" not in literal and b"\r" not in literal:
         return literal
 
@@ -141,7 +141,7 @@ def _number(word: bytes) -> float:
 
 
 def show_items(array: bytes) -> list[Operand]:
-    """The strings and numbers of an array that `TJ` shows."""
+    """Return the strings and numbers of an array that `TJ` shows."""
     items: list[Operand] = []
     for hexadecimal, literal, number in _ITEM.findall(array):
         if number:
@@ -154,7 +154,7 @@ def show_items(array: bytes) -> list[Operand]:
 
 
 class _OperandReader:
-    """Reads operands one token at a time: for what the three common shapes do not cover."""
+    """Reads operands token by token, for everything that the common shapes do not cover."""
 
     def __init__(self, data: bytes, position: int, depth: int) -> None:
         self.data = data
@@ -228,7 +228,7 @@ class _OperandReader:
 
 
 def operations(data: bytes, more: frozenset[bytes] = frozenset()) -> Iterator[Operation]:
-    """Return every operation of the stream whose operator is in `WANTED` or in `more`."""
+    """Yield every operation of the stream whose operator is in `WANTED` or in `more`."""
     wanted = WANTED | more
     position, size = 0, len(data)
     operands: list[Operand] = []
@@ -266,7 +266,7 @@ def operations(data: bytes, more: frozenset[bytes] = frozenset()) -> Iterator[Op
 
 
 def _common(data: bytes, match: re.Match[bytes], wanted: frozenset[bytes]) -> Operation | None:
-    """Return the operation of a common shape, None where it is not wanted."""
+    """Return the operation of a common shape; None if its operator is not wanted."""
     shape, end = match.lastgroup, match.end()
     if shape == "string":
         raw = match["string"]
@@ -295,12 +295,12 @@ def _common(data: bytes, match: re.Match[bytes], wanted: frozenset[bytes]) -> Op
 def _unshown(
     operator: bytes, operands: list[Operand], start: int, position: int
 ) -> Iterator[Operation]:
-    """Return the strings among the operands that the operator does not show."""
+    """Yield the strings among the operands that the operator does not show."""
     if operator not in TAKES_STRINGS and (text := _texts_in(operands)):
         end = position - len(operator) if operator in WANTED else position
         yield Operation(STRAY, [text], start, end)
     elif operator in SHOWS and (text := _texts_in(operands[:-1])):
-        # Readers do not agree on which of several operands is shown; none of them can be cut out.
+        # Readers disagree on which of several operands is shown; none of them can be removed.
         yield Operation(STRAY, [text], start, start)
 
 
@@ -315,12 +315,12 @@ def _texts_in(operands: list[Operand]) -> bytes:
 
 
 def _inline_image_end(data: bytes, position: int) -> int:
-    """Return where the `EI` of the inline image ends whose `BI` ends at `position`."""
+    """Return the end of the `EI` of the inline image whose `BI` ends at `position`."""
     found = re.compile(rb"[" + _WHITE + rb"]ID(?=[" + _WHITE + rb"])").search(data, position)
     if found is None:
         return position
     for end in _IMAGE_END.finditer(data, found.end()):
-        # Compressed data holds ` EI ` by chance now and then; what follows a real one is text.
+        # Compressed data sometimes contains ` EI ` by coincidence; a real one is followed by text.
         following = data[end.end() : end.end() + 24]
         if all(32 <= byte < 127 or byte in b"\t\n\r" for byte in following):
             return end.end()

@@ -1,4 +1,6 @@
-"""The content that a stream shows: texts, marks and pictures, with the state that placed them."""
+"""The content that a stream shows: texts, marks and pictures, with the state that
+positioned them.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     from pikepdf import Object
 
 StreamKey = Hashable
-"""Names a content stream within the file: a page's index or the object number of a form."""
+"""Identifies a content stream within the file: a page's index or the object number of a form."""
 
 MARK_WORDS = (b"ActualText", b"Alt", b"E")
 WORD_GAP = 0.18
@@ -25,7 +27,7 @@ WORD_GAP = 0.18
 
 @dataclass(slots=True)
 class Budget:
-    """The cost that is left to one file, all pages together."""
+    """The remaining cost that one file may cause, all pages together."""
 
     expanded: int
     glyphs: int
@@ -42,7 +44,7 @@ class Budget:
 
 
 class State(NamedTuple):
-    """The part of the graphics state that places text."""
+    """The part of the graphics state that positions text."""
 
     matrix: Matrix = IDENTITY
     char_space: float = 0.0
@@ -57,7 +59,7 @@ class State(NamedTuple):
 
 @dataclass(slots=True)
 class Mark:
-    """A stretch of marked content that says in other words what its glyphs show."""
+    """A range of marked content with replacement words for its glyphs."""
 
     stream: StreamKey
     start: int
@@ -68,7 +70,7 @@ class Mark:
     resources: Object | None
 
     def words(self) -> str:
-        """Return the mark's inline words; those in the resources are strings of the file."""
+        """Return the mark's inline words; words in the resources are strings of the file."""
         if not isinstance(self.properties, dict):
             return ""
         given = [self.properties.get(key) for key in MARK_WORDS]
@@ -77,7 +79,7 @@ class Mark:
 
 @dataclass(slots=True)
 class Show:
-    """One operator that shows text."""
+    """An operator that shows text."""
 
     stream: StreamKey
     start: int
@@ -90,16 +92,16 @@ class Show:
     """From text space, where the pen starts at the origin, to the page."""
     text: str
     length: float
-    """The way of the pen, in text space, along the writing direction."""
+    """The distance that the pen moves, in text space, along the writing direction."""
     glyphs: int
     mark: Mark | None
     order: int
     placed: bool
-    """True if it was moved to, false if it is shown where the text before it ends."""
+    """True if the text was positioned; false if it starts where the text before it ends."""
 
 
 class Picture(NamedTuple):
-    """An image as it is drawn."""
+    """An image as drawn."""
 
     source: Object | None
     """None for an inline image."""
@@ -118,7 +120,7 @@ class Stray(NamedTuple):
 
 @dataclass(slots=True)
 class Drawing:
-    """Everything that one page, or another stream that draws, shows."""
+    """Everything that one page, or another drawing stream, shows."""
 
     shows: list[Show] = field(default_factory=list)
     pictures: list[Picture] = field(default_factory=list)
@@ -126,11 +128,11 @@ class Drawing:
     strays: list[Stray] = field(default_factory=list)
     curves: int = 0
     contours: Contours = field(default_factory=Contours)
-    """Empty unless the walker traces them."""
+    """Empty unless the walker traces contours."""
     streams: set[StreamKey] = field(default_factory=set)
     trouble: str = ""
     unmatched_restores: list[tuple[int, int]] = field(default_factory=list)
-    """`Q` operators of the outermost stream that undo no `q`."""
+    """`Q` operators of the outermost stream without a `q`."""
     open_saves: int = 0
 
 

@@ -1,4 +1,4 @@
-"""Writes content streams anew, byte for byte but for removed glyphs and their boxes."""
+"""Write content streams again, byte for byte except for removed glyphs and their boxes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def rewritten(
     marks: Iterable[Mark],
     dropped: Iterable[tuple[int, int]] = (),
 ) -> bytes:
-    """Return the stream without these glyphs, by start of the operator, and marks' words."""
+    """Return the stream without the given glyphs, by start of the operator, and marks' words."""
     changes: dict[int, tuple[int, bytes]] = {start: (end, b" ") for start, end in dropped}
     for show in shows:
         if show.start in glyphs and show.start not in changes:
@@ -49,7 +49,7 @@ def rewritten(
 
 
 def _without(show: Show, gone: set[tuple[int, int]]) -> bytes:
-    """The operator with a displacement in place of each glyph that goes."""
+    """Return the operator with a displacement instead of each removed glyph."""
     state, font = show.state, show.font
     new: list[bytes | float] = []
 
@@ -88,7 +88,7 @@ def _without(show: Show, gone: set[tuple[int, int]]) -> bytes:
 
 
 def _same_length(show: Show, items: list[bytes | float]) -> None:
-    """Refuse items of another length, since what follows must stay where it is."""
+    """Refuse items of another length, since the following text must stay in position."""
     state = show.state
     length = 0.0
     for item in items:
@@ -122,12 +122,12 @@ def _without_words(mark: Mark) -> bytes:
 
 
 def enclosed(data: bytes, drawing: Drawing) -> bytes:
-    """The content, with the graphics state afterwards as it was before."""
+    """Return the content so that the graphics state afterwards is as before."""
     return b"q\n" + data + b"\n" + b"Q " * (drawing.open_saves + 1) + b"\n"
 
 
 def boxes(locations: Iterable[MaskPlace], colored: bool = True) -> bytes:
-    """Black boxes with white words in them."""
+    """Return black boxes with white words in them."""
     parts = [b"/Artifact BMC q"]
     for location in locations:
         corners = b" ".join(
@@ -158,7 +158,7 @@ def _label(location: MaskPlace) -> bytes:
     room, height = location.right - location.left - 0.1, location.top - location.bottom
     size = max(0.01, min(height * 0.7, room / width if width else 1.0))
     a, b, c, d, _, _ = location.frame
-    # Mirrored and upside-down text gets a label that runs as its own glyphs did.
+    # Mirrored and upside-down text gets a label in the direction of its own glyphs.
     x, y = apply(location.frame, location.left + 0.05, location.bottom + (height - size * 0.7) / 2)
     matrix = b" ".join(
         number_text(value) for value in (a * size, b * size, c * size, d * size, x, y)

@@ -1,4 +1,4 @@
-"""Facts about glyph names, built-in encodings and the 14 standard fonts, from `data/`."""
+"""Data about glyph names, built-in encodings and the 14 standard fonts, from `data/`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ def facts(name: str) -> Any:
 
 
 def predefined_cmap(name: str) -> dict[str, Any] | None:
-    """Return a CMap that readers know by name; a vertical one shares its twin's data."""
+    """Return a CMap that readers know by name; a vertical one shares the data of its horizontal
+    twin.
+    """
     horizontal = name[:-1] + "H" if name.endswith("V") else name
     entry: dict[str, Any] | None = facts("cmaps").get(horizontal)
     return entry
@@ -41,13 +43,13 @@ def predefined_cmap(name: str) -> dict[str, Any] | None:
 
 @cache
 def encoding(name: str) -> tuple[str | None, ...] | None:
-    """Glyph names by code, None where the encoding has none."""
+    """Return glyph names by code, None for codes without one."""
     names: str | None = facts("base14")["encodings"].get(name)
     return tuple(None if glyph == "-" else glyph for glyph in names.split(" ")) if names else None
 
 
 def standard_font(base: str) -> str | None:
-    """Return which of the 14 standard fonts a name means: `Arial,Bold` is Helvetica-Bold."""
+    """Return the standard font that a name refers to: `Arial,Bold` is Helvetica-Bold."""
     base = re.sub(r"^[A-Z]{6}\+", "", base)
     family, _, style = base, "", ""
     if base not in _ALIASES and (cut := _STYLED.search(base)):
@@ -78,7 +80,7 @@ def glyph_widths(font: str) -> dict[str, float] | None:
 
 
 def glyph_text(name: str) -> str:
-    """The text of a glyph by its name, empty where the name does not tell."""
+    """Return the text of a glyph by its name; empty if the name does not define it."""
     stem = name.split(".", 1)[0]
     parts = []
     for component in stem.split("_"):

@@ -1,4 +1,4 @@
-"""Reads a PDF: every text it holds, drawn or not, and what could not be inspected."""
+"""Read a PDF: all its texts, drawn or not, and the parts that could not be inspected."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ if TYPE_CHECKING:
     from dlpctl.formats.ocrpasses import SeenWord
 
 _LEGIBLE_PIXELS = 12
-"""A picture with a side shorter than this shows no line of text."""
+"""A picture with a shorter side cannot show a line of text."""
 _LEGIBLE_POINTS = 4.0
 _LEAST_STRAY = 4
 _FEW_CONTRADICTIONS = 2
-"""So many characters that a font's map and names disagree on are no mistake."""
+"""The maximum number of characters on which a font's map and names may disagree by mistake."""
 _OUTLINED = 60
-"""So many curves on a page without text may be letters drawn as shapes."""
+"""The number of curves on a page without text that may be letters drawn as shapes."""
 
 
 class Extraction:
-    """Gathers the parts of one document."""
+    """Collects the parts of one document."""
 
     def __init__(self, data: bytes, limits: Limits, password: str | None) -> None:
         self._data = data
@@ -148,7 +148,9 @@ class Extraction:
     def _content_order(
         self, found: canvases.CanvasText, alignment: Alignment, segment: int
     ) -> None:
-        """The view in content order. Only what pdfium does not give is a segment of its own."""
+        """Return the view in content order. Only text that pdfium omits becomes a segment of its
+        own.
+        """
         content = found.content(alignment)
         if not content.text.strip():
             return
@@ -173,7 +175,7 @@ class Extraction:
             shown.update(fresh)
             is_blank = not glyph.text.strip()
             if is_blank and any(found.raw[char].strip() for char in fresh):
-                fresh = []  # a blank that pdfium takes for a character
+                fresh = []  # white space that pdfium takes for a character
             parts += [Piece(segment, char, char + 1) for char in fresh]
             if is_blank and not fresh:
                 parts.append(glyph.text)
@@ -211,11 +213,11 @@ class Extraction:
             if count and count > 0.02 * len(found.raw):
                 reason = f"{count} characters in a font that does not say what they mean"
         if any(len(show.font.contradictions) >= _FEW_CONTRADICTIONS for show in drawing.shows):
-            reason = "a font that says two things of its characters"
+            reason = "a font that contradicts itself about its characters"
         if drawing.curves >= _OUTLINED and not any(show.glyphs for show in drawing.shows):
             reason = "drawn shapes that may be letters"
         if reason and canvas.page is not None and self._sight and not self._sight.obstacle():
-            # All of the page, as if it were a picture.
+            # all of the page, as if it were a picture
             box = canvas.visible
             matrix = (box.right - box.left, 0.0, 0.0, box.top - box.bottom, box.left, box.bottom)
             pictures.append(Picture(None, matrix, 0))
@@ -242,7 +244,7 @@ class Extraction:
             return Segment(text, location, SeenText(canvas.key, word.corners))
 
         if any(each.source is None for each in pictures) and seen.unread:
-            self._missing(canvas.place, UNREAD)  # shapes, or pictures that nothing can paint over
+            self._missing(canvas.place, UNREAD)  # shapes, or pictures that cannot be painted over
         else:
             add_unread(self.document, seen.unread, canvas.place, segment_of)
         self._content_views += add_words(
@@ -250,7 +252,7 @@ class Extraction:
         )
 
     def _pictures(self, pdf: pikepdf.Pdf, sight: Sight) -> None:
-        """Read the pictures that no page shows as they are stored."""
+        """Read the stored pictures that no page shows unchanged."""
         for item in pdf.objects:
             if (
                 not is_stream(item)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 UNKNOWN = "\ufffd"
 _SYMBOLIC = 4
-"""The flag of a font whose codes are its own."""
+"""The flag of a font with its own code assignment."""
 _MOST_CACHED = 50_000
 _LIGHT_ENCODINGS = ("StandardEncoding", "WinAnsiEncoding", "MacRomanEncoding", "MacExpertEncoding")
 
@@ -37,13 +37,13 @@ class Glyph(NamedTuple):
     text: str
     advance: float
     known: bool
-    """True where the advance is certain."""
+    """True if the advance is certain."""
     offset: tuple[float, float] = (0.0, 0.0)
-    """From where the pen is to the glyph's origin: vertical writing hangs glyphs from the pen."""
+    """From the pen position to the glyph's origin: vertical writing hangs glyphs from the pen."""
 
 
 class Measure(NamedTuple):
-    """A whole string."""
+    """The measures of a complete string."""
 
     text: str
     advance: float
@@ -72,11 +72,13 @@ class Font:
         self._texts = Lazy[int, str](lambda code: self.glyph(bytes((code,))).text)
         self._advances = Lazy[int, float](lambda code: self.glyph(bytes((code,))).advance)
         self.trouble = ""
-        """The reason for which the advances of this font are uncertain."""
+        """The reason why the advances of this font are uncertain."""
         self._names_tell = False
         """True if viewers choose glyphs by their names."""
         self.contradictions: set[bytes] = set()
-        """Codes that the map to Unicode gives another letter or digit than their glyph's name."""
+        """Codes for which the map to Unicode and the glyph's name give different
+        letters or digits.
+        """
         mapping = source.get("/ToUnicode")
         if is_stream(mapping):
             self._unicode = cmaps.parse(stream_bytes(mapping, budget))
@@ -111,7 +113,7 @@ class Font:
                 self._default = number(descriptor.get("/MissingWidth", 0)) * self.unit
         elif standard is not None:
             self._named_widths = encodings.glyph_widths(standard)
-            # A code without a glyph moves the pen as a space does.
+            # A code without a glyph moves the pen like a space.
             self._default = (self._named_widths or {}).get("space", 600.0) * 0.001
         else:
             self.trouble = "a font without widths"
@@ -177,7 +179,7 @@ class Font:
     # ---- using
 
     def split(self, data: bytes) -> list[bytes]:
-        """The codes of a string; together they are the string."""
+        """Return the codes of a string; joined, they are the string."""
         if self._cmap is not None:
             return self._cmap.split(data)
         step = self._length
@@ -208,8 +210,8 @@ class Font:
             text = text or self._cmap.text(code)
             cid = self._cmap.cids.get(code)
             if cid is None and not self._cmap.complete:
-                # Only narrow glyphs come with data; a wide one has the default width unless the
-                # font lists wide CIDs.
+                # Only narrow glyphs have data; a wide glyph has the default width unless the font
+                # lists wide CIDs.
                 certain = certain and self._widths.keys() <= set(self._cmap.cids.values())
         else:
             cid = int.from_bytes(code, "big")
@@ -248,7 +250,7 @@ class Font:
 
 
 def _cid_metrics(array: Object | None, size: int, budget: int) -> list[tuple[int, list[float]]]:
-    """The entries of a `/W` (size 1) or `/W2` (size 3) array."""
+    """Return the entries of a `/W` (size 1) or `/W2` (size 3) array."""
     entries: list[tuple[int, list[float]]] = []
     if not is_array(array):
         return entries

@@ -1,4 +1,6 @@
-"""Place the glyphs of a text operator on the page, and tell what separates two operators."""
+"""Position the glyphs of a text operator on the page, and determine what separates
+two operators.
+"""
 
 from __future__ import annotations
 
@@ -12,31 +14,31 @@ from dlpctl.formats.pdf.drawing import WORD_GAP, Show
 from dlpctl.formats.pdf.matrix import Matrix, Point, apply
 
 _LINE_GAP = 0.3
-"""A step of this share of the font size across the line starts a new one."""
+"""A step of this share of the font size across the line starts a new line."""
 
 _CELL_GAP = 0.75
-"""Words of justified lines are closer than this, the cells of a table do not."""
+"""The maximum gap between words of justified lines; cells of a table are further apart."""
 
 
 class GlyphAt(NamedTuple):
     """One glyph on the page."""
 
     show: int
-    """Index of its `Show`."""
+    """The index of the glyph's `Show`."""
     item: int
     code: int
-    """The number of the code in the item."""
+    """The index of the code in the item."""
     text: str
     origin: Point
     frame: Matrix
     """From the glyph's space, where the em is 1 and the origin 0, to the page."""
     advance: float
-    """In units of the em."""
+    """The advance in units of the em."""
     known: bool
 
 
 def glyphs_of(show: Show, index: int) -> list[GlyphAt]:
-    """The glyphs of one operator, in the order in which it shows them."""
+    """Return the glyphs of one operator, in the order in which it shows them."""
     state, font = show.state, show.font
     size, stretch, rise = state.size, state.stretch, state.rise
     found: list[GlyphAt] = []
@@ -79,7 +81,7 @@ def glyphs_of(show: Show, index: int) -> list[GlyphAt]:
 
 
 class Glyphs(Sequence[GlyphAt]):
-    """The glyphs of several operators. Those of one are placed once one of them is asked for."""
+    """The glyphs of several operators. The glyphs of an operator are computed on first access."""
 
     def __init__(self, shows: Sequence[Show]) -> None:
         self._shows = shows
@@ -137,7 +139,7 @@ def pen_end(show: Show) -> Point:
 
 
 def separator(before: Show, after: Show) -> str:
-    """Return what separates two operators' texts: nothing, a space, a tab or a line end."""
+    """Return the separator of two operators' texts: nothing, a space, a tab or a line end."""
     start = apply(after.matrix, 0.0, 0.0)
     end = pen_end(before)
     matrix, size = before.matrix, before.state.size

@@ -1,6 +1,6 @@
-"""An index of boxes and points of a page by place, so that few are compared.
+"""A spatial index of boxes and points on a page, so that few are compared.
 
-Extraction and masking share this index; it decides nothing on its own.
+Extraction and masking share this index; it makes no decisions of its own.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from itertools import product
 from dlpctl.formats.pdf.reading import Box
 
 _MOST_CELLS = 64
-"""A box that covers more cells is kept aside and always compared."""
+"""A box that covers more cells is stored separately and always compared."""
 
 
 class Grid:
@@ -27,7 +27,7 @@ class Grid:
             if not all(map(math.isfinite, box)):
                 continue
             columns, rows = self._covered(box)
-            if len(columns) == len(rows) == 1:  # as most are
+            if len(columns) == len(rows) == 1:  # the most common case
                 self._cells.setdefault((columns.start, rows.start), []).append(index)
                 continue
             if len(columns) * len(rows) > _MOST_CELLS:
@@ -37,7 +37,7 @@ class Grid:
                 self._cells.setdefault(location, []).append(index)
 
     def touching(self, region: Box) -> list[int]:
-        """Return the boxes that share a point with a region, in their order."""
+        """Return the boxes that share a point with a region, in order."""
         if not all(map(math.isfinite, region)):
             return []
         columns, rows = self._covered(region)

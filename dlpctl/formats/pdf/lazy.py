@@ -1,4 +1,4 @@
-"""Values that are computed once they are asked for."""
+"""Values that are computed on first access."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ V = TypeVar("V")
 
 
 class Lazy(dict[K, V]):
-    """A mapping that computes the value of a key when it is first asked for."""
+    """A mapping that computes the value of a key on first access."""
 
     def __init__(self, compute: Callable[[K], V]) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Find the glyphs that show the characters to remove, and the place that they leave."""
+"""Find the glyphs of the characters to remove, and the area that they leave."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _MARGIN = 0.02
 _LEAST_WIDTH = 4.0
 _STEP = 2.0
 _TWIN_HEIGHT = 0.7
-"""Up to this height above the baseline, in em, the middle of a glyph at the same place may be."""
+"""The maximum height above the baseline, in em, of the middle of a glyph at the same position."""
 _SAME_LINE = 0.9
-"""So many em above or below a baseline a glyph is on the same line."""
+"""The maximum distance from a baseline, in em, of a glyph on the same line."""
 _FEW_SHOWS = 3 * _SAMPLE
 
 
@@ -42,7 +42,7 @@ class Locator:
 
     @cached_property
     def _marked(self) -> list[int]:
-        """The glyphs that words replace."""
+        """Return the glyphs that words replace."""
         glyphs = self._alignment.glyphs
         return [
             glyph
@@ -52,7 +52,9 @@ class Locator:
         ]
 
     def of_characters(self, start: int, end: int) -> list[set[int]]:
-        """The glyphs of characters as pdfium counts them, a set for each that is visible."""
+        """Return the glyphs of characters as pdfium counts them, one set for each visible
+        character.
+        """
         self._check_geometry()
         glyphs = self._alignment.glyphs
         groups = []
@@ -62,8 +64,7 @@ class Locator:
             if owned and self._found.in_order:
                 origin = self._found.reader.origin(index)
                 for each in owned:
-                    # Words that replace glyphs lie where they like; the order tells which glyph is
-                    # meant.
+                    # Words that replace glyphs may be anywhere; the order determines the glyph.
                     marked = self._found.drawing.shows[glyphs[each].show].mark is not None
                     if not marked and math.dist(glyphs[each].origin, origin) > near(glyphs[each]):
                         self._fail("a character that must go is not where its glyph is")
@@ -77,7 +78,7 @@ class Locator:
         return groups
 
     def of_content(self, start: int, end: int) -> list[set[int]]:
-        """The glyphs of characters in content order."""
+        """Return the glyphs of characters in content order."""
         if self._content is None:
             self._content = self._found.content(self._alignment)
         content = self._content
@@ -105,7 +106,9 @@ class Locator:
         )
 
     def _check_geometry(self) -> None:
-        """Both readers must agree where the glyphs are before a place can be trusted."""
+        """Check that both readers agree on the positions of glyphs, before any
+        position is trusted.
+        """
         if self._checked:
             return
         self._checked = True
@@ -124,7 +127,7 @@ class Locator:
             self._fail(f"two readers see {wrong} of {total} characters in different places")
 
     def _sample(self, owners: OwnersInOrder) -> Iterable[tuple[int, GlyphAt]]:
-        """Return characters with their glyphs: of many operators, all of some."""
+        """Return characters with their glyphs: of many operators, those of some."""
         shows = self._found.drawing.shows
         step = _SAMPLE if len(owners) > 400 else 1
         is_many = len(shows) >= _FEW_SHOWS
@@ -148,7 +151,7 @@ class Locator:
         }
 
     def _twins(self, chosen: set[int]) -> set[int]:
-        """Return the glyphs at the same place: bold drawn twice, a shadow, hidden text below."""
+        """Return the glyphs at the same position: bold drawn twice, a shadow, hidden text below."""
         glyphs = self._alignment.glyphs
         twins: set[int] = set()
         for _, group in groupby(sorted(chosen), key=lambda index: glyphs[index].show):
@@ -185,7 +188,7 @@ class Locator:
     def remove(
         self, removal: Removal, groups: Sequence[set[int]], label: str, ink: Sequence[int]
     ) -> None:
-        """Add glyphs to a removal, with a place for each line; `ink` gets exact boxes."""
+        """Add glyphs to a removal, with a box for each line; `ink` gets exact boxes."""
         chosen = set().union(*groups) if groups else set()
         chosen |= self._between(chosen)
         chosen |= self._twins(chosen)
@@ -197,7 +200,7 @@ class Locator:
                 label = ""
 
     def remove_below(self, removal: Removal, location: MaskPlace) -> None:
-        """Add the glyphs below a place that OCR saw, which its box would only hide."""
+        """Add the glyphs below a place that OCR found, which a box would only cover."""
         back = inverse(location.frame)
         if back is None:
             return
@@ -222,7 +225,7 @@ class Locator:
                 removal.marks.append(show.mark)
 
     def _between(self, chosen: set[int]) -> set[int]:
-        """Spaces and hyphens that join what goes."""
+        """Return the spaces and hyphens that join the removed glyphs."""
         glyphs = self._alignment.glyphs
         ordered = sorted(chosen)
         bridges: set[int] = set()
@@ -289,7 +292,7 @@ class Locator:
         )
 
     def _extent(self, line: list[int], back: Matrix) -> Box:
-        """Return the room of a line's glyphs, in the space of its first one."""
+        """Return the area of a line's glyphs, in the space of its first glyph."""
         xs: list[float] = []
         ys: list[float] = [_ASCENT, _DESCENT]
         glyphs = self._alignment.glyphs
@@ -305,7 +308,9 @@ class Locator:
     def _widened(
         self, first: GlyphAt, back: Matrix, left: float, right: float, chosen: set[int]
     ) -> tuple[float, float]:
-        """Widen a box in steps into the free room: its width would tell short values apart."""
+        """Widen a box in steps into the free space: its width would reveal the length of short
+        values.
+        """
         wanted = max(_LEAST_WIDTH, math.ceil((right - left) / _STEP) * _STEP)
         before, after = left - wanted, right + wanted
         reach = [

@@ -1,4 +1,4 @@
-"""Writes a copy of a PDF without the values, and never an earlier revision."""
+"""Write a copy of a PDF without the values, and without earlier revisions."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Drawn = DrawnText | ContentOrder | MarkText | StrayText | SeenText
 
 @dataclass(slots=True)
 class _Stream:
-    """The glyphs and marks that one content stream loses, on whichever canvases they are."""
+    """The glyphs and marks that one content stream loses, on all canvases."""
 
     shows: dict[int, Show] = field(default_factory=dict)
     glyphs: dict[int, set[tuple[int, int]]] = field(default_factory=dict)
@@ -57,7 +57,7 @@ class _Painted:
 
 
 class Masking:
-    """One copy in the making."""
+    """One copy in progress."""
 
     def __init__(
         self,
@@ -215,7 +215,7 @@ class Masking:
             self._streams.get(canvas.key, _Stream()), canvas.data, drawing.unmatched_restores
         )
         if canvas.page is None:
-            # A glyph or a pattern without colors of its own takes the place of its text, no more.
+            # A glyph or a pattern without colors of its own shows a gap instead of a box.
             if canvas.stream is not None and str(canvas.stream.get("/Subtype", "")) == "/Form":
                 data = edit.enclosed(data, drawing) + edit.boxes(painted.places)
                 _add_label_font(pdf, canvas.stream, canvas.resources)
@@ -232,7 +232,7 @@ class Masking:
 def _joined(
     edits: Iterable[tuple[Drawn, Edit]], segments: Sequence[Segment]
 ) -> Iterator[tuple[Drawn, Edit]]:
-    """Join the pieces of a value that only a gap parts: their boxes would tell its shape."""
+    """Join the pieces of a value that only a gap separates: their boxes would reveal its shape."""
     before: tuple[Drawn, Edit] | None = None
     for anchor, each in edits:
         if before is not None:
@@ -255,7 +255,7 @@ def _joined(
 def _add_label_font(
     pdf: pikepdf.Pdf, owner: pikepdf.Object, resources: pikepdf.Object | None
 ) -> None:
-    """Own copies of the resources: others may share them."""
+    """Add the label font to a copy of the resources: other objects may share them."""
     from pikepdf import Dictionary, Name
 
     own = Dictionary(dict(resources.items()) if is_dictionary(resources) else {})
@@ -269,7 +269,7 @@ def _add_label_font(
 
 
 def _shared_pictures(pdf: pikepdf.Pdf) -> set[source.ObjectNumber]:
-    """Pictures that several pages use: a letterhead is no scan."""
+    """Return the pictures that several pages use: a letterhead is not a scan."""
     seen: set[source.ObjectNumber] = set()
     shared: set[source.ObjectNumber] = set()
     for page in pdf.pages:
@@ -296,12 +296,14 @@ def _drop_named_words(mark: Mark) -> None:
 
 
 def saved(pdf: pikepdf.Pdf) -> bytes:
-    """A full save without the old file identifier, which can be a fingerprint of the original."""
+    """Save completely, without the old file identifier, which can be a fingerprint of
+    the original.
+    """
     from pikepdf import ObjectStreamMode
 
     if "/ID" in pdf.trailer:
         del pdf.trailer["/ID"]
-    # For a repaired file qpdf would write a table of objects without its size.
+    # For a repaired file, qpdf would write a table of objects without its size.
     has_size = "/Size" in pdf.trailer
     buffer = io.BytesIO()
     pdf.save(

@@ -26,7 +26,9 @@ def apply(matrix: Matrix, x: float, y: float) -> Point:
 
 
 def inverse(matrix: Matrix) -> Matrix | None:
-    """None where the matrix flattens the plane, so that nothing drawn with it can be seen."""
+    """Return the inverse; None if the matrix flattens the plane, so that its drawings are
+    invisible.
+    """
     a, b, c, d, e, f = matrix
     determinant = a * d - b * c
     if abs(determinant) < 1e-12:

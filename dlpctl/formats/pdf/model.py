@@ -1,4 +1,4 @@
-"""Anchors of a PDF's segments, and the document with what masking needs to know again."""
+"""Anchors of a PDF's segments, and the document with the data that masking needs."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ class DrawnText:
 
 @dataclass(frozen=True, slots=True)
 class ContentOrder:
-    """Characters of a canvas as its content stream shows them."""
+    """Characters of a canvas in the order of its content stream."""
 
     canvas: StreamKey
 
 
 @dataclass(frozen=True, slots=True)
 class MarkText:
-    """Words of marked content in place of its glyphs: `/ActualText`, `/Alt` or `/E`."""
+    """Replacement words of marked content: `/ActualText`, `/Alt` or `/E`."""
 
     canvas: StreamKey
     index: int
@@ -42,7 +42,7 @@ class StrayText:
 
 @dataclass(frozen=True, slots=True)
 class SeenText:
-    """A word that OCR sees on a picture, and where on the page."""
+    """A word that OCR finds on a picture, and its position on the page."""
 
     canvas: StreamKey
     corners: Corners
@@ -50,7 +50,7 @@ class SeenText:
 
 @dataclass(frozen=True, slots=True)
 class StoredWord:
-    """A word that OCR sees in a picture as it is stored, and where in its unit square."""
+    """A word that OCR finds in a stored picture, and its position in the unit square."""
 
     owner: ObjectNumber
     corners: Corners
@@ -58,7 +58,7 @@ class StoredWord:
 
 @dataclass(frozen=True, slots=True)
 class StringAt:
-    """A string object: the indirect object that holds it and the way within."""
+    """A string object: the indirect object that contains it and the path inside."""
 
     owner: ObjectNumber
     path: tuple[str | int, ...]
@@ -66,14 +66,16 @@ class StringAt:
 
 @dataclass(frozen=True, slots=True)
 class StreamText:
-    """A stream that is text: JavaScript, an unknown kind."""
+    """A text stream: JavaScript, an unknown type."""
 
     owner: ObjectNumber
 
 
 @dataclass(frozen=True, slots=True)
 class XmlStream:
-    """A stream of XML: XMP, XFA. The segment holds its texts and attributes, entities resolved."""
+    """A stream of XML: XMP, XFA. The segment has its texts and attributes, with
+    entities resolved.
+    """
 
     owner: ObjectNumber
 
@@ -87,14 +89,14 @@ class JpegNotes:
 
 @dataclass(frozen=True, slots=True)
 class NameText:
-    """A name that holds more than a technical term."""
+    """A name that is more than a technical term."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """Something that a full save drops, such as an earlier revision."""
+    """Something that a complete save drops, such as an earlier revision."""
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""Find the glyphs of a page by their places, without placing those that nobody asks for."""
+"""Find the glyphs of a page by position, without computing the positions of all others."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _MIDDLE = 0.25
 _MARGIN = 0.1
 _CELL = 32.0
 _RUN = 128
-"""The most glyphs that are looked for together."""
+"""The maximum number of glyphs that are searched together."""
 
 
 class GlyphIndex:
-    """The glyphs of a page in short runs, by the rooms that they take."""
+    """The glyphs of a page in short runs, by the areas that they cover."""
 
     def __init__(self, glyphs: Glyphs, shows: Sequence[Show]) -> None:
         self._glyphs = glyphs
@@ -31,10 +31,10 @@ class GlyphIndex:
         self.strokes = Lazy[int, tuple[float, float, float, float] | None](
             lambda index: _stroke(glyphs[index])
         )
-        """The origins of glyphs and of what follows them; None for blanks."""
+        """The origins of glyphs and of the glyphs after them; None for blanks."""
 
     def glyphs_near(self, region: Box) -> list[int]:
-        """Return the glyphs of the runs that show something in a region, or close to it."""
+        """Return the glyphs of runs that show something in a region, or close to it."""
         runs, grid = self._runs
         return [glyph for index in grid.touching(region) for glyph in runs[index]]
 
@@ -76,7 +76,7 @@ def _room(show: Show) -> Box:
 
 
 def _em(show: Show) -> float:
-    """Return the size of an operator's glyphs on the page, at most."""
+    """Return the maximum size of an operator's glyphs on the page."""
     matrix = show.matrix
     return abs(show.state.size) * (math.hypot(*matrix[:2]) + math.hypot(*matrix[2:4]))
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def is_dictionary(value: object) -> TypeGuard[Dictionary]:
-    """A dictionary, not a stream."""
+    """Return whether a value is a dictionary, not a stream."""
     import pikepdf
 
     return isinstance(value, pikepdf.Dictionary)
@@ -44,12 +44,12 @@ def is_string(value: object) -> TypeGuard[String]:
 
 
 def name_text(value: object) -> str:
-    """A name with its slash, in whatever encoding; empty for anything else."""
+    """Return a name with its slash, in any encoding; empty for any other object."""
     return bytes(value).decode("utf-8", "replace") if is_name(value) else ""
 
 
 def number(value: Any) -> float:
-    """A number, zero where the file has something else in its place."""
+    """Return a number; zero for any other object."""
     return float(value) if isinstance(value, int | float | Decimal) else 0.0
 
 
@@ -58,7 +58,7 @@ def is_true(value: object) -> bool:
 
 
 def numbers(value: object, count: int) -> tuple[float, ...] | None:
-    """An array of `count` numbers."""
+    """Return an array of `count` numbers; None for any other object."""
     if not is_array(value) or len(value) != count:
         return None
     return tuple(number(each) for each in value)
@@ -72,7 +72,7 @@ def filters_of(stream: Object) -> list[str]:
 
 
 def stream_bytes(stream: Object, budget: int) -> bytes:
-    """The decoded bytes of a stream, never more than `budget` of them."""
+    """Return the decoded bytes of a stream; raise if they are more than `budget`."""
     from pikepdf import StreamDecodeLevel
 
     filters = filters_of(stream)
@@ -82,7 +82,7 @@ def stream_bytes(stream: Object, budget: int) -> bytes:
         for _ in filters:
             data = _inflate(data, budget)
         return data
-    # RunLengthDecode may expand: 2 bytes to 128 at most.
+    # RunLengthDecode may expand 2 bytes to 128 at most.
     data = stream.read_bytes(StreamDecodeLevel.specialized)
     return _within(budget, data)
 
@@ -105,7 +105,7 @@ def _within(budget: int, data: bytes) -> bytes:
 
 
 def _inflate_damaged(data: bytes, budget: int) -> bytes:
-    """Return what is left of a damaged stream: other readers show it too."""
+    """Return the readable part of a damaged stream: other readers show it too."""
     inflater = zlib.decompressobj()
     out = bytearray()
     for start in range(0, len(data), 256):

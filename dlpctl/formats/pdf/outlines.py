@@ -1,4 +1,4 @@
-"""Contours that a page draws: letters as shapes, which a box would only hide."""
+"""Contours that a page draws: letters as shapes, which a box would only cover."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CURVES = (b"c", b"v", b"y")
 _PAINTS = (b"f", b"F", b"f*", b"B", b"B*", b"b", b"b*", b"S", b"s")
 PATHS = (*CURVES, b"m", b"l", b"h", b"re", b"n", *_PAINTS)
 _LARGEST = 3.0
-"""The size of the largest letter, in heights of the place that it is at."""
+"""The maximum size of a letter, relative to the height of its place."""
 
 
 class Contour(NamedTuple):
@@ -33,18 +33,18 @@ class Contour(NamedTuple):
 
 
 class Contours:
-    """The contours of a drawing, in the order in which they are drawn."""
+    """The contours of a drawing, in drawing order."""
 
     def __init__(self) -> None:
         self._all: list[Contour] = []
         self._first = 0
-        """The first contour of the path that is being built."""
+        """The first contour of the path under construction."""
 
     def trace(self, operation: Operation, matrix: Matrix, stream: Hashable) -> None:
-        """Add what an operator adds to the path."""
+        """Add the part of the path that an operator draws."""
         operator, operands, start, end = operation
         if operator == b"n":
-            del self._all[self._first :]  # a path that clips, and that nothing shows
+            del self._all[self._first :]  # a clipping path, which is invisible
         if operator == b"n" or operator in _PAINTS:
             self._first = len(self._all)
             return
@@ -61,7 +61,7 @@ class Contours:
             self._all[-1] = Contour(stream, last.start, end, *box)
 
     def within(self, corners: Sequence[Point], high: float) -> Iterator[Contour]:
-        """Yield the contours at a place that are as small as letters of that height."""
+        """Yield the contours at a place that are as small as letters of a height."""
         left, bottom, right, top = _around(corners)
         for each in self._all:
             if (

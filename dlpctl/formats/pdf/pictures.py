@@ -1,4 +1,4 @@
-"""Remove the part of a picture that is below a box: the box alone would only hide it."""
+"""Remove the part of a picture below a box: the box alone would only cover it."""
 
 from __future__ import annotations
 
@@ -27,18 +27,20 @@ _COVERS_PAGE = 0.5
 
 
 class Page(NamedTuple):
-    """The page that pictures are on."""
+    """The page with the pictures."""
 
     area: float
-    """Zero for what is no page."""
+    """Zero for canvases that are not pages."""
     pixels: int
     place: str
     shared: set[ObjectNumber]
-    """Pictures that several pages use, and that a value above them therefore does not show."""
+    """Pictures that several pages use, and that therefore do not show a value above them."""
 
 
 def paint(pdf: pikepdf.Pdf, drawing: Drawing, locations: list[MaskPlace], page: Page) -> None:
-    """Blacken what may show the value too: a scan below text, a picture above it, a page."""
+    """Blacken everything that may show the value too: a scan below text, a picture
+    above, a page.
+    """
     for picture in drawing.pictures:
         back = inverse(picture.matrix)
         if back is None:
@@ -73,7 +75,7 @@ def paint_one(
     pixels: int,
     place: str,
 ) -> None:
-    """Paint over shapes of the unit square of a picture, in its samples and its masks."""
+    """Paint over shapes in the unit square of a picture, in its samples and its masks."""
     from PIL import Image, ImageDraw
 
     width, height = size_of(image)
@@ -128,7 +130,7 @@ def _paint_samples(image: pikepdf.Object, painted: Image) -> bool:
 
 
 def _paint_rendered(pdf: pikepdf.Pdf, image: pikepdf.Object, painted: Image) -> None:
-    """Through the pixels that pdfium decodes: any filter, any color space."""
+    """Paint in the pixels that pdfium decodes: any filter, any color space."""
     import pikepdf
     from PIL import Image as Images
 
@@ -141,7 +143,7 @@ def _paint_rendered(pdf: pikepdf.Pdf, image: pikepdf.Object, painted: Image) -> 
     if stencil or image.get("/ColorSpace") == pikepdf.Name.DeviceGray:
         pixels = pixels.convert("L")
     if stencil:
-        # A stencil paints where its samples are 0, and pdfium showed it in black.
+        # A stencil paints where its samples are 0, and pdfium showed that in black.
         pixels = pixels.point(lambda value: 255 if value > 127 else 0).convert(
             "1", dither=Images.Dither.NONE
         )
@@ -162,7 +164,7 @@ def size_of(image: pikepdf.Object) -> tuple[int, int]:
 
 
 def decoded(pdf: pikepdf.Pdf, image: pikepdf.Object) -> Image | None:
-    """The picture as pdfium shows it, a pixel for a pixel; None if it cannot be drawn."""
+    """Return the picture as pdfium shows it, pixel by pixel; None if it cannot be drawn."""
     import pikepdf
     import pypdfium2
 

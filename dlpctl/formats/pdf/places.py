@@ -1,4 +1,4 @@
-"""The places that removed text leaves on a page."""
+"""The areas that removed text leaves on a page."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ _ROOM = 0.15
 
 @dataclass(slots=True)
 class MaskPlace:
-    """A removed stretch of a line: a parallelogram on the page and its label."""
+    """A removed part of a line: a parallelogram on the page, with a label."""
 
     frame: Matrix
-    """The first glyph's; the em is 1."""
+    """The matrix of the first glyph; the em is 1."""
     left: float
     right: float
     bottom: float
     top: float
     label: str
     order: int
-    """When it was shown, for what is drawn over it."""
+    """The drawing order, to find drawings above the text."""
     invisible: bool
 
     @property
@@ -46,16 +46,16 @@ class MaskPlace:
 
 @dataclass(slots=True)
 class Removal:
-    """The glyphs, marks and places that one canvas loses."""
+    """The glyphs, marks and areas that one canvas loses."""
 
     glyphs: dict[tuple[StreamKey, int], set[tuple[int, int]]] = field(default_factory=dict)
-    """By stream and start of the showing operator: the items and codes."""
+    """By stream and start of the operator: the items and codes."""
     marks: list[Mark] = field(default_factory=list)
     boxes: list[MaskPlace] = field(default_factory=list)
 
 
 def place_of_word(corners: Corners, label: str) -> MaskPlace:
-    """The place of a word that no glyph shows: what shows it are the pictures there."""
+    """Return the area of a word that no glyph shows; the pictures at its position show it."""
     start, end, _, (x, y) = corners
     high = max(math.dist(start, (x, y)), 1.0)
     wide = max(math.dist(start, end), 0.1)

@@ -1,4 +1,4 @@
-"""Text of pages as pdfium reads it, with the place of each character."""
+"""Text of pages as pdfium reads it, with the position of each character."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     import pypdfium2
 
 LINE_HYPHEN = "\ufffe"
-"""pdfium's sign for a hyphen at the end of a line; the line break itself is left out."""
+"""pdfium's sign for a hyphen at the end of a line; the line break itself is omitted."""
 _WIDE = 14_400.0
 _SCALE = 1.5
-"""Pixels a point of a page as a picture: 108 to an inch."""
+"""Pixels per point of a page as a picture: 108 per inch."""
 
 
 class Box(NamedTuple):
@@ -33,19 +33,19 @@ class Box(NamedTuple):
 
 
 class Char(NamedTuple):
-    """A character that pdfium sees."""
+    """A character that pdfium reads."""
 
     text: str
     generated: bool
-    """Made up by pdfium: a space or line end that no glyph shows."""
+    """Inserted by pdfium: a space or line end that no glyph shows."""
     unmapped: bool
-    """The font does not say what the glyph means."""
+    """True if the font does not define the glyph's meaning."""
     origin: Point
 
 
 @contextmanager
 def opened(data: bytes, password: str | None = None) -> Iterator[pypdfium2.PdfDocument]:
-    """The document in pdfium. One at a time: pdfium is not thread-safe."""
+    """Open the document in pdfium, one at a time: pdfium is not thread-safe."""
     import pypdfium2
 
     try:
@@ -72,7 +72,7 @@ def picture(data: bytes, page: int, limits: Limits, password: str | None) -> byt
 
 
 class PageReader:
-    """One page, loaded so that pdfium gives all of its text in the order of an unrotated page."""
+    """One page, loaded so that pdfium returns all of its text in the order of an unrotated page."""
 
     def __init__(self, document: pypdfium2.PdfDocument, index: int, *, widen: bool) -> None:
         from pypdfium2 import raw
@@ -108,7 +108,9 @@ class PageReader:
         self._raw.FPDF_ClosePage(self._page)
 
     def text(self) -> str | None:
-        """Return the text with a character for each that pdfium counts; None if they differ."""
+        """Return the text with one character for each that pdfium counts; None if the counts
+        differ.
+        """
         if not self.count:
             return ""
         size = 2 * self.count + 2
@@ -122,7 +124,7 @@ class PageReader:
         return "".join([_character(get(self._text, index)) for index in range(self.count)])
 
     def chars(self, text: str) -> list[Char]:
-        """Every character with its place; `text` as one of the methods above gave it."""
+        """Return every character with its position; `text` is from one of the methods above."""
         raw, page = self._raw, self._text
         x, y = ctypes.c_double(), ctypes.c_double()
         origin, generated, unmapped = (
@@ -143,7 +145,7 @@ class PageReader:
         return (x.value, y.value)
 
     def box(self, index: int) -> Box:
-        """The ink of a character and the room of its line, together."""
+        """Return the ink of a character and the area of its line, together."""
         raw = self._raw
         left, right, bottom, top = (ctypes.c_double() for _ in range(4))
         raw.FPDFText_GetCharBox(self._text, index, left, right, bottom, top)

@@ -1,4 +1,4 @@
-"""Earlier states of a file that was updated by appending, which anybody can cut out."""
+"""Earlier states of a file that was updated by appending, which anybody can extract."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _MOST = 32
 
 
 def earlier(data: bytes) -> Iterator[bytes]:
-    """Return the states of the file before each update, the newest first."""
+    """Return the states of the file before each update, newest first."""
     ends = [match.end() for match in _END.finditer(data)]
     if b"/Linearized" in data[:1024]:
-        # The first section of a linearized file ends like a revision and is none.
+        # The first section of a linearized file ends like a revision, but is not one.
         ends = ends[1:]
     for end in reversed(ends[:-1][-_MOST:]):
         if data[end:].strip(b"\x00\t\r\n\x0c "):
@@ -27,7 +27,7 @@ def earlier(data: bytes) -> Iterator[bytes]:
 
 
 def texts(data: bytes, password: str | None, limits: Limits, budget: Budget) -> list[str] | None:
-    """All text of a revision, None where it cannot be read."""
+    """Return all text of a revision; None if it cannot be read."""
     found: list[str] = []
     try:
         with source.opened(data, password, limits) as pdf:

@@ -24,13 +24,13 @@ _TROUBLE = (
 _LITERAL = re.compile(rb"\(((?:[^()\\]|\\.)*+)\)|<([0-9A-Fa-f\s]*+)>", re.DOTALL)
 _FONT_PROGRAMS = ("/Type1C", "/CIDFontType0C", "/OpenType")
 _FONT_NAMES = ("/BaseFont", "/FontName", "/FontFamily")
-"""Typefaces are called like persons."""
+"""Typefaces have names like persons."""
 _DIGITS = re.compile(r"@|[0-9]{3}")
 _PICTURE_FILTERS = ("/DCTDecode", "/JPXDecode", "/CCITTFaxDecode", "/JBIG2Decode")
 
 
 def read(data: bytes, limits: Limits) -> list[str]:
-    """All text of a file, as often as there are ways to write it."""
+    """Return all text of a file, in each way in which it may be written."""
     import pypdf
     from pypdf.errors import PyPdfError
 
@@ -79,7 +79,7 @@ def _objects(reader: object, limits: Limits) -> Iterator[str]:
 
 
 def _strings(item: object) -> Iterator[str]:
-    """The strings and names of an object, without following references."""
+    """Return the strings and names of an object, without following references."""
     from pypdf.generic import (
         ArrayObject,
         ByteStringObject,
@@ -117,8 +117,8 @@ def _stream(item: object) -> Iterator[str]:
         yield item._data.decode("latin-1")
         return
     if "/Length1" in item or str(item.get("/Subtype", "")) in _FONT_PROGRAMS:
-        # A font lists the characters of its text in order, which reads like a value that runs in
-        # order.
+        # A font lists the characters of its text in order, which looks like a value of consecutive
+        # characters.
         return
     data = item.get_data()
     raw = data if isinstance(data, bytes) else str(data).encode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""Words that only pixels show, read by OCR from pages as shown and pictures as stored."""
+"""Words that only pixels show, read by OCR from displayed pages and stored pictures."""
 
 from __future__ import annotations
 
@@ -29,37 +29,37 @@ _DOTS_PER_POINT = 200 / 72
 _MOST_PIXELS = 12_000_000
 _SHARE_OF_TIME = 0.6
 _SAMPLE, _FINENESS = 80, 12
-"""The fields a side in which a picture is compared with the stored one, and their pixels."""
+"""The fields per side in which a picture is compared with the stored one, and their pixels."""
 _UNLIKE, _FEW_UNLIKE = 20, 3
-"""Fields that differ by so many shades are unlike; so many are needed to hide a word."""
+"""The difference in shades of unlike fields, and the minimum number of them that hide a word."""
 NO_OCR, NO_TIME = "pictures, no OCR", "pictures, no time left for OCR: raise limits.seconds"
 
 
 class PageSight(NamedTuple):
-    """The words on the pictures of a page, with corners that are points of the page."""
+    """The words on the pictures of a page, with corners in points of the page."""
 
     words: list[SeenWord]
     unread: list[Corners]
 
 
 class Sight:
-    """Sees the pages and pictures of one document."""
+    """Reads the pages and pictures of one document by OCR."""
 
     def __init__(self, data: bytes, limits: Limits) -> None:
         self._data = data
         self._pixels = min(limits.pixels, _MOST_PIXELS)
         self._until = time.monotonic() + _SHARE_OF_TIME * limits.seconds
-        # A document of its own: to read its text, pages of the other one are turned.
+        # A separate document: reading the text turns the pages of the other one.
         self._document: pypdfium2.PdfDocument | None = None
         self._shown: set[ObjectNumber] = set()
-        """The pictures that a page shows as they are stored."""
+        """The stored pictures that a page shows unchanged."""
 
     def close(self) -> None:
         if self._document is not None:
             self._document.close()
 
     def obstacle(self) -> str:
-        """Return why nothing can be read, empty if it can."""
+        """Return the reason why nothing can be read; empty if there is none."""
         if ocr.program() is None:
             return NO_OCR
         return NO_TIME if time.monotonic() > self._until else ""
@@ -90,7 +90,7 @@ class Sight:
     def _note_shown(
         self, pdf: pikepdf.Pdf, page: Image, to_page: Matrix, pictures: Sequence[Picture]
     ) -> None:
-        """Note the pictures that the page shows as they are stored, not covered or clipped."""
+        """Record the stored pictures that the page shows unchanged, neither covered nor clipped."""
         from PIL.Image import Resampling, Transform
 
         to_pixels = inverse(to_page)
@@ -101,7 +101,7 @@ class Sight:
             if stored is None:
                 continue
             a, b, c, d, e, f = multiply(matrix, to_pixels)
-            # From a pixel of the sample, which runs down, to one of the page.
+            # From a pixel of the sample, whose rows run down, to a pixel of the page.
             side = _SAMPLE * _FINENESS
             coefficients = a / side, -c / side, c + e, b / side, -d / side, d + f
             sample = page.transform(

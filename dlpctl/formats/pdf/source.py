@@ -1,4 +1,4 @@
-"""The file in pikepdf: opened within the limits, its canvases in one order for all."""
+"""The file in pikepdf: opened within the limits, with its canvases in a fixed order."""
 
 from __future__ import annotations
 
@@ -52,7 +52,9 @@ class Canvas:
 
     @property
     def is_glyph(self) -> bool:
-        """True if it draws a character of a Type 3 font, which pages show as text."""
+        """Return whether the canvas draws a character of a Type 3 font, which pages
+        show as text.
+        """
         stream = self.stream
         return stream is not None and "/Subtype" not in stream and "/PatternType" not in stream
 
@@ -63,7 +65,7 @@ def _is_cut_off(data: bytes) -> bool:
 
 
 def _opened(data: bytes, password: str) -> pikepdf.Pdf:
-    """Open a file, one without a trailer by the catalog that it has."""
+    """Open a file; for one without a trailer, use its catalog."""
     import pikepdf
 
     try:
@@ -92,7 +94,7 @@ def opened(data: bytes, password: str | None, limits: Limits) -> Iterator[pikepd
         )
     cut_off = _is_cut_off(data)
     if cut_off:
-        # What is left of the stream may still be unpacked: it is read like any other.
+        # The rest of the stream may still be decompressed: read it like any other.
         data += _END_OF_STREAM
     try:
         pdf = _opened(data, password or "")
@@ -105,7 +107,7 @@ def opened(data: bytes, password: str | None, limits: Limits) -> Iterator[pikepd
         raise FormatError(hint) from error
     except (pikepdf.PdfError, ValueError, RuntimeError) as error:
         raise FormatError(
-            "the file is no readable PDF: print or save it anew and try again"
+            "the file is not a readable PDF: print or save it anew and try again"
         ) from error
     with pdf:
         if cut_off and not is_stream(_last_object(pdf, data)):
@@ -121,7 +123,7 @@ def opened(data: bytes, password: str | None, limits: Limits) -> Iterator[pikepd
 
 
 def normalized(pdf: pikepdf.Pdf) -> bytes:
-    """Return the file written anew, so that pdfium need not repair damage in its own way."""
+    """Return the file written again, so that pdfium need not repair damage in its own way."""
     buffer = io.BytesIO()
     pdf.save(buffer, encryption=False, fix_metadata_version=False)
     return buffer.getvalue()
@@ -131,7 +133,7 @@ def page_canvases(pdf: pikepdf.Pdf, budget: Budget) -> Iterator[Canvas]:
     for index, page in enumerate(pdf.pages):
         data = _contents(page.obj, budget)
         if b"BI" in data and _INLINE_PICTURE.search(data):
-            # A picture of its own can be read and painted over.
+            # A separate picture can be read and painted over.
             page.externalize_inline_images()
             data = _contents(page.obj, budget)
         resources = _inherited(page.obj, "/Resources")
@@ -150,7 +152,7 @@ def _contents(page: pikepdf.Object, budget: Budget) -> bytes:
 
 
 def _visible(page: pikepdf.Object) -> Box:
-    """The part of the page that viewers show."""
+    """Return the visible part of the page."""
     media = numbers(_inherited_box(page, "/MediaBox"), 4) or (0.0, 0.0, 612.0, 792.0)
     crop = numbers(_inherited_box(page, "/CropBox"), 4) or media
     return Box(
@@ -226,7 +228,7 @@ def _annotation_places(pdf: pikepdf.Pdf) -> dict[ObjectNumber, str]:
 
 
 def _glyph_streams(pdf: pikepdf.Pdf) -> dict[ObjectNumber, pikepdf.Object | None]:
-    """The drawings of Type 3 glyphs, with the resources of their font."""
+    """Return the drawings of Type 3 glyphs, with the resources of their font."""
     found: dict[ObjectNumber, pikepdf.Object | None] = {}
     for item in pdf.objects:
         if is_dictionary(item) and name_text(item.get("/Subtype")) == "/Type3":
@@ -240,7 +242,7 @@ def _glyph_streams(pdf: pikepdf.Pdf) -> dict[ObjectNumber, pikepdf.Object | None
 def side_document(
     data: bytes, password: str | None, limits: Limits, canvases: list[Canvas]
 ) -> bytes:
-    """A PDF whose pages are these canvases, so that pdfium reads them like pages."""
+    """Return a PDF with these canvases as its pages, so that pdfium reads them like pages."""
     from pikepdf import Array, Dictionary, Name, Page
 
     with opened(data, password, limits) as pdf:
@@ -261,7 +263,7 @@ def side_document(
 
 
 def _twin(pdf: pikepdf.Pdf, item: pikepdf.Object | None) -> pikepdf.Object | None:
-    """Return the same object in another opening of the same file."""
+    """Return the same object in another instance of the same file."""
     if item is None:
         return None
     if item.is_indirect:
@@ -285,7 +287,7 @@ def _copied(pdf: pikepdf.Pdf, item: pikepdf.Object) -> pikepdf.Object:
 
 
 def hidden_pages(pdf: pikepdf.Pdf, budget: Budget) -> list[Canvas]:
-    """Pages that are no longer in the page tree but still in the file."""
+    """Return pages that are still in the file, but no longer in the page tree."""
     shown = {page.obj.objgen for page in pdf.pages}
     found = []
     for item in pdf.objects:

@@ -1,4 +1,4 @@
-"""Words whose letters are apart: `1 2 3 - 4 5` is one word where all gaps are alike."""
+"""Words with spaced letters: `1 2 3 - 4 5` is one word if all gaps are alike."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def is_spaced(text: str) -> bool:
 
 
 def joined(alignment: Alignment, segment: int) -> Parts:
-    """The page in content order with the letters of each word together."""
+    """Return the page in content order with the letters of each word joined."""
     chars: list[list[int]] = [[] for _ in alignment.glyphs]
     for char, owners in enumerate(alignment.by_char):
         for owner in owners[:1]:
@@ -55,7 +55,7 @@ def joined(alignment: Alignment, segment: int) -> Parts:
 
 
 def _lines(glyphs: Glyphs) -> list[list[tuple[int, float]]]:
-    """Glyphs by line, each with the gap before it in units of the em."""
+    """Return glyphs by line, each with the gap before it in units of the em."""
     lines: list[list[tuple[int, float]]] = []
     before: GlyphAt | None = None
     for index, glyph in enumerate(glyphs):

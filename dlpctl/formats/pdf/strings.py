@@ -1,4 +1,4 @@
-"""Text that no page draws: strings, text streams and telling names of the file's objects."""
+"""Text that no page draws: strings, text streams and meaningful names of the file's objects."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _TELLING_NAME = re.compile(r"@|[0-9](?:[^0-9]{0,2}[0-9]){5}")
 _TECHNICAL_KEYS = frozenset(facts("keys")["technical"])
 _NO_TEXT_KEYS = frozenset(facts("keys")["without text"])
 _BACKWARD_KEYS = ("/Parent", "/P")
-"""Lead back to what holds an object, where its place would be told wrong."""
+"""Keys that lead back to the parent of an object, from which its location would be wrong."""
 _PLACES: dict[str, str] = facts("keys")["places"]
 _MOST_STREAM = 4 << 20
 
@@ -54,7 +54,7 @@ class _Visit(NamedTuple):
 
 
 class Collector:
-    """Walks all objects once, from the pages and the trailer, then those that nothing refers to."""
+    """Visits all objects once: from the pages and the trailer, then those without references."""
 
     def __init__(self, pdf: pikepdf.Pdf, budget: Budget, drawn: set[object]) -> None:
         self._pdf = pdf
@@ -67,7 +67,7 @@ class Collector:
         self._deferred: list[_Visit] = []
         self.signed = False
         self.skipped: list[tuple[str, str]] = []
-        """Places and reasons of what was not inspected."""
+        """Locations and reasons of uninspected parts."""
 
     def texts(self) -> Iterator[TextAt]:
         pages = [page.obj for page in self._pdf.pages]
@@ -196,7 +196,7 @@ class Collector:
         if visit.key == "/Contents" and len(text) > 256 and not text.isprintable():
             text = readable(bytes(visit.item))
         if visit.key == "/FontFamily" and not _TELLING_NAME.search(text):
-            return  # a typeface, which may be called like a person
+            return  # a typeface, which may have a name like a person
         if len(text) < 2 or _DATE.fullmatch(text):
             return
         self._budget.spend(expanded=len(text))
@@ -248,7 +248,7 @@ class Collector:
 
 
 def readable(data: bytes) -> str:
-    """The stretches of a binary value that read as text, a line each."""
+    """Return the readable parts of a binary value, one per line."""
     return "\n".join(match[0].decode("ascii") for match in re.finditer(rb"[\x20-\x7e]{4,}", data))
 
 
@@ -267,7 +267,7 @@ def _is_container(data: bytes) -> bool:
 
 
 def _is_technical(item: pikepdf.Object, object_type: str, subtype: str) -> bool:
-    """Return whether a stream draws or holds numbers: functions, color profiles, fonts."""
+    """Return whether a stream draws or contains numbers: functions, color profiles, fonts."""
     if object_type in ("/ObjStm", "/XRef", "/CMap", "/EmbeddedFile", "/Halftone"):
         return True
     if subtype in ("/Form", "/Type1C", "/CIDFontType0C", "/OpenType"):

@@ -1,4 +1,4 @@
-"""The texts for detectors, joined from pages in the ways in which a value may be split."""
+"""The texts for detectors, joined from pages for each way in which a value may be split."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Line(NamedTuple):
 
 
 class PageView(NamedTuple):
-    """A page for the views that run over pages."""
+    """A page, for the views that continue across pages."""
 
     segment: int
     soft_hyphens: list[int]
@@ -45,7 +45,7 @@ def lines_of(text: str) -> list[Line]:
 def build(
     pages: Sequence[PageView], others: Sequence[int], segments: Sequence[Segment]
 ) -> list[View]:
-    """All views of a document but those in content order, which need the glyphs."""
+    """Return all views of a document except those in content order, which need the glyphs."""
     reading: Parts = []
     for page in pages:
         reading += [Piece(page.segment, 0, len(segments[page.segment].text)), "\n"]
@@ -73,7 +73,7 @@ def build(
 
 
 def _join(parts: Parts, text: str, page: PageView, lines: list[Line], glue: str) -> None:
-    """Join the lines that may continue in the next one."""
+    """Join the lines that may continue in the next line."""
     if len(lines) < 2 and not page.soft_hyphens:
         return
     texts = [text[line.start : line.end] for line in lines]
@@ -87,7 +87,7 @@ def _join(parts: Parts, text: str, page: PageView, lines: list[Line], glue: str)
         while hyphen < line.start:
             hyphen = next(hyphens)
         while hyphen < line.end:
-            # Written with the hyphen in the other views; here the word is whole again.
+            # The other views have the hyphen; here, the word is joined.
             parts += (
                 [Piece(page.segment, start, hyphen)]
                 if glue == ""
@@ -102,7 +102,7 @@ def _join(parts: Parts, text: str, page: PageView, lines: list[Line], glue: str)
 def _page_breaks(
     pages: Sequence[PageView], lines: list[list[Line]], segments: Sequence[Segment]
 ) -> Parts:
-    """Return the last line of a page with the first of the next, without page furniture."""
+    """Return the last line of each page with the first of the next, without headers and footers."""
     if len(pages) < 2:
         return []
 

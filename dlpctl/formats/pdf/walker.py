@@ -1,4 +1,4 @@
-"""Follow a content stream of a PDF as a viewer does, and record the texts and pictures it shows.
+"""Follow a content stream of a PDF as a viewer does, and record the texts and pictures.
 
 To support another operator, add it to `_OPERATORS`, and to `WANTED` in `content`.
 """
@@ -46,7 +46,7 @@ _MAX_STRAYS = 10_000
 
 
 class Walker:
-    """Walks streams of one file; fonts and forms are read once."""
+    """Walks the streams of one file; fonts and forms are read once."""
 
     def __init__(self, budget: Budget, *, traces: bool = False) -> None:
         self.budget = budget
@@ -63,7 +63,7 @@ class Walker:
         return drawing
 
     def font(self, source: object) -> Font | None:
-        """Return a font by its dictionary, None for anything else."""
+        """Return a font by its dictionary; None for any other object."""
         if not is_dictionary(source):
             return None
         number_ = source.objgen
@@ -90,7 +90,7 @@ class Walker:
 
 
 class _Interpreter:
-    """The operators of one stream, each a method; forms that it draws have their own."""
+    """Executes the operators of one stream, each a method; forms that it draws have their own."""
 
     def __init__(
         self,
@@ -270,7 +270,7 @@ class _Interpreter:
         self._mark(operation)
 
     def _mark(self, operation: Operation) -> Mark | None:
-        """Return the mark that an operation opens, if it says something in words."""
+        """Return the mark that an operation opens, if the mark has words."""
         if len(operation.operands) < 2:
             return None
         tag, properties = operation.operands[0], operation.operands[1]

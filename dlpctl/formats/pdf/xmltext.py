@@ -1,4 +1,4 @@
-"""The words of an XML stream, such as XMP and XFA, with the offsets of each character."""
+"""The words of an XML stream, such as XMP and XFA, with the offset of each character."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _BOMS = (
 
 
 def decode(data: bytes) -> tuple[str, str]:
-    """Return text, and the codec that gives its bytes; Latin-1 is the last resort."""
+    """Return text, and the codec that restores its bytes; Latin-1 is the last resort."""
     for mark, codec in _BOMS:
         if data.startswith(mark):
             try:
@@ -40,12 +40,12 @@ def decode(data: bytes) -> tuple[str, str]:
 
 
 def _is_typeface(tag: str, text: str) -> bool:
-    """Return whether XMP names a font here, which may be called like a person."""
+    """Return whether the text is XMP's name of a font, which may be like a person's name."""
     return tag.startswith("<stFnt:") and not any(map(str.isdigit, text))
 
 
 class XmlText:
-    """Texts, attributes and comments of a source, a line each, with entities resolved."""
+    """Texts, attributes and comments of a source, one per line, with entities resolved."""
 
     def __init__(self, source: str) -> None:
         self._source = source
@@ -100,7 +100,7 @@ class XmlText:
         self._length += len(text)
 
     def replaced(self, edits: Sequence[tuple[int, int, str]]) -> str:
-        """The source with characters of `text` replaced."""
+        """Return the source with characters of `text` replaced."""
         changes: list[Edit] = []
         for start, end, replacement in edits:
             index = max(0, bisect_right(self._starts, start) - 1)

@@ -1,4 +1,4 @@
-"""The reports of a scan: one module a format, and the parts that formats share."""
+"""The reports of a scan: one module per format, and the code that formats share."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ Conceal = Callable[[str, Marks], tuple[str, Marks]]
 
 
 class Setting(NamedTuple):
-    """The run that a report is about."""
+    """The settings of the run that a report describes."""
 
     version: str
     fail_on: float
     """The score from which on a finding is an error."""
     coloured: bool = False
     verbose: bool = False
-    """True to list everything that was skipped and, for people, ids of findings."""
+    """True to list everything that was skipped and, in the human report, ids of findings."""
     limits: str = ""
-    """The limits of the search, for people; empty if it looked for everything."""
+    """The limits of the search, as text; empty if the search was not limited."""
     all_findings: bool = False
-    """True to list every finding for people, however many there are of a type."""
+    """True to list every finding in the human report, however many there are of a type."""
     width: int = 120
-    """The columns of the terminal."""
+    """The number of columns of the terminal."""
     about: Sequence[tuple[str, str]] = ()
-    """Names and values that say what was scanned and when, for a page."""
+    """Names and values that describe what was scanned and when, for a page."""
     conceal: Conceal | None = None
-    """Masks what a search that was narrowed did not look for in the lines that are shown."""
+    """Masks values in the shown lines that a limited search did not look for."""
 
 
 class Report(Protocol):
-    """Takes findings as they come, file by file."""
+    """Receives findings as they come, file by file."""
 
     def add(self, result: Result) -> None: ...
 
@@ -47,7 +47,7 @@ class Report(Protocol):
 
 
 class BaseReport:
-    """The shared part of reports: where they write, and the files that could not be read."""
+    """The shared part of reports: the output, and the files that could not be read."""
 
     def __init__(self, write: Write, setting: Setting) -> None:
         self._write = write
@@ -59,7 +59,7 @@ class BaseReport:
             self._unread.append(skip)
 
     def level(self, result: Result) -> str:
-        """Return the severity of a finding, in the words of SARIF."""
+        """Return the severity of a finding, in the terms of SARIF."""
         if result.score >= self._setting.fail_on:
             return "error"
         return "warning" if result.score >= 0.5 else "note"
@@ -91,10 +91,10 @@ def message_of(result: Result) -> str:
 
 
 def shortcomings(summary: Summary) -> list[str]:
-    """Return why the report is not complete, one sentence each."""
+    """Return the reasons why the report is incomplete, one sentence each."""
     message = list(summary.notes)
     if summary.partial:
-        message.insert(0, "The scan was stopped before its end; this is what it had found.")
+        message.insert(0, "The scan was stopped before its end; findings up to then are listed.")
     if summary.failures:
         message.append(f"{counted(summary.failures, summary.noun)} could not be read.")
     return message
@@ -109,7 +109,7 @@ def headline(summary: Summary) -> tuple[str, str]:
 
 
 def skipped_by_reason(summary: Summary) -> str:
-    """Return what was not scanned, such as `3 ignored, 1 symbolic link`."""
+    """Return the counts of skipped contents, such as `3 ignored, 1 symbolic link`."""
     return ", ".join(f"{count:,} {why.value}" for why, count in sorted(summary.skipped.items()))
 
 
@@ -129,5 +129,5 @@ def size_of(count: int) -> str:
 
 
 def place_of(result: Result) -> str:
-    """Return the place of a finding in its file: line and column, or a place in a document."""
+    """Return the position of a finding: line and column, or a location in a document."""
     return result.inner or f"{result.line}:{result.column}"

@@ -1,4 +1,4 @@
-"""Advice on findings, for reports with room for it."""
+"""Advice on findings, for reports that have room for it."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def advice(result: Result) -> str:
 
 
 def rotation(result: Result) -> Rotation | None:
-    """Return where a secret is revoked and replaced; None for other findings."""
+    """Return how a secret is revoked and replaced; None for other findings."""
     return rotation_of(result.pattern_id, result.type) if result.category == "SECRETS" else None
 
 
 class Rotations:
-    """The rotations of the secrets of a scan, by pattern."""
+    """The rotation advice for the secrets of a scan, by pattern."""
 
     def __init__(self) -> None:
         self._of_pattern: dict[str, dict[str, str]] = {}
@@ -52,5 +52,5 @@ class Rotations:
             self._of_pattern[result.pattern_id] = how.to_dict()
 
     def to_dict(self) -> dict[str, dict[str, dict[str, str]]]:
-        """Return them for programs, under the key `rotation`, if there are any."""
+        """Return the advice as JSON data under the key `rotation`, if there is any."""
         return {"rotation": self._of_pattern} if self._of_pattern else {}

@@ -1,4 +1,4 @@
-"""One HTML page that needs nothing else: a summary, and a table to filter and sort."""
+"""A self-contained HTML page: a summary, and a table to filter and sort."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _FOLDER = Path(__file__).parent
 _LEVELS = ("error", "warning", "note")
 _MOST_BARS = 12
 _STYLES = ("tokens.css", "report.css")
-"""The console of the service has the same tokens."""
+"""The console of the service uses the same design tokens."""
 
 
 class Html(BaseReport):
-    """Rows are written as they come; the summary follows them, and the script moves it up."""
+    """Rows are written as they come; the summary follows, and the script moves it to the top."""
 
     def __init__(self, write: Write, setting: Setting) -> None:
         super().__init__(write, setting)
@@ -111,14 +111,14 @@ class Html(BaseReport):
 
 
 def _most(counts: Counter[str]) -> list[tuple[str, int]]:
-    """Return the most frequent, and the others together."""
+    """Return the most frequent items, with the others summed up."""
     listed = counts.most_common(_MOST_BARS)
     others = counts.total() - sum(count for _, count in listed)
     return [*listed, (f"{len(counts) - len(listed)} others", others)] if others else listed
 
 
 def _chart(title: str, rows: Iterable[tuple[str, int]]) -> str:
-    """Return bars with their numbers; sizes are attributes, since no style attribute may be."""
+    """Return bars with their numbers; the page's security policy forbids style attributes."""
     rows = list(rows)
     largest = max(count for _, count in rows)
     body = "".join(

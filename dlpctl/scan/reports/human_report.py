@@ -1,4 +1,4 @@
-"""The report for people at a terminal: lines with carets, and the rest in numbers."""
+"""The report for terminals: lines with carets, and totals."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from dlpctl.scan.results import FAILURES, Result, Skip, Summary
 _CODES = {"bold": "1", "dim": "2", "red": "31", "yellow": "33", "cyan": "36", "bold red": "1;31"}
 _COLOURS = {"SECRETS": "bold red", "PHI": "yellow", "FINANCIAL": "yellow"}
 _MOST = {"SECRETS": 100}
-"""Findings of a type that are listed, by category."""
+"""The number of findings of a type that are listed, by category."""
 _MOST_OF_OTHERS = 10
 _MOST_ISSUERS = 5
 _RULE = " | "
@@ -85,7 +85,7 @@ class Human(BaseReport):
             for name, count in rows:
                 self._write(f"{name:{width}}  {count:,}\n")
             self._write("\n")
-        if not summary.is_empty:  # else a note says so
+        if not summary.is_empty:  # a note reports that no file was scanned
             self._write(self._style(_total(summary, self._files), "bold") + "\n")
         if summary.accepted:
             self._write(
@@ -96,7 +96,7 @@ class Human(BaseReport):
         if summary.skipped:
             self._write(f"not scanned: {skipped_by_reason(summary)}\n")
         if self._setting.limits:
-            self._write(f"looked only for {self._setting.limits}\n")
+            self._write(f"searched only for {self._setting.limits}\n")
         for sentence in shortcomings(summary):
             self._write(self._style(sentence, "yellow") + "\n")
 
@@ -130,7 +130,7 @@ class Human(BaseReport):
             self._write(f"{self._style(location.ljust(widths[0]), 'bold')}  {type_name}  {rest}\n")
 
     def _write_line(self, first: Result, excerpt: str, group: Sequence[Result]) -> None:
-        """Write a line, and carets below its findings; both are cut to the terminal."""
+        """Write a line, and carets below its findings; both are cut to the terminal's width."""
         marks: Marks = [
             (result.mark, len(printable_line(result.sample or HIDDEN))) for result in group
         ]
@@ -148,7 +148,7 @@ class Human(BaseReport):
         self._write(f"  {' ' * len(number)}{rule}{carets}\n")
 
     def _write_rotations(self) -> None:
-        """Write how to replace the secrets that were found, once for each type."""
+        """Write how to replace the secrets that were found, once per type."""
         for name, issuers in sorted(self._secrets.items()):
             advice = next(iter(issuers)).advice
             self._write(f"{self._style(name, 'bold red')}: {advice}\n")
@@ -174,7 +174,7 @@ def _line(result: Result) -> tuple[str, str, int, str]:
 
 
 def _location(result: Result) -> str:
-    """Return the place of a finding as terminals and editors open it."""
+    """Return the position of a finding in the form that terminals and editors can open."""
     path = printable(result.path)
     if result.inner:
         return f"{path} > {printable(result.inner)}"

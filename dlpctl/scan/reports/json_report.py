@@ -46,7 +46,7 @@ class Json(BaseReport):
 
 
 def record(result: Result) -> dict[str, Any]:
-    """Return a finding as programs get it; fields that do not apply are left out."""
+    """Return a finding as JSON data; fields that do not apply are omitted."""
     fields: dict[str, Any] = {"file": result.path}
     fields.update(zip(_FIELDS, _fields_of(result), strict=True))
     fields["id"] = result.identity

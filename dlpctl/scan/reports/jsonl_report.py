@@ -1,4 +1,4 @@
-"""A JSON object a line: findings and unreadable files as they come, then the summary."""
+"""One JSON object per line: findings and unreadable files as they come, then the summary."""
 
 from __future__ import annotations
 

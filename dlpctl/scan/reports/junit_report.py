@@ -1,4 +1,4 @@
-"""JUnit XML: a test suite for each file with findings, a failure for each of them."""
+"""JUnit XML: a test suite for each file with findings, and a failure for each finding."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A comment for a pull request, short enough to be posted."""
+"""A comment for a pull request, short enough for GitHub."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dlpctl.scan.reports import (
 from dlpctl.scan.results import Result, Skip, Summary
 
 _MOST_ROWS = 200
-"""GitHub takes comments of up to 65,536 characters."""
+"""GitHub accepts comments of up to 65,536 characters."""
 _TICKS = lazy("`+")
 _MARKS = {"error": "🔴", "warning": "🟡", "note": "⚪"}
 
@@ -63,7 +63,7 @@ class Markdown(BaseReport):
 
 
 def _code(text: str) -> str:
-    """Return text as code in a cell of a table."""
+    """Return text as code in a table cell."""
     flat = printable(text).replace("|", "\\|")
     fence = "`" * (1 + max(map(len, _TICKS.findall(flat)), default=0))
     space = " " if "`" in flat else ""

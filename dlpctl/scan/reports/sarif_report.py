@@ -1,4 +1,4 @@
-"""SARIF 2.1.0, as GitHub's code scanning reads it."""
+"""SARIF 2.1.0, in the form that GitHub's code scanning reads."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from dlpctl.scan.source import is_address
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _SEVERITY = {"SECRETS": "8.5", "PHI": "8.0", "FINANCIAL": "7.0", "PII": "6.0", "CUSTOM": "5.0"}
-"""GitHub sorts by it; from 7 on it is called high."""
+"""GitHub sorts by this value, and calls 7 or more high."""
 
 
 class Sarif(BaseReport):
-    """Results are written as they come, followed by their rules and the problems of the scan."""
+    """Writes results as they come, followed by their rules and the problems of the scan."""
 
     def __init__(self, write: Write, setting: Setting) -> None:
         super().__init__(write, setting)
         self._rules: dict[str, dict[str, Any]] = {}
-        self._places: dict[str, int] = {}
-        self._notes: list[dict[str, Any]] = []
+        self._rule_numbers: dict[str, int] = {}
+        self._notifications: list[dict[str, Any]] = []
         self._separator = ""
         write(
             f'{{"$schema": "{_SCHEMA}", "version": "2.1.0",'
@@ -32,7 +32,7 @@ class Sarif(BaseReport):
         )
 
     def add(self, result: Result) -> None:
-        rule = self._places.setdefault(result.pattern_id, len(self._places))
+        rule = self._rule_numbers.setdefault(result.pattern_id, len(self._rule_numbers))
         if result.pattern_id not in self._rules:
             self._rules[result.pattern_id] = _rule(result)
         found: dict[str, Any] = {
@@ -40,7 +40,7 @@ class Sarif(BaseReport):
             "ruleIndex": rule,
             "level": self.level(result),
             "message": {"text": message_of(result)},
-            "locations": [{"physicalLocation": _place(result)}],
+            "locations": [{"physicalLocation": _physical_location(result)}],
             "partialFingerprints": {"dlpctl/v1": result.identity},
             "properties": {"type": result.type, "category": result.category, "score": result.score},
         }
@@ -55,14 +55,14 @@ class Sarif(BaseReport):
         if skip.why in FAILURES:
             detail = f": {skip.detail}" if skip.detail else ""
             location = {"physicalLocation": {"artifactLocation": _artifact(skip.path)}}
-            self._notes.append(
-                _note(f"{skip.why.value}{detail}", "error") | {"locations": [location]}
+            self._notifications.append(
+                _notification(f"{skip.why.value}{detail}", "error") | {"locations": [location]}
             )
 
     def finish(self, summary: Summary) -> None:
         remarks = [
-            *self._notes,
-            *(_note(sentence, "warning") for sentence in shortcomings(summary)),
+            *self._notifications,
+            *(_notification(sentence, "warning") for sentence in shortcomings(summary)),
         ]
         invocation = {
             "executionSuccessful": summary.is_complete,
@@ -104,7 +104,7 @@ def _rule(result: Result) -> dict[str, Any]:
     return rule | ({"helpUri": how.page} if how and how.page else {})
 
 
-def _place(result: Result) -> dict[str, Any]:
+def _physical_location(result: Result) -> dict[str, Any]:
     region = {"startLine": result.line}
     if result.has_columns:
         region |= {
@@ -123,7 +123,7 @@ def _artifact(path: str) -> dict[str, str]:
     return {"uri": scheme + mark + quote(os.fsencode(rest), safe="/-._~")}
 
 
-def _note(text: str, level: str) -> dict[str, Any]:
+def _notification(text: str, level: str) -> dict[str, Any]:
     return {"level": level, "message": {"text": text}}
 
 

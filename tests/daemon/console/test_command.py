@@ -38,7 +38,7 @@ def test_it_prints_a_link_or_opens_it(console, tmp_path, monkeypatch):
     assert seen.read_text() != link.strip()
 
 
-def test_it_says_where_no_service_answers(tmp_path, monkeypatch, capfd):
+def test_a_missing_service_is_reported(tmp_path, monkeypatch, capfd):
     monkeypatch.setenv("DLPCTL_HOME", str(tmp_path))
     assert run(("console", "--print", "--server", "http://127.0.0.1:9")) != 0
     assert "is 'dlpctl serve' running" in capfd.readouterr().err

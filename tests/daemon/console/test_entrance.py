@@ -1,4 +1,4 @@
-"""Who comes in, for how long, and what a page of another site cannot do."""
+"""Sessions of the console: sign-in, expiry, and attacks from pages of other sites."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_the_root_leads_to_the_console_and_that_to_the_sign_in(caller):
     assert later == "/console/sign-in?next=%2Fconsole%2Fchecks%3Fsearch%3Da"
 
 
-def test_a_token_signs_in_and_out_and_the_chain_tells_of_it(caller, person, control):
+def test_a_token_signs_in_and_out_and_the_chain_records_both(caller, person, control):
     answer = person.signed_in
     cookie = answer.headers["Set-Cookie"]
     assert answer.status_code == 303
@@ -47,7 +47,7 @@ def test_over_tls_the_cookie_is_for_tls_alone(caller):
     assert "Secure" in answer.headers["Set-Cookie"].split("; ")
 
 
-def test_what_is_no_token_stays_out(caller):
+def test_invalid_tokens_are_refused(caller):
     for token in ("", "x", "dlp_at_" + "0" * 49, "é" * 50, caller.key):
         answer = caller.client.post("/console/sign-in", data={"token": token})
         assert answer.status_code == 401

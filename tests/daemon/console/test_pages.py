@@ -165,7 +165,7 @@ def test_records_are_made_changed_and_removed(caller, person):
     assert actions[:2] == ["group.deleted", "token.created"]
 
 
-def test_what_is_refused_says_why_and_keeps_what_was_typed(person):
+def test_a_refused_form_shows_the_reason_and_keeps_its_input(person):
     answer = person.send(
         "/console/do/create_organization",
         here="/console/organizations", next="/console/", fields="name,slug", name="Initech",
@@ -189,7 +189,7 @@ def test_a_role_changes_what_it_may(caller, enter, token_of):
         assert ("The group was created." in made) is (role == "editor")
 
 
-def test_a_form_does_only_what_forms_are_for(person):
+def test_operations_without_a_form_are_not_found(person):
     for operation in ("check_text", "list_tokens", "nothing", "validate_license"):
         assert person.do(operation).status_code == 404
 
@@ -267,7 +267,7 @@ def test_a_wrong_draft_is_refused_with_its_lines_and_stays(caller, person):
     assert caller("GET", f"/api/orgs/acme/policies/{policy_id(caller)}").json["version"] == "1.0"
 
 
-def test_lint_says_what_cannot_be_read(person):
+def test_lint_reports_unreadable_drafts(person):
     drafts = {
         "": "must be a table",
         "a: [": "draft: ",
@@ -291,7 +291,7 @@ def test_a_new_policy_starts_from_a_built_in_one(caller, person):
     ]
 
 
-def test_a_replay_tells_what_a_draft_would_have_decided(caller, person):
+def test_a_replay_shows_the_decisions_of_a_draft(caller, person):
     for text in ("write to jane.doe@corp.example.net", "write to a@b.example.net", "nothing"):
         caller.check(text)
     draft = draft_of(person, caller).replace("action: MASK", "action: BLOCK")

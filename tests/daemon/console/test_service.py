@@ -45,7 +45,7 @@ def at_service(start):
         yield service
 
 
-def test_large_drafts_and_previews_are_taken_from_who_signed_in(at_service):
+def test_large_drafts_and_previews_require_a_session(at_service):
     link = at_service.administer("POST", "/api/console/links")["url"]
     policy = at_service.administer("GET", "/api/orgs/acme/policies")[0]["policy_id"]
     browser, stranger = Browser(at_service), Browser(at_service)

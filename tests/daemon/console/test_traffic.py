@@ -128,7 +128,7 @@ def test_an_organization_sees_its_own_calls(caller, enter, token_of, gateway):
     assert own.see("/console/agents").status_code == 403
 
 
-def test_a_log_is_read_from_its_end_on_and_goes_on_in_the_one_before_it(person, control, gateway):
+def test_a_log_is_read_backwards_and_continues_in_the_previous_file(person, control, gateway):
     gateway(model="previous")
     file = call_log(control.folder)
     file.rename(file.with_suffix(".old.jsonl"))
@@ -173,6 +173,6 @@ def test_actions_of_agents_are_summed_up_and_filtered(person, agent):
     assert "Actions 1 " in text_of(person.see("/console/agents", type="EMAIL", action="masked"))
 
 
-def test_without_traffic_a_page_says_how_there_is_some(person):
+def test_without_traffic_a_page_explains_how_to_get_some(person):
     assert "dlpctl gateway starts the gateway" in text_of(person.see("/console/gateway"))
     assert "dlpctl hook install --all" in text_of(person.see("/console/agents"))

@@ -1,5 +1,5 @@
-"""A body is read once the host, the route and the credential are known to be right; and it leaves
-nothing behind.
+"""A body is read only after the host, the route and the credential were validated, and its
+temporary file is always removed.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def test_a_client_that_asks_first_is_told(victim, connect):
     assert refused.recv(100).startswith(b"HTTP/1.1 401")
 
 
-def test_who_sends_on_gets_to_read_why_it_was_refused(ask):
+def test_a_client_that_keeps_sending_can_read_the_refusal(ask):
     status, body = ask(_lines("/api/preflight", length=200_000) + b"x" * 200_000)
     assert status == 401
     assert b"X-Service-API-Key" in body
@@ -146,7 +146,7 @@ def _half_of_a_file(port, key, *further):
     return made
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="looks at the descriptors of a process")
+@pytest.mark.skipif(sys.platform != "linux", reason="reads the descriptors of a process")
 def test_a_body_on_its_way_has_no_name_and_is_gone_with_its_connection(start, wait_for, tmp_path):
     with start() as service, _half_of_a_file(service.port, service.key()) as made:
         made.sendall(b"x" * 1_000_000)

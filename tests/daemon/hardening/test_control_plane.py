@@ -1,4 +1,4 @@
-"""What one tenant writes into the database or its policy keeps no other from its checks."""
+"""Data that one tenant writes to the database or its policy do not keep another from its checks."""
 
 from __future__ import annotations
 

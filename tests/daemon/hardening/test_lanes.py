@@ -1,4 +1,4 @@
-"""Nobody waits for the large contents of another."""
+"""The large contents of one tenant delay no other."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_files_of_one_tenant_delay_nobody_else(service, attacker, victim, held):
     assert [status for status, _ in held.answers] == [200] * 17
 
 
-def test_what_exceeds_the_share_of_a_tenant_is_refused_at_once(service, attacker, victim, held):
+def test_requests_over_a_tenants_share_are_refused_immediately(service, attacker, victim, held):
     held.start(lambda: attacker.check(held.text), _SHARE + 20)
     while len(held.answers) < 19:
         _works(service, victim)

@@ -1,4 +1,4 @@
-"""Clients that send slowly, or read slowly, take no place from others."""
+"""Clients that send or read slowly do not use up the connections of others."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _read_until_closed(connection):
     return received
 
 
-def test_dripping_connections_keep_nobody_out(service, victim, connect):
+def test_slow_connections_exclude_no_other(service, victim, connect):
     resource = pytest.importorskip("resource")
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard < 2 * _DRIPPING:
@@ -79,13 +79,13 @@ def test_clients_that_do_not_read_hold_no_thread(service, victim, attacker, conn
         ),
     ],
 )
-def test_what_takes_too_long_to_arrive_is_refused(service, connect, sent, stage):
+def test_a_body_that_arrives_too_slowly_is_refused(service, connect, sent, stage):
     connection = connect(sent)
     assert b" 408 Request Timeout\r\n" in _read_until_closed(connection), stage
     assert '"status": 408' in service.log.read_text("utf-8")
 
 
-def test_a_request_that_comes_in_single_bytes_is_answered(victim, connect):
+def test_a_request_in_single_bytes_is_answered(victim, connect):
     connection = connect(b"")
     for byte in b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n":
         connection.sendall(bytes([byte]))
@@ -94,7 +94,7 @@ def test_a_request_that_comes_in_single_bytes_is_answered(victim, connect):
 
 
 class TestPace:
-    """How often a client is read, with a clock that the test moves."""
+    """Return how often a client is read, with a clock that the test moves."""
 
     def test_a_client_that_drips_is_read_ever_less_often(self):
         pace, now, read = Pace(100.0), 100.0, []
@@ -105,7 +105,7 @@ class TestPace:
         assert read == [1, 3, 7, 15, 31, 63]
 
     @pytest.mark.parametrize(("received", "after"), [(10, 0.001), (65_536, 5.0), (1_400, 0.5)])
-    def test_one_that_sends_at_a_usual_pace_is_read_at_once(self, received, after):
+    def test_a_client_of_usual_speed_is_read_immediately(self, received, after):
         assert Pace(100.0).rest(received, 100.0 + after) == 0
 
 
@@ -134,7 +134,7 @@ class TestWatch:
         assert not any(late)
 
     @pytest.mark.parametrize(("rate", "is_late"), [(100, True), (2_000, False)])
-    def test_a_body_must_come_at_some_pace(self, rate, is_late):
+    def test_a_body_must_arrive_at_a_minimum_rate(self, rate, is_late):
         watch, size = Watch(), 100_000
         late = [
             watch.is_overdue(Progress(Stage.BODY, 0, rate * now, size - rate * now), now)
@@ -165,7 +165,7 @@ class Tabled:
 
 
 class TestConnections:
-    def test_a_new_one_takes_the_place_of_the_one_that_has_waited_longest(self):
+    def test_a_new_client_replaces_the_one_that_waited_longest(self):
         table = Connections(4)
         first, second, third, fourth = (Tabled(table, peer) for peer in ("a", "b", "a", "b"))
         table.waits(first)
@@ -180,13 +180,13 @@ class TestConnections:
         assert [one.is_open for one in (other, *own)] == [True, False, True]
 
     @pytest.mark.parametrize("peer", ["", "10.0.0.1"])
-    def test_one_that_speaks_for_many_may_have_all_places(self, peer):
+    def test_a_proxy_may_use_all_connections(self, peer):
         table = Connections(4, ["10.0.0.1"])
         own = [Tabled(table, peer) for _ in range(3)]
         assert table.make_room(peer)
         assert all(one.is_open for one in own)
 
-    def test_without_one_that_waits_there_is_no_room(self):
+    def test_without_a_waiting_client_there_is_no_room(self):
         table = Connections(2)
         busy = [Tabled(table, peer, expendable=False) for peer in ("a", "b")]
         assert not table.make_room("c")

@@ -1,5 +1,5 @@
-"""What two programs could read in two ways is refused, and nothing after it on the connection is
-answered.
+"""Requests that two programs could parse differently are refused, and nothing after them on the
+connection is answered.
 """
 
 from __future__ import annotations

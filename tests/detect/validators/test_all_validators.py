@@ -1,5 +1,5 @@
-"""What holds for every validator: it is where the table says, takes any text, and in time that
-grows with the text at most.
+"""Properties of every validator: it is in its table's module, accepts any text, and takes linear
+time at most.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ NEAR_NUMBERS = (
 )
 
 
-def test_modules_register_what_the_table_says() -> None:
+def test_modules_register_the_validators_of_the_table() -> None:
     modules = Path(validators.__file__).parent.glob("*.py")
     written = [
         name
@@ -52,7 +52,9 @@ def test_validators_take_any_text(value: str) -> None:
 @pytest.mark.no_cover
 @pytest.mark.parametrize("char", ["0", "9", "A", " ", "-", "é", "@", ":"])
 def test_a_megabyte_of_one_character_takes_a_few_walks(char: str) -> None:
-    """What takes long is measured against one walk, in the same moment and under the same tracing."""
+    """Time slow validators against one walk over the text, at the same moment and under the same
+    tracing.
+    """
     text = char * 1_000_000
     for name in NAMES:
         spent = _seconds(name, text)

@@ -1,4 +1,4 @@
-"""Keccak-256 against the digests that Ethereum's documentation gives."""
+"""Keccak-256 against the digests in Ethereum's documentation."""
 
 from __future__ import annotations
 

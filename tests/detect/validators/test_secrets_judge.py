@@ -1,4 +1,4 @@
-"""What separates generated values from written ones."""
+"""The differences between generated and written values."""
 
 from __future__ import annotations
 

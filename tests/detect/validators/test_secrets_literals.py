@@ -27,7 +27,7 @@ def test_passwords_strong_and_weak(value: str) -> None:
 
 
 @pytest.mark.parametrize("value", NO_PASSWORDS)
-def test_what_is_no_password(value: str) -> None:
+def test_texts_that_are_not_passwords(value: str) -> None:
     assert not literals.password(value)
 
 

@@ -15,7 +15,7 @@ BODY, CHECKSUM = "zQWBuTSOoRi4A9spHcVY5ncnsDkxkJ", "0mLq17"
 
 
 @pytest.mark.parametrize("prefix", ["ghp_", "gho_", "ghs_", "npm_"])
-def test_the_checksum_behind_a_prefix(prefix: str) -> None:
+def test_the_checksum_after_a_prefix(prefix: str) -> None:
     assert structure.base62_crc(prefix + BODY + CHECKSUM)
     assert not structure.base62_crc(prefix + BODY[::-1] + CHECKSUM)
     assert not structure.base62_crc(prefix + BODY + "0mLq18")

@@ -1,5 +1,5 @@
-"""A process that a hostile file took over says what it wants: its parent lives, runs none of it,
-and blocks the file.
+"""A process that a hostile file took over sends arbitrary messages: its parent survives, executes
+none of them, and blocks the file.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ MESSAGES: dict[str, bytes] = {
 
 
 @pytest.mark.parametrize("what", MESSAGES)
-def test_what_does_not_fit_ends_the_worker_and_blocks_the_file(
+def test_invalid_messages_end_the_worker_and_block_the_file(
     what: str, hijack: Callable[[str], None]
 ) -> None:
     message = MESSAGES[what]

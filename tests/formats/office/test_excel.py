@@ -1,4 +1,4 @@
-"""Excel: numbers and texts, formulas and their results, and names that are said in many places."""
+"""Excel: numbers and texts, formulas and their results, and names that occur in many places."""
 
 from __future__ import annotations
 
@@ -277,7 +277,7 @@ def test_libreoffice_calculates_what_is_left(
     ]
 
 
-def test_a_formula_stands_at_its_cell(read: Read) -> None:
+def test_a_formula_is_located_at_its_cell(read: Read) -> None:
     workbook = openpyxl.Workbook()
     workbook.active["B7"] = f'="no "&"{SSN}"'
     document = read(saved(workbook), "a.xlsx").document
@@ -301,7 +301,7 @@ def test_a_shared_string_is_found_however_its_cell_spells_its_number(
     assert b"<t>[SSN 1]</t>" in after["xl/sharedStrings.xml"]
 
 
-def test_sizes_and_shades_are_not_taken_for_what_was_in_a_cell(parts_of: Parts) -> None:
+def test_sizes_and_shades_are_not_taken_for_values(parts_of: Parts) -> None:
     workbook = openpyxl.Workbook()
     workbook.active["A1"] = SSN
     data = saved(workbook)

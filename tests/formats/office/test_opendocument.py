@@ -65,7 +65,7 @@ def test_a_cell_that_changes_becomes_a_text(masked: Mask, parts_of: Parts) -> No
     assert 'office:value="5"' in copy
 
 
-def test_the_thumbnail_goes_with_its_entry(masked: Mask, parts_of: Parts) -> None:
+def test_the_thumbnail_is_removed_with_its_entry(masked: Mask, parts_of: Parts) -> None:
     manifest = (
         f'<manifest:manifest {NAMES}><manifest:file-entry manifest:full-path="Thumbnails/thumbnail.png"/>'
         '<manifest:file-entry manifest:full-path="content.xml"/></manifest:manifest>'

@@ -1,4 +1,4 @@
-"""Files that are made to mislead or to exhaust: each is refused with the reason."""
+"""Files made to mislead or to exhaust the reader: each is refused with the reason."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_is_refused_with_the_reason(what: str, package: Package) -> None:
     assert SSN not in refused.value.message
 
 
-def test_the_kind_is_told_by_the_content_types(package: Package) -> None:
+def test_the_format_follows_from_the_content_types(package: Package) -> None:
     data = package("docx", DOCUMENT)
     assert readings(data, "a.xlsx")[0].name == "docx"
     assert readings(data, "a")[0].name == "docx"
@@ -150,7 +150,7 @@ REMOVED = {
 
 
 @pytest.mark.parametrize("kind", REMOVED)
-def test_a_part_that_cannot_be_read_goes_from_the_copy(
+def test_an_unreadable_part_is_removed_from_the_copy(
     kind: str,
     package: Callable[..., bytes],
     files: Files,
@@ -184,7 +184,7 @@ SIGNATURES = {"docx": "_xmlsignatures/sig1.xml", "odt": "META-INF/documentsignat
 
 
 @pytest.mark.parametrize("kind", SIGNATURES)
-def test_a_signed_file_is_said_to_lose_its_signature(
+def test_the_loss_of_a_signature_is_reported(
     kind: str, package: Package, files: Files, find: Callable[[Document], Iterable[ViewEdit]]
 ) -> None:
     made = package("docx", DOCUMENT)

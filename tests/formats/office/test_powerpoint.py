@@ -68,7 +68,7 @@ def test_everything_that_python_pptx_writes(masked: Mask) -> None:
     assert show.core_properties.title == "[CARD]"
 
 
-def test_the_workbook_behind_a_chart_is_masked(masked: Mask, parts_of: Parts) -> None:
+def test_the_workbook_of_a_chart_is_masked(masked: Mask, parts_of: Parts) -> None:
     parts = parts_of(masked(made_by_python_pptx(), "a.pptx"))
     (name,) = (part for part in parts if part.startswith("ppt/embeddings/"))
     strings = "".join(

@@ -1,4 +1,4 @@
-"""Rich Text: control words, code pages and groups are seen through; what else is there stays."""
+"""Rich Text: control words, code pages and groups are resolved; everything else stays."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SHAPES = {
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_values_are_replaced_where_they_stand(shape: str, masked: Mask) -> None:
+def test_values_are_replaced_in_place(shape: str, masked: Mask) -> None:
     before, after = SHAPES[shape]
     copy = masked(f"{HEAD}{before}}}".encode(), "a.rtf").decode()
     assert copy.startswith(HEAD)
@@ -60,7 +60,7 @@ def test_pictures_are_not_inspected(read: Callable[[bytes, str], Node]) -> None:
     ]
 
 
-def test_what_is_embedded_cannot_be_masked(
+def test_embedded_objects_cannot_be_masked(
     files: Files, find: Callable[[Document], list[ViewEdit]]
 ) -> None:
     data = (

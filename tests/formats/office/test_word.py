@@ -1,4 +1,6 @@
-"""Word: whatever splits or hides a value, it is found and gone, and the rest stays as it was."""
+"""Word: a value is found and removed however it is split or hidden, and the rest
+stays unchanged.
+"""
 
 from __future__ import annotations
 
@@ -186,7 +188,7 @@ def test_fields_and_links(masked: Mask, package: Package, parts_of: Parts) -> No
     assert "kept </w:t>" in copy["word/document.xml"].decode()
 
 
-def test_text_boxes_stand_apart_from_the_paragraph_around_them(
+def test_text_boxes_are_separate_from_the_paragraph_around_them(
     masked: Mask, package: Package, parts_of: Parts
 ) -> None:
     inner = f"<w:txbxContent>{paragraph(run('box ' + MAIL))}</w:txbxContent>"
@@ -264,7 +266,7 @@ def test_a_document_within_a_document_is_masked_too(
     assert b"inner [SSN 1]" in parts_of(copy["word/embeddings/x.docx"])["word/document.xml"]
 
 
-def test_a_picture_that_nobody_read_is_said_so(
+def test_an_unread_picture_is_reported(
     read: Callable[[bytes, str], Node], package: Package
 ) -> None:
     node = read(

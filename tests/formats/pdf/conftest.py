@@ -36,7 +36,9 @@ class Result:
     values: set[str] = field(default_factory=set)
 
     def leaks(self, *more: str) -> list[tuple[str, str]]:
-        """Which judge still sees which value; the values found, and those the test planted."""
+        """Return the values that each judge still sees: those found, and those that the test
+        planted.
+        """
         return leaks_in(self.masked, self.values | set(more))
 
     def text(self) -> str:
@@ -97,7 +99,7 @@ def leaks_in(data: bytes, values: set[str]) -> list[tuple[str, str]]:
 
 
 def find_edits(document: Document) -> tuple[list[Edit], set[str]]:
-    """What a detector would find in the views, as edits that do not overlap."""
+    """Return the findings of a plain detector in the views, as edits that do not overlap."""
     values: set[str] = set()
     raw: list[Edit] = []
     for view in document.views:

@@ -1,4 +1,4 @@
-"""Many files by several producers with planted values: none may be left, and no other word may be
+"""Many files by several producers with planted values: none may remain, and no other word may be
 lost.
 """
 

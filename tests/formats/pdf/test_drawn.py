@@ -44,7 +44,7 @@ def test_pixels_outside_of_the_boxes_are_identical(drawn, check, rendered):
     data = drawn(page)
     result = check(data)
     before, after = rendered(data), rendered(result.masked)
-    # Whatever differs lies in a box: black, white from its label, or a shade where the two meet.
+    # Pixels differ only within boxes: black, white from the label, or a shade between them.
     left = before.crop((0, 0, 120, before.height))
     assert ImageChops.difference(left, after.crop((0, 0, 120, after.height))).getbbox() is None
     covered = Image.new("1", before.size, 0)
@@ -227,7 +227,7 @@ def test_text_in_a_tiling_pattern_and_a_soft_mask(handmade, check):
     assert not check(made.save()).leaks(SSN, EMAIL)
 
 
-def test_a_font_without_tounicode_is_read_or_said_to_be_unread(drawn, check):
+def test_a_font_without_tounicode_is_read_or_reported(drawn, check):
     import pikepdf
     import reportlab
     from reportlab.pdfbase import pdfmetrics
@@ -257,7 +257,7 @@ def test_a_font_without_tounicode_is_read_or_said_to_be_unread(drawn, check):
     )
 
 
-def test_hidden_text_beside_a_scan_goes_from_the_pixels_too(handmade, check, rendered):
+def test_hidden_text_of_a_scan_is_removed_from_the_pixels_too(handmade, check, rendered):
     import zlib
 
     from pikepdf import Dictionary, Name
@@ -477,7 +477,7 @@ def test_text_that_only_other_readers_see(handmade, check):
     assert not result.leaks(SSN, EMAIL)
 
 
-def test_actual_text_goes_with_its_glyphs(handmade, check):
+def test_actual_text_is_removed_with_its_glyphs(handmade, check):
     made = handmade()
     made.content(
         f"BT /F1 12 Tf 72 700 Td /Span <</MCID 3 /ActualText ({SSN})>> BDC (see picture) Tj EMC ( and more) Tj ET"
@@ -568,7 +568,7 @@ def test_comments_and_strings_that_no_operator_shows(handmade, check):
     assert "Plain" in result.text()
 
 
-def test_cells_of_a_table_stand_apart(drawn):
+def test_cells_of_a_table_are_separate(drawn):
     def page(canvas):
         for row, cells in enumerate(
             (("Name", "SSN", "Card"), ("Jane Roe", SSN, "4111111111111111"))
@@ -647,7 +647,7 @@ def test_the_end_of_a_value_on_the_next_page_is_no_page_number(drawn, check):
     assert not result.leaks("4539578763621486")
 
 
-def test_a_font_whose_map_lies_is_read_by_ocr(handmade, check, with_ocr):
+def test_a_font_with_a_wrong_map_is_read_by_ocr(handmade, check, with_ocr):
     made = handmade()
     shown = SSN.translate(str.maketrans("0123456789", "3456789012"))
     lines = "\n".join(f"<{48 + digit:02x}> <{48 + (digit + 3) % 10:04x}>" for digit in range(10))

@@ -91,7 +91,7 @@ def test_too_many_pages_and_too_large(drawn):
         b"0 0 0 0 0 0 cm BT /F1 12 Tf (x) Tj ET",
     ],
 )
-def test_content_that_makes_no_sense(handmade, content):
+def test_invalid_content(handmade, content):
     made = handmade()
     made.content(content)
     with suppress(FormatError):
@@ -102,7 +102,7 @@ def test_content_that_makes_no_sense(handmade, content):
     "data",
     [b"", b"%PDF-1.7", b"%PDF-1.4\n%%EOF", b"x" * 5000, b"%PDF-1.7\ntrailer <</Root 1 0 R>>"],
 )
-def test_what_is_no_pdf(data):
+def test_files_other_than_pdf(data):
     with pytest.raises(FormatError):
         FORMAT.extract(data, Limits())
     with pytest.raises(FormatError):

@@ -1,5 +1,5 @@
-"""Pages that are pictures: read by OCR and painted over where there is tesseract, and said to be
-not inspected where there is none.
+"""Pages that are pictures: with tesseract, they are read by OCR and painted over; without it, they
+are reported as not inspected.
 """
 
 from __future__ import annotations

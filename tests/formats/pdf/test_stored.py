@@ -1,5 +1,5 @@
-"""Values that no page draws: metadata, outlines, forms, attachments, earlier revisions, and what
-else a PDF stores.
+"""Values that no page draws: in metadata, outlines, forms, attachments, earlier revisions and other
+stored objects.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ def test_attachments_are_children_that_can_be_replaced_or_dropped(handmade):
     assert not any(EMAIL in text or SSN in text for text in FORMAT.read_again(masked, Limits()))
 
 
-def test_an_earlier_revision_is_read_and_left_behind(drawn, check, updated):
+def test_an_earlier_revision_is_read_and_dropped(drawn, check, updated):
     def page(text):
         def draw(canvas):
             canvas.drawString(72, 700, text)
@@ -207,7 +207,7 @@ def test_objects_that_nothing_refers_to(drawn, check):
     assert not check(orphaned).leaks(SSN, EMAIL)
 
 
-def test_signatures_are_said_to_break_and_taken_out(handmade, check):
+def test_signatures_are_removed_and_their_loss_is_reported(handmade, check):
     from pikepdf import Array, Dictionary, Name, String
 
     made = handmade()
@@ -429,7 +429,7 @@ def test_a_file_that_ends_within_a_stream_is_repaired(drawn, check):
     assert not result.leaks()
 
 
-def test_what_a_stream_that_was_cut_off_still_says_is_read(drawn):
+def test_the_rest_of_a_truncated_stream_is_read(drawn):
     lines = [f"Line {number} of many, all of which say the same" for number in range(99)]
 
     def draw(canvas):

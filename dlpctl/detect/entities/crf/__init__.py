@@ -1,3 +1,3 @@
-"""A linear-chain tagger in pure Python over a memory-mapped file: words in, label probabilities
-out.
+"""A linear-chain tagger in pure Python over a memory-mapped file: from words to label
+probabilities.
 """

@@ -1,6 +1,6 @@
-"""From the scores of labels to their probabilities: forward-backward over a linear chain.
+"""Convert scores of labels to probabilities: forward-backward over a linear chain.
 
-Written out for the labels (o outside, b and i of a person, a and j of an address, c place, g
+The loops are unrolled by label (o outside, b and i of a person, a and j of an address, c place, g
 organization): this is the innermost loop, and loops over labels take three times as long.
 """
 
@@ -10,9 +10,9 @@ from math import exp
 
 from dlpctl.detect.entities.crf.model import FORBIDDEN, LANE, SCALE
 
-# Where the exact sums are cut short, in stored units; the differences are far below what moves a
-# score. An entity starts only where its label is so near to "outside", and continues only where it
-# is. A number in an address means little by itself, but much beside its neighbours.
+# Where exact sums are cut short, in stored units; the differences are far too small to change a
+# score. An entity starts or continues only where its label is this near to "outside". A number in
+# an address means little by itself, but much beside its neighbors.
 _START, _START_OF_ADDRESS, _START_OTHER = 3 * SCALE, 8 * SCALE, SCALE
 _STAY, _STAY_IN_ADDRESS = 5 * SCALE, 8 * SCALE
 _MARGIN = 130  # and only where its total is so little below that of "outside"

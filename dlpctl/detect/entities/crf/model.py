@@ -1,11 +1,11 @@
-"""The packed file: gazetteer, weights and transitions, mapped into memory and read where needed.
+"""The packed file: gazetteer, weights and transitions, mapped into memory and read on demand.
 
 Layout, little-endian: a header (magic, checksum of the rest, counts), then nine arrays, each padded
 to four bytes: gazetteer keys (u32, sorted) and flags (u16); feature codes (u32, sorted) and ends
-(u32: where a feature's weights end); weights (u8 place, i8 value; a place is slot * labels +
-label); transitions (i16, labels x labels); where the gazetteer keys and the feature codes of each
-value of their highest bits begin (u32); a bit for each value of the highest bits of feature codes,
-set where there is a feature of these (u8).
+(u32: the end of a feature's weights); weights (u8 place, i8 value; a place is slot * labels +
+label); transitions (i16, labels x labels); for each value of their highest bits, the start of the
+gazetteer keys and of the feature codes (u32); a bit for each value of the highest bits of feature
+codes, set if such a feature exists (u8).
 """
 
 from __future__ import annotations
@@ -42,18 +42,18 @@ SLOTS = ("0", "-1", "+1", "-2", "+2", "<", "<<", ">", ">>")
 # all
 LANE = 16
 _LOW = 20
-"""Lower bits of a key: the higher ones say where to look for it, which leaves a few steps of
-seventeen.
+"""The number of lower bits of a key: the higher bits limit the search to a few of
+seventeen steps.
 """
 _BUCKETS = 1 << 32 - _LOW
 MARK_BIT = 14
 MARK_BYTE = MARK_BIT + 3
-"""Where in a feature's code the place of its mark begins: of the codes that are asked for, nine of
-ten have no feature and most no mark.
+"""The position of the mark in a feature's code: nine of ten looked-up codes have no feature, and
+most of these no mark.
 """
 _MARKS = 1 << 32 - MARK_BYTE
 SLOT = LANE * len(LABELS)
-"""Bits of a slot in an integer that holds the weights of all slots."""
+"""The number of bits of a slot in an integer that contains the weights of all slots."""
 FORBIDDEN = -32768  # a transition that never happens
 _SIGNED = (*range(128), *range(-128, 0))  # by the byte
 SCALE = 24  # a stored weight is the trained one times this, rounded

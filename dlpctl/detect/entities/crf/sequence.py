@@ -50,7 +50,7 @@ _SLOT_MASK = (1 << SLOT) - 1
 _SHIFTS = tuple(SLOT * slot for slot in range(len(SLOTS)))
 _DULL = 3 * SCALE  # a word with so high a score for "outside" counts as a common one
 _ACROSS = 6  # a word votes for tokens that are so many places away
-_LONGEST = 64  # characters of a token that are looked at
+_LONGEST = 64  # characters of a token that are read
 _MOST_WORDS = 30_000
 _MOST_REMEMBERED = 2_000
 _LONGEST_REMEMBERED = 5_000
@@ -132,9 +132,7 @@ class Tagged(NamedTuple):
 
 
 class Sequencer:
-    """Holds the caches. Threads may share it: what is in a cache depends on its key and on nothing
-    else.
-    """
+    """Contains the caches. Threads may share it: a cached value depends only on its key."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
@@ -148,8 +146,8 @@ class Sequencer:
         # mail and the heads of files come again and again. A hash, so that nothing of the text
         # itself is kept.
         self._remembered: dict[tuple[int, int], Chances] = {}
-        # What the best way into a label is worth counts as a part of the label's own score, so that
-        # scores compare.
+        # The score of the best way into a label is included in the label's own score, so that
+        # scores are comparable.
         entry = [max(row[label] for row in model.transitions) for label in range(_COUNT)]
         self._bias = _BIAS + sum(
             (value - entry[0]) << LANE * label for label, value in enumerate(entry)

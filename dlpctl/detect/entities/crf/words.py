@@ -1,4 +1,6 @@
-"""From text to tokens, and from a token to its own features. Training uses these functions, too."""
+"""Divide text into tokens, and compute the features of each token. Training uses these functions,
+too.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,9 @@ from dlpctl.regex import lazy
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# A word keeps its inner apostrophes but not a possessive 's; identifiers (first_name, x86) stay
-# whole; punctuation keeps the blanks around it, because "foo.Bar(" and "foo. Bar (" are different
-# worlds. Possessive quantifiers and bounds keep the matching linear.
+# A word includes inner apostrophes but not a possessive 's; identifiers (first_name, x86) are one
+# token; punctuation includes the blanks around it, because "foo.Bar(" and "foo. Bar (" have
+# different meanings. Possessive quantifiers and bounds keep the matching linear.
 TOKEN = lazy(
     r"[^\W\d_]++(?:['’](?![sS]\b)[^\W\d_]++|(?!)){0,4}+(?![\d_])"
     r"|\w++"

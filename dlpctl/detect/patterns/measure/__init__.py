@@ -1,3 +1,3 @@
-"""Measures of the library for `dlpctl patterns stats`: recall of planted values, findings in clean
-text.
+"""Measurements of the library for `dlpctl patterns stats`: recall of planted values, and findings
+in clean text.
 """

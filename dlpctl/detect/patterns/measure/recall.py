@@ -1,4 +1,4 @@
-"""Recall: values of every type planted in texts that carry them, and the share that is found."""
+"""Recall: values of every type planted in carrier texts, and the share that is found."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dlpctl.detect.patterns.measure import values
 
 
 class Planted(NamedTuple):
-    """A text with a value in it; a secret is found under any type of secret."""
+    """A text with a value in it; a secret may be found as any type of secret."""
 
     type: str
     shape: str
@@ -28,7 +28,7 @@ class Recall(NamedTuple):
     planted: int
     found: int
     missed: tuple[tuple[str, str], ...]
-    """Shape and carrier of what was not found."""
+    """Shape and carrier of each missed value."""
 
     @property
     def share(self) -> float:
@@ -36,7 +36,7 @@ class Recall(NamedTuple):
 
 
 def _snake(label: str) -> str:
-    """Return the label as the name of a field, without accents and apostrophes."""
+    """Return the label as a field name, without accents and apostrophes."""
     bare = re.sub(r"\b[dl]'|['’#]", "", label.lower())
     folded = "".join(
         char for char in unicodedata.normalize("NFKD", bare) if unicodedata.category(char) != "Mn"
@@ -78,16 +78,18 @@ _NAMED = (
     "HTML",
     "e-mail",
 )
-"""The carriers of secrets; prose writes a key as a log does."""
+"""The carriers of secrets; in prose, a key looks like in a log."""
 
 
 def planted(seed: int) -> Iterator[Planted]:
-    """Yield all that is planted: each value in each carrier, each secret in three of them."""
-    for kind in values.kinds():
-        source = random.Random(f"{seed} {kind}")
+    """Yield all planted texts: each value in each carrier, each secret in three of them."""
+    for value_kind in values.kinds():
+        source = random.Random(f"{seed} {value_kind}")
         for carrier, write in CARRIERS.items():
-            value = values.value(kind, source)
-            yield Planted(kind.type, kind.shape, carrier, write(kind.label, value), value)
+            value = values.value(value_kind, source)
+            yield Planted(
+                value_kind.type, value_kind.shape, carrier, write(value_kind.label, value), value
+            )
     for number, pattern_id in enumerate(values.secret_ids()):
         for turn in range(3):
             carrier = _NAMED[(number + turn) % len(_NAMED)]
@@ -99,7 +101,7 @@ def planted(seed: int) -> Iterator[Planted]:
 
 
 def measure(detector: Detector, seed: int, threshold: float = THRESHOLD) -> list[Recall]:
-    """Return what was found of each type, the least first."""
+    """Return the recall of each type, lowest first."""
     drawn: dict[str, int] = defaultdict(int)
     missed: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for one in planted(seed):

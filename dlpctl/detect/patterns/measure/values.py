@@ -1,4 +1,4 @@
-"""Valid values of every type, drawn with a seed, to measure the recall of the library."""
+"""Valid values of every type, generated from a seed, to measure the recall of the library."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CONSONANTS = "BCDFGHJKLMNPQRSTVWXYZ"
 
 
 class ValueKind(NamedTuple):
-    """A way in which values of a type are written, and the words that precede them."""
+    """A way of writing the values of a type, and the words that precede them."""
 
     type: str
     shape: str
@@ -44,7 +44,7 @@ def planted_table(name: str) -> dict[str, Any]:
 
 
 def secret_ids() -> list[str]:
-    """Return the patterns that a secret can be drawn for, in a stable order."""
+    """Return the patterns that secrets can be generated for, in a stable order."""
     return list(planted_table("secrets.toml"))
 
 
@@ -65,16 +65,16 @@ def kinds() -> tuple[ValueKind, ...]:
     )
 
 
-def value(kind: ValueKind, source: random.Random) -> str:
+def value(value_kind: ValueKind, source: random.Random) -> str:
     """Return a value that its validators accept; the same for the same state of `source`."""
     checks: list[Callable[[str], bool]] = [
-        validators.find(name).accepts for name in kind.validators
+        validators.find(name).accepts for name in value_kind.validators
     ]
     for _ in range(_TRIES):
-        drawn = "".join(_draw(kind.shape, source))
+        drawn = "".join(_draw(value_kind.shape, source))
         if all(check(drawn) for check in checks):
             return drawn
-    raise ValueError(f"{kind.type}: no value of the shape {kind.shape!r} is valid")
+    raise ValueError(f"{value_kind.type}: no value of the shape {value_kind.shape!r} is valid")
 
 
 def _draw(shape: str, source: random.Random) -> Iterator[str]:
