@@ -19,6 +19,10 @@ _VIN_VALUES = dict(
 _VIN_WEIGHTS = (8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2)
 _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 _YEARS = re.compile(r"(?:19|20)[0-9]{2} ?[-–/ ] ?(?:19|20)[0-9]{2}")
+_DATE = re.compile(
+    r"(?:19|20)\d\d([-/.])(?:0[1-9]|1[0-2])\1(?:0[1-9]|[12]\d|3[01])"
+    r"|(?:0[1-9]|[12]\d|3[01])([-/.])(?:0[1-9]|1[0-2])\2(?:19|20)\d\d"
+)
 _COORDINATE = re.compile(r"[-+]?[0-9]{1,3}\.[0-9]+")
 
 
@@ -69,12 +73,12 @@ def coordinates(value: str) -> bool:
 
 @validator("has_digits")
 def has_digits(value: str) -> bool:
-    """A document's number, not a word or a span of years: at least two characters are digits."""
+    """A document's number, not a word, a date or a span of years: at least two are digits."""
     bare = compact(value)
     return (
         bare.isalnum()
         and sum("0" <= char <= "9" for char in bare) >= 2
-        and not is_span_of_years(value)
+        and not tells_time(value)
     )
 
 
@@ -89,16 +93,16 @@ def _published() -> re.Pattern[str]:
     return re.compile("|".join(read_rows("published_addresses")), re.IGNORECASE)
 
 
-def is_span_of_years(value: str) -> bool:
-    """Return whether a value is a span of years, as in copyright notices."""
-    return _YEARS.fullmatch(value) is not None
+def tells_time(value: str) -> bool:
+    """Return whether a value is a date, or a span of years as in copyright notices."""
+    return _YEARS.fullmatch(value) is not None or _DATE.fullmatch(value) is not None
 
 
 @validator("varied_digits")
 def varied_digits(value: str) -> bool:
-    """Letters and digits that differ, and are not a span of years."""
+    """Letters and digits that differ, and are not a date or a span of years."""
     bare = compact(value)
-    return alphanumeric(bare) and varied(bare) and not is_span_of_years(value)
+    return alphanumeric(bare) and varied(bare) and not tells_time(value)
 
 
 @validator("long_number")
