@@ -63,7 +63,7 @@ _JOINT = r"[ _.\-/'’]{0,2}"
 _ABBREVIATED = r"\.?[ _\-/]?"
 # A short label is ambiguous, so its value must follow directly.
 _NOUN = r"(?i:number|nummer|num|no|nr|n|č|n°|nº|№|id|code|card)"
-_VERB = r"(?i:is|was|ist|lautet|es|est|è|é|är|er|on|to|adalah)"
+_VERB = r"(?i:is|was|its|it['’]s|ist|lautet|es|est|è|é|är|er|on|to|adalah)"
 _NEAR = (
     rf"(?:[ _.\-]{{0,2}}{_NOUN}(?:[ _.\-]{{1,2}}{_NOUN})?)?\.?[\"'\])]{{0,2}}(?:\s{_VERB}?)?"
     rf"(?:(?:[\s:=#|\"'“”„«»(\[,>\-]|</?t[dh]>){{1,8}}|{_ANSWER}[\s:\"'(#])"
