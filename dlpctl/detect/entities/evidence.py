@@ -1,0 +1,145 @@
+"""Evidence for a name: a cue before it, words that are known as names, and English around it.
+
+The tagger has learned from English prose what a sentence says about a name. Elsewhere, as in the
+translated messages of a program, an unknown word with a capital says little.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dlpctl.detect.entities.lexicon import words as lexicon_words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dlpctl.detect.entities.crf.sequence import Word
+
+JOINTS = ("-", "_", "/", ".")
+"""What joins the words of a compound."""
+_JOINTS_OF_KEYS = (*JOINTS, "=")
+_LIKELY, _SURE = 0.65, 0.85
+_NEVER = 1.1
+_ENGLISH = lexicon_words("only_english")
+_ORDINARY = lexicon_words("ordinary")
+_AROUND = 14  # tokens of the line before and after a name that tell its language
+
+
+def least_score(words: Sequence[Word], left: int, right: int) -> float:
+    """Return the score that words must have as a name, by the evidence for it."""
+    if has_cue(words, left, 3):
+        return 0.0
+    if is_compound(words, left, right) and not _has_named(words, left, right):
+        return _NEVER
+    if _is_english(words, left, right) or _has_initial(words, left, right):
+        return 0.0
+    named = [
+        word
+        for place, word in enumerate(words[left:right], left)
+        if word.kind == 1 and not (word.outline == "x" and words[place - 1].key == "-")
+    ]
+    return _least_of_one(named[0]) if len(named) == 1 else _least_of_several(named)
+
+
+def _least_of_one(word: Word) -> float:
+    flags = word.flags
+    if is_ordinary(word) or not flags.named:
+        return _NEVER
+    if word.outline != "Xx":
+        return _SURE if flags.given >= 2 and not flags.common else _NEVER
+    if flags.common or not flags.usual:
+        return _SURE
+    return 0.0 if flags.given >= 2 else _LIKELY
+
+
+def _least_of_several(named: Sequence[Word]) -> float:
+    """Only names and particles may be in lower case; one word is a given name, or all are names."""
+    if any(word.outline == "x" and not _is_part(word) for word in named):
+        return _NEVER
+    if any(word.flags.given == 3 or (word.flags.given and _is_rare(word)) for word in named):
+        return 0.0
+    if all(len(word.key) == 1 or _is_part(word) for word in named):
+        usual = any(word.flags.surname == 3 or _is_surname(word) for word in named)
+        return 0.0 if usual else _NEVER
+    first, last = named[0], named[-1]
+    if first.flags.particle or (first.flags.given >= 2 and last.flags.surname >= 2):
+        return _SURE
+    strange = all(word.outline == "Xx" and not word.flags.common for word in named)
+    return _SURE if strange and (_is_surname(first) or _is_surname(last)) else _NEVER
+
+
+def _is_surname(word: Word) -> bool:
+    return word.flags.surname >= 2 and _is_rare(word)
+
+
+def _is_part(word: Word) -> bool:
+    return word.flags.particle or (word.flags.named and not is_ordinary(word))
+
+
+def _is_rare(word: Word) -> bool:
+    """Return whether a word is hardly anything but a name."""
+    return not (word.flags.common or is_ordinary(word))
+
+
+def is_ordinary(word: Word) -> bool:
+    """Return whether a name is a usual word of another language."""
+    return word.key in _ORDINARY
+
+
+def _has_initial(words: Sequence[Word], left: int, right: int) -> bool:
+    """Return whether a name has an initial: E. Patanella, Almer H Hickle."""
+    return any(
+        words[place].outline == "X1" and (place > left or words[place + 1].key == ". ")
+        for place in range(left, right - 1)
+        if words[place + 1].key == ". " or words[place + 1].outline == words[left].outline == "Xx"
+    )
+
+
+def _is_english(words: Sequence[Word], left: int, right: int) -> bool:
+    """Return whether a word in the line of a name is one that only English has."""
+    for places in (
+        range(left - 1, max(-1, left - 1 - _AROUND), -1),
+        range(right, min(len(words), right + _AROUND)),
+    ):
+        for place in places:
+            if words[place].kind == 2:
+                break
+            if words[place].key in _ENGLISH and not _is_in_identifier(words, place):
+                return True
+    return False
+
+
+def _is_in_identifier(words: Sequence[Word], place: int) -> bool:
+    """Return whether a word is joined to another one, as in a.key.of.settings=value."""
+    return any(word.key in _JOINTS_OF_KEYS for word in words[max(0, place - 1) : place + 2])
+
+
+def is_bare(words: Sequence[Word], first: int, stop: int) -> bool:
+    """Return whether the words are one, or have no capital, and follow no cue."""
+    named = [word for word in words[first:stop] if word.kind == 1]
+    if len(named) > 1 and any(word.outline[0] == "X" for word in named):
+        return False
+    return not has_cue(words, first)
+
+
+def has_cue(words: Sequence[Word], left: int, reach: int = 4) -> bool:
+    """Return whether a title or a label precedes, other than the key `name` of any setting."""
+    return any(
+        (words[place].flags.title or words[place].flags.label) and not is_name_key(words, place)
+        for place in range(max(0, left - reach), left)
+    )
+
+
+def is_name_key(words: Sequence[Word], place: int) -> bool:
+    """Return whether a word is `name` in lower case, with no word before it."""
+    word = words[place]
+    return word.key == "name" and word.outline == "x" and (not place or words[place - 1].kind != 1)
+
+
+def is_compound(words: Sequence[Word], left: int, right: int) -> bool:
+    """Return whether the words are one, or joined without blanks."""
+    return all(word.key in JOINTS for word in words[left + 1 : right : 2])
+
+
+def _has_named(words: Sequence[Word], left: int, right: int) -> bool:
+    return any(word.flags.named for word in words[left:right:2])
