@@ -22,6 +22,7 @@ _LIKELY, _SURE = 0.65, 0.85
 _NEVER = 1.1
 _ENGLISH = lexicon_words("only_english")
 _ORDINARY = lexicon_words("ordinary")
+_ABBREVIATED = 3  # letters of an abbreviation at most, beside words that are none
 _AROUND = 14  # tokens of the line before and after a name that tell its language
 
 
@@ -56,6 +57,8 @@ def _least_of_several(named: Sequence[Word]) -> float:
     """Only names and particles may be in lower case; one word is a given name, or all are names."""
     if any(word.outline == "x" and not _is_part(word) for word in named):
         return _NEVER
+    if any(word.outline == "Xx" for word in named) and any(map(_is_abbreviation, named)):
+        return _NEVER
     if any(word.flags.given == 3 or (word.flags.given and _is_rare(word)) for word in named):
         return 0.0
     if all(len(word.key) == 1 or _is_part(word) for word in named):
@@ -66,6 +69,10 @@ def _least_of_several(named: Sequence[Word]) -> float:
         return _SURE
     strange = all(word.outline == "Xx" and not word.flags.common for word in named)
     return _SURE if strange and (_is_surname(first) or _is_surname(last)) else _NEVER
+
+
+def _is_abbreviation(word: Word) -> bool:
+    return word.outline == "XX" and len(word.key) <= _ABBREVIATED and not word.flags.given
 
 
 def _is_surname(word: Word) -> bool:

@@ -217,10 +217,11 @@ class NameTagger:
         return linked
 
     def _remember(self, text: str, finding: Finding, known: set[str]) -> None:
-        """Remember the parts of a name that name a person by themselves."""
+        """Remember the parts of a name, but for a compound, that name a person by themselves."""
         if finding.type == "PERSON_NAME" and finding.score >= _SURE:
-            parts = _PART.findall(text[finding.start : finding.end])
-            if len(parts) > 1 or finding.score > 0.9:
+            name = text[finding.start : finding.end]
+            parts = _PART.findall(name)
+            if " " in name if len(parts) > 1 else finding.score > 0.9:
                 known.update(
                     part for part in parts if part not in known and self._names_alone(part)
                 )
