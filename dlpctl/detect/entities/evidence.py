@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 JOINTS = ("-", "_", "/", ".")
 """What joins the words of a compound."""
 _JOINTS_OF_KEYS = (*JOINTS, "=")
-_LIKELY, _SURE = 0.65, 0.85
+_LIKELY, _SURE = 0.6, 0.85
 _NEVER = 1.1
 _ENGLISH = lexicon_words("only_english")
 _ORDINARY = lexicon_words("ordinary")
@@ -47,7 +47,9 @@ def _least_of_one(word: Word) -> float:
     if is_ordinary(word) or not flags.named:
         return _NEVER
     if word.outline != "Xx":
-        return _SURE if flags.given >= 2 and not flags.common else _NEVER
+        if flags.given < 2 or flags.common:
+            return _NEVER
+        return _LIKELY if flags.given == 3 else _SURE
     if flags.common or not flags.usual:
         return _SURE
     return 0.0 if flags.given >= 2 else _LIKELY
@@ -57,9 +59,11 @@ def _least_of_several(named: Sequence[Word]) -> float:
     """Only names and particles may be in lower case; one word is a given name, or all are names."""
     if any(word.outline == "x" and not _is_part(word) for word in named):
         return _NEVER
+    if any(word.flags.given == 3 for word in named):
+        return 0.0
     if any(word.outline == "Xx" for word in named) and any(map(_is_abbreviation, named)):
         return _NEVER
-    if any(word.flags.given == 3 or (word.flags.given and _is_rare(word)) for word in named):
+    if any(word.flags.given and _is_rare(word) for word in named):
         return 0.0
     if all(len(word.key) == 1 or _is_part(word) for word in named):
         usual = any(word.flags.surname == 3 or _is_surname(word) for word in named)
@@ -72,7 +76,7 @@ def _least_of_several(named: Sequence[Word]) -> float:
 
 
 def _is_abbreviation(word: Word) -> bool:
-    return word.outline == "XX" and len(word.key) <= _ABBREVIATED and not word.flags.given
+    return word.outline == "XX" and len(word.key) <= _ABBREVIATED and not word.flags.suffix
 
 
 def _is_surname(word: Word) -> bool:
