@@ -37,7 +37,8 @@ def least_score(words: Sequence[Word], left: int, right: int) -> float:
     named = [
         word
         for place, word in enumerate(words[left:right], left)
-        if word.kind == 1 and not (word.outline == "x" and words[place - 1].key == "-")
+        if word.kind == 1
+        and not (word.outline == "x" and place > left and words[place - 1].key == "-")
     ]
     return _least_of_one(named[0]) if len(named) == 1 else _least_of_several(named)
 
@@ -59,11 +60,12 @@ def _least_of_several(named: Sequence[Word]) -> float:
     """Only names and particles may be in lower case; one word is a given name, or all are names."""
     if any(word.outline == "x" and not _is_part(word) for word in named):
         return _NEVER
-    if any(word.flags.given == 3 for word in named):
+    telling = [word for word in named if word.outline != "x"] or named
+    if any(word.flags.given == 3 for word in telling):
         return 0.0
     if any(word.outline == "Xx" for word in named) and any(map(_is_abbreviation, named)):
         return _NEVER
-    if any(word.flags.given and _is_rare(word) for word in named):
+    if any(word.flags.given and _is_rare(word) for word in telling):
         return 0.0
     if all(len(word.key) == 1 or _is_part(word) for word in named):
         usual = any(word.flags.surname == 3 or _is_surname(word) for word in named)
