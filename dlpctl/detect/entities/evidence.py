@@ -16,13 +16,14 @@ if TYPE_CHECKING:
     from dlpctl.detect.entities.crf.sequence import Word
 
 JOINTS = ("-", "_", "/", ".")
-"""What joins the words of a compound."""
+"""Marks that join the words of a compound."""
 _JOINTS_OF_KEYS = (*JOINTS, "=")
 _LIKELY, _SURE = 0.6, 0.85
 _NEVER = 1.1
 _ENGLISH = lexicon_words("only_english")
 _ORDINARY = lexicon_words("ordinary")
 _ABBREVIATED = 3  # letters of an abbreviation at most, beside words that are none
+_APOSTROPHES = frozenset("'’")
 _AROUND = 14  # tokens of the line before and after a name that tell its language
 
 
@@ -36,9 +37,8 @@ def least_score(words: Sequence[Word], left: int, right: int) -> float:
         return 0.0
     named = [
         word
-        for place, word in enumerate(words[left:right], left)
-        if word.kind == 1
-        and not (word.outline == "x" and place > left and words[place - 1].key == "-")
+        for at, word in enumerate(words[left:right], left)
+        if word.kind == 1 and not (word.outline == "x" and at > left and words[at - 1].key == "-")
     ]
     return _least_of_one(named[0]) if len(named) == 1 else _least_of_several(named)
 
@@ -95,36 +95,37 @@ def _is_rare(word: Word) -> bool:
 
 
 def is_ordinary(word: Word) -> bool:
-    """Return whether a name is a usual word of another language."""
-    return word.key in _ORDINARY
+    """Return whether a name is a usual word of another language, or one that is elided: s'ha."""
+    elided = word.outline == "Xx" and word.key[1:2] in _APOSTROPHES and word.key[0] not in "do"
+    return elided or word.key in _ORDINARY
 
 
 def _has_initial(words: Sequence[Word], left: int, right: int) -> bool:
     """Return whether a name has an initial: E. Patanella, Almer H Hickle."""
     return any(
-        words[place].outline == "X1" and (place > left or words[place + 1].key == ". ")
-        for place in range(left, right - 1)
-        if words[place + 1].key == ". " or words[place + 1].outline == words[left].outline == "Xx"
+        words[at].outline == "X1" and (at > left or words[at + 1].key == ". ")
+        for at in range(left, right - 1)
+        if words[at + 1].key == ". " or words[at + 1].outline == words[left].outline == "Xx"
     )
 
 
 def _is_english(words: Sequence[Word], left: int, right: int) -> bool:
     """Return whether a word in the line of a name is one that only English has."""
-    for places in (
+    for nearby in (
         range(left - 1, max(-1, left - 1 - _AROUND), -1),
         range(right, min(len(words), right + _AROUND)),
     ):
-        for place in places:
-            if words[place].kind == 2:
+        for at in nearby:
+            if words[at].kind == 2:
                 break
-            if words[place].key in _ENGLISH and not _is_in_identifier(words, place):
+            if words[at].key in _ENGLISH and not _is_in_identifier(words, at):
                 return True
     return False
 
 
-def _is_in_identifier(words: Sequence[Word], place: int) -> bool:
+def _is_in_identifier(words: Sequence[Word], at: int) -> bool:
     """Return whether a word is joined to another one, as in a.key.of.settings=value."""
-    return any(word.key in _JOINTS_OF_KEYS for word in words[max(0, place - 1) : place + 2])
+    return any(word.key in _JOINTS_OF_KEYS for word in words[max(0, at - 1) : at + 2])
 
 
 def is_bare(words: Sequence[Word], first: int, stop: int) -> bool:
@@ -138,15 +139,15 @@ def is_bare(words: Sequence[Word], first: int, stop: int) -> bool:
 def has_cue(words: Sequence[Word], left: int, reach: int = 4) -> bool:
     """Return whether a title or a label precedes, other than the key `name` of any setting."""
     return any(
-        (words[place].flags.title or words[place].flags.label) and not is_name_key(words, place)
-        for place in range(max(0, left - reach), left)
+        (words[at].flags.title or words[at].flags.label) and not is_name_key(words, at)
+        for at in range(max(0, left - reach), left)
     )
 
 
-def is_name_key(words: Sequence[Word], place: int) -> bool:
+def is_name_key(words: Sequence[Word], at: int) -> bool:
     """Return whether a word is `name` in lower case, with no word before it."""
-    word = words[place]
-    return word.key == "name" and word.outline == "x" and (not place or words[place - 1].kind != 1)
+    word = words[at]
+    return word.key == "name" and word.outline == "x" and (not at or words[at - 1].kind != 1)
 
 
 def is_compound(words: Sequence[Word], left: int, right: int) -> bool:

@@ -69,7 +69,7 @@ def phone_nanp(value: str) -> bool:
 
 @validator("phone_national")
 def phone_national(value: str) -> bool:
-    """Seven to thirteen digits that are neither all equal nor a sequence, nor a series of groups."""
+    """Seven to thirteen digits, neither all equal nor a sequence nor a series of groups."""
     text = _bare(value).removeprefix("+")
     return 7 <= len(text) <= 13 and _plausible(text) and no_series(value)
 
