@@ -167,6 +167,12 @@ NOT_NAMED = [
     "a firmą Softex Sp. z o.o., NIP 525-000-77-38",
     "Firma Novák s.r.o. a Kovács Kft. a Rossi S.r.l.",
     "1234567890 2233 4455.99 2024-01-01 10:00:00",
+    'msgid "No such drawer"\nmsgstr "Brak takiej szuflady"\n\nmsgid "none"\nmsgstr "Brak"\n',
+    "drawer.not.found=Smeće nije podržano\nerror.of.the.lamp=Nepoznata greška lampe\n",
+    "Keisti lango dydį\nPerkelti langą į kitą stalą\nPopieriaus dydis\n",
+    "out.of.the.box=Balík %s je prázdny\nlist.of.them=Obálka Choukei 4\n",
+    "Lang kant (standard)\nKlarer ikke finne eller åpne skuffen\nAntall skuffer\n",
+    "Speicher aufgebraucht\nRohe Registernamen auswählen\nlese Partitionierungsdaten\n",
 ]
 
 

@@ -52,6 +52,12 @@ def _paragraphs(folder: Path) -> list[str]:
 
 
 def common_words(language: str, texts: Iterable[str]) -> Counter[str]:
+    """Words by how often they are no name, but for those that a few examples may name."""
+    counts = counted(language, texts)
+    return Counter({word: count for word, count in counts.items() if count >= _FEWEST})
+
+
+def counted(language: str, texts: Iterable[str]) -> Counter[str]:
     """Words by how often they are no name: in lower case, or, as German nouns are, with a capital
     within a sentence.
     """
@@ -64,7 +70,7 @@ def common_words(language: str, texts: Iterable[str]) -> Counter[str]:
                 word.islower() or (language == "de" and word.istitle() and within)
             ):
                 counts[word.lower()] += 1
-    return Counter({word: count for word, count in counts.items() if count >= _FEWEST})
+    return counts
 
 
 def rows(

@@ -12,9 +12,10 @@ from dlpctl.detect.entities.boundaries import complete, split_lines, trim
 from dlpctl.detect.entities.crf.model import LABELS, Model
 from dlpctl.detect.entities.crf.sequence import Sequencer, Tagged
 from dlpctl.detect.entities.crf.words import look_up_keys, word_flags
+from dlpctl.detect.entities.evidence import is_bare, is_ordinary, least_score
 from dlpctl.detect.entities.known import Known
 from dlpctl.detect.entities.regions import Hit, Region, RegionFinder
-from dlpctl.detect.entities.rejections import is_bare, is_rejected, is_unknown
+from dlpctl.detect.entities.rejections import is_rejected
 from dlpctl.detect.entities.triggers import PATTERNS
 from dlpctl.detect.resolve import Overlaps
 from dlpctl.regex import lazy
@@ -29,7 +30,7 @@ LOWEST = 0.2  # the lowest score that is reported
 _LIKELY = 0.5
 # the most that a single word without a cue is adjusted in source code, or with the cue of a place
 _REJECTED = 0.3
-_UNKNOWN = 0.4  # the factor for a single word that is in no list
+_UNPROVEN = 0.4  # the factor for a name with too little evidence
 _ADDRESS_FLOOR = 0.25  # of the tokens of an address: its structure decides
 _REPEATED = 0.75  # the score of a part of a name that the text has in full elsewhere
 _SURE = 0.7
@@ -148,7 +149,8 @@ class NameTagger:
                     rejected = (code and is_bare(region.words, left, right)) or is_rejected(
                         region.words, left, right
                     )
-                    adjusted = score * _UNKNOWN if is_unknown(region.words, left, right) else score
+                    proven = score >= least_score(region.words, left, right)
+                    adjusted = score if proven else score * _UNPROVEN
                     yield _finding(*span, min(adjusted, _REJECTED) if rejected else adjusted)
 
     @staticmethod
@@ -215,10 +217,11 @@ class NameTagger:
         return linked
 
     def _remember(self, text: str, finding: Finding, known: set[str]) -> None:
-        """Remember the parts of a name that name a person by themselves."""
+        """Remember the parts of a name, but for a compound, that name a person by themselves."""
         if finding.type == "PERSON_NAME" and finding.score >= _SURE:
-            parts = _PART.findall(text[finding.start : finding.end])
-            if len(parts) > 1 or finding.score > 0.9:
+            name = text[finding.start : finding.end]
+            parts = _PART.findall(name)
+            if " " in name if len(parts) > 1 else finding.score > 0.9:
                 known.update(
                     part for part in parts if part not in known and self._names_alone(part)
                 )
@@ -229,6 +232,7 @@ class NameTagger:
             len(part) > 2
             and (word.outline == "Xx" or (word.outline == "XX" and bool(word.flags.named)))
             and not word.flags.common
+            and not is_ordinary(word)
             and not (word.flags.title or word.flags.company or word.flags.calendar)
         )
 

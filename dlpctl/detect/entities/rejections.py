@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dlpctl.detect.entities.addresses import STATES
+from dlpctl.detect.entities.evidence import JOINTS, has_cue, is_compound, is_name_key
 from dlpctl.detect.entities.lexicon import alternatives
 from dlpctl.detect.entities.lexicon import words as lexicon_words
 from dlpctl.regex import lazy
@@ -46,35 +47,6 @@ def is_rejected(words: Sequence[Word], left: int, right: int) -> bool:
     )
 
 
-def is_bare(words: Sequence[Word], first: int, stop: int) -> bool:
-    """Return whether the words are one, or have no capital, and follow no cue."""
-    named = [word for word in words[first:stop] if word.kind == 1]
-    if len(named) > 1 and any(word.outline[0] == "X" for word in named):
-        return False
-    return not _has_cue(words, first)
-
-
-def is_unknown(words: Sequence[Word], left: int, right: int) -> bool:
-    """Return whether a word or a compound is in no list of names and follows no cue."""
-    if not _is_compound(words, left, right):
-        return False
-    return not (any(word.flags.named for word in words[left:right:2]) or _has_cue(words, left, 3))
-
-
-def _has_cue(words: Sequence[Word], left: int, reach: int = 4) -> bool:
-    """Return whether a title or a label precedes, other than the key `name` of any setting."""
-    return any(
-        (words[place].flags.title or words[place].flags.label) and not _is_name_key(words, place)
-        for place in range(max(0, left - reach), left)
-    )
-
-
-def _is_name_key(words: Sequence[Word], place: int) -> bool:
-    """Return whether a word is `name` in lower case, with no word before it."""
-    word = words[place]
-    return word.key == "name" and word.outline == "x" and (not place or words[place - 1].kind != 1)
-
-
 def _is_product(words: Sequence[Word], left: int, right: int) -> bool:
     """Mozilla/5.0, which every browser sends, and words of payslips."""
     if right + 1 < len(words) and words[right].key == "/" and words[right + 1].outline[0] == "d":
@@ -97,17 +69,12 @@ def _is_health_plan(words: Sequence[Word], left: int, right: int) -> bool:
 
 def _is_identifier(words: Sequence[Word], left: int, right: int) -> bool:
     """frontend-service, HPND-Kevlin: an identifier without a usual given name in it."""
-    joined = _JOINED if _is_compound(words, left, right) else _JOINED[:2]
+    joined = _JOINED if is_compound(words, left, right) else _JOINED[:2]
     for place in range(max(1, left), min(right + 1, len(words) - 1)):
         one, joint, other = words[place - 1 : place + 2]
-        if joint.key in _JOINTS and (one.outline, other.outline) in joined:
+        if joint.key in JOINTS and (one.outline, other.outline) in joined:
             return not any(word.flags.given >= 2 for word in words[left:right])
     return False
-
-
-def _is_compound(words: Sequence[Word], left: int, right: int) -> bool:
-    """Return whether the words are one, or joined without blanks."""
-    return all(word.key in _JOINTS for word in words[left + 1 : right : 2])
 
 
 def _is_headline(words: Sequence[Word], left: int, right: int) -> bool:
@@ -118,7 +85,7 @@ def _is_headline(words: Sequence[Word], left: int, right: int) -> bool:
         for place, word in enumerate(words[left:right], left)
     ):
         return False
-    return not _has_cue(words, left)
+    return not has_cue(words, left)
 
 
 def _is_suffix_letter(words: Sequence[Word], place: int) -> bool:
@@ -133,7 +100,7 @@ def _is_setting(words: Sequence[Word], left: int, _right: int) -> bool:
     place = left - 1
     while place > max(0, left - 5) and words[place].kind == 0:
         place -= 1
-    return place >= 0 and place < left - 1 and _is_name_key(words, place)
+    return place >= 0 and place < left - 1 and is_name_key(words, place)
 
 
 def _has_legal_form(words: Sequence[Word], left: int, right: int) -> bool:
@@ -241,7 +208,7 @@ def _is_lower_case_phrase(words: Sequence[Word], left: int, right: int) -> bool:
     is_thing = left > 0 and words[left - 1].key.strip() in _BEFORE_THINGS
     if len(named) == 1 and named[0].flags.named and not is_thing:
         return False
-    return not _has_cue(words, left)
+    return not has_cue(words, left)
 
 
 def _is_eponym(words: Sequence[Word], left: int, right: int) -> bool:
@@ -296,7 +263,6 @@ _NOT_NAMES = lexicon_words("not_names")
 _NOUN_ENDS = tuple(lexicon_words("noun_endings"))
 _PLANS = lexicon_words("health_plans")
 _BEFORE_THINGS = frozenset((":", "=", ";", "|", *lexicon_words("purposes")))
-_JOINTS = ("-", "_", "/", ".")
 _JOINED = (("x", "x"), ("x", "x1"), ("XX", "Xx"), ("Xx", "XX"), ("Xx", "x"))
 """Outlines of neighbours in an identifier; after a blank, the last three are in names, too."""
 _LEGAL_FORM = lazy(

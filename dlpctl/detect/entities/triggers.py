@@ -41,6 +41,7 @@ PATTERNS = tuple(
         ),
         ("cue", rf"\b(?:{_CUES})\.?,?\s[a-z]"),
         ("header", rf"(?:{_HEADERS})[\"']? ?[,;\t|][^0-9\n]"),
+        ("header", rf"(?:{_HEADERS}) {{2,40}}\|"),
         ("header", rf"[,;\t|] ?[\"']?(?:{_HEADERS})[\"']? ?\r?\n"),
         ("street", rf"[0-9A-Za-z.À-ž] (?:{_STREETS})[ ,.;\n]"),
         ("street", rf"\b(?:{_STREETS_FIRST})\.? [0-9A-Zdl]"),

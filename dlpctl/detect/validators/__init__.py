@@ -35,6 +35,7 @@ _SUBJECTS = {
         "email_address email_international user_name no_program_word has_digit ipv4 ipv4_public "
         "ipv6 ipv6_public ipv6_whole mac_address url_secret"
     ),
+    "groups": "no_series",
     "phones": "phone_international phone_nanp phone_national phone_trunk phone_labelled",
     "scripts": "script_name",
     "spoken": "spoken_card spoken_number",

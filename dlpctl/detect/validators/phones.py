@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
 
+from dlpctl.detect.validators.groups import no_series
 from dlpctl.detect.validators.registry import validator
 from dlpctl.detect.validators.wordlists import read_table
 
@@ -13,7 +13,6 @@ _LENGTHS = {
 }
 _NOT_DIGITS = str.maketrans("", "", " -./()\u00a0\u2009\u202f\u2010\u2011\u2012\u2013\t")
 _LONGEST = 48
-_GROUP = re.compile("[0-9]+")
 _DATE = re.compile(
     r"(?:19|20)[0-9]{2}[-./][0-9]{1,2}[-./][0-9]{1,2}|^(?:19|20)[0-9]{2} ?[-–/] ?(?:19|20)[0-9]{2}$|[0-9]{1,2}[-./][0-9]{1,2}[-./](?:19|20)[0-9]{2}"
 )
@@ -34,18 +33,6 @@ def _bare(value: str) -> str:
 
 def _plausible(number: str) -> bool:
     return len(set(number)) > 2 and number not in "012345678901234567890"
-
-
-def _counts_up(value: str) -> bool:
-    """Return whether three or more groups count up: 41 42 43 44."""
-    groups = [int(group) for group in _GROUP.findall(value)]
-    return len(groups) > 2 and all(after - before == 1 for before, after in pairwise(groups))
-
-
-def _is_color(value: str) -> bool:
-    """Return whether three groups are shades of red, green and blue: 255 248 220."""
-    groups = value.split()
-    return len(groups) == 3 and all(len(group) == 3 and group <= "255" for group in groups)
 
 
 @validator("phone_international")
@@ -82,11 +69,9 @@ def phone_nanp(value: str) -> bool:
 
 @validator("phone_national")
 def phone_national(value: str) -> bool:
-    """Seven to thirteen digits that are neither all equal nor a sequence, nor groups that count,
-    nor a color.
-    """
+    """Seven to thirteen digits, neither all equal nor a sequence nor a series of groups."""
     text = _bare(value).removeprefix("+")
-    return 7 <= len(text) <= 13 and _plausible(text) and not (_counts_up(value) or _is_color(value))
+    return 7 <= len(text) <= 13 and _plausible(text) and no_series(value)
 
 
 @validator("phone_trunk")

@@ -11,6 +11,7 @@ from dlpctl.detect.validators.wordlists import read_rows
 
 _ENDINGS = frozenset("者部課室係様欄号番票状表額数性化的了是在们們을를는에로")
 """The last characters of departments, roles and grammatical forms."""
+_PARTICLES = frozenset("的の")
 
 
 @cache
@@ -29,5 +30,6 @@ def script_name(value: str) -> bool:
         value not in words
         and value[:2] not in words
         and value[-1:] not in _ENDINGS
+        and _PARTICLES.isdisjoint(value)
         and not value.endswith(endings)
     )

@@ -1,0 +1,159 @@
+"""Evidence for a name: a cue before it, words that are known as names, and English around it.
+
+The tagger has learned from English prose what a sentence says about a name. Elsewhere, as in the
+translated messages of a program, an unknown word with a capital says little.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dlpctl.detect.entities.lexicon import words as lexicon_words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dlpctl.detect.entities.crf.sequence import Word
+
+JOINTS = ("-", "_", "/", ".")
+"""Marks that join the words of a compound."""
+_JOINTS_OF_KEYS = (*JOINTS, "=")
+_LIKELY, _SURE = 0.6, 0.85
+_NEVER = 1.1
+_ENGLISH = lexicon_words("only_english")
+_ORDINARY = lexicon_words("ordinary")
+_ABBREVIATED = 3  # letters of an abbreviation at most, beside words that are none
+_APOSTROPHES = frozenset("'’")
+_AROUND = 14  # tokens of the line before and after a name that tell its language
+
+
+def least_score(words: Sequence[Word], left: int, right: int) -> float:
+    """Return the score that words must have as a name, by the evidence for it."""
+    if has_cue(words, left, 3):
+        return 0.0
+    if is_compound(words, left, right) and not _has_named(words, left, right):
+        return _NEVER
+    if _is_english(words, left, right) or _has_initial(words, left, right):
+        return 0.0
+    named = [
+        word
+        for at, word in enumerate(words[left:right], left)
+        if word.kind == 1 and not (word.outline == "x" and at > left and words[at - 1].key == "-")
+    ]
+    return _least_of_one(named[0]) if len(named) == 1 else _least_of_several(named)
+
+
+def _least_of_one(word: Word) -> float:
+    flags = word.flags
+    if is_ordinary(word) or not flags.named:
+        return _NEVER
+    if word.outline != "Xx":
+        if flags.given < 2 or flags.common:
+            return _NEVER
+        return _LIKELY if flags.given == 3 else _SURE
+    if flags.common or not flags.usual:
+        return _SURE
+    return 0.0 if flags.given >= 2 else _LIKELY
+
+
+def _least_of_several(named: Sequence[Word]) -> float:
+    """Only names and particles may be in lower case; one word is a given name, or all are names."""
+    if any(word.outline == "x" and not _is_part(word) for word in named):
+        return _NEVER
+    telling = [word for word in named if word.outline != "x"] or named
+    if any(word.flags.given == 3 for word in telling):
+        return 0.0
+    if any(word.outline == "Xx" for word in named) and any(map(_is_abbreviation, named)):
+        return _NEVER
+    if any(word.flags.given and _is_rare(word) for word in telling):
+        return 0.0
+    if all(len(word.key) == 1 or _is_part(word) for word in named):
+        usual = any(word.flags.surname == 3 or _is_surname(word) for word in named)
+        return 0.0 if usual else _NEVER
+    first, last = named[0], named[-1]
+    if first.flags.particle or (first.flags.given >= 2 and last.flags.surname >= 2):
+        return _SURE
+    strange = all(word.outline == "Xx" and not word.flags.common for word in named)
+    return _SURE if strange and (_is_surname(first) or _is_surname(last)) else _NEVER
+
+
+def _is_abbreviation(word: Word) -> bool:
+    return word.outline == "XX" and len(word.key) <= _ABBREVIATED and not word.flags.suffix
+
+
+def _is_surname(word: Word) -> bool:
+    return word.flags.surname >= 2 and _is_rare(word)
+
+
+def _is_part(word: Word) -> bool:
+    return word.flags.particle or (word.flags.named and not is_ordinary(word))
+
+
+def _is_rare(word: Word) -> bool:
+    """Return whether a word is hardly anything but a name."""
+    return not (word.flags.common or is_ordinary(word))
+
+
+def is_ordinary(word: Word) -> bool:
+    """Return whether a name is a usual word of another language, or one that is elided: s'ha."""
+    elided = word.outline == "Xx" and word.key[1:2] in _APOSTROPHES and word.key[0] not in "do"
+    return elided or word.key in _ORDINARY
+
+
+def _has_initial(words: Sequence[Word], left: int, right: int) -> bool:
+    """Return whether a name has an initial: E. Patanella, Almer H Hickle."""
+    return any(
+        words[at].outline == "X1" and (at > left or words[at + 1].key == ". ")
+        for at in range(left, right - 1)
+        if words[at + 1].key == ". " or words[at + 1].outline == words[left].outline == "Xx"
+    )
+
+
+def _is_english(words: Sequence[Word], left: int, right: int) -> bool:
+    """Return whether a word in the line of a name is one that only English has."""
+    for nearby in (
+        range(left - 1, max(-1, left - 1 - _AROUND), -1),
+        range(right, min(len(words), right + _AROUND)),
+    ):
+        for at in nearby:
+            if words[at].kind == 2:
+                break
+            if words[at].key in _ENGLISH and not _is_in_identifier(words, at):
+                return True
+    return False
+
+
+def _is_in_identifier(words: Sequence[Word], at: int) -> bool:
+    """Return whether a word is joined to another one, as in a.key.of.settings=value."""
+    return any(word.key in _JOINTS_OF_KEYS for word in words[max(0, at - 1) : at + 2])
+
+
+def is_bare(words: Sequence[Word], first: int, stop: int) -> bool:
+    """Return whether the words are one, or have no capital, and follow no cue."""
+    named = [word for word in words[first:stop] if word.kind == 1]
+    if len(named) > 1 and any(word.outline[0] == "X" for word in named):
+        return False
+    return not has_cue(words, first)
+
+
+def has_cue(words: Sequence[Word], left: int, reach: int = 4) -> bool:
+    """Return whether a title or a label precedes, other than the key `name` of any setting."""
+    return any(
+        (words[at].flags.title or words[at].flags.label) and not is_name_key(words, at)
+        for at in range(max(0, left - reach), left)
+    )
+
+
+def is_name_key(words: Sequence[Word], at: int) -> bool:
+    """Return whether a word is `name` in lower case, with no word before it."""
+    word = words[at]
+    return word.key == "name" and word.outline == "x" and (not at or words[at - 1].kind != 1)
+
+
+def is_compound(words: Sequence[Word], left: int, right: int) -> bool:
+    """Return whether the words are one, or joined without blanks."""
+    return all(word.key in JOINTS for word in words[left + 1 : right : 2])
+
+
+def _has_named(words: Sequence[Word], left: int, right: int) -> bool:
+    return any(word.flags.named for word in words[left:right:2])
