@@ -76,9 +76,7 @@ def has_digits(value: str) -> bool:
     """A document's number, not a word, a date or a span of years: at least two are digits."""
     bare = compact(value)
     return (
-        bare.isalnum()
-        and sum("0" <= char <= "9" for char in bare) >= 2
-        and not tells_time(value)
+        bare.isalnum() and sum("0" <= char <= "9" for char in bare) >= 2 and not tells_time(value)
     )
 
 
