@@ -23,6 +23,16 @@ NAMES = (
     ".mhtml",
     ".emlx",
     ".ipynb",
+    ".srt",
+    ".vtt",
+    ".sbv",
+    ".ass",
+    ".ssa",
+    ".lrc",
+    ".tex",
+    ".ltx",
+    ".latex",
+    ".dxf",
 )
 """Endings of names of text that shows more by its format than as it is."""
 STARTS = (
@@ -51,5 +61,8 @@ STARTS = (
     ("dlpctl.formats.metafile", b"VCLMTF", 0),
     ("dlpctl.formats.office", b"[\\xef\\xbb\\xbf \\t\\r\\n]*+\\{\\\\rtf", 0),
     ("dlpctl.formats.pdf", b"%PDF-", 1029),
+    ("dlpctl.formats.shown", b"(?:\\xef\\xbb\\xbf)?(?:WEBVTT\\b|\\[Script Info\\])", 0),
+    ("dlpctl.formats.shown", b"\\\\document(?:class|style)\\b", 0),
+    ("dlpctl.formats.shown", b"\\s*0\\r?\\nSECTION\\r?\\n", 0),
 )
 """Modules, what files of their formats start with, and within how many bytes that may be."""

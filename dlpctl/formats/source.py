@@ -315,7 +315,9 @@ def _disjoint(edits: Iterable[Edit]) -> list[Edit]:
 
 
 def _portions(tokens: Iterable[Token], edits: Sequence[Edit]) -> Iterator[tuple[Token, list[Edit]]]:
-    """Yield the edits within each token; the first token touched gets the replacement."""
+    """Yield the edits within each token; the first token touched gets the replacement, or each its
+    part of one as long as what it replaces.
+    """
     at = 0
     placed = [False] * len(edits)
     for token in tokens:
@@ -333,11 +335,11 @@ def _portions(tokens: Iterable[Token], edits: Sequence[Edit]) -> Iterator[tuple[
             start, end, replacement = edits[index]
             low, high = max(start, token.start), min(end, token.end)
             if low < high:
-                portions.append(
-                    Edit(
-                        low - token.start, high - token.start, "" if placed[index] else replacement
-                    )
-                )
+                if len(replacement) == end - start:  # of the same shape
+                    written = replacement[low - start : high - start]
+                else:
+                    written = "" if placed[index] else replacement
+                portions.append(Edit(low - token.start, high - token.start, written))
                 placed[index] = True
             index += 1
         if portions:
