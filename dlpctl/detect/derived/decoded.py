@@ -16,6 +16,7 @@ from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
 from dlpctl.detect.derived.interface import DerivedText
+from dlpctl.encoded import ESCAPES, unescaped
 from dlpctl.regex import lazy
 
 _BEFORE, _AFTER = 160, 64
@@ -40,7 +41,7 @@ _OTHER_FORMS = (
     rf"|(?:{_OTHER_GAPS}[0-9A-Z]{{1,6}}){{2,}}|{_BEFORE_NUMBER}"
 )
 _NAMED_ENTITY = r"&(?:commat|period|colon|lowbar|num|equals|sol|plus|hyphen|dash|shy|nbsp);"
-_ENTITIES = rf"(?:&#(?:[0-9]{{2,6}}|[xX][0-9A-Fa-f]{{2,5}});|{_NAMED_ENTITY})+"
+_ESCAPE = "|".join(f"{each.before}{each.of_text}{each.after}" for each in ESCAPES)
 _SPACED = r"\b[0-9](?:[ ._*-]{1,3}[0-9]){8,24}\b|\b[A-Za-z](?: [!-~]){9,}(?:[\s\"'<,;)]|$)"
 # The start of text in base64, by its possible first bytes: ASCII, one byte of ASCII and a longer
 # character, a longer character, a line end, UTF-16. Identifiers of source code are mostly told
@@ -64,23 +65,17 @@ _ENCODED = (
 _COLOURS = r"(?:\x1b\[[0-9;]*m)+"
 _SOFT_BREAKS = r"=\r?\n|\\\r?\n[ \t]*"
 _MARKS = r"\b\\(?:[-.@]\b|_)|\\[(+][0-9](?:\\\))?|[0-9]\\\)|[0-9][ -]?\*{1,3}[ -]?[0-9]"
-# Characters of strings: ASCII, those of other languages, and the halves of further ones.
-_ESCAPES = (
-    r"\\x[2-7][0-9A-Fa-f]"
-    r"|\\u(?:00[2-7C-Fc-f]|0[1-9A-Fa-f][0-9A-Fa-f]|[1-9A-Fa-f][0-9A-Fa-f]{2})[0-9A-Fa-f]"
-)
 # A value of a form, with plus signs as blanks, and a character of UTF-7.
 _FORM_START = r"=[0-9A-Za-z%._-]+\+[0-9A-Za-z%]"
 _FORM = r"=[0-9A-Za-z%._-]+(?:\+[0-9A-Za-z%._-]+)+"
 _UTF7 = r"\+A[A-H][0-9A-Za-z+/]+-?"
-RUN = rf"{_ENCODED}|{_FORM}|{_UTF7}|{_COLOURS}|{_SOFT_BREAKS}|{_MARKS}|(?:%[0-9A-Fa-f]{{2}})+|(?:{_ESCAPES})+|{_ENTITIES}|{_SPACED}|{_INVISIBLE}+|{_OTHER_FORMS}"
+RUN = rf"{_ENCODED}|{_FORM}|{_UTF7}|{_COLOURS}|{_SOFT_BREAKS}|{_MARKS}|(?:%[0-9A-Fa-f]{{2}})+|(?:{_ESCAPE}|{_NAMED_ENTITY})+|{_SPACED}|{_INVISIBLE}+|{_OTHER_FORMS}"
 # The start of each type of run, which is looked for at every byte of a text; with all that may
 # follow, the automaton would have ten times the states, each of which takes a while when
 # it is entered first.
 RUN_STARTS = (
     rf"\b{_TEXT_STARTS}{_ANY}{{9}}(?:{_ANY}{{6}}|{_ANY}{{0,5}}=)|(?:\b|\b0[xX]|\\x){_HEX_STARTS}[0-9A-Fa-f]{{4}}|\b[0-9A-Fa-f]{{2}}(?:[ :][0-9A-Fa-f]{{2}}){{8}}\b"
-    rf"|%[0-9A-Fa-f]{{2}}|{_ESCAPES}"
-    rf"|&#(?:[0-9]{{2}}|[xX][0-9A-Fa-f]{{2}})|{_NAMED_ENTITY}|\b[0-9](?:[ ._*-]{{1,3}}[0-9]){{8}}|\b[A-Za-z](?: [!-~]){{9}}"
+    rf"|%[0-9A-Fa-f]{{2}}|{_ESCAPE}|{_NAMED_ENTITY}|\b[0-9](?:[ ._*-]{{1,3}}[0-9]){{8}}|\b[A-Za-z](?: [!-~]){{9}}"
     rf"|{_FORM_START}|\+A[A-H][0-9A-Za-z+/]|\x1b\[[0-9;]*m|[=\\]\r?\n|{_MARKS}"
     rf"|{_INVISIBLE}|{_OTHER_LETTERS}|{_OTHER_DIGITS}{{3}}|{_OTHER_GAPS}[0-9A-Z]{{1,6}}{_OTHER_GAPS}[0-9A-Z]|{_BEFORE_NUMBER}"
 )
@@ -227,8 +222,8 @@ def _decoder(run: bytes) -> Callable[[bytes], bytes | None]:
         return _unmarked
     if run[0] >= _BEYOND_ASCII:
         return _nothing if unicodedata.category(run.decode()[0]) in ("Cf", "Mn") else _forms
-    if run[:1] in _DECODERS:
-        return _DECODERS[run[:1]]
+    if decoder := _DECODERS.get(run[:2]) or _DECODERS.get(run[:1]):
+        return decoder
     if run[1:2] in _SEPARATED:
         return _spaced
     return _encoded if run.isascii() else _forms
@@ -337,23 +332,15 @@ def _utf7(run: bytes) -> bytes | None:
 
 
 def _escaped(run: bytes) -> bytes:
-    text = run.decode("unicode_escape")
-    try:
-        return text.encode()
-    except UnicodeEncodeError:  # halves of characters
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
-
-
-def _entities(run: bytes) -> bytes:
-    import html
-
-    return html.unescape(run.decode()).encode("utf-8", "replace")
+    text = unescaped(run).decode("utf-8", "surrogatepass")
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
 
 
 _DECODERS: dict[bytes, Callable[[bytes], bytes | None]] = {
     b"%": _percent,
+    b"%u": _escaped,
     b"\\": _escaped,
-    b"&": _entities,
+    b"&": _escaped,
     b"=": _form,
     b"+": _utf7,
     b"\x1b": _nothing,
