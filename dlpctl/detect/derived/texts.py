@@ -16,6 +16,7 @@ from dlpctl.detect.derived.headers import HEADER, WITHIN_LINES, HeaderWords
 from dlpctl.detect.derived.interface import DerivedText
 from dlpctl.detect.derived.joined import joined_texts
 from dlpctl.detect.derived.tables import OpenTable
+from dlpctl.detect.derived.wrapped import WrappedText
 from dlpctl.detect.linear import Find, compile_regex, finders
 
 Spans = list[tuple[int, int]]
@@ -46,6 +47,8 @@ def derived_texts(
             texts.append(inner)
     if joins_lines:
         texts += joined_texts(data)
+        if wrapped := WrappedText.of(data):
+            texts.append(wrapped)
     if (headers or table is not None) and (
         columns := Columns.of(data, headers, table, words or HeaderWords())
     ):
