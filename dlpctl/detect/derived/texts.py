@@ -1,5 +1,5 @@
-"""The texts that are derived from a text: its encoded runs decoded, its escapes removed, its lines
-joined, and its tables' cells after their headers.
+"""The texts that are derived from a text: its encoded runs and dumps decoded, its escapes removed,
+its lines joined, and its tables' cells in one line and after their headers.
 
 One pass of an automaton tells where runs and tables start; text in which nothing does costs no more
 than that.
@@ -11,6 +11,7 @@ from functools import cache
 
 from dlpctl.detect.derived.columns import Columns
 from dlpctl.detect.derived.decoded import RUN, RUN_STARTS, DecodedText
+from dlpctl.detect.derived.dumps import dumped_text
 from dlpctl.detect.derived.escaped import EscapedText
 from dlpctl.detect.derived.headers import HEADER, WITHIN_LINES, HeaderWords
 from dlpctl.detect.derived.interface import DerivedText
@@ -45,6 +46,8 @@ def derived_texts(
         deeper, _ = openings(decoded.data)
         if deeper and (inner := DecodedText.of(decoded.data, deeper, decoded)):
             texts.append(inner)
+    if dumped := dumped_text(data):
+        texts.append(dumped)
     if joins_lines:
         texts += joined_texts(data)
         if wrapped := WrappedText.of(data):

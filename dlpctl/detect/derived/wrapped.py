@@ -12,11 +12,11 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from dlpctl.detect.derived.interface import DerivedText
 from dlpctl.detect.derived.joined import may_go_over_lines
-from dlpctl.detect.linear import NOTHING, Find, compile_regex, finders
+from dlpctl.detect.linear import compile_regex, is_in_lines
 from dlpctl.regex import lazy
 
 _BAR = rb"(?:\||\xe2\x94[\x82\x83]|\xe2\x95\x91)"
@@ -28,7 +28,6 @@ _TABLE = (
     r"\n[ \t]*(?:(?:\||[│┃║])[^\n]*\n[ \t]*(?:\||\+[-=]|[\x{2500}-\x{257F}])|={2,} +=|-{2,} +-)"
 )
 """A line of a table after another one, which is searched for quickly."""
-_START = 256
 _OF_RULES = lazy(rb"(?:[\s|:+=-]|\xe2[\x94\x95][\x80-\xbf])*+")
 _FIRST_BAR = lazy(_BAR)
 _COLUMN = lazy(rb"[=-]+")
@@ -106,8 +105,7 @@ def _is_wrapped(data: bytes, cell: list[Span]) -> bool:
 
 
 def _rows(data: bytes) -> Iterator[Row]:
-    search = _table_search()
-    if all(search(text, 0, len(text))[0] == NOTHING for text in (data, b"\n" + data[:_START])):
+    if not is_in_lines(_table_starts(), data):
         return
     for table in _BARRED.finditer(data):
         yield from _barred_rows(data, *table.span())
@@ -116,8 +114,8 @@ def _rows(data: bytes) -> Iterator[Row]:
 
 
 @cache
-def _table_search() -> Find:
-    return finders(compile_regex(_TABLE, "wrapped cells"))[0]
+def _table_starts() -> Any:
+    return compile_regex(_TABLE, "wrapped cells")
 
 
 def _barred_rows(data: bytes, place: int, last: int) -> Iterator[Row]:
