@@ -8,6 +8,7 @@ an encoded run as the complete run, since a part of it cannot be masked.
 
 from __future__ import annotations
 
+import base64
 import binascii
 import unicodedata
 from bisect import bisect_right
@@ -59,9 +60,12 @@ _ENCODED = (
     rf"|{_ANY}{{15,}}={{0,2}}|{_ANY}{{9,}}={{1,2}})"
     rf"|(?:\b|\b0[xX]|\\x){_HEX_STARTS}[0-9A-Fa-f]{{4,}}"
     r"|\b[0-9A-Fa-f]{2}(?:[ :][0-9A-Fa-f]{2}){8,}\b"
+    r"|\b(?:[E-P][A-Z2-7]{55,79}\r?\n(?:[A-Z2-7]{56,80}\r?\n)*[A-Z2-7]+|[E-P][A-Z2-7]{15,}|[e-p][a-z2-7]{19,})={0,6}"
+    r"|<~[!-uz\s]{10,}~>"
 )
-# Colours of a terminal, line ends that quoted-printable and shells go on after, and the escapes and
+# What a printer strikes over another character, or under it. Colours of a terminal, line ends that quoted-printable and shells go on after, and the escapes and
 # emphasis of Markdown.
+_OVERSTRUCK = r"[ _]\x08|\x08[^\s\x08]"
 _COLOURS = r"(?:\x1b\[[0-9;]*m)+"
 _SOFT_BREAKS = r"=\r?\n|\\\r?\n[ \t]*"
 _MARKS = r"\b\\(?:[-.@]\b|_)|\\[(+][0-9](?:\\\))?|[0-9]\\\)|[0-9][ -]?\*{1,3}[ -]?[0-9]"
@@ -69,13 +73,14 @@ _MARKS = r"\b\\(?:[-.@]\b|_)|\\[(+][0-9](?:\\\))?|[0-9]\\\)|[0-9][ -]?\*{1,3}[ -
 _FORM_START = r"=[0-9A-Za-z%._-]+\+[0-9A-Za-z%]"
 _FORM = r"=[0-9A-Za-z%._-]+(?:\+[0-9A-Za-z%._-]+)+"
 _UTF7 = r"\+A[A-H][0-9A-Za-z+/]+-?"
-RUN = rf"{_ENCODED}|{_FORM}|{_UTF7}|{_COLOURS}|{_SOFT_BREAKS}|{_MARKS}|(?:%[0-9A-Fa-f]{{2}})+|(?:{_ESCAPE}|{_NAMED_ENTITY})+|{_SPACED}|{_INVISIBLE}+|{_OTHER_FORMS}"
+RUN = rf"{_ENCODED}|{_FORM}|{_UTF7}|{_OVERSTRUCK}|{_COLOURS}|{_SOFT_BREAKS}|{_MARKS}|(?:%[0-9A-Fa-f]{{2}})+|(?:{_ESCAPE}|{_NAMED_ENTITY})+|{_SPACED}|{_INVISIBLE}+|{_OTHER_FORMS}"
 # The start of each type of run, which is looked for at every byte of a text; with all that may
 # follow, the automaton would have ten times the states, each of which takes a while when
 # it is entered first.
 RUN_STARTS = (
     rf"\b{_TEXT_STARTS}{_ANY}{{9}}(?:{_ANY}{{6}}|{_ANY}{{0,5}}=)|(?:\b|\b0[xX]|\\x){_HEX_STARTS}[0-9A-Fa-f]{{4}}|\b[0-9A-Fa-f]{{2}}(?:[ :][0-9A-Fa-f]{{2}}){{8}}\b"
     rf"|%[0-9A-Fa-f]{{2}}|{_ESCAPE}|{_NAMED_ENTITY}|\b[0-9](?:[ ._*-]{{1,3}}[0-9]){{8}}|\b[A-Za-z](?: [!-~]){{9}}"
+    rf"|\b(?:[E-P][A-Z2-7]{{15}}|[e-p][a-z2-7]{{19}})|<~[!-uz]{{5}}|{_OVERSTRUCK}"
     rf"|{_FORM_START}|\+A[A-H][0-9A-Za-z+/]|\x1b\[[0-9;]*m|[=\\]\r?\n|{_MARKS}"
     rf"|{_INVISIBLE}|{_OTHER_LETTERS}|{_OTHER_DIGITS}{{3}}|{_OTHER_GAPS}[0-9A-Z]{{1,6}}{_OTHER_GAPS}[0-9A-Z]|{_BEFORE_NUMBER}"
 )
@@ -248,7 +253,7 @@ def _encoded(run: bytes) -> bytes | None:
         return None
     plain = b"".join(run.translate(_URL_SAFE).split()).rstrip(b"=")
     if _text(_base64(plain[:_FIRST])) is None:
-        return None
+        return _base32(plain)
     return _text(_base64(plain))
 
 
@@ -258,6 +263,22 @@ def _base64(plain: bytes) -> bytes:
         return binascii.a2b_base64(plain[:size] + b"==")
     except binascii.Error:
         return b"\0"
+
+
+def _base32(plain: bytes) -> bytes | None:
+    """Return the text in base32, whose last group of eight characters may lack some."""
+    padded = plain + b"=" * (-len(plain) % 8)
+    try:
+        return _text(base64.b32decode(padded, casefold=True))
+    except binascii.Error:
+        return None
+
+
+def _ascii85(run: bytes) -> bytes | None:
+    try:
+        return _text(base64.a85decode(run, adobe=True))
+    except ValueError:
+        return None
 
 
 def _text(decoded: bytes) -> bytes | None:
@@ -344,4 +365,8 @@ _DECODERS: dict[bytes, Callable[[bytes], bytes | None]] = {
     b"=": _form,
     b"+": _utf7,
     b"\x1b": _nothing,
+    b"\x08": _nothing,
+    b"_": _nothing,
+    b" ": _nothing,
+    b"<": _ascii85,
 }
