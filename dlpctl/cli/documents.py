@@ -15,6 +15,7 @@ from dlpctl.cli.inputs import STDIN
 from dlpctl.cli.outputs import is_stream, require_place, unwritable, writing
 from dlpctl.errors import FormatError, InputError, OutputError, UsageError
 from dlpctl.forked import mark_harmless
+from dlpctl.formats.embedded import embedded_files
 from dlpctl.formats.recognition import ZIP_END, ends_with_zip, is_source_text, is_utf8
 from dlpctl.regex import lazy
 from dlpctl.regular import open_file, read_secret
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from dlpctl.preflight import Checker
 
 _PLAIN = {
-    ".txt", ".text", ".log", ".md", ".markdown", ".rst", ".adoc", ".tex", ".diff", ".patch",
+    ".txt", ".text", ".log", ".md", ".markdown", ".rst", ".adoc", ".diff", ".patch",
     ".css", ".scss", ".py", ".pyi", ".js", ".mjs", ".ts", ".tsx", ".jsx", ".java", ".kt", ".scala",
     ".groovy", ".c", ".h", ".cc", ".cpp", ".hpp", ".cs", ".go", ".rs", ".rb", ".php", ".pl",
     ".lua", ".swift", ".r", ".sh", ".bash", ".zsh", ".fish", ".ps1", ".bat",
@@ -48,6 +49,8 @@ def is_plain(name: str, head: bytes) -> bool:
         return False
     if not is_source_text(head, path.name):
         return name == STDIN and _is_legacy_text(head)
+    if embedded_files(head.decode("utf-8", "ignore")):
+        return False
     if name == STDIN:
         return True
     if not is_utf8(_complete_characters(head)):
