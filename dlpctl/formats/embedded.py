@@ -12,12 +12,12 @@ import re
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from string import ascii_letters, digits
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
 from dlpctl.errors import FormatError
 from dlpctl.formats.encoding import decode
+from dlpctl.formats.recognition import starts_of_runs
 from dlpctl.regex import lazy
 
 _STARTS = {
@@ -55,10 +55,6 @@ _UUENCODED = lazy(
     r"^begin [0-7]{3,4} ([^\r\n]*)\r?\n((?:[ -`]{1,90}\r?\n)+?)[ `]?\r?\n?end\b", re.MULTILINE
 )
 _DIAGRAM = lazy(r"<diagram\b[^<>]*>([A-Za-z0-9+/=]{16,}+)</diagram>")
-_IN_BASE64 = ascii_letters.encode() + digits.encode() + b"+/"
-_SHAPES = bytes(ord("x") if code in _IN_BASE64 else ord(" ") for code in range(256))
-_LONG_RUN = b"x" * 24
-"""The shape of the shortest run."""
 _ZLIB_HEADS = ("eJ", "eN", "eA", "eF")
 """The first characters in base64 of zlib's headers."""
 _UU_LINE = 45
@@ -206,11 +202,9 @@ def _without_header(source: str) -> Iterator[EmbeddedFile]:
 
 def _long_runs(source: str) -> Iterator[re.Match[str]]:
     """Yield the runs of base64, found by their shape, which is much faster than by their regex."""
-    shapes = source.encode("ascii", "replace").translate(_SHAPES)
-    at = shapes.find(_LONG_RUN)
-    while at >= 0 and (found := _BASE64.match(source, at)):
-        yield found
-        at = shapes.find(_LONG_RUN, found.end())
+    for start in starts_of_runs(source.encode("ascii", "replace")):
+        if found := _BASE64.match(source, start):
+            yield found
 
 
 def _to_deflated(data: bytes) -> str:
