@@ -1,5 +1,5 @@
 """The texts that are derived from a text: its encoded runs and dumps decoded, its escapes removed,
-its lines joined, and its tables' cells in one line and after their headers.
+its lines and divided values joined, and its tables' cells in one line and after their headers.
 
 One pass of an automaton tells where runs and tables start; text in which nothing does costs no more
 than that.
@@ -11,6 +11,7 @@ from functools import cache
 
 from dlpctl.detect.derived.columns import Columns
 from dlpctl.detect.derived.decoded import RUN, RUN_STARTS, DecodedText
+from dlpctl.detect.derived.divided import DividedText
 from dlpctl.detect.derived.dumps import dumped_text
 from dlpctl.detect.derived.escaped import EscapedText
 from dlpctl.detect.derived.headers import HEADER, WITHIN_LINES, HeaderWords
@@ -48,6 +49,8 @@ def derived_texts(
             texts.append(inner)
     if dumped := dumped_text(data):
         texts.append(dumped)
+    if divided := DividedText.joined(data):
+        texts.append(divided)
     if joins_lines:
         texts += joined_texts(data)
         if wrapped := WrappedText.of(data):
