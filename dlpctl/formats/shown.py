@@ -21,22 +21,22 @@ Marks = Callable[[str], Iterable[Resolved]]
 # The numbers and times between two texts, and tags within one.
 _SUBTITLE_MARKS = lazy(
     r"(?P<line>(?<![\r\n])\r?\n(?:(?:\r?\n)++(?:(?![^\r\n]*-->)[^\r\n]++\r?\n)?+)?+"
-    r"(?:[^\r\n]*-->[^\r\n]*+|[0-9:.]++,[0-9:.]++)\r?\n|\\[Nn]|(?:\r?\n)++Dialogue:(?:[^,\r\n]*+,){9})"
+    r"(?:[^\r\n]*-->[^\r\n]*+|[0-9:.]++,[0-9:.]++)\r?\n|\\[Nn]|(?<![\r\n])(?:\r?\n)++Dialogue:(?:[^,\r\n]*+,){9})"
     r"|(?P<blank>\\h)"
     r"|</?[A-Za-z0-9:.][^<>\r\n]*+>|\{\\[^{}\r\n]*+\}|\[[0-9]++:[0-9][0-9:.]*+\]"
 )
 _LATEX_MARKS = lazy(
-    r"(?P<line>\\\\(?:\[[^\]\r\n]*+\])?+)"
+    r"(?P<line>\\\\(?:\[[^\]\r\n]{0,80}+\])?+)"
     r"|(?P<blank>~|\\[ ,;:!>]|\\(?:thinspace|nobreakspace|space|enspace|q?quad)\b(?:\{\})?+"
-    r"|\\hspace\*?\{[^{}\r\n]*+\})"
+    r"|\\hspace\*?\{[^{}\r\n]{0,80}+\})"
     r"|\\(?P<char>[%&_#$])|(?P<hyphen>--++)"
-    r"|(?<!\\)%[^\r\n]*+\r?\n[ \t]*+|\\[A-Za-z]++\*?[ ]?|\\[-/@]|[{}$]"
+    r"|(?<!\\)%[^\r\n]*+(?:\r?\n[ \t]*+|\Z)|\\[A-Za-z]++\*?[ ]?|\\[-/@]|[{}$]"
 )
 _DRAWING_MARKS = lazy(
     r"(?P<line>\\[PNX])|(?P<blank>\\[~S]|\^[IJM])|\\(?P<char>[\\{}])|\\U\+(?P<code>[0-9A-Fa-f]{4})"
     r"|%%(?P<number>[0-9]{3})|\\[LlOoKk]|\\[ACcFfHQTWp][^;\\{}\r\n]*+;|%%[A-Za-z]|[{}]"
 )
-_PAIR = lazy(r"[ \t]*+([0-9]{1,4})[ \t]*+\r?\n([^\r\n]*+)(?:\r?\n|\Z)")
+_PAIR = lazy(r"^[ \t]*+([0-9]{1,4})[ \t]*+\r?\n([^\r\n]*+)(?:\r?\n|\Z)", re.MULTILINE)
 """A value of a drawing after the number of its group."""
 _TEXT, _TEXT_GOES_ON = "1", "3"
 _SHOWN = {"line": "\n", "blank": " ", "hyphen": "-"}
