@@ -1,5 +1,5 @@
 """The texts that are derived from a text: its encoded runs and dumps decoded, its escapes removed,
-its lines and divided values joined, and its tables' cells in one line and after their headers.
+its lines joined, and its tables' cells in one line and after their headers.
 
 One pass of an automaton tells where runs and tables start; text in which nothing does costs no more
 than that.
@@ -10,13 +10,13 @@ from __future__ import annotations
 from functools import cache
 
 from dlpctl.detect.derived.columns import Columns
-from dlpctl.detect.derived.decoded import RUN, RUN_STARTS, DecodedText
-from dlpctl.detect.derived.divided import DividedText
+from dlpctl.detect.derived.decoded import DecodedText
 from dlpctl.detect.derived.dumps import dumped_text
 from dlpctl.detect.derived.escaped import EscapedText
 from dlpctl.detect.derived.headers import HEADER, WITHIN_LINES, HeaderWords
 from dlpctl.detect.derived.interface import DerivedText
 from dlpctl.detect.derived.joined import joined_texts
+from dlpctl.detect.derived.runs import RUN, RUN_STARTS
 from dlpctl.detect.derived.tables import OpenTable
 from dlpctl.detect.derived.wrapped import WrappedText
 from dlpctl.detect.linear import Find, compile_regex, finders
@@ -49,8 +49,6 @@ def derived_texts(
             texts.append(inner)
     if dumped := dumped_text(data):
         texts.append(dumped)
-    if divided := DividedText.joined(data):
-        texts.append(divided)
     if joins_lines:
         texts += joined_texts(data)
         if wrapped := WrappedText.of(data):

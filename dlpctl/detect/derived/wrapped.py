@@ -6,36 +6,36 @@ row of a table goes on where a cell is blank, and in a grid up to the next rule.
 
 from __future__ import annotations
 
-import re
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from dlpctl.detect.derived.interface import DerivedText
 from dlpctl.detect.derived.joined import may_go_over_lines
-from dlpctl.detect.linear import compile_regex, is_in_lines
+from dlpctl.detect.linear import Find, compile_regex, finders
 from dlpctl.regex import lazy
 
 _BAR = rb"(?:\||\xe2\x94[\x82\x83]|\xe2\x95\x91)"
 _ROW = rb"[ \t]*+%b[^\n]*+(?:\n|\Z)" % _BAR
 _RULE = rb"[ \t]*+(?!%b)(?:\+[-=+:]++|\xe2[\x94\x95][^|\n]*+)[ \t\r]*+(?:\n|\Z)" % _BAR
-_BARRED = lazy(rb"^(?:%b)?+(?:%b(?!\Z))(?:%b|%b)++" % (_RULE, _ROW, _ROW, _RULE), re.MULTILINE)
-_RULED = lazy(rb"^[ \t]*+(?:={2,}(?:[ ]++={2,})++|-{2,}(?:[ ]++-{2,})++)[ \t\r]*+\n", re.MULTILINE)
-_TABLE = (
-    r"\n[ \t]*(?:(?:\||[│┃║])[^\n]*\n[ \t]*(?:\||\+[-=]|[\x{2500}-\x{257F}])|={2,} +=|-{2,} +-)"
+_BARRED = lazy(rb"%b(?:%b|%b)++" % (_ROW, _ROW, _RULE))
+_RULED = lazy(rb"[ \t]*+(?:={2,}(?:[ ]++={2,})++|-{2,}(?:[ ]++-{2,})++)[ \t\r]*+\n")
+_START = (
+    r"\n[ \t]*(?:[|│┃║][^\n]*\n[ \t]*(?:[|│┃║]|\+[-=]|[\x{2500}-\x{257F}])"
+    r"|={2,} +=|-{2,} +-)"
 )
-"""A line of a table after another one, which is searched for quickly."""
+"""The start of a table after a line, which is searched for quickly."""
 _OF_RULES = lazy(rb"(?:[\s|:+=-]|\xe2[\x94\x95][\x80-\xbf])*+")
 _FIRST_BAR = lazy(_BAR)
 _COLUMN = lazy(rb"[=-]+")
 _MAY_HOLD = lazy(rb"[0-9@]")
 _BLANKS = b" \t\r"
 _APART = b" | "
-_FEW_RULES = 2
-"""Rules above and below the header; the rows of a table with more are parted by them."""
+_FEW_RULES = 1
+"""That below the header; the rows of a table with more are parted by them."""
 
 Span = tuple[int, int]
 Row = list[list[Span]]
@@ -105,17 +105,25 @@ def _is_wrapped(data: bytes, cell: list[Span]) -> bool:
 
 
 def _rows(data: bytes) -> Iterator[Row]:
-    if not is_in_lines(_table_starts(), data):
-        return
-    for table in _BARRED.finditer(data):
-        yield from _barred_rows(data, *table.span())
-    for rule in _RULED.finditer(data):
-        yield from _ruled_rows(data, *rule.span())
+    search, size = _start_search(), len(data)
+    line = 0
+    while True:
+        place = line
+        if found := _BARRED.match(data, line):
+            yield from _barred_rows(data, *found.span())
+            place = found.end() - 1
+        elif found := _RULED.match(data, line):
+            yield from _ruled_rows(data, *found.span())
+            place = found.end() - 1
+        place = search(data, place, size)[0][0]
+        if place < 0:
+            return
+        line = place + 1
 
 
 @cache
-def _table_starts() -> Any:
-    return compile_regex(_TABLE, "wrapped cells")
+def _start_search() -> Find:
+    return finders(compile_regex(_START, "wrapped cells"))[0]
 
 
 def _barred_rows(data: bytes, place: int, last: int) -> Iterator[Row]:
