@@ -21,7 +21,8 @@ Marks = Callable[[str], Iterable[Resolved]]
 # The numbers and times between two texts, and tags within one.
 _SUBTITLE_MARKS = lazy(
     r"(?P<line>(?<![\r\n])\r?\n(?:(?:\r?\n)++(?:(?![^\r\n]*-->)[^\r\n]++\r?\n)?+)?+"
-    r"(?:[^\r\n]*-->[^\r\n]*+|[0-9:.]++,[0-9:.]++)\r?\n|\\[Nn]|(?<![\r\n])(?:\r?\n)++Dialogue:(?:[^,\r\n]*+,){9})"
+    r"(?:[^\r\n]*-->[^\r\n]*+|[0-9:.]++,[0-9:.]++)\r?\n|\\[Nn]"
+    r"|(?<![\r\n])(?:\r?\n)++Dialogue:(?:[^,\r\n]*+,){9})"
     r"|(?P<blank>\\h)"
     r"|</?[A-Za-z0-9:.][^<>\r\n]*+>|\{\\[^{}\r\n]*+\}|\[[0-9]++:[0-9][0-9:.]*+\]"
 )
@@ -40,7 +41,7 @@ _PAIR = lazy(r"^[ \t]*+([0-9]{1,4})[ \t]*+\r?\n([^\r\n]*+)(?:\r?\n|\Z)", re.MULT
 """A value of a drawing after the number of its group."""
 _TEXT, _TEXT_GOES_ON = "1", "3"
 _SHOWN = {"line": "\n", "blank": " ", "hyphen": "-"}
-"""What marks show by their names; all others show nothing."""
+"""The characters that marks show, by their names; all others show nothing."""
 
 
 class ShownText(TextFormat):
@@ -81,7 +82,7 @@ class Drawing(ShownText):
         for pair in _PAIR.finditer(source):
             yield Token(*pair.span(2), pair[1])
 
-    def write(self, kind: str, token: str, edits: Sequence[Edit]) -> str:
+    def write(self, group: str, token: str, edits: Sequence[Edit]) -> str:
         return spliced(token, edits, on_one_line)
 
 

@@ -1,4 +1,4 @@
-"""Dumps of memory and files: rows of bytes in hexadecimal, mostly with their characters beside them.
+"""Dumps of memory and files: rows of bytes in hexadecimal, mostly with their characters beside.
 
 The text of a dump is read from its bytes, since a row ends after sixteen of them. What is found in
 it is reported as the complete dump: a row shows a byte twice.
@@ -16,9 +16,9 @@ from dlpctl.detect.linear import compile_regex, is_in_lines
 from dlpctl.regex import lazy
 
 _OFFSET = r"(?:0[xX])?[0-9A-Fa-f]{4,16}(?:[:|][ \t]*|[ \t]+)"
-_START = rf"\n[ \t]*{_OFFSET}(?:0[xX][0-9A-Fa-f]{{2}}[, \t]|[0-9A-Fa-f]{{2}}(?:[0-9A-Fa-f]{{2}})*[ ][0-9A-Fa-f]{{2}})"
-"""The start of a row after a line, which is searched for quickly."""
 _BYTE = "[0-9A-Fa-f]{2}"
+_START = rf"\n[ \t]*{_OFFSET}(?:0[xX]{_BYTE}[, \t]|(?:{_BYTE})+[ ]{_BYTE})"
+"""The start of a row after a line, which is searched for quickly."""
 _ROW = (
     rf"^[ \t]*+{_OFFSET}(%s0[xX]{_BYTE}(?:[, \t]{{1,2}}0[xX]{_BYTE})*+"
     rf"|{_BYTE}(?:[ ]{_BYTE}){{7}}(?:[ ]{{2}}|[ ]?-[ ]?){_BYTE}(?:[ ]{_BYTE})*+"

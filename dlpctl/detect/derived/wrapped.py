@@ -35,7 +35,7 @@ _MAY_HOLD = lazy(rb"[0-9@]")
 _BLANKS = b" \t\r"
 _APART = b" | "
 _FEW_RULES = 1
-"""That below the header; the rows of a table with more are parted by them."""
+"""The rule below the header; the rows of a table with more are parted by them."""
 
 Span = tuple[int, int]
 Row = list[list[Span]]
@@ -108,17 +108,17 @@ def _rows(data: bytes) -> Iterator[Row]:
     search, size = _start_search(), len(data)
     line = 0
     while True:
-        place = line
+        after = line
         if found := _BARRED.match(data, line):
             yield from _barred_rows(data, *found.span())
-            place = found.end() - 1
+            after = found.end() - 1
         elif found := _RULED.match(data, line):
             yield from _ruled_rows(data, *found.span())
-            place = found.end() - 1
-        place = search(data, place, size)[0][0]
-        if place < 0:
+            after = found.end() - 1
+        start = search(data, after, size)[0][0]
+        if start < 0:
             return
-        line = place + 1
+        line = start + 1
 
 
 @cache
@@ -126,10 +126,10 @@ def _start_search() -> Find:
     return finders(compile_regex(_START, "wrapped cells"))[0]
 
 
-def _barred_rows(data: bytes, place: int, last: int) -> Iterator[Row]:
+def _barred_rows(data: bytes, first: int, last: int) -> Iterator[Row]:
     row: Row = []
     rules, is_grid = 0, False
-    for start, end in _lines(data, place, last):
+    for start, end in _lines(data, first, last):
         bar = _FIRST_BAR.search(data, start, end)
         if bar is None or _OF_RULES.fullmatch(data, start, end):
             yield row
@@ -149,12 +149,12 @@ def _barred_rows(data: bytes, place: int, last: int) -> Iterator[Row]:
     yield row
 
 
-def _ruled_rows(data: bytes, start: int, place: int) -> Iterator[Row]:
+def _ruled_rows(data: bytes, start: int, below: int) -> Iterator[Row]:
     """Return the rows below a rule that tells where columns start."""
-    columns = [found.start() - start for found in _COLUMN.finditer(data, start, place)]
-    goes_on = data[start:place].lstrip().startswith(b"=")  # over blank lines
+    columns = [found.start() - start for found in _COLUMN.finditer(data, start, below)]
+    goes_on = data[start:below].lstrip().startswith(b"=")  # over blank lines
     row: Row = []
-    for first, end in _lines(data, place, len(data)):
+    for first, end in _lines(data, below, len(data)):
         line = data[first:end]
         if not line.strip() and goes_on:
             continue
@@ -168,21 +168,21 @@ def _ruled_rows(data: bytes, start: int, place: int) -> Iterator[Row]:
     yield row
 
 
-def _below(data: bytes, place: int, line: str, columns: list[int]) -> Iterator[Span]:
+def _below(data: bytes, first: int, line: str, columns: list[int]) -> Iterator[Span]:
     """Yield the cells of a line, as far as it reaches."""
-    place += len(line[: columns[0]].encode())
+    first += len(line[: columns[0]].encode())
     for start, end in pairwise([*columns[: bisect_left(columns, len(line))], len(line)]):
-        stop = place + len(line[start:end].encode())
-        yield _stripped(data, place, stop)
-        place = stop
+        last = first + len(line[start:end].encode())
+        yield _stripped(data, first, last)
+        first = last
 
 
-def _lines(data: bytes, place: int, last: int) -> Iterator[Span]:
-    while place < last:
-        stop = data.find(b"\n", place, last)
+def _lines(data: bytes, first: int, last: int) -> Iterator[Span]:
+    while first < last:
+        stop = data.find(b"\n", first, last)
         stop = last if stop < 0 else stop
-        yield place, stop
-        place = stop + 1
+        yield first, stop
+        first = stop + 1
 
 
 def _cells(data: bytes, start: int, end: int, bar: bytes) -> Iterator[Span]:
