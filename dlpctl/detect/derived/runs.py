@@ -65,7 +65,7 @@ TAG = (
     r"(?:</?(?:a|b|i|u|s|em|tt|big|del|ins|kbd|sub|sup|bdi|wbr|abbr|code|font|mark|nobr|samp|span"
     r"|small|strong|strike)(?:[ \t][^<>\n]*)?/?>|\[/?[a-z]{1,6}(?:=[^\[\]\n]*)?\])"
 )
-TAGGED = rf"[0-9][ -]?{TAG}+[ -]?[0-9]|[0-9A-Za-z.-]{TAG}+@|@{TAG}+[0-9A-Za-z]"
+TAGGED = rf"[0-9)](?:[ -]?{TAG})+[ -]?[0-9(]|[0-9A-Za-z.-]{TAG}+@|[@-]{TAG}+[0-9A-Za-z]"
 # What a printer strikes over another character or under it, colours of a terminal, line ends that
 # quoted-printable and shells go on after, and the escapes and emphasis of Markdown.
 _OVERSTRUCK = r"[ _]\x08|\x08[^\s\x08]"
