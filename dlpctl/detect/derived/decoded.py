@@ -151,7 +151,9 @@ def _runs(data: bytes, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, 
             yield start, end, b""
             place = end
             continue
-        run = data[start:end].rstrip(_AFTER_SPACED if data[start + 1 : start + 2] == b" " else None)
+        run = data[start:end]
+        if run[:1] != b"\\":  # which a blank may end
+            run = run.rstrip(_AFTER_SPACED if run[1:2] == b" " else None)
         decoded = _decoder(run)(run)
         # Single digits on one line after the other are a table.
         is_table = decoded is not None and lines_of_digits and data[place:start].isspace()
