@@ -32,7 +32,7 @@ _FIRST = 16
 _LETTER = lazy(rb"[A-Za-z\x80-\xff]")
 _HEX_DIGITS = b"0123456789ABCDEFabcdef :"
 _SOFT_BREAK = lazy(SOFT_BREAKS.encode())
-_MARKED = lazy(MARKS.replace(r"\b", "").encode())
+_SHAPES = lazy(f"({MARKS})|({TAGGED})|({LITERAL})|({GROUPS})".replace(r"\b", "").encode())
 _TAGS = lazy(TAG.encode())
 _GROUP = lazy(rb"[0-9A-Z]+")
 _OF_CARDS = range(13, 20)
@@ -41,6 +41,7 @@ _PREFIXED = lazy(rb"(0[xX]|\\x)[0-9A-Fa-f]{8}")
 _SEPARATORS = lazy(r"[^0-9]+")
 _AFTER_SPACED = b"\t\n\v\f\r \"'<,;)"
 _SEPARATED = frozenset({b" ", b".", b"_", b"*", b"-"})
+_BASE32 = lazy(rb"[E-P][A-Z2-7]{15,}|[e-p][a-z2-7]{19,}")
 _URL_SAFE = bytes.maketrans(b"-_", b"+/")
 _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\r") + b"\x7f"
 
@@ -174,9 +175,8 @@ def _decoder(run: bytes) -> Callable[[bytes], bytes | None]:
     """Return the decoder of a run, by its first bytes."""
     if _PREFIXED.match(run):
         return _encoded
-    for regex, decoder in _BY_SHAPE:
-        if regex.fullmatch(run):
-            return decoder
+    if shape := _SHAPES.fullmatch(run):
+        return _BY_SHAPE[shape.lastindex or 0]
     if run[0] >= _BEYOND_ASCII:
         return _nothing if unicodedata.category(run.decode()[0]) in ("Cf", "Mn") else _forms
     if by_start := _DECODERS.get(run[:2]) or _DECODERS.get(run[:1]):
@@ -220,7 +220,7 @@ def _encoded(run: bytes) -> bytes | None:
         return None
     plain = b"".join(run.translate(_URL_SAFE).split()).rstrip(b"=")
     if _text(_base64(plain[:_FIRST])) is None:
-        return _base32(plain)
+        return _base32(plain) if _BASE32.fullmatch(plain) else None
     return _text(_base64(plain))
 
 
@@ -337,9 +337,5 @@ _DECODERS: dict[bytes, Callable[[bytes], bytes | None]] = {
     b" ": _nothing,
     b"<": _ascii85,
 }
-_BY_SHAPE = (
-    (_MARKED, _unmarked),
-    (lazy(TAGGED.encode()), _untagged),
-    (lazy(LITERAL.encode()), _number),
-    (lazy(GROUPS.encode()), _joined),
-)
+_BY_SHAPE = (_nothing, _unmarked, _untagged, _number, _joined)
+"""The decoders of runs that are told by more than their first bytes."""
