@@ -13,10 +13,40 @@ from dlpctl.regex import lazy
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_ESCAPES = lazy(
-    rb"\\[uU][0-9A-Fa-f]{4}|\\[xX][0-9A-Fa-f]{2}"
-    rb"|&(?:#(?:[0-9]{2,7}|[xX][0-9A-Fa-f]{2,6})|[A-Za-z]{2,31});"
+
+class Escape(NamedTuple):
+    """A way to spell a character by its number, as regular expressions without groups."""
+
+    before: str
+    of_text: str
+    """The digits of characters that texts consist of."""
+    digits: str
+    after: str = ""
+    base: int = 16
+    is_byte: bool = False
+
+
+_HEX = "[0-9A-Fa-f]"
+_UNIT = f"(?:00[2-7C-Fc-f]|0[1-9A-Fa-f]{_HEX}|[1-9A-Fa-f]{_HEX}{{2}}){_HEX}"
+ESCAPES = (
+    Escape(r"\\{1,4}x", f"[2-7]{_HEX}", f"{_HEX}{{2}}", is_byte=True),
+    Escape(r"(?:\\{1,4}|%)u", _UNIT, f"{_HEX}{{4}}"),
+    Escape(r"\\{1,4}U", f"000[01]{_UNIT}", f"{_HEX}{{8}}"),
+    Escape(
+        r"\\{1,4}[ux]\{", f"0{{0,4}}(?:[2-7C-Fc-f]|[1-9A-Fa-f]{_HEX}{{1,3}}){_HEX}",
+        f"{_HEX}{{1,6}}", r"\}",
+    ),
+    # Those of CSS, around octal ones.
+    Escape(r"\\", f"0{{2,4}}[2-7]{_HEX}", f"0{{2,4}}{_HEX}{{2}}", " ?"),
+    Escape(r"\\", "(?:0[4-7]|1[0-7])[0-7]", "[0-3][0-7]{2}", base=8, is_byte=True),
+    Escape(r"\\", f"[2-7]{_HEX} ", f"{_HEX}{{2}}", " ?"),
+    Escape("&#", "[0-9]{2,6}", "[0-9]{2,7}", ";?", base=10),
+    Escape("&#[xX]", f"{_HEX}{{2,6}}", f"{_HEX}{{2,6}}", ";?"),
+)  # fmt: skip
+_ANY_ESCAPE = lazy(
+    "|".join(f"{each.before}({each.digits}){each.after}" for each in ESCAPES).encode()
 )
+_NAMED_ENTITY = lazy(rb"&[A-Za-z]{2,31};")
 _CODES = 0x110000
 _LONGEST_WORD = 16
 _URL_SAFE = bytes.maketrans(b"-_", b"+/")
@@ -37,7 +67,7 @@ def forms(data: bytes, shortest: int) -> Iterator[Form]:
     if b"%" in data:
         yield Form("percent-encoded", unquote_to_bytes(data))
     if b"\\" in data or b"&" in data:
-        yield Form("escaped", _ESCAPES.sub(_unescaped, data))
+        yield Form("escaped", unescaped(data))
     hexadecimal, base64 = _runs(shortest)
     runs = hexadecimal.findall(data)
     for first in (0, 1) if runs else ():
@@ -68,16 +98,27 @@ def _is_word(run: bytes) -> bool:
     return is_cased and run.isalpha() and len(run) < _LONGEST_WORD
 
 
-def _unescaped(found: re.Match[bytes]) -> bytes:
-    if found[0][:1] == b"&" and found[0][1:2] != b"#":
-        import html
+def unescaped(data: bytes) -> bytes:
+    """Return data with all escapes replaced by the characters that they spell, in UTF-8, which
+    may be halves of characters.
+    """
+    data = _ANY_ESCAPE.sub(_spelled, data)
+    return _NAMED_ENTITY.sub(_entity, data) if b"&" in data else data
 
-        return html.unescape(found[0].decode()).encode()
-    digits = found[0].lstrip(b"\\xXuU&#").rstrip(b";")
-    code = int(digits, 10 if found[0][1:2] == b"#" and found[0][2:3] not in b"xX" else 16)
-    if found[0][1:2] in b"xX":
+
+def _spelled(found: re.Match[bytes]) -> bytes:
+    number = found.lastindex or 0
+    escape = ESCAPES[number - 1]
+    code = int(found[number], escape.base)
+    if escape.is_byte:
         return bytes((code,))
-    return chr(code).encode("utf-8", "replace") if code < _CODES else found[0]
+    return chr(code).encode("utf-8", "surrogatepass") if code < _CODES else found[0]
+
+
+def _entity(found: re.Match[bytes]) -> bytes:
+    import html
+
+    return html.unescape(found[0].decode()).encode()
 
 
 def _from_base64(run: bytes) -> bytes:

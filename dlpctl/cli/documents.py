@@ -15,7 +15,13 @@ from dlpctl.cli.inputs import STDIN
 from dlpctl.cli.outputs import is_stream, require_place, unwritable, writing
 from dlpctl.errors import FormatError, InputError, OutputError, UsageError
 from dlpctl.forked import mark_harmless
-from dlpctl.formats.recognition import ZIP_END, ends_with_zip, is_source_text, is_utf8
+from dlpctl.formats.recognition import (
+    ZIP_END,
+    ends_with_zip,
+    is_source_text,
+    is_utf8,
+    starts_of_runs,
+)
 from dlpctl.regex import lazy
 from dlpctl.regular import open_file, read_secret
 
@@ -26,7 +32,7 @@ if TYPE_CHECKING:
     from dlpctl.preflight import Checker
 
 _PLAIN = {
-    ".txt", ".text", ".log", ".md", ".markdown", ".rst", ".adoc", ".tex", ".diff", ".patch",
+    ".txt", ".text", ".log", ".md", ".markdown", ".rst", ".adoc", ".diff", ".patch",
     ".css", ".scss", ".py", ".pyi", ".js", ".mjs", ".ts", ".tsx", ".jsx", ".java", ".kt", ".scala",
     ".groovy", ".c", ".h", ".cc", ".cpp", ".hpp", ".cs", ".go", ".rs", ".rb", ".php", ".pl",
     ".lua", ".swift", ".r", ".sh", ".bash", ".zsh", ".fish", ".ps1", ".bat",
@@ -48,6 +54,8 @@ def is_plain(name: str, head: bytes) -> bool:
         return False
     if not is_source_text(head, path.name):
         return name == STDIN and _is_legacy_text(head)
+    if _holds_files(head):
+        return False
     if name == STDIN:
         return True
     if not is_utf8(_complete_characters(head)):
@@ -74,6 +82,15 @@ def _is_legacy_text(head: bytes) -> bool:
     from dlpctl.formats.recognition import recognize
 
     return bool(getattr(recognize(head, ""), "shows_all", False))
+
+
+def _holds_files(head: bytes) -> bool:
+    """Return whether the start of a text holds files in base64."""
+    if next(starts_of_runs(head), None) is None:
+        return False
+    from dlpctl.formats.embedded import embedded_files
+
+    return bool(embedded_files(head.decode("utf-8", "ignore")))
 
 
 def _hides_archive(name: str, head: bytes) -> bool:

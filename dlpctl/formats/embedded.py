@@ -16,6 +16,8 @@ from typing import NamedTuple
 from urllib.parse import quote, unquote
 
 from dlpctl.errors import FormatError
+from dlpctl.formats.encoding import decode
+from dlpctl.formats.recognition import starts_of_runs
 from dlpctl.regex import lazy
 
 _STARTS = {
@@ -57,7 +59,8 @@ _ZLIB_HEADS = ("eJ", "eN", "eA", "eF")
 """The first base64 characters of zlib's headers."""
 _UU_LINE = 45
 _LARGEST = 64 << 20
-"""The maximum size in bytes of all diagrams of a text together."""
+"""The maximum size in bytes of all deflated data of a text, for each way to find it."""
+_PART = 1 << 20
 
 
 class EmbeddedFile(NamedTuple):
@@ -73,7 +76,7 @@ class EmbeddedFile(NamedTuple):
 
 def embedded_files(source: str) -> list[EmbeddedFile]:
     """Return the files within a text, in order and without overlaps."""
-    finders = (_declared, _by_start, _deflated, _uuencoded, _diagrams)
+    finders = (_declared, _by_start, _deflated, _uuencoded, _diagrams, _without_header)
     found = sorted(each for find in finders for each in find(source))
     kept: list[EmbeddedFile] = []
     for each in found:
@@ -102,13 +105,13 @@ def _by_start(source: str) -> Iterator[EmbeddedFile]:
         hexadecimal = (start.hex(), start.hex().upper()) if suffix in _IN_HEXADECIMAL else ()
         encodings = [
             (in_base64, _BASE64, _from_base64, _to_base64),
-            *((digits, _HEXADECIMAL, bytes.fromhex, _to_hexadecimal) for digits in hexadecimal),
+            *((text, _HEXADECIMAL, bytes.fromhex, _to_hexadecimal) for text in hexadecimal),
         ]
-        for text, run, decode, write in encodings:
+        for text, run, unpack, write in encodings:
             at = source.find(text)
             while at >= 0:
                 found = run.match(source, at)
-                data = decode(found[0]) if found else b""
+                data = unpack(found[0]) if found else b""
                 if found and data.startswith(start):
                     yield EmbeddedFile(*found.span(), f"embedded.{suffix}", data, write)
                 at = source.find(text, found.end() if found else at + 1)
@@ -116,20 +119,35 @@ def _by_start(source: str) -> Iterator[EmbeddedFile]:
 
 def _deflated(source: str) -> Iterator[EmbeddedFile]:
     """Yield zlib streams, whose first two bytes are too short to identify them."""
-    left = _LARGEST
+    inflated = _Inflater()
     for head in _ZLIB_HEADS:
         at = source.find(head)
         while at >= 0:
             found = _BASE64.match(source, at)
             data = _from_base64(found[0]) if found else b""
-            unpacker = zlib.decompressobj()
-            with suppress(zlib.error):
-                left -= len(unpacker.decompress(data, left))
-            if found and unpacker.eof and not unpacker.unused_data:
+            if found and inflated(data, zlib.MAX_WBITS):
                 yield EmbeddedFile(*found.span(), "embedded.zz", data, _to_base64)
-            elif unpacker.unconsumed_tail or left <= 0:
-                raise FormatError(f"deflated texts expand to more than {_LARGEST >> 20} MB")
             at = source.find(head, found.end() if found else at + 1)
+
+
+class _Inflater:
+    """Inflates data, up to a limit for all that one of it is asked for."""
+
+    def __init__(self) -> None:
+        self._left = _LARGEST
+
+    def __call__(self, data: bytes, wbits: int = -zlib.MAX_WBITS) -> bytes:
+        """Return what the data deflate; nothing where that is not all of them."""
+        unpacker = zlib.decompressobj(wbits)
+        parts: list[bytes] = []
+        with suppress(zlib.error):
+            while not unpacker.eof and (part := unpacker.decompress(data, _PART)):
+                parts.append(part)
+                data = unpacker.unconsumed_tail
+                self._left -= len(part)
+                if self._left < 0:
+                    raise FormatError(f"deflated texts expand to more than {_LARGEST >> 20} MB")
+        return b"".join(parts) if unpacker.eof and not unpacker.unused_data else b""
 
 
 def _from_base64(run: str) -> bytes:
@@ -162,23 +180,36 @@ def _to_uuencode(data: bytes) -> str:
 
 def _diagrams(source: str) -> Iterator[EmbeddedFile]:
     """Yield diagrams of draw.io: XML in percent escapes, deflated without a header."""
-    left = _LARGEST
+    inflated = _Inflater()
     for found in _DIAGRAM.finditer(source) if "<diagram" in source else ():
-        unpacker = zlib.decompressobj(-15)
-        try:
-            unpacked = unpacker.decompress(_from_base64(found[1]), left)
-        except zlib.error:
-            continue
-        left -= len(unpacked)
-        if unpacker.unconsumed_tail or left <= 0:
-            raise FormatError(f"the diagrams expand to more than {_LARGEST >> 20} MB")
-        text = unquote(unpacked.decode("utf-8", "replace"))
-        yield EmbeddedFile(*found.span(1), "diagram.xml", text.encode(), _to_diagram)
+        if unpacked := inflated(_from_base64(found[1])):
+            text = unquote(unpacked.decode("utf-8", "replace"))
+            yield EmbeddedFile(*found.span(1), "diagram.xml", text.encode(), _to_diagram)
 
 
 def _to_diagram(data: bytes) -> str:
+    return _to_deflated(quote(data.decode()).encode())
+
+
+def _without_header(source: str) -> Iterator[EmbeddedFile]:
+    """Texts deflated without a header, such as requests of SAML."""
+    inflated = _Inflater()
+    for found in _long_runs(source):
+        unpacked = inflated(_from_base64(found[0]))
+        if unpacked and decode(unpacked) is not None:
+            yield EmbeddedFile(*found.span(), "embedded.txt", unpacked, _to_deflated)
+
+
+def _long_runs(source: str) -> Iterator[re.Match[str]]:
+    """Yield the runs of base64, found by their shape, which is much faster than by their regex."""
+    for start in starts_of_runs(source.encode("ascii", "replace")):
+        if found := _BASE64.match(source, start):
+            yield found
+
+
+def _to_deflated(data: bytes) -> str:
     packer = zlib.compressobj(wbits=-15)
-    return _to_base64(packer.compress(quote(data.decode()).encode()) + packer.flush())
+    return _to_base64(packer.compress(data) + packer.flush())
 
 
 def embedded_name(data: bytes) -> str:

@@ -8,7 +8,7 @@ from dlpctl.formats.source import Parts, TextFormat, line_cuts
 
 class PlainText(TextFormat):
     name = "text"
-    extensions = (".txt", ".text", ".log", ".md", ".rst", ".adoc", ".tex", ".srt", ".vtt")
+    extensions = (".txt", ".text", ".log", ".md", ".rst", ".adoc")
     rank = 90
 
     def sniff(self, head: bytes, name: str) -> bool:

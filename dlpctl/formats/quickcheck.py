@@ -23,6 +23,16 @@ NAMES = (
     ".mhtml",
     ".emlx",
     ".ipynb",
+    ".srt",
+    ".vtt",
+    ".sbv",
+    ".ass",
+    ".ssa",
+    ".lrc",
+    ".tex",
+    ".ltx",
+    ".latex",
+    ".dxf",
 )
 """Suffixes of texts in which a format finds more than plain text shows."""
 STARTS = (
@@ -51,5 +61,8 @@ STARTS = (
     ("dlpctl.formats.metafile", b"VCLMTF", 0),
     ("dlpctl.formats.office", b"[\\xef\\xbb\\xbf \\t\\r\\n]*+\\{\\\\rtf", 0),
     ("dlpctl.formats.pdf", b"%PDF-", 1029),
+    ("dlpctl.formats.shown", b"(?:\\xef\\xbb\\xbf)?(?:WEBVTT\\b|\\[Script Info\\])", 0),
+    ("dlpctl.formats.shown", b"\\\\document(?:class|style)\\b", 0),
+    ("dlpctl.formats.shown", b"\\s*0\\r?\\nSECTION\\r?\\n", 0),
 )
 """Modules, the start of their formats' files, and the number of bytes that may contain it."""

@@ -32,6 +32,10 @@ from dlpctl.formats.interface import (
     too_deep,
 )
 from dlpctl.formats.locators import Escapes, Lines
+from dlpctl.regex import lazy
+
+_LETTERS = lazy(r"[^\W_]")
+_SIGNS = "\"'`,;:|()[]{}<> \t\r\n"
 
 
 class Resolved(NamedTuple):
@@ -266,7 +270,7 @@ class TextFormat:
 
     def fitted(self, source: str, tokens: Iterable[Token], edits: Sequence[Edit]) -> Iterator[Edit]:
         """Yield edits of complete tokens for edits at any offset within them."""
-        for token, portions in _portions(tokens, edits):
+        for token, portions in _portions(source, tokens, edits):
             written = self.write(token.kind, source[token.start : token.end], portions)
             yield Edit(token.start, token.end, written)
 
@@ -318,8 +322,23 @@ def _disjoint(edits: Iterable[Edit]) -> list[Edit]:
     return merged
 
 
-def _portions(tokens: Iterable[Token], edits: Sequence[Edit]) -> Iterator[tuple[Token, list[Edit]]]:
-    """Yield the edits within each token; the first token touched gets the replacement."""
+def _shape(text: str) -> str:
+    return _LETTERS.sub("*", text)
+
+
+def _changed(start: int, written: str) -> Edit:
+    """Return the edit that writes a text as long as what it replaces, without signs at its ends."""
+    first = len(written) - len(written.lstrip(_SIGNS))
+    last = len(written.rstrip(_SIGNS))
+    return Edit(start + first, start + max(first, last), written[first:last])
+
+
+def _portions(
+    source: str, tokens: Iterable[Token], edits: Sequence[Edit]
+) -> Iterator[tuple[Token, list[Edit]]]:
+    """Yield the edits within each token; the first token touched gets the replacement, or each its
+    own part of one that keeps the signs between letters and digits.
+    """
     at = 0
     placed = [False] * len(edits)
     for token in tokens:
@@ -337,11 +356,10 @@ def _portions(tokens: Iterable[Token], edits: Sequence[Edit]) -> Iterator[tuple[
             start, end, replacement = edits[index]
             low, high = max(start, token.start), min(end, token.end)
             if low < high:
-                portions.append(
-                    Edit(
-                        low - token.start, high - token.start, "" if placed[index] else replacement
-                    )
-                )
+                part = Edit(low, high, "" if placed[index] else replacement)
+                if high - low < end - start and _shape(source[start:end]) == _shape(replacement):
+                    part = _changed(low, replacement[low - start : high - start])
+                portions.append(part.moved(-token.start))
                 placed[index] = True
             index += 1
         if portions:

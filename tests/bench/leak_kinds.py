@@ -1178,8 +1178,175 @@ def _hidden_kinds() -> Iterator[Kind]:
         )
 
 
+# ---- marks that nobody sees, tables and escapes
+
+
+def _each(line: Callable[[int, str, str, str], str], start: str = "", end: str = "") -> Any:
+    """Return what makes a document of a line for each value, which gets it in two parts."""
+
+    def make(values: Values) -> bytes:
+        rows = [(label, *halves(values, value)) for label, value in values.labelled()]
+        return (start + "".join(line(n, *row) for n, row in enumerate(rows)) + end).encode()
+
+    return make
+
+
+def _without(regex: str, instead: str = "") -> Reader:
+    return lambda data: re.sub(regex, instead, data.decode())
+
+
+def _cue(number: int, text: str, sign: str = ",") -> str:
+    return f"{number}\n00:00:{number:02}{sign}000 --> 00:00:{number:02}{sign}900\n{text}\n\n"
+
+
+def _row(_: int, label: str, first: str, second: str) -> str:
+    rows = f"| {label:6} | {first:28} | see |\n| {'':6} | {second:28} | it |\n"
+    return f"{rows}+--------+{'-' * 30}+-----+\n"
+
+
+def _aligned_row(_: int, label: str, first: str, second: str) -> str:
+    return f"{label:6}  {first:28}  see\n{'':6}  {second:28}  it\n"
+
+
+def _second_column(start: int) -> Reader:
+    return lambda data: "".join(line[start : start + 28] for line in data.decode().splitlines())
+
+
+def _drawing(number: int, label: str, first: str, second: str) -> str:
+    text = (
+        f"  3\n{label} {first}\n  1\n{second} ok",
+        f"  1\n{label} {{\\fArial|b0;{first}}}%%u{second} ok",
+        f"  1\n{label} {first}\\C1;{second}\\~ok",
+    )[number % 3]
+    return f"  0\nMTEXT\n  8\n0\n{text}\n"
+
+
+def _latex(_: int, label: str, first: str, second: str) -> str:
+    value = (first + second).replace(" ", "~").replace("-", "{-}").replace("@", "\\-@")
+    return f"Her {label} is \\textbf{{{value[:6]}}}{value[6:]} here.\n"
+
+
+def _text(values: Values) -> str:
+    return "".join(f"her {label} is {value} ok\n" for label, value in values.labelled())
+
+
+def _dumped(canonical: bool) -> Callable[[Values], bytes]:
+    def make(values: Values) -> bytes:
+        text, lines = _text(values).encode(), []
+        for at in range(0, len(text), 16):
+            row = text[at : at + 16]
+            shown = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in row)
+            pairs = f"{row[:8].hex(' '):23}  {row[8:].hex(' '):23}"
+            lines.append(
+                f"{at:08x}  {pairs}  |{shown}|"
+                if canonical
+                else f"{at:08x}: {row.hex(' ', -2):39}  {shown}"
+            )
+        return "\n".join(lines).encode()
+
+    return make
+
+
+def _undumped(data: bytes) -> str:
+    shown = "".join(line[-18:].strip("| ") for line in data.decode().splitlines())
+    digits = "".join(re.findall(r"(?<=[: ])(?:[0-9a-f]{2}){1,2}(?= )", data.decode()))
+    return shown + bytes.fromhex(digits[: len(digits) // 2 * 2]).decode("latin-1")
+
+
+def _escaped(form: str) -> Callable[[Values], bytes]:
+    return lambda values: "".join(
+        f'{label} = "{"".join(form.format(ord(char)) for char in value)}";\n'
+        for label, value in values.labelled()
+    ).encode()
+
+
+def _unescaped(regex: str, base: int = 16) -> Reader:
+    return lambda data: re.sub(regex, lambda found: chr(int(found[1], base)), data.decode())
+
+
+def _coded(encode: Callable[[bytes], bytes]) -> Callable[[Values], bytes]:
+    return lambda values: b"see " + encode(_text(values).encode()) + b" there\n"
+
+
+def _uncoded(decode: Callable[[bytes], bytes]) -> Reader:
+    def read(data: bytes) -> str:
+        try:
+            return decode(data.split()[1]).decode()
+        except ValueError:
+            return data.decode()
+
+    return read
+
+
+def _deflated_base64(values: Values) -> bytes:
+    return json.dumps(
+        {"a": base64.b64encode(_raw_deflate(_text(values).encode())).decode()}
+    ).encode()
+
+
+def _read_deflated_base64(data: bytes) -> str:
+    return zlib.decompress(base64.b64decode(json.loads(data)["a"]), -15).decode()
+
+
+def _overstruck(values: Values) -> bytes:
+    return re.sub(
+        r"(?<=is )[^\n]*(?= ok)",
+        lambda found: "".join(f"_\b{char}\b{char}" for char in found[0]),
+        _text(values),
+    ).encode()
+
+
+def _grouped(values: Values) -> list[list[str]]:
+    return [values.card().split(), values.iban().split()]
+
+
+def _group_cells(values: Values) -> bytes:
+    output = io.StringIO(newline="")
+    csv.writer(output, quoting=csv.QUOTE_ALL).writerows(_grouped(values))
+    return output.getvalue().encode()
+
+
+def _shown_kinds() -> Iterator[Kind]:
+    """Values that are parted or spelled by marks, which every viewer or program takes away."""
+    yield Kind("VTT tags", ".vtt", _each(
+        lambda n, label, first, second: _cue(n, f"{label} {first}<c.yellow>{second}</c> ok", "."), "WEBVTT\n\n"
+    ), _without(r"<[^>]*>"))  # fmt: skip
+    yield Kind("SRT captions", ".srt", _each(
+        lambda n, label, first, second: _cue(2 * n, f"your {label} is {first}") + _cue(2 * n + 1, f"{second} ok")
+    ), _without(r"\n\d+\n.*-->.*\n"))  # fmt: skip
+    yield Kind(
+        "grid tables", ".rst", _each(_row, f"+========+{'=' * 30}+=====+\n"), _second_column(11)
+    )
+    rule = f"======  {'=' * 28}  ====\n"
+    yield Kind("simple tables", ".rst", _each(_aligned_row, rule, rule), _second_column(8))
+    yield Kind("DXF", ".dxf", _each(_drawing, "  0\nSECTION\n", "  0\nEOF\n"),
+               _without(r"\n  1\n|\\[fC][^;]*;|[{}]|%%u"))  # fmt: skip
+    yield Kind("LaTeX", ".tex", _each(_latex), _without(r"\\textbf|\\-|[{}~]"))
+    yield Kind("hexdump", ".txt", _dumped(canonical=True), _undumped)
+    yield Kind("xxd", ".txt", _dumped(canonical=False), _undumped)
+    for name, suffix, form, regex, base in (
+        ("escapes of ECMAScript", ".js", "\\u{{{:x}}}", r"\\u\{([0-9a-f]+)\}", 16),
+        ("octal escapes", ".c", "\\{:03o}", r"\\([0-7]{3})", 8),
+        ("escapes of CSS", ".css", "\\{:x} ", r"\\([0-9a-f]{2}) ", 16),
+        ("references without ends", ".txt", "&#x{:x}", r"&#x([0-9a-f]{2})", 16),
+    ):
+        yield Kind(name, suffix, _escaped(form), _unescaped(regex, base))
+    yield Kind("base32", ".txt", _coded(base64.b32encode), _uncoded(base64.b32decode))
+    yield Kind("ascii85", ".txt", _coded(lambda data: base64.a85encode(data, adobe=True)),
+               _uncoded(lambda data: base64.a85decode(data, adobe=True)))  # fmt: skip
+    yield Kind("base64 of raw deflate", ".json", _deflated_base64, _read_deflated_base64)
+    yield Kind("overstruck", ".txt", _overstruck, _without("_\b|\b."))
+    yield Kind("cells of groups", ".csv", _group_cells, utf8)
+    yield Kind("items of groups", ".json", lambda v: json.dumps(_grouped(v)).encode(), utf8)
+    yield Kind("tags in Markdown", ".md", _each(
+        lambda _, label, first, second: f"- {label}: {first}<b>{second}</b>\n"
+    ), _without("<[^>]*>"))  # fmt: skip
+
+
 def kinds() -> list[Kind]:
-    return [*_text_kinds(), *_other_kinds(), *_line_kinds(), *_hidden_kinds()]
+    return [
+        *_text_kinds(), *_other_kinds(), *_line_kinds(), *_hidden_kinds(), *_shown_kinds(),
+    ]  # fmt: skip
 
 
 class Outcome(NamedTuple):

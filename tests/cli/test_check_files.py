@@ -4,6 +4,7 @@ value shown.
 
 from __future__ import annotations
 
+import base64
 import email
 import gzip
 import io
@@ -393,6 +394,13 @@ def test_mask_writes_any_format_to_stdout_too(piped):
     assert done.returncode == 0
     assert done.stdout.startswith(b"%PDF-")
     assert piped("check", "-d", "VENDOR", stdin=done.stdout).returncode == 0
+
+
+def test_a_file_within_a_plain_text_is_masked(dlpctl):
+    Path("a.log").write_bytes(b"got " + base64.b64encode(gzip.compress(f"SSN {SSN}".encode())))
+    assert dlpctl("check", "a.log", "-d", "VENDOR", "-o", "b.log").status == 10
+    run = Path("b.log").read_bytes().split()[1]
+    assert gzip.decompress(base64.b64decode(run)) == b"SSN ***-**-" + SSN[-4:].encode()
 
 
 def test_tokens_of_a_vault_are_written_into_a_file(dlpctl):

@@ -1,4 +1,4 @@
-"""Values that a line end breaks, and line ends that break no value."""
+"""Values over lines, cells and items, and values that are apart; dumps; more encodings."""
 
 from __future__ import annotations
 
@@ -66,12 +66,93 @@ def test_a_line_end_between_values_joins_nothing(detector: Detector, text: str) 
     assert not [one for one in detector.scan(text) if "\n" in text[one.start : one.end]]
 
 
+_GRID = "+---+---+\n| a | b |\n+===+===+\n"
+_RULE = "=====  =========  ====\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "name"),
+    [
+        (
+            f"{_GRID}| 4111 1111 | x |\n| 1111 1111 | y |\n",
+            "4111 1111 | x |\n| 1111 1111",
+            "CREDIT_CARD",
+        ),
+        ("| ssn | 536-90- |\n|     | 4399    |\n", "536-90- |\n|     | 4399", "SSN"),
+        ("│ to │ jane@ │\n│    │ acme.com │\n", "jane@ │\n│    │ acme.com", "EMAIL"),
+        (
+            f"{_RULE}kärte  4111 1111  x\n       1111 1111  y\n{_RULE}",
+            "4111 1111  x\n       1111 1111",
+            "CREDIT_CARD",
+        ),
+        (
+            f"{_GRID}| 4111 1111 | jane@ |\n| 1111 1111 | acme.com |\n",
+            "4111 1111 | jane@ |\n| 1111 1111 | acme.com",
+            "CREDIT_CARD",
+        ),
+        ("['4111', '1111', '1111', '1111']", "4111', '1111', '1111', '1111", "CREDIT_CARD"),
+        (
+            '"DE89","3704","0044","0532","0130","00"',
+            'DE89","3704","0044","0532","0130","00',
+            "IBAN",
+        ),
+    ],
+)
+def test_a_value_in_several_cells_is_found(
+    detector: Detector, text: str, value: str, name: str
+) -> None:
+    assert (name, value) in {(one.type, text[one.start : one.end]) for one in detector.scan(text)}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "| a | 4111 1111 |\n| b | 1111 1111 |\n",  # cells of two rows
+        "+-+\n| a |\n+-+\n| 4111 1111 |\n| 1111 1111 |\n+-+\n",
+        f"{_RULE}a      4111 1111  x\nb      1111 1111  y\n{_RULE}",
+        "4111,1111,1111,1111\n",
+        '"2015","2016","2017","2018","2019"',
+    ],
+)
+def test_cells_of_their_own_are_no_value(detector: Detector, text: str) -> None:
+    assert not detector.scan(text)
+
+
+_BYTES = b"her card is 4111 1111 1111 1111 today"
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [f"{at:08x}  {_BYTES[at:at+8].hex(' ')}  {_BYTES[at+8:at+16].hex(' ')}  |...|" for at in (0, 16, 32)],
+        [f"{at:08x}: {_BYTES[at:at+16].hex(' ', -2)}  ...." for at in (0, 16, 32)],
+        [f"0x7ffe{at:04x}:\t0x{_BYTES[at:at+8].hex(' ').replace(' ', chr(9) + '0x')}" for at in range(0, 37, 8)],
+    ],
+    ids=["hexdump", "xxd", "gdb"],
+)  # fmt: skip
+def test_a_dump_is_one_value(detector: Detector, rows: list[str]) -> None:
+    text = "memory:\n" + "\n".join(rows) + "\nend\n"
+    (found,) = detector.scan(text)
+    assert (found.type, text[: found.start], text[found.end :]) == (
+        "CREDIT_CARD",
+        "memory:\n",
+        "end\n",
+    )
+
+
 @pytest.mark.parametrize(
     ("text", "value"),
     [
         ("card=4111+1111+1111+1111&a=b", "4111+1111+1111+1111"),
         ("VALUES (0x34313131313131313131313131313131)", "0x34313131313131313131313131313131"),
         ("to jane.doe+AEA-acme.com", "jane.doe+AEA-acme.com"),
+        ("ssn 5\b53\b36\b6-9\b90\b0-_\b4399 ok", "5\b53\b36\b6-9\b90\b0-_\b4399"),
+        ("x = 4111111111111111L", "4111111111111111L"),
+        ("x = 4111_1111_1111_1111", "4111_1111_1111_1111"),
+        ("card 4111 <b>1111</b> 1111 1111", "4111 <b>1111</b> 1111 1111"),
+        ("card 4111 [i]1111[/i] 1111 1111", "4111 [i]1111[/i] 1111 1111"),
+        ("card 4111 `1111` 1111 1111", "4111 `1111` 1111 1111"),
+        ("4111&thinsp;1111&ensp;1111&ndash;1111", "4111&thinsp;1111&ensp;1111&ndash;1111"),
     ],
 )
 def test_further_encodings_are_looked_through(detector: Detector, text: str, value: str) -> None:

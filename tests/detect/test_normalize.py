@@ -44,6 +44,14 @@ DISGUISES = {
     "percent": "john%40example.com",
     "all in percent": "".join(f"%{ord(char):02X}" for char in MAIL),
     "escapes": r"john\x40example\u002ecom",
+    "escapes of ECMAScript": "".join(f"\\u{{{ord(char):x}}}" for char in MAIL),
+    "escapes in escapes": r"john\\u0040example\\x2ecom",
+    "octal escapes": "".join(f"\\{ord(char):03o}" for char in MAIL),
+    "escapes of CSS": r"john\000040 example\00002ecom",
+    "escapes of URLs": "john%u0040example%u002ecom",
+    "entities without ends": "john&#64example&#46com",
+    "base32": base64.b32encode(f"write to {MAIL}".encode()).decode().rstrip("="),
+    "ascii85": base64.a85encode(MAIL.encode(), adobe=True).decode(),
     "hexadecimal": MAIL.encode().hex(),
     "a dump": MAIL.encode().hex(" "),
     "base64": base64.b64encode(f"write to {MAIL} today".encode()).decode(),
@@ -114,7 +122,19 @@ def test_values_are_found_in_any_surroundings(
 @pytest.mark.no_cover
 @pytest.mark.parametrize(
     "filling",
-    ["%41", "&#65;", "\u200b", "\uff11", "1 ", "QUFB", "4141", "a\u200b", r"\x41", "\u00a01"],
+    [
+        "%41",
+        "&#65;",
+        "\u200b",
+        "\uff11",
+        "1 ",
+        "QUFB",
+        "4141",
+        "a\u200b",
+        r"\x41",
+        "\u00a01",
+        r"\u{34}",
+    ],
     ids=ascii,
 )
 def test_four_times_as_much_takes_four_times_as_long(detector: Detector, filling: str) -> None:

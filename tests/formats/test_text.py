@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import base64
 import csv
 import io
 import json
+import zlib
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dlpctl.errors import FormatError
 from dlpctl.formats.discovery import format_named
 from dlpctl.formats.encoding import Edit, decode, splice
 from dlpctl.formats.interface import Document, Limits, View
@@ -188,6 +191,45 @@ def test_text_across_tags_reads_as_one() -> None:
     assert view(html, "across tags").text.split("\n\n")[0] == "one two"
     xml = format_named("xml").extract(b"<r><a>1</a><b>2</b><c>x<i>y</i>z</c></r>", LIMITS)
     assert view(xml, "across tags").text.split("\n\n")[0] == "xyz"
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "shown"),
+    [
+        ("subtitles", "WEBVTT\n\n00:01.0 --> 00:02.0\na <c.b>1</c><00:01.5>2\n", "WEBVTT\na 12\n"),
+        ("subtitles", "a 1\n\n2\n0:1,0 --> 0:2,0\n{\\i1}2\\N3\r\n\r\n", "a 1\n2\n3\r\n\r\n"),
+        ("latex", "a~\\textbf{1}{-}2\\,3--4 % x\n  \\\\[2pt]b\\_c", "a 1-2 3-4 \nb_c"),
+        ("dxf", "0\nSECTION\n 1\na {\\fB|b0;1}\\P2\n 3\nx\\U+0040\n 1\ny%%d\n 0\nEOF\n", "\n\na 1\n2\n\nx@y\n"),
+    ],
+)  # fmt: skip
+def test_marks_are_read_as_they_are_shown(name: str, source: str, shown: str) -> None:
+    document = format_named(name).extract(source.encode(), LIMITS)
+    assert view(document, "as shown").text == shown
+
+
+def test_marks_stay_where_a_value_is_masked() -> None:
+    source = "a <c.b>one</c> two\n"
+    assert masked("subtitles", source, "one two", "[A]") == "a <c.b>[A]</c>\n"
+    drawing = "0\nSECTION\n  3\none\n  1\ntwo\n"
+    assert masked("dxf", drawing, "onetwo", "a\nb") == "0\nSECTION\n  3\na b\n  1\n\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "source"), [("csv", '1,"one","two"\n'), ("json", '["one", "two"]')]
+)
+def test_each_item_gets_its_part_of_a_replacement_of_the_same_shape(name: str, source: str) -> None:
+    value = source[source.index("one") : source.index("two") + 3]
+    replacement = value.replace("one", "***").replace("wo", "**")
+    assert masked(name, source, value, replacement) == source.replace(value, replacement)
+
+
+def test_what_fails_to_inflate_counts_toward_the_limit() -> None:
+    packer = zlib.compressobj(9, wbits=-zlib.MAX_WBITS)
+    packed = packer.compress(bytes(9 << 20)) + packer.flush(zlib.Z_FULL_FLUSH) + b"\xff"
+    run = base64.b64encode(packed).decode()
+    format_named("text").extract(run.encode(), LIMITS)
+    with pytest.raises(FormatError, match="deflated texts expand"):
+        format_named("text").extract(" ".join([run] * 9).encode(), LIMITS)
 
 
 def test_folded_yaml_reads_as_one() -> None:

@@ -8,6 +8,7 @@ run covers the complete run, since a part of it cannot be masked.
 
 from __future__ import annotations
 
+import base64
 import binascii
 import unicodedata
 from bisect import bisect_right
@@ -16,6 +17,8 @@ from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
 from dlpctl.detect.derived.interface import DerivedText
+from dlpctl.detect.derived.runs import GROUPS, LITERAL, MARKS, SOFT_BREAKS, TAG, TAGGED
+from dlpctl.encoded import unescaped
 from dlpctl.regex import lazy
 
 _BEFORE, _AFTER = 160, 64
@@ -26,72 +29,19 @@ _LABEL = 48
 _FIRST = 16
 """Characters of base64 or hexadecimal that are decoded first, to see whether they are text."""
 
-_INVISIBLE = r"[\x{AD}\x{34F}\x{180E}\x{200B}-\x{200F}\x{202A}-\x{202E}\x{2060}-\x{2064}\x{2066}-\x{2069}\x{FEFF}]"
-_OTHER_LETTERS = r"[\x{FF0D}\x{FF0E}\x{FF10}-\x{FF19}\x{FF20}-\x{FF3A}\x{FF3F}\x{FF41}-\x{FF5A}\x{1D400}-\x{1D7FF}]"
-_OTHER_DIGITS = r"[\x{660}-\x{669}\x{6F0}-\x{6F9}\x{966}-\x{96F}]"
-_OTHER_GAPS = r"[\x{A0}\x{2000}-\x{200A}\x{2010}-\x{2015}\x{202F}\x{205F}\x{2212}\x{3000}]"
-_OTHER_BLANKS = r"[\x{A0}\x{2000}-\x{200A}\x{202F}\x{205F}\x{3000}]"
-# A blank before a number may be all that is between it and its label.
-_BEFORE_NUMBER = rf"{_OTHER_BLANKS}+[(+]?[A-Z]{{0,4}}[0-9]"
-# Groups start at their first gap: to look for one after every capital and digit would double the
-# states.
-_OTHER_FORMS = (
-    rf"{_OTHER_LETTERS}+|{_OTHER_DIGITS}{{3,}}"
-    rf"|(?:{_OTHER_GAPS}[0-9A-Z]{{1,6}}){{2,}}|{_BEFORE_NUMBER}"
-)
-_NAMED_ENTITY = r"&(?:commat|period|colon|lowbar|num|equals|sol|plus|hyphen|dash|shy|nbsp);"
-_ENTITIES = rf"(?:&#(?:[0-9]{{2,6}}|[xX][0-9A-Fa-f]{{2,5}});|{_NAMED_ENTITY})+"
-_SPACED = r"\b[0-9](?:[ ._*-]{1,3}[0-9]){8,24}\b|\b[A-Za-z](?: [!-~]){9,}(?:[\s\"'<,;)]|$)"
-# The start of text in base64, by its possible first bytes: ASCII, one byte of ASCII and a longer
-# character, a longer character, a line end, UTF-16. Identifiers of source code are mostly told
-# apart by that, before anything of them is copied. In hexadecimal digits of text every other one
-# tells it.
-_ANY = "[0-9A-Za-z+/_-]"
-_TEXT_STARTS = (
-    rf"(?:[I-Za-f](?:[C-HS-Xi-nyz0-3](?:[ABEFIJMNQRUVYZcdghklopstwx014589]{_ANY}[CDI-Za-fw-z0-9]|[DHLPTXbfjnrvz37/_]{_ANY}{{2}})"
-    rf"|(?:[M-Pc-fs-v89+/_-][CGKOSWaeimquy26+-]|[AQgw][AB]){_ANY}{{2}})"
-    rf"|(?:w[qr4-7]|[x-z0-8][I-LYZabo-r4-7]|9I|C[gQS-Xi-n]|D[QS-X]){_ANY}{{3}})"
-)
-_HEX_STARTS = r"(?:[2-7][0-9A-Fa-f]|0[9AaDd]|[C-Fc-f][0-9A-Fa-f][89ABab][0-9A-Fa-f]){4}"
-_ENCODED = (
-    rf"\b{_TEXT_STARTS}(?:[0-9A-Za-z+/]{{39,71}}\r?\n[ \t]*(?:[0-9A-Za-z+/]{{44,76}}\r?\n[ \t]*)*[0-9A-Za-z+/]+={{0,2}}"
-    rf"|{_ANY}{{15,}}={{0,2}}|{_ANY}{{9,}}={{1,2}})"
-    rf"|(?:\b|\b0[xX]|\\x){_HEX_STARTS}[0-9A-Fa-f]{{4,}}"
-    r"|\b[0-9A-Fa-f]{2}(?:[ :][0-9A-Fa-f]{2}){8,}\b"
-)
-# Terminal colors, soft line breaks of quoted-printable and shells, and the escapes and emphasis of
-# Markdown.
-_COLOURS = r"(?:\x1b\[[0-9;]*m)+"
-_SOFT_BREAKS = r"=\r?\n|\\\r?\n[ \t]*"
-_MARKS = r"\b\\(?:[-.@]\b|_)|\\[(+][0-9](?:\\\))?|[0-9]\\\)|[0-9][ -]?\*{1,3}[ -]?[0-9]"
-# Escapes in strings: ASCII, characters of other languages, and surrogates.
-_ESCAPES = (
-    r"\\x[2-7][0-9A-Fa-f]"
-    r"|\\u(?:00[2-7C-Fc-f]|0[1-9A-Fa-f][0-9A-Fa-f]|[1-9A-Fa-f][0-9A-Fa-f]{2})[0-9A-Fa-f]"
-)
-# A value of a form, with plus signs as blanks, and a character of UTF-7.
-_FORM_START = r"=[0-9A-Za-z%._-]+\+[0-9A-Za-z%]"
-_FORM = r"=[0-9A-Za-z%._-]+(?:\+[0-9A-Za-z%._-]+)+"
-_UTF7 = r"\+A[A-H][0-9A-Za-z+/]+-?"
-RUN = rf"{_ENCODED}|{_FORM}|{_UTF7}|{_COLOURS}|{_SOFT_BREAKS}|{_MARKS}|(?:%[0-9A-Fa-f]{{2}})+|(?:{_ESCAPES})+|{_ENTITIES}|{_SPACED}|{_INVISIBLE}+|{_OTHER_FORMS}"
-# The start of each type of run, which is searched at every byte of a text; with everything that may
-# follow, the automaton would have ten times the states, each of which costs time when it is first
-# entered.
-RUN_STARTS = (
-    rf"\b{_TEXT_STARTS}{_ANY}{{9}}(?:{_ANY}{{6}}|{_ANY}{{0,5}}=)|(?:\b|\b0[xX]|\\x){_HEX_STARTS}[0-9A-Fa-f]{{4}}|\b[0-9A-Fa-f]{{2}}(?:[ :][0-9A-Fa-f]{{2}}){{8}}\b"
-    rf"|%[0-9A-Fa-f]{{2}}|{_ESCAPES}"
-    rf"|&#(?:[0-9]{{2}}|[xX][0-9A-Fa-f]{{2}})|{_NAMED_ENTITY}|\b[0-9](?:[ ._*-]{{1,3}}[0-9]){{8}}|\b[A-Za-z](?: [!-~]){{9}}"
-    rf"|{_FORM_START}|\+A[A-H][0-9A-Za-z+/]|\x1b\[[0-9;]*m|[=\\]\r?\n|{_MARKS}"
-    rf"|{_INVISIBLE}|{_OTHER_LETTERS}|{_OTHER_DIGITS}{{3}}|{_OTHER_GAPS}[0-9A-Z]{{1,6}}{_OTHER_GAPS}[0-9A-Z]|{_BEFORE_NUMBER}"
-)
 _LETTER = lazy(rb"[A-Za-z\x80-\xff]")
 _HEX_DIGITS = b"0123456789ABCDEFabcdef :"
-_SOFT_BREAK = lazy(_SOFT_BREAKS.encode())
-_MARKED = lazy(_MARKS.replace(r"\b", "").encode())
+_SOFT_BREAK = lazy(SOFT_BREAKS.encode())
+_SHAPES = lazy(f"({MARKS})|({TAGGED})|({LITERAL})|({GROUPS})".replace(r"\b", "").encode())
+_TAGS = lazy(TAG.encode())
+_GROUP = lazy(rb"[0-9A-Z]+")
+_OF_CARDS = range(13, 20)
+"""The digits that card numbers have."""
 _PREFIXED = lazy(rb"(0[xX]|\\x)[0-9A-Fa-f]{8}")
 _SEPARATORS = lazy(r"[^0-9]+")
 _AFTER_SPACED = b"\t\n\v\f\r \"'<,;)"
 _SEPARATED = frozenset({b" ", b".", b"_", b"*", b"-"})
+_BASE32 = lazy(rb"[E-P][A-Z2-7]{15,}|[e-p][a-z2-7]{19,}")
 _URL_SAFE = bytes.maketrans(b"-_", b"+/")
 _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\r") + b"\x7f"
 
@@ -202,7 +152,9 @@ def _runs(data: bytes, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, 
             yield start, end, b""
             place = end
             continue
-        run = data[start:end].rstrip(_AFTER_SPACED if data[start + 1 : start + 2] == b" " else None)
+        run = data[start:end]
+        if run[:1] != b"\\":  # which a blank may end
+            run = run.rstrip(_AFTER_SPACED if run[1:2] == b" " else None)
         decoded = _decoder(run)(run)
         # Single digits on one line after the other are a table.
         is_table = decoded is not None and lines_of_digits and data[place:start].isspace()
@@ -223,12 +175,12 @@ def _decoder(run: bytes) -> Callable[[bytes], bytes | None]:
     """Return the decoder of a run, by its first bytes."""
     if _PREFIXED.match(run):
         return _encoded
-    if _MARKED.fullmatch(run):
-        return _unmarked
+    if shape := _SHAPES.fullmatch(run):
+        return _BY_SHAPE[shape.lastindex or 0]
     if run[0] >= _BEYOND_ASCII:
         return _nothing if unicodedata.category(run.decode()[0]) in ("Cf", "Mn") else _forms
-    if run[:1] in _DECODERS:
-        return _DECODERS[run[:1]]
+    if by_start := _DECODERS.get(run[:2]) or _DECODERS.get(run[:1]):
+        return by_start
     if run[1:2] in _SEPARATED:
         return _spaced
     return _encoded if run.isascii() else _forms
@@ -239,7 +191,22 @@ def _nothing(_: bytes) -> bytes:
 
 
 def _unmarked(run: bytes) -> bytes:
-    return run.translate(None, b"\\*")
+    return run.translate(None, b"\\" if b"\\" in run else b"*_`")
+
+
+def _untagged(run: bytes) -> bytes:
+    return _TAGS.sub(b"", run)
+
+
+def _joined(run: bytes) -> bytes | None:
+    """Return groups as one number; None for more of them than one has."""
+    groups = _GROUP.findall(run)
+    is_card = groups[0].isdigit()
+    return None if is_card and sum(map(len, groups)) not in _OF_CARDS else b" ".join(groups)
+
+
+def _number(run: bytes) -> bytes:
+    return run.strip(b"ILnlUu").replace(b"_", b"-")
 
 
 def _encoded(run: bytes) -> bytes | None:
@@ -253,7 +220,7 @@ def _encoded(run: bytes) -> bytes | None:
         return None
     plain = b"".join(run.translate(_URL_SAFE).split()).rstrip(b"=")
     if _text(_base64(plain[:_FIRST])) is None:
-        return None
+        return _base32(plain) if _BASE32.fullmatch(plain) else None
     return _text(_base64(plain))
 
 
@@ -263,6 +230,22 @@ def _base64(plain: bytes) -> bytes:
         return binascii.a2b_base64(plain[:size] + b"==")
     except binascii.Error:
         return b"\0"
+
+
+def _base32(plain: bytes) -> bytes | None:
+    """Return the text in base32, whose last group of eight characters may lack some."""
+    padded = plain + b"=" * (-len(plain) % 8)
+    try:
+        return _text(base64.b32decode(padded, casefold=True))
+    except binascii.Error:
+        return None
+
+
+def _ascii85(run: bytes) -> bytes | None:
+    try:
+        return _text(base64.a85decode(run, adobe=True))
+    except ValueError:
+        return None
 
 
 def _text(decoded: bytes) -> bytes | None:
@@ -337,24 +320,22 @@ def _utf7(run: bytes) -> bytes | None:
 
 
 def _escaped(run: bytes) -> bytes:
-    text = run.decode("unicode_escape")
-    try:
-        return text.encode()
-    except UnicodeEncodeError:  # halves of characters
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
-
-
-def _entities(run: bytes) -> bytes:
-    import html
-
-    return html.unescape(run.decode()).encode("utf-8", "replace")
+    text = unescaped(run).decode("utf-8", "surrogatepass")
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
 
 
 _DECODERS: dict[bytes, Callable[[bytes], bytes | None]] = {
     b"%": _percent,
+    b"%u": _escaped,
     b"\\": _escaped,
-    b"&": _entities,
+    b"&": _escaped,
     b"=": _form,
     b"+": _utf7,
     b"\x1b": _nothing,
+    b"\x08": _nothing,
+    b"_": _nothing,
+    b" ": _nothing,
+    b"<": _ascii85,
 }
+_BY_SHAPE = (_nothing, _unmarked, _untagged, _number, _joined)
+"""The decoders of runs that are told by more than their first bytes."""

@@ -63,18 +63,22 @@ class JoinedText(DecodedText):
 
     def original_span(self, start: int, end: int) -> tuple[int, int] | None:
         value = self.data[start:end]
-        is_address = b"@" in value
-        if not is_address and sum(byte in _DIGITS for byte in value) < _FEWEST_DIGITS:
+        if not may_go_over_lines(value):
             return None
         span = super().original_span(start, end)
         if span is None or not _ANY_BREAK.search(self._original, *span):
             return None
-        if is_address:
+        if b"@" in value:
             return span
         start = self._original.rfind(b"\n", 0, span[0]) + 1
         if opening := _OPENS.search(self._original, max(start - _LONGEST_OPENING, 0), start):
             start = self._original.rfind(b"\n", 0, opening.start()) + 1
         return span if _WORD.search(self._original, start, span[0]) else None
+
+
+def may_go_over_lines(value: bytes) -> bool:
+    """Return whether a value is a mail address or a long number, of which half may be in a line."""
+    return b"@" in value or sum(byte in _DIGITS for byte in value) >= _FEWEST_DIGITS
 
 
 def joined_texts(data: bytes) -> list[JoinedText]:

@@ -1,5 +1,5 @@
-"""The texts derived from a text: decoded runs, removed escapes, joined lines, and cells of tables
-after their headers.
+"""The texts derived from a text: decoded runs and dumps, removed escapes, joined lines, and cells of
+tables, in one line and after their headers.
 
 One automaton pass finds where runs and tables start; a text without either costs no more than that
 pass.
@@ -10,12 +10,15 @@ from __future__ import annotations
 from functools import cache
 
 from dlpctl.detect.derived.columns import Columns
-from dlpctl.detect.derived.decoded import RUN, RUN_STARTS, DecodedText
+from dlpctl.detect.derived.decoded import DecodedText
+from dlpctl.detect.derived.dumps import dumped_text
 from dlpctl.detect.derived.escaped import EscapedText
 from dlpctl.detect.derived.headers import HEADER, WITHIN_LINES, HeaderWords
 from dlpctl.detect.derived.interface import DerivedText
 from dlpctl.detect.derived.joined import joined_texts
+from dlpctl.detect.derived.runs import RUN, RUN_STARTS
 from dlpctl.detect.derived.tables import OpenTable
+from dlpctl.detect.derived.wrapped import WrappedText
 from dlpctl.detect.linear import Find, compile_regex, finders
 
 Spans = list[tuple[int, int]]
@@ -44,8 +47,12 @@ def derived_texts(
         deeper, _ = openings(decoded.data)
         if deeper and (inner := DecodedText.of(decoded.data, deeper, decoded)):
             texts.append(inner)
+    if dumped := dumped_text(data):
+        texts.append(dumped)
     if joins_lines:
         texts += joined_texts(data)
+        if wrapped := WrappedText.of(data):
+            texts.append(wrapped)
     if (headers or table is not None) and (
         columns := Columns.of(data, headers, table, words or HeaderWords())
     ):

@@ -1,0 +1,101 @@
+"""Regular expressions of runs that hide something, and of their starts."""
+
+from __future__ import annotations
+
+from dlpctl.encoded import ESCAPES
+
+_INVISIBLE = (
+    r"[\x{AD}\x{34F}\x{180E}\x{200B}-\x{200F}\x{202A}-\x{202E}\x{2060}-\x{2064}"
+    r"\x{2066}-\x{2069}\x{FEFF}]"
+)
+_OTHER_LETTERS = (
+    r"[\x{FF0D}\x{FF0E}\x{FF10}-\x{FF19}\x{FF20}-\x{FF3A}\x{FF3F}\x{FF41}-\x{FF5A}"
+    r"\x{1D400}-\x{1D7FF}]"
+)
+_OTHER_DIGITS = r"[\x{660}-\x{669}\x{6F0}-\x{6F9}\x{966}-\x{96F}]"
+_OTHER_GAPS = r"[\x{A0}\x{2000}-\x{200A}\x{2010}-\x{2015}\x{202F}\x{205F}\x{2212}\x{3000}]"
+_OTHER_BLANKS = r"[\x{A0}\x{2000}-\x{200A}\x{202F}\x{205F}\x{3000}]"
+# A blank before a number may be all that is between it and its label.
+_BEFORE_NUMBER = rf"{_OTHER_BLANKS}+[(+]?[A-Z]{{0,4}}[0-9]"
+# Groups start at their first gap: to look for one after every capital and digit would double the
+# states.
+_OTHER_FORMS = (
+    rf"{_OTHER_LETTERS}+|{_OTHER_DIGITS}{{3,}}"
+    rf"|(?:{_OTHER_GAPS}[0-9A-Z]{{1,6}}){{2,}}|{_BEFORE_NUMBER}"
+)
+_NAMED_ENTITY = (
+    r"&(?:commat|period|colon|lowbar|num|equals|sol|plus|hyphen|dash|[nm]dash|minus|shy"
+    r"|[a-z]{1,4}sp|zwn?j);"
+)
+_ESCAPE = "|".join(f"{each.before}{each.of_text}{each.after}" for each in ESCAPES)
+_SPACED = r"\b[0-9](?:[ ._*-]{1,3}[0-9]){8,24}\b|\b[A-Za-z](?: [!-~]){9,}(?:[\s\"'<,;)]|$)"
+# The start of text in base64, by its possible first bytes: ASCII, one byte of ASCII and a longer
+# character, a longer character, a line end, UTF-16. Identifiers of source code are mostly told
+# apart by that, before anything of them is copied. In hexadecimal digits of text every other one
+# tells it.
+_ANY = "[0-9A-Za-z+/_-]"
+_TEXT_STARTS = (
+    rf"(?:[I-Za-f](?:[C-HS-Xi-nyz0-3](?:[ABEFIJMNQRUVYZcdghklopstwx014589]{_ANY}[CDI-Za-fw-z0-9]"
+    rf"|[DHLPTXbfjnrvz37/_]{_ANY}{{2}})"
+    rf"|(?:[M-Pc-fs-v89+/_-][CGKOSWaeimquy26+-]|[AQgw][AB]){_ANY}{{2}})"
+    rf"|(?:w[qr4-7]|[x-z0-8][I-LYZabo-r4-7]|9I|C[gQS-Xi-n]|D[QS-X]){_ANY}{{3}})"
+)
+_HEX_STARTS = r"(?:[2-7][0-9A-Fa-f]|0[9AaDd]|[C-Fc-f][0-9A-Fa-f][89ABab][0-9A-Fa-f]){4}"
+_ENCODED = (
+    rf"\b{_TEXT_STARTS}(?:[0-9A-Za-z+/]{{39,71}}\r?\n[ \t]*"
+    rf"(?:[0-9A-Za-z+/]{{44,76}}\r?\n[ \t]*)*[0-9A-Za-z+/]+={{0,2}}"
+    rf"|{_ANY}{{15,}}={{0,2}}|{_ANY}{{9,}}={{1,2}})"
+    rf"|(?:\b|\b0[xX]|\\x){_HEX_STARTS}[0-9A-Fa-f]{{4,}}"
+    r"|\b[0-9A-Fa-f]{2}(?:[ :][0-9A-Fa-f]{2}){8,}\b"
+    r"|\b(?:[E-P][A-Z2-7]{55,79}\r?\n(?:[A-Z2-7]{56,80}\r?\n)*[A-Z2-7]+"
+    r"|[E-P][A-Z2-7]{15,}|[e-p][a-z2-7]{19,})={0,6}"
+    r"|<~[!-uz\s]{10,}~>"
+)
+# A number that is a literal of a program or of a pickle.
+LITERAL = r"\b(?:[IL][0-9]{12,19}L?|[0-9]{12,19}(?:n|[uU]?[lL]{1,2})|[0-9]{4}(?:_[0-9]{4}){3})\b"
+_LITERAL_START = r"\b(?:[IL]?[0-9]{12}|[0-9]{4}_[0-9]{4}_)"
+# The groups of a card number or an IBAN that are quoted one by one, in cells or items.
+_NEXT = r"[\"'](?:\s*[,;|]\s*|\t)[\"']"
+_FIRST_GROUP = rf"\b(?:[0-9]{{4}}|[A-Z]{{2}}[0-9]{{2}}){_NEXT}[0-9A-Z]{{4}}"
+GROUPS = (
+    rf"{_FIRST_GROUP}[0-9A-Z]{{0,2}}(?:{_NEXT}[0-9A-Z]{{4,6}}){{0,8}}(?:{_NEXT}[0-9]{{1,3}})?\b"
+)
+# Tags of HTML and of forums within a number or an address.
+TAG = (
+    r"(?:</?(?:a|b|i|u|s|em|tt|big|del|ins|kbd|sub|sup|bdi|wbr|abbr|code|font|mark|nobr|samp|span"
+    r"|small|strong|strike)(?:[ \t][^<>\n]*)?/?>|\[/?[a-z]{1,6}(?:=[^\[\]\n]*)?\])"
+)
+TAGGED = rf"[0-9)](?:[ -]?{TAG})+[ -]?[0-9(]|[0-9A-Za-z.-]{TAG}+@|[@-]{TAG}+[0-9A-Za-z]"
+# What a printer strikes over another character or under it, colours of a terminal, line ends that
+# quoted-printable and shells go on after, and the escapes and emphasis of Markdown.
+_OVERSTRUCK = r"[ _]\x08|\x08[^\s\x08]"
+_COLOURS = r"(?:\x1b\[[0-9;]*m)+"
+SOFT_BREAKS = r"=\r?\n|\\\r?\n[ \t]*"
+MARKS = (
+    r"\b\\(?:[-.@]\b|_)|\\[(+][0-9](?:\\\))?|[0-9]\\\)"
+    r"|[0-9](?:[ -]?[*`]{1,3}[ -]?|[ -]_{1,3}|_{1,3}[ -])[0-9]"
+)
+# A value of a form, with plus signs as blanks, and a character of UTF-7.
+_FORM_START = r"=[0-9A-Za-z%._-]+\+[0-9A-Za-z%]"
+_FORM = r"=[0-9A-Za-z%._-]+(?:\+[0-9A-Za-z%._-]+)+"
+_UTF7 = r"\+A[A-H][0-9A-Za-z+/]+-?"
+RUN = (
+    rf"{GROUPS}|{LITERAL}|{_ENCODED}|{_FORM}|{_UTF7}|{_OVERSTRUCK}|{_COLOURS}|{SOFT_BREAKS}|{MARKS}"
+    rf"|{TAGGED}|(?:%[0-9A-Fa-f]{{2}})+|(?:{_ESCAPE}|{_NAMED_ENTITY})+|{_SPACED}|{_INVISIBLE}+"
+    rf"|{_OTHER_FORMS}"
+)
+# The start of each type of run, which is searched for from every byte of a text; with all that may
+# follow, the automaton would have ten times the states, each of which takes a while when
+# it is entered first.
+RUN_STARTS = (
+    rf"\b{_TEXT_STARTS}{_ANY}{{9}}(?:{_ANY}{{6}}|{_ANY}{{0,5}}=)"
+    rf"|(?:\b|\b0[xX]|\\x){_HEX_STARTS}[0-9A-Fa-f]{{4}}"
+    rf"|\b[0-9A-Fa-f]{{2}}(?:[ :][0-9A-Fa-f]{{2}}){{8}}\b"
+    rf"|%[0-9A-Fa-f]{{2}}|{_ESCAPE}|{_NAMED_ENTITY}"
+    rf"|\b[0-9](?:[ ._*-]{{1,3}}[0-9]){{8}}|\b[A-Za-z](?: [!-~]){{9}}"
+    rf"|\b(?:[E-P][A-Z2-7]{{15}}|[e-p][a-z2-7]{{19}})|<~[!-uz]{{5}}|{_OVERSTRUCK}"
+    rf"|{_FORM_START}|\+A[A-H][0-9A-Za-z+/]|\x1b\[[0-9;]*m|[=\\]\r?\n"
+    rf"|{MARKS}|{TAGGED}|{_LITERAL_START}|{_FIRST_GROUP}"
+    rf"|{_INVISIBLE}|{_OTHER_LETTERS}|{_OTHER_DIGITS}{{3}}"
+    rf"|{_OTHER_GAPS}[0-9A-Z]{{1,6}}{_OTHER_GAPS}[0-9A-Z]|{_BEFORE_NUMBER}"
+)
