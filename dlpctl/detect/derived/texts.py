@@ -1,5 +1,5 @@
-"""The texts derived from a text: decoded runs and dumps, removed escapes, joined lines, and cells of
-tables, in one line and after their headers.
+"""The texts derived from a text: decoded runs and dumps, removed escapes, joined lines, and cells
+of tables, in one line and after their headers.
 
 One automaton pass finds where runs and tables start; a text without either costs no more than that
 pass.
