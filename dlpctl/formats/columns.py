@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 from dlpctl.arrow import field_names, rewrite
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.archive import Allowance, BinaryFormat, Names, renamed
+from dlpctl.formats.arrowmessages import CONTINUES, FILE_MAGIC, starts_stream
+from dlpctl.formats.arrowsections import arrow_sections
 from dlpctl.formats.interface import Children, Document, Edits, Limits
 from dlpctl.formats.parquetsections import parquet_sections
 from dlpctl.formats.sections import ReadRange, Section
@@ -82,7 +84,7 @@ class ColumnFile(BinaryFormat):
         self.name = name
         self.extensions = extensions
         self.magic = (magic,)
-        self.text_start = magic
+        self.text_start = magic if magic.isascii() else b""
         self._read = read
         self._writer = writer
         self.sections = sections
@@ -211,6 +213,18 @@ def _read_arrow(source: io.BytesIO, allowance: Allowance) -> _Opened:
     return _Opened(file.schema, _tables(batches, allowance))
 
 
+def _read_stream(source: io.BytesIO, allowance: Allowance) -> _Opened:
+    import pyarrow.ipc
+
+    def batches() -> Iterator[Any]:
+        yield from stream
+        if source.read(1):
+            raise FormatError("the Arrow stream is followed by other data")
+
+    stream = pyarrow.ipc.open_stream(source)
+    return _Opened(stream.schema, _tables(batches(), allowance))
+
+
 def _tables(batches: Iterable[Any], allowance: Allowance) -> Iterator[Any]:
     import pyarrow
 
@@ -231,6 +245,8 @@ class _OrcWriter:
 class _ArrowWriter:
     """Writes all batches at the end: a file has one set of categories for all of them."""
 
+    opener = "new_file"
+
     def __init__(self, output: io.BytesIO, schema: Any) -> None:
         self._output = output
         self._schema = schema
@@ -241,8 +257,19 @@ class _ArrowWriter:
         import pyarrow.ipc
 
         table = pyarrow.concat_tables([self._schema.empty_table(), *self._tables])
-        with pyarrow.ipc.new_file(self._output, self._schema) as writer:
+        with getattr(pyarrow.ipc, self.opener)(self._output, self._schema) as writer:
             writer.write_table(table.unify_dictionaries())
+
+
+class _StreamWriter(_ArrowWriter):
+    opener = "new_stream"
+
+
+class _ArrowStream(ColumnFile):
+    """Arrow's format of messages without a directory of them."""
+
+    def sniff(self, head: bytes, name: str) -> bool:
+        return starts_stream(head)
 
 
 FORMATS = (
@@ -256,7 +283,22 @@ FORMATS = (
             parquet_sections,
         ),
         ColumnFile("orc", b"ORC", (".orc",), _read_orc, _OrcWriter),
-        ColumnFile("arrow", b"ARROW1", (".arrow", ".feather"), _read_arrow, _ArrowWriter),
+        ColumnFile(
+            "arrow",
+            FILE_MAGIC,
+            (".arrow", ".feather"),
+            _read_arrow,
+            _ArrowWriter,
+            arrow_sections,
+        ),
+        _ArrowStream(
+            "arrow stream",
+            CONTINUES,
+            (".arrow", ".arrows"),
+            _read_stream,
+            _StreamWriter,
+            arrow_sections,
+        ),
     )
     if find_spec("pyarrow") is not None
     else ()

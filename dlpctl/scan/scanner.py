@@ -356,9 +356,8 @@ def _document(
         yield _Batch(None, [Skip(file.shown, Why.ARCHIVE)])
     elif found:
         try:
-            for first, last, before, after, label, repeats in found.sections:
-                around = before.decode("latin-1"), after.decode("latin-1")
-                part = (file, first, last, False, (*around, label, repeats))
+            for section in found.sections:
+                part = (file, section.first, section.last, False, section.packed())
                 yield _Batch(Task(PART, part, number), [])
         except FormatError as error:
             yield _Batch(None, [Skip(file.shown, Why.UNREADABLE, error.message)])
