@@ -12,6 +12,7 @@ from dlpctl.formats.recognition import HEAD, ZIP_END
 from dlpctl.scan.content import Ending, Examiner, Parts
 from dlpctl.scan.executor import InOrder
 from dlpctl.scan.local import STDIN, LocalFiles
+from dlpctl.scan.packing import unpacked
 from dlpctl.scan.reader import (
     BLOBS,
     DOCUMENT_LIMIT,
@@ -162,7 +163,7 @@ class Scan:
                 outcome = Outcome(*plain)
                 results = outcome.results
                 if not isinstance(plain, Outcome):
-                    results = map(Result._make, results)
+                    results = unpacked(results)
                 if batch.task.kind == PART:
                     _file, first, _last, binary, *section = batch.task.items
                     if not first:
