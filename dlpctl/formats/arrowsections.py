@@ -4,7 +4,7 @@ of a large column.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from struct import error
 from typing import Any
 
@@ -22,7 +22,7 @@ from dlpctl.formats.arrowmessages import (
 )
 from dlpctl.formats.arrowslices import ColumnSlicer, RowSlice
 from dlpctl.formats.flatbuffer import FlatTable
-from dlpctl.formats.sections import SECTION_BYTES, FileRange, ReadRange, Section
+from dlpctl.formats.sections import SECTION_BYTES, FileRange, ReadRange, Section, joined
 
 _LARGEST_BATCH = 32 << 20
 """A larger batch is read by columns."""
@@ -151,7 +151,7 @@ class _Divider:
             if number in needed
             for message in listed
         ]
-        inner = [*_joined((*dictionaries, *pieces))]
+        inner = [*joined((*dictionaries, *pieces))]
         ranges = [each for each in inner if isinstance(each, FileRange)]
         first = ranges[0].first if ranges and not self._is_first else 0
         self._is_first = False
@@ -272,21 +272,3 @@ class _Batch:
 def _structs(header: FlatTable, field: int, form: str) -> list[tuple[Any, ...]]:
     vector = header.vector(field)
     return vector.structs(form) if vector else []
-
-
-def _joined(pieces: Iterable[FileRange | bytes]) -> Iterator[FileRange | bytes]:
-    """Yield pieces, of which ranges that follow each other are one, and none is empty."""
-    last: FileRange | bytes = b""
-    for piece in pieces:
-        if (
-            isinstance(piece, FileRange)
-            and isinstance(last, FileRange)
-            and (piece.first, piece.width, last.width) == (last.last, 0, 0)
-        ):
-            last = FileRange(last.first, piece.last)
-            continue
-        if last:
-            yield last
-        last = piece
-    if last:
-        yield last

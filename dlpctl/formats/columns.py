@@ -19,6 +19,8 @@ from dlpctl.formats.archive import Allowance, BinaryFormat, Names, renamed
 from dlpctl.formats.arrowmessages import CONTINUES, FILE_MAGIC, starts_stream
 from dlpctl.formats.arrowsections import arrow_sections
 from dlpctl.formats.interface import Children, Document, Edits, Limits
+from dlpctl.formats.orcsections import orc_sections
+from dlpctl.formats.orctail import MAGIC
 from dlpctl.formats.parquetsections import parquet_sections
 from dlpctl.formats.sections import ReadRange, Section
 from dlpctl.formats.tablecells import TableTexts, changes_of
@@ -282,7 +284,7 @@ FORMATS = (
             _write_parquet,
             parquet_sections,
         ),
-        ColumnFile("orc", b"ORC", (".orc",), _read_orc, _OrcWriter),
+        ColumnFile("orc", MAGIC, (".orc",), _read_orc, _OrcWriter, orc_sections),
         ColumnFile(
             "arrow",
             FILE_MAGIC,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, Self
 
 from dlpctl.errors import FormatError
@@ -92,6 +92,24 @@ class Section(NamedTuple):
         ]
         around = before.encode("latin-1"), after.encode("latin-1")
         return cls(first, last, *around, label, repeats, inner, memory)
+
+
+def joined(pieces: Iterable[FileRange | bytes]) -> Iterator[FileRange | bytes]:
+    """Yield pieces, of which ranges that follow each other are one, and none is empty."""
+    last: FileRange | bytes = b""
+    for piece in pieces:
+        if (
+            isinstance(piece, FileRange)
+            and isinstance(last, FileRange)
+            and (piece.first, piece.width, last.width) == (last.last, 0, 0)
+        ):
+            last = FileRange(last.first, piece.last)
+            continue
+        if last:
+            yield last
+        last = piece
+    if last:
+        yield last
 
 
 class RangeFile(io.RawIOBase):
