@@ -25,6 +25,9 @@ from dlpctl.formats.parquetsections import parquet_sections
 from dlpctl.formats.sections import ReadRange, Section
 from dlpctl.formats.tablecells import TableTexts, changes_of
 
+_ROWS = 1 << 16
+"""Rows whose texts are objects at the same time."""
+
 
 class _Extraction:
     """Collects the texts of a table by path."""
@@ -96,8 +99,9 @@ class ColumnFile(BinaryFormat):
         extraction = _Extraction(collected)
         opened = self._opened(data, limits)
         for table in self._groups(opened):
-            _rewritten(table, extraction)
-            collected.rows += table.num_rows
+            for first in range(0, table.num_rows, _ROWS):
+                _rewritten(table.slice(first, _ROWS), extraction)
+                collected.rows += min(table.num_rows - first, _ROWS)
         names = Names()
         for number, field in enumerate(opened.schema, 1):
             names.add(f"column {number}", field.name, f"name of column {number}")

@@ -25,7 +25,7 @@ _MEMORY = 32 << 20
 """The memory that a section may take: a stripe that takes more is read by columns."""
 _USUAL_RATIO = 4
 """Columns are taken as so many times as large unpacked."""
-_VALUE = 16
+_VALUE = 24
 """The least memory of a value, even if all are equal."""
 _OFFSET, _INDEX_SIZE, _DATA_SIZE, _FOOTER_SIZE, _STRIPE_ROWS = range(1, 6)
 _STREAMS, _ENCODINGS = 1, 2
