@@ -66,6 +66,11 @@ class Layout(NamedTuple):
     """The numbers of the dictionaries that it needs."""
     children: Sequence[Layout] = ()
 
+    @property
+    def has_values(self) -> bool:
+        """Return whether it has values besides those of its children."""
+        return bool(self.bits or self.offsets or self.has_views)
+
     def walk(self) -> Iterator[Layout]:
         yield self
         for child in self.children:

@@ -9,7 +9,7 @@ from struct import error
 from typing import Any
 
 from dlpctl.errors import FormatError
-from dlpctl.formats.arrowlayout import Layout, columns_of, layouts_of
+from dlpctl.formats.arrowlayout import Column, Layout, columns_of, layouts_of
 from dlpctl.formats.arrowmessages import (
     BATCH,
     BODY_SIZE,
@@ -22,10 +22,19 @@ from dlpctl.formats.arrowmessages import (
 )
 from dlpctl.formats.arrowslices import ColumnSlicer, RowSlice
 from dlpctl.formats.flatbuffer import FlatTable
-from dlpctl.formats.sections import SECTION_BYTES, FileRange, ReadRange, Section, joined
+from dlpctl.formats.sections import (
+    SECTION_BYTES,
+    VALUE_BYTES,
+    FileRange,
+    ReadRange,
+    Section,
+    joined,
+)
 
 _LARGEST_BATCH = 32 << 20
-"""A larger batch is read by columns."""
+"""A batch that takes more memory is read by columns."""
+_SMALL_BATCH = 1 << 20
+"""Up to this size, a batch takes less."""
 _LARGEST_DICTIONARIES = 32 << 20
 _ROWS = 64
 """Rows are taken together by as many."""
@@ -36,7 +45,7 @@ _LENGTH, _NODES, _BUFFERS, _COMPRESSION, _VIEWS = range(5)
 _ID, _IS_DELTA = 0, 2
 _PACKED = 8
 """The size of the number before a compressed buffer, which is its size unpacked."""
-_SMALL_BUFFER, _USUAL_RATIO = 256 << 10, 4
+_SMALL_BUFFER, _USUAL_RATIO = 1 << 20, 4
 """Compressed buffers up to this size are taken as so many times as large unpacked."""
 
 
@@ -53,6 +62,7 @@ class _Divider:
         self._read = read
         self._listed = messages(read, size)
         schema = next(self._listed)
+        self._start = schema.last
         self._head = Head.read(read, schema.first, schema.body)
         version = self._head.table.number(_VERSION, "h")
         self._layouts = layouts_of(self._head.header, has_old_unions=version <= _OLD_UNIONS)
@@ -66,13 +76,13 @@ class _Divider:
     def sections(self) -> Iterator[Section]:
         group: list[Message] = []
         for message in self._listed:
-            is_large = message.size > _LARGEST_BATCH
+            large = self._large_batch(message)
             is_apart = group and (
                 message.first != group[-1].last
                 or message.last - group[0].first > SECTION_BYTES
                 or message.type == DICTIONARY
             )
-            if is_apart or (group and is_large):
+            if is_apart or (group and large):
                 yield self._of_batches(group)
                 group = []
             if message.type == DICTIONARY:
@@ -81,8 +91,8 @@ class _Divider:
             if message.type != BATCH:
                 raise damaged()
             self._number += 1
-            if is_large:
-                yield from self._by_columns(message)
+            if large:
+                yield from self._by_columns(large)
             else:
                 group.append(message)
         if group or self._is_first:
@@ -110,9 +120,15 @@ class _Divider:
         batches = [FileRange(group[0].first, group[-1].last)] if group else []
         return self._section(batches, label, numbers[0] > 1)
 
-    def _by_columns(self, message: Message) -> Iterator[Section]:
-        """Yield sections that hold some of the columns of a batch each."""
+    def _large_batch(self, message: Message) -> _Batch | None:
+        """Return a batch that has to be divided; None for any other message."""
+        if message.type != BATCH or message.size < _SMALL_BATCH:
+            return None
         batch = _Batch(self._read, message, self._layouts)
+        return batch if sum(batch.sizes) > _LARGEST_BATCH else None
+
+    def _by_columns(self, batch: _Batch) -> Iterator[Section]:
+        """Yield sections that hold some of the columns of a batch each."""
         start = 0
         while start < len(batch.columns):
             end, taken = start, 0
@@ -153,7 +169,8 @@ class _Divider:
         ]
         inner = [*joined((*dictionaries, *pieces))]
         ranges = [each for each in inner if isinstance(each, FileRange)]
-        first = ranges[0].first if ranges and not self._is_first else 0
+        first = ranges[0].first if ranges else self._start
+        first = 0 if self._is_first else first
         self._is_first = False
         last = first + sum(each.last - each.first for each in ranges)
         return Section(first, last, bytes(schema.data), END, label, repeats, inner, memory)
@@ -174,10 +191,8 @@ class _Batch:
         self._is_packed = header.table(_COMPRESSION) is not None
         self.columns = columns_of(layouts, [count for (count,) in self._views])
         self._require_complete()
-        self.sizes = [
-            sum(map(self._size, self._buffers[column.buffers])) for column in self.columns
-        ]
-        """The bytes of the columns, unpacked."""
+        self.sizes = [*map(self._memory, self.columns)]
+        """The memory that the columns take, unpacked."""
 
     def _require_complete(self) -> None:
         nodes = sum(each.nodes.stop - each.nodes.start for each in self.columns)
@@ -191,7 +206,13 @@ class _Batch:
         if (nodes, buffers) != (len(self._nodes), len(self._buffers)):
             raise damaged()
 
-    def _size(self, buffer: tuple[int, ...]) -> int:
+    def _memory(self, column: Column) -> int:
+        taken = sum(map(self._size, self._buffers[column.buffers]))
+        nodes = zip(column.layout.walk(), self._nodes[column.nodes], strict=True)
+        values = sum(length for layout, (length, _) in nodes if layout.has_values)
+        return int(max(taken, values * VALUE_BYTES))
+
+    def _size(self, buffer: tuple[int, int]) -> int:
         first, size = buffer
         if not self._is_packed or not size:
             return size

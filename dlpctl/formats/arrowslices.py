@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from dlpctl.formats.arrowlayout import Layout
 from dlpctl.formats.arrowmessages import damaged
-from dlpctl.formats.sections import FileRange, ReadRange
+from dlpctl.formats.sections import VALUE_BYTES, FileRange, ReadRange
 
 ALIGNMENT = 8
 """The rows whose bits start with a byte: parts of a column start with a multiple of them."""
@@ -19,10 +19,14 @@ class RowSlice(NamedTuple):
 
     nodes: list[tuple[int, int]]
     ranges: list[FileRange]
+    values: list[int]
+    """The number of values of each field that has some."""
 
     @property
     def size(self) -> int:
-        return sum(each.last - each.first for each in self.ranges)
+        """Return how much memory the rows take: their bytes, or the places of their values."""
+        taken = sum(each.last - each.first for each in self.ranges)
+        return max(taken, sum(self.values) * VALUE_BYTES)
 
 
 class ColumnSlicer:
@@ -42,7 +46,7 @@ class ColumnSlicer:
         self._buffers = buffers
 
     def rows(self, first: int, last: int) -> RowSlice:
-        made = RowSlice([], [])
+        made = RowSlice([], [], [])
         self._add(made, self._layout, first, last, iter(self._nodes), iter(self._buffers))
         return made
 
@@ -60,8 +64,11 @@ class ColumnSlicer:
         if last > length:
             raise damaged()
         made.nodes.append((last - first, nulls and _UNKNOWN))
+        if layout.has_values:
+            made.values.append(last - first)
         if layout.buffers:
-            made.ranges.append(_bits(next(buffers), first, last, 1))
+            at, end = next(buffers)  # without nulls, it may be empty
+            made.ranges.append(FileRange(at, at) if at == end else _bits((at, end), first, last, 1))
         if layout.bits:
             made.ranges.append(_bits(next(buffers), first, last, layout.bits))
         if layout.offsets:
@@ -96,10 +103,8 @@ class ColumnSlicer:
 
 
 def _bits(buffer: tuple[int, int], first: int, last: int, bits: int) -> FileRange:
-    """Return the range of values of so many bits; a buffer without nulls may be empty."""
+    """Return the range of values of so many bits."""
     at, end = buffer
-    if at == end:
-        return FileRange(at, at)
     found = FileRange(at + first * bits // 8, at + -(-last * bits // 8))
     if found.last > end:
         raise damaged()

@@ -16,6 +16,8 @@ ReadRange = Callable[[int, int], bytes]
 """Returns the bytes between two positions of a file."""
 SECTION_BYTES = 8 << 20
 """Parts of a file are put together up to this size."""
+VALUE_BYTES = 8
+"""The least size of a value in a table: small ones take memory for their places."""
 _LARGEST_READ = 64 << 20
 _CODES = {4: "i", 8: "q"}
 
