@@ -13,6 +13,7 @@ from dlpctl.formats.arrowlayout import Column, Layout, columns_of, layouts_of
 from dlpctl.formats.arrowmessages import (
     BATCH,
     BODY_SIZE,
+    CONTINUES,
     DICTIONARY,
     END,
     Head,
@@ -173,7 +174,10 @@ class _Divider:
         first = 0 if self._is_first else first
         self._is_first = False
         last = first + sum(each.last - each.first for each in ranges)
-        return Section(first, last, bytes(schema.data), END, label, repeats, inner, memory)
+        before = bytes(schema.data)
+        if not before.startswith(CONTINUES):  # as in files of old versions
+            before = CONTINUES + before
+        return Section(first, last, before, END, label, repeats, inner, memory)
 
 
 class _Batch:

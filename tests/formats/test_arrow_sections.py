@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 
 from dlpctl.errors import FormatError
+from dlpctl.formats.arrowmessages import starts_stream
 from dlpctl.formats.arrowsections import arrow_sections
 from dlpctl.formats.sections import FileRange, Section
 
@@ -98,6 +99,17 @@ def test_sections_hold_all_values(kind: str, compression: str | None, chunk: int
         assert len(small) > 2  # two bytes a value, and places that take more
         views = "batch 1, column 11"  # they need all buffers
         assert all(each.size <= 2 * LARGE for each in found if not each.label.startswith(views))
+
+
+def test_files_of_old_versions_are_divided() -> None:
+    rows = pa.table({"a": [f"text {n}" for n in range(1_000)], "b": range(1_000)})
+    output = io.BytesIO()
+    version = pa.ipc.MetadataVersion.V4
+    options = pa.ipc.IpcWriteOptions(use_legacy_format=True, metadata_version=version)
+    with pa.ipc.new_file(output, rows.schema, options=options) as writer:
+        writer.write_table(rows)
+    assert read_all(output.getvalue()) == rows.to_pydict()
+    assert all(starts_stream(each.before) for each in sections_of(output.getvalue()))
 
 
 def test_small_batches_are_read_together() -> None:
