@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 Scan = Callable[[str], Sequence[Finding]]
 _new = tuple.__new__
 _LONGEST_LABEL = 80
+_BLOCK = 8 << 20
+"""The characters of cells that are objects at the same time."""
 
 
 class Finder(Protocol):
@@ -124,10 +126,37 @@ def scan_labelled(view: View, whole: WholeValues, scan: Scan) -> Iterator[Findin
     Cells that another view also shows are skipped if that view found them to be a `whole` value.
     """
     prefix = f"{' '.join(view.context.split())[:_LONGEST_LABEL]}: "
-    all_cells = view.text.split(CELLS_APART)
-    open_cells = all_cells
-    if view.repeats and view.count == len(all_cells) - 1:
-        open_cells = whole.outside(view, all_cells)
+    if view.repeats:
+        cells = view.text.split(CELLS_APART)
+        is_complete = view.count == len(cells) - 1
+        yield from _scan_cells(
+            0, cells, whole.outside(view, cells) if is_complete else cells, prefix, scan
+        )
+        return
+    for at, text in _cell_blocks(view.text):
+        cells = text.split(CELLS_APART)
+        yield from _scan_cells(at, cells, cells, prefix, scan)
+
+
+def _cell_blocks(text: str) -> Iterator[tuple[int, str]]:
+    """Yield parts of a text that end between two cells, with their positions: all cells of a long
+    text would take too much memory as objects.
+    """
+    first, last = 0, text.find(CELLS_APART, _BLOCK)
+    while last >= 0:
+        if text[last - 1] == "\n":  # within line ends, of which some may be a cell's own
+            last = text.find(CELLS_APART, last + 1)
+            continue
+        yield first, text[first:last]
+        first = last + len(CELLS_APART)
+        last = text.find(CELLS_APART, first + _BLOCK)
+    yield first, text[first:]
+
+
+def _scan_cells(
+    at: int, all_cells: Sequence[str], open_cells: Sequence[str], prefix: str, scan: Scan
+) -> Iterator[Finding]:
+    """Yield the findings in cells, the first of which is at a position; scan the open ones."""
     # Many columns have few distinct values: scan each value once.
     cells = list(dict.fromkeys(open_cells))
     if not cells:
@@ -145,7 +174,6 @@ def scan_labelled(view: View, whole: WholeValues, scan: Scan) -> Iterator[Findin
             start, end = max(finding.start - begin, 0), min(finding.end - begin, len(cell))
             if start < end:
                 within.setdefault(cell, []).append(finding._replace(start=start, end=end))
-    at = 0
     for cell in all_cells if within else ():
         yield from (
             one._replace(start=at + one.start, end=at + one.end) for one in within.get(cell, ())

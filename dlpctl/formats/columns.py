@@ -16,10 +16,17 @@ from typing import Any, NamedTuple
 from dlpctl.arrow import field_names, rewrite
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.archive import Allowance, BinaryFormat, Names, renamed
+from dlpctl.formats.arrowmessages import CONTINUES, FILE_MAGIC, starts_stream
+from dlpctl.formats.arrowsections import arrow_sections
 from dlpctl.formats.interface import Children, Document, Edits, Limits
+from dlpctl.formats.orcsections import orc_sections
+from dlpctl.formats.orctail import MAGIC
 from dlpctl.formats.parquetsections import parquet_sections
 from dlpctl.formats.sections import ReadRange, Section
 from dlpctl.formats.tablecells import TableTexts, changes_of
+
+_ROWS = 1 << 16
+"""Rows whose texts are objects at the same time."""
 
 
 class _Extraction:
@@ -82,7 +89,7 @@ class ColumnFile(BinaryFormat):
         self.name = name
         self.extensions = extensions
         self.magic = (magic,)
-        self.text_start = magic
+        self.text_start = magic if magic.isascii() else b""
         self._read = read
         self._writer = writer
         self.sections = sections
@@ -92,8 +99,9 @@ class ColumnFile(BinaryFormat):
         extraction = _Extraction(collected)
         opened = self._opened(data, limits)
         for table in self._groups(opened):
-            _rewritten(table, extraction)
-            collected.rows += table.num_rows
+            for first in range(0, table.num_rows, _ROWS):
+                _rewritten(table.slice(first, _ROWS), extraction)
+                collected.rows += min(table.num_rows - first, _ROWS)
         names = Names()
         for number, field in enumerate(opened.schema, 1):
             names.add(f"column {number}", field.name, f"name of column {number}")
@@ -211,6 +219,18 @@ def _read_arrow(source: io.BytesIO, allowance: Allowance) -> _Opened:
     return _Opened(file.schema, _tables(batches, allowance))
 
 
+def _read_stream(source: io.BytesIO, allowance: Allowance) -> _Opened:
+    import pyarrow.ipc
+
+    def batches() -> Iterator[Any]:
+        yield from stream
+        if source.read(1):
+            raise FormatError("the Arrow stream is followed by other data")
+
+    stream = pyarrow.ipc.open_stream(source)
+    return _Opened(stream.schema, _tables(batches(), allowance))
+
+
 def _tables(batches: Iterable[Any], allowance: Allowance) -> Iterator[Any]:
     import pyarrow
 
@@ -231,6 +251,8 @@ class _OrcWriter:
 class _ArrowWriter:
     """Writes all batches at the end: a file has one set of categories for all batches."""
 
+    opener = "new_file"
+
     def __init__(self, output: io.BytesIO, schema: Any) -> None:
         self._output = output
         self._schema = schema
@@ -241,8 +263,19 @@ class _ArrowWriter:
         import pyarrow.ipc
 
         table = pyarrow.concat_tables([self._schema.empty_table(), *self._tables])
-        with pyarrow.ipc.new_file(self._output, self._schema) as writer:
+        with getattr(pyarrow.ipc, self.opener)(self._output, self._schema) as writer:
             writer.write_table(table.unify_dictionaries())
+
+
+class _StreamWriter(_ArrowWriter):
+    opener = "new_stream"
+
+
+class _ArrowStream(ColumnFile):
+    """Arrow's format of messages without a directory of them."""
+
+    def sniff(self, head: bytes, name: str) -> bool:
+        return starts_stream(head)
 
 
 FORMATS = (
@@ -255,8 +288,23 @@ FORMATS = (
             _write_parquet,
             parquet_sections,
         ),
-        ColumnFile("orc", b"ORC", (".orc",), _read_orc, _OrcWriter),
-        ColumnFile("arrow", b"ARROW1", (".arrow", ".feather"), _read_arrow, _ArrowWriter),
+        ColumnFile("orc", MAGIC, (".orc",), _read_orc, _OrcWriter, orc_sections),
+        ColumnFile(
+            "arrow",
+            FILE_MAGIC,
+            (".arrow", ".feather"),
+            _read_arrow,
+            _ArrowWriter,
+            arrow_sections,
+        ),
+        _ArrowStream(
+            "arrow stream",
+            CONTINUES,
+            (".arrow", ".arrows"),
+            _read_stream,
+            _StreamWriter,
+            arrow_sections,
+        ),
     )
     if find_spec("pyarrow") is not None
     else ()

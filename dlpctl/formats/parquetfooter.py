@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from dlpctl.errors import FormatError
+from dlpctl.formats.sections import VALUE_BYTES
 from dlpctl.formats.thriftcompact import LIST, STRUCT, ThriftFields, ThriftValue, written
 
 MAGIC = b"PAR1"
@@ -28,8 +29,9 @@ class RowGroup(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Return the memory that the row group takes: its bytes, compressed or not."""
-        return int(max(self.last - self.first, self.fields[GROUP_SIZE].value))
+        """Return the memory of the row group: its bytes, compressed or not, or its values."""
+        values = self.fields[GROUP_ROWS].value * len(self.chunks)
+        return int(max(self.last - self.first, self.fields[GROUP_SIZE].value, values * VALUE_BYTES))
 
     @property
     def chunks(self) -> list[ThriftFields]:

@@ -28,7 +28,7 @@ from dlpctl.formats.parquetfooter import (
     end_of,
     without,
 )
-from dlpctl.formats.sections import SECTION_BYTES, ReadRange, Section
+from dlpctl.formats.sections import SECTION_BYTES, VALUE_BYTES, ReadRange, Section
 from dlpctl.formats.thriftcompact import LIST, STRUCT, ThriftFields, ThriftReader, ThriftValue
 
 _TYPE, _UNPACKED, _PACKED, _DATA, _DATA_2 = 1, 2, 3, 5, 8
@@ -85,11 +85,12 @@ def _together(pages: Iterable[_Page]) -> Iterator[list[_Page]]:
     chosen: list[_Page] = []
     taken = 0
     for page in pages:
-        if chosen and taken + page.unpacked > SECTION_BYTES:
+        size = max(page.unpacked, page.values * VALUE_BYTES)
+        if chosen and taken + size > SECTION_BYTES:
             yield chosen
             chosen, taken = [], 0
         chosen.append(page)
-        taken += page.unpacked
+        taken += size
     if chosen:
         yield chosen
 

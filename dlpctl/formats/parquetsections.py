@@ -28,13 +28,14 @@ from dlpctl.formats.parquetfooter import (
     PACKED_SIZE,
     SCHEMA,
     UNPACKED_SIZE,
+    VALUES,
     RowGroup,
     damaged,
     end_of,
     without,
 )
 from dlpctl.formats.parquetpages import is_flat, page_sections
-from dlpctl.formats.sections import SECTION_BYTES, RangeFile, ReadRange, Section
+from dlpctl.formats.sections import SECTION_BYTES, VALUE_BYTES, RangeFile, ReadRange, Section
 from dlpctl.formats.thriftcompact import (
     LIST,
     STRUCT,
@@ -118,9 +119,16 @@ def _by_columns(
 
 
 def _memory(part: RowGroup) -> int:
-    """Return the memory that some columns take: their bytes, compressed or not."""
+    """Return the memory that some columns take: their bytes, compressed or not, or their values."""
     chunks = (chunk[CHUNK].value for chunk in part.chunks)
-    return sum(int(max(each[UNPACKED_SIZE].value, each[PACKED_SIZE].value)) for each in chunks)
+    return sum(
+        int(
+            max(
+                each[UNPACKED_SIZE].value, each[PACKED_SIZE].value, each[VALUES].value * VALUE_BYTES
+            )
+        )
+        for each in chunks
+    )
 
 
 def _columns(elements: list[ThriftFields]) -> list[_Column]:

@@ -27,6 +27,8 @@ from dlpctl.formats.interface import (
 )
 from dlpctl.formats.locators import Units
 
+_MOST_PARTS = 1 << 14
+
 
 class _Column(NamedTuple):
     """The anchor of a segment: the values at one path, and the start of each."""
@@ -50,22 +52,37 @@ class _Column(NamedTuple):
 
 
 class _Texts:
-    """The values at one path, in the order of the file."""
+    """The values at one path, in the order of the file.
+
+    They are joined every now and then: as objects, short ones take ten times the memory.
+    """
 
     def __init__(self, header: str) -> None:
         self.header = header
         self.starts = array("q")
-        self.parts: list[str] = []
+        self._parts: list[str] = []
+        self._joined: list[str] = []
         self._length = 0
 
     def pad(self, count: int) -> None:
-        for _ in range(count - len(self.parts)):
+        for _ in range(count - len(self.starts)):
             self.append("")
 
     def append(self, text: str) -> None:
         self.starts.append(self._length)
-        self.parts.append(text)
+        self._parts.append(text)
         self._length += len(text) + len(CELLS_APART)
+        if len(self._parts) >= _MOST_PARTS:
+            self._join()
+
+    def text(self) -> str:
+        self._join()
+        return CELLS_APART.join(self._joined)
+
+    def _join(self) -> None:
+        if self._parts:
+            self._joined.append(CELLS_APART.join(self._parts))
+            self._parts.clear()
 
 
 class TableTexts:
@@ -89,7 +106,7 @@ class TableTexts:
             nonlocal known
             if known is None:  # a path is added with its first value
                 known = self._paths.setdefault(path, _Texts(header))
-            if is_of_row and len(known.parts) < self.rows:  # pad for rows without a text
+            if is_of_row and len(known.starts) < self.rows:  # pad for rows without a text
                 known.pad(self.rows)
             self._allowance.expanded(len(text) + 1)
             known.append(text)
@@ -106,7 +123,7 @@ class TableTexts:
         for path, texts in self._paths.items():
             location = _location(path)
             column = _Column(path, location, "row" if location == path else "value", texts.starts)
-            text = CELLS_APART.join(texts.parts)
+            text = texts.text()
             document.segments.append(Segment(text, location, column, texts.header))
             full = Piece(len(document.segments) - 1, 0, len(text))
             document.views.append(View(location, [full], document.segments, texts.header))

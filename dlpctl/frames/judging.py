@@ -160,7 +160,10 @@ class ValueMasker:
 
 
 class Remembering:
-    """A judge that remembers the values it saw last, for tables that come in batches."""
+    """A judge that remembers the values it saw last, for tables that come in batches.
+
+    Values may be repeated.
+    """
 
     def __init__(self, judge: Judge) -> None:
         self._judge = judge
@@ -172,13 +175,15 @@ class Remembering:
         remembered = list(map(known.get, values))
         if all(remembered):
             return remembered  # type: ignore[return-value]  # none of them is missing
-        new = list(compress(values, map(not_, remembered)))
+        new = list(dict.fromkeys(compress(values, map(not_, remembered))))
         found = self._judge(header, new)
         self._remember(header, new, found)
         if len(new) == len(values):
             return found
-        following = iter(found)
-        return [judged or next(following) for judged in remembered]
+        judged_of = dict(zip(new, found, strict=True))
+        return [
+            judged or judged_of[value] for judged, value in zip(remembered, values, strict=True)
+        ]
 
     def _remember(self, header: str, values: Sequence[str], found: Sequence[Judgement]) -> None:
         size = sum(map(len, values)) + _COST * len(values)

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from hashlib import blake2b, sha256
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dlpctl.config.locations import EXCEPTIONS_FILE
@@ -182,7 +183,8 @@ class Examiner:
             findings = _in_characters(data, findings)
         found = self.place(path, TextPlaces(text, findings))
         before, lines = _characters(data[:first]), data.count(b"\n", 0, first)
-        return found._replace(results=[_moved(one, lines, before) for one in found.results]), ending
+        moved = map(_moved, found.results, repeat(lines), repeat(before))
+        return found._replace(results=moved), ending
 
     def place(self, path: str, located: Places) -> Found:
         """Return findings as results, without those that the allow list accepts."""
@@ -315,19 +317,21 @@ class Parts:
 
     def place(
         self, results: Iterable[Result], ending: Ending, first: int | None = None
-    ) -> list[Result]:
-        """`first` is the byte offset of the part; there are only zeros between two parts."""
+    ) -> Iterator[Result]:
+        """Yield results; take them before those of the next part.
+
+        `first` is the byte offset of the part; there are only zeros between two parts.
+        """
         if first is not None:
             hole = first - self._bytes
             self._characters += hole
             self._carry += hole
             self._bytes = first + ending.bytes
-        placed = [self._placed(result) for result in results]
+        yield from map(self._placed, results)
         lines, characters, carry, _ = ending
         self._carry = carry if lines else self._carry + characters
         self._lines += lines
         self._characters += characters
-        return placed
 
     def _placed(self, result: Result) -> Result:
         carry = self._carry

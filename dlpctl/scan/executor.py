@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol, Self, Typ
 
 from dlpctl.errors import DlpctlError, EngineError, fault
 from dlpctl.forked import Child, read_message, write_message
+from dlpctl.scan.packing import packed
 
 if TYPE_CHECKING:
     from dlpctl.scan.results import Skip
@@ -230,7 +231,7 @@ def _live(make_work: Callable[[], Work], requests: int, answers: int) -> NoRetur
 
 
 def _send(pipe: int, value: Any) -> None:
-    write_message(pipe, json.dumps(value, default=list).encode())
+    write_message(pipe, json.dumps(value, default=packed).encode())
 
 
 def _receive(pipe: int) -> Any:

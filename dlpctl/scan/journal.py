@@ -140,7 +140,7 @@ def _without_lines(outcome: str) -> str:
     found = decoded(outcome)
     if any(skip.why in UNFINISHED for skip in found.skipped):
         return ""
-    results = [each._replace(excerpt="", mark=0) for each in found.results]
+    results = (each._replace(excerpt="", mark=0) for each in found.results)
     return encoded(found._replace(results=results))
 
 

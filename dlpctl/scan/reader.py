@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
+from functools import partial
 from itertools import chain
 from operator import sub
 from pathlib import PurePosixPath
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dlpctl.errors import DlpctlError, FormatError, fault
 from dlpctl.formats.recognition import ends_with_zip, is_utf8
+from dlpctl.formats.sections import Section
 from dlpctl.scan.content import NO_ENDING, Ending, Examiner, Found, Parts
 from dlpctl.scan.recognized import compression_of, in_parts, recognized
 from dlpctl.scan.results import Result, Skip, Tally, Why
@@ -324,7 +326,7 @@ class Reader:
     ) -> Outcome:
         """Return the findings that start in a range of a large file."""
         if section:
-            return self._section(source, file, first, last, *section)
+            return self._section(source, file, Section.unpacked(*section))
         margin = self._examiner.margin
         data_start = max(0, first - margin)
         try:
@@ -339,42 +341,32 @@ class Reader:
         tally = Tally(not first, max(0, min(len(data) + data_start, last) - first), found.accepted)
         return Outcome(*tally, found.results, [], ending, tallies=[tally])
 
-    def _section(
-        self,
-        source: Source,
-        file: File,
-        first: int,
-        last: int,
-        before: str,
-        following: str,
-        label: str,
-        repeats: bool,
-    ) -> Outcome:
+    def _section(self, source: Source, file: File, section: Section) -> Outcome:
         """Return the findings in a section of a large document."""
-        if last - first > DOCUMENT_LIMIT:
+        label = section.label
+        if max(section.size, section.memory) > DOCUMENT_LIMIT:
             skipped = [too_large(file.shown, label or "an entry")]
             return Outcome(0, 0, 0, [], skipped, tallies=[Tally()])
         self._start()
         self._examiner.counts_possible = False
         try:
-            data = source.read_range(file, first, last)
-        except UnreadError as error:
-            self._skipped.append(Skip(file.shown, Why.UNREADABLE, error.detail or error.why.value))
+            data = section.contents(partial(source.read_range, file))
+        except (UnreadError, FormatError) as error:
+            self._skipped.append(Skip(file.shown, Why.UNREADABLE, str(error)))
             return self._outcome(Tally(), [Tally()])
-        around = before.encode("latin-1"), following.encode("latin-1")
-        found = self._content(file.shown, data.join(around))
+        found = self._content(file.shown, data)
         if label:
             found = [
                 result._replace(inner=f"{label} > {result.inner}")
                 for result in found
-                if not (repeats and result.inner.startswith(_REPEATED))
+                if not (section.repeats and result.inner.startswith(_REPEATED))
             ]
             self._skipped = [
                 skip._replace(detail=f"{label}: {skip.detail}") for skip in self._skipped
             ]
         self._results.append(found)
         # Only the first section counts the file.
-        tally = Tally(self._files and not first, last - first, self._accepted)
+        tally = Tally(self._files and not section.first, section.size, self._accepted)
         return self._outcome(tally, [tally])
 
 

@@ -12,6 +12,7 @@ from dlpctl.formats.recognition import HEAD, ZIP_END
 from dlpctl.scan.content import Ending, Examiner, Parts
 from dlpctl.scan.executor import InOrder
 from dlpctl.scan.local import STDIN, LocalFiles
+from dlpctl.scan.packing import unpacked
 from dlpctl.scan.reader import (
     BLOBS,
     DOCUMENT_LIMIT,
@@ -163,7 +164,7 @@ class Scan:
                 outcome = Outcome(*plain)
                 results = outcome.results
                 if not isinstance(plain, Outcome):
-                    results = map(Result._make, results)
+                    results = unpacked(results)
                 if batch.task.kind == PART:
                     _file, first, _last, binary, *section = batch.task.items
                     if not first:
@@ -357,9 +358,8 @@ def _document(
         yield _Batch(None, [Skip(file.shown, Why.ARCHIVE)])
     elif found:
         try:
-            for first, last, before, after, label, repeats in found.sections:
-                around = before.decode("latin-1"), after.decode("latin-1")
-                part = (file, first, last, False, (*around, label, repeats))
+            for section in found.sections:
+                part = (file, section.first, section.last, False, section.packed())
                 yield _Batch(Task(PART, part, number), [])
         except FormatError as error:
             yield _Batch(None, [Skip(file.shown, Why.UNREADABLE, error.message)])

@@ -13,6 +13,7 @@ from itertools import chain
 
 from dlpctl.regex import lazy
 from dlpctl.scan.content import Ending
+from dlpctl.scan.packing import packed, unpacked
 from dlpctl.scan.reader import PART, Outcome, Task
 from dlpctl.scan.results import Result, Skip, Tally, Why
 from dlpctl.scan.source import File, Source
@@ -84,7 +85,8 @@ def total_of(outcomes: Sequence[Outcome]) -> Outcome:
 
 def encoded(outcome: Outcome) -> str:
     """Return an outcome as one line of JSON."""
-    return json.dumps(outcome._replace(results=[*outcome.results]))
+    files, size, accepted, results, *others = outcome
+    return json.dumps((files, size, accepted, packed(results), *others))
 
 
 def has_nothing(line: str) -> bool:
@@ -100,7 +102,7 @@ def _outcome(
     files: int,
     size: int,
     accepted: int,
-    results: Sequence[Sequence[object]],
+    results: Sequence[Sequence[object] | str],
     skipped: Sequence[Sequence[str]],
     ending: Sequence[int],
     possible: int,
@@ -111,7 +113,7 @@ def _outcome(
         files,
         size,
         accepted,
-        [Result._make(fields) for fields in results],
+        unpacked(results),
         [Skip(path, Why(why), detail) for path, why, detail in skipped],
         Ending(*ending),
         possible,

@@ -377,6 +377,41 @@ def test_a_server_that_vanishes_in_mid_scan(
     assert missed[0].detail == "terminating connection due to administrator command"
 
 
+def test_a_session_in_place_of_a_lost_one_only_reads(postgres: str, library: Detector) -> None:
+    """The table that is read next would write: its policy calls a function that does."""
+    import psycopg
+
+    with psycopg.connect(postgres) as connection:
+        connection.execute(
+            "CREATE SCHEMA trap; CREATE ROLE visitor LOGIN; CREATE TABLE trap.a (mail text, note text);"
+            "CREATE TABLE trap.b (mail text); CREATE TABLE trap.written (at timestamp);"
+            "CREATE FUNCTION trap.write() RETURNS boolean SECURITY DEFINER LANGUAGE plpgsql"
+            " AS 'BEGIN INSERT INTO trap.written VALUES (now()); RETURN true; END';"
+            "ALTER TABLE trap.b ENABLE ROW LEVEL SECURITY;"
+            "CREATE POLICY writing ON trap.b USING (trap.write());"
+            "INSERT INTO trap.a VALUES ('none'); INSERT INTO trap.b VALUES ('none');"
+            "GRANT USAGE ON SCHEMA trap TO visitor; GRANT SELECT ON trap.a, trap.b TO visitor"
+        )
+    ended: list[int] = []
+
+    def end_session(_summary: object) -> None:
+        if not ended:
+            with psycopg.connect(postgres) as other:
+                ends = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = %s"
+                ended.append(other.execute(ends, ("visitor",)).rowcount)
+
+    selection = Selection(include=["trap/a", "trap/b"])
+    one = DatabaseScan(library, 0.5, AllowList(), selection, Summary(), on_step=end_session)
+    missed = list(one.scan([postgres.replace("postgres:@", "visitor@")]))
+    assert ended == [1]
+    assert [each.detail for each in missed if each.why is Why.UNREADABLE] == [
+        "terminating connection due to administrator command",
+        "cannot execute INSERT in a read-only transaction",
+    ]
+    with psycopg.connect(postgres) as connection:
+        assert connection.execute("SELECT * FROM trap.written").fetchall() == []
+
+
 def test_rows_of_partitions_and_inherited_tables_count_once(scan: Scan, postgres: str) -> None:
     import psycopg
 

@@ -39,6 +39,7 @@ def table(cells: str) -> Document:
     return Document("t", segments, [View("v", [Piece(0, 0, len(cells))], segments, "SSN".lower())])
 
 
+@pytest.mark.parametrize("block", [8 << 20, 12, 1])
 @pytest.mark.parametrize(
     ("cells", "values"),
     [
@@ -46,11 +47,15 @@ def table(cells: str) -> Document:
         ("123456789\n\n987654321\n\n", ["123456789", "987654321"]),
         ("\n\nx\n\n987654321 y", ["987654321"]),
         ("123456789\n\nx\n\n123456789\n\nx 123456789\n\n123456789", ["123456789"] * 3),
+        ("a\n\n\n123456789\n\n987654321", ["987654321"]),
         ("x 123456789", []),
         ("", []),
     ],
 )
-def test_a_label_is_context_for_each_of_its_cells(cells: str, values: list[str]) -> None:
+def test_a_label_is_context_for_each_of_its_cells(
+    monkeypatch: pytest.MonkeyPatch, cells: str, values: list[str], block: int
+) -> None:
+    monkeypatch.setitem(scan_document.__globals__, "_BLOCK", block)
     assert [one.value for one in found(table(cells))] == values
     for one in found(table(cells)):
         assert cells[one.start : one.start + len(one.value)] == one.value

@@ -23,7 +23,7 @@ import zlib
 from contextlib import closing
 from dataclasses import dataclass
 from email.message import EmailMessage
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import pytest
@@ -321,6 +321,13 @@ def make_uuencoded() -> bytes:
     return f"kept text\nbegin 644 a.txt\n{coded}`\nend\n".encode()
 
 
+def write_stream(table: Any, output: io.BytesIO) -> None:
+    import pyarrow
+
+    with pyarrow.ipc.new_stream(output, table.schema) as writer:
+        writer.write_table(table)
+
+
 def make_table(kind: str) -> bytes:
     import pyarrow.feather
     import pyarrow.orc
@@ -332,6 +339,7 @@ def make_table(kind: str) -> bytes:
         "parquet": pyarrow.parquet.write_table,
         "orc": pyarrow.orc.write_table,
         "arrow": pyarrow.feather.write_feather,
+        "arrow stream": write_stream,
     }
     write[kind](table, output)
     return output.getvalue()
@@ -422,6 +430,7 @@ SAMPLES = [
     Sample("a.parquet", "parquet", lambda: make_table("parquet")),
     Sample("a.orc", "orc", lambda: make_table("orc")),
     Sample("a.feather", "arrow", lambda: make_table("arrow")),
+    Sample("a.arrows", "arrow stream", lambda: make_table("arrow stream")),
     Sample("a.avro", "avro", make_avro, parse=read_avro),
     Sample("a.vcf", "vcard", text(
         f"BEGIN:VCARD\r\nNOTE;ENCODING=QUOTED-PRINTABLE:kept=20text=20{SSN[:6]}=\r\n{SSN[6:]}\r\n"

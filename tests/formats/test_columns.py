@@ -27,12 +27,19 @@ WRITERS: dict[str, Callable[[Any, Any], None]] = {
     "parquet": lambda table, output: parquet.write_table(table, output, row_group_size=125),
     "orc": orc.write_table,
     "feather": feather.write_feather,
+    "arrows": lambda table, output: write_stream(table, output),
 }
 READERS: dict[str, Callable[[Any], Any]] = {
     "parquet": parquet.read_table,
     "orc": orc.read_table,
     "feather": feather.read_table,
+    "arrows": lambda data: pyarrow.ipc.open_stream(data).read_all(),
 }
+
+
+def write_stream(table: Any, output: Any) -> None:
+    with pyarrow.ipc.new_stream(output, table.schema) as writer:
+        writer.write_table(table)
 
 
 def columns(kind: str) -> Any:
