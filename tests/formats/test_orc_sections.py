@@ -21,7 +21,7 @@ from dlpctl.formats.orcsections import orc_sections  # noqa: E402
 from dlpctl.formats.orctail import OrcTail  # noqa: E402
 from dlpctl.formats.sections import FileRange, Section  # noqa: E402
 
-ROWS = 2_000
+ROWS = 1_000
 CODECS = ("uncompressed", "zlib", "snappy", "zstd", "lz4")
 
 
@@ -65,12 +65,13 @@ def read_all(data: bytes) -> dict[str, list[Any]]:
     return values
 
 
-@pytest.mark.parametrize("codec", CODECS)
-@pytest.mark.parametrize("stripe", [64 << 20, 8_000])
+@pytest.mark.parametrize(
+    ("codec", "stripe"), [*((each, 64 << 20) for each in CODECS), ("zlib", 8_000)]
+)
 def test_sections_hold_all_values(monkeypatch: pytest.MonkeyPatch, codec: str, stripe: int) -> None:
     data = written(codec, stripe)
     expected = orc.read_table(io.BytesIO(data)).to_pydict()
-    for memory in (20 << 20, 40_000):  # by stripes, and by columns
+    for memory in (20 << 20, 20_000):  # by stripes, and by columns
         monkeypatch.setitem(orc_sections.__globals__, "_MEMORY", memory)
         assert read_all(data) == expected
     found = sections_of(data)
@@ -94,11 +95,11 @@ def test_a_table_without_rows_has_one_section() -> None:
 def test_damaged_files_are_refused_or_read_within_their_bytes(
     monkeypatch: pytest.MonkeyPatch, codec: str
 ) -> None:
-    monkeypatch.setitem(orc_sections.__globals__, "_MEMORY", 40_000)
+    monkeypatch.setitem(orc_sections.__globals__, "_MEMORY", 20_000)
     whole = written(codec)
     chance = random.Random(1)
     refused = 0
-    for _ in range(100):
+    for _ in range(50):
         data = bytearray(whole)
         for _ in range(chance.randrange(1, 5)):
             data[-chance.randrange(1, 800)] = chance.randrange(256)
@@ -109,7 +110,7 @@ def test_damaged_files_are_refused_or_read_within_their_bytes(
         else:
             ranges = [each for one in found for each in one.pieces if isinstance(each, FileRange)]
             assert all(0 <= each.first <= each.last <= len(data) for each in ranges)
-    assert refused > 10
+    assert refused > 5
     with pytest.raises(FormatError):
         sections_of(whole[:-40])
 
