@@ -17,7 +17,7 @@ from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
 from dlpctl.detect.derived.interface import DerivedText
-from dlpctl.detect.derived.runs import GROUPS, LITERAL, MARKS, SOFT_BREAKS, TAG, TAGGED
+from dlpctl.detect.derived.runs import GROUPS, LITERAL, MARKS, QUOTED, SOFT_BREAKS, TAG, TAGGED
 from dlpctl.encoded import unescaped
 from dlpctl.regex import lazy
 
@@ -32,7 +32,9 @@ _FIRST = 16
 _LETTER = lazy(rb"[A-Za-z\x80-\xff]")
 _HEX_DIGITS = b"0123456789ABCDEFabcdef :"
 _SOFT_BREAK = lazy(SOFT_BREAKS.encode())
-_SHAPES = lazy(f"({MARKS})|({TAGGED})|({LITERAL})|({GROUPS})".replace(r"\b", "").encode())
+_SHAPES = lazy(
+    f"({MARKS})|({TAGGED})|({LITERAL})|({GROUPS})|({QUOTED})".replace(r"\b", "").encode()
+)
 _TAGS = lazy(TAG.encode())
 _GROUP = lazy(rb"[0-9A-Z]+")
 _OF_CARDS = range(13, 20)
@@ -41,6 +43,8 @@ _PREFIXED = lazy(rb"(0[xX]|\\x)[0-9A-Fa-f]{8}")
 _SEPARATORS = lazy(r"[^0-9]+")
 _AFTER_SPACED = b"\t\n\v\f\r \"'<,;)"
 _SEPARATED = frozenset({b" ", b".", b"_", b"*", b"-"})
+_HYPHENS = "\u2212\u00b7\u2022\u2027\u30fb"
+"""Signs that part groups like hyphens, although their category is another one."""
 _BASE32 = lazy(rb"[E-P][A-Z2-7]{15,}|[e-p][a-z2-7]{19,}")
 _URL_SAFE = bytes.maketrans(b"-_", b"+/")
 _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\r") + b"\x7f"
@@ -198,6 +202,10 @@ def _untagged(run: bytes) -> bytes:
     return _TAGS.sub(b"", run)
 
 
+def _unquoted(run: bytes) -> bytes:
+    return binascii.a2b_qp(run)
+
+
 def _joined(run: bytes) -> bytes | None:
     """Return groups as one number; None for more of them than one has."""
     groups = _GROUP.findall(run)
@@ -295,7 +303,7 @@ def _plain_form(char: str) -> str:
         " "
         if kind == "Zs"
         else "-"
-        if kind == "Pd" or char == "\u2212"
+        if kind == "Pd" or char in _HYPHENS
         else unicodedata.normalize("NFKC", char)
     )
 
@@ -337,5 +345,5 @@ _DECODERS: dict[bytes, Callable[[bytes], bytes | None]] = {
     b" ": _nothing,
     b"<": _ascii85,
 }
-_BY_SHAPE = (_nothing, _unmarked, _untagged, _number, _joined)
+_BY_SHAPE = (_nothing, _unmarked, _untagged, _number, _joined, _unquoted)
 """The decoders of runs that are told by more than their first bytes."""

@@ -9,18 +9,30 @@ _INVISIBLE = (
     r"\x{2066}-\x{2069}\x{FEFF}]"
 )
 _OTHER_LETTERS = (
-    r"[\x{FF0D}\x{FF0E}\x{FF10}-\x{FF19}\x{FF20}-\x{FF3A}\x{FF3F}\x{FF41}-\x{FF5A}"
-    r"\x{1D400}-\x{1D7FF}]"
+    r"[\x{FE52}\x{FE63}\x{FE6B}\x{FF0D}\x{FF0E}\x{FF10}-\x{FF19}\x{FF20}-\x{FF3A}\x{FF3F}"
+    r"\x{FF41}-\x{FF5A}\x{1D400}-\x{1D7FF}]"
 )
-_OTHER_DIGITS = r"[\x{660}-\x{669}\x{6F0}-\x{6F9}\x{966}-\x{96F}]"
-_OTHER_GAPS = r"[\x{A0}\x{2000}-\x{200A}\x{2010}-\x{2015}\x{202F}\x{205F}\x{2212}\x{3000}]"
+# Those of the scripts of Asia; then raised, lowered and circled ones.
+_OTHER_DIGITS = (
+    r"[\x{660}-\x{669}\x{6F0}-\x{6F9}\x{966}-\x{96F}\x{9E6}-\x{9EF}\x{A66}-\x{A6F}"
+    r"\x{AE6}-\x{AEF}\x{B66}-\x{B6F}\x{BE6}-\x{BEF}\x{C66}-\x{C6F}\x{CE6}-\x{CEF}"
+    r"\x{D66}-\x{D6F}\x{E50}-\x{E59}\x{ED0}-\x{ED9}\x{F20}-\x{F29}\x{1040}-\x{1049}"
+    r"\x{17E0}-\x{17E9}]"
+)
+_SET_DIGITS = (
+    r"[\x{B2}\x{B3}\x{B9}\x{2070}\x{2074}-\x{2079}\x{2080}-\x{2089}\x{2460}-\x{2468}\x{24EA}]"
+)
+_OTHER_GAPS = (
+    r"[\x{A0}\x{B7}\x{2000}-\x{200A}\x{2010}-\x{2015}\x{2022}\x{2027}\x{202F}\x{205F}\x{2212}"
+    r"\x{3000}\x{30FB}]"
+)
 _OTHER_BLANKS = r"[\x{A0}\x{2000}-\x{200A}\x{202F}\x{205F}\x{3000}]"
 # A blank before a number may be all that is between it and its label.
 _BEFORE_NUMBER = rf"{_OTHER_BLANKS}+[(+]?[A-Z]{{0,4}}[0-9]"
 # Groups start at their first gap: to look for one after every capital and digit would double the
 # states.
 _OTHER_FORMS = (
-    rf"{_OTHER_LETTERS}+|{_OTHER_DIGITS}{{3,}}"
+    rf"{_OTHER_LETTERS}+|{_OTHER_DIGITS}{{3,}}|{_SET_DIGITS}{{2,}}"
     rf"|(?:{_OTHER_GAPS}[0-9A-Z]{{1,6}}){{2,}}|{_BEFORE_NUMBER}"
 )
 _NAMED_ENTITY = (
@@ -55,7 +67,7 @@ _ENCODED = (
 LITERAL = r"\b(?:[IL][0-9]{12,19}L?|[0-9]{12,19}(?:n|[uU]?[lL]{1,2})|[0-9]{4}(?:_[0-9]{4}){3})\b"
 _LITERAL_START = r"\b(?:[IL]?[0-9]{12}|[0-9]{4}_[0-9]{4}_)"
 # The groups of a card number or an IBAN that are quoted one by one, in cells or items.
-_NEXT = r"[\"'](?:\s*[,;|]\s*|\t)[\"']"
+_NEXT = r"[\"'](?:\s*[,;|&+.]\s*|\t)[\"']"
 _FIRST_GROUP = rf"\b(?:[0-9]{{4}}|[A-Z]{{2}}[0-9]{{2}}){_NEXT}[0-9A-Z]{{4}}"
 GROUPS = (
     rf"{_FIRST_GROUP}[0-9A-Z]{{0,2}}(?:{_NEXT}[0-9A-Z]{{4,6}}){{0,8}}(?:{_NEXT}[0-9]{{1,3}})?\b"
@@ -75,14 +87,16 @@ MARKS = (
     r"\b\\(?:[-.@]\b|_)|\\[(+][0-9](?:\\\))?|[0-9]\\\)"
     r"|[0-9](?:[ -]?[*`]{1,3}[ -]?|[ -]_{1,3}|_{1,3}[ -])[0-9]"
 )
+# Quoted-printable where no header tells of it.
+QUOTED = r"(?:=[2-7][0-9A-F]){3,}|[0-9]=(?:20|2D)[0-9]"
 # A value of a form, with plus signs as blanks, and a character of UTF-7.
 _FORM_START = r"=[0-9A-Za-z%._-]+\+[0-9A-Za-z%]"
 _FORM = r"=[0-9A-Za-z%._-]+(?:\+[0-9A-Za-z%._-]+)+"
 _UTF7 = r"\+A[A-H][0-9A-Za-z+/]+-?"
 RUN = (
-    rf"{GROUPS}|{LITERAL}|{_ENCODED}|{_FORM}|{_UTF7}|{_OVERSTRUCK}|{_COLOURS}|{SOFT_BREAKS}|{MARKS}"
-    rf"|{TAGGED}|(?:%[0-9A-Fa-f]{{2}})+|(?:{_ESCAPE}|{_NAMED_ENTITY})+|{_SPACED}|{_INVISIBLE}+"
-    rf"|{_OTHER_FORMS}"
+    rf"{GROUPS}|{LITERAL}|{_ENCODED}|{QUOTED}|{_FORM}|{_UTF7}|{_OVERSTRUCK}|{_COLOURS}"
+    rf"|{SOFT_BREAKS}|{MARKS}|{TAGGED}|(?:%[0-9A-Fa-f]{{2}})+|(?:{_ESCAPE}|{_NAMED_ENTITY})+"
+    rf"|{_SPACED}|{_INVISIBLE}+|{_OTHER_FORMS}"
 )
 # The start of each type of run, which is searched for from every byte of a text; with all that may
 # follow, the automaton would have ten times the states, each of which takes a while when
@@ -95,7 +109,7 @@ RUN_STARTS = (
     rf"|\b[0-9](?:[ ._*-]{{1,3}}[0-9]){{8}}|\b[A-Za-z](?: [!-~]){{9}}"
     rf"|\b(?:[E-P][A-Z2-7]{{15}}|[e-p][a-z2-7]{{19}})|<~[!-uz]{{5}}|{_OVERSTRUCK}"
     rf"|{_FORM_START}|\+A[A-H][0-9A-Za-z+/]|\x1b\[[0-9;]*m|[=\\]\r?\n"
-    rf"|{MARKS}|{TAGGED}|{_LITERAL_START}|{_FIRST_GROUP}"
-    rf"|{_INVISIBLE}|{_OTHER_LETTERS}|{_OTHER_DIGITS}{{3}}"
+    rf"|{MARKS}|{TAGGED}|{_LITERAL_START}|{_FIRST_GROUP}|{QUOTED}"
+    rf"|{_INVISIBLE}|{_OTHER_LETTERS}|{_OTHER_DIGITS}{{3}}|{_SET_DIGITS}{{2}}"
     rf"|{_OTHER_GAPS}[0-9A-Z]{{1,6}}{_OTHER_GAPS}[0-9A-Z]|{_BEFORE_NUMBER}"
 )

@@ -158,9 +158,10 @@ def _ruled_rows(data: bytes, start: int, below: int) -> Iterator[Row]:
         line = data[first:end]
         if not line.strip() and goes_on:
             continue
-        if _OF_RULES.fullmatch(line):
+        text = line.decode()
+        if _OF_RULES.fullmatch(line) or text[columns[1] - 1 : columns[1]].strip():
             break
-        cells = list(_below(data, first, line.decode(), columns))
+        cells = list(_below(data, first, text, columns))
         if not row or not cells or cells[0][0] < cells[0][1]:
             yield row
             row = []
