@@ -19,6 +19,7 @@ from dlpctl.detect.patterns.model import AFTER, BEFORE, Pattern
 from dlpctl.types import Finding
 
 _NEXT_IN_CAMEL = re.compile("[A-Z][a-z]")
+_LIKELY = 0.6
 
 
 class Match(NamedTuple):
@@ -241,8 +242,9 @@ def _swallows(outer: Match, inner: Match) -> bool:
 
 
 def _rank(match: Match) -> tuple[bool, float, int, int, int]:
-    """Proven first, then by score, by length, and by place."""
-    return not match.proven, -match.score, match.start - match.end, match.start, match.pattern
+    """Proven and likely first, then by score, by length, and by place."""
+    proven = match.proven and match.score >= _LIKELY
+    return not proven, -match.score, match.start - match.end, match.start, match.pattern
 
 
 def _with_label(pattern: Pattern) -> float:
