@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dlpctl.errors import DlpctlError, FormatError, fault
 from dlpctl.formats.recognition import ends_with_zip, is_utf8
-from dlpctl.formats.sections import Section
 from dlpctl.scan.content import NO_ENDING, Ending, Examiner, Found, Parts
 from dlpctl.scan.recognized import compression_of, in_parts, recognized
 from dlpctl.scan.results import Result, Skip, Tally, Why
@@ -24,6 +23,7 @@ from dlpctl.scan.streams import after, limited
 if TYPE_CHECKING:
     from dlpctl.config import FileLimits
     from dlpctl.formats.compressed import Compressed
+    from dlpctl.formats.sections import Section
     from dlpctl.scan.documents import Documents
     from dlpctl.scan.git import Contents
 
@@ -326,6 +326,8 @@ class Reader:
     ) -> Outcome:
         """Return the findings that start in a range of a large file."""
         if section:
+            from dlpctl.formats.sections import Section
+
             return self._section(source, file, Section.unpacked(*section))
         margin = self._examiner.margin
         data_start = max(0, first - margin)

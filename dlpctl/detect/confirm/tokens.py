@@ -58,7 +58,7 @@ class TokenMatcher:
             if label < 0:
                 continue
             first = start - len(before) + label
-            value = self._value_in(data, first, start, min(len(data), end + 1))
+            value = self._value_in(data, first, start, _after_character(data, end))
             if value is not None:
                 yield value
                 resume = value[1]
@@ -117,6 +117,14 @@ def _tokens(data: bytes, ends: Iterable[int]) -> Iterator[tuple[int, int]]:
             not start or data[start - 1] not in _LINE_ENDS or _goes_on(data, start)
         ):
             yield start, after
+
+
+def _after_character(data: bytes, start: int) -> int:
+    """Return where the character at `start` ends: a half one would be no separator."""
+    end = start + 1
+    while end < len(data) and data[end] & 0xC0 == 0x80:
+        end += 1
+    return min(end, len(data))
 
 
 def _goes_on(data: bytes, start: int) -> bool:
