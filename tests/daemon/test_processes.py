@@ -109,11 +109,24 @@ def test_all_processes_answer_and_end_when_told(start, wait_for):
             service.process.terminate()
             wait_for(lambda: _refuses(service.port))
             service.release()
-            assert {answer.result().status for answer in answers} == {200}
+            # A check that was still on its way is refused, and no other.
+            statuses = [_status(answer) for answer in answers]
+            assert statuses.count(200) >= 4
+            assert {*statuses} <= {200, None}
         assert service.process.wait(timeout=300) == 0
         log = service.log.read_text("utf-8")
     assert '"ended"' in log
     assert '"error"' not in log
+
+
+def _status(answer):
+    """Return the status of an answer; None if the connection was refused or not accepted."""
+    try:
+        return answer.result().status
+    except urllib.error.URLError as error:
+        if not isinstance(error.reason, ConnectionError):
+            raise
+        return None
 
 
 def _refuses(port):
