@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -60,15 +61,18 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+def postgres_server() -> Iterator[Any]:
     """A PostgreSQL of one's own, which is started when it is needed."""
     pytest.importorskip("psycopg")
     pgserver = pytest.importorskip("pgserver")
-    server = pgserver.get_server(tmp_path_factory.mktemp("postgres"), cleanup_mode="delete")
-    try:
-        yield server
-    finally:
-        server.cleanup()
+    # Not below pytest's own folder: every run of pytest closes that to other users, and the server
+    # runs as one of them.
+    with tempfile.TemporaryDirectory() as folder:
+        server = pgserver.get_server(Path(folder, "data"), cleanup_mode="delete")
+        try:
+            yield server
+        finally:
+            server.cleanup()
 
 
 @pytest.fixture(scope="session")

@@ -266,15 +266,9 @@ def test_mysql(scan: Scan, mysql: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a server of one's own, with a superuser and a user without rights."""
-    pytest.importorskip("psycopg")
-    pgserver = pytest.importorskip("pgserver")
-    server = pgserver.get_server(tmp_path_factory.mktemp("postgres"), cleanup_mode="delete")
-    try:
-        yield server.get_uri()
-    finally:
-        server.cleanup()
+def postgres(postgres_server: Any) -> str:
+    """The address of a server, with a superuser and a user without rights."""
+    return str(postgres_server.get_uri())
 
 
 def test_postgresql(scan: Scan, postgres: str) -> None:
