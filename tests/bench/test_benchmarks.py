@@ -67,6 +67,7 @@ def test_cold_start(figures: Callable[..., Any], home: Path) -> None:
     assert figures("cold_start.py", "--home", str(home))["ratio"] > 1
 
 
+@pytest.mark.slow
 def test_leaks(figures: Callable[..., Any]) -> None:
     judged = figures("leaks.py")
     assert judged["files"] >= 15

@@ -119,10 +119,12 @@ def texts_of_page(path: Path) -> Iterator[Text]:
 def texts_of_module(path: Path) -> Iterator[Text]:
     yield from _comments(path.read_text("utf-8"))
     names: dict[str, int] = {}
-    docstrings = _docstrings(parse(path))
-    for node in ast.walk(parse(path)):
+    docstrings: set[ast.expr] = set()
+    for node in ast.walk(parse(path)):  # an owner before its statements
+        if isinstance(body := getattr(node, "body", None), list):
+            docstrings.update(each.value for each in body if isinstance(each, ast.Expr))
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            if id(node) in docstrings:
+            if node in docstrings:
                 yield Text(node.lineno, node.value, "docstring")
             elif node.value.count(" ") > 1:  # a message; shorter strings are data
                 yield Text(node.lineno, node.value, "prose")
@@ -142,18 +144,6 @@ def _comments(source: str) -> Iterator[Text]:
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT:
             yield Text(token.start[0], token.string, "prose")
-
-
-def _docstrings(tree: ast.Module) -> set[int]:
-    """Return the ids of the constants that document the statement before them or their owner."""
-    bodies = (getattr(node, "body", ()) for node in ast.walk(tree))
-    return {
-        id(statement.value)
-        for body in bodies
-        if isinstance(body, list)
-        for statement in body
-        if isinstance(statement, ast.Expr)
-    }
 
 
 def _defined(node: ast.AST) -> Iterator[str]:
