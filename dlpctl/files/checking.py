@@ -52,7 +52,7 @@ class FileChecker:
         on_uninspected: OnUninspected = "block",
         metadata: Metadata = "keep",
     ) -> None:
-        """With `metadata="clean"`, no copy has metadata, even if nothing is found there."""
+        """With `metadata="clean"`, a copy loses the metadata that its format names."""
         self._checker = checker
         self._limits = limits or Limits()
         self._method = method

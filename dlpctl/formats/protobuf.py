@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from dlpctl.formats.varint import encode_varint
+
 _VARINT, _FIXED_64, _BYTES, _FIXED_32 = 0, 1, 2, 5
 _SIZES = {_FIXED_64: 8, _FIXED_32: 4}
 _LONGEST_VARINT = 10
@@ -60,11 +62,11 @@ class ProtoMessage:
         pieces: list[bytes] = []
         for field, values in self._fields.items():
             for wire_type, value in values:
-                pieces.append(_varint_of(field << 3 | wire_type))
+                pieces.append(encode_varint(field << 3 | wire_type))
                 if isinstance(value, int):
-                    pieces.append(_varint_of(value))
+                    pieces.append(encode_varint(value))
                 else:
-                    pieces += [_varint_of(len(value))] if wire_type == _BYTES else []
+                    pieces += [encode_varint(len(value))] if wire_type == _BYTES else []
                     pieces.append(value)
         return b"".join(pieces)
 
@@ -88,12 +90,3 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
         if byte < 0x80:
             return number, at
     raise ValueError(number)
-
-
-def _varint_of(number: int) -> bytes:
-    encoded = bytearray()
-    while number >= 0x80:
-        encoded.append(number & 0x7F | 0x80)
-        number >>= 7
-    encoded.append(number)
-    return bytes(encoded)

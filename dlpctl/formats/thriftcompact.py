@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from dlpctl.errors import FormatError
+from dlpctl.formats.varint import encode_varint
 
 _TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY = 1, 2, 3, 7, 8
 LIST, _SET, _MAP, STRUCT, _UUID = range(9, 14)
@@ -136,16 +137,7 @@ def written(fields: ThriftFields) -> bytes:
 
 def _varint_of(number: int) -> bytes:
     """Return the encoding of a signed number."""
-    return _size_of(number << 1 if number >= 0 else (-number << 1) - 1)
-
-
-def _size_of(number: int) -> bytes:
-    encoded = bytearray()
-    while number >= 0x80:
-        encoded.append(number & 0x7F | 0x80)
-        number >>= 7
-    encoded.append(number)
-    return bytes(encoded)
+    return encode_varint(number << 1 if number >= 0 else (-number << 1) - 1)
 
 
 def _value_of(value_type: int, value: Any) -> bytes:
@@ -154,20 +146,22 @@ def _value_of(value_type: int, value: Any) -> bytes:
     if value_type in _NUMBERS:
         return _varint_of(value)
     if value_type == _BINARY:
-        return b"".join((_size_of(len(value)), value))
+        return b"".join((encode_varint(len(value)), value))
     if value_type == STRUCT:
         return written(value)
     if value_type in (LIST, _SET):
         item_type, items = value
         short = min(len(items), 15)
-        head = bytes((short << 4 | item_type,)) + (_size_of(len(items)) if short == 15 else b"")
+        head = bytes((short << 4 | item_type,)) + (
+            encode_varint(len(items)) if short == 15 else b""
+        )
         return head + b"".join(_item_of(item_type, item) for item in items)
     if value_type == _MAP:
         types, pairs = value
         items = b"".join(
             _item_of(types >> 4, key) + _item_of(types & 15, item) for key, item in pairs
         )
-        return _size_of(len(pairs)) + (bytes((types,)) if pairs else b"") + items
+        return encode_varint(len(pairs)) + (bytes((types,)) if pairs else b"") + items
     raw: bytes = value
     return raw
 

@@ -99,7 +99,7 @@ class Summary:
 
     def __init__(self) -> None:
         self.nouns = {"file"}
-        """What contents are called: files, objects, tables."""
+        """The noun for contents: files, objects, tables."""
         self.files = 0
         self.bytes = 0
         self.findings = 0
