@@ -15,6 +15,7 @@ from dlpctl.detect.values import scan_values
 from dlpctl.masking.already_masked import is_already_masked
 from dlpctl.masking.apply import mask_text
 from dlpctl.masking.operators import DEFAULT_OPERATOR, Masker, check_operator
+from dlpctl.masking.rounds import Residue, Round, keeps_shape, mask_until_clean
 from dlpctl.policy.decide import Decider, FindingDecision, PolicyDecision, relevant_selectors
 from dlpctl.policy.model import Policy
 from dlpctl.policy.selectors import parse_destination
@@ -28,13 +29,10 @@ if TYPE_CHECKING:
 
     from dlpctl.detect.stream import Piece
     from dlpctl.detect.values import NumberedFindings
-    from dlpctl.masking.leaks import ForbiddenValues
+    from dlpctl.masking.leaks import ForbiddenValues, Value
     from dlpctl.masking.tokens import TokenStore
     from dlpctl.policy.decide import Verdict
     from dlpctl.policy.summary import Labels
-
-_ROUNDS = 6
-"""The maximum number of times that a masked text is masked again for overlapped values."""
 
 
 class Checker:
@@ -242,10 +240,13 @@ class Checker:
         ruled = self._decider([finding]).ruled
         return ruled[0].verdict if ruled else None
 
-    def operators(self, ruled: Iterable[FindingDecision]) -> Iterator[tuple[Finding, str]]:
-        """Yield each finding with the operator that masks it."""
+    def operators(
+        self, ruled: Iterable[FindingDecision], number: int = 0
+    ) -> Iterator[tuple[Finding, str]]:
+        """Yield each finding with the operator that masks it in a round of masking."""
+        operator = self._operator if keeps_shape(number) else "redact"
         for finding, verdict in ruled:
-            yield finding, self._operator or verdict.operator or self._usual_operator
+            yield finding, operator or verdict.operator or self._usual_operator
 
     def masked(self, text: str, hidden: Sequence[FindingDecision], masker: Masker) -> str:
         masked, reason = self._masked(text, hidden, masker) if hidden else (text, "")
@@ -261,61 +262,60 @@ class Checker:
         self, text: str, hidden: Sequence[FindingDecision], masker: Masker
     ) -> tuple[str, str]:
         """Return the masked text, and why it may not be output; empty if it may."""
-        from dlpctl.masking.leaks import ForbiddenValues, Value, find_leaks
+        masking = _TextMasking(self, text, hidden, masker)
+        done = mask_until_clean(masking.mask, masking.start_over)
+        return done.copy, done.evidence
+
+
+class _TextMasking:
+    """The rounds of masking one text; their evidence is the reason to reject the masked text."""
+
+    def __init__(
+        self, checker: Checker, text: str, hidden: Sequence[FindingDecision], masker: Masker
+    ) -> None:
+        self._checker = checker
+        self._text = text
+        self._hidden = self._next = hidden
+        self._masker = masker
+        self._forbidden: ForbiddenValues | None = None
+
+    @cached_property
+    def _values(self) -> list[Value]:
+        from dlpctl.masking.leaks import Value
+
+        findings = (item.finding for item in self._hidden)
+        return [
+            Value(each.type, each.category, self._text[each.start : each.end]) for each in findings
+        ]
+
+    def mask(self, copy: str | None, number: int) -> Round[str, str]:
+        from dlpctl.masking.leaks import find_leaks
+
+        text = self._text if copy is None else copy
+        operators = self._checker.operators(self._next, number)
+        text = mask_text(text, operators, self._masker, self._forbidden)
+        self._next = self._checker.ruling(text, self._checker.scan(text)).hidden()
+        if self._next:
+            reason = f"the masked text still shows {self._next[0].finding.type}"
+            return Round(text, Residue.FINDING, reason)
+        leaks = find_leaks(text, self._values)
+        if leaks:
+            reason = f"the masked text still holds a value of {leaks[0].type}, {leaks[0].form}"
+            return Round(text, Residue.VALUE, reason)
+        return Round(text, Residue.NOTHING, "")
+
+    def start_over(self) -> None:
+        """Mask also where no context reveals a value, and in what was written for another one."""
+        from dlpctl.masking.leaks import ForbiddenValues
         from dlpctl.masking.repeats import find_repeats
 
-        values = [
-            Value(
-                item.finding.type,
-                item.finding.category,
-                text[item.finding.start : item.finding.end],
-            )
-            for item in hidden
+        verdicts = {item.finding.type: item.verdict for item in self._hidden}
+        repeated = find_repeats(self._text, [item.finding for item in self._hidden])
+        self._next = [
+            *self._hidden,
+            *(FindingDecision(finding, verdicts[finding.type]) for finding in repeated),
         ]
-        masked, shown = self._masked_until_clean(text, hidden, masker)
-        left = [] if shown else find_leaks(masked, values)
-        if left:
-            # The same value also occurs where no context reveals it, or in a replacement written
-            # for another value.
-            verdicts = {item.finding.type: item.verdict for item in hidden}
-            repeated = [
-                FindingDecision(echo, verdicts[echo.type])
-                for echo in find_repeats(text, [item.finding for item in hidden])
-            ]
-            masked, shown = self._masked_until_clean(
-                text, [*hidden, *repeated], masker, ForbiddenValues(values)
-            )
-            left = find_leaks(masked, values)
-        if shown:
-            return masked, f"the masked text still shows {shown}"
-        return (
-            masked,
-            f"the masked text still holds a value of {left[0].type}, {left[0].form}"
-            if left
-            else "",
-        )
-
-    def _masked_until_clean(
-        self,
-        text: str,
-        hidden: Sequence[FindingDecision],
-        masker: Masker,
-        forbidden: ForbiddenValues | None = None,
-    ) -> tuple[str, str]:
-        """Mask until a scan finds nothing; return the text and the type that is still found."""
-        for turn in range(_ROUNDS):
-            # The initials of one name may make the next word look like another: values that appear
-            # late are removed completely.
-            masked = (
-                self.operators(hidden)
-                if turn < 2
-                else [(item.finding, "redact") for item in hidden]
-            )
-            text = mask_text(text, masked, masker, forbidden)
-            hidden = self._rule(text).hidden()
-            if not hidden:
-                return text, ""
-        return text, hidden[0].finding.type
+        self._forbidden = ForbiddenValues(self._values)
 
 
 class Covered(NamedTuple):

@@ -7,37 +7,25 @@ from typing import TYPE_CHECKING
 
 from dlpctl.errors import FormatError, StillExposedError
 from dlpctl.files.coverage import coverage_of, reason_of_leak, verified_of
-from dlpctl.files.finding import ValueList, ViewFinding, place_all, repeats_of, search_document
 from dlpctl.files.longtext import LongText
-from dlpctl.files.names import PlaceNames
+from dlpctl.files.masking import FileMasking, with_blocked
 from dlpctl.files.report import Coverage, FileReport, Gap, Verified
 from dlpctl.formats.files import Files
 from dlpctl.formats.interface import Limits, Uninspected, described
-from dlpctl.formats.spans import ViewEdit
 from dlpctl.formats.verify import Verifier
-from dlpctl.masking.apply import replacements
-from dlpctl.masking.leaks import ForbiddenValues, Value, is_word
-from dlpctl.masking.repeats import Repeats
-from dlpctl.policy.decide import FindingDecision
-from dlpctl.regex import lazy
-from dlpctl.types import Action, Decision
+from dlpctl.masking.rounds import Residue, Round, mask_until_clean
+from dlpctl.types import Decision
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable
 
     from dlpctl.files.choices import Metadata, OnUninspected
     from dlpctl.formats.files import Node
-    from dlpctl.formats.interface import Document
+    from dlpctl.formats.verify import Verification
     from dlpctl.formats.worker import Method
     from dlpctl.masking.operators import Masker
-    from dlpctl.policy.decide import PolicyDecision, Verdict
+    from dlpctl.policy.decide import PolicyDecision
     from dlpctl.preflight import Checker
-    from dlpctl.types import Finding
-
-_ROUNDS = 4
-"""The maximum number of times that a masked copy is masked again for values that it still shows."""
-_BY_DETECTION = "detection"
-_PAGE = lazy(r"page (\d+)\b")
 
 
 class FileChecker:
@@ -117,7 +105,7 @@ class FileChecker:
                     return answer
                 del long_text
                 node = files.open(data, name, password)
-            masking = _FileMasking(self._checker, masker or self._checker.masker())
+            masking = FileMasking(self._checker, masker or self._checker.masker())
             ruling = masking.rule(node, everything=everything)
             reason, masked, verified = self._checker.not_inspected(), data, None
             removed: list[Uninspected] = []
@@ -160,7 +148,7 @@ class FileChecker:
         """Return the report on one long text; None if the general code must make the report."""
         ruling = long_text.decide()
         if everything:
-            ruling = _with_blocked(ruling)
+            ruling = with_blocked(ruling)
         masked: bytes = node.data
         verified: Verified | None = None
         metadata = self._metadata_to_clean(node, ruling)
@@ -193,14 +181,18 @@ class FileChecker:
         node: Node,
         name: str,
         password: str | None,
-        masking: _FileMasking,
+        masking: FileMasking,
         stage: Callable[[str], None],
     ) -> tuple[bytes, Verified, str]:
         """Return the copy, its findings, and the reason if the copy cannot be returned."""
-        opened = node
         removing = self._on_uninspected == "block"
         until = time.monotonic() + self._limits.seconds
-        for _ in range(_ROUNDS):
+
+        def mask(copy: bytes | None, number: int) -> Round[bytes, Verification]:
+            opened = node
+            if copy is not None:
+                opened = files.open(copy, name, password, until=until)
+                masking.see_again(opened, number)
             stage("masking")
             # The verifying process starts while the copy is made.
             with Verifier(node.document.format, self._limits, self._method) as verifier:
@@ -222,19 +214,9 @@ class FileChecker:
                     password=password,
                     until=until,
                 )
-            missed = removing and bool(found.uninspected)
-            if found.clean and not missed:
-                break
-            if all(leak.shown_by == _BY_DETECTION for leak in found.leaks):
-                # A value that lost to an overlapping one, or that its neighbors hid, only shows
-                # now, and so does text beside an area that was painted over.
-                opened = files.open(masked, name, password, until=until)
-                masking.see_again(opened)
-            elif masking.forbidden or found.unreadable:
-                break
-            else:
-                masking.forbid_values()
-                opened = node
+            return Round(masked, _residue_of(found, removing=removing), found)
+
+        masked, residue, found = mask_until_clean(mask, masking.forbid_values)
         reason = reason_of_leak(found, masking.names)
         if not reason and self._cleans_metadata and found.metadata:
             (location,) = masking.names.shown([found.metadata[0]])
@@ -242,151 +224,14 @@ class FileChecker:
         return (
             masked,
             verified_of(found),
-            reason or (described(found.uninspected) if missed else ""),
+            reason or (described(found.uninspected) if residue is not Residue.NOTHING else ""),
         )
 
 
-class _FileMasking:
-    """The findings in every view of one file, and the values that must not remain."""
-
-    def __init__(self, checker: Checker, masker: Masker) -> None:
-        self._checker = checker
-        self._masker = masker
-        self._seen: dict[int, dict[int, list[Finding]]] = {}
-        """The findings of each view of a document."""
-        self._known: list[Document] = []
-        self._view_edits: dict[int, list[ViewEdit]] = {}
-        self._hidden: dict[Value, FindingDecision] = {}
-        self._verdicts: dict[str, Verdict] = {}
-        """The verdict on repetitions of a hidden value, by type."""
-        self._repeats = Repeats({})
-        self.names = PlaceNames(checker.scan)
-        self.value_list = ValueList([], [])
-        self.written: set[str] = set()
-        self.forbidden: ForbiddenValues | None = None
-
-    @property
-    def values(self) -> list[str]:
-        return [value.text for value in self._hidden if not is_word(value)]
-
-    @property
-    def words(self) -> list[str]:
-        """Return the values that match only as they are written, or in capitals."""
-        return [value.text for value in self._hidden if is_word(value)]
-
-    def forbid_values(self) -> None:
-        """From now on, no replacement keeps a part of its value that is itself another value."""
-        self.forbidden = ForbiddenValues(self._hidden)
-        self._view_edits.clear()
-
-    def rule(self, node: Node, *, everything: bool) -> PolicyDecision:
-        """Decide on all findings; with `everything`, blocked ones are masked too."""
-        placed = place_all(node, self._see)
-        self.names.know(lambda: repeats_of(placed))
-        self.value_list = ValueList(placed, self.names.shown([item.place for item in placed]))
-        ruling = self._checker.ruling(self.value_list.text, self.value_list.findings)
-        hidden = ruling.hidden()
-        if everything:
-            ruling = _with_blocked(ruling)
-        self._hide(hidden)
-        return ruling
-
-    def see_again(self, node: Node) -> None:
-        """Continue with the masked copy of the file."""
-        placed = place_all(node, self._see)
-        value_list = ValueList(placed, [""] * len(placed))
-        ruled = self._checker.ruling(value_list.text, value_list.findings).ruled
-        self._hide([item for item in ruled if item.verdict.action is not Action.ALLOW], value_list)
-
-    def view_edits_of(self, document: Document) -> list[ViewEdit]:
-        """Return the edits for findings and for repeated values; in a copy, only for findings."""
-        known = id(document) in self._seen
-        view_edits = self._view_edits.get(id(document))
-        if view_edits is None:
-            seen = (
-                self._seen[id(document)]
-                if known
-                else _by_view(search_document(document, self._checker))
-            )
-            view_edits = list(self._view_edits_in(document, seen, known=known))
-            if known:
-                self._view_edits[id(document)] = view_edits
-        return view_edits
-
-    def pages_of(self, document: Document) -> tuple[int, ...]:
-        """Return the pages with values that must not remain, if the document has pages."""
-        pages = {
-            number: int(found[1])
-            for number, segment in enumerate(document.segments)
-            if (found := _PAGE.match(segment.place))
-        }
-        view_edits = self._view_edits.get(id(document), ()) if pages else ()
-        touched = {
-            piece.segment
-            for view_edit in view_edits
-            for piece in document.views[view_edit.view].pieces_of(view_edit.start, view_edit.end)
-        }
-        return tuple(sorted({pages[number] for number in touched if number in pages}))
-
-    def _see(self, document: Document) -> list[ViewFinding]:
-        seen = search_document(document, self._checker)
-        # Keep the document, so that no other gets its id.
-        self._known.append(document)
-        self._seen[id(document)] = _by_view(seen)
-        return seen
-
-    def _hide(self, hidden: Sequence[FindingDecision], value_list: ValueList | None = None) -> None:
-        text = (value_list or self.value_list).text
-        for item in hidden:
-            finding = item.finding
-            value = Value(finding.type, finding.category, text[finding.start : finding.end])
-            if value not in self._hidden:
-                self._hidden[value] = item
-                self._verdicts[value.type] = item.verdict
-        self._repeats = Repeats({value: item.finding for value, item in self._hidden.items()})
-        if self.forbidden:
-            self.forbidden = ForbiddenValues(self._hidden)
-
-    def _view_edits_in(
-        self, document: Document, seen: Mapping[int, Sequence[Finding]], *, known: bool
-    ) -> Iterator[ViewEdit]:
-        for number, view in enumerate(document.views):
-            found = seen.get(number, ())
-            ruled = [
-                item
-                for item in self._checker.ruling(view.text, found).ruled
-                if item.verdict.action is not Action.ALLOW
-                or Value(
-                    item.finding.type,
-                    item.finding.category,
-                    view.text[item.finding.start : item.finding.end],
-                )
-                in self._hidden
-            ]
-            if not known:
-                yield from (
-                    ViewEdit(number, item.finding.start, item.finding.end, "") for item in ruled
-                )
-                continue
-            if not view.repeats:
-                repeated = self._repeats.outside(view.text, [item.finding for item in ruled])
-                ruled += (FindingDecision(item, self._verdicts[item.type]) for item in repeated)
-            for start, end, text in replacements(
-                view.text, self._checker.operators(ruled), self._masker, self.forbidden
-            ):
-                if text:
-                    self.written.add(text)
-                yield ViewEdit(number, start, end, text)
-
-
-def _with_blocked(ruling: PolicyDecision) -> PolicyDecision:
-    """Return a decision that also masks what would be blocked."""
-    hidden = any(item.verdict.action is not Action.ALLOW for item in ruling.ruled)
-    return ruling._replace(decision=Decision.ALLOWED_WITH_MASKING if hidden else Decision.ALLOWED)
-
-
-def _by_view(seen: Iterable[ViewFinding]) -> dict[int, list[Finding]]:
-    found: dict[int, list[Finding]] = {}
-    for item in seen:
-        found.setdefault(item.view, []).append(item.finding)
-    return found
+def _residue_of(found: Verification, *, removing: bool) -> Residue:
+    """Return what remains; text beside an area that was painted over only shows in the copy."""
+    if found.clean and not (removing and found.uninspected):
+        return Residue.NOTHING
+    if found.only_detected:
+        return Residue.FINDING
+    return Residue.UNKNOWN if found.unreadable else Residue.VALUE

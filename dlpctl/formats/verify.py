@@ -17,6 +17,7 @@ from dlpctl.formats.needles import Needles, with_rows_apart
 from dlpctl.formats.spans import ViewEdit
 from dlpctl.formats.worker import Method
 
+_DETECTION = "detection"
 _UNREADABLE = "it cannot be read again"
 
 
@@ -41,6 +42,11 @@ class Verification:
     @property
     def clean(self) -> bool:
         return not self.leaks
+
+    @property
+    def only_detected(self) -> bool:
+        """Return whether nothing remains but findings, whose values are not searched for yet."""
+        return all(leak.shown_by == _DETECTION for leak in self.leaks)
 
     @property
     def unreadable(self) -> bool:
@@ -184,7 +190,7 @@ def _by_first_reader(
                 document.views[view_edit.view].text, view_edit.start, view_edit.end
             ):
                 segment, start = _first_place(document, view_edit)
-                yield Leak(node.place(document, segment, start), "detection")
+                yield Leak(node.place(document, segment, start), _DETECTION)
         for view in document.views:
             for start, end in () if view.repeats else needles.spans(searched_text(document, view)):
                 pieces = view.pieces_of(start, end)

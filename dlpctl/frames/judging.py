@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from dlpctl.detect.values import scan_values
 from dlpctl.errors import StillExposedError
 from dlpctl.masking.already_masked import is_already_masked
-from dlpctl.masking.apply import Masked, mask_text
+from dlpctl.masking.apply import mask_text
 from dlpctl.masking.leaks import Value, find_leaks
+from dlpctl.masking.rounds import Residue, Round, mask_in_rounds
 from dlpctl.policy.decide import FindingDecision
 from dlpctl.types import Action
 
@@ -21,10 +22,6 @@ if TYPE_CHECKING:
     from dlpctl.preflight import Checker
     from dlpctl.types import Finding
 
-_ROUNDS = 6
-"""The most times that a value is masked again for what it still shows."""
-_KEEPING_SHAPE = 2
-"""The rounds after which what still shows is replaced by its type alone."""
 _MOST_REMEMBERED = 1 << 24
 """Characters of the values that are remembered, each of which costs some more."""
 _COST = 100
@@ -120,19 +117,14 @@ class ValueMasker:
         self._rulings[finding.pattern_id, finding.score] = ruling
         return ruling
 
-    def _mask(self, value: str, findings: Sequence[Finding], *, turn: int = 0) -> Judgement:
+    def _mask(self, value: str, findings: Sequence[Finding], number: int = 0) -> Judgement:
         """Return the types of what counts in a value, and its masked text if there is one."""
         ruled = self._checker.ruling(value, findings).ruled
         hidden = [each for each in ruled if each.verdict.action is not Action.ALLOW]
         types = _types(each.finding for each in ruled)
         if not hidden:
             return Judgement(types) if types else CLEAN
-        operators: Sequence[Masked] = (
-            list(self._checker.operators(hidden))
-            if turn < _KEEPING_SHAPE
-            else [(each.finding, "redact") for each in hidden]
-        )
-        text = mask_text(value, operators, self._masker)
+        text = mask_text(value, self._checker.operators(hidden, number), self._masker)
         first = hidden[0].finding
         is_complete = len(hidden) == 1 and first.end - first.start == len(value)
         if not is_complete and find_leaks(text, [_value(each.finding, value) for each in hidden]):
@@ -141,22 +133,35 @@ class ValueMasker:
 
     def _verified(self, header: str, texts: Collection[str]) -> Mapping[str, str]:
         """Mask until a scan finds nothing that is not allowed; return what each text became."""
-        latest = dict(zip(texts, texts, strict=True))
-        waiting = sorted(texts)
-        for turn in range(_ROUNDS):
+
+        def mask(copy: _Column | None, number: int) -> Round[_Column, None]:
+            column = copy or _Column(dict(zip(texts, texts, strict=True)), sorted(texts))
             changed: dict[str, str] = {}
-            for number, findings in self._checker.scan_values(header, waiting):
-                again = self._mask(waiting[number], findings, turn=turn + 1).masked
+            for at, findings in self._checker.scan_values(header, column.waiting):
+                text = column.waiting[at]
+                again = self._mask(text, findings, number + 1).masked
                 if again is not None:
-                    changed[waiting[number]] = again
-            if not changed:
-                return latest
-            latest = {text: changed.get(last, last) for text, last in latest.items()}
-            waiting = sorted(set(changed.values()))
+                    changed[text] = again
+            latest = {text: changed.get(last, last) for text, last in column.latest.items()}
+            residue = Residue.FINDING if changed else Residue.NOTHING
+            return Round(_Column(latest, sorted(set(changed.values()))), residue, None)
+
+        done = mask_in_rounds(mask)
+        if done.residue is Residue.NOTHING:
+            return done.copy.latest
         raise StillExposedError(
             f"a masked value of column {header!r} still shows a value; mask the column by the"
             " operator redact, or leave it out"
         )
+
+
+class _Column(NamedTuple):
+    """The masked values of a column between two rounds."""
+
+    latest: dict[str, str]
+    """What each of them became."""
+    waiting: list[str]
+    """The texts to inspect."""
 
 
 class Remembering:
