@@ -7,8 +7,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
-from dlpctl.masking.leaks import Value
-from dlpctl.masking.repeats import Repeats
+from dlpctl.masking.repeats import find_repeats
 from dlpctl.policy.decide import FindingDecision, Verdict
 from dlpctl.types import Action
 
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from dlpctl.masking.operators import Masker
+    from dlpctl.masking.repeats import Repeats
     from dlpctl.preflight import Checker
     from dlpctl.types import Finding
 
@@ -42,10 +42,7 @@ def by_leaf(
 
 def repeated(text: str, findings: Sequence[Finding], known: Repeats) -> list[FindingDecision]:
     """Return where a text repeats its own values and known ones, which nothing there reveals."""
-    own = Repeats(
-        {Value(each.type, each.category, text[each.start : each.end]): each for each in findings}
-    )
-    return [FindingDecision(each, _MASK) for each in own.outside(text, findings, known)]
+    return [FindingDecision(each, _MASK) for each in find_repeats(text, findings, known)]
 
 
 def masked_windows(

@@ -79,7 +79,7 @@ class Checker:
 
     def check(self, text: str, masker: Masker | None = None) -> Report:
         """Find values, decide, and mask if that is the decision."""
-        ruling = self._rule(text)
+        ruling = self.rule(text)
         masked, reason = text, self.not_inspected()
         if ruling.decision is Decision.ALLOWED_WITH_MASKING and not reason:
             masked, reason = self._masked(text, ruling.of(Action.MASK), masker or self.masker())
@@ -136,7 +136,7 @@ class Checker:
 
     def mask(self, text: str, masker: Masker | None = None) -> str:
         """Mask all that is not allowed; raise `StillExposedError` if a value would remain."""
-        ruling = self._rule(text)
+        ruling = self.rule(text)
         self._require_inspection()
         return self.masked(text, ruling.hidden(), masker or self.masker())
 
@@ -185,7 +185,8 @@ class Checker:
 
             raise NameDataError(f"{reason}; nothing was output")
 
-    def _rule(self, text: str) -> PolicyDecision:
+    def rule(self, text: str) -> PolicyDecision:
+        """Find values in a text and decide on them."""
         return self.ruling(text, self.scan(text))
 
     @property
@@ -283,10 +284,7 @@ class _TextMasking:
     def _values(self) -> list[Value]:
         from dlpctl.masking.leaks import Value
 
-        findings = (item.finding for item in self._hidden)
-        return [
-            Value(each.type, each.category, self._text[each.start : each.end]) for each in findings
-        ]
+        return [Value.of(item.finding, self._text) for item in self._hidden]
 
     def mask(self, copy: str | None, number: int) -> Round[str, str]:
         from dlpctl.masking.leaks import find_leaks
@@ -294,7 +292,7 @@ class _TextMasking:
         text = self._text if copy is None else copy
         operators = self._checker.operators(self._next, number)
         text = mask_text(text, operators, self._masker, self._forbidden)
-        self._next = self._checker.ruling(text, self._checker.scan(text)).hidden()
+        self._next = self._checker.rule(text).hidden()
         if self._next:
             reason = f"the masked text still shows {self._next[0].finding.type}"
             return Round(text, Residue.FINDING, reason)

@@ -10,6 +10,12 @@ import unicodedata
 from dlpctl.regex import lazy
 from dlpctl.types import Category
 
+SHORTEST_SEARCHED = 5
+"""The characters of the shortest value to search for: any text contains shorter ones by
+coincidence, which only detection recognizes.
+"""
+FEWEST_DIGITS_SEARCHED = 7
+"""The digits of the shortest number to search for in any grouping."""
 _SPACES = lazy(r"\s+")
 _SEPARATORS = lazy(r"[\s\-.()/_]+")
 _DOTTED_QUAD = lazy(r"\d{1,3}(?:\.\d{1,3}){3}")

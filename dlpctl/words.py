@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import accumulate
 
+TOKEN = re.compile(r"[^\W_]+")
+"""Letters and digits without anything else between them."""
 _STRETCH = 1 << 16
 _BEYOND = re.compile(rb"(?<![^ ])[^ ?]*\?[^ ]*")
 
@@ -58,6 +60,22 @@ class Words:
         beyond = "\n".join([text[slice(*found.span())] for found in _BEYOND.finditer(data)])
         found = self._token.findall(beyond)
         return not self._words.isdisjoint(self._normal("\n".join(found)).split("\n"))
+
+
+class SpelledWords:
+    """Words to search for only as they are written, or in capitals."""
+
+    def __init__(self, words: Iterable[str]) -> None:
+        self.words = {spelling: word for word in words for spelling in (word, word.upper())}
+        """The words by their spellings."""
+        self._folded = Words(map(folded, self.words), TOKEN, folded)
+
+    def within(self, text: str) -> Iterator[tuple[int, int, str]]:
+        """Yield the span of each word that occurs, and the word."""
+        for start, _ in self._folded.within(text) if self.words else ():
+            match = TOKEN.match(text, start)
+            if match and match[0] in self.words:
+                yield start, match.end(), self.words[match[0]]
 
 
 def folded(text: str) -> str:

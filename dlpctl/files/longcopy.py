@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from dlpctl.detect.packed import PackedFindings
     from dlpctl.files.sections import Sections
-    from dlpctl.formats.needles import Needles
+    from dlpctl.formats.residues import StrictMatcher
     from dlpctl.formats.source import Parts
     from dlpctl.masking.opentext import OpenText
     from dlpctl.masking.operators import Masker
@@ -168,13 +168,13 @@ class ValueSearch:
     """Searches the blocks of a copy for values: both readings of its text, and its bytes."""
 
     def __init__(
-        self, needles: Needles, sections: Sections, again: Iterable[str], size: int
+        self, matcher: StrictMatcher, sections: Sections, again: Iterable[str], size: int
     ) -> None:
-        self._needles = needles
+        self._matcher = matcher
         shown = (searched_text(each.node.document, each.view) for each in sections.all)
         texts = _without_short([*shown, *again], size)
         data = [node.data for node in sections.node.walk()]
-        longest = max(map(len, [*needles.values, *needles.words]), default=0)
+        longest = max(map(len, [*matcher.values, *matcher.words]), default=0)
         self._tasks: list[tuple[str | bytes, int, int]] = [
             (each, first, min(last + 4 * longest, len(each)))
             for each in texts
@@ -185,7 +185,7 @@ class ValueSearch:
             for each in data
             for first, last in pairwise(_byte_cuts(each, size))
         ]
-        needles.prepare(is_wide=any(b"\0" in each for each in data))
+        matcher.prepare(is_wide=any(b"\0" in each for each in data))
 
     @property
     def count(self) -> int:
@@ -194,9 +194,9 @@ class ValueSearch:
     def block(self, task: bytes) -> bytes:
         text, first, last = self._tasks[int(task)]
         if isinstance(text, bytes):
-            holds = self._needles.in_bytes(text[first:last])
+            holds = self._matcher.in_bytes(text[first:last])
         else:
-            holds = self._needles.in_text(text[first:last])
+            holds = self._matcher.in_text(text[first:last])
         return b"" if holds else CLEAN
 
 

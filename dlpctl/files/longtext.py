@@ -21,7 +21,7 @@ from dlpctl.files.names import PlaceNames
 from dlpctl.files.sections import Sections
 from dlpctl.forked import in_order
 from dlpctl.formats.discovery import format_named
-from dlpctl.formats.needles import Needles
+from dlpctl.formats.residues import StrictMatcher
 from dlpctl.formats.source import TextFormat
 from dlpctl.formats.spans import ViewEdit
 from dlpctl.formats.verify import Verification, Written, count_values
@@ -267,8 +267,7 @@ class LongText:
         values = held(hidden, opened, self.checker.processes)
         originals: dict[Value, Finding] = {}
         for finding in self._hidden_among(values) if values else ():
-            value = Value(finding.type, finding.category, self.text[finding.start : finding.end])
-            originals.setdefault(value, finding)
+            originals.setdefault(Value.of(finding, self.text), finding)
         if not originals:
             return []
         at = self._sections.at
@@ -327,10 +326,10 @@ class LongText:
             words |= spelled
             texts -= spelled
             plain = plain | texts if plain else texts
-        needles = Needles(plain, words)
+        matcher = StrictMatcher(plain, words)
         del plain, words
-        count = count_values(needles)
-        search = ValueSearch(needles, sections, again, BLOCK)
+        count = count_values(matcher)
+        search = ValueSearch(matcher, sections, again, BLOCK)
         for result in in_order(search.count, _number, search.block, self.checker.processes):
             if result != CLEAN:
                 return None

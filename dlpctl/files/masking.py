@@ -1,4 +1,4 @@
-"""What masking knows of one file: its findings in every view, and the values to remove."""
+"""The findings in every view of one file, and the values that its masked copy must not have."""
 
 from __future__ import annotations
 
@@ -83,8 +83,8 @@ class FileMasking:
         self._round = number
         placed = place_all(node, self._see)
         value_list = ValueList(placed, [""] * len(placed))
-        ruled = self._checker.ruling(value_list.text, value_list.findings).ruled
-        self._hide([item for item in ruled if item.verdict.action is not Action.ALLOW], value_list)
+        ruling = self._checker.ruling(value_list.text, value_list.findings)
+        self._hide(ruling.hidden(), value_list)
 
     def view_edits_of(self, document: Document) -> list[ViewEdit]:
         """Return the edits for findings and for repeated values; in a copy, only for findings."""
@@ -126,8 +126,7 @@ class FileMasking:
     def _hide(self, hidden: Sequence[FindingDecision], value_list: ValueList | None = None) -> None:
         text = (value_list or self.value_list).text
         for item in hidden:
-            finding = item.finding
-            value = Value(finding.type, finding.category, text[finding.start : finding.end])
+            value = Value.of(item.finding, text)
             if value not in self._hidden:
                 self._hidden[value] = item
                 self._verdicts[value.type] = item.verdict
@@ -144,12 +143,7 @@ class FileMasking:
                 item
                 for item in self._checker.ruling(view.text, found).ruled
                 if item.verdict.action is not Action.ALLOW
-                or Value(
-                    item.finding.type,
-                    item.finding.category,
-                    view.text[item.finding.start : item.finding.end],
-                )
-                in self._hidden
+                or Value.of(item.finding, view.text) in self._hidden
             ]
             if not known:
                 yield from (

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.formats.encoding import Edit, spliced
 from dlpctl.formats.interface import Limits, Segment, View
-from dlpctl.formats.needles import CELL_END, with_rows_apart
+from dlpctl.formats.residues import CELL_END, with_rows_apart
 from dlpctl.formats.source import Parts, Readable, TextFormat, Token, line_cuts
 from dlpctl.tables import regular_rows
 

@@ -16,7 +16,7 @@ from xml.parsers import expat
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.encoding import Decoded, Edit, spliced
 from dlpctl.formats.interface import Limits, Piece, Segment, View, too_deep
-from dlpctl.formats.needles import CELL_END
+from dlpctl.formats.residues import CELL_END
 from dlpctl.formats.source import Readable, Resolved, TextFormat, Token, blanked, outermost
 from dlpctl.regex import lazy
 

@@ -13,7 +13,7 @@ from dlpctl.formats.discovery import format_named
 from dlpctl.formats.files import Files, Node, ViewEditsOf, is_in_process
 from dlpctl.formats.interface import Document, Limits, Uninspected, View, described
 from dlpctl.formats.locators import Cells
-from dlpctl.formats.needles import Needles, with_rows_apart
+from dlpctl.formats.residues import StrictMatcher, with_rows_apart
 from dlpctl.formats.spans import ViewEdit
 from dlpctl.formats.worker import Method
 
@@ -100,9 +100,9 @@ class Verifier:
         the detection that masked the file; a finding within `replacements` is not a leak, since a
         masked e-mail address may still look like one.
         """
-        needles = Needles(values, words)
+        matcher = StrictMatcher(values, words)
         written = Written(replacements)
-        look = partial(_by_second_reader, self._second, needles)
+        look = partial(_by_second_reader, self._second, matcher)
         try:
             with self._aside() as begun:
                 self._second.reset(until)
@@ -117,15 +117,15 @@ class Verifier:
                 leaks = [
                     leak
                     for each in nodes
-                    for leak in _by_first_reader(each, needles, view_edits_of, written)
+                    for leak in _by_first_reader(each, matcher, view_edits_of, written)
                 ]
                 leaks += [leak for ended in (expected, *looks) for leak in ended()]
         except FormatError as error:
             return Verification(
-                count_values(needles), 1, (Leak("", f"{_UNREADABLE}: {error.message}"),), ()
+                count_values(matcher), 1, (Leak("", f"{_UNREADABLE}: {error.message}"),), ()
             )
         return Verification(
-            count_values(needles),
+            count_values(matcher),
             len(nodes),
             tuple(dict.fromkeys(leaks)),
             tuple(node.uninspected()),
@@ -171,18 +171,18 @@ def verify(
 
 
 def _by_second_reader(
-    files: Files, needles: Needles, format_name: str, trail: str, data: bytes
+    files: Files, matcher: StrictMatcher, format_name: str, trail: str, data: bytes
 ) -> list[Leak]:
     leaks = (
         [Leak(trail, "the second reader")]
-        if needles.in_text("\n".join(files.read_again(format_name, data)))
+        if matcher.in_text("\n".join(files.read_again(format_name, data)))
         else []
     )
-    return [*leaks, Leak(trail, "a search of the bytes")] if needles.in_bytes(data) else leaks
+    return [*leaks, Leak(trail, "a search of the bytes")] if matcher.in_bytes(data) else leaks
 
 
 def _by_first_reader(
-    node: Node, needles: Needles, view_edits_of: ViewEditsOf, written: Written
+    node: Node, matcher: StrictMatcher, view_edits_of: ViewEditsOf, written: Written
 ) -> Iterator[Leak]:
     for document in node.documents():
         for view_edit in view_edits_of(document):
@@ -192,7 +192,7 @@ def _by_first_reader(
                 segment, start = _first_place(document, view_edit)
                 yield Leak(node.place(document, segment, start), _DETECTION)
         for view in document.views:
-            for start, end in () if view.repeats else needles.spans(searched_text(document, view)):
+            for start, end in () if view.repeats else matcher.spans(searched_text(document, view)):
                 pieces = view.pieces_of(start, end)
                 if pieces:
                     yield Leak(
@@ -205,8 +205,8 @@ def _by_first_reader(
             for index, each in enumerate(document.segments)
             if each.text not in searched
         ]
-        for index, text in rest if needles.in_text("\n".join(text for _, text in rest)) else ():
-            if needles.in_text(text):
+        for index, text in rest if matcher.in_text("\n".join(text for _, text in rest)) else ():
+            if matcher.in_text(text):
                 yield Leak(node.place(document, index, 0), "the first reader")
 
 
@@ -240,6 +240,6 @@ def _first_place(document: Document, view_edit: ViewEdit) -> tuple[int, int]:
     return (pieces[0].segment, pieces[0].start) if pieces else (0, 0)
 
 
-def count_values(needles: Needles) -> int:
+def count_values(matcher: StrictMatcher) -> int:
     """Return the number of values that are searched, including those that are too short."""
-    return len(needles.values) + len(needles.words) + needles.too_short
+    return len(matcher.values) + len(matcher.words) + matcher.too_short

@@ -119,49 +119,39 @@ class ValueMasker:
 
     def _mask(self, value: str, findings: Sequence[Finding], number: int = 0) -> Judgement:
         """Return the types of what counts in a value, and its masked text if there is one."""
-        ruled = self._checker.ruling(value, findings).ruled
-        hidden = [each for each in ruled if each.verdict.action is not Action.ALLOW]
-        types = _types(each.finding for each in ruled)
+        ruling = self._checker.ruling(value, findings)
+        hidden, types = ruling.hidden(), _types(ruling.findings)
         if not hidden:
             return Judgement(types) if types else CLEAN
         text = mask_text(value, self._checker.operators(hidden, number), self._masker)
         first = hidden[0].finding
         is_complete = len(hidden) == 1 and first.end - first.start == len(value)
-        if not is_complete and find_leaks(text, [_value(each.finding, value) for each in hidden]):
+        if not is_complete and find_leaks(text, [Value.of(each.finding, value) for each in hidden]):
             text = mask_text(value, [(_widest(first, value), "redact")], self._masker)
         return Judgement(types, text)
 
     def _verified(self, header: str, texts: Collection[str]) -> Mapping[str, str]:
         """Mask until a scan finds nothing that is not allowed; return what each text became."""
+        latest = dict(zip(texts, texts, strict=True))
 
-        def mask(copy: _Column | None, number: int) -> Round[_Column, None]:
-            column = copy or _Column(dict(zip(texts, texts, strict=True)), sorted(texts))
+        def mask(waiting: list[str] | None, number: int) -> Round[list[str], None]:
+            waiting = sorted(texts) if waiting is None else waiting
             changed: dict[str, str] = {}
-            for at, findings in self._checker.scan_values(header, column.waiting):
-                text = column.waiting[at]
-                again = self._mask(text, findings, number + 1).masked
+            for at, findings in self._checker.scan_values(header, waiting):
+                again = self._mask(waiting[at], findings, number + 1).masked
                 if again is not None:
-                    changed[text] = again
-            latest = {text: changed.get(last, last) for text, last in column.latest.items()}
+                    changed[waiting[at]] = again
+            for text, last in latest.items():
+                latest[text] = changed.get(last, last)
             residue = Residue.FINDING if changed else Residue.NOTHING
-            return Round(_Column(latest, sorted(set(changed.values()))), residue, None)
+            return Round(sorted(set(changed.values())), residue, None)
 
-        done = mask_in_rounds(mask)
-        if done.residue is Residue.NOTHING:
-            return done.copy.latest
+        if mask_in_rounds(mask).residue is Residue.NOTHING:
+            return latest
         raise StillExposedError(
             f"a masked value of column {header!r} still shows a value; mask the column by the"
             " operator redact, or leave it out"
         )
-
-
-class _Column(NamedTuple):
-    """The masked values of a column between two rounds."""
-
-    latest: dict[str, str]
-    """What each of them became."""
-    waiting: list[str]
-    """The texts to inspect."""
 
 
 class Remembering:
@@ -202,10 +192,6 @@ class Remembering:
 
 def _types(findings: Iterable[Finding]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(finding.type for finding in findings))
-
-
-def _value(finding: Finding, value: str) -> Value:
-    return Value(finding.type, finding.category, value[finding.start : finding.end])
 
 
 def _widest(finding: Finding, value: str) -> Finding:

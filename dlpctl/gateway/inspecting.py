@@ -239,7 +239,7 @@ class Inspector:
         hidden: list[FindingDecision] = []
         decision = Decision.ALLOWED
         if digest not in self._clean:
-            ruling = self._checker.ruling(text, self._checker.scan(text))
+            ruling = self._checker.rule(text)
             hidden = ruling.hidden()
             decision = ruling.decision
             if not hidden:

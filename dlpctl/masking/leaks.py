@@ -16,19 +16,17 @@ from typing import TYPE_CHECKING, NamedTuple
 from dlpctl.encoded import forms
 from dlpctl.literals import GRAM, Literals, characters, lengths_with
 from dlpctl.regex import lazy
-from dlpctl.words import Words, folded
+from dlpctl.values import FEWEST_DIGITS_SEARCHED, SHORTEST_SEARCHED
+from dlpctl.words import TOKEN, SpelledWords, Words, folded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from dlpctl.types import Category
+    from dlpctl.types import Category, Finding
 
-TOKEN = lazy(r"[^\W_]+")
 GROUPED = lazy(r"\d+(?:[\s\-./()]{1,3}\d+)*")
 DIGITS = lazy(r"\d+")
 _INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"))
-SHORTEST = 5
-SHORTEST_GROUPED = 7
 _FEW = 32
 """Up to this many first words are searched for one by one; with more, the text is split into
 words.
@@ -43,6 +41,11 @@ class Value(NamedTuple):
     category: Category
     text: str
 
+    @classmethod
+    def of(cls, finding: Finding, text: str) -> Value:
+        """Return the value of a finding in a text."""
+        return cls(finding.type, finding.category, text[finding.start : finding.end])
+
 
 class Leak(NamedTuple):
     """A value that is still in a text."""
@@ -52,8 +55,13 @@ class Leak(NamedTuple):
     """The spelling in which it was found: `as it is`, `percent-encoded` ..."""
 
 
-class ValueIndex:
-    """An index of values by their letters and digits."""
+class LooseMatcher:
+    """Finds values by their letters and digits, whatever separates them, in longer numbers too.
+
+    It decides what else to mask in a text, where a false match costs a word. `StrictMatcher` of
+    `formats` rejects copies of files, whose second reading joins cells and runs that do not belong
+    together: there, loose matches across them would block clean files.
+    """
 
     def __init__(self, values: Iterable[Value]) -> None:
         self._sequences: dict[tuple[str, ...], Value] = {}
@@ -70,17 +78,17 @@ class ValueIndex:
     def _add(self, value: Value) -> None:
         tokens = tuple(TOKEN.findall(normal(value.text)))
         joined = "".join(tokens)
-        if len(joined) < SHORTEST:
-            if len(value.text) >= SHORTEST and len(set(value.text)) > 1:
+        if len(joined) < SHORTEST_SEARCHED:
+            if len(value.text) >= SHORTEST_SEARCHED and len(set(value.text)) > 1:
                 self._literal[value.text] = value
             return
         if is_word(value):
-            self._spelled[value.text] = self._spelled[value.text.upper()] = value
+            self._spelled[value.text] = value
             return
         self._add_sequence(tokens, value)
         if any(map(str.isdigit, joined)):
             self._add_sequence((joined,), value)
-        if joined.isdecimal() and len(joined) >= SHORTEST_GROUPED:
+        if joined.isdecimal() and len(joined) >= FEWEST_DIGITS_SEARCHED:
             self._numbers[joined] = value
         elif len(tokens) > 1 and len(value.text) >= _SHORTEST_GLUED:
             self._several[folded(value.text).encode("utf-8", "replace")] = value
@@ -118,8 +126,8 @@ class ValueIndex:
         return Words(self._lengths, TOKEN, normal)
 
     @cached_property
-    def _spelled_words(self) -> Words:
-        return Words(map(normal, self._spelled), TOKEN, normal)
+    def _spelled_words(self) -> SpelledWords:
+        return SpelledWords(self._spelled)
 
     def numbers(self, text: str) -> Iterator[tuple[int, int, Value]]:
         """Yield values that consist of digits only, however they are grouped."""
@@ -155,11 +163,8 @@ class ValueIndex:
 
     def spelled(self, text: str) -> Iterator[tuple[int, int, Value]]:
         """Yield words that match only as they are written, or in capitals."""
-        for start, _ in self._spelled_words.within(text) if self._spelled else ():
-            match = TOKEN.match(text, start)
-            value = self._spelled.get(match[0]) if match else None
-            if match and value is not None:
-                yield start, match.end(), value
+        for start, end, word in self._spelled_words.within(text):
+            yield start, end, self._spelled[word]
 
     def glued(self, text: str) -> Iterator[tuple[int, int, Value]]:
         """Yield values of several words that adjoin other words: "by Maria Lopez3 min read"."""
@@ -195,10 +200,10 @@ class ForbiddenValues:
     """Values that no replacement may contain: `m***@lopez.example` still names Ms. Lopez."""
 
     def __init__(self, values: Iterable[Value]) -> None:
-        self._index = ValueIndex(values)
+        self._matcher = LooseMatcher(values)
 
     def is_in(self, written: str) -> bool:
-        return next(self._index.values_in(written), None) is not None
+        return next(self._matcher.values_in(written), None) is not None
 
 
 def words_among(type_name: str, texts: Iterable[str]) -> set[str]:
@@ -209,7 +214,7 @@ def words_among(type_name: str, texts: Iterable[str]) -> set[str]:
     return {
         text
         for text in (texts if type_name == "PERSON_NAME" else ())
-        if len(text) >= SHORTEST
+        if len(text) >= SHORTEST_SEARCHED
         and TOKEN.fullmatch(text) is not None
         and len(TOKEN.findall(normal(text))) == 1
     }
@@ -222,10 +227,10 @@ def is_word(value: Value) -> bool:
 
 def find_leaks(masked: str, values: Iterable[Value]) -> list[Leak]:
     """Return the values that a masked text still contains, in the usual encodings too."""
-    index = ValueIndex(values)
+    matcher = LooseMatcher(values)
     leaks: dict[Leak, None] = {}
-    for form in forms(masked.encode("utf-8", "replace"), SHORTEST):
-        for value in index.values_in(form.data.decode("utf-8", "ignore")):
+    for form in forms(masked.encode("utf-8", "replace"), SHORTEST_SEARCHED):
+        for value in matcher.values_in(form.data.decode("utf-8", "ignore")):
             leaks[Leak(value.type, form.name)] = None
     return list(leaks)
 

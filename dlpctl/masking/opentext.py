@@ -8,9 +8,10 @@ from functools import cached_property, partial
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
-from dlpctl.masking.leaks import DIGITS, GROUPED, SHORTEST, SHORTEST_GROUPED, TOKEN, normal
+from dlpctl.masking.leaks import DIGITS, GROUPED, normal
 from dlpctl.regex import lazy
-from dlpctl.words import folded
+from dlpctl.values import FEWEST_DIGITS_SEARCHED, SHORTEST_SEARCHED
+from dlpctl.words import TOKEN, folded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -27,7 +28,9 @@ def words_of(value: str) -> list[str] | None:
     """Return the words of a value; None if it may be written without any of them."""
     words: list[str] = TOKEN.findall(normal(value))
     size = sum(map(len, words))
-    if size < SHORTEST or (size >= LONGEST and max(len(words[0]), len(words[-1])) >= LONGEST):
+    if size < SHORTEST_SEARCHED or (
+        size >= LONGEST and max(len(words[0]), len(words[-1])) >= LONGEST
+    ):
         return None
     return words if value.isascii() or words == TOKEN.findall(folded(value)) else None
 
@@ -142,7 +145,7 @@ class OpenText:
         """The digits of numbers, and the ranges of those outside findings."""
         found: list[tuple[str, list[tuple[int, int]]]] = []
         for run in GROUPED.finditer(self.joined):
-            if len(run[0]) < SHORTEST_GROUPED:
+            if len(run[0]) < FEWEST_DIGITS_SEARCHED:
                 continue
             span = self.span_of(*run.span())
             parts, open_parts, size = [], [], 0
@@ -152,7 +155,7 @@ class OpenText:
                     open_parts.append((size, size + length))
                 parts.append(match[0])
                 size += length
-            if open_parts and size >= SHORTEST_GROUPED:
+            if open_parts and size >= FEWEST_DIGITS_SEARCHED:
                 found.append(("".join(parts), open_parts))
         return found
 
@@ -177,7 +180,7 @@ class OpenText:
         joined = "".join(words)
         if joined in self.words or self._may_hold_words(words, *beside):
             return True
-        if joined.isdecimal() and len(joined) >= SHORTEST_GROUPED:
+        if joined.isdecimal() and len(joined) >= FEWEST_DIGITS_SEARCHED:
             return joined in self._numbers_of(len(joined))
         if len(words) < 2:
             return False

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from dlpctl.masking.leaks import (
-    SHORTEST_GROUPED,
-    Value,
-    ValueIndex,
-)
+from dlpctl.masking.leaks import LooseMatcher, Value
 from dlpctl.masking.opentext import LONGEST, OpenText, words_of
 from dlpctl.regex import lazy
+from dlpctl.values import FEWEST_DIGITS_SEARCHED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -22,13 +19,12 @@ _FEW_TEXTS = 8
 """Up to this many texts, values are checked one by one, without an index of all of them."""
 
 
-def find_repeats(text: str, findings: Sequence[Finding]) -> list[Finding]:
-    """Return repetitions of found values, as findings like those that they repeat."""
+def find_repeats(text: str, findings: Sequence[Finding], *known: Repeats) -> list[Finding]:
+    """Return repetitions of found and known values, as findings like those that they repeat."""
     originals: dict[Value, Finding] = {}
     for finding in findings:
-        value = Value(finding.type, finding.category, text[finding.start : finding.end])
-        originals.setdefault(value, finding)
-    return Repeats(originals).outside(text, findings)
+        originals.setdefault(Value.of(finding, text), finding)
+    return Repeats(originals).outside(text, findings, *known)
 
 
 class Repeats:
@@ -108,11 +104,11 @@ def places_of(originals: Mapping[Value, Finding], opened: OpenText) -> list[Find
     """Return the places of values in what findings leave of a text, as findings like theirs."""
     if not originals:
         return []
-    index, text = ValueIndex(originals), opened.joined
-    matches = [*index.words(text), *index.numbers(text)]
-    matches += index.literals(text)
-    matches += index.spelled(text)
-    matches += index.glued(text)
+    matcher, text = LooseMatcher(originals), opened.joined
+    matches = [*matcher.words(text), *matcher.numbers(text)]
+    matches += matcher.literals(text)
+    matches += matcher.spelled(text)
+    matches += matcher.glued(text)
     repeated = [
         originals[value]._replace(start=span[0], end=span[1])
         for start, end, value in matches
@@ -146,7 +142,7 @@ class _ByWord(NamedTuple):
         if len(words) > 1:
             self.firsts.setdefault(words[0], []).append(number)
             self.lasts.setdefault(words[-1], []).append(number)
-        if joined.isdecimal() and len(joined) >= SHORTEST_GROUPED:
+        if joined.isdecimal() and len(joined) >= FEWEST_DIGITS_SEARCHED:
             self.numbers.setdefault(joined, []).append(number)
             self.lengths.add(len(joined))
 

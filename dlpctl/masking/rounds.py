@@ -22,7 +22,7 @@ _ROUNDS_BY_POLICY = 2
 
 
 class Residue(Enum):
-    """What remains in a copy."""
+    """The content that should be gone from a copy."""
 
     NOTHING = "nothing"
     FINDING = "a finding that appears only in the copy"
@@ -36,7 +36,7 @@ class Round(NamedTuple, Generic[Copy, Evidence]):
     copy: Copy
     residue: Residue
     evidence: Evidence
-    """What the inspection found, for the reason to reject the copy."""
+    """The findings of the inspection, for the reason to reject the copy."""
 
 
 def keeps_shape(number: int) -> bool:

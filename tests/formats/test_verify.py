@@ -20,7 +20,7 @@ import pytest
 from openpyxl import Workbook
 from openpyxl.worksheet.worksheet import Worksheet
 
-from dlpctl.formats.needles import Needles
+from dlpctl.formats.residues import StrictMatcher
 from dlpctl.formats.verify import Verifier, verify
 
 if TYPE_CHECKING:
@@ -258,9 +258,9 @@ def test_uninspected_parts_are_counted() -> None:
 
 
 def test_many_values_in_much_text() -> None:
-    needles = Needles(f"name{number}@acme.example" for number in range(5_000))
-    assert not needles.in_text("someone@acme.example " * 10_000)
-    assert needles.in_text("someone@acme.example " * 10_000 + "name77@acme.example")
+    matcher = StrictMatcher(f"name{number}@acme.example" for number in range(5_000))
+    assert not matcher.in_text("someone@acme.example " * 10_000)
+    assert matcher.in_text("someone@acme.example " * 10_000 + "name77@acme.example")
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a.html", "a.bin"])
@@ -286,23 +286,24 @@ def test_a_word_counts_as_it_is_written_or_in_capitals(name: str) -> None:
     ],
 )
 def test_a_word_after_an_encoding_is_found_as_it_is_written(encode: Callable[[str], str]) -> None:
-    needles = Needles([], ["Sunshine"])
-    assert needles.in_bytes(encode("Sunshine").encode())
-    assert not needles.in_bytes(encode("sunshine").encode())
+    matcher = StrictMatcher([], ["Sunshine"])
+    assert matcher.in_bytes(encode("Sunshine").encode())
+    assert not matcher.in_bytes(encode("sunshine").encode())
 
 
 def test_base64_of_the_start_of_a_value_is_not_a_leak() -> None:
     for before in (b"", b"a", b"ab", b"abc"):
-        needles = Needles(["1234567893"])
-        assert not needles.in_bytes(base64.b64encode(before + b"1234567890 and more"))
-        assert needles.in_bytes(base64.b64encode(before + b"1234567893 and more"))
-        assert needles.in_bytes(base64.b64encode(before + b"1234567893"))
+        matcher = StrictMatcher(["1234567893"])
+        assert not matcher.in_bytes(base64.b64encode(before + b"1234567890 and more"))
+        assert matcher.in_bytes(base64.b64encode(before + b"1234567893 and more"))
+        assert matcher.in_bytes(base64.b64encode(before + b"1234567893"))
 
 
 def test_spans_of_values() -> None:
-    assert list(Needles([SSN]).spans("a 123 45 6789 b 1123-45-6789")) == [(2, 13)]
-    assert list(Needles(["Jane  Roe"]).spans("JANE\nROE, Jane Roes")) == [(0, 8)]
-    assert Needles(["abc", "123"]).too_short == 2
+    assert list(StrictMatcher([SSN]).spans("a 123 45 6789 b 1123-45-6789")) == [(2, 13)]
+    assert list(StrictMatcher(["Jane  Roe"]).spans("JANE\nROE, Jane Roes")) == [(0, 8)]
+    assert StrictMatcher(["abc", "123"]).too_short == 2
+    assert list(StrictMatcher([], ["Strauß"]).spans("Strauß, STRAUSS, strauß")) == [(0, 6), (8, 15)]
 
 
 @pytest.mark.parametrize("method", ["spawn", "forkserver"])

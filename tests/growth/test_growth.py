@@ -20,7 +20,7 @@ from dlpctl.detect.allow import AllowList
 from dlpctl.detect.engine import Detector
 from dlpctl.errors import StillExposedError
 from dlpctl.files.checking import FileChecker
-from dlpctl.formats.needles import Needles
+from dlpctl.formats.residues import StrictMatcher
 from dlpctl.masking.leaks import Value, find_leaks
 from dlpctl.masking.repeats import find_repeats
 from dlpctl.policy.model import Policy
@@ -206,11 +206,11 @@ def test_a_finding_is_named_without_searching_all_before_it() -> None:
 
 def test_values_that_start_with_the_same_word_are_not_tried_one_by_one() -> None:
     def look(size: int) -> int:
-        needles = Needles(f"m.name{number}@acme.example" for number in range(size))
+        matcher = StrictMatcher(f"m.name{number}@acme.example" for number in range(size))
         text = "m.other@acme.example " * size
-        assert not needles.in_text(text)
-        assert not needles.in_bytes(text.encode())
-        return calls_of(lambda: needles.in_text(text))
+        assert not matcher.in_text(text)
+        assert not matcher.in_bytes(text.encode())
+        return calls_of(lambda: matcher.in_text(text))
 
     assert look(400) <= MOST * look(200)
 
@@ -227,8 +227,8 @@ def test_values_that_start_with_the_same_word_are_not_tried_one_by_one() -> None
     ],
 )
 def test_a_value_of_several_words_is_found_by_its_words(text: str, held: bool) -> None:
-    needles = Needles(["Maria Lopez", "Maria Lopez Garcia", "Maria Roy"])
-    assert needles.in_text(text) is held
+    matcher = StrictMatcher(["Maria Lopez", "Maria Lopez Garcia", "Maria Roy"])
+    assert matcher.in_text(text) is held
 
 
 def test_many_values_are_found_joined_to_their_neighbours() -> None:

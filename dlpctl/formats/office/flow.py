@@ -14,7 +14,6 @@ from enum import Enum, auto
 
 from dlpctl.formats.encoding import character
 from dlpctl.formats.interface import Limits, too_deep
-from dlpctl.formats.needles import CELL_END
 from dlpctl.formats.office.content import (
     STRUCTURAL_TEXTS,
     is_content,
@@ -25,6 +24,7 @@ from dlpctl.formats.office.content import (
 )
 from dlpctl.formats.office.reading import Builder, Leaf, Reading, ViewPlan
 from dlpctl.formats.office.xmltext import TOKEN, attributes, local, unescaped
+from dlpctl.formats.residues import CELL_END
 from dlpctl.regex import lazy
 
 TEXT, ATTRIBUTES, REMARKS = "text", "attributes", "remarks"

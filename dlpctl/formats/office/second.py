@@ -12,8 +12,8 @@ from dlpctl.errors import FormatError
 from dlpctl.formats import zipfiles
 from dlpctl.formats.archive import Allowance
 from dlpctl.formats.interface import Limits
-from dlpctl.formats.needles import CELL_END
 from dlpctl.formats.office.content import is_geometry, is_telling, names_font
+from dlpctl.formats.residues import CELL_END
 from dlpctl.regex import lazy
 
 _XML_STARTS = (b"<", b"\xef\xbb\xbf<", b"\xff\xfe<", b"\xfe\xff\0<")

@@ -13,7 +13,7 @@ import pytest
 
 from dlpctl.formats.files import Files, Node
 from dlpctl.formats.interface import Document
-from dlpctl.formats.needles import Needles
+from dlpctl.formats.residues import StrictMatcher
 from dlpctl.formats.spans import ViewEdit
 from dlpctl.formats.verify import verify
 
@@ -44,9 +44,9 @@ def masked(
 
     def mask(data: bytes, name: str) -> bytes:
         node = files.open(data, name)
-        needles = Needles(VALUES)
+        matcher = StrictMatcher(VALUES)
         assert any(
-            needles.in_text("\n".join(files.read_again(one.document.format, one.data)))
+            matcher.in_text("\n".join(files.read_again(one.document.format, one.data)))
             for one in node.walk()
         )
         copy = files.masked(node, find)

@@ -18,8 +18,8 @@ from openpyxl.worksheet.table import Table
 from dlpctl.errors import FormatError
 from dlpctl.formats.files import Node
 from dlpctl.formats.interface import Limits
-from dlpctl.formats.needles import Needles
 from dlpctl.formats.office import second
+from dlpctl.formats.residues import StrictMatcher
 
 Mask = Callable[[bytes, str], bytes]
 Package = Callable[..., bytes]
@@ -307,5 +307,5 @@ def test_sizes_and_shades_are_not_taken_for_values(parts_of: Parts) -> None:
     data = saved(workbook)
     assert b'"50000"' in parts_of(data)["xl/theme/theme1.xml"]
     texts = "\n".join(second.texts(data, Limits()))
-    assert not Needles(["50000"]).in_text(texts)
-    assert Needles([SSN]).in_text(texts)
+    assert not StrictMatcher(["50000"]).in_text(texts)
+    assert StrictMatcher([SSN]).in_text(texts)

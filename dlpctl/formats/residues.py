@@ -11,17 +11,14 @@ from typing import NamedTuple
 from dlpctl.encoded import forms
 from dlpctl.literals import GRAM, Literals
 from dlpctl.regex import lazy
-from dlpctl.words import Words, folded
+from dlpctl.values import FEWEST_DIGITS_SEARCHED, SHORTEST_SEARCHED
+from dlpctl.words import SpelledWords, Words, folded
 
-# Shorter values occur in any text by coincidence; detection finds them again.
-_SHORTEST = 5
-_FEWEST_DIGITS = 7
 _TOLD_BY = 4
 """The number of digits that distinguish most numbers of a text from the searched values."""
 _WORD = lazy(r"\w+")
 _UNSPACED, _SPACES = lazy(r"\S+"), lazy(r"\s+")
 _CHUNK = 1 << 12
-_PART = lazy(r"[^\W_]+")
 _NOT_DIGITS = lazy(r"[^0-9]+")
 # White space except the tab, which ends a cell, and punctuation.
 _BETWEEN_DIGITS = (
@@ -34,15 +31,18 @@ CELL_END = "\t"
 """Ends a cell: a number does not continue in the next cell."""
 
 
-class Needles:
-    """Values to find in one pass; a value that is mostly digits matches in any grouping."""
+class StrictMatcher:
+    """Finds values that differ only in case, white space or the grouping of digits, in bytes too.
+
+    It decides whether the copy of a file may be returned; `LooseMatcher` of `masking` finds more.
+    """
 
     def __init__(self, values: Iterable[str], words: Iterable[str] = ()) -> None:
         """`words` are names that match only as they are written, or in capitals."""
         spelled = dict(map(_folded_once, values))
-        self.values = sorted(value for value in spelled if len(value) >= _SHORTEST)
-        self.words = sorted({word for word in words if len(word) >= _SHORTEST})
-        self._spellings = {spelling for word in self.words for spelling in (word, word.upper())}
+        self.values = sorted(value for value in spelled if len(value) >= SHORTEST_SEARCHED)
+        self.words = sorted({word for word in words if len(word) >= SHORTEST_SEARCHED})
+        self._spelled_words = SpelledWords(self.words)
         self.too_short = len(spelled) - len(self.values)
         # Bytes are searched for the value as written: case changes its base64 and hexadecimal
         # digits.
@@ -76,7 +76,6 @@ class Needles:
             word, shape = _anchor(value, counts)
             self._shapes[word] = _shared(*self._shapes.get(word, ()), shape)
         self._first_words = Words([*self._words, *self._shapes], _WORD, folded)
-        self._parts = Words(map(folded, self.words), _PART, folded)
         self._longest_number = max(map(len, self._numbers), default=0)
         longest = {number[:_TOLD_BY] for number in self._numbers}
         self._beginnings = {told[:length] for told in longest for length in range(1, _TOLD_BY + 1)}
@@ -90,10 +89,8 @@ class Needles:
             yield from self._worded(text)
         if self._numbers:
             yield from self._grouped(text)
-        for start, _ in self._parts.within(text) if self.words else ():
-            found = _PART.match(text, start)
-            if found is not None and found[0] in self._spellings:
-                yield found.span()
+        for start, end, _ in self._spelled_words.within(text):
+            yield start, end
         lowered = folded(text) if self._others else ""
         for value in self._others:
             yield from (found.span() for found in _spaced(value).finditer(lowered))
@@ -174,12 +171,14 @@ class Needles:
     @cached_property
     def _plain_words(self) -> Literals:
         return Literals(
-            word.encode("utf-8", "replace") for word in self._spellings if len(word) >= GRAM
+            word.encode("utf-8", "replace")
+            for word in self._spelled_words.words
+            if len(word) >= GRAM
         )
 
     @cached_property
     def _wide(self) -> Literals:
-        long = [*self._long, *(word for word in self._spellings if len(word) >= GRAM)]
+        long = [*self._long, *(word for word in self._spelled_words.words if len(word) >= GRAM)]
         return Literals(
             value.encode(encoding, "replace").lower()
             for value in long
@@ -246,7 +245,7 @@ def _digits_of_number(value: str) -> str:
     if not value.isascii() and any(map(str.isalpha, value)):
         return ""
     digits = _NOT_DIGITS.sub("", value)
-    return digits if len(digits) >= _FEWEST_DIGITS and len(digits) * 2 > len(value) else ""
+    return digits if len(digits) >= FEWEST_DIGITS_SEARCHED and len(digits) * 2 > len(value) else ""
 
 
 def _holds(literals: Literals, data: bytes) -> bool:
