@@ -79,11 +79,14 @@ class SpelledWords:
 
 
 def folded(text: str) -> str:
-    """Return the text in lower case, each character at its position: a few that would grow stay."""
+    """Return the text in lower case, each character at its position: a few that would grow stay.
+
+    A sigma becomes the same letter at the end of a word and elsewhere.
+    """
     lowered = text.lower()
-    if len(lowered) == len(text):
-        return lowered
-    return "".join(low if len(low := char.lower()) == 1 else char for char in text)
+    if len(lowered) != len(text):
+        lowered = "".join(low if len(low := char.lower()) == 1 else char for char in text)
+    return lowered.replace("ς", "σ")
 
 
 @cache

@@ -20,17 +20,13 @@ from dlpctl.values import FEWEST_DIGITS_SEARCHED, SHORTEST_SEARCHED
 from dlpctl.words import TOKEN, SpelledWords, Words, folded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from dlpctl.types import Category, Finding
 
 GROUPED = lazy(r"\d+(?:[\s\-./()]{1,3}\d+)*")
 DIGITS = lazy(r"\d+")
 _INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"))
-_FEW = 32
-"""Up to this many first words are searched for one by one; with more, the text is split into
-words.
-"""
 _SHORTEST_ANYWHERE = 9
 """A number with at least this many digits is also found inside a longer one."""
 _SHORTEST_GLUED = GRAM
@@ -97,21 +93,8 @@ class LooseMatcher:
         self._sequences[tokens] = value
         self._lengths[tokens[0]] = lengths_with(self._lengths.get(tokens[0], ()), len(tokens))
 
-    def sequences(self, tokens: Sequence[str]) -> Iterator[tuple[int, int, Value]]:
-        """Yield values in a list of words: the first word, the word after the last, and the
-        value.
-        """
-        for index, token in enumerate(tokens):
-            lengths = self._lengths.get(token)
-            if lengths is None:
-                continue
-            for length in lengths:
-                value = self._sequences.get(tuple(tokens[index : index + length]))
-                if value is not None:
-                    yield index, index + length, value
-
     def words(self, text: str) -> Iterator[tuple[int, int, Value]]:
-        """Yield the same values with their positions in the text."""
+        """Yield values by their words, whatever separates them, with their positions in a text."""
         for start, word in self._first_words.within(text):
             lengths = self._lengths[word]
             matches = list(islice(TOKEN.finditer(text, start), max(lengths)))
@@ -188,9 +171,7 @@ class LooseMatcher:
 
     def values_in(self, text: str) -> Iterator[Value]:
         plain = normal(text)
-        few = len(self._lengths) <= _FEW
-        if not few or any(first in plain for first in self._lengths):
-            yield from (value for _, _, value in self.sequences(TOKEN.findall(plain)))
+        yield from (value for _, _, value in self.words(plain))
         yield from (value for _, _, value in self.numbers(plain))
         yield from (value for _, _, value in self.literals(text))
         yield from (value for _, _, value in self.spelled(text))

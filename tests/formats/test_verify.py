@@ -303,6 +303,7 @@ def test_spans_of_values() -> None:
     assert list(StrictMatcher([SSN]).spans("a 123 45 6789 b 1123-45-6789")) == [(2, 13)]
     assert list(StrictMatcher(["Jane  Roe"]).spans("JANE\nROE, Jane Roes")) == [(0, 8)]
     assert StrictMatcher(["abc", "123"]).too_short == 2
+    assert list(StrictMatcher(["ΝΙΚΟΣ"]).spans("Νικος in İzmir, ΝΙΚΟΣ")) == [(0, 5), (16, 21)]
     assert list(StrictMatcher([], ["Strauß"]).spans("Strauß, STRAUSS, strauß")) == [(0, 6), (8, 15)]
 
 
