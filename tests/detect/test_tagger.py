@@ -168,7 +168,7 @@ def test_a_region_is_tagged_alike_at_any_position(tmp_path: Path) -> None:
     again = sequencer.tag(text, regions)
     assert first.chances
     assert first.chances == second.chances == again[0].chances == again[1].chances
-    assert [match.start() for match in again[1].places] == [12, 16]
+    assert [match.start() for match in again[1].matches] == [12, 16]
 
 
 @settings(max_examples=40, deadline=None)

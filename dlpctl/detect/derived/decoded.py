@@ -141,29 +141,29 @@ def copy_around(data: bytes, runs: list[tuple[int, int, bytes]]) -> tuple[bytes,
     return bytes(view), pieces
 
 
-def _character(data: bytes, place: int) -> int:
-    while place < len(data) and data[place] & 0xC0 == 0x80:
-        place += 1
-    return place
+def _character(data: bytes, position: int) -> int:
+    while position < len(data) and data[position] & 0xC0 == 0x80:
+        position += 1
+    return position
 
 
 def _runs(data: bytes, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, bytes]]:
     """Return the spans of runs that hide something, with what they hide."""
-    place = 0
+    last_end = 0
     lines_of_digits = False
     for start, end in spans:
         if data[end - 1 : end].isspace() and _SOFT_BREAK.fullmatch(data, start, end):
             yield start, end, b""
-            place = end
+            last_end = end
             continue
         run = data[start:end]
         if run[:1] != b"\\":  # which a blank may end
             run = run.rstrip(_AFTER_SPACED if run[1:2] == b" " else None)
         decoded = _decoder(run)(run)
         # Single digits on one line after the other are a table.
-        is_table = decoded is not None and lines_of_digits and data[place:start].isspace()
+        is_table = decoded is not None and lines_of_digits and data[last_end:start].isspace()
         lines_of_digits = run[1:2] in _SEPARATED
-        place = end
+        last_end = end
         if decoded is not None and not is_table and (decoded or start):
             first, last = start + run.startswith(b"="), start + len(run)
             if run[0] >= _BEYOND_ASCII and (blanks := decoded[: -len(decoded.lstrip(b" "))]):
@@ -298,12 +298,12 @@ def _plain_form(char: str) -> str:
     digit = unicodedata.decimal(char, None)
     if digit is not None:
         return str(digit)
-    kind = unicodedata.category(char)
+    category = unicodedata.category(char)
     return (
         " "
-        if kind == "Zs"
+        if category == "Zs"
         else "-"
-        if kind == "Pd" or char in _HYPHENS
+        if category == "Pd" or char in _HYPHENS
         else unicodedata.normalize("NFKC", char)
     )
 

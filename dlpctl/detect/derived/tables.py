@@ -71,22 +71,22 @@ def sensitive_cells(
     data: bytes, headers: Iterable[tuple[int, int]], table: OpenTable, words: HeaderWords
 ) -> Iterator[Cells]:
     """Return the cells below headers that name something sensitive, in the order of the text."""
-    place = 0
+    table_end = 0
     if table.header:
         for cells in _rows(data, data.find(b"\n") + 1, table.header, words):
-            place = max(place, cells.end)
+            table_end = max(table_end, cells.end)
             yield cells
-        if not place:
+        if not table_end:
             table.header = b""
     created = _Created(data, words)
     for start, end in headers:
-        if start < place:  # the row of a table that was read
+        if start < table_end:  # the row of a table that was read
             continue
         line = data[start:end]
-        place = end
+        table_end = end
         if bare := _BARE_INSERT.fullmatch(line):
             for cells in _sql_rows(data, end, created.names(_unqualified(bare[1]))):
-                place = max(place, cells.end)
+                table_end = max(table_end, cells.end)
                 yield cells
             continue
         if copied := _COPY.fullmatch(line):
@@ -105,7 +105,7 @@ def sensitive_cells(
                 names = [words.name(column.strip()) for column in listed.split(b",")]
                 rows = _sql_rows(data, end, names)
             for cells in rows:
-                place = max(place, cells.end)
+                table_end = max(table_end, cells.end)
                 yield cells
 
 
@@ -118,12 +118,12 @@ def _may_name(line: bytes) -> bool:
     return line[:1] == b"<" or len(line) <= _USUAL_NAME * (1 + sum(map(line.count, _DELIMITERS)))
 
 
-def _may_go_on(data: bytes, place: int, header: bytes) -> bool:
+def _may_go_on(data: bytes, position: int, header: bytes) -> bool:
     """Return whether the line after a header has its delimiter, is a rule, or has not come yet."""
-    stop = data.find(b"\n", place)
+    stop = data.find(b"\n", position)
     if stop < 0:
         return True
-    line = data[place:stop]
+    line = data[position:stop]
     return _delimiter(header) in line or bool(_RULE.fullmatch(line))
 
 
@@ -131,20 +131,22 @@ def _delimiter(header: bytes) -> bytes:
     return next((each for each in _DELIMITERS if each in header.strip().strip(b"|")), b"|")
 
 
-def _rows(data: bytes, place: int, header: bytes, words: HeaderWords) -> Iterator[Cells]:
+def _rows(data: bytes, position: int, header: bytes, words: HeaderWords) -> Iterator[Cells]:
     """Return the cells below a line of headers, as long as the lines have as many."""
     delimiter = _delimiter(header)
     _, parts = _split(header, delimiter)
     names = [words.name(part.strip(_QUOTES)) for part in parts]
     if any(names):
-        if (below := _BELOW.get(delimiter)) and data.count(below, place, place + _LONGEST_CELL):
+        if (below := _BELOW.get(delimiter)) and data.count(
+            below, position, position + _LONGEST_CELL
+        ):
             delimiter = below
-        for parts, starts in _rows_of(data, place, delimiter, len(names)):
+        for parts, starts in _rows_of(data, position, delimiter, len(names)):
             yield _named(names * (len(parts) // len(names)), starts, parts)
 
 
 def _rows_of(
-    data: bytes, place: int, delimiter: bytes, width: int
+    data: bytes, position: int, delimiter: bytes, width: int
 ) -> Iterator[tuple[list[bytes], list[int]]]:
     """Yield the cells of several rows, and where each is, as long as the lines have as many."""
     cells: list[bytes] = []
@@ -156,7 +158,7 @@ def _rows_of(
         return delimiter != b"\t" or not _ODD_LAST.search(b"\n".join(rows.cells[lasts]))
 
     takes = are_cells if delimiter in _IN_BULK else None
-    for rows in rows_from(data, place, delimiter, width, takes):
+    for rows in rows_from(data, position, delimiter, width, takes):
         if isinstance(rows, Rows):
             yield cells, starts
             yield rows.cells, rows.starts
@@ -191,11 +193,11 @@ def _named(names: Sequence[bytes], starts: Sequence[int], parts: Sequence[bytes]
 def _split(line: bytes, delimiter: bytes) -> tuple[int, list[bytes]]:
     """Return where the first cell of a line starts, and the cells as they are written."""
     bare = line.rstrip()
-    place = 0
+    position = 0
     if delimiter in _BARS:
-        place = len(bare) - len(bare.lstrip(b" \t").removeprefix(delimiter))
-        bare = bare.removesuffix(delimiter)[place:]
-    return place, _aligned(bare) if delimiter.isspace() and len(delimiter) > 1 else split_row(
+        position = len(bare) - len(bare.lstrip(b" \t").removeprefix(delimiter))
+        bare = bare.removesuffix(delimiter)[position:]
+    return position, _aligned(bare) if delimiter.isspace() and len(delimiter) > 1 else split_row(
         bare, delimiter
     )
 
@@ -227,11 +229,11 @@ class _Created:
         return self._names[table]
 
     def _columns(self, table: bytes) -> Iterator[bytes]:
-        place = self._definitions.get(table.lower())
-        while place is not None and (found := _DEFINITION.match(self._data, place)):
+        position = self._definitions.get(table.lower())
+        while position is not None and (found := _DEFINITION.match(self._data, position)):
             if found[1].lower() not in _NO_COLUMNS:
                 yield found[1]
-            place = found.end() if found[2] == b"," else None
+            position = found.end() if found[2] == b"," else None
 
     @cached_property
     def _definitions(self) -> dict[bytes, int]:
@@ -239,15 +241,15 @@ class _Created:
         return {found[1].lower(): found.end() for found in _CREATE.finditer(self._data)}
 
 
-def _sql_rows(data: bytes, place: int, names: Sequence[bytes]) -> Iterator[Cells]:
+def _sql_rows(data: bytes, position: int, names: Sequence[bytes]) -> Iterator[Cells]:
     """Return the values of an INSERT statement by the names of their columns."""
-    while names and (found := _SQL_NEXT.match(data, place)):
-        place = found.end()
+    while names and (found := _SQL_NEXT.match(data, position)):
+        position = found.end()
         for name in names:
-            value = _SQL_VALUE.match(data, place)
+            value = _SQL_VALUE.match(data, position)
             if value is None:
                 return
-            place = value.end()
+            position = value.end()
             first, last = value.span(1) if value[1] is not None else value.span(2)
             if name and first < last:
                 yield Cells([name], [first], [data[first:last]])
@@ -255,11 +257,11 @@ def _sql_rows(data: bytes, place: int, names: Sequence[bytes]) -> Iterator[Cells
                 break
 
 
-def _marked_up_rows(data: bytes, place: int, line: bytes, words: HeaderWords) -> Iterator[Cells]:
+def _marked_up_rows(data: bytes, position: int, line: bytes, words: HeaderWords) -> Iterator[Cells]:
     """Return the cells of a table of HTML below a row of headers."""
     names = [words.name(_TAG.sub(b"", found[1]).strip()) for found in _TH.finditer(line)]
-    while any(names) and (row := _TR.match(data, place)):
-        place = row.end()
+    while any(names) and (row := _TR.match(data, position)):
+        position = row.end()
         cells = [found.span(1) for found in _TD.finditer(data, *row.span(1))]
         if len(cells) == len(names):
             starts, ends = zip(*cells, strict=True)

@@ -66,9 +66,9 @@ def openings(data: bytes) -> tuple[Spans, Spans]:
     runs: Spans = []
     headers: Spans = []
     size = len(data)
-    after_run = after_header = place = 0
+    after_run = after_header = position = 0
     while True:
-        start = search(data, place, size)[0][0]
+        start = search(data, position, size)[0][0]
         if start < 0:
             return runs, headers
         run = _regex(RUN)[1](data, start, size)[0]
@@ -81,7 +81,7 @@ def openings(data: bytes) -> tuple[Spans, Spans]:
             if header[0] >= 0:
                 headers.append(header)
                 after_header = header[1]
-        place = max(start + 1, after_run)
+        position = max(start + 1, after_run)
 
 
 @cache

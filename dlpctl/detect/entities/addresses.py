@@ -74,7 +74,7 @@ def find(text: str, region: Tagged, spans: Iterable[tuple[int, int, float]]) -> 
         stop = _with_place(region, opening, _without_common_words(region, opening, ended))
         stop = _before_label(region.words, opening, stop)
         first = _start(region.words, opening, stop)
-        start, end = _trim(text, region.places[first].start(), region.places[stop - 1].end())
+        start, end = _trim(text, region.matches[first].start(), region.matches[stop - 1].end())
         if end - start < 6 or end - start > _LONGEST or not private_address(text[start:end]):
             continue
         kept = (
@@ -107,40 +107,40 @@ def _start(words: Sequence[Word], first: int, stop: int) -> int:
 
 def _after_verb(words: Sequence[Word], first: int, stop: int) -> int:
     """Return the start after "I live at" of some languages."""
-    said = (place for place in range(stop - 2, first - 1, -1) if words[place].key in _LIVES)
-    return next(said, first - 1) + 1
+    verbs = (index for index in range(stop - 2, first - 1, -1) if words[index].key in _LIVES)
+    return next(verbs, first - 1) + 1
 
 
 def _from_number(words: Sequence[Word], first: int) -> int:
     """Return the start at the house number before a street: 1600 PENNSYLVANIA | AVE."""
-    place = first
-    while place and first - place < _LONGEST_STREET and words[place - 1].outline[0] == "X":
-        place -= 1
-    return place - 1 if 0 < place < first and words[place - 1].outline[0] in "d0" else first
+    index = first
+    while index and first - index < _LONGEST_STREET and words[index - 1].outline[0] == "X":
+        index -= 1
+    return index - 1 if 0 < index < first and words[index - 1].outline[0] in "d0" else first
 
 
 def _before_next_sentence(words: Sequence[Word], first: int, stop: int) -> int:
     """Return the end before what follows the postal code and its place."""
-    codes = [place for place in range(first + 1, stop - 1) if _is_code(words, place)]
+    codes = [index for index in range(first + 1, stop - 1) if _is_code(words, index)]
     if not codes or not any(word.outline == "Xx" for word in words[first : codes[0]]):
         return stop
     # A long house number looks like a code, but then a code with its place follows.
-    code = max((place for place in codes if words[place + 1].outline[0] == "X"), default=codes[0])
-    for place in range(code + 1, stop - 1):
-        before, mark, following = words[place - 1 : place + 2]
-        sentence = mark.key == ". " and following.kind == 1
-        if sentence and (before.kind != 1 or len(before.key) > _ABBREVIATED):
-            return place
+    code = max((index for index in codes if words[index + 1].outline[0] == "X"), default=codes[0])
+    for index in range(code + 1, stop - 1):
+        before, mark, following = words[index - 1 : index + 2]
+        sentence = mark.key == ". " and following.is_word
+        if sentence and (not before.is_word or len(before.key) > _ABBREVIATED):
+            return index
         if (
             mark.key == ", "
             and following.outline == "x"
             and not (following.flags.particle or following.flags.street)
         ):
-            return place
+            return index
         if before.outline[0] == "X" and _is_ordinary(mark):  # 8001 Zürich | wurde
-            return place
-        if mark.kind == 2 and following.outline == "XX" and not following.flags.place:
-            return stop if following.key in STATES else place
+            return index
+        if mark.is_line_break and following.outline == "XX" and not following.flags.place:
+            return stop if following.key in STATES else index
     return stop
 
 
@@ -148,7 +148,7 @@ def _is_ordinary(word: Word) -> bool:
     """Return whether a word in lower case is no part of a street or place."""
     flags = word.flags
     return (
-        word.kind == 1
+        word.is_word
         and word.outline[0] == "x"
         and word.key not in _IN_PLACES
         and not (flags.particle or flags.street or flags.place)
@@ -157,13 +157,13 @@ def _is_ordinary(word: Word) -> bool:
 
 def _before_label_line(words: Sequence[Word], first: int, stop: int) -> int:
     """Return the end before a last line that starts with a label: Berlin | Steuer-ID: 65."""
-    line = next((place for place in range(stop - 1, first, -1) if words[place].kind == 2), 0)
+    line = next((index for index in range(stop - 1, first, -1) if words[index].is_line_break), 0)
     if not line or stop - line > _LONGEST_LABEL:
         return stop
     for word in words[stop : line + _LONGEST_LABEL + 1]:
         if word.key.strip() == ":":
             return line
-        if word.kind == 2:
+        if word.is_line_break:
             break
     return stop
 
@@ -174,16 +174,16 @@ def _before_label(words: Sequence[Word], first: int, stop: int) -> int:
     if last <= first or words[last].key not in _NEXT_VALUES:
         return stop
     while (
-        last > first + 1 and words[last - 1].kind != 1 and words[last - 1].outline[0] not in "d0A"
+        last > first + 1 and not words[last - 1].is_word and words[last - 1].outline[0] not in "d0A"
     ):
         last -= 1
     return last
 
 
-def _is_code(words: Sequence[Word], place: int) -> bool:
+def _is_code(words: Sequence[Word], index: int) -> bool:
     """Return whether a postal code ends at a token: it is long, or a place follows it."""
-    outline = words[place].outline
-    return outline in _CODES or (outline in ("d3", "d4") and words[place + 1].outline[0] == "X")
+    outline = words[index].outline
+    return outline in _CODES or (outline in ("d3", "d4") and words[index + 1].outline[0] == "X")
 
 
 def _without_common_words(region: Tagged, first: int, stop: int) -> int:
@@ -192,9 +192,9 @@ def _without_common_words(region: Tagged, first: int, stop: int) -> int:
     if not any(word.outline[0] == "X" for word in words[first:stop]):
         return stop
     last = stop
-    while last > first + 1 and words[last - 1].kind != 0:
+    while last > first + 1 and not words[last - 1].is_sign:
         word = words[last - 1]
-        if word.kind == 1 and (word.outline != "x" or word.flags.street or not word.flags.common):
+        if word.is_word and (word.outline != "x" or word.flags.street or not word.flags.common):
             break
         last -= 1
         stop = last
@@ -216,7 +216,7 @@ def _with_place(region: Tagged, first: int, stop: int) -> int:
     if following.outline == "XX" and following.key in STATES:
         zipped = stop + 1 < len(words) and words[stop + 1].outline == "d5"
         return stop + 2 if zipped else stop + 1
-    last = stop + 1 == len(words) or words[stop + 1].kind != 1
+    last = stop + 1 == len(words) or not words[stop + 1].is_word
     if (
         coded
         and not last
@@ -242,8 +242,8 @@ def _with_further_places(words: Sequence[Word], first: int, stop: int) -> int:
         stop = town
     if stop + 1 >= len(words) or words[stop + 1].outline != "d4":
         return stop
-    parted = words[stop].kind == 2 or words[stop].key == ", "
-    last = stop + 2 == len(words) or words[stop + 2].kind == 2
+    parted = words[stop].is_line_break or words[stop].key == ", "
+    last = stop + 2 == len(words) or words[stop + 2].is_line_break
     coded = any(word.outline in ("d4", *_CODES) for word in words[first + 1 : stop])
     return (
         stop + 2
@@ -267,11 +267,11 @@ def _with_postcode(words: Sequence[Word], first: int, stop: int) -> int:
     return stop
 
 
-def _coded_place(words: Sequence[Word], place: int) -> bool:
+def _coded_place(words: Sequence[Word], index: int) -> bool:
     """Return whether a comma or a line break, a postal code and a place follow."""
-    if place + 2 >= len(words) or not (words[place].kind == 2 or words[place].key == ", "):
+    if index + 2 >= len(words) or not (words[index].is_line_break or words[index].key == ", "):
         return False
-    code, city = words[place + 1], words[place + 2]
+    code, city = words[index + 1], words[index + 2]
     return code.outline in ("d4", "d5", "d6") and city.outline == "Xx" and city.flags.place > 0
 
 
@@ -317,17 +317,17 @@ def _is_shaped(value: str, region: Tagged, first: int, stop: int) -> bool:
         return False
     if _BOX.search(value):
         return True
-    words = [word for word in region.words[first:stop] if word.kind == 1]
+    words = [word for word in region.words[first:stop] if word.is_word]
     if not any(len(word.key) > 2 for word in words):
         return False
     street = any(word.flags.street for word in words) or bool(_STREET_COMPOUND.search(value))
     house = bool(_HOUSE.search(value))
     if house and street:
         return True
-    place = any(word.flags.place for word in words)
+    has_place = any(word.flags.place for word in words)
     capitals = sum(word.outline[0] == "X" for word in words)
     if not street and any(word.flags.calendar for word in words):
         return False
     if not street and all(_YEAR.fullmatch(number) for number in numbers):
         return False
-    return bool(_POSTCODE.search(value)) and (house or street) and (place or capitals >= 2)
+    return bool(_POSTCODE.search(value)) and (house or street) and (has_place or capitals >= 2)

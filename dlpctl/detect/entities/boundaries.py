@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 def split_lines(words: Sequence[Word], first: int, stop: int) -> Iterable[tuple[int, int]]:
     """Yield the parts of a span between line breaks: no name runs over one."""
     start = first
-    for place in range(first, stop):
-        if words[place].kind == 2:
-            if place > start:
-                yield start, place
-            start = place + 1
+    for index in range(first, stop):
+        if words[index].is_line_break:
+            if index > start:
+                yield start, index
+            start = index + 1
     if stop > start:
         yield start, stop
 
@@ -43,12 +43,12 @@ def _past_particles(words: Sequence[Word], first: int, stop: int) -> int:
     """Return the end after the name that follows a particle: Apolline de | La Rochefordière."""
     if stop - first < 2 or words[stop - 1].outline != "x" or not words[stop - 1].flags.particle:
         return stop
-    place = stop
+    index = stop
     while (
-        place < len(words) and words[place].flags.particle and words[place].outline in ("x", "Xx")
+        index < len(words) and words[index].flags.particle and words[index].outline in ("x", "Xx")
     ):
-        place += 1
-    return place + 1 if place < len(words) and words[place].outline == "Xx" else stop
+        index += 1
+    return index + 1 if index < len(words) and words[index].outline == "Xx" else stop
 
 
 def _is_nickname(words: Sequence[Word], stop: int) -> bool:
@@ -105,12 +105,12 @@ def _past_surname(words: Sequence[Word], first: int, stop: int) -> int:
         return stop + 1
     if _surname_follows(words, first, stop):
         return stop + 1
-    place = stop
+    index = stop
     if all(word.outline == "X1" or word.key in _STOPS for word in words[first:stop]):
-        while place < len(words) and (words[place].key in _STOPS or words[place].outline == "X1"):
-            place += 1
-        if place < len(words) and words[place].outline == "Xx" and words[place].flags.common < 3:
-            return place + 1
+        while index < len(words) and (words[index].key in _STOPS or words[index].outline == "X1"):
+            index += 1
+        if index < len(words) and words[index].outline == "Xx" and words[index].flags.common < 3:
+            return index + 1
     if (
         stop + 1 < len(words)
         and words[stop].key == ", "
@@ -118,7 +118,7 @@ def _past_surname(words: Sequence[Word], first: int, stop: int) -> int:
         and _starts_field(words, first)
     ):
         given = words[stop + 1]
-        listed = stop + 3 < len(words) and words[stop + 2].key == ", " and words[stop + 3].kind == 1
+        listed = stop + 3 < len(words) and words[stop + 2].key == ", " and words[stop + 3].is_word
         if given.outline != last.outline or listed:
             return stop
         if stop + 3 < len(words) and words[stop + 2].key == "-" and words[stop + 3].outline == "x":
@@ -129,10 +129,10 @@ def _past_surname(words: Sequence[Word], first: int, stop: int) -> int:
     return stop
 
 
-def _surname_ends(words: Sequence[Word], first: int, place: int) -> bool:
+def _surname_ends(words: Sequence[Word], first: int, index: int) -> bool:
     """Return whether a surname that is a common word ends the line or value: Tom Hall, jane doe."""
-    word, before = words[place], words[place - 1]
-    if word.kind != 1 or word.outline != before.outline or word.flags.surname < 2:
+    word, before = words[index], words[index - 1]
+    if not word.is_word or word.outline != before.outline or word.flags.surname < 2:
         return False
     if (
         word.flags.street
@@ -143,17 +143,17 @@ def _surname_ends(words: Sequence[Word], first: int, place: int) -> bool:
     ):
         return False
     ends = (
-        place + 1 == len(words)
-        or words[place + 1].kind == 2
-        or words[place + 1].key.strip() in _CLOSERS
+        index + 1 == len(words)
+        or words[index + 1].is_line_break
+        or words[index + 1].key.strip() in _CLOSERS
     )
     return ends and (word.outline[0] == "X" or _starts_field(words, first))
 
 
-def _surname_follows(words: Sequence[Word], first: int, place: int) -> bool:
+def _surname_follows(words: Sequence[Word], first: int, index: int) -> bool:
     """Return whether an unambiguous surname follows that belongs to nothing after it."""
-    word = words[place]
-    if word.outline != "Xx" or words[place - 1].outline != "Xx" or not word.flags.surname:
+    word = words[index]
+    if word.outline != "Xx" or words[index - 1].outline != "Xx" or not word.flags.surname:
         return False
     if word.flags.common or (
         word.flags.street
@@ -164,13 +164,13 @@ def _surname_follows(words: Sequence[Word], first: int, place: int) -> bool:
     ):
         return False
     given = words[first].flags.given
-    known = given > 1 and (not words[first].flags.common or (given > 2 and place - first > 1))
-    return known and (place + 1 == len(words) or words[place + 1].outline[0] not in "Xd")
+    known = given > 1 and (not words[first].flags.common or (given > 2 and index - first > 1))
+    return known and (index + 1 == len(words) or words[index + 1].outline[0] not in "Xd")
 
 
 def _starts_field(words: Sequence[Word], first: int) -> bool:
     """Return whether a line, a value or what follows a label starts at this token."""
-    return first == 0 or words[first - 1].kind == 2 or words[first - 1].key.strip() in _OPENERS
+    return first == 0 or words[first - 1].is_line_break or words[first - 1].key.strip() in _OPENERS
 
 
 CLOSINGS = lexicon_words("closings")
@@ -192,7 +192,7 @@ def trim(text: str, region: Tagged, first: int, stop: int) -> tuple[int, int] | 
     while first < stop and _is_before_name(words, first, stop, cased):
         first += 1
     while first < stop and (
-        words[stop - 1].kind != 1
+        not words[stop - 1].is_word
         or (cased and _is_everyday(words[stop - 1]) and words[stop - 2].key != "-")
     ):
         stop -= 1
@@ -204,12 +204,12 @@ def trim(text: str, region: Tagged, first: int, stop: int) -> tuple[int, int] | 
         return None
     if stop - first > 2 and is_race_and_sex(words, stop - 1):
         stop -= 1
-    end = region.places[stop - 1].end()
+    end = region.matches[stop - 1].end()
     if (words[stop - 1].outline == "X1" or words[stop - 1].flags.suffix) and text[
         end : end + 1
     ] == ".":
         end += 1
-    start = region.places[first].start()
+    start = region.matches[first].start()
     initials = (
         _INITIALS.search(text, max(0, start - 12), start)
         if "." in text[max(0, start - 2) : start]
@@ -220,16 +220,16 @@ def trim(text: str, region: Tagged, first: int, stop: int) -> tuple[int, int] | 
     return (start, end) if end - start > 1 else None
 
 
-def is_race_and_sex(words: Sequence[Word], place: int) -> bool:
+def is_race_and_sex(words: Sequence[Word], index: int) -> bool:
     """Return whether a letter after a name is no initial: KOWALSKI, PIOTR  W/M."""
-    if place + 2 >= len(words) or words[place + 1].key != "/":
+    if index + 2 >= len(words) or words[index + 1].key != "/":
         return False
-    return words[place].outline == words[place + 2].outline == "X1"
+    return words[index].outline == words[index + 2].outline == "X1"
 
 
 def _is_abbreviation(words: Sequence[Word]) -> bool:
     """Return whether no word is as long as a name: codes of countries, keywords, letters."""
-    named = [word for word in words if word.kind == 1]
+    named = [word for word in words if word.is_word]
     codes = all(
         word.outline == "XX" and len(word.key) == 3 and not word.flags.named for word in named
     )
@@ -248,7 +248,7 @@ def _is_abbreviation(words: Sequence[Word]) -> bool:
 def _is_before_name(words: Sequence[Word], first: int, stop: int, cased: bool) -> bool:
     """Return whether the first word is no part of the name: a mark, a title, in lower case."""
     word = words[first]
-    if word.kind != 1:
+    if not word.is_word:
         return True
     if stop - first == 1:
         return False

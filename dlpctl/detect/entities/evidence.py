@@ -38,7 +38,7 @@ def least_score(words: Sequence[Word], left: int, right: int) -> float:
     named = [
         word
         for at, word in enumerate(words[left:right], left)
-        if word.kind == 1 and not (word.outline == "x" and at > left and words[at - 1].key == "-")
+        if word.is_word and not (word.outline == "x" and at > left and words[at - 1].key == "-")
     ]
     return _least_of_one(named[0]) if len(named) == 1 else _least_of_several(named)
 
@@ -116,7 +116,7 @@ def _is_english(words: Sequence[Word], left: int, right: int) -> bool:
         range(right, min(len(words), right + _AROUND)),
     ):
         for at in nearby:
-            if words[at].kind == 2:
+            if words[at].is_line_break:
                 break
             if words[at].key in _ENGLISH and not _is_in_identifier(words, at):
                 return True
@@ -130,7 +130,7 @@ def _is_in_identifier(words: Sequence[Word], at: int) -> bool:
 
 def is_bare(words: Sequence[Word], first: int, stop: int) -> bool:
     """Return whether the words are one, or have no capital, and follow no cue."""
-    named = [word for word in words[first:stop] if word.kind == 1]
+    named = [word for word in words[first:stop] if word.is_word]
     if len(named) > 1 and any(word.outline[0] == "X" for word in named):
         return False
     return not has_cue(words, first)
@@ -147,7 +147,7 @@ def has_cue(words: Sequence[Word], left: int, reach: int = 4) -> bool:
 def is_name_key(words: Sequence[Word], at: int) -> bool:
     """Return whether a word is `name` in lower case, with no word before it."""
     word = words[at]
-    return word.key == "name" and word.outline == "x" and (not at or words[at - 1].kind != 1)
+    return word.key == "name" and word.outline == "x" and (not at or not words[at - 1].is_word)
 
 
 def is_compound(words: Sequence[Word], left: int, right: int) -> bool:

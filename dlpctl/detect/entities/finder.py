@@ -14,7 +14,7 @@ from dlpctl.detect.entities.crf.sequence import Sequencer, Tagged
 from dlpctl.detect.entities.crf.words import look_up_keys, word_flags
 from dlpctl.detect.entities.evidence import is_bare, is_ordinary, least_score
 from dlpctl.detect.entities.known import Known
-from dlpctl.detect.entities.regions import Hit, Region, RegionFinder
+from dlpctl.detect.entities.regions import Region, RegionFinder, TriggerMatch
 from dlpctl.detect.entities.rejections import is_rejected
 from dlpctl.detect.entities.triggers import PATTERNS
 from dlpctl.detect.resolve import Overlaps
@@ -53,17 +53,17 @@ class NameTagger:
         return cls(Model.load(path))
 
     def regions(
-        self, text: str, hits: Iterable[Hit], code: list[bool] | None = None
+        self, text: str, matches: Iterable[TriggerMatch], code: list[bool] | None = None
     ) -> list[Region]:
-        """Return the parts of a text to tag. A hit is an index in `PATTERNS` and an end in
+        """Return the parts of a text to tag. A match is an index in `PATTERNS` and an end in
         characters.
         """
-        return self._regions.regions(text, hits, code)
+        return self._regions.regions(text, matches, code)
 
     def find(
         self,
         text: str,
-        hits: Sequence[Hit],
+        matches: Sequence[TriggerMatch],
         code: list[bool] | None = None,
         known: Known | None = None,
     ) -> list[Finding]:
@@ -71,11 +71,11 @@ class NameTagger:
         labels.
         """
         known = known or Known()
-        headers = [end - 2 for index, end in hits if PATTERNS[index].kind == "header"]
+        headers = [end - 2 for index, end in matches if PATTERNS[index].evidence == "header"]
         cells, known.header = labelled.cells_of(text, headers, known.header, self._flags)
         for cell in labelled.cells_found(cells):
             self._remember(text, cell, known.names)
-        regions = self._regions.regions(text, hits, code, cells.settled())
+        regions = self._regions.regions(text, matches, code, cells.settled())
         found = self.tag(text, regions, known.names) if regions else []
         return labelled.joined(found, cells)
 
@@ -90,14 +90,14 @@ class NameTagger:
         tagged = self._sequencer.tag(text, regions)
         found: list[Finding] = []
         for region in tagged:
-            here: list[Finding] = []
+            own: list[Finding] = []
             if region.chances:
-                here = [
+                own = [
                     *self._names(text, region),
                     *addresses.find(text, region, self._spans(region, _ADDRESS, (_ADDRESS_FLOOR,))),
                 ]
-            found += self._with_shapes(region, here)
-        fields = [one for region in tagged for one in self._fields(text, region)]
+            found += self._with_shapes(region, own)
+        fields = [field for region in tagged for field in self._fields(text, region)]
         if fields:
             found = _with_fields(text, fields, found)
         found += self._repeats(text, tagged, found, set() if known is None else known)
@@ -113,30 +113,32 @@ class NameTagger:
         """
         first, inside = labels
         chance = {}
-        for place, votes in region.chances.items():
+        for index, votes in region.chances.items():
             both = votes[first] + votes[inside]
             if both >= LOWEST:
-                chance[place] = both
-        places = list(chance)
+                chance[index] = both
+        indexes = list(chance)
         for floor in floors:
             run: list[int] = []
-            for place in [*places, -1]:
-                fits = place >= 0 and chance[place] >= floor
+            for index in [*indexes, -1]:
+                fits = index >= 0 and chance[index] >= floor
                 starts = (
                     fits
-                    and region.chances[place][first] > region.chances[place][inside]
-                    and region.chances[place][first] > _LIKELY
+                    and region.chances[index][first] > region.chances[index][inside]
+                    and region.chances[index][first] > _LIKELY
                 )
-                if run and (not fits or place != run[-1] + 1 or starts):
+                if run and (not fits or index != run[-1] + 1 or starts):
                     values = [chance[token] for token in run]
                     if floor == floors[0] or max(values) < floors[0]:
                         yield run[0], run[-1] + 1, sum(values) / len(values)
                     run = []
                 if fits:
-                    run.append(place)
+                    run.append(index)
 
     def _names(self, text: str, region: Tagged) -> Iterable[Finding]:
-        code = len(text) > SHORT and dense(text[region.places[0].start() : region.places[-1].end()])
+        code = len(text) > SHORT and dense(
+            text[region.matches[0].start() : region.matches[-1].end()]
+        )
         done: set[int] = set()
         for first, end, score in self._spans(region, (_FIRST, _INSIDE), (_LIKELY, LOWEST)):
             stop = complete(region.words, first, end)
@@ -158,16 +160,16 @@ class NameTagger:
         """Return the findings of a region with those that their shape gives away."""
         kept = Overlaps(found)
         for first, stop, score in shapes.find(region):
-            one = _finding(region.places[first].start(), region.places[stop - 1].end(), score)
-            rivals = kept.overlapping(one)
-            if all(_contains(one, other) for other in rivals.values() if other.score >= _LIKELY):
-                kept.replace(rivals, one)
+            shaped = _finding(region.matches[first].start(), region.matches[stop - 1].end(), score)
+            rivals = kept.overlapping(shaped)
+            if all(_contains(shaped, other) for other in rivals.values() if other.score >= _LIKELY):
+                kept.replace(rivals, shaped)
         return kept.findings()
 
     def _fields(self, text: str, region: Tagged) -> Iterable[Finding]:
-        if not region.places:
+        if not region.matches:
             return
-        first, stop = region.places[0].start(), region.places[-1].end()
+        first, stop = region.matches[0].start(), region.matches[-1].end()
         if text.find(":", first, stop) < 0 and text.find("=", first, stop) < 0:
             return
         for match in labelled.LABEL.finditer(text, first, stop):
@@ -193,23 +195,23 @@ class NameTagger:
             previous = -2
             if known.isdisjoint(region.tokens):
                 continue
-            for place, token in enumerate(region.tokens):
+            for index, token in enumerate(region.tokens):
                 if token not in known:
                     continue
-                start, end = region.places[place].start(), region.places[place].end()
+                start, end = region.matches[index].start(), region.matches[index].end()
                 while next_taken < len(taken) and taken[next_taken][1] <= start:
                     next_taken += 1
                 covered = next_taken < len(taken) and taken[next_taken][0] < end
-                other = _is_other_entity(region.chances.get(place)) or is_rejected(
-                    region.words, place, place + 1
+                other = _is_other_entity(region.chances.get(index)) or is_rejected(
+                    region.words, index, index + 1
                 )
                 if covered or other:
                     continue
-                if previous == place - 1 and linked:
+                if previous == index - 1 and linked:
                     linked[-1] = linked[-1]._replace(end=end)
                 else:
                     linked.append(_finding(start, end, _REPEATED))
-                previous = place
+                previous = index
         starts = {finding.start for finding in linked}
         found[:] = [
             finding for finding in found if finding.score >= _LIKELY or finding.start not in starts
@@ -243,23 +245,27 @@ _PART = lazy(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 def _with_fields(text: str, fields: Iterable[Finding], found: list[Finding]) -> list[Finding]:
     """Return the values of labels, and the findings that overlap none of them."""
     others = Overlaps(found)
-    whole = [one for one in fields if not _is_cut_off(text, one, others.overlapping(one).values())]
-    labelled_values = Overlaps(whole)
-    return [*whole, *(one for one in found if not labelled_values.overlapping(one))]
+    values = [
+        field
+        for field in fields
+        if not _is_cut_off(text, field, others.overlapping(field).values())
+    ]
+    labelled_values = Overlaps(values)
+    return [*values, *(each for each in found if not labelled_values.overlapping(each))]
 
 
-def _contains(one: Finding, other: Finding) -> bool:
-    return one.start <= other.start and other.end <= one.end and one[2:4] != other[2:4]
+def _contains(outer: Finding, inner: Finding) -> bool:
+    return outer.start <= inner.start and inner.end <= outer.end and outer[2:4] != inner[2:4]
 
 
 def _is_cut_off(text: str, field: Finding, found: Iterable[Finding]) -> bool:
     """Return whether an unquoted value continues after the comma that was taken for its end."""
     return text[field.end : field.end + 1] in (",", ";") and any(
-        one.type == field.type
-        and one.score >= _LIKELY
-        and one.start <= field.start
-        and one.end > field.end
-        for one in found
+        other.type == field.type
+        and other.score >= _LIKELY
+        and other.start <= field.start
+        and other.end > field.end
+        for other in found
     )
 
 

@@ -109,9 +109,9 @@ def field(text: str, label: str, end: int, flags: Flags) -> Finding | None:
     start = match.start(match.lastindex or 0)
     stripped = value.strip()
     start += len(value) - len(value.lstrip())
-    kind = "ADDRESS" if key_of(label) in _ADDRESS_KEYS else "PERSON_NAME"
-    fits = is_address(stripped) if kind == "ADDRESS" else is_name(stripped, flags)
-    return _finding(kind, start, start + len(stripped)) if fits else None
+    type_name = "ADDRESS" if key_of(label) in _ADDRESS_KEYS else "PERSON_NAME"
+    fits = is_address(stripped) if type_name == "ADDRESS" else is_name(stripped, flags)
+    return _finding(type_name, start, start + len(stripped)) if fits else None
 
 
 def is_name(value: str, flags: Flags) -> bool:
@@ -195,11 +195,11 @@ def _table(text: str, at: int, cells: Cells, flags: Flags) -> tuple[int, Header 
     """Add the cells of the table whose header contains the position `at`, if there is one; return
     the end of the table.
     """
-    begin = text.rfind("\n", max(0, at - _LONGEST_HEADER), at) + 1
+    start = text.rfind("\n", max(0, at - _LONGEST_HEADER), at) + 1
     end = text.find("\n", at, at + _LONGEST_HEADER)
     if end < 0:
         return at, None
-    written = text[begin:end].rstrip("\r")
+    written = text[start:end].rstrip("\r")
     if "=" in written or _NO_HEADER.search(written):  # the most usual one first
         return end, None
     delimiter = max(",;\t|", key=written.count)
@@ -213,7 +213,7 @@ def _table(text: str, at: int, cells: Cells, flags: Flags) -> tuple[int, Header 
     before = len(cells.known)
     last = _read(text, end + 1, header, cells, flags)
     if len(cells.known) > before:
-        cells.known.update(dict.fromkeys(_places(text, begin, labels), ""))
+        cells.known.update(dict.fromkeys(_label_spans(text, start, labels), ""))
     return max(last, end), header
 
 
@@ -222,28 +222,28 @@ def _read(text: str, start: int, header: Header, cells: Cells, flags: Flags) -> 
     is none.
     """
     columns: dict[int, list[tuple[int, int]]] = {
-        place: []
-        for place, key in enumerate(header.keys)
+        number: []
+        for number, key in enumerate(header.keys)
         if key in _COLUMNS_OF_NAMES or key in _ADDRESS_KEYS or key in _COLUMNS_OF_OTHERS
     }
     last = -1
     for texts, starts, end in _rows(text, start, header.delimiter, len(header.keys)):
         last = end
-        for place in range(len(header.keys)):
-            each = slice(place, None, len(header.keys))
+        for number in range(len(header.keys)):
+            each = slice(number, None, len(header.keys))
             placed = zip(texts[each], starts[each], strict=True)
-            if place in columns:
-                columns[place] += [(at, at + len(cell)) for cell, at in placed if cell]
+            if number in columns:
+                columns[number] += [(at, at + len(cell)) for cell, at in placed if cell]
             else:
                 cells.mails += [
                     (at, at + len(cell))
                     for cell, at in placed
                     if "@" in cell and _MAIL.fullmatch(cell)
                 ]
-    for place, column in columns.items():
-        kind, spans = _column(text, header.keys[place], column, flags)
-        cells.known.update(dict.fromkeys(spans, kind))
-        if kind == "PERSON_NAME":
+    for number, column in columns.items():
+        type_name, spans = _column(text, header.keys[number], column, flags)
+        cells.known.update(dict.fromkeys(spans, type_name))
+        if type_name == "PERSON_NAME":
             cells.sure.update(span for span in spans if _is_full_name(text[slice(*span)], flags))
     return last
 
@@ -253,7 +253,7 @@ def _is_full_name(value: str, flags: Flags) -> bool:
     return len(words) > 1 and all(_is_known(flags(word)) for word in words)
 
 
-def _places(text: str, start: int, labels: Iterable[str]) -> Iterator[tuple[int, int]]:
+def _label_spans(text: str, start: int, labels: Iterable[str]) -> Iterator[tuple[int, int]]:
     """Yield the spans of a header's labels, which are not names."""
     for label in labels:
         if label:
@@ -342,24 +342,29 @@ def joined(found: Iterable[Finding], cells: Cells) -> list[Finding]:
         return list(found)
     kept = cells_found(cells)
     spans = sorted(cells.known)
-    place = 0
-    for one in sorted(found, key=lambda finding: finding.start):
-        while place < len(spans) and spans[place][1] <= one.start:
-            place += 1
-        if place == len(spans) or spans[place][0] >= one.end:
-            kept.append(one)
+    next_cell = 0
+    for finding in sorted(found, key=lambda finding: finding.start):
+        while next_cell < len(spans) and spans[next_cell][1] <= finding.start:
+            next_cell += 1
+        if next_cell == len(spans) or spans[next_cell][0] >= finding.end:
+            kept.append(finding)
     return sorted(kept, key=lambda finding: (finding.start, finding.end))
 
 
 def cells_found(cells: Cells) -> list[Finding]:
     return [
-        _finding(kind, *span, _FULL_NAME if span in cells.sure else _CELL)
-        for span, kind in cells.known.items()
-        if kind
+        _finding(type_name, *span, _FULL_NAME if span in cells.sure else _CELL)
+        for span, type_name in cells.known.items()
+        if type_name
     ]
 
 
-def _finding(kind: str, start: int, end: int, score: float = _SCORE) -> Finding:
+def _finding(type_name: str, start: int, end: int, score: float = _SCORE) -> Finding:
     return Finding(
-        kind, Category.PII, start, end, score, "address" if kind == "ADDRESS" else "person-name"
+        type_name,
+        Category.PII,
+        start,
+        end,
+        score,
+        "address" if type_name == "ADDRESS" else "person-name",
     )

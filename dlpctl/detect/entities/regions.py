@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
 Region = tuple[int, int]
-Hit = tuple[int, int]  # index in PATTERNS, end of the match in characters
+TriggerMatch = tuple[int, int]  # index in PATTERNS, end of the match in characters
 
 _MOST_VERDICTS = 25_000
 """The number of words whose verdicts are cached: more than a text has, in little memory."""
-_KINDS = (*(pattern.kind for pattern in PATTERNS), "lower")
-_CAPITAL = _KINDS.index("capital")
+_EVIDENCE = (*(pattern.evidence for pattern in PATTERNS), "lower")
+_CAPITAL = _EVIDENCE.index("capital")
 _HEADERS = frozenset(
-    place for place, kind in enumerate(_KINDS) if kind == "header"
+    index for index, evidence in enumerate(_EVIDENCE) if evidence == "header"
 )  # open no region
 
 _WORD = lazy(r"[^\W\d_]{1,40}(?:['’][^\W\d_]{2,40})?")
@@ -53,7 +53,7 @@ _INSIDE = 40  # characters: trigger matches this far inside the last region are 
 
 
 class RegionFinder:
-    """Turns the hits of `PATTERNS` into the regions to tag."""
+    """Turns the matches of `PATTERNS` into the regions to tag."""
 
     def __init__(self, flags: Callable[[str], WordFlags]) -> None:
         self._flags = flags
@@ -65,21 +65,22 @@ class RegionFinder:
     def regions(
         self,
         text: str,
-        hits: Iterable[Hit],
+        matches: Iterable[TriggerMatch],
         code: list[bool] | None = None,
         settled: Sequence[Region] = (),
     ) -> list[Region]:
-        """Return the parts of `text` to tag: the lines around each hit that passes the check.
+        """Return the parts of `text` to tag: the lines around each match that passes the
+        check.
 
-        `code` tells which blocks are source code, where the caller knows. Hits in `settled`
-        parts, which ascend, open no region.
+        `code` tells which blocks are source code, where the caller knows. Matches in
+        `settled` parts, which ascend, open no region.
         """
         found: list[Region] = []
         code = code_blocks(text) if code is None else code
         start = reach = -1
         part = 0
         verdicts = self._verdicts
-        for index, end in sorted([*hits, *self._in_lower_case(text, code)], key=itemgetter(1)):
+        for index, end in sorted([*matches, *self._in_lower_case(text, code)], key=itemgetter(1)):
             if end < reach - _INSIDE or index in _HEADERS:
                 continue
             while part < len(settled) and settled[part][1] < end - 1:
@@ -92,7 +93,7 @@ class RegionFinder:
                     word and verdicts.get(word[0]) == 0
                 ):  # by far the most frequent case, at least in source code
                     continue
-            around = self._context_of(_KINDS[index], text, end, code)
+            around = self._context_of(_EVIDENCE[index], text, end, code)
             if around:
                 if around is _LINES and code[(end - 1) // BLOCK]:
                     around = _LINES_OF_CODE
@@ -108,11 +109,11 @@ class RegionFinder:
             found.append((start, reach))
         return found
 
-    def _context_of(self, kind: str, text: str, end: int, code: list[bool]) -> _Extent | None:
-        """Return how much of the text around a hit to tag, if any."""
-        if kind == "capital":
+    def _context_of(self, evidence: str, text: str, end: int, code: list[bool]) -> _Extent | None:
+        """Return how much of the text around a match to tag, if any."""
+        if evidence == "capital":
             return self._context_of_capital(text, end, code)
-        if kind == "pair":
+        if evidence == "pair":
             pair = _PAIR.search(text, max(0, end - 52), end)
             if not pair:
                 return None
@@ -122,26 +123,26 @@ class RegionFinder:
                 if verdict == 3 or (verdict == 2 and self._is_paired(text, pair.end(1)))
                 else None
             )
-        if kind == "street":
+        if evidence == "street":
             return _ADDRESS if _digit_near(text, end) else None
-        if kind == "residence":
+        if evidence == "residence":
             return _ADDRESS if not code[(end - 1) // BLOCK] and _digit_near(text, end) else None
-        if kind == "postcode":
-            place = end - 2
-            sure = _POSTCODE.search(text, max(0, place - 12), place) is not None
+        if evidence == "postcode":
+            start = end - 2
+            sure = _POSTCODE.search(text, max(0, start - 12), start) is not None
             return (
                 _ADDRESS
-                if sure and (not code[place // BLOCK] or self._is_before_place(text, place))
+                if sure and (not code[start // BLOCK] or self._is_before_place(text, start))
                 else None
             )
-        if kind == "capitals":
+        if evidence == "capitals":
             line = text.rfind("\n", max(0, end - 40), end) + 1
             words = _WORD.findall(text, max(line, end - 40), end + 20)
             return _LINES if any(self._is_name_or_title(word) for word in words) else None
-        if kind == "cue":
+        if evidence == "cue":
             match = _WORD.match(text, end - 1)
             return _LINES if match and self._is_likely_name(match[0], 0) else None
-        if kind == "label":
+        if evidence == "label":
             match = _WORD.match(text, end - 1)
             word = match[0] if match else ""
             return (
@@ -157,25 +158,25 @@ class RegionFinder:
         return _LINES
 
     def _context_of_capital(self, text: str, end: int, code: list[bool]) -> _Extent | None:
-        place = end - 2 if text[end - 2 : end - 1].isupper() else end - 1
-        match = _WORD.match(text, place)
+        start = end - 2 if text[end - 2 : end - 1].isupper() else end - 1
+        match = _WORD.match(text, start)
         verdict = self._verdict(match[0]) if match else 0
         if not match or not verdict:
             return None
         if (
             verdict == 1
-            and _STARTS.search(text, max(0, place - 4), place)
+            and _STARTS.search(text, max(0, start - 4), start)
             and self._is_common(match[0])
         ):
             return _LINES if self._is_paired(text, match.end()) else None
-        strict = verdict < 3 and code[place // BLOCK]
+        strict = verdict < 3 and code[start // BLOCK]
         return (
             None if strict and not (verdict == 2 and self._is_paired(text, match.end())) else _LINES
         )
 
-    def _in_lower_case(self, text: str, code: list[bool]) -> Iterable[Hit]:
-        """Yield hits for given names in lower case, which no pattern distinguishes; not in source
-        code.
+    def _in_lower_case(self, text: str, code: list[bool]) -> Iterable[TriggerMatch]:
+        """Yield matches for given names in lower case, which no pattern distinguishes; not in
+        source code.
         """
         ordinary = self._ordinary
         for block, dense in enumerate(code):
@@ -317,12 +318,12 @@ def _region_around(text: str, at: int, around: _Extent) -> Region:
     return (start, end) if start < end else (low, high)
 
 
-def _boundary(text: str, places: range) -> int:
+def _boundary(text: str, positions: range) -> int:
     """Return the first position of a blank, or else of what is neither letter nor digit."""
-    for place in places:
-        if text[place].isspace():
-            return place
-    for place in places:
-        if not text[place].isalnum():
-            return place
-    return places.start if places else places.stop
+    for position in positions:
+        if text[position].isspace():
+            return position
+    for position in positions:
+        if not text[position].isalnum():
+            return position
+    return positions.start if positions else positions.stop

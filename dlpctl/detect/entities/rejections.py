@@ -70,9 +70,9 @@ def _is_health_plan(words: Sequence[Word], left: int, right: int) -> bool:
 def _is_identifier(words: Sequence[Word], left: int, right: int) -> bool:
     """frontend-service, HPND-Kevlin: an identifier without a usual given name in it."""
     joined = _JOINED if is_compound(words, left, right) else _JOINED[:2]
-    for place in range(max(1, left), min(right + 1, len(words) - 1)):
-        one, joint, other = words[place - 1 : place + 2]
-        if joint.key in JOINTS and (one.outline, other.outline) in joined:
+    for index in range(max(1, left), min(right + 1, len(words) - 1)):
+        left_word, joint, right_word = words[index - 1 : index + 2]
+        if joint.key in JOINTS and (left_word.outline, right_word.outline) in joined:
             return not any(word.flags.given >= 2 for word in words[left:right])
     return False
 
@@ -80,27 +80,27 @@ def _is_identifier(words: Sequence[Word], left: int, right: int) -> bool:
 def _is_headline(words: Sequence[Word], left: int, right: int) -> bool:
     """Words in capitals that are in no list of names and follow no title or label."""
     if any(
-        word.kind == 1
-        and ((word.outline != "XX" and not _is_suffix_letter(words, place)) or word.flags.named)
-        for place, word in enumerate(words[left:right], left)
+        word.is_word
+        and ((word.outline != "XX" and not _is_suffix_letter(words, index)) or word.flags.named)
+        for index, word in enumerate(words[left:right], left)
     ):
         return False
     return not has_cue(words, left)
 
 
-def _is_suffix_letter(words: Sequence[Word], place: int) -> bool:
+def _is_suffix_letter(words: Sequence[Word], index: int) -> bool:
     """A single capital after a hyphen, as at the end of the code of a substance."""
-    return words[place].outline == "X1" and place > 0 and words[place - 1].key == "-"
+    return words[index].outline == "X1" and index > 0 and words[index - 1].key == "-"
 
 
 def _is_setting(words: Sequence[Word], left: int, _right: int) -> bool:
     """name = "Median": the key `name` is no evidence for a word that is no usual name."""
     if words[left].flags.given > 2 or words[left].flags.surname > 2:
         return False
-    place = left - 1
-    while place > max(0, left - 5) and words[place].kind == 0:
-        place -= 1
-    return place >= 0 and place < left - 1 and is_name_key(words, place)
+    index = left - 1
+    while index > max(0, left - 5) and words[index].is_sign:
+        index -= 1
+    return index >= 0 and index < left - 1 and is_name_key(words, index)
 
 
 def _has_legal_form(words: Sequence[Word], left: int, right: int) -> bool:
@@ -125,12 +125,12 @@ def _is_after_locative(words: Sequence[Word], left: int, right: int) -> bool:
     word, before = words[left], words[left - 1]
     if before.outline == "Xx" and before.key in _LANDMARKS:
         return True
-    place = word.flags.place
-    if before.key in ("in", "of") and place == 3:
+    place_grade = word.flags.place
+    if before.key in ("in", "of") and place_grade == 3:
         return True
     if word.flags.given >= 2:
         return False
-    return before.key in _LOCATIVES or (before.key == "in" and place > 0)
+    return before.key in _LOCATIVES or (before.key == "in" and place_grade > 0)
 
 
 def _is_compound_label(words: Sequence[Word], left: int, right: int) -> bool:
@@ -167,9 +167,9 @@ def _is_institution(words: Sequence[Word], left: int, right: int) -> bool:
         and words[right].outline in ("Xx", "XX")
         and words[right].outline == words[left].outline
     ):
-        kind = words[right]
+        noun = words[right]
         alone = right - left == 1
-        if kind.flags.company or kind.key in _INSTITUTIONS or (alone and kind.flags.street):
+        if noun.flags.company or noun.key in _INSTITUTIONS or (alone and noun.flags.street):
             return not any(word.flags.title for word in words[max(0, left - 2) : left])
     if right - left > 1:
         return False
@@ -202,7 +202,7 @@ def _is_firm(words: Sequence[Word], left: int, right: int) -> bool:
 
 def _is_lower_case_phrase(words: Sequence[Word], left: int, right: int) -> bool:
     """ "fox brown", "sys": no usual name, no capital, no cue before it."""
-    named = [word for word in words[left:right] if word.kind == 1]
+    named = [word for word in words[left:right] if word.is_word]
     if any(word.outline not in ("x", "x1") or word.flags.given >= 2 for word in named):
         return False
     is_thing = left > 0 and words[left - 1].key.strip() in _BEFORE_THINGS
@@ -214,8 +214,8 @@ def _is_lower_case_phrase(words: Sequence[Word], left: int, right: int) -> bool:
 def _is_eponym(words: Sequence[Word], left: int, right: int) -> bool:
     """Parkinson's disease, Markov chains: a disease, a law or a method."""
     owned = right < len(words) and words[right].key in _POSSESSIVES
-    place = right + 1 if owned else right
-    of = words[place : place + 1 + owned]  # Heisenberg's uncertainty principle
+    index = right + 1 if owned else right
+    of = words[index : index + 1 + owned]  # Heisenberg's uncertainty principle
     return any(word.key in _EPONYMS for word in of)
 
 
@@ -226,7 +226,7 @@ def _is_lone_particle(words: Sequence[Word], left: int, right: int) -> bool:
     return not any(
         (word.flags.title or word.flags.label)
         for word in words[max(0, left - 2) : left]
-        if word.kind != 2
+        if not word.is_line_break
     )
 
 
@@ -236,9 +236,9 @@ def _is_in_list_of_words(words: Sequence[Word], left: int, right: int) -> bool:
     """
     if not _is_common_in_capitals(words[left]):
         return False
-    for comma, place in ((left - 1, left - 2), (right, right + 1)):
-        is_listed = 0 <= place < len(words) and words[comma].key == ", "
-        if is_listed and _is_common_in_capitals(words[place]):
+    for comma, index in ((left - 1, left - 2), (right, right + 1)):
+        is_listed = 0 <= index < len(words) and words[comma].key == ", "
+        if is_listed and _is_common_in_capitals(words[index]):
             return True
     return False
 

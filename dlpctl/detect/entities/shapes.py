@@ -38,68 +38,68 @@ def find(region: Tagged) -> Iterator[tuple[int, int, float]]:
         yield from _in_register(region.words)
     yield from _addressed(region.words)
     yield from _in_signature(region.words)
-    for place, word in enumerate(region.words):
+    for index, word in enumerate(region.words):
         if (word.outline == "Xx" and word.key in _TITLES) or word.key in _BORN:
-            yield from _after_title(region.words, place)
+            yield from _after_title(region.words, index)
         if word.outline == "x" and word.key in _RELATIVES:
-            yield from _after_relative(region.words, place)
-        if word.flags.given >= 2 and word.outline == "Xx" and _is_pair(region.words, place):
-            yield place, place + 2, _PAIRED
+            yield from _after_relative(region.words, index)
+        if word.flags.given >= 2 and word.outline == "Xx" and _is_pair(region.words, index):
+            yield index, index + 2, _PAIRED
 
 
 def _before_honorific(words: list[Word]) -> Iterator[tuple[int, int, float]]:
     """Tanaka-san."""
-    for place in range(len(words) - 2):
-        word = words[place]
+    for index in range(len(words) - 2):
+        word = words[index]
         if (
             word.outline == "Xx"
-            and words[place + 1].key == "-"
-            and words[place + 2].key in _HONORIFICS
+            and words[index + 1].key == "-"
+            and words[index + 2].key in _HONORIFICS
         ):
-            yield place, place + 1, _SURE
+            yield index, index + 1, _SURE
 
 
 def _on_ticket(words: list[Word]) -> Iterator[tuple[int, int, float]]:
     """OKORO/GRACE."""
-    for place in range(len(words) - 2):
-        surname, mark, given = words[place : place + 3]
+    for index in range(len(words) - 2):
+        surname, mark, given = words[index : index + 3]
         if mark.key == "/" and surname.outline == given.outline == "XX" and given.flags.given > 1:
-            titled = place + 3 < len(words) and bool(words[place + 3].flags.title)
+            titled = index + 3 < len(words) and bool(words[index + 3].flags.title)
             if titled or (
                 surname.flags.surname and not (surname.flags.common or given.flags.common)
             ):
-                yield place, place + 3, _SURE
+                yield index, index + 3, _SURE
 
 
 def _in_register(words: list[Word]) -> Iterator[tuple[int, int, float]]:
     """DOE, JANE Q: not in a list of cities or countries, and not in the middle of a list."""
-    for place in range(len(words) - 2):
-        surname, mark, given = words[place : place + 3]
+    for index in range(len(words) - 2):
+        surname, mark, given = words[index : index + 3]
         if mark.key != ", " or not surname.outline == given.outline == "XX":
             continue
         if given.flags.given < 2 or given.flags.common > 2 or given.flags.place > 1:
             continue
         if surname.flags.other or given.flags.other or surname.flags.surname == 0:
             continue
-        stop = place + 3
-        while stop < min(len(words), place + 5) and words[stop].outline == "X1":
+        stop = index + 3
+        while stop < min(len(words), index + 5) and words[stop].outline == "X1":
             if is_race_and_sex(words, stop):
                 break
             stop += 1
-        listed = (place > 0 and words[place - 1].key == ", ") or (
+        listed = (index > 0 and words[index - 1].key == ", ") or (
             stop < len(words)
             and words[stop].key == ", "
             and stop + 1 < len(words)
             and words[stop + 1].outline == "XX"
         )
         if not listed:
-            yield place, stop, _SURE
+            yield index, stop, _SURE
 
 
-def _after_title(words: list[Word], place: int) -> Iterator[tuple[int, int, float]]:
+def _after_title(words: list[Word], index: int) -> Iterator[tuple[int, int, float]]:
     """Ms. Rodham-Clinton, Rep. Ocasio-Cortez: a word that is hardly anything else."""
     first = name = (
-        place + 2 if place + 1 < len(words) and words[place + 1].key in _STOPS else place + 1
+        index + 2 if index + 1 < len(words) and words[index + 1].key in _STOPS else index + 1
     )
     while name + 1 < len(words) and words[name].outline == "X1":
         name += 2 if words[name + 1].key in _STOPS else 1
@@ -110,9 +110,9 @@ def _after_title(words: list[Word], place: int) -> Iterator[tuple[int, int, floa
         yield first, stop, _PAIRED
 
 
-def _after_relative(words: list[Word], place: int) -> Iterator[tuple[int, int, float]]:
+def _after_relative(words: list[Word], index: int) -> Iterator[tuple[int, int, float]]:
     """My brother Desmond, her supervisor Ed Marsh."""
-    first = place + 1
+    first = index + 1
     if first >= len(words) or words[first].outline != "Xx" or words[first].flags.other:
         return
     given = words[first].flags
@@ -131,34 +131,34 @@ def _is_surname(word: Word) -> bool:
 
 def _addressed(words: list[Word]) -> Iterator[tuple[int, int, float]]:
     """Kay, I spoke with him: a given name at the start of a line, before a comma or a colon."""
-    for place in range(len(words) - 2):
-        word = words[place]
-        if word.outline != "Xx" or words[place + 1].key not in (", ", ": "):
+    for index in range(len(words) - 2):
+        word = words[index]
+        if word.outline != "Xx" or words[index + 1].key not in (", ", ": "):
             continue
-        if place and words[place - 1].kind != 2:
+        if index and not words[index - 1].is_line_break:
             continue
         known = word.flags.given == 3 and word.flags.common < 2 and word.flags.place < 2
-        spoken = words[place + 2]
+        spoken = words[index + 2]
         if (
             known
             and not word.flags.other
             and (spoken.outline in ("x", "x1") or spoken.key in ("i", "i'm", "i’m"))
         ):
-            yield place, place + 1, _PAIRED
+            yield index, index + 1, _PAIRED
 
 
 def _in_signature(words: list[Word]) -> Iterator[tuple[int, int, float]]:
     """Thx, Raj: a given name after the closing of a letter, at the end of its line."""
-    for place in range(len(words) - 1):
-        if words[place].key not in CLOSINGS:
+    for index in range(len(words) - 1):
+        if words[index].key not in CLOSINGS:
             continue
-        name = place + 1 if words[place + 1].kind == 1 else place + 2
-        if name >= len(words) or (words[name - 1].kind == 0 and words[name - 1].key != ", "):
+        name = index + 1 if words[index + 1].is_word else index + 2
+        if name >= len(words) or (words[name - 1].is_sign and words[name - 1].key != ", "):
             continue
         word = words[name]
         ends = (
             name + 1 == len(words)
-            or words[name + 1].kind == 2
+            or words[name + 1].is_line_break
             or words[name + 1].key.strip() in _ENDS
         )
         named = max(word.flags.given, word.flags.surname) > word.flags.common
@@ -166,11 +166,11 @@ def _in_signature(words: list[Word]) -> Iterator[tuple[int, int, float]]:
             yield name, name + 1, _PAIRED
 
 
-def _is_pair(words: list[Word], place: int) -> bool:
+def _is_pair(words: list[Word], index: int) -> bool:
     """Return whether an unambiguous given name and surname occur alone."""
-    if place + 1 >= len(words):
+    if index + 1 >= len(words):
         return False
-    given, surname = words[place], words[place + 1]
+    given, surname = words[index], words[index + 1]
     if (
         given.outline != "Xx"
         or surname.outline != "Xx"
@@ -185,6 +185,6 @@ def _is_pair(words: list[Word], place: int) -> bool:
         return False
     if given.flags.place > 1 or surname.flags.place > 2:
         return False
-    before = words[place - 1] if place else None
-    after = words[place + 2] if place + 2 < len(words) else None
+    before = words[index - 1] if index else None
+    after = words[index + 2] if index + 2 < len(words) else None
     return not any(word is not None and word.outline[0] == "X" for word in (before, after))

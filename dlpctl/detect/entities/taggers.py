@@ -108,7 +108,7 @@ class Taggers:
         """Return the ends of trigger matches; without any, a text other than code has no
         candidates.
         """
-        return [end for _, end in self._in_prose.hits(data)]
+        return [end for _, end in self._in_prose.matches(data)]
 
     def candidates(
         self, data: bytes, min_score: float, known: Known | None = None
@@ -119,63 +119,65 @@ class Taggers:
         for offset, end in _windows(data):
             part = data if end - offset == len(data) else data[offset:end]
             code = code_blocks(part)
-            hits = (self._in_code if is_code(code) else self._in_prose).hits(part)
-            if not hits or self._tagger is None:
+            matches = (self._in_code if is_code(code) else self._in_prose).matches(part)
+            if not matches or self._tagger is None:
                 known.header = None
                 continue
             known.has_mattered = True
             text = part.decode()
             plain = len(text) == len(part)
             spans = (
-                self._tagger.find(text, hits, code, known)
+                self._tagger.find(text, matches, code, known)
                 if plain
-                else self._tagger.find(text, _in_characters(part, hits), None, known)
+                else self._tagger.find(text, _in_characters(part, matches), None, known)
             )
             if len(known.names) > _MOST_KNOWN:
                 known.names.clear()
-            places = None if plain else _Bytes(text)
-            for one in spans:
-                if one.score >= min_score:
+            to_bytes = None if plain else _Bytes(text)
+            for finding in spans:
+                if finding.score >= min_score:
                     start, stop = (
-                        (one.start, one.end)
-                        if places is None
-                        else (places(one.start), places(one.end))
+                        (finding.start, finding.end)
+                        if to_bytes is None
+                        else (to_bytes(finding.start), to_bytes(finding.end))
                     )
-                    index = PERSON_NAME if one.type == "PERSON_NAME" else ADDRESS
-                    found.append(Candidate(offset + start, offset + stop, one.score, False, index))
+                    index = PERSON_NAME if finding.type == "PERSON_NAME" else ADDRESS
+                    found.append(
+                        Candidate(offset + start, offset + stop, finding.score, False, index)
+                    )
         return found
 
 
 class _TriggerScanner:
     """Some of the triggers, compiled."""
 
-    def __init__(self, places: Sequence[int], cache: Cache | None) -> None:
+    def __init__(self, indexes: Sequence[int], cache: Cache | None) -> None:
         from dlpctl.detect.entities.triggers import PATTERNS
 
         patterns = [
             Pattern(
-                f"names-gate-{place}",
+                f"names-gate-{index}",
                 "PERSON_NAME",
                 Category.PII,
-                PATTERNS[place].kind,
-                PATTERNS[place].regex,
+                PATTERNS[index].evidence,
+                PATTERNS[index].regex,
                 0.0,
             )
-            for place in places
+            for index in indexes
         ]
         self._database = cast("hyperscan.Database", from_patterns(patterns, cache).database)
-        self._places = places
+        self._indexes = indexes
         self._local = threading.local()
 
-    def hits(self, data: bytes) -> list[tuple[int, int]]:
+    def matches(self, data: bytes) -> list[tuple[int, int]]:
         """Return triggers and their ends, in bytes."""
         found: list[tuple[int, int]] = []
-        places = self._places
+        indexes = self._indexes
 
-        def on_hit(index: int, _start: int, end: int, _flags: int, _context: object) -> None:
-            found.append((places[index], end))
+        def on_match(index: int, _start: int, end: int, _flags: int, _context: object) -> None:
+            found.append((indexes[index], end))
 
-        self._database.scan(data, match_event_handler=on_hit, scratch=self._scratch())
+        self._database.scan(data, match_event_handler=on_match, scratch=self._scratch())
         return found
 
     def _scratch(self) -> hyperscan.Scratch:
@@ -193,23 +195,23 @@ class _Bytes:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._place = self._byte = 0
+        self._position = self._byte = 0
 
-    def __call__(self, place: int) -> int:
-        if place < self._place:
-            return self._byte - len(self._text[place : self._place].encode())
-        self._byte += len(self._text[self._place : place].encode())
-        self._place = place
+    def __call__(self, position: int) -> int:
+        if position < self._position:
+            return self._byte - len(self._text[position : self._position].encode())
+        self._byte += len(self._text[self._position : position].encode())
+        self._position = position
         return self._byte
 
 
-def _in_characters(data: bytes, hits: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    hits.sort(key=lambda hit: hit[1])
+def _in_characters(data: bytes, matches: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    matches.sort(key=lambda match: match[1])
     converted: list[tuple[int, int]] = []
-    place = characters = 0
-    for index, end in hits:
-        characters += len(data[place:end].decode())
-        place = end
+    start = characters = 0
+    for index, end in matches:
+        characters += len(data[start:end].decode())
+        start = end
         converted.append((index, characters))
     return converted
 
@@ -222,9 +224,9 @@ def _windows(data: bytes) -> Iterator[tuple[int, int]]:
         earliest = latest - _WINDOW // 8
         end = latest
         for border in (b"\n\n", b"\n", b" "):
-            place = data.rfind(border, earliest, latest)
-            if place >= 0:
-                end = place + len(border)
+            found = data.rfind(border, earliest, latest)
+            if found >= 0:
+                end = found + len(border)
                 break
         while data[end] & 0xC0 == 0x80:
             end -= 1

@@ -13,7 +13,7 @@ from dlpctl.detect.entities.lexicon import alternatives
 
 
 class Trigger(NamedTuple):
-    kind: str
+    evidence: str
     regex: str
 
 
@@ -31,8 +31,8 @@ _CAPITAL_WORD = "\\b[A-ZÀ-ÞĀ-Ž][a-z'À-ž]{1,30}"
 _CAPITAL = "(?:[A-Z][a-z'À-ž]|[À-ÞĀ-Ž][a-z])"
 
 PATTERNS = tuple(
-    Trigger(kind, regex)
-    for kind, regex in (
+    Trigger(evidence, regex)
+    for evidence, regex in (
         ("capital", rf"{_BEFORE}{_CAPITAL}"),
         ("capitals", r"[A-Z][A-Z'.-],? [A-Z]{2}"),
         (
@@ -56,11 +56,11 @@ PATTERNS = tuple(
         ("pair", rf"{_CAPITAL_WORD}(?:,? |-|\. ?| [A-Z]\.? (?:[A-Z]\.? )?){_CAPITAL}"),
     )
 )
-IN_PROSE = tuple(place for place, pattern in enumerate(PATTERNS) if pattern.kind != "pair")
+IN_PROSE = tuple(index for index, pattern in enumerate(PATTERNS) if pattern.evidence != "pair")
 IN_CODE = tuple(
-    place
-    for place, pattern in enumerate(PATTERNS)
-    if pattern.kind not in ("capital", "cue", "residence")
+    index
+    for index, pattern in enumerate(PATTERNS)
+    if pattern.evidence not in ("capital", "cue", "residence")
 )
 """Source code has forty times as many capitalized words as pairs of them, and a single word is
 seldom a name there.

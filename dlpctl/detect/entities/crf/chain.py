@@ -59,8 +59,8 @@ class Chain:
             for first, inside in ((1, 2), (3, 4), (5, 5), (6, 6))
         ]
 
-    def decode(self, places: Run, scores: Scores, chances: Chances) -> None:
-        """Add the probabilities at some places of a text to `chances`; all other places are
+    def decode(self, indexes: Run, scores: Scores, chances: Chances) -> None:
+        """Add the probabilities of some tokens of a text to `chances`; all other tokens are
         outside.
 
         They are summed over stretches in which something may be an entity.
@@ -69,44 +69,44 @@ class Chain:
         part: Scores = []
         person = address = city = group = addressed = False
         last = -1
-        for at, here in enumerate(places):
-            if here != last + 1:
+        for at, index in enumerate(indexes):
+            if index != last + 1:
                 person = address = city = group = False
-            last = here
+            last = index
             score = scores[at]
             o, b, i, a, j, c, g = score
             person = (person and i > o - _STAY) or (
-                b > o - _START and self._pays(_PERSON, places, scores, at)
+                b > o - _START and self._pays(_PERSON, indexes, scores, at)
             )
             address = (address and j > o - _STAY_IN_ADDRESS) or (
-                a > o - _START_OF_ADDRESS and self._pays(_ADDRESS, places, scores, at)
+                a > o - _START_OF_ADDRESS and self._pays(_ADDRESS, indexes, scores, at)
             )
             city = (city and c > o - _STAY) or (
-                c > o - _START_OTHER and self._pays(_PLACE, places, scores, at)
+                c > o - _START_OTHER and self._pays(_PLACE, indexes, scores, at)
             )
             group = (group and g > o - _STAY) or (
-                g > o - _START_OTHER and self._pays(_GROUP, places, scores, at)
+                g > o - _START_OTHER and self._pays(_GROUP, indexes, scores, at)
             )
             if person or address or city or group:
-                if run and here != run[-1] + 1:
+                if run and index != run[-1] + 1:
                     self.marginals(run, part, addressed, chances)
                     run, part, addressed = [], [], False
-                run.append(here)
+                run.append(index)
                 part.append(score)
                 addressed = addressed or address
         if run:
             self.marginals(run, part, addressed, chances)
 
-    def _pays(self, entity: int, places: Run, scores: Scores, at: int) -> bool:
-        """Return whether an entity that starts at a place may score nearly as high as "outside"."""
+    def _pays(self, entity: int, indexes: Run, scores: Scores, at: int) -> bool:
+        """Return whether an entity that starts at a token may score nearly as high as "outside"."""
         first, inside, onward, leave, leave_inside = self._steps[entity]
         score = scores[at]
         gain = score[first] - score[0]
         if gain + leave > -_MARGIN:
             return True
-        here = places[at]
+        index = indexes[at]
         for step in range(1, _AHEAD + 1):
-            if at + step == len(places) or places[at + step] != here + step:
+            if at + step == len(indexes) or indexes[at + step] != index + step:
                 return False
             score = scores[at + step]
             gain += score[inside] - score[0] + (onward if step > 1 else 0)
@@ -136,8 +136,8 @@ class Chain:
         o, b, i, a, j, c, g = 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
         ahead, weights = [], []
         for score, top in zip(scores, best, strict=True):
-            wo, wb, wi, wa, wj, wc, wg = here = [weight[top - value] for value in score]
-            weights.append(here)
+            wo, wb, wi, wa, wj, wc, wg = factors = [weight[top - value] for value in score]
+            weights.append(factors)
             ni = wi * (b * bi + i * ii)
             nj = wj * (a * aj + j * jj)
             no = wo * (o * oo + b * bo + i * io + a * ao + j * jo + c * co + g * go)
@@ -157,14 +157,14 @@ class Chain:
             )
             ahead.append((o, b, i, a, j, c, g))
         o, b, i, a, j, c, g = oo, bo, io, ao, jo, co, go
-        for place in range(len(run) - 1, -1, -1):
-            fo, fb, fi, fa, fj, fc, fg = ahead[place]
+        for at in range(len(run) - 1, -1, -1):
+            fo, fb, fi, fa, fj, fc, fg = ahead[at]
             fo, fb, fi, fa, fj, fc, fg = fo * o, fb * b, fi * i, fa * a, fj * j, fc * c, fg * g
             part = 1.0 / (fo + fb + fi + fa + fj + fc + fg)
             if fo * part < _OUTSIDE:
                 votes = (fo, fb, fi, fa, fj, fc, fg)
-                chances[run[place]] = [vote * part for vote in votes]
-            wo, wb, wi, wa, wj, wc, wg = weights[place]
+                chances[run[at]] = [vote * part for vote in votes]
+            wo, wb, wi, wa, wj, wc, wg = weights[at]
             no, nb, ni = wo * o * part, wb * b * part, wi * i * part
             na, nj = wa * a * part, wj * j * part
             nc, ng = wc * c * part, wg * g * part
@@ -205,12 +205,12 @@ class Chain:
             o, b, i, c, g = no * part, nb * part, ni * part, nc * part, ng * part
             ahead.append((o, b, i, c, g))
         o, b, i, c, g = oo, bo, io, co, go
-        for place in range(len(run) - 1, -1, -1):
-            fo, fb, fi, fc, fg = ahead[place]
+        for at in range(len(run) - 1, -1, -1):
+            fo, fb, fi, fc, fg = ahead[at]
             fo, fb, fi, fc, fg = fo * o, fb * b, fi * i, fc * c, fg * g
             part = 1.0 / (fo + fb + fi + fc + fg)
             if fo * part < _OUTSIDE:
-                chances[run[place]] = [
+                chances[run[at]] = [
                     fo * part,
                     fb * part,
                     fi * part,
@@ -219,7 +219,7 @@ class Chain:
                     fc * part,
                     fg * part,
                 ]
-            wo, wb, wi, wc, wg = weights[place]
+            wo, wb, wi, wc, wg = weights[at]
             no, nb, ni, nc, ng = (
                 wo * o * part,
                 wb * b * part,

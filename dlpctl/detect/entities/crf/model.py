@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 MAGIC = b"dlpcnam3"
 HEADER = struct.Struct("<8sI5I")
-_KINDS: tuple[Literal["B", "H", "I", "h"], ...] = (
+_TYPE_CODES: tuple[Literal["B", "H", "I", "h"], ...] = (
     "I",
     "H",
     "I",
@@ -134,8 +134,8 @@ class Model:
             raise ValueError("damaged")
         parts: list[memoryview[int]] = []
         offset = HEADER.size
-        for size, kind in zip(sizes, _KINDS, strict=True):
-            parts.append(data[offset : offset + size].cast(kind))
+        for size, type_code in zip(sizes, _TYPE_CODES, strict=True):
+            parts.append(data[offset : offset + size].cast(type_code))
             offset += size + -size % 4
         self._words, self._flags, self._features, self._ends, self._pairs, transitions, *rest = (
             parts
@@ -162,9 +162,9 @@ class Model:
         for key in keys:
             code = crc32(key.encode("utf-8", "surrogatepass"))
             bucket = code >> _LOW
-            place = bisect_left(words, code, firsts[bucket], firsts[bucket + 1])
-            if place < len(words) and words[place] == code:
-                return self._flags[place]
+            index = bisect_left(words, code, firsts[bucket], firsts[bucket + 1])
+            if index < len(words) and words[index] == code:
+                return self._flags[index]
         return 0
 
     def weights(self, code: int) -> bytes:
@@ -175,11 +175,11 @@ class Model:
             return b""
         firsts, bucket, features = self._first_features, code >> _LOW, self._features
         last = firsts[bucket + 1]
-        place = bisect_left(features, code, firsts[bucket], last)
-        if place == last or features[place] != code:
+        index = bisect_left(features, code, firsts[bucket], last)
+        if index == last or features[index] != code:
             return b""
         ends = self._ends
-        return self._pairs[2 * ends[place - 1] if place else 0 : 2 * ends[place]].tobytes()
+        return self._pairs[2 * ends[index - 1] if index else 0 : 2 * ends[index]].tobytes()
 
     def votes(self, code: int) -> int:
         """Return the weights of a feature for all slots, a lane for each label, as one integer."""

@@ -78,10 +78,12 @@ class Word:
         "class_far_before",
         "class_here",
         "flags",
+        "is_line_break",
+        "is_sign",  # punctuation or a number
+        "is_word",
         "key",
         "key_after",
         "key_before",
-        "kind",  # 0 punctuation or number, 1 word, 2 line break
         # evidence for an entity around it: 0 a dull word, 1 a capital or a mark, 2 a number
         # or a telling word
         "level",
@@ -94,9 +96,13 @@ class Word:
         "to_previous_but_one",
     )
 
-    def __init__(self, outline: str, kind: int, flags: int, cls: str, key: str, votes: int) -> None:
+    def __init__(
+        self, outline: str, *, is_word: bool, flags: int, cls: str, key: str, votes: int
+    ) -> None:
         self.outline = outline
-        self.kind = kind
+        self.is_word = is_word
+        self.is_line_break = outline[0] == "N"
+        self.is_sign = not (is_word or self.is_line_break)
         self.flags = word_flags(flags)
         self.key = key
         (
@@ -126,7 +132,7 @@ class Tagged(NamedTuple):
     """The tokens of a region, and the label probabilities of those that are not surely outside."""
 
     words: list[Word]
-    places: list[re.Match[str]]
+    matches: list[re.Match[str]]
     chances: Chances
     tokens: list[str]
 
@@ -167,8 +173,8 @@ class Sequencer:
 
     def _make(self, token: str, *, border: bool = False) -> Word:
         outline = "NL2" if border else shape(token)
-        kind = 1 if is_word(token) and outline[0] in "xX" else 2 if outline[0] == "N" else 0
-        flags = self._model.flags(look_up_keys(token)) if kind == 1 else 0
+        in_letters = is_word(token) and outline[0] in "xX"
+        flags = self._model.flags(look_up_keys(token)) if in_letters else 0
         cls, key, names = own_features(token, outline, flags)
         dull = (
             outline in ("x", "x1")
@@ -179,10 +185,10 @@ class Sequencer:
         votes = self._model.votes(feature_code(names[0])) + sum(
             map(self._shared.__getitem__, names[1:])
         )
-        word = Word(outline, kind, flags, cls, key, votes)
+        word = Word(outline, is_word=in_letters, flags=flags, cls=cls, key=key, votes=votes)
         own = _SCORES.unpack((word.own + _BIAS).to_bytes(_BYTES, "little"))
         dull = dull or own[0] - max(own[1:]) > _DULL
-        if kind == 1:
+        if in_letters:
             word.level, word.needs = (0, 2) if dull else (1 if outline[0] == "X" else 2, 0)
         else:
             word.level, word.needs = 1 if outline[0] in "pNT" else 2, 1 if dull else 0
@@ -227,39 +233,39 @@ class Sequencer:
             words += (border, border)
         levels = [word.level for word in words]
         needs = [word.needs for word in words[1:-1]]
-        places = [
-            place
-            for place, (before, needed, following) in enumerate(
+        indexes = [
+            index
+            for index, (before, needed, following) in enumerate(
                 zip(levels, needs, levels[2:], strict=False), 1
             )
             if before + following >= needed
         ]
         chances: Chances = {}
-        self._chain.decode(places, self._scores(mood, words, places), chances)
+        self._chain.decode(indexes, self._scores(mood, words, indexes), chances)
         at = 0
-        for place in sorted(chances):
-            while at + 1 < len(firsts) and firsts[at + 1] <= place:
+        for index in sorted(chances):
+            while at + 1 < len(firsts) and firsts[at + 1] <= index:
                 at += 1
-            regions[at].chances[place - firsts[at]] = chances[place]
+            regions[at].chances[index - firsts[at]] = chances[index]
 
-    def _scores(self, mood: int, words: list[Word], places: list[int]) -> list[Score]:
-        """The scores of the labels at some places.
+    def _scores(self, mood: int, words: list[Word], indexes: list[int]) -> list[Score]:
+        """Return the scores of the labels of some tokens.
 
         Each step is taken for all of them at once, which is faster than token by token.
         """
-        here = [words[place] for place in places]
-        before = [words[place - 1] for place in places]
-        following = [words[place + 1] for place in places]
-        farther_before = [words[place - 2] for place in places]
-        farther_after = [words[place + 2] for place in places]
-        middle = [word.class_here for word in here]
+        current = [words[index] for index in indexes]
+        before = [words[index - 1] for index in indexes]
+        following = [words[index + 1] for index in indexes]
+        farther_before = [words[index - 2] for index in indexes]
+        farther_after = [words[index + 2] for index in indexes]
+        middle = [word.class_here for word in current]
         left = list(map(xor, [word.class_before for word in before], middle))
         right = list(map(xor, [word.class_after for word in following], middle))
         crossed = self._crossed.__getitem__
         totals = map(
             sum,
             zip(
-                [word.own for word in here],
+                [word.own for word in current],
                 [word.to_next for word in before],
                 [word.to_previous for word in following],
                 [word.to_next_but_one for word in farther_before],
@@ -270,8 +276,8 @@ class Sequencer:
                 map(crossed, map(xor, [word.key_before for word in before], middle)),
                 map(crossed, map(xor, [word.key_after for word in following], middle)),
                 [
-                    0 if one.kind == other.kind == 1 else self._across(words, place)
-                    for place, one, other in zip(places, before, following, strict=True)
+                    0 if left_word.is_word and right_word.is_word else self._across(words, index)
+                    for index, left_word, right_word in zip(indexes, before, following, strict=True)
                 ],
                 strict=True,
             ),
@@ -280,29 +286,29 @@ class Sequencer:
             _SCORES.iter_unpack(b"".join([total.to_bytes(_BYTES, "little") for total in totals]))
         )
 
-    def _across(self, words: list[Word], here: int) -> int:
+    def _across(self, words: list[Word], at: int) -> int:
         """Return the votes of the nearest words beyond the punctuation beside a token."""
         border = self._border
         total, line = 0, False
-        if words[here - 1].kind != 1:
-            for place in range(here - 1, here - 1 - _ACROSS, -1):
-                word = words[place]
-                if word.kind == 1:
+        if not words[at - 1].is_word:
+            for index in range(at - 1, at - 1 - _ACROSS, -1):
+                word = words[index]
+                if word.is_word:
                     total += word.after_line if line else word.after
                     break
                 if word is border:
                     break
-                line = line or word.kind == 2
-        if words[here + 1].kind != 1:
+                line = line or word.is_line_break
+        if not words[at + 1].is_word:
             line = False
-            for place in range(here + 1, here + 1 + _ACROSS):
-                word = words[place]
-                if word.kind == 1:
+            for index in range(at + 1, at + 1 + _ACROSS):
+                word = words[index]
+                if word.is_word:
                     total += word.before_line if line else word.before
                     break
                 if word is border:
                     break
-                line = line or word.kind == 2
+                line = line or word.is_line_break
         return total
 
     def _triple(self, mood: int, codes: tuple[int, int, int]) -> int:
