@@ -14,6 +14,7 @@ from operator import sub
 from typing import TYPE_CHECKING
 
 from dlpctl.detect.confirm.code_density import SHORT
+from dlpctl.detect.derived.decoded import hides_text
 from dlpctl.detect.derived.texts import openings
 from dlpctl.detect.engine import encode
 from dlpctl.detect.resolve import Candidate
@@ -155,8 +156,12 @@ class _ValueScanner:
     def _opened(self, data: bytes, ends: Sequence[int], values: Sequence[str]) -> set[int]:
         """Return the values from which a text may be derived, or that are long."""
         opened: set[int] = set()
-        for start, end in chain.from_iterable(openings(data)):
-            opened.update(range(bisect_left(ends, start + 1) - 1, bisect_left(ends, end)))
+        runs, headers = openings(data)
+        for start, end in chain(runs, headers):
+            first, after = bisect_left(ends, start + 1) - 1, bisect_left(ends, end)
+            is_whole = start == ends[first] + len(self._before) and end == ends[first + 1] - 1
+            if not (is_whole and data[start:end].isalnum() and not hides_text(data, start, end)):
+                opened.update(range(first, after))
         for mark in _ESCAPES.finditer(data):
             opened.add(bisect_left(ends, mark.end()) - 1)
         sizes = list(map(sub, ends[1:], ends))

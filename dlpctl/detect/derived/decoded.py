@@ -109,6 +109,11 @@ class DecodedText(DerivedText):
         return following[0] if following else len(self.data)
 
 
+def hides_text(data: bytes, start: int, end: int) -> bool:
+    """Return whether a run hides something."""
+    return any(_runs(data, [(start, end)]))
+
+
 def copy_around(data: bytes, runs: list[tuple[int, int, bytes]]) -> tuple[bytes, list[_Piece]]:
     """Return what runs are decoded to, each with some text around it."""
     view = bytearray()
