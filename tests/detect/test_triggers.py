@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from dlpctl.detect.automaton.anchors import ANCHORS, NUMBERS
+from dlpctl.detect.automaton.compiled import Compiled, pack
 from dlpctl.detect.engine import Detector
 from dlpctl.detect.patterns.library import builtin_files, load_patterns
 from dlpctl.detect.patterns.lint import examples
@@ -117,7 +118,10 @@ def test_labels_are_found_as_the_expression_writes_them(text: str, kind: str) ->
 
 def test_values_of_gated_patterns_are_found_at_any_position() -> None:
     """As it is without a gate, which is not there for sets of patterns of which one needs none."""
-    gated, ungated = Detector(GATED), Detector([*GATED[:-1], GATED[-1]._replace(gated=False)])
+    block = pack(GATED)
+    sets = Compiled(block), Compiled(block)
+    sets[1].anchors = None
+    gated, ungated = (Detector([]).extended(GATED, each) for each in sets)
     values = [text for pattern in GATED for text in examples(pattern, "match")]
     for text in (f"\n{IN_THE_MIDST}\n".join(values), " ".join(values), *values):
         found = gated.scan(text)
