@@ -32,7 +32,7 @@ _PREFIX = "patterns-"
 _OF_POLICIES = "policy-"
 _MOST_BYTES = {_PREFIX: 256 << 20, _OF_POLICIES: 64 << 20}
 """The maximum total size of cache entries, by prefix; a library takes about 15 MB."""
-_FORMAT = 15
+_FORMAT = 16
 """The version of the layout of a block; blocks of other versions are never read."""
 _TAKEN = lazy(r"(\[(?!\^)[!-Z^-~]+\](?:\{(\d+)\})?)?")
 """A class of ASCII characters with its count; a class with a backslash may contain others."""
@@ -162,7 +162,9 @@ def pattern_of(fields: dict[str, Any]) -> Pattern:
             "keywords": tuple(fields["keywords"]),
             "labels": tuple(fields["labels"]),
             "category": Category(fields["category"]),
-            "context": Context(tuple(context[0]), context[1], tuple(context[2]), *context[3:])
+            "context": Context(
+                *(tuple(each) if isinstance(each, list) else each for each in context)
+            )
             if context
             else None,
             "possible": Possible(possible[0], tuple(possible[1])) if possible else None,
