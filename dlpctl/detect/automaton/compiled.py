@@ -162,14 +162,14 @@ def pattern_of(fields: dict[str, Any]) -> Pattern:
             "keywords": tuple(fields["keywords"]),
             "labels": tuple(fields["labels"]),
             "category": Category(fields["category"]),
-            "context": Context(
-                *(tuple(each) if isinstance(each, list) else each for each in context)
-            )
-            if context
-            else None,
+            "context": _context(context) if context else None,
             "possible": Possible(possible[0], tuple(possible[1])) if possible else None,
         }
     )
+
+
+def _context(fields: Sequence[Any]) -> Context:
+    return Context._make(tuple(each) if isinstance(each, list) else each for each in fields)
 
 
 def pack(patterns: Sequence[Pattern]) -> Block:
