@@ -175,6 +175,7 @@ def _context(fields: Sequence[Any]) -> Context:
 def pack(patterns: Sequence[Pattern]) -> Block:
     """Compile the patterns; an error names the regex that an engine refuses."""
     from dlpctl.detect.automaton.database import (
+        check_not_after,
         checked_width,
         compile_anchors,
         compile_database,
@@ -186,6 +187,7 @@ def pack(patterns: Sequence[Pattern]) -> Block:
     widest = reach = 0
     for pattern in patterns:
         width, _ = checked_width(pattern)
+        check_not_after(pattern)
         widest = max(widest, width + _context_width(pattern))
         reach = max(reach, width)
         ahead = width
