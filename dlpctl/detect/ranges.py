@@ -152,7 +152,6 @@ class RangeSearch:
     def _run(self, runner: Runner, data: bytes, ends: list[int], resume: int) -> list[Candidate]:
         if runner.best < self._min_score:
             return []
-        prefilter = runner._prefilter
-        if prefilter is not None and not runner._may_find(data, ends, prefilter):
+        if not runner.may_find(data, ends, self._min_score):
             return []
         return runner.run(data, ends, self._min_score, [resume])

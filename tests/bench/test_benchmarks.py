@@ -63,6 +63,13 @@ def test_cluster(figures: Callable[..., Any]) -> None:
     assert measured["local:2"]["ratio"] > 0
 
 
+@pytest.mark.slow
+def test_hostile(figures: Callable[..., Any]) -> None:
+    measured = figures("hostile.py")
+    assert len(measured) == 20
+    assert all(each["ms a MB"] > 0 for each in measured.values())
+
+
 def test_cold_start(figures: Callable[..., Any], home: Path) -> None:
     assert figures("cold_start.py", "--home", str(home))["ratio"] > 1
 

@@ -10,6 +10,7 @@ import base64
 import json
 import random
 import re
+import string
 import sys
 from collections.abc import Callable
 
@@ -125,3 +126,13 @@ def test_clean_text_takes_few_calls(
         searched,
     )
     assert counted <= (secrets, plain, derived), counted
+
+
+def test_a_repeated_value_is_judged_once(library: Detector) -> None:
+    source = random.Random(3)
+    values = ["".join(source.choices(string.ascii_letters, k=9)) + "_7" for _ in range(200)]
+    different = "".join(f"password={value}\n" for value in values).encode()
+    repeated = f"password={values[0]}\n".encode() * len(values)
+    secrets = library.for_types(["SECRETS"])
+    repeated_calls, calls = (calls_for_a_kilobyte(secrets, data) for data in (repeated, different))
+    assert repeated_calls < 0.5 * calls

@@ -103,6 +103,7 @@ NAMED = [
     ("Gentile Sig. Bianchi,", ["Bianchi"]),
     ("Prezado Sr. Oliveira,", ["Oliveira"]),
     ("Geachte mevrouw Jansen,", ["Jansen"]),
+    ("Met groet, ir. Karel Bakker", ["Karel Bakker"]),
     ("patient name: maria garcia lopez", ["maria garcia lopez"]),
     ("claimant: venkatesh iyer", ["venkatesh iyer"]),
     ('{"name": "bob smith"}', ["bob smith"]),
@@ -171,6 +172,7 @@ NOT_NAMED = [
     "drawer.not.found=Smeće nije podržano\nerror.of.the.lamp=Nepoznata greška lampe\n",
     "Keisti lango dydį\nPerkelti langą į kitą stalą\nPopieriaus dydis\n",
     "out.of.the.box=Balík %s je prázdny\nlist.of.them=Obálka Choukei 4\n",
+    "Skaityti ir Rašyti\nPakartojimų skaičius\n",
     "Lang kant (standard)\nKlarer ikke finne eller åpne skuffen\nAntall skuffer\n",
     "Speicher aufgebraucht\nRohe Registernamen auswählen\nlese Partitionierungsdaten\n",
 ]

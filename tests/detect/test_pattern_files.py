@@ -69,6 +69,7 @@ BAD_KEYS: list[tuple[dict[str, Any], str]] = [
     ({"words": ["a"]}, "pattern 'badge': words is not a known key; it belongs in pattern.context"),
     ({"match": ["a"]}, "pattern 'badge': match is not a known key; it belongs in pattern.examples"),
     ({"context": {"words": ["a"], "score": 0.9, "keywords": ["a"]}}, "pattern 'badge': context.keywords is not a known key; it belongs in pattern"),
+    ({"context": {"not_after": ["(a"]}}, "pattern 'badge': context.not_after: regex: is not valid: missing ): (a"),
     ({"context": "near"}, "pattern 'badge': context is not a table"),
     ({"context": {"score": 0.9}}, "pattern 'badge': context.words is missing"),
     ({"context": {"words": ["badge"]}}, "pattern 'badge': context.score is missing"),

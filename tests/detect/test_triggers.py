@@ -127,3 +127,8 @@ def test_values_of_gated_patterns_are_found_at_any_position() -> None:
         found = gated.scan(text)
         assert found
         assert found == ungated.scan(text)
+
+
+def test_no_trigger_matches_again_at_every_letter() -> None:
+    again = re.compile(r"(?:\[\^[^\]]*\]|\\S|\\D|\.)(?:[*+]|\{\d+,\})$")
+    assert not [one.id for one in PATTERNS if again.search(one.trigger or one.regex)]

@@ -32,7 +32,7 @@ _PREFIX = "patterns-"
 _OF_POLICIES = "policy-"
 _MOST_BYTES = {_PREFIX: 256 << 20, _OF_POLICIES: 64 << 20}
 """The maximum total size of cache entries, by prefix; a library takes about 15 MB."""
-_FORMAT = 15
+_FORMAT = 16
 """The version of the layout of a block; blocks of other versions are never read."""
 _TAKEN = lazy(r"(\[(?!\^)[!-Z^-~]+\](?:\{(\d+)\})?)?")
 """A class of ASCII characters with its count; a class with a backslash may contain others."""
@@ -162,17 +162,20 @@ def pattern_of(fields: dict[str, Any]) -> Pattern:
             "keywords": tuple(fields["keywords"]),
             "labels": tuple(fields["labels"]),
             "category": Category(fields["category"]),
-            "context": Context(tuple(context[0]), context[1], tuple(context[2]), *context[3:])
-            if context
-            else None,
+            "context": _context(context) if context else None,
             "possible": Possible(possible[0], tuple(possible[1])) if possible else None,
         }
     )
 
 
+def _context(fields: Sequence[Any]) -> Context:
+    return Context._make(tuple(each) if isinstance(each, list) else each for each in fields)
+
+
 def pack(patterns: Sequence[Pattern]) -> Block:
     """Compile the patterns; an error names the regex that an engine refuses."""
     from dlpctl.detect.automaton.database import (
+        check_not_after,
         checked_width,
         compile_anchors,
         compile_database,
@@ -184,6 +187,7 @@ def pack(patterns: Sequence[Pattern]) -> Block:
     widest = reach = 0
     for pattern in patterns:
         width, _ = checked_width(pattern)
+        check_not_after(pattern)
         widest = max(widest, width + _context_width(pattern))
         reach = max(reach, width)
         ahead = width

@@ -94,6 +94,12 @@ def check_trigger(pattern: Pattern) -> None:
         ) from None
 
 
+def check_not_after(pattern: Pattern) -> None:
+    """Raise `PatternError` for a regex of the context that RE2 refuses."""
+    for regex in pattern.context.not_after if pattern.context else ():
+        compile_regex(regex, f"{pattern.source}: pattern '{pattern.id}': context.not_after")
+
+
 def _expression(regex: str) -> bytes:
     """Return the regex for Hyperscan, so that it reports everything that RE2 matches.
 

@@ -30,6 +30,7 @@ class ContextScorer:
         "_has_against",
         "_has_keyword",
         "_next_word",
+        "_not_after",
         "_score",
         "plain_score",
     )
@@ -39,7 +40,12 @@ class ContextScorer:
         self._score = pattern.score
         self._context = context
         self._next_word: Any = (
-            finders(_words_regex(context.words, context.against))[0] if context else None
+            finders(_words_regex(context.words, context.against))[0]
+            if context and (context.words or context.against)
+            else None
+        )
+        self._not_after = (
+            finders(_ending_regex(context.not_after))[0] if context and context.not_after else None
         )
         self._has_keyword = (
             finders(_keywords_regex(pattern.keywords))[0] if pattern.keywords else None
@@ -60,13 +66,24 @@ class ContextScorer:
             return 0.0
         if self._context is None:
             return self._score
+        if self._is_rejected(data, first, start):
+            return self._context.against_score
         word = self._nearest(data, first, start, end, last)
         if word is None:
             return self._score
         return self._context.score if word[1][0] >= 0 else self._context.against_score
 
+    def _is_rejected(self, data: bytes, first: int, start: int) -> bool:
+        """Return whether what the context rejects ends where the value starts."""
+        if self._not_after is None:
+            return False
+        before = data[first:start]  # the end of a search is not the end of its text
+        return self._not_after(before, 0, len(before))[0][0] >= 0
+
     def label_score(self, label: bytes) -> float | None:
         """Return the score of any value right after `label`; None if more context decides."""
+        if self._not_after is not None:
+            return None
         size = len(label)
         first = max(0, size - self._before)
         if self._has_keyword is not None and self._has_keyword(label, first, size)[0][0] < 0:
@@ -83,6 +100,8 @@ class ContextScorer:
         one after it.
         """
         search = self._next_word
+        if search is None:
+            return None
         found = search(data, first, last)
         first_byte, stop = found[0]
         if first_byte < 0:
@@ -111,7 +130,9 @@ class ContextScorer:
                 else ""
             )
             steps.append(near or "none of its keywords is near: 0")
-        if self._context is not None and score:
+        if self._is_rejected(data, first, start):
+            steps.append(f"it follows what it may not follow: {score:g}")
+        elif self._context is not None and score:
             word = self._nearest(data, first, start, end, last)
             if word is not None:
                 first_byte, stop = word[1] if word[1][0] >= 0 else word[2]
@@ -140,6 +161,11 @@ def _words_regex(words: tuple[str, ...], against: tuple[str, ...]) -> Any:
 def label_regex(words: tuple[str, ...]) -> Any:
     """Return the regex of labels that contain one of the words."""
     return _words_regex(words, ())
+
+
+@cache
+def _ending_regex(regexes: tuple[str, ...]) -> Any:
+    return compile_regex(rf"(?:{'|'.join(regexes)})\z", "context")
 
 
 @cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.detect import validators
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from dlpctl.detect.automaton.compiled import Record
 
 _new = tuple.__new__
+_MOST_VERDICTS = 1024
 
 
 class Trace(NamedTuple):
@@ -29,6 +30,20 @@ class Trace(NamedTuple):
     refused_by: str
     """The validator that refused the match, or an empty text."""
     steps: list[str]
+
+
+class Verdicts(dict[bytes, bool]):
+    """The verdicts of validators on the values of one text: a repeated value costs nothing."""
+
+    def __init__(self, accepts: Sequence[Callable[[str], bool]]) -> None:
+        super().__init__()
+        self._accepts = accepts
+
+    def __missing__(self, value: bytes) -> bool:
+        if len(self) == _MOST_VERDICTS:
+            self.clear()
+        verdict = self[value] = _all_accept(self._accepts, value.decode())
+        return verdict
 
 
 class Runner:
@@ -97,12 +112,8 @@ class Runner:
         from and gets the end of each match.
         """
         also_possible = self._possible >= min_score
-        if (
-            progress is None
-            and not also_possible
-            and self._prefilter is not None
-            and not self._may_find(data, ends, self._prefilter)
-        ):
+        accepted = Verdicts(self._accepts)
+        if progress is None and not self.may_find(data, ends, min_score, accepted):
             return []
         accepts, judge, proven, index = self._accepts, self._scorer.score, self.proven, self._index
         score = plain_score = self._scorer.plain_score
@@ -110,7 +121,7 @@ class Runner:
         for start, end in self._matcher.spans(data, ends, progress[-1] if progress else 0):
             if progress is not None:
                 progress.append(end)
-            if accepts and not _all_accept(accepts, data[start:end].decode()):
+            if accepts and not accepted[data[start:end]]:
                 if also_possible and self._is_possible(data, start, end):
                     found.append(_new(Candidate, (start, end, self._possible, False, index)))
                 continue
@@ -127,13 +138,18 @@ class Runner:
             self._may_be, data[start:end].decode()
         )
 
-    def _may_find(self, data: bytes, ends: list[int], prefilter: ValuePrefilter) -> bool:
-        """Return whether some value would be accepted, so that the complete regex has to decide all
-        trigger matches.
+    def may_find(
+        self, data: bytes, ends: list[int], min_score: float, accepted: Verdicts | None = None
+    ) -> bool:
+        """Return whether some value may count, so that the complete regex has to decide all trigger
+        matches.
         """
-        accepts = self._accepts
-        for start, end, cut in prefilter.values(data, ends):
-            if cut or _all_accept(accepts, data[start:end].decode()):
+        if self._prefilter is None or self._possible >= min_score:
+            return True
+        if accepted is None:
+            accepted = Verdicts(self._accepts)
+        for start, end, cut in self._prefilter.values(data, ends):
+            if cut or accepted[data[start:end]]:
                 return True
         return False
 

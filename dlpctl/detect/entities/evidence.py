@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
     from dlpctl.detect.entities.crf.sequence import Word
 
-JOINTS = ("-", "_", "/", ".")
+_JOINTS = ("-", "_", "/", ".")
 """Marks that join the words of a compound."""
-_JOINTS_OF_KEYS = (*JOINTS, "=")
+_JOINTS_OF_KEYS = (*_JOINTS, "=")
 _LIKELY, _SURE = 0.6, 0.85
 _NEVER = 1.1
 _ENGLISH = lexicon_words("only_english")
@@ -31,7 +31,7 @@ def least_score(words: Sequence[Word], left: int, right: int) -> float:
     """Return the score that words must have as a name, by the evidence for it."""
     if has_cue(words, left, 3):
         return 0.0
-    if is_compound(words, left, right) and not _has_named(words, left, right):
+    if _is_compound(words, left, right) and not _has_named(words, left, right):
         return _NEVER
     if _is_english(words, left, right) or _has_initial(words, left, right):
         return 0.0
@@ -139,20 +139,27 @@ def is_bare(words: Sequence[Word], first: int, stop: int) -> bool:
 def has_cue(words: Sequence[Word], left: int, reach: int = 4) -> bool:
     """Return whether a title or a label precedes, other than the key `name` of any setting."""
     return any(
-        (words[at].flags.title or words[at].flags.label) and not is_name_key(words, at)
+        (_is_title(words, at) or words[at].flags.label) and not _is_name_key(words, at)
         for at in range(max(0, left - reach), left)
     )
 
 
-def is_name_key(words: Sequence[Word], at: int) -> bool:
+def _is_title(words: Sequence[Word], at: int) -> bool:
+    """Return whether a word is a title; one that is a usual word elsewhere needs its dot: ir."""
+    if not words[at].flags.title:
+        return False
+    return words[at].key not in _ORDINARY or words[at + 1].key == ". "
+
+
+def _is_name_key(words: Sequence[Word], at: int) -> bool:
     """Return whether a word is `name` in lower case, with no word before it."""
     word = words[at]
     return word.key == "name" and word.outline == "x" and (not at or not words[at - 1].is_word)
 
 
-def is_compound(words: Sequence[Word], left: int, right: int) -> bool:
+def _is_compound(words: Sequence[Word], left: int, right: int) -> bool:
     """Return whether the words are one, or joined without blanks."""
-    return all(word.key in JOINTS for word in words[left + 1 : right : 2])
+    return all(word.key in _JOINTS for word in words[left + 1 : right : 2])
 
 
 def _has_named(words: Sequence[Word], left: int, right: int) -> bool:

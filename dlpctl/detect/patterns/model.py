@@ -24,6 +24,8 @@ class Context(NamedTuple):
     against_score: float = 0.0
     before: int = BEFORE
     after: int = AFTER
+    not_after: tuple[str, ...] = ()
+    """Regexes; a value right after a match of one has `against_score`."""
 
 
 class Possible(NamedTuple):

@@ -46,7 +46,7 @@ def parse_pattern(
             regex = regex.replace(f">{value})", f">(?i:{value}))", 1)  # as in chats
         before, label_trigger = label_regexes(labels, short_labels)
         fragments = {**fragments, "labels": before}
-    read_context = _context(context) if context else None
+    read_context = _context(context, fragments) if context else None
     pattern = Pattern(
         id=identifier,
         type=reader.text("type", TYPE, "upper-case words joined by underscores"),
@@ -85,9 +85,13 @@ def parse_pattern(
 
 def _check_regexes(pattern: Pattern, reader: _TableReader) -> None:
     """Report the regexes that an engine refuses, unless they have a mistake already."""
-    from dlpctl.detect.automaton.database import check_trigger, checked_width
+    from dlpctl.detect.automaton.database import check_not_after, check_trigger, checked_width
 
-    for key, check in (("regex", checked_width), ("trigger", check_trigger)):
+    for key, check in (
+        ("regex", checked_width),
+        ("trigger", check_trigger),
+        ("context.not_after", check_not_after),
+    ):
         if key not in reader.failed:
             try:
                 check(pattern._replace(source=reader.where(key)))
@@ -95,9 +99,10 @@ def _check_regexes(pattern: Pattern, reader: _TableReader) -> None:
                 reader.problems.add(problem.message)
 
 
-def _context(reader: _TableReader) -> Context:
+def _context(reader: _TableReader, fragments: Mapping[str, str]) -> Context:
     words, against = reader.strings("words"), reader.strings("against")
-    if not words and not against:
+    not_after = reader.strings("not_after")
+    if not words and not against and not not_after:
         reader.fail("words", "is missing")
     return Context(
         words=words,
@@ -106,6 +111,9 @@ def _context(reader: _TableReader) -> Context:
         against_score=reader.number("against_score", 0.0, 1.0, default=0.0),
         before=reader.integer("before", 0, 1000, default=BEFORE),
         after=reader.integer("after", 0, 1000, default=AFTER),
+        not_after=tuple(
+            _with_fragments(reader, each, fragments, "not_after") for each in not_after
+        ),
     )
 
 
@@ -327,7 +335,7 @@ KEYS = {
         "references",
         "examples",
     ),
-    "context.": ("words", "score", "against", "against_score", "before", "after"),
+    "context.": ("words", "score", "against", "against_score", "before", "after", "not_after"),
     "possible.": ("score", "validators"),
     "examples.": ("match", "skip"),
 }

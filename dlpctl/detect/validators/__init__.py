@@ -41,11 +41,11 @@ _SUBJECTS = {
     "spoken": "spoken_card spoken_number",
     "secrets": (
         "token mixed_token mixed_tail unmistakable tail uuid secret_or_uuid not_placeholder "
-        "password unquoted_password secret declared_password argument_password env_password "
-        "plain_password possible_password strong_password mixed_password varied_password "
-        "word_password secret_or_password snmp_community strong_or_digits phrase url_password "
-        "basic_auth jwt discord_bot private_key private_key_body base64_private_key putty_key "
-        "base64_object base62_crc gitlab_crc bech32_key"
+        "password password_or_phrase unquoted_password secret declared_password argument_password "
+        "env_password plain_password possible_password strong_password mixed_password "
+        "varied_password word_password secret_or_password snmp_community strong_or_digits phrase "
+        "url_password basic_auth jwt discord_bot private_key private_key_body base64_private_key "
+        "putty_key base64_object base62_crc gitlab_crc bech32_key"
     ),
 }
 """The functions by module. A test checks that each module registers exactly these."""

@@ -17,6 +17,7 @@ JUDGED = {
     "secret_or_uuid": judge.secret_or_uuid,
     "not_placeholder": judge.not_placeholder,
     "password": literals.password,
+    "password_or_phrase": literals.password_or_phrase,
     "unquoted_password": literals.unquoted_password,
     "secret": literals.secret,
     "plain_password": literals.plain_password,

@@ -39,6 +39,7 @@ _TALKS_ABOUT = re.compile(
 _NAME = re.compile(r"[A-Za-z_][A-Za-z_.$-]*")
 _LABELS = frozenset({"password", "passwd", "passphrase", "pass", "pwd", "authentication"})
 _SHORTEST_WORD = 5
+_FEWEST_WORDS = 3
 _NAME_WITH_DIGIT = re.compile(r"[a-z]+_?[a-z_]*\d|[a-z]+\d*(?:_[a-z]+\d*){2,}")
 _WORD_AND_DIGIT = re.compile(
     r"(?:pass|password|passwd|pwd|psw|user|username|field|input|text|key|value|val|str|arg|param|var|tmp|token|secret|item|col|column|row|line|data|type|mode|version|v"
@@ -49,6 +50,12 @@ _KNOWN_WORDS = read_words("common_passwords")
 # Base64 may start like a path and contain what looks like an operator.
 _MIXED_BASE64 = re.compile(r"[A-Za-z0-9+/]{20,}={0,2}")
 _SENTENCE = read_words("sentences_about_phrases")
+_MESSAGE = read_words("words_of_messages")
+# The word for a password, in any form and compound of the languages of interfaces.
+_PASSWORD_STEM = re.compile(
+    r"passw|passe|passord|phras|secret|kennw|kodeord|kodewort|contrase|senha|wachtw|hasł|hesl"
+    r"|lösen|adgangsk|salasan|jelsz|gesl|lozin|slapta|şifre|parol|sandi|account|user"
+)
 _SIGNS = frozenset("!@#$%^&*()+?~")
 # Unlikely in a password: references, templates, calls of a named function, operators.
 _EVALUATED = re.compile(
@@ -160,6 +167,7 @@ def possible_password(value: str) -> bool:
     return (
         4 <= len(value) <= _LONGEST
         and value.lower() not in _WORDS
+        and " " not in value
         and not (_TEMPLATE.search(value) or _CODE.search(value) or _PATH.search(value))
         and not _MEMBER.fullmatch(value)
         and not _is_name(value)
@@ -282,6 +290,21 @@ def strong_or_digits(value: str) -> bool:
     if value.lower() in _KNOWN_WORDS:
         return True
     return password(value) and any(map(str.isdigit, value)) and any(map(str.isalpha, value))
+
+
+def password_or_phrase(value: str) -> bool:
+    """A password in quotes: a literal, or words that somebody drew, and no message or label."""
+    words = value.lower().split(" ")
+    if len(words) == 1:
+        return password(value)
+    if not (value.islower() or value.istitle()) or len(words) != len(set(words)):
+        return False
+    if not _MESSAGE.isdisjoint(words) or any(map(_PASSWORD_STEM.search, words)):
+        return False
+    of_programs = sum([word in judge.PROGRAM_WORDS for word in words])
+    if len(words) == _FEWEST_WORDS:
+        return value.islower() and not of_programs and not any(map(_DESCRIBES.search, words))
+    return 2 * of_programs <= len(words)
 
 
 def phrase(value: str) -> bool:
