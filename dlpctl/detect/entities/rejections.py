@@ -1,7 +1,7 @@
 """Rejection rules: a name that the tagger has found is a place, an institution, a method, a thing.
 
 To add a rule, write a predicate and call it in `is_rejected`; words belong in the lexicons. A rule
-is worth its place if `tests/training/ablation.py` shows that it keeps false findings out.
+stays only if `tests/training/ablation.py` shows that it keeps false findings out.
 """
 
 from __future__ import annotations
