@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 from dlpctl.errors import FormatError, StillExposedError
-from dlpctl.files.coverage import coverage_of, reason_of_leak, verified_of
-from dlpctl.files.finding import ValueList, ViewFinding, place_all, repeats_of, search_document
+from dlpctl.files.coverage import coverage_of, pages_of, reason_of_leak, verified_of
+from dlpctl.files.finding import (
+    ValueList,
+    ViewFinding,
+    by_view,
+    place_all,
+    repeats_of,
+    search_document,
+)
+from dlpctl.files.flattening import Refusals, flattened_copy
 from dlpctl.files.longtext import LongText
 from dlpctl.files.names import PlaceNames
 from dlpctl.files.report import Coverage, FileReport, Gap, Verified
@@ -19,11 +28,10 @@ from dlpctl.masking.apply import replacements
 from dlpctl.masking.leaks import ForbiddenValues, Value, is_word
 from dlpctl.masking.repeats import Repeats
 from dlpctl.policy.decide import FindingDecision
-from dlpctl.regex import lazy
 from dlpctl.types import Action, Decision
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from dlpctl.files.choices import Metadata, OnUninspected
     from dlpctl.formats.files import Node
@@ -37,7 +45,6 @@ if TYPE_CHECKING:
 _ROUNDS = 4
 """The maximum number of times that a masked copy is masked again for values that it still shows."""
 _BY_DETECTION = "detection"
-_PAGE = lazy(r"page (\d+)\b")
 
 
 class FileChecker:
@@ -51,13 +58,15 @@ class FileChecker:
         method: Method = "spawn",
         on_uninspected: OnUninspected = "block",
         metadata: Metadata = "keep",
+        flatten: bool = False,
     ) -> None:
-        """With `metadata="clean"`, a copy loses the metadata that its format names."""
+        """Clean `metadata` loses what its format names; `flatten` draws what cannot be masked."""
         self._checker = checker
         self._limits = limits or Limits()
         self._method = method
         self._on_uninspected = on_uninspected
         self._cleans_metadata = metadata == "clean"
+        self._flattens = flatten
 
     def check(
         self,
@@ -103,12 +112,9 @@ class FileChecker:
                 node = files.open(data, name, password)
             except FormatError as error:
                 ruling = self._checker.ruling("", [])
+                report = self._checker.report("", ruling, None, error.message)
                 gap = Gap("file", error.message)
-                return FileReport(
-                    self._checker.report("", ruling, None, error.message),
-                    Coverage("", not_inspected=(gap,)),
-                    None,
-                )
+                return FileReport(report, Coverage("", not_inspected=(gap,)), None)
             stage("searching")
             long_text = LongText.of(self._checker, node)
             if long_text is not None and not self._checker.not_inspected():
@@ -118,33 +124,54 @@ class FileChecker:
                 del long_text
                 node = files.open(data, name, password)
             masking = _FileMasking(self._checker, masker or self._checker.masker())
-            ruling = masking.rule(node, everything=everything)
-            reason, masked, verified = self._checker.not_inspected(), data, None
-            removed: list[Uninspected] = []
-            metadata = self._metadata_to_clean(node, ruling)
-            if (
-                not reason
-                and ruling.decision is not Decision.BLOCKED
-                and self._on_uninspected == "block"
-            ):
-                missed = list(node.uninspected())
-                reason = described(part for part in missed if not part.is_removable)
-                removed = [] if reason else missed
-            if removed or metadata:
-                ruling = ruling._replace(decision=Decision.ALLOWED_WITH_MASKING)
-            if not reason and ruling.decision is Decision.ALLOWED_WITH_MASKING:
-                try:
-                    masked, verified, reason = self._masked(
-                        files, node, name, password, masking, stage
-                    )
-                except FormatError as error:
-                    reason = f"the file cannot be masked: {error.message}"
+            return self._examine_parts(files, node, name, password, masking, stage, everything)
+
+    def _examine_parts(
+        self,
+        files: Files,
+        node: Node,
+        name: str,
+        password: str | None,
+        masking: _FileMasking,
+        stage: Callable[[str], None],
+        everything: bool,
+    ) -> FileReport:
+        data, blocks = node.data, self._on_uninspected == "block"
+        ruling = masking.rule(node, everything=everything)
+        reason, masked, verified = self._checker.not_inspected(), data, None
+        removed: list[Uninspected] = []
+        metadata = self._metadata_to_clean(node, ruling)
+        if not reason and ruling.decision is not Decision.BLOCKED and blocks:
+            missed = list(node.uninspected())
+            reason = described(part for part in missed if not part.is_removable)
+            removed = [] if reason else missed
+        if removed or metadata:
+            ruling = ruling._replace(decision=Decision.ALLOWED_WITH_MASKING)
+        mask = partial(
+            self._masked, files, name=name, password=password, masking=masking, stage=stage
+        )
+        if not reason and ruling.decision is Decision.ALLOWED_WITH_MASKING:
+            try:
+                masked, verified, reason = mask(node)
+            except FormatError as error:
+                reason = f"the file cannot be masked: {error.message}"
+        drawn = None
+        flattens = self._flattens and ruling.decision is not Decision.BLOCKED
+        if reason and flattens and node.can_be_flattened:
+            stage("drawing")
+            read = partial(files.open, data, name, password, flattening=True)
+            refusals = Refusals(values=not everything, uninspected=blocks)
+            copy = flattened_copy(reason, read, masking.see_again, mask, refusals)
+            masked, verified, reason, drawn = copy
+            ruling = ruling._replace(decision=Decision.ALLOWED_WITH_MASKING)
+            removed = list(node.uninspected()) if blocks else []
         report = self._checker.report(masking.value_list.text, ruling, None, reason, empty=not data)
         given = None if report.decision is Decision.BLOCKED else masked
-        pages = masking.pages_of(node.document) if given is not None else ()
         if given is None:
-            removed, metadata = [], []
-        coverage = coverage_of(node, masking.names, removed=removed, metadata=metadata)
+            removed, metadata, drawn = [], [], None
+        shown = (drawn or node).document
+        pages = pages_of(shown, masking.view_edits_of(shown)) if given and verified else ()
+        coverage = coverage_of(node, masking.names, removed=removed, metadata=metadata, drawn=drawn)
         return FileReport(report, coverage, given, verified, pages)
 
     def _examine_long(
@@ -160,7 +187,7 @@ class FileChecker:
         """Return the report on one long text; None if the general code must make the report."""
         ruling = long_text.decide()
         if everything:
-            ruling = _with_blocked(ruling)
+            ruling = ruling.masking_blocked()
         masked: bytes = node.data
         verified: Verified | None = None
         metadata = self._metadata_to_clean(node, ruling)
@@ -287,16 +314,17 @@ class _FileMasking:
         ruling = self._checker.ruling(self.value_list.text, self.value_list.findings)
         hidden = ruling.hidden()
         if everything:
-            ruling = _with_blocked(ruling)
+            ruling = ruling.masking_blocked()
         self._hide(hidden)
         return ruling
 
-    def see_again(self, node: Node) -> None:
-        """Continue with the masked copy of the file."""
+    def see_again(self, node: Node) -> Decision:
+        """Continue with a copy of the file, and return the decision on it."""
         placed = place_all(node, self._see)
         value_list = ValueList(placed, [""] * len(placed))
-        ruled = self._checker.ruling(value_list.text, value_list.findings).ruled
-        self._hide([item for item in ruled if item.verdict.action is not Action.ALLOW], value_list)
+        ruling = self._checker.ruling(value_list.text, value_list.findings)
+        self._hide(ruling.hidden(), value_list)
+        return ruling.decision
 
     def view_edits_of(self, document: Document) -> list[ViewEdit]:
         """Return the edits for findings and for repeated values; in a copy, only for findings."""
@@ -306,33 +334,18 @@ class _FileMasking:
             seen = (
                 self._seen[id(document)]
                 if known
-                else _by_view(search_document(document, self._checker))
+                else by_view(search_document(document, self._checker))
             )
             view_edits = list(self._view_edits_in(document, seen, known=known))
             if known:
                 self._view_edits[id(document)] = view_edits
         return view_edits
 
-    def pages_of(self, document: Document) -> tuple[int, ...]:
-        """Return the pages with values that must not remain, if the document has pages."""
-        pages = {
-            number: int(found[1])
-            for number, segment in enumerate(document.segments)
-            if (found := _PAGE.match(segment.place))
-        }
-        view_edits = self._view_edits.get(id(document), ()) if pages else ()
-        touched = {
-            piece.segment
-            for view_edit in view_edits
-            for piece in document.views[view_edit.view].pieces_of(view_edit.start, view_edit.end)
-        }
-        return tuple(sorted({pages[number] for number in touched if number in pages}))
-
     def _see(self, document: Document) -> list[ViewFinding]:
         seen = search_document(document, self._checker)
         # Keep the document, so that no other gets its id.
         self._known.append(document)
-        self._seen[id(document)] = _by_view(seen)
+        self._seen[id(document)] = by_view(seen)
         return seen
 
     def _hide(self, hidden: Sequence[FindingDecision], value_list: ValueList | None = None) -> None:
@@ -377,16 +390,3 @@ class _FileMasking:
                 if text:
                     self.written.add(text)
                 yield ViewEdit(number, start, end, text)
-
-
-def _with_blocked(ruling: PolicyDecision) -> PolicyDecision:
-    """Return a decision that also masks what would be blocked."""
-    hidden = any(item.verdict.action is not Action.ALLOW for item in ruling.ruled)
-    return ruling._replace(decision=Decision.ALLOWED_WITH_MASKING if hidden else Decision.ALLOWED)
-
-
-def _by_view(seen: Iterable[ViewFinding]) -> dict[int, list[Finding]]:
-    found: dict[int, list[Finding]] = {}
-    for item in seen:
-        found.setdefault(item.view, []).append(item.finding)
-    return found

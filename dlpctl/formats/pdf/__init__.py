@@ -82,6 +82,7 @@ class FlattenedPdfFormat(PdfFormat):
 
     name = PdfFormat.flattened
     text_start = b""
+    flattened = ""
     is_redrawn = True
 
     def sniff(self, head: bytes, name: str) -> bool:
@@ -99,7 +100,8 @@ class FlattenedPdfFormat(PdfFormat):
         with _readable():
             flattened = flatten(data, password, limits, exact=True)
             document = Extraction(flattened.data, limits, None).run()
-        document.drawn, document.notes = flattened.data, [flattened.note]
+        document.format, document.drawn = self.name, flattened.data
+        document.notes.append(flattened.remark)
         return document
 
     def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:

@@ -15,7 +15,7 @@ from dlpctl.formats.pdf.drawing import Budget
 from dlpctl.formats.pdf.edit import number_text
 from dlpctl.formats.pdf.mask import saved
 from dlpctl.formats.pdf.matrix import inverse, multiply
-from dlpctl.formats.pdf.objects import is_array, is_dictionary, name_text
+from dlpctl.formats.pdf.objects import is_array, is_dictionary, name_text, number
 from dlpctl.formats.pdf.seen import draw, page_matrix
 from dlpctl.formats.pdf.walker import Walker
 
@@ -40,7 +40,7 @@ _LOST = {
     "/AA": "actions",
     "/Metadata": "metadata",
 }
-"""What pictures cannot keep, by the key of the catalog or its names."""
+"""Parts that pictures cannot keep, by the key of the catalog or of its names."""
 
 
 class Flattened(NamedTuple):
@@ -49,7 +49,7 @@ class Flattened(NamedTuple):
     """The kinds of parts that only the original has."""
 
     @property
-    def note(self) -> str:
+    def remark(self) -> str:
         """The sentence for the report."""
         lost = f"; lost: {', '.join(self.lost)}" if self.lost else ""
         return f"Flattened: each page is a picture with its words as invisible text{lost}."
@@ -76,8 +76,7 @@ def flatten(data: bytes, password: str | None, limits: Limits, *, exact: bool) -
         fonts = layer.Fonts(flat)
         for index, page in enumerate(_pages(pdf, budget, limits)):
             _add(flat, page, fonts, exact=exact)
-            unit = pdf.pages[index].obj.get("/UserUnit")
-            if unit is not None:
+            if unit := number(pdf.pages[index].obj.get("/UserUnit")):
                 flat.pages[index].obj.UserUnit = unit
         if "/PageLabels" in pdf.Root:
             labels = [(index, page.label) for index, page in enumerate(pdf.pages)]
@@ -95,9 +94,9 @@ def _lost(pdf: pikepdf.Pdf) -> Iterator[str]:
     for page in pdf.pages:
         annotations = page.obj.get("/Annots")
         for each in annotations if is_array(annotations) else ():
-            kind = name_text(each.get("/Subtype")) if is_dictionary(each) else ""
-            if kind != "/Widget":
-                yield "links" if kind == "/Link" else "comments"
+            subtype = name_text(each.get("/Subtype")) if is_dictionary(each) else ""
+            if subtype != "/Widget":
+                yield "links" if subtype == "/Link" else "comments"
     for holder in (pdf.Root, pdf.Root.get("/Names")):
         if is_dictionary(holder):
             yield from (name for key, name in _LOST.items() if key in holder)

@@ -117,19 +117,35 @@ def _font_name(block: int) -> str:
 def content(words: Iterable[Word]) -> bytes:
     """Return operators that write words without showing them."""
     parts = [b"BT 3 Tr"]
-    font = -1
-    for frame, letters in words:
+    for frame, letters in map(_as_one_line, words):
         parts.append(b" ".join(map(number_text, frame)) + b" Tm")
         pen = 0.0
-        for text, start, width in letters:
-            block, code = divmod(ord(text), 256)
-            if block != font:
-                parts.append(b"/%s 1 Tf" % _font_name(block).encode())
-                font = block
-            gap = number_text((pen - start) / width * 1000)
-            parts.append(b"%s Tz [%s <%02x>] TJ" % (number_text(width * 100), gap, code))
-            pen = start + width
+        for (block, width), group in groupby(letters, key=_font_and_width):
+            strings = []
+            for text, start, _ in group:
+                gap = number_text((pen - start) / width * 1000)
+                strings.append(b"%s <%02x>" % (gap, ord(text) & 255))
+                pen = start + width
+            font, stretch = _font_name(block).encode(), number_text(width * 100)
+            parts.append(b"/%s 1 Tf %s Tz [%s] TJ" % (font, stretch, b" ".join(strings)))
     return b"\n".join([*parts, b"ET"])
+
+
+def _as_one_line(word: Word) -> Word:
+    """Return a word that pdfium reads as one line.
+
+    If a line is not horizontal, pdfium takes each operator for a line of its own, and letters of
+    equal widths need only one.
+    """
+    frame, letters = word
+    if abs(frame[1]) <= _STRAIGHT * abs(frame[0]):
+        return word
+    width = max(letter.width for letter in letters)
+    return Word(frame, [letter._replace(width=width) for letter in letters])
+
+
+def _font_and_width(letter: Letter) -> tuple[int, float]:
+    return ord(letter.text) >> 8, letter.width
 
 
 def words_of(found: CanvasText, picture: Image, to_pixels: Matrix) -> Iterator[Word]:
@@ -230,13 +246,14 @@ def _word(run: list[_Shape]) -> Word:
     top = max(y + shape.height / 2 for (_, y), shape in zip(middles, run, strict=True))
     em = (top - bottom) / _HEIGHT
     starts = [x - shape.width / 2 for (x, _), shape in zip(middles, run, strict=True)]
+    widths = [round(shape.width / em, 4) for shape in run]
     cosine, sine = em * math.cos(angle), em * math.sin(angle)
     origin = _turned((starts[0], bottom + em * _DESCENT), -angle)
     return Word(
         (cosine, sine, -sine, cosine, *origin),
         [
-            Letter(shape.text, (start - starts[0]) / em, shape.width / em)
-            for start, shape in zip(starts, run, strict=True)
+            Letter(shape.text, (start - starts[0]) / em, width)
+            for start, shape, width in zip(starts, run, widths, strict=True)
         ],
     )
 

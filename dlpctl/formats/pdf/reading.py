@@ -145,8 +145,8 @@ class PageReader:
         return (x.value, y.value)
 
     def angle(self, index: int) -> float:
-        """Return the direction of a character's line, in radians."""
-        return max(0.0, float(self._raw.FPDFText_GetCharAngle(self._text, index)))
+        """Return the direction of a character's line, in radians counterclockwise."""
+        return -max(0.0, float(self._raw.FPDFText_GetCharAngle(self._text, index)))
 
     def box(self, index: int) -> Box:
         """Return the ink of a character and the area of its line, together."""
