@@ -205,6 +205,27 @@ def test_pages_that_cannot_be_read_are_blocked_with_both_reasons(
     assert "flattening does not help: 1 page not inspected: pictures, no OCR" in report.summary
 
 
+def test_text_that_only_a_picture_would_have_blocks(check: Callable[..., FileReport]) -> None:
+    def fill(made: pikepdf.Pdf) -> None:
+        resources = made.pages[0].obj.Resources
+        pattern = made.make_stream(
+            b"BT /F 14 Tf 5 10 Td (tile) Tj ET",
+            PatternType=1,
+            PaintType=1,
+            TilingType=1,
+            BBox=Array([0, 0, 100, 30]),
+            XStep=100,
+            YStep=30,
+            Resources=resources,
+        )
+        resources.Pattern = Dictionary(P=pattern)
+        attach(made)
+
+    report = check(pdf("/Pattern cs /P scn 0 0 400 200 re f", change=fill))
+    assert report.decision is Decision.BLOCKED
+    assert "flattening does not help: a pattern shows text" in report.summary
+
+
 def test_other_formats_are_not_drawn(check: Callable[..., FileReport]) -> None:
     report = check(os.urandom(2_000), "a.bin")
     assert report.decision is Decision.BLOCKED

@@ -123,7 +123,7 @@ def _pages(pdf: pikepdf.Pdf, budget: Budget, limits: Limits) -> Iterator[_Page]:
         for canvas in source.side_canvases(pdf, drawn, budget)
         if canvas.stream is not None
     ):
-        raise FormatError("a pattern shows text, which only its pictures would have")
+        raise FormatError("a pattern shows text that can be neither searched nor masked")
 
 
 def _page(found: CanvasText, pictures: pypdfium2.PdfDocument, index: int, limits: Limits) -> _Page:
