@@ -60,7 +60,9 @@ class FileChecker:
         metadata: Metadata = "keep",
         flatten: bool = False,
     ) -> None:
-        """Clean `metadata` loses what its format names; `flatten` draws what cannot be masked."""
+        """With `metadata="clean"`, a copy loses the metadata that its format names; with `flatten`,
+        a file that cannot be masked in place is drawn as pictures of its pages.
+        """
         self._checker = checker
         self._limits = limits or Limits()
         self._method = method

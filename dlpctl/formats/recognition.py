@@ -94,9 +94,9 @@ def readings(data: bytes, name: str, tail: bytes = b"") -> list[Format]:
     from dlpctl.formats.discovery import format_named, formats, rank
 
     claiming = [candidate for candidate in formats() if candidate.sniff(data, name)]
-    if any(_has_preamble(candidate, data) for candidate in claiming):
-        # The first file of an archive may be early enough to be taken for the whole.
-        claiming.sort(key=lambda candidate: not getattr(candidate, "archive", False))
+    if any(getattr(candidate, "archive", False) for candidate in claiming):
+        # The first file of an archive may be early enough to be taken for the archive itself.
+        claiming.sort(key=lambda each: (rank(each) >= CATCH_ALL, _has_preamble(each, data)))
     if not data.startswith(b"PK") and ends_with_zip(tail or data):
         # Programs open a ZIP whatever precedes it. After a real file of another format, it is a
         # file in disguise.
