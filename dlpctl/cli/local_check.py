@@ -156,7 +156,10 @@ class LocalCheck:
 
     def _check_file(self, name: str, data: bytes) -> CheckedContent:
         checker = self._session.file_checker(
-            self._checker, self._content.on_uninspected, self._content.metadata
+            self._checker,
+            self._content.on_uninspected,
+            self._content.metadata,
+            flatten=self._content.flatten,
         )
         shown = self._shown(name)
         with documents.cleaning_up():

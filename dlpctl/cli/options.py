@@ -120,6 +120,14 @@ class ContentOptions(NamedTuple):
         str | None,
         typer.Option(metavar="ACTION", help="Metadata of files, such as authors: keep or clean."),
     ] = None
+    flatten: Annotated[
+        bool,
+        typer.Option(
+            "--flatten",
+            help="Draw a PDF that cannot be masked otherwise as pictures of its pages.",
+            show_default=False,
+        ),
+    ] = False
     before_after: Annotated[
         Path | None,
         typer.Option(metavar="FOLDER", help="Draw changed PDF pages, before and after, in FOLDER."),

@@ -150,7 +150,12 @@ class Session:
         return policy if sensitivity is None else policy._replace(min_score=sensitivity.min_score)
 
     def file_checker(
-        self, checker: Checker, on_uninspected: str | None = None, metadata: str | None = None
+        self,
+        checker: Checker,
+        on_uninspected: str | None = None,
+        metadata: str | None = None,
+        *,
+        flatten: bool = False,
     ) -> FileChecker:
         """Return a checker of files with the limits of the settings."""
         from dlpctl.files.checking import FileChecker
@@ -161,6 +166,7 @@ class Session:
             limits=self.config.limits,
             on_uninspected=parse_on_uninspected(on_uninspected or self.config.on_uninspected),
             metadata=parse_metadata(metadata or self.config.metadata),
+            flatten=flatten or self.config.flatten,
         )
 
     def policy(self, name: str | None) -> Policy:

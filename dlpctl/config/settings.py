@@ -127,6 +127,7 @@ class Config(NamedTuple):
     serve: Serve = Serve()
     on_uninspected: str = "block"
     metadata: str = "keep"
+    flatten: bool = False
     limits: FileLimits = FileLimits()
     agents: Agents = Agents()
     gateway: GatewaySettings = GatewaySettings()
@@ -227,6 +228,11 @@ _ALL = (
         "metadata",
         choice("keep", "clean"),
         "Whether a copy keeps metadata of a file, such as its author, in which nothing was found.",
+    ),
+    Setting(
+        "flatten",
+        FLAG,
+        "Whether a PDF that cannot be masked otherwise becomes pictures of its pages.",
     ),
     Setting(
         "agents.policy",

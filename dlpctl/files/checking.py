@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 from dlpctl.errors import FormatError, StillExposedError
-from dlpctl.files.coverage import coverage_of, reason_of_leak, verified_of
+from dlpctl.files.coverage import coverage_of, pages_of, reason_of_leak, verified_of
+from dlpctl.files.flattening import Refusals, flattened_copy
 from dlpctl.files.longtext import LongText
-from dlpctl.files.masking import FileMasking, with_blocked
+from dlpctl.files.masking import FileMasking
 from dlpctl.files.report import Coverage, FileReport, Gap, Verified
 from dlpctl.formats.files import Files
 from dlpctl.formats.interface import Limits, Uninspected, described
@@ -39,13 +41,17 @@ class FileChecker:
         method: Method = "spawn",
         on_uninspected: OnUninspected = "block",
         metadata: Metadata = "keep",
+        flatten: bool = False,
     ) -> None:
-        """With `metadata="clean"`, a copy loses the metadata that its format names."""
+        """With `metadata="clean"`, a copy loses the metadata that its format names; with `flatten`,
+        a file that cannot be masked in place is drawn as pictures of its pages.
+        """
         self._checker = checker
         self._limits = limits or Limits()
         self._method = method
         self._on_uninspected = on_uninspected
         self._cleans_metadata = metadata == "clean"
+        self._flattens = flatten
 
     def check(
         self,
@@ -91,12 +97,9 @@ class FileChecker:
                 node = files.open(data, name, password)
             except FormatError as error:
                 ruling = self._checker.ruling("", [])
+                report = self._checker.report("", ruling, None, error.message)
                 gap = Gap("file", error.message)
-                return FileReport(
-                    self._checker.report("", ruling, None, error.message),
-                    Coverage("", not_inspected=(gap,)),
-                    None,
-                )
+                return FileReport(report, Coverage("", not_inspected=(gap,)), None)
             stage("searching")
             long_text = LongText.of(self._checker, node)
             if long_text is not None and not self._checker.not_inspected():
@@ -106,33 +109,54 @@ class FileChecker:
                 del long_text
                 node = files.open(data, name, password)
             masking = FileMasking(self._checker, masker or self._checker.masker())
-            ruling = masking.rule(node, everything=everything)
-            reason, masked, verified = self._checker.not_inspected(), data, None
-            removed: list[Uninspected] = []
-            metadata = self._metadata_to_clean(node, ruling)
-            if (
-                not reason
-                and ruling.decision is not Decision.BLOCKED
-                and self._on_uninspected == "block"
-            ):
-                missed = list(node.uninspected())
-                reason = described(part for part in missed if not part.is_removable)
-                removed = [] if reason else missed
-            if removed or metadata:
-                ruling = ruling._replace(decision=Decision.ALLOWED_WITH_MASKING)
-            if not reason and ruling.decision is Decision.ALLOWED_WITH_MASKING:
-                try:
-                    masked, verified, reason = self._masked(
-                        files, node, name, password, masking, stage
-                    )
-                except FormatError as error:
-                    reason = f"the file cannot be masked: {error.message}"
+            return self._examine_parts(files, node, name, password, masking, stage, everything)
+
+    def _examine_parts(
+        self,
+        files: Files,
+        node: Node,
+        name: str,
+        password: str | None,
+        masking: FileMasking,
+        stage: Callable[[str], None],
+        everything: bool,
+    ) -> FileReport:
+        data, blocks = node.data, self._on_uninspected == "block"
+        ruling = masking.rule(node, everything=everything)
+        reason, masked, verified = self._checker.not_inspected(), data, None
+        removed: list[Uninspected] = []
+        metadata = self._metadata_to_clean(node, ruling)
+        if not reason and ruling.decision is not Decision.BLOCKED and blocks:
+            missed = list(node.uninspected())
+            reason = described(part for part in missed if not part.is_removable)
+            removed = [] if reason else missed
+        if removed or metadata:
+            ruling = ruling._replace(decision=Decision.ALLOWED_WITH_MASKING)
+        mask = partial(
+            self._masked, files, name=name, password=password, masking=masking, stage=stage
+        )
+        if not reason and ruling.decision is Decision.ALLOWED_WITH_MASKING:
+            try:
+                masked, verified, reason = mask(node)
+            except FormatError as error:
+                reason = f"the file cannot be masked: {error.message}"
+        drawn = None
+        flattens = self._flattens and ruling.decision is not Decision.BLOCKED
+        if reason and flattens and node.can_be_flattened:
+            stage("drawing")
+            read = partial(files.open, data, name, password, flattening=True)
+            refusals = Refusals(values=not everything, uninspected=blocks)
+            copy = flattened_copy(reason, read, masking.see_again, mask, refusals)
+            masked, verified, reason, drawn = copy
+            ruling = ruling._replace(decision=Decision.ALLOWED_WITH_MASKING)
+            removed = list(node.uninspected()) if blocks else []
         report = self._checker.report(masking.value_list.text, ruling, None, reason, empty=not data)
         given = None if report.decision is Decision.BLOCKED else masked
-        pages = masking.pages_of(node.document) if given is not None else ()
         if given is None:
-            removed, metadata = [], []
-        coverage = coverage_of(node, masking.names, removed=removed, metadata=metadata)
+            removed, metadata, drawn = [], [], None
+        shown = (drawn or node).document
+        pages = pages_of(shown, masking.view_edits_of(shown)) if given and verified else ()
+        coverage = coverage_of(node, masking.names, removed=removed, metadata=metadata, drawn=drawn)
         return FileReport(report, coverage, given, verified, pages)
 
     def _examine_long(
@@ -148,7 +172,7 @@ class FileChecker:
         """Return the report on one long text; None if the general code must make the report."""
         ruling = long_text.decide()
         if everything:
-            ruling = with_blocked(ruling)
+            ruling = ruling.masking_blocked()
         masked: bytes = node.data
         verified: Verified | None = None
         metadata = self._metadata_to_clean(node, ruling)

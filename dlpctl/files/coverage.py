@@ -6,14 +6,18 @@ from typing import TYPE_CHECKING
 
 from dlpctl.files.report import Coverage, Gap, Verified
 from dlpctl.formats.interface import described
+from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from dlpctl.files.names import PlaceNames
     from dlpctl.formats.files import Node
-    from dlpctl.formats.interface import Uninspected
+    from dlpctl.formats.interface import Document, Uninspected
+    from dlpctl.formats.spans import ViewEdit
     from dlpctl.formats.verify import Verification
+
+_PAGE = lazy(r"page (\d+)\b")
 
 
 def coverage_of(
@@ -22,7 +26,9 @@ def coverage_of(
     *,
     removed: Sequence[Uninspected] = (),
     metadata: Sequence[str] = (),
+    drawn: Node | None = None,
 ) -> Coverage:
+    """Return what was inspected; `drawn` is the file as read from pictures for a flattened copy."""
     nodes = list(node.walk())
     segments = [segment for each in nodes for segment in each.document.segments]
     missed = [] if removed else list(node.uninspected())
@@ -30,7 +36,8 @@ def coverage_of(
     if metadata:
         listed = "; ".join(dict.fromkeys(names.shown(metadata)))
         remarks.append(f"Removed from the copy: {listed}.")
-    remarks += (remark for each in nodes for remark in each.document.notes)
+    flattened = drawn.walk() if drawn is not None else ()
+    remarks += (remark for each in (*nodes, *flattened) for remark in each.document.notes)
     locations = names.shown([part.place for part in missed])
     return Coverage(
         node.document.format,
@@ -40,6 +47,21 @@ def coverage_of(
         tuple(Gap(location, part.reason) for location, part in zip(locations, missed, strict=True)),
         tuple(dict.fromkeys(remarks)),
     )
+
+
+def pages_of(document: Document, view_edits: Iterable[ViewEdit]) -> tuple[int, ...]:
+    """Return the pages with values that must not remain, if the document has pages."""
+    pages = {
+        number: int(found[1])
+        for number, segment in enumerate(document.segments)
+        if (found := _PAGE.match(segment.place))
+    }
+    touched = {
+        piece.segment
+        for view_edit in (view_edits if pages else ())
+        for piece in document.views[view_edit.view].pieces_of(view_edit.start, view_edit.end)
+    }
+    return tuple(sorted({pages[number] for number in touched if number in pages}))
 
 
 def verified_of(found: Verification) -> Verified:

@@ -42,6 +42,14 @@ class ViewFinding(NamedTuple):
     """The positions in the segments."""
 
 
+def by_view(seen: Iterable[ViewFinding]) -> dict[int, list[Finding]]:
+    """Return the findings of each view."""
+    found: dict[int, list[Finding]] = {}
+    for item in seen:
+        found.setdefault(item.view, []).append(item.finding)
+    return found
+
+
 class WholeValues(Protocol):
     """The positions of values in the views that do not repeat others."""
 

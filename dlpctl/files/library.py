@@ -30,10 +30,17 @@ def check_file(
     limits: Limits | None = None,
     on_uninspected: OnUninspected = "block",
     metadata: Metadata = "keep",
+    flatten: bool = False,
 ) -> FileReport:
     """Check a file of any format; `masked` of the result is the copy that may be sent."""
     checker = checker_for(destination, policy, detector, operator, key)
-    checking = FileChecker(checker, limits=limits, on_uninspected=on_uninspected, metadata=metadata)
+    checking = FileChecker(
+        checker,
+        limits=limits,
+        on_uninspected=on_uninspected,
+        metadata=metadata,
+        flatten=flatten,
+    )
     return checking.check(_read(Path(file)), Path(file).name, password)
 
 
@@ -51,12 +58,19 @@ def mask_file(
     limits: Limits | None = None,
     on_uninspected: OnUninspected = "block",
     metadata: Metadata = "keep",
+    flatten: bool = False,
 ) -> FileReport:
     """Write a copy without the values that the policy masks or blocks, or raise
     `StillExposedError`.
     """
     checker = checker_for(destination, policy, detector, operator, key)
-    checking = FileChecker(checker, limits=limits, on_uninspected=on_uninspected, metadata=metadata)
+    checking = FileChecker(
+        checker,
+        limits=limits,
+        on_uninspected=on_uninspected,
+        metadata=metadata,
+        flatten=flatten,
+    )
     report = checking.mask(_read(Path(file)), Path(file).name, password)
     assert report.masked is not None
     write_whole(Path(output), report.masked, overwrite=overwrite)

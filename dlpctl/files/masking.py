@@ -4,27 +4,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dlpctl.files.finding import ValueList, ViewFinding, place_all, repeats_of, search_document
+from dlpctl.files.finding import (
+    ValueList,
+    ViewFinding,
+    by_view,
+    place_all,
+    repeats_of,
+    search_document,
+)
 from dlpctl.files.names import PlaceNames
 from dlpctl.formats.spans import ViewEdit
 from dlpctl.masking.apply import replacements
 from dlpctl.masking.leaks import ForbiddenValues, Value, is_word
 from dlpctl.masking.repeats import Repeats
 from dlpctl.policy.decide import FindingDecision
-from dlpctl.regex import lazy
-from dlpctl.types import Action, Decision
+from dlpctl.types import Action
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from dlpctl.formats.files import Node
     from dlpctl.formats.interface import Document
     from dlpctl.masking.operators import Masker
     from dlpctl.policy.decide import PolicyDecision, Verdict
     from dlpctl.preflight import Checker
-    from dlpctl.types import Finding
-
-_PAGE = lazy(r"page (\d+)\b")
+    from dlpctl.types import Decision, Finding
 
 
 class FileMasking:
@@ -70,12 +74,12 @@ class FileMasking:
         ruling = self._checker.ruling(self.value_list.text, self.value_list.findings)
         hidden = ruling.hidden()
         if everything:
-            ruling = with_blocked(ruling)
+            ruling = ruling.masking_blocked()
         self._hide(hidden)
         return ruling
 
-    def see_again(self, node: Node, number: int) -> None:
-        """Continue with the masked copy of the file in the next round.
+    def see_again(self, node: Node, number: int = 0) -> Decision:
+        """Continue with a copy of the file in a round, and return the decision on it.
 
         A value that lost to an overlapping one, or that its neighbors hid, only shows now, and so
         does text beside an area that was painted over.
@@ -85,6 +89,7 @@ class FileMasking:
         value_list = ValueList(placed, [""] * len(placed))
         ruling = self._checker.ruling(value_list.text, value_list.findings)
         self._hide(ruling.hidden(), value_list)
+        return ruling.decision
 
     def view_edits_of(self, document: Document) -> list[ViewEdit]:
         """Return the edits for findings and for repeated values; in a copy, only for findings."""
@@ -94,33 +99,18 @@ class FileMasking:
             seen = (
                 self._seen[id(document)]
                 if known
-                else _by_view(search_document(document, self._checker))
+                else by_view(search_document(document, self._checker))
             )
             view_edits = list(self._view_edits_in(document, seen, known=known))
             if known:
                 self._view_edits[id(document)] = view_edits
         return view_edits
 
-    def pages_of(self, document: Document) -> tuple[int, ...]:
-        """Return the pages with values that must not remain, if the document has pages."""
-        pages = {
-            number: int(found[1])
-            for number, segment in enumerate(document.segments)
-            if (found := _PAGE.match(segment.place))
-        }
-        view_edits = self._view_edits.get(id(document), ()) if pages else ()
-        touched = {
-            piece.segment
-            for view_edit in view_edits
-            for piece in document.views[view_edit.view].pieces_of(view_edit.start, view_edit.end)
-        }
-        return tuple(sorted({pages[number] for number in touched if number in pages}))
-
     def _see(self, document: Document) -> list[ViewFinding]:
         seen = search_document(document, self._checker)
         # Keep the document, so that no other gets its id.
         self._known.append(document)
-        self._seen[id(document)] = _by_view(seen)
+        self._seen[id(document)] = by_view(seen)
         return seen
 
     def _hide(self, hidden: Sequence[FindingDecision], value_list: ValueList | None = None) -> None:
@@ -162,16 +152,3 @@ class FileMasking:
                 if text:
                     self.written.add(text)
                 yield ViewEdit(number, start, end, text)
-
-
-def with_blocked(ruling: PolicyDecision) -> PolicyDecision:
-    """Return a decision that also masks what would be blocked."""
-    hidden = any(item.verdict.action is not Action.ALLOW for item in ruling.ruled)
-    return ruling._replace(decision=Decision.ALLOWED_WITH_MASKING if hidden else Decision.ALLOWED)
-
-
-def _by_view(seen: Iterable[ViewFinding]) -> dict[int, list[Finding]]:
-    found: dict[int, list[Finding]] = {}
-    for item in seen:
-        found.setdefault(item.view, []).append(item.finding)
-    return found

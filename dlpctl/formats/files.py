@@ -91,6 +91,11 @@ class Node:
                 for part in node.uninspected():
                     yield part._replace(segment=0) if child.spare else part
 
+    @property
+    def can_be_flattened(self) -> bool:
+        """True if this file or one within it can be read from pictures of its pages."""
+        return any(_flattened(node.document.format) for node in self.walk())
+
     def metadata(self) -> Iterator[str]:
         """Yield where metadata is, in this file and all within it."""
         for node in self.walk():
@@ -107,6 +112,7 @@ class Files:
         self._worker = Worker(self.limits, method)
         self._deadline = 0.0
         self._removing = False
+        self._flattening = False
         self._expanded = 0
         self._entries = 0
         self._recent: dict[tuple[str, str | None, bytes], Document] = {}
@@ -122,10 +128,20 @@ class Files:
         self._worker.close()
 
     def open(
-        self, data: bytes, name: str, password: str | None = None, *, until: float | None = None
+        self,
+        data: bytes,
+        name: str,
+        password: str | None = None,
+        *,
+        until: float | None = None,
+        flattening: bool = False,
     ) -> Node:
-        """Read a file and all files within it; raise `FormatError` if anything is uncertain."""
+        """Read a file and all files within it; raise `FormatError` if anything is uncertain.
+
+        With `flattening`, documents are read from pictures of their pages if their format can.
+        """
         self.reset(until)
+        self._flattening = flattening
         for head, home in _LIKELY.items():
             if data.startswith(head):
                 self._worker.start([home])
@@ -222,8 +238,10 @@ class Files:
         )
         read: list[Document] = []
         for candidate in readings(data, name):
+            flattened = _flattened(candidate.name) if self._flattening else ""
+            chosen = format_named(flattened) if flattened else candidate
             try:
-                read.append(self._extract(candidate, data, limits, password))
+                read.append(self._extract(chosen, data, limits, password))
             except NotThisFormatError:
                 continue
             if not _goes_on(read[0], data, name):
@@ -264,7 +282,8 @@ class Files:
             edits = _with_removals(node.document, edits)
         if self._cleaning:
             edits = without_metadata(_metadata(node.document), node.document, edits)
-        if not edits and not children:
+        is_redrawn = getattr(format_named(node.document.format), "is_redrawn", False)
+        if not edits and not children and not is_redrawn:
             if any(True for other in node.others for _ in view_edits_of(other)):
                 raise CannotMaskError(
                     f"{node.where or 'the file'} holds a value that only another reading shows"
@@ -312,6 +331,12 @@ def _metadata(document: Document) -> str | None:
     """Return the regex of metadata in a document."""
     regex: str | None = getattr(format_named(document.format), "metadata", None)
     return regex
+
+
+def _flattened(format_name: str) -> str:
+    """Return the format that reads files of this one from pictures of their pages, if any."""
+    name: str = getattr(format_named(format_name), "flattened", "")
+    return name
 
 
 def is_in_process(format_name: str) -> bool:

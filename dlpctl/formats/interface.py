@@ -284,7 +284,9 @@ class Format(Protocol):
     dlpctl.formats.discovery` then generates `quickcheck`. `sections(read, size)` yields ranges of a
     large file that are complete files. `metadata`, a regular expression, matches the places of
     segments of metadata; edits that remove all text of all of them remove the metadata itself,
-    dates and other numbers included. `has_preamble(data)` returns whether text precedes the actual
+    dates and other numbers included. `flattened` names the format that reads the same files from
+    pictures of their pages; that format has `is_redrawn = True`, since its copies differ from the
+    file even without edits. `has_preamble(data)` returns whether text precedes the actual
     file, so that the file is also read as text.
     """
 

@@ -94,6 +94,9 @@ def readings(data: bytes, name: str, tail: bytes = b"") -> list[Format]:
     from dlpctl.formats.discovery import format_named, formats, rank
 
     claiming = [candidate for candidate in formats() if candidate.sniff(data, name)]
+    if any(getattr(candidate, "archive", False) for candidate in claiming):
+        # The first file of an archive may be early enough to be taken for the archive itself.
+        claiming.sort(key=lambda each: (rank(each) >= CATCH_ALL, _has_preamble(each, data)))
     if not data.startswith(b"PK") and ends_with_zip(tail or data):
         # Programs open a ZIP whatever precedes it. After a real file of another format, it is a
         # file in disguise.
@@ -101,6 +104,11 @@ def readings(data: bytes, name: str, tail: bytes = b"") -> list[Format]:
             raise FormatError(f"the file is two files in one: {claiming[0].name} and zip")
         claiming.insert(0, format_named("zip"))
     return claiming
+
+
+def _has_preamble(candidate: Format, data: bytes) -> bool:
+    has_preamble = getattr(candidate, "has_preamble", None)
+    return has_preamble is not None and has_preamble(data)
 
 
 def starts_of_runs(data: bytes) -> Iterator[int]:

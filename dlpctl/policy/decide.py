@@ -83,6 +83,13 @@ class PolicyDecision(NamedTuple):
         """Return the findings that are not allowed."""
         return [ruled for ruled in self.ruled if ruled.verdict.action is not Action.ALLOW]
 
+    def masking_blocked(self) -> PolicyDecision:
+        """Return a decision that also masks what would be blocked."""
+        is_masked = any(ruled.verdict.action is not Action.ALLOW for ruled in self.ruled)
+        return self._replace(
+            decision=Decision.ALLOWED_WITH_MASKING if is_masked else Decision.ALLOWED
+        )
+
     def tallies(self) -> list[Tally]:
         """Count the findings by pattern and verdict."""
         if isinstance(self.ruled, PackedDecisions):

@@ -379,6 +379,14 @@ def test_uninspected_parts_can_be_accepted(dlpctl, monkeypatch):
     assert dlpctl("check", "a.zip", "--metadata", "drop").status == 2
 
 
+def test_pages_are_drawn_where_asked(dlpctl, monkeypatch):
+    Path("a.zip").write_bytes(zipped(**{"a.pdf": pdf(""), "b.rar": b"Rar!\x1a\x07\x01\0"}))
+    tried = "flattening does not help: 1 part not inspected: RAR archive"
+    assert tried in dlpctl("check", "a.zip", "-d", "VENDOR", "--flatten").out
+    monkeypatch.setenv("DLPCTL_FLATTEN", "true")
+    assert tried in dlpctl("check", "a.zip", "-d", "VENDOR").out
+
+
 def test_pages_that_changed_are_drawn_before_and_after(dlpctl):
     Path("a.pdf").write_bytes(pdf("nothing", f"Mail {MAIL}"))
     result = dlpctl("check", "a.pdf", "-d", "VENDOR", "--before-after", "look")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import itertools
+import tarfile
 import zipfile
 from collections.abc import Callable
 
@@ -68,6 +69,22 @@ def chosen(data: bytes, name: str) -> str:
         return recognize(data, name).name
     except FormatError:
         return ""
+
+
+@pytest.mark.parametrize("name", ["a.zip", "a.tar"])
+def test_an_archive_that_starts_with_a_pdf_is_an_archive(name: str) -> None:
+    output = io.BytesIO()
+    contents = pdf()
+    if name == "a.zip":
+        with zipfile.ZipFile(output, "w") as zipped:
+            zipped.writestr("a.pdf", contents)
+    else:
+        with tarfile.open(fileobj=output, mode="w") as packed:
+            member = tarfile.TarInfo("a.pdf")
+            member.size = len(contents)
+            packed.addfile(member, io.BytesIO(contents))
+    assert recognize(output.getvalue(), name).name == name[2:]
+    assert recognize(b"junk\n" + contents, name).name == "pdf"
 
 
 def test_the_quick_check_passes_only_what_plain_text_shows() -> None:

@@ -118,7 +118,9 @@ def _masked_file(
 ) -> FileReport:
     """Mask a file that is not plain text, and write its masked copy."""
     secret = documents.password(ask=content.password, file=content.password_file)
-    masking = session.file_checker(checker, content.on_uninspected, content.metadata)
+    masking = session.file_checker(
+        checker, content.on_uninspected, content.metadata, flatten=content.flatten
+    )
     base = Path(name).name
     shown = "stdin" if name == inputs.STDIN else documents.without_values(base, checker)
     with documents.cleaning_up():
@@ -156,7 +158,9 @@ def _masked_table(
     """Mask a Delta table; a single masker keeps equal values equal across its files."""
     from dlpctl.files.delta import mask_table
 
-    masking = session.file_checker(checker, content.on_uninspected, content.metadata)
+    masking = session.file_checker(
+        checker, content.on_uninspected, content.metadata, flatten=content.flatten
+    )
     with documents.cleaning_up(), open_masker(store, checker) as masker:
         mask_file = partial(masking.mask, masker=masker)
         yield from mask_table(folder, output, mask_file, session.config.limits)

@@ -27,6 +27,7 @@ class PdfFormat:
     metadata = ".*metadata"
     text_start = rb"%PDF-"
     text_start_within = _WITHIN + 5
+    flattened = "flattened pdf"
 
     def sniff(self, head: bytes, name: str) -> bool:
         """Return whether a PDF starts here, or after junk that readers of PDF skip."""
@@ -76,6 +77,45 @@ class PdfFormat:
             return reading.picture(data, page, limits, password)
 
 
+class FlattenedPdfFormat(PdfFormat):
+    """A PDF read from pictures of its pages; its copy consists of these, with the words below."""
+
+    name = PdfFormat.flattened
+    text_start = b""
+    flattened = ""
+    is_redrawn = True
+
+    def sniff(self, head: bytes, name: str) -> bool:
+        """Return False: only users choose it."""
+        return False
+
+    def has_preamble(self, data: bytes) -> bool:
+        """Return False: pictures of pages do not include what precedes them."""
+        return False
+
+    def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
+        from dlpctl.formats.pdf.extract import Extraction
+        from dlpctl.formats.pdf.flatten import flatten
+
+        with _readable():
+            flattened = flatten(data, password, limits, exact=True)
+            document = Extraction(flattened.data, limits, None).run()
+        document.format, document.drawn = self.name, flattened.data
+        document.notes.append(flattened.remark)
+        return document
+
+    def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
+        from dlpctl.formats.pdf.flatten import flatten
+        from dlpctl.formats.pdf.model import PdfDocument
+
+        if not isinstance(document, PdfDocument):
+            raise CannotMaskError("the document was not read by the PDF format")
+        masked = super().mask(document.drawn, document, edits, children)
+        with _readable():
+            # Masks and their words become a part of the pictures.
+            return flatten(masked, None, document.limits, exact=False).data
+
+
 @contextmanager
 def _readable() -> Iterator[None]:
     """Turn the errors that damaged files cause in the libraries into a `FormatError`."""
@@ -106,3 +146,4 @@ def _readable() -> Iterator[None]:
 
 
 FORMAT = PdfFormat()
+FORMATS = (FORMAT, FlattenedPdfFormat())

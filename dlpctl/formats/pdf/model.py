@@ -106,3 +106,5 @@ class PdfDocument(Document):
     limits: Limits = field(default_factory=Limits)
     password: str | None = field(default=None, repr=False)
     signed: bool = False
+    drawn: bytes = field(default=b"", repr=False)
+    """The file with pictures as its pages, if the document was read from these."""

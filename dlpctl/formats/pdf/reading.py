@@ -144,6 +144,10 @@ class PageReader:
         self._raw.FPDFText_GetCharOrigin(self._text, index, x, y)
         return (x.value, y.value)
 
+    def angle(self, index: int) -> float:
+        """Return the direction of a character's line, in radians counterclockwise."""
+        return -max(0.0, float(self._raw.FPDFText_GetCharAngle(self._text, index)))
+
     def box(self, index: int) -> Box:
         """Return the ink of a character and the area of its line, together."""
         raw = self._raw

@@ -47,7 +47,7 @@ class Sight:
 
     def __init__(self, data: bytes, limits: Limits) -> None:
         self._data = data
-        self._pixels = min(limits.pixels, _MOST_PIXELS)
+        self._limits = limits
         self._until = time.monotonic() + _SHARE_OF_TIME * limits.seconds
         # A separate document: reading the text turns the pages of the other one.
         self._document: pypdfium2.PdfDocument | None = None
@@ -72,10 +72,8 @@ class Sight:
             self._document = pypdfium2.PdfDocument(self._data)
         page = self._document[index]
         try:
-            width, height = page.get_size()
-            scale = min(_DOTS_PER_POINT, math.sqrt(self._pixels / max(width * height, 1.0)))
-            image = page.render(scale=scale).to_pil().convert("L")
-            to_page = _to_page(page, image.size)
+            image = draw(page, self._limits).convert("L")
+            to_page = page_matrix(page, image.size)
         finally:
             page.close()
         self._note_shown(pdf, image, to_page, pictures)
@@ -126,7 +124,16 @@ class Sight:
         return source.objgen in self._shown
 
 
-def _to_page(page: pypdfium2.PdfPage, size: tuple[int, int]) -> Matrix:
+def draw(page: pypdfium2.PdfPage, limits: Limits) -> Image:
+    """Return a page as OCR reads it and as a flattened copy shows it."""
+    width, height = page.get_size()
+    pixels = min(limits.pixels, _MOST_PIXELS)
+    scale = min(_DOTS_PER_POINT, math.sqrt(pixels / max(width * height, 1.0)))
+    image: Image = page.render(scale=scale).to_pil()
+    return image
+
+
+def page_matrix(page: pypdfium2.PdfPage, size: tuple[int, int]) -> Matrix:
     """Return the matrix from pixels of a drawn page to the page."""
     from pypdfium2 import raw
 
