@@ -129,11 +129,24 @@ class Files:
         for head, home in _LIKELY.items():
             if data.startswith(head):
                 self._worker.start([home])
+        self._check_size(data)
+        return self._node(data, name, "", "", 0, password)
+
+    def parts(self, data: bytes, name: str) -> Iterator[Node]:
+        """Yield a file as `open` returns it, or the parts of one whose format has them."""
+        chosen = readings(data, name)[0]
+        if not hasattr(chosen, "parts") or _goes_on(chosen, data, name):
+            yield self.open(data, name)
+            return
+        self._check_size(data)
+        for document in self._worker.parts(chosen.name, data, self.limits):
+            yield Node(name, "", "", data, document)
+
+    def _check_size(self, data: bytes) -> None:
         if len(data) > self.limits.input_bytes:
             raise FormatError(
                 f"larger than {self.limits.input_bytes >> 20} MB: raise limits.input_bytes"
             )
-        return self._node(data, name, "", "", 0, password)
 
     def masked(
         self,
@@ -226,7 +239,7 @@ class Files:
                 read.append(self._extract(candidate, data, limits, password))
             except NotThisFormatError:
                 continue
-            if not _goes_on(read[0], data, name):
+            if not _goes_on(format_named(read[0].format), data, name):
                 break
         return read[0], [other for other in read[1:] if not other.children]
 
@@ -286,9 +299,8 @@ class Files:
         )
 
 
-def _goes_on(document: Document, data: bytes, name: str) -> bool:
+def _goes_on(chosen: Format, data: bytes, name: str) -> bool:
     """Return whether to read a file in another way too, because of its name or its preamble."""
-    chosen = format_named(document.format)
     has_preamble = getattr(chosen, "has_preamble", None)
     if has_preamble is not None and has_preamble(data):
         return True

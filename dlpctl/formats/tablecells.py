@@ -37,6 +37,8 @@ class _Column(NamedTuple):
     location: str
     unit: str
     starts: array[int]
+    before: int
+    """The number of values in earlier parts."""
 
     def cell(self, text: str, number: int) -> str:
         """Return one of the values in the text of the segment."""
@@ -45,7 +47,7 @@ class _Column(NamedTuple):
         return text[first : len(text) if is_last else self.starts[number + 1] - len(CELLS_APART)]
 
     def locator(self) -> Units:
-        return Units(self.location, self.unit, self.starts)
+        return Units(self.location, self.unit, self.starts, self.before)
 
     def place_at(self, offset: int) -> str:
         return self.locator().place_at(offset)
@@ -57,15 +59,22 @@ class _Texts:
     They are joined every now and then: as objects, short ones take ten times the memory.
     """
 
-    def __init__(self, header: str) -> None:
+    def __init__(self, header: str, before: int) -> None:
         self.header = header
+        self.before = before
+        """The number of values in earlier parts."""
         self.starts = array("q")
         self._parts: list[str] = []
         self._joined: list[str] = []
         self._length = 0
 
+    @property
+    def count(self) -> int:
+        """Return the number of values up to here."""
+        return self.before + len(self.starts)
+
     def pad(self, count: int) -> None:
-        for _ in range(count - len(self.starts)):
+        for _ in range(count - self.count):
             self.append("")
 
     def append(self, text: str) -> None:
@@ -92,6 +101,12 @@ class TableTexts:
         self._allowance = allowance
         self._paths: dict[str, _Texts] = {}
         self._missing: dict[str, str] = {}
+        self._reported: set[str] = set()
+        self._counts: dict[str, int] = {}
+        """The number of values at each path within rows, in earlier parts."""
+        self._first_row = 0
+        self.size = 0
+        """The number of characters in this part."""
         self.rows = 0
         """The number of rows before the one that is being read."""
 
@@ -105,24 +120,35 @@ class TableTexts:
         def add(text: str) -> None:
             nonlocal known
             if known is None:  # a path is added with its first value
-                known = self._paths.setdefault(path, _Texts(header))
-            if is_of_row and len(known.starts) < self.rows:  # pad for rows without a text
+                before = self._first_row if is_of_row else self._counts.get(path, 0)
+                known = self._paths.setdefault(path, _Texts(header, before))
+            if is_of_row and known.count < self.rows:  # pad for rows without a text
                 known.pad(self.rows)
             self._allowance.expanded(len(text) + 1)
+            self.size += len(text) + 1
             known.append(text)
 
         return add
 
     def miss(self, path: str, reason: str) -> None:
         """Record values that have no readable text."""
-        self._missing[path] = reason
+        if path not in self._reported:
+            self._missing[path] = reason
+
+    def start_part(self, row: int) -> None:
+        """Forget the texts, and continue with a row."""
+        self._counts |= {path: texts.count for path, texts in self._paths.items()}
+        self._reported.update(self._missing)
+        self._first_row = self.rows = row
+        self._paths, self._missing, self.size = {}, {}, 0
 
     def document(self, format_name: str, names: Names, children: Iterable[Child] = ()) -> Document:
         """Return the texts as a document, with those of `names`."""
         document = names.document(format_name, children)
         for path, texts in self._paths.items():
             location = _location(path)
-            column = _Column(path, location, "row" if location == path else "value", texts.starts)
+            unit = "row" if location == path else "value"
+            column = _Column(path, location, unit, texts.starts, texts.before)
             text = texts.text()
             document.segments.append(Segment(text, location, column, texts.header))
             full = Piece(len(document.segments) - 1, 0, len(text))
