@@ -37,7 +37,7 @@ _LARGEST_BATCH = 32 << 20
 """A batch that takes more memory is read by columns."""
 _SMALL_BATCH = 1 << 20
 """Up to this size, a batch takes less."""
-_LARGEST_DICTIONARIES = 100 << 20
+_LARGEST_DICTIONARIES = 80 << 20
 _LARGEST_ROWS = 100 << 20
 """The most memory of rows that are taken together."""
 _ROWS = 64

@@ -69,6 +69,8 @@ class _Buffer:
             if not chunk:
                 raise damaged()
             self._kept += chunk
+        if self.size and last == self.size and self._following(1):
+            raise damaged()  # there is more than it should be
         with memoryview(self._kept) as kept:
             return bytes(kept[first - self._at : last - self._at])
 

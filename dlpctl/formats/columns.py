@@ -32,12 +32,10 @@ from dlpctl.formats.orcsections import orc_sections
 from dlpctl.formats.orctail import MAGIC
 from dlpctl.formats.parquetsections import parquet_sections
 from dlpctl.formats.sections import ReadRange, Section
-from dlpctl.formats.tablecells import TableTexts, changes_of
+from dlpctl.formats.tablecells import PART, TableTexts, changes_of
 
 _FIRST_ROWS = 1 << 8
 """The rows that are read first."""
-_PART = 8 << 20
-"""The characters of a part of a table."""
 
 
 class _Extraction:
@@ -49,9 +47,8 @@ class _Extraction:
     def texts(
         self, path: str, header: str, texts: Sequence[str], indices: Any
     ) -> Mapping[int, str]:
-        add = self._collected.cells(path, header)
-        for number in indices.to_pylist():
-            add("" if number is None else texts[number])
+        numbers = indices.fill_null(len(texts)).to_pylist()
+        self._collected.extend(path, header, [*map([*texts, ""].__getitem__, numbers)])
         return {}
 
     def uninspected(self, path: str, reason: str) -> None:
@@ -108,7 +105,7 @@ class ColumnFile(BinaryFormat):
         """Yield documents of some rows each, so that memory does not grow with the rows."""
         opened = self._opened(data, limits)
         parts = opened.groups if opened.parts is None else opened.parts
-        return self._documents(opened, parts, limits, _PART)
+        return self._documents(opened, parts, limits, PART)
 
     def _documents(
         self, opened: OpenedTable, parts: Iterable[TablePart], limits: Limits, most: int
@@ -208,9 +205,9 @@ def _names(schema: Any) -> Names:
 
 def _rows_after(rows: int, size: int) -> int:
     """Return how many rows to read next, after rows with so many characters."""
-    if size > _PART // 2:
+    if size > PART // 2:
         return max(rows // 2, 1)
-    return min(rows * 2, ROWS) if size < _PART // 8 else rows
+    return min(rows * 2, ROWS) if size < PART // 8 else rows
 
 
 def _rewritten(table: Any, visitor: _Extraction | _Masking, before: int = 0) -> list[Any]:

@@ -140,7 +140,10 @@ class Files:
             return
         self._check_size(data)
         for document in self._worker.parts(chosen.name, data, self.limits):
-            yield Node(name, "", "", data, document)
+            self.reset()
+            node = Node(name, "", "", data, document)
+            self._add_children(node, 0)
+            yield node
 
     def _check_size(self, data: bytes) -> None:
         if len(data) > self.limits.input_bytes:
@@ -200,6 +203,12 @@ class Files:
         except FormatError as error:
             raise type(error)(f"{where}: {error.message}" if where else error.message) from error
         node = Node(name, trail, where, data, document, [], password, others)
+        self._add_children(node, depth)
+        return node
+
+    def _add_children(self, node: Node, depth: int) -> None:
+        """Read the files within a file."""
+        name, trail, where, document = node.name, node.trail, node.where, node.document
         self._entries += len(document.children)
         if self._entries > self.limits.entries:
             raise FormatError(
@@ -216,7 +225,9 @@ class Files:
             )
             child_where = f"{where} > {label}" if where else label
             try:
-                read = self._node(child.data, inner, child_trail, child_where, depth + 1, password)
+                read = self._node(
+                    child.data, inner, child_trail, child_where, depth + 1, node.password
+                )
             except FormatError as error:
                 if not child.spare:
                     raise
@@ -224,7 +235,6 @@ class Files:
                 document = Document(BINARY, [], [], unread)
                 read = Node(inner, child_trail, child_where, child.data, document)
             node.children.append(read)
-        return node
 
     def _documents(
         self, data: bytes, name: str, password: str | None

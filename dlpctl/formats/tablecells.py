@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 from dlpctl.errors import CannotMaskError
@@ -27,6 +28,8 @@ from dlpctl.formats.interface import (
 )
 from dlpctl.formats.locators import Units
 
+PART = 8 << 20
+"""The characters of a part of a large table."""
 _MOST_PARTS = 1 << 14
 
 
@@ -59,8 +62,9 @@ class _Texts:
     They are joined every now and then: as objects, short ones take ten times the memory.
     """
 
-    def __init__(self, header: str, before: int) -> None:
+    def __init__(self, header: str, before: int, *, is_of_row: bool) -> None:
         self.header = header
+        self.is_of_row = is_of_row
         self.before = before
         """The number of values in earlier parts."""
         self.starts = array("q")
@@ -74,8 +78,17 @@ class _Texts:
         return self.before + len(self.starts)
 
     def pad(self, count: int) -> None:
-        for _ in range(count - self.count):
-            self.append("")
+        """Add empty values up to a number of them."""
+        if count > self.count:
+            self.extend([""] * (count - self.count))
+
+    def extend(self, texts: Sequence[str]) -> None:
+        self._join()
+        apart = len(CELLS_APART).__add__
+        ends = accumulate(map(apart, map(len, texts)), initial=self._length)
+        self.starts.extend(ends)
+        self._length = self.starts.pop()
+        self._joined.append(CELLS_APART.join(texts))
 
     def append(self, text: str) -> None:
         self.starts.append(self._length)
@@ -114,21 +127,33 @@ class TableTexts:
         """Return a function that adds the next value at a path: that of the row, or
         one within it.
         """
-        known: _Texts | None = None
-        is_of_row = _location(path) == path
 
         def add(text: str) -> None:
-            nonlocal known
-            if known is None:  # a path is added with its first value
-                before = self._first_row if is_of_row else self._counts.get(path, 0)
-                known = self._paths.setdefault(path, _Texts(header, before))
-            if is_of_row and known.count < self.rows:  # pad for rows without a text
-                known.pad(self.rows)
-            self._allowance.expanded(len(text) + 1)
-            self.size += len(text) + 1
-            known.append(text)
+            self._count(len(text) + 1)
+            self._texts(path, header).append(text)
 
         return add
+
+    def extend(self, path: str, header: str, texts: Sequence[str]) -> None:
+        """Add the next values at a path."""
+        if texts:
+            self._count(sum(map(len, texts)) + len(texts))
+            self._texts(path, header).extend(texts)
+
+    def _texts(self, path: str, header: str) -> _Texts:
+        """Return the values of a path, up to the row that is being read."""
+        known = self._paths.get(path)
+        if known is None:  # a path is added with its first value
+            is_of_row = _location(path) == path
+            before = self._first_row if is_of_row else self._counts.get(path, 0)
+            known = self._paths[path] = _Texts(header, before, is_of_row=is_of_row)
+        if known.is_of_row:  # rows may be without a text
+            known.pad(self.rows)
+        return known
+
+    def _count(self, size: int) -> None:
+        self._allowance.expanded(size)
+        self.size += size
 
     def miss(self, path: str, reason: str) -> None:
         """Record values that have no readable text."""
