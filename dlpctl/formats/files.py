@@ -139,7 +139,10 @@ class Files:
             yield self.open(data, name)
             return
         self._check_size(data)
-        for document in self._worker.parts(chosen.name, data, self.limits):
+        # Parts take no memory together, so that a large file may expand as entries of archives do.
+        most = max(self.limits.expanded_bytes, self.limits.entry_ratio * len(data))
+        limits = self.limits._replace(expanded_bytes=most)
+        for document in self._worker.parts(chosen.name, data, limits):
             self.reset()
             node = Node(name, "", "", data, document)
             self._add_children(node, 0)

@@ -170,7 +170,8 @@ class TableTexts:
     def document(self, format_name: str, names: Names, children: Iterable[Child] = ()) -> Document:
         """Return the texts as a document, with those of `names`."""
         document = names.document(format_name, children)
-        for path, texts in self._paths.items():
+        for path in sorted(self._paths, key=_column_number):  # rows may be without a text
+            texts = self._paths[path]
             location = _location(path)
             unit = "row" if location == path else "value"
             column = _Column(path, location, unit, texts.starts, texts.before)
@@ -187,6 +188,10 @@ class TableTexts:
 def _location(path: str) -> str:
     """Return the column of a path; names of fields may hold values."""
     return path.partition(".")[0].partition("[")[0]
+
+
+def _column_number(path: str) -> int:
+    return int(_location(path).rpartition(" ")[2])
 
 
 def changes_of(document: Document, edits: Edits) -> tuple[dict[str, dict[str, str]], list[Edit]]:

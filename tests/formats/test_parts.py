@@ -109,6 +109,15 @@ def test_parts_are_the_table(kind: str, monkeypatch: pytest.MonkeyPatch) -> None
     assert max(sum(len(each.text) for each in part.segments) for part in parts) < 30_000
 
 
+def test_a_table_may_expand_by_a_ratio() -> None:
+    data = written("avro")
+    with Files(Limits(expanded_bytes=1, entry_ratio=20)) as files:
+        assert len([*files.parts(data, "a.avro")]) == 1
+    strict = Limits(expanded_bytes=1, entry_ratio=1)
+    with Files(strict) as files, pytest.raises(FormatError, match="expands to more"):
+        [*files.parts(data, "a.avro")]
+
+
 def test_parts_come_from_a_process() -> None:
     limits = Limits()
     data = written("avro")
