@@ -93,7 +93,7 @@ class Avro(BinaryFormat):
         (document,) = self._documents(data, limits, limits.expanded_bytes)
         return document
 
-    def parts(self, data: bytes, limits: Limits) -> Iterator[Document]:
+    def extract_parts(self, data: bytes, limits: Limits) -> Iterator[Document]:
         """Yield documents of some rows each, so that memory does not grow with the rows."""
         return self._documents(data, limits, PART)
 

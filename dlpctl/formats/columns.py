@@ -101,7 +101,7 @@ class ColumnFile(BinaryFormat):
         (document,) = self._documents(opened, opened.groups, limits, limits.expanded_bytes)
         return document
 
-    def parts(self, data: bytes, limits: Limits) -> Iterator[Document]:
+    def extract_parts(self, data: bytes, limits: Limits) -> Iterator[Document]:
         """Yield documents of some rows each, so that memory does not grow with the rows."""
         opened = self._opened(data, limits)
         parts = opened.groups if opened.parts is None else opened.parts

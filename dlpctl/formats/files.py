@@ -135,7 +135,7 @@ class Files:
     def parts(self, data: bytes, name: str) -> Iterator[Node]:
         """Yield a file as `open` returns it, or the parts of one whose format has them."""
         chosen = readings(data, name)[0]
-        if not hasattr(chosen, "parts") or _goes_on(chosen, data, name):
+        if not hasattr(chosen, "extract_parts") or _goes_on(chosen, data, name):
             yield self.open(data, name)
             return
         self._check_size(data)

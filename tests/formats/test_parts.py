@@ -100,7 +100,7 @@ def test_parts_are_the_table(kind: str, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(columnreading, "ROWS", 300)
     for name in ("SECTION_BYTES", "_LARGEST_BATCH"):
         monkeypatch.setitem(arrow_parts.__globals__, name, 4_000)
-    parts = [*chosen.parts(data, Limits())]
+    parts = [*chosen.extract_parts(data, Limits())]
     assert len(parts) > 5
     assert cells_of(parts) == cells_of([whole])
     assert ("column 2, row 2502", "late 2501") in cells_of(parts)

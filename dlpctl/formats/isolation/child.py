@@ -51,7 +51,7 @@ class RequestReader:
                 document.views = []  # edits refer to segments
                 return reading
             case messages.ExtractParts(home, name, data, limits):
-                parts = getattr(format_in(home, name), "parts", None)
+                parts = getattr(format_in(home, name), "extract_parts", None)
                 if parts is None:
                     raise FormatError("a file of this format has no parts")
                 self._kept.clear()
