@@ -71,7 +71,10 @@ def arrow_sections(read: ReadRange, size: int) -> Iterator[Section]:
 
 def arrow_parts(read: ReadRange, size: int) -> Iterator[tuple[ArrowPart, bytes]]:
     """Yield the streams of all parts, with compressed columns by rows."""
-    return ((part, section.contents(read)) for part, section in _divided(read, size, unpacks=True))
+    for part, section in _divided(read, size, unpacks=True):
+        if part.memory > _LARGEST_ROWS:
+            raise FormatError(f"{part.label} takes more than {_LARGEST_ROWS >> 20} MB")
+        yield part, section.contents(read)
 
 
 def _divided(read: ReadRange, size: int, *, unpacks: bool) -> Iterator[tuple[ArrowPart, Section]]:

@@ -179,8 +179,11 @@ def test_sizes_of_compressed_columns_are_known() -> None:
         patch.setitem(arrow_sections.__globals__, "_LARGEST_BATCH", 100)
         patch.setitem(arrow_sections.__globals__, "_SMALL_BUFFER", 0)
         (only,) = sections_of(output.getvalue())
-    assert only.memory >= 1_000_000 > only.size
-    assert len(parts_of(output.getvalue())) == 1
+        assert only.memory >= 1_000_000 > only.size
+        assert len(parts_of(output.getvalue())) == 1
+        patch.setitem(arrow_sections.__globals__, "_LARGEST_ROWS", 500_000)
+        with pytest.raises(FormatError, match="batch 1, column 1 takes more"):
+            parts_of(output.getvalue())
 
 
 @pytest.mark.parametrize("kind", ["file", "stream"])
