@@ -30,7 +30,7 @@ class RowSlice(NamedTuple):
 
 
 class ColumnSlicer:
-    """Finds the ranges of rows of a column, whose buffers are not compressed."""
+    """Finds the ranges of rows of a column in its buffers, which are read unpacked."""
 
     def __init__(
         self,
@@ -45,8 +45,10 @@ class ColumnSlicer:
         self._nodes = nodes
         self._buffers = buffers
 
-    def rows(self, first: int, last: int) -> RowSlice:
+    def rows(self, first: int, last: int, most: int) -> RowSlice:
+        """Return a slice, which is not complete if its size is more than `most`."""
         made = RowSlice([], [], [])
+        self._most = most
         self._add(made, self._layout, first, last, iter(self._nodes), iter(self._buffers))
         return made
 
@@ -80,7 +82,7 @@ class ColumnSlicer:
                 made.ranges.append(_bits(next(buffers), first, last, 8))
         else:
             first, last = first * layout.items, last * layout.items
-        for child in layout.children:
+        for child in layout.children if made.size <= self._most else ():
             self._add(made, child, first, last, nodes, buffers)
 
     def _offsets(

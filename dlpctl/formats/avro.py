@@ -24,7 +24,7 @@ from dlpctl.formats.avrovalues import (
 from dlpctl.formats.blockcodecs import codec_named
 from dlpctl.formats.interface import Child, Children, Document, Edits, Limits
 from dlpctl.formats.recognition import is_utf8
-from dlpctl.formats.tablecells import TableTexts, changes_of
+from dlpctl.formats.tablecells import PART, TableTexts, changes_of
 
 _SCHEMA, _CODEC = "avro.schema", "avro.codec"
 _STRUCTURE = frozenset(
@@ -90,6 +90,15 @@ class Avro(BinaryFormat):
     sections = staticmethod(avro_sections)
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
+        (document,) = self._documents(data, limits, limits.expanded_bytes)
+        return document
+
+    def extract_parts(self, data: bytes, limits: Limits) -> Iterator[Document]:
+        """Yield documents of some rows each, so that memory does not grow with the rows."""
+        return self._documents(data, limits, PART)
+
+    def _documents(self, data: bytes, limits: Limits, most: int) -> Iterator[Document]:
+        """Yield documents of up to about `most` characters; the last one has the names."""
         container = _container(data)
         allowance = Allowance(limits)
         collected = TableTexts(allowance)
@@ -97,6 +106,9 @@ class Avro(BinaryFormat):
         for block, contents in _contents(container, allowance):
             for _ in _rows(walker, block, contents):
                 collected.rows += 1
+                if collected.size > most:
+                    yield collected.document(self.name, Names())
+                    collected.start_part(collected.rows)
         names = Names()
         for number, name in enumerate(walker.columns, 1):
             names.add(f"column {number}", name, f"name of column {number}")
@@ -111,7 +123,7 @@ class Avro(BinaryFormat):
                 names.add(f"value {number}", value.decode(), f"metadata value {number}")
             else:
                 children.append(Child(f"value {number}", f"value {number}", value))
-        return collected.document(self.name, names, children)
+        yield collected.document(self.name, names, children)
 
     def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
         container = _container(data)

@@ -11,22 +11,31 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from importlib.util import find_spec
-from typing import Any, NamedTuple
+from typing import Any
 
 from dlpctl.arrow import field_names, rewrite
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.archive import Allowance, BinaryFormat, Names, renamed
 from dlpctl.formats.arrowmessages import CONTINUES, FILE_MAGIC, starts_stream
 from dlpctl.formats.arrowsections import arrow_sections
+from dlpctl.formats.columnreading import (
+    ROWS,
+    OpenedTable,
+    TablePart,
+    read_arrow,
+    read_orc,
+    read_parquet,
+    read_stream,
+)
 from dlpctl.formats.interface import Children, Document, Edits, Limits
 from dlpctl.formats.orcsections import orc_sections
 from dlpctl.formats.orctail import MAGIC
 from dlpctl.formats.parquetsections import parquet_sections
 from dlpctl.formats.sections import ReadRange, Section
-from dlpctl.formats.tablecells import TableTexts, changes_of
+from dlpctl.formats.tablecells import PART, TableTexts, changes_of
 
-_ROWS = 1 << 16
-"""Rows whose texts are objects at the same time."""
+_FIRST_ROWS = 1 << 8
+"""The rows that are read first."""
 
 
 class _Extraction:
@@ -38,9 +47,8 @@ class _Extraction:
     def texts(
         self, path: str, header: str, texts: Sequence[str], indices: Any
     ) -> Mapping[int, str]:
-        add = self._collected.cells(path, header)
-        for number in indices.to_pylist():
-            add("" if number is None else texts[number])
+        numbers = indices.fill_null(len(texts)).to_pylist()
+        self._collected.extend(path, header, [*map([*texts, ""].__getitem__, numbers)])
         return {}
 
     def uninspected(self, path: str, reason: str) -> None:
@@ -65,12 +73,6 @@ class _Masking:
         """Keep values that the document lists as not inspected."""
 
 
-class _Opened(NamedTuple):
-    schema: Any
-    groups: Iterable[Any]
-    """Tables, one per row group."""
-
-
 class ColumnFile(BinaryFormat):
     """A file of one table that is stored by columns."""
 
@@ -81,7 +83,7 @@ class ColumnFile(BinaryFormat):
         name: str,
         magic: bytes,
         extensions: tuple[str, ...],
-        read: Callable[[io.BytesIO, Allowance], _Opened],
+        read: Callable[[Any, Allowance], OpenedTable],
         writer: Callable[[io.BytesIO, Any], Any],
         sections: Callable[[ReadRange, int], Iterator[Section]] | None = None,
     ) -> None:
@@ -95,21 +97,39 @@ class ColumnFile(BinaryFormat):
         self.sections = sections
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
+        opened = self._opened(data, limits)
+        (document,) = self._documents(opened, opened.groups, limits, limits.expanded_bytes)
+        return document
+
+    def extract_parts(self, data: bytes, limits: Limits) -> Iterator[Document]:
+        """Yield documents of some rows each, so that memory does not grow with the rows."""
+        opened = self._opened(data, limits)
+        parts = opened.groups if opened.parts is None else opened.parts
+        return self._documents(opened, parts, limits, PART)
+
+    def _documents(
+        self, opened: OpenedTable, parts: Iterable[TablePart], limits: Limits, most: int
+    ) -> Iterator[Document]:
+        """Yield documents of up to about `most` characters."""
         collected = TableTexts(Allowance(limits))
         extraction = _Extraction(collected)
-        opened = self._opened(data, limits)
-        for table in self._groups(opened):
-            for first in range(0, table.num_rows, _ROWS):
-                _rewritten(table.slice(first, _ROWS), extraction)
-                collected.rows += min(table.num_rows - first, _ROWS)
-        names = Names()
-        for number, field in enumerate(opened.schema, 1):
-            names.add(f"column {number}", field.name, f"name of column {number}")
-            for inner in [*field_names([field])][1:]:
-                names.add(f"field {number}", inner, f"name of a field of column {number}")
-        for key, value in (opened.schema.metadata or {}).items():
-            names.add(f"metadata {key!r}", value.decode("utf-8", "replace"), "metadata")
-        return collected.document(self.name, names)
+        names = _names(opened.schema)
+        rows, column = _FIRST_ROWS, 0
+        for part in self._valid(parts):
+            first, count = 0, part.table.num_rows
+            starts_again = part.column != column
+            column = part.column
+            while first < count:
+                if starts_again or collected.size > most:
+                    yield collected.document(self.name, names)
+                    collected.start_part(part.row if starts_again else collected.rows)
+                    starts_again, names = False, Names()
+                before = collected.size
+                _rewritten(part.table.slice(first, rows), extraction, column)
+                collected.rows += min(count - first, rows)
+                first += rows
+                rows = _rows_after(rows, collected.size - before)
+        yield collected.document(self.name, names)
 
     def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
         import pyarrow
@@ -135,26 +155,26 @@ class ColumnFile(BinaryFormat):
         masking = _Masking(changes)
         output = io.BytesIO()
         with closing(self._writer(output, schema)) as writer:
-            for table in self._groups(opened):
+            for table, *_ in self._valid(opened.groups):
                 columns = _rewritten(table, masking)
                 writer.write_table(pyarrow.Table.from_arrays(columns, schema=schema))
         return output.getvalue()
 
-    def _opened(self, data: bytes, limits: Limits) -> _Opened:
+    def _opened(self, data: bytes, limits: Limits) -> OpenedTable:
         import pyarrow
 
         try:
-            return self._read(io.BytesIO(data), Allowance(limits))
+            return self._read(pyarrow.BufferReader(data), Allowance(limits))
         except (pyarrow.ArrowException, OSError, ValueError) as error:
             raise self._damaged() from error
 
-    def _groups(self, opened: _Opened) -> Iterator[Any]:
+    def _valid(self, parts: Iterable[TablePart]) -> Iterator[TablePart]:
         import pyarrow
 
         try:
-            for table in opened.groups:
-                table.validate(full=True)
-                yield table
+            for part in parts:
+                part.table.validate(full=True)
+                yield part
         except (pyarrow.ArrowException, OSError, ValueError) as error:
             raise self._damaged() from error
 
@@ -164,18 +184,38 @@ class ColumnFile(BinaryFormat):
     def read_again(self, data: bytes, limits: Limits) -> list[str]:
         rows = [
             json.dumps(row, default=str, ensure_ascii=False)
-            for table in self._groups(self._opened(data, limits))
+            for table, *_ in self._valid(self._opened(data, limits).groups)
             for batch in table.to_batches()
             for row in batch.to_pylist()
         ]
         return [*rows, data.decode("latin-1")]
 
 
-def _rewritten(table: Any, visitor: _Extraction | _Masking) -> list[Any]:
-    """Return the columns of a table with the replacements of a visitor."""
+def _names(schema: Any) -> Names:
+    """Return the names of columns and fields, and the metadata."""
+    names = Names()
+    for number, field in enumerate(schema, 1):
+        names.add(f"column {number}", field.name, f"name of column {number}")
+        for inner in [*field_names([field])][1:]:
+            names.add(f"field {number}", inner, f"name of a field of column {number}")
+    for key, value in (schema.metadata or {}).items():
+        names.add(f"metadata {key!r}", value.decode("utf-8", "replace"), "metadata")
+    return names
+
+
+def _rows_after(rows: int, size: int) -> int:
+    """Return how many rows to read next, after rows with so many characters."""
+    if size > PART // 2:
+        return max(rows // 2, 1)
+    return min(rows * 2, ROWS) if size < PART // 8 else rows
+
+
+def _rewritten(table: Any, visitor: _Extraction | _Masking, before: int = 0) -> list[Any]:
+    """Return the columns of a table with the replacements of a visitor, after those before it."""
+    columns = zip(table.schema, table.columns, strict=True)
     return [
         rewrite(_in_one(column), f"column {number}", field.name, visitor)
-        for number, (field, column) in enumerate(zip(table.schema, table.columns, strict=True), 1)
+        for number, (field, column) in enumerate(columns, before + 1)
     ]
 
 
@@ -188,55 +228,10 @@ def _in_one(column: Any) -> Any:
     return combined
 
 
-def _read_parquet(source: io.BytesIO, allowance: Allowance) -> _Opened:
-    import pyarrow.parquet
-
-    file = pyarrow.parquet.ParquetFile(source)
-    count = file.metadata.num_row_groups
-    allowance.expanded(sum(file.metadata.row_group(each).total_byte_size for each in range(count)))
-    groups = (file.read_row_group(each, use_threads=False) for each in range(count))
-    return _Opened(file.schema_arrow, groups)
-
-
 def _write_parquet(output: io.BytesIO, schema: Any) -> Any:
     import pyarrow.parquet
 
     return pyarrow.parquet.ParquetWriter(output, schema)
-
-
-def _read_orc(source: io.BytesIO, allowance: Allowance) -> _Opened:
-    import pyarrow.orc
-
-    file = pyarrow.orc.ORCFile(source)
-    return _Opened(file.schema, _tables(map(file.read_stripe, range(file.nstripes)), allowance))
-
-
-def _read_arrow(source: io.BytesIO, allowance: Allowance) -> _Opened:
-    import pyarrow.ipc
-
-    file = pyarrow.ipc.open_file(source)
-    batches = map(file.get_batch, range(file.num_record_batches))
-    return _Opened(file.schema, _tables(batches, allowance))
-
-
-def _read_stream(source: io.BytesIO, allowance: Allowance) -> _Opened:
-    import pyarrow.ipc
-
-    def batches() -> Iterator[Any]:
-        yield from stream
-        if source.read(1):
-            raise FormatError("the Arrow stream is followed by other data")
-
-    stream = pyarrow.ipc.open_stream(source)
-    return _Opened(stream.schema, _tables(batches(), allowance))
-
-
-def _tables(batches: Iterable[Any], allowance: Allowance) -> Iterator[Any]:
-    import pyarrow
-
-    for batch in batches:
-        allowance.expanded(batch.nbytes)
-        yield pyarrow.Table.from_batches([batch])
 
 
 class _OrcWriter:
@@ -284,16 +279,16 @@ FORMATS = (
             "parquet",
             b"PAR1",
             (".parquet", ".pq"),
-            _read_parquet,
+            read_parquet,
             _write_parquet,
             parquet_sections,
         ),
-        ColumnFile("orc", MAGIC, (".orc",), _read_orc, _OrcWriter, orc_sections),
+        ColumnFile("orc", MAGIC, (".orc",), read_orc, _OrcWriter, orc_sections),
         ColumnFile(
             "arrow",
             FILE_MAGIC,
             (".arrow", ".feather"),
-            _read_arrow,
+            read_arrow,
             _ArrowWriter,
             arrow_sections,
         ),
@@ -301,7 +296,7 @@ FORMATS = (
             "arrow stream",
             CONTINUES,
             (".arrow", ".arrows"),
-            _read_stream,
+            read_stream,
             _StreamWriter,
             arrow_sections,
         ),

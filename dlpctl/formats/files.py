@@ -145,11 +145,30 @@ class Files:
         for head, home in _LIKELY.items():
             if data.startswith(head):
                 self._worker.start([home])
+        self._check_size(data)
+        return self._node(data, name, "", "", 0, password)
+
+    def parts(self, data: bytes, name: str) -> Iterator[Node]:
+        """Yield a file as `open` returns it, or the parts of one whose format has them."""
+        chosen = readings(data, name)[0]
+        if not hasattr(chosen, "extract_parts") or _goes_on(chosen, data, name):
+            yield self.open(data, name)
+            return
+        self._check_size(data)
+        # Parts take no memory together, so that a large file may expand as entries of archives do.
+        most = max(self.limits.expanded_bytes, self.limits.entry_ratio * len(data))
+        limits = self.limits._replace(expanded_bytes=most)
+        for document in self._worker.parts(chosen.name, data, limits):
+            self.reset()
+            node = Node(name, "", "", data, document)
+            self._add_children(node, 0)
+            yield node
+
+    def _check_size(self, data: bytes) -> None:
         if len(data) > self.limits.input_bytes:
             raise FormatError(
                 f"larger than {self.limits.input_bytes >> 20} MB: raise limits.input_bytes"
             )
-        return self._node(data, name, "", "", 0, password)
 
     def masked(
         self,
@@ -203,6 +222,12 @@ class Files:
         except FormatError as error:
             raise type(error)(f"{where}: {error.message}" if where else error.message) from error
         node = Node(name, trail, where, data, document, [], password, others)
+        self._add_children(node, depth)
+        return node
+
+    def _add_children(self, node: Node, depth: int) -> None:
+        """Read the files within a file."""
+        name, trail, where, document = node.name, node.trail, node.where, node.document
         self._entries += len(document.children)
         if self._entries > self.limits.entries:
             raise FormatError(
@@ -219,7 +244,9 @@ class Files:
             )
             child_where = f"{where} > {label}" if where else label
             try:
-                read = self._node(child.data, inner, child_trail, child_where, depth + 1, password)
+                read = self._node(
+                    child.data, inner, child_trail, child_where, depth + 1, node.password
+                )
             except FormatError as error:
                 if not child.spare:
                     raise
@@ -227,7 +254,6 @@ class Files:
                 document = Document(BINARY, [], [], unread)
                 read = Node(inner, child_trail, child_where, child.data, document)
             node.children.append(read)
-        return node
 
     def _documents(
         self, data: bytes, name: str, password: str | None
@@ -244,7 +270,7 @@ class Files:
                 read.append(self._extract(chosen, data, limits, password))
             except NotThisFormatError:
                 continue
-            if not _goes_on(read[0], data, name):
+            if not _goes_on(format_named(read[0].format), data, name):
                 break
         return read[0], [other for other in read[1:] if not other.children]
 
@@ -305,9 +331,8 @@ class Files:
         )
 
 
-def _goes_on(document: Document, data: bytes, name: str) -> bool:
+def _goes_on(chosen: Format, data: bytes, name: str) -> bool:
     """Return whether to read a file in another way too, because of its name or its preamble."""
-    chosen = format_named(document.format)
     has_preamble = getattr(chosen, "has_preamble", None)
     if has_preamble is not None and has_preamble(data):
         return True

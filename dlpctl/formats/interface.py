@@ -282,12 +282,13 @@ class Format(Protocol):
     lines. `text_start`, a regular expression, matches the start of those files that may consist of
     text characters, or a mark within the first `text_start_within` bytes; `python -m
     dlpctl.formats.discovery` then generates `quickcheck`. `sections(read, size)` yields ranges of a
-    large file that are complete files. `metadata`, a regular expression, matches the places of
-    segments of metadata; edits that remove all text of all of them remove the metadata itself,
-    dates and other numbers included. `flattened` names the format that reads the same files from
-    pictures of their pages; that format has `is_redrawn = True`, since its copies differ from the
-    file even without edits. `has_preamble(data)` returns whether text precedes the actual
-    file, so that the file is also read as text.
+    large file that are complete files. `extract_parts(data, limits)` yields documents that show the
+    file together, so that a scan never holds all of a large one. `metadata`, a regular expression,
+    matches the places of segments of metadata; edits that remove all text of all of them remove the
+    metadata itself, dates and other numbers included. `flattened` names the format that reads the
+    same files from pictures of their pages; that format has `is_redrawn = True`, since its copies
+    differ from the file even without edits. `has_preamble(data)` returns whether text precedes the
+    actual file, so that the file is also read as text.
     """
 
     name: str

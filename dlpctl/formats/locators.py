@@ -16,9 +16,11 @@ class Units(NamedTuple):
     unit: str
     starts: array[int]
     """The offset of the first character of each unit."""
+    before: int = 0
+    """The number of units before the first one."""
 
     def place_at(self, offset: int) -> str:
-        number = f"{self.unit} {max(bisect_right(self.starts, offset), 1)}"
+        number = f"{self.unit} {self.before + max(bisect_right(self.starts, offset), 1)}"
         return f"{self.label}, {number}" if self.label else number
 
 

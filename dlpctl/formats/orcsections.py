@@ -22,7 +22,7 @@ from dlpctl.formats.protobuf import ProtoMessage
 from dlpctl.formats.sections import FileRange, ReadRange, Section, joined
 
 _MEMORY = 32 << 20
-"""The memory that a section may take: a stripe that takes more is read by columns."""
+"""A stripe that takes more memory is read by columns."""
 _USUAL_RATIO = 4
 """Columns are taken as so many times as large unpacked."""
 _VALUE = 24
@@ -142,7 +142,7 @@ class _Divider:
             ranges = (FileRange(each.first, each.last) for each in own)
             pieces = [*joined((*ranges, data))]
             types = self._types_of(columns, first, last)
-            yield self._section(pieces, [described], types, label, stripe.number > 1, taken)
+            yield self._section(pieces, [described], types, label, stripe.number > 1)
             start = end
 
     def _ends(self) -> list[tuple[int, int]]:
@@ -173,7 +173,6 @@ class _Divider:
         types: Sequence[ProtoMessage],
         label: str,
         repeats: bool,
-        memory: int = 0,
     ) -> Section:
         ranges = [each for each in pieces if isinstance(each, FileRange)]
         taken = sum(each.last - each.first for each in ranges)
@@ -193,7 +192,7 @@ class _Divider:
         first = 0 if self._is_first else ranges[0].first
         self._is_first = False
         after = self._tail.end_of(footer)
-        return Section(first, first + taken, MAGIC, after, label, repeats, pieces, memory)
+        return Section(first, first + taken, MAGIC, after, label, repeats, pieces)
 
 
 def _streams(stripe: _Stripe, footer: ProtoMessage, last: int) -> list[_Stream]:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 from dlpctl.errors import CannotMaskError
@@ -27,6 +28,8 @@ from dlpctl.formats.interface import (
 )
 from dlpctl.formats.locators import Units
 
+PART = 8 << 20
+"""The characters of a part of a large table."""
 _MOST_PARTS = 1 << 14
 
 
@@ -37,6 +40,8 @@ class _Column(NamedTuple):
     location: str
     unit: str
     starts: array[int]
+    before: int
+    """The number of values in earlier parts."""
 
     def cell(self, text: str, number: int) -> str:
         """Return one of the values in the text of the segment."""
@@ -45,7 +50,7 @@ class _Column(NamedTuple):
         return text[first : len(text) if is_last else self.starts[number + 1] - len(CELLS_APART)]
 
     def locator(self) -> Units:
-        return Units(self.location, self.unit, self.starts)
+        return Units(self.location, self.unit, self.starts, self.before)
 
     def place_at(self, offset: int) -> str:
         return self.locator().place_at(offset)
@@ -57,16 +62,33 @@ class _Texts:
     They are joined every now and then: as objects, short ones take ten times the memory.
     """
 
-    def __init__(self, header: str) -> None:
+    def __init__(self, header: str, before: int, *, is_of_row: bool) -> None:
         self.header = header
+        self.is_of_row = is_of_row
+        self.before = before
+        """The number of values in earlier parts."""
         self.starts = array("q")
         self._parts: list[str] = []
         self._joined: list[str] = []
         self._length = 0
 
+    @property
+    def count(self) -> int:
+        """Return the number of values up to here."""
+        return self.before + len(self.starts)
+
     def pad(self, count: int) -> None:
-        for _ in range(count - len(self.starts)):
-            self.append("")
+        """Add empty values up to a number of them."""
+        if count > self.count:
+            self.extend([""] * (count - self.count))
+
+    def extend(self, texts: Sequence[str]) -> None:
+        self._join()
+        apart = len(CELLS_APART).__add__
+        ends = accumulate(map(apart, map(len, texts)), initial=self._length)
+        self.starts.extend(ends)
+        self._length = self.starts.pop()
+        self._joined.append(CELLS_APART.join(texts))
 
     def append(self, text: str) -> None:
         self.starts.append(self._length)
@@ -92,6 +114,12 @@ class TableTexts:
         self._allowance = allowance
         self._paths: dict[str, _Texts] = {}
         self._missing: dict[str, str] = {}
+        self._reported: set[str] = set()
+        self._counts: dict[str, int] = {}
+        """The number of values at each path within rows, in earlier parts."""
+        self._first_row = 0
+        self.size = 0
+        """The number of characters in this part."""
         self.rows = 0
         """The number of rows before the one that is being read."""
 
@@ -99,30 +127,54 @@ class TableTexts:
         """Return a function that adds the next value at a path: that of the row, or
         one within it.
         """
-        known: _Texts | None = None
-        is_of_row = _location(path) == path
 
         def add(text: str) -> None:
-            nonlocal known
-            if known is None:  # a path is added with its first value
-                known = self._paths.setdefault(path, _Texts(header))
-            if is_of_row and len(known.starts) < self.rows:  # pad for rows without a text
-                known.pad(self.rows)
-            self._allowance.expanded(len(text) + 1)
-            known.append(text)
+            self._count(len(text) + 1)
+            self._texts(path, header).append(text)
 
         return add
 
+    def extend(self, path: str, header: str, texts: Sequence[str]) -> None:
+        """Add the next values at a path."""
+        if texts:
+            self._count(sum(map(len, texts)) + len(texts))
+            self._texts(path, header).extend(texts)
+
+    def _texts(self, path: str, header: str) -> _Texts:
+        """Return the values of a path, up to the row that is being read."""
+        known = self._paths.get(path)
+        if known is None:  # a path is added with its first value
+            is_of_row = _location(path) == path
+            before = self._first_row if is_of_row else self._counts.get(path, 0)
+            known = self._paths[path] = _Texts(header, before, is_of_row=is_of_row)
+        if known.is_of_row:  # rows may be without a text
+            known.pad(self.rows)
+        return known
+
+    def _count(self, size: int) -> None:
+        self._allowance.expanded(size)
+        self.size += size
+
     def miss(self, path: str, reason: str) -> None:
         """Record values that have no readable text."""
-        self._missing[path] = reason
+        if path not in self._reported:
+            self._missing[path] = reason
+
+    def start_part(self, row: int) -> None:
+        """Forget the texts, and continue with a row."""
+        self._counts |= {path: texts.count for path, texts in self._paths.items()}
+        self._reported.update(self._missing)
+        self._first_row = self.rows = row
+        self._paths, self._missing, self.size = {}, {}, 0
 
     def document(self, format_name: str, names: Names, children: Iterable[Child] = ()) -> Document:
         """Return the texts as a document, with those of `names`."""
         document = names.document(format_name, children)
-        for path, texts in self._paths.items():
+        for path in sorted(self._paths, key=_column_number):  # rows may be without a text
+            texts = self._paths[path]
             location = _location(path)
-            column = _Column(path, location, "row" if location == path else "value", texts.starts)
+            unit = "row" if location == path else "value"
+            column = _Column(path, location, unit, texts.starts, texts.before)
             text = texts.text()
             document.segments.append(Segment(text, location, column, texts.header))
             full = Piece(len(document.segments) - 1, 0, len(text))
@@ -136,6 +188,10 @@ class TableTexts:
 def _location(path: str) -> str:
     """Return the column of a path; names of fields may hold values."""
     return path.partition(".")[0].partition("[")[0]
+
+
+def _column_number(path: str) -> int:
+    return int(_location(path).rpartition(" ")[2])
 
 
 def changes_of(document: Document, edits: Edits) -> tuple[dict[str, dict[str, str]], list[Edit]]:

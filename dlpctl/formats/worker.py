@@ -81,6 +81,16 @@ class Worker:
         with self._refusing():
             return messages.document_of(name, reading, self._most)
 
+    def parts(self, name: str, data: bytes, limits: Limits) -> Iterator[Document]:
+        """Read a file part by part, each within the time of a file."""
+        request: messages.Request = messages.ExtractParts(home_of(name), name, data, limits)
+        while reading := self._call(request, messages.Part, limits.seconds).reading:
+            with self._refusing():
+                document = messages.document_of(name, reading, self._most)
+            del reading
+            yield document
+            request = messages.FollowingPart(limits)
+
     def mask(
         self,
         name: str,
@@ -134,7 +144,8 @@ class Worker:
             self._child = spawn(python(_CHILD, arguments, *modules), *schemas, folder)
 
     def _call(self, request: messages.Request, expected: type[T], seconds: float) -> T:
-        self.start(() if isinstance(request, messages.AskSandbox) else [request.home])
+        home = getattr(request, "home", "")
+        self.start([home] if home else ())
         child = self._child
         assert child is not None
         try:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import compress
-from operator import not_
+from itertools import filterfalse
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from dlpctl.detect.values import scan_values
@@ -166,28 +165,15 @@ class Remembering:
         self._size = 0
 
     def __call__(self, header: str, values: Sequence[str], /) -> Sequence[Judgement]:
-        known = self._known.get(header, {})
-        remembered = list(map(known.get, values))
-        if all(remembered):
-            return remembered  # type: ignore[return-value]  # none of them is missing
-        new = list(dict.fromkeys(compress(values, map(not_, remembered))))
-        found = self._judge(header, new)
-        self._remember(header, new, found)
-        if len(new) == len(values):
-            return found
-        judged_of = dict(zip(new, found, strict=True))
-        return [
-            judged or judged_of[value] for judged, value in zip(remembered, values, strict=True)
-        ]
-
-    def _remember(self, header: str, values: Sequence[str], found: Sequence[Judgement]) -> None:
-        size = sum(map(len, values)) + _COST * len(values)
-        if self._size + size > _MOST_REMEMBERED:
-            self._known.clear()
-            self._size = 0
-        if size <= _MOST_REMEMBERED:
-            self._known.setdefault(header, {}).update(zip(values, found, strict=True))
-            self._size += size
+        known = self._known.setdefault(header, {})
+        new = list(dict.fromkeys(filterfalse(known.__contains__, values)))
+        if new:
+            known.update(zip(new, self._judge(header, new), strict=True))
+            self._size += sum(map(len, new)) + _COST * len(new)
+            if self._size > _MOST_REMEMBERED:
+                self._known.clear()
+                self._size = 0
+        return list(map(known.__getitem__, values))
 
 
 def _types(findings: Iterable[Finding]) -> tuple[str, ...]:

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from dlpctl.formats.locators import Lines
 from dlpctl.formats.source import Readable
 from dlpctl.regex import lazy
+from dlpctl.scan.packing import packed, unpacked
 from dlpctl.scan.places import Places, Position
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from dlpctl.config import FileLimits
     from dlpctl.files.finding import PlacedValue
     from dlpctl.formats.files import Files, Node
     from dlpctl.scan.content import Examiner, Found
+    from dlpctl.scan.results import Result
     from dlpctl.types import Finding
 
 _LINE = lazy(r"line ([0-9]+)")
@@ -38,15 +41,29 @@ class Documents:
         """Return the findings, and the parts that could not be inspected; raise `FormatError` if
         the document cannot be read.
         """
+        from dlpctl.formats.files import Files
+        from dlpctl.scan.content import Found
+
+        if self._files is None:
+            self._files = Files(self._limits)
+        kept: list[Iterable[Result]] = []
+        accepted = 0
+        missed: list[str] = []
+        for node in self._files.parts(data, name):
+            if kept:  # without the texts of their part
+                kept.append(unpacked(packed(kept.pop())))
+            found, reasons = self._searched(path, node)
+            kept.append(found.results)
+            accepted += found.accepted
+            missed += reasons
+        return Found(chain.from_iterable(kept), accepted), missed
+
+    def _searched(self, path: str, node: Node) -> tuple[Found, list[str]]:
         from dlpctl.files.finding import place_all, repeats_of, search_document
         from dlpctl.files.longtext import LONG
         from dlpctl.files.names import PlaceNames
         from dlpctl.files.sections import search_long
-        from dlpctl.formats.files import Files
 
-        if self._files is None:
-            self._files = Files(self._limits)
-        node = self._files.open(data, name)
         found = search_long(node, self._examiner, LONG)
         if found is not None:
             return self._examiner.place(path, _LongPlaces(node, found)), []

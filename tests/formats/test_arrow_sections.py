@@ -15,7 +15,7 @@ import pytest
 
 from dlpctl.errors import FormatError
 from dlpctl.formats.arrowmessages import starts_stream
-from dlpctl.formats.arrowsections import arrow_sections
+from dlpctl.formats.arrowsections import arrow_parts, arrow_sections
 from dlpctl.formats.sections import FileRange, Section
 
 ROWS = 600
@@ -101,6 +101,41 @@ def test_sections_hold_all_values(kind: str, compression: str | None, chunk: int
         assert all(each.size <= 2 * LARGE for each in found if not each.label.startswith(views))
 
 
+def parts_of(data: bytes) -> list[tuple[str, pa.Table]]:
+    read = arrow_parts(lambda first, last: data[first:last], len(data))
+    return [(part.label, pa.ipc.open_stream(stream).read_all()) for part, stream in read]
+
+
+@pytest.mark.parametrize("compression", ["lz4", "zstd"])
+def test_compressed_columns_are_unpacked_by_rows(compression: str) -> None:
+    found = parts_of(written("stream", 400, compression))
+    values: dict[str, list[Any]] = defaultdict(list)
+    for _, each in found:
+        each.validate(full=True)
+        for name in each.column_names:
+            values[name] += each.column(name).to_pylist()
+    assert values == table().to_pydict()
+    large = {label for label, each in found if each.nbytes > 2 * LARGE and each.num_rows > 64}
+    assert large == {f"batch {n}, column 11" for n in (1, 2)}  # views need all of their buffers
+    assert found[1][0] == "batch 1, column 1, from row 65"
+
+
+@pytest.mark.parametrize("compression", ["lz4", "zstd"])
+def test_damaged_compressed_columns_are_refused(compression: str) -> None:
+    whole = written("file", compression=compression)
+    chance = random.Random(2)
+    refused = 0
+    for _ in range(30):
+        data = bytearray(whole)
+        for _ in range(3):
+            data[chance.randrange(3_000, len(data) - 3_000)] ^= 1 << chance.randrange(8)
+        try:
+            parts_of(bytes(data))
+        except (FormatError, pa.ArrowException, OSError):
+            refused += 1
+    assert refused > 10
+
+
 def test_files_of_old_versions_are_divided() -> None:
     rows = pa.table({"a": [f"text {n}" for n in range(1_000)], "b": range(1_000)})
     output = io.BytesIO()
@@ -135,7 +170,7 @@ def test_a_table_without_batches_has_one_section() -> None:
 
 
 def test_sizes_of_compressed_columns_are_known() -> None:
-    rows = pa.table({"a": ["x" * 1000] * 1000})
+    rows = pa.table({"a": pa.array(["x" * 1000] * 1000, pa.string_view())})
     output = io.BytesIO()
     options = pa.ipc.IpcWriteOptions(compression="zstd")
     with pa.ipc.new_file(output, rows.schema, options=options) as writer:
@@ -144,7 +179,11 @@ def test_sizes_of_compressed_columns_are_known() -> None:
         patch.setitem(arrow_sections.__globals__, "_LARGEST_BATCH", 100)
         patch.setitem(arrow_sections.__globals__, "_SMALL_BUFFER", 0)
         (only,) = sections_of(output.getvalue())
-    assert only.memory >= 1_000_000 > only.size
+        assert only.memory >= 1_000_000 > only.size
+        assert len(parts_of(output.getvalue())) == 1
+        patch.setitem(arrow_sections.__globals__, "_LARGEST_ROWS", 500_000)
+        with pytest.raises(FormatError, match="batch 1, column 1 takes more"):
+            parts_of(output.getvalue())
 
 
 @pytest.mark.parametrize("kind", ["file", "stream"])
@@ -182,8 +221,15 @@ def test_what_a_file_does_not_list_is_refused() -> None:
 
 def test_large_categories_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(arrow_sections.__globals__, "_LARGEST_DICTIONARIES", 100)
-    with pytest.raises(FormatError, match="the categories"):
-        sections_of(written("file"))
+    for compression in (None, "zstd"):
+        with pytest.raises(FormatError, match="the categories"):
+            sections_of(written("file", compression=compression))
+
+
+def test_rows_that_are_too_large_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(arrow_sections.__globals__, "_LARGEST_ROWS", 100)
+    with pytest.raises(FormatError, match="64 rows of a column"):
+        parts_of(written("file", compression="zstd"))
 
 
 def test_offsets_that_overflow_are_refused() -> None:

@@ -79,7 +79,6 @@ def test_sections_hold_all_values(monkeypatch: pytest.MonkeyPatch, codec: str, s
     assert all(each.first for each in found[1:])
     assert len(found) > 6
     assert found[1].label.startswith("stripe 1, column ")
-    assert max(each.memory for each in found) > 0
 
 
 def test_a_table_without_rows_has_one_section() -> None:

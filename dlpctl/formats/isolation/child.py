@@ -13,6 +13,7 @@ import gc
 import importlib.util
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from dlpctl.errors import DlpctlError, FormatError
@@ -40,6 +41,7 @@ class RequestReader:
         self._most = memory_bytes // _KEPT_SHARE
         self._sandbox = sandbox
         self._kept: list[tuple[messages.Extract, Document]] = []
+        self._parts: Iterator[Document] | None = None
 
     def answer(self, request: object) -> object:
         match request:
@@ -48,6 +50,15 @@ class RequestReader:
                 reading = messages.reading_of(document)
                 document.views = []  # edits refer to segments
                 return reading
+            case messages.ExtractParts(home, name, data, limits):
+                parts = getattr(format_in(home, name), "extract_parts", None)
+                if parts is None:
+                    raise FormatError("a file of this format has no parts")
+                self._kept.clear()
+                self._parts = parts(data, limits)
+                return self._next_part()
+            case messages.FollowingPart() if self._parts is not None:
+                return self._next_part()
             case messages.Mask(home, name, data, limits, password, edits, children):
                 extract = messages.Extract(home, name, data, limits, password)
                 document = self._known(extract) or self._extract(extract)
@@ -63,6 +74,11 @@ class RequestReader:
             case messages.AskSandbox():
                 return messages.Texts(self._sandbox)
         raise FormatError("the request is unknown")
+
+    def _next_part(self) -> messages.Part:
+        assert self._parts is not None
+        document = next(self._parts, None)
+        return messages.Part(None if document is None else messages.reading_of(document))
 
     def _extract(self, request: messages.Extract) -> Document:
         home, name, data, limits, password = request

@@ -25,7 +25,7 @@ from dlpctl.formats.interface import (
     ViewColumns,
 )
 from dlpctl.formats.locators import Cells, Escapes, Lines, Units
-from dlpctl.processes.schema import InvalidMessageError, Line, ListOf, OneOf, Record
+from dlpctl.processes.schema import InvalidMessageError, Line, ListOf, OneOf, Optional, Record
 
 Locator = Units | Cells | Lines
 _REFUSALS: tuple[type[FormatError], ...] = (FormatError, CannotMaskError, NotThisFormatError)
@@ -47,6 +47,21 @@ class Replacement(NamedTuple):
 
     key: str
     data: bytes | None
+
+
+class ExtractParts(NamedTuple):
+    """Read a file part by part; the answer is the first `Part`."""
+
+    home: str
+    name: str
+    data: bytes
+    limits: FileLimits
+
+
+class FollowingPart(NamedTuple):
+    """Read the next part of the file; the answer is a `Part`."""
+
+    limits: FileLimits
 
 
 class Mask(NamedTuple):
@@ -87,7 +102,7 @@ class AskSandbox(NamedTuple):
     limits: FileLimits
 
 
-Request = Extract | Mask | ReadAgain | Picture | AskSandbox
+Request = Extract | ExtractParts | FollowingPart | Mask | ReadAgain | Picture | AskSandbox
 
 
 class Located(NamedTuple):
@@ -123,6 +138,12 @@ class Reading(NamedTuple):
     notes: list[str]
 
 
+class Part(NamedTuple):
+    """A part of a file, or None after the last one."""
+
+    reading: Reading | None
+
+
 class Copy(NamedTuple):
     """A file or a picture."""
 
@@ -149,6 +170,8 @@ _LOCATOR = OneOf(
 )
 REQUEST = OneOf(
     e=Record(Extract, limits=LIMITS),
+    f=Record(ExtractParts, limits=LIMITS),
+    n=Record(FollowingPart, limits=LIMITS),
     m=Record(
         Mask,
         limits=LIMITS,
@@ -159,14 +182,16 @@ REQUEST = OneOf(
     p=Record(Picture, limits=LIMITS),
     s=Record(AskSandbox, limits=LIMITS),
 )
+_READING = Record(
+    Reading,
+    located=ListOf(Record(Located, locator=_LOCATOR)),
+    views=ListOf(Record(Joined)),
+    uninspected=ListOf(Record(Uninspected)),
+    children=ListOf(Record(Child)),
+)
 REPLY = OneOf(
-    d=Record(
-        Reading,
-        located=ListOf(Record(Located, locator=_LOCATOR)),
-        views=ListOf(Record(Joined)),
-        uninspected=ListOf(Record(Uninspected)),
-        children=ListOf(Record(Child)),
-    ),
+    d=_READING,
+    p=Record(Part, reading=Optional(_READING)),
     c=Record(Copy),
     t=Record(Texts),
     x=Record(Refusal),
