@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from dlpctl.detect.automaton.compiled import Record
 
 _new = tuple.__new__
+_MANY = 64
+"""The number of trigger matches from which on verdicts on their values are remembered."""
 _MOST_VERDICTS = 1024
 
 
@@ -112,8 +114,8 @@ class Runner:
         from and gets the end of each match.
         """
         also_possible = self._possible >= min_score
-        accepted = Verdicts(self._accepts)
-        if progress is None and not self.may_find(data, ends, min_score, accepted):
+        is_accepted = self._verdicts(ends)
+        if progress is None and not self.may_find(data, ends, min_score, is_accepted):
             return []
         accepts, judge, proven, index = self._accepts, self._scorer.score, self.proven, self._index
         score = plain_score = self._scorer.plain_score
@@ -121,7 +123,7 @@ class Runner:
         for start, end in self._matcher.spans(data, ends, progress[-1] if progress else 0):
             if progress is not None:
                 progress.append(end)
-            if accepts and not accepted[data[start:end]]:
+            if accepts and not is_accepted(data[start:end]):
                 if also_possible and self._is_possible(data, start, end):
                     found.append(_new(Candidate, (start, end, self._possible, False, index)))
                 continue
@@ -138,18 +140,28 @@ class Runner:
             self._may_be, data[start:end].decode()
         )
 
+    def _verdicts(self, ends: list[int]) -> Callable[[bytes], bool]:
+        """Return a function that judges the values at these trigger matches."""
+        return self._accept if len(ends) < _MANY else Verdicts(self._accepts).__getitem__
+
+    def _accept(self, value: bytes) -> bool:
+        return _all_accept(self._accepts, value.decode())
+
     def may_find(
-        self, data: bytes, ends: list[int], min_score: float, accepted: Verdicts | None = None
+        self,
+        data: bytes,
+        ends: list[int],
+        min_score: float,
+        is_accepted: Callable[[bytes], bool] | None = None,
     ) -> bool:
         """Return whether some value may count, so that the complete regex has to decide all trigger
         matches.
         """
         if self._prefilter is None or self._possible >= min_score:
             return True
-        if accepted is None:
-            accepted = Verdicts(self._accepts)
+        is_accepted = is_accepted or self._verdicts(ends)
         for start, end, cut in self._prefilter.values(data, ends):
-            if cut or accepted[data[start:end]]:
+            if cut or is_accepted(data[start:end]):
                 return True
         return False
 
