@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
+from dlpctl.deflated import GZIP, LEAST, RAW, ZLIB, Inflater
 from dlpctl.detect.derived.interface import DerivedText
 from dlpctl.detect.derived.runs import GROUPS, LITERAL, MARKS, QUOTED, SOFT_BREAKS, TAG, TAGGED
 from dlpctl.encoded import unescaped
@@ -40,6 +41,9 @@ _GROUP = lazy(rb"[0-9A-Z]+")
 _OF_CARDS = range(13, 20)
 """The digits that card numbers have."""
 _PREFIXED = lazy(rb"(0[xX]|\\x)[0-9A-Fa-f]{8}")
+_GZIP_HEAD, _ZLIB_HEADS = b"\x1f\x8b\x08", (b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")
+_MOST_INFLATED, _RATIO = 1 << 20, 100
+"""What deflated data in a text may expand to, in bytes and in times the size of the text."""
 _SEPARATORS = lazy(r"[^0-9]+")
 _AFTER_SPACED = b"\t\n\v\f\r \"'<,;)"
 _SEPARATED = frozenset({b" ", b".", b"_", b"*", b"-"})
@@ -151,6 +155,7 @@ def _runs(data: bytes, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, 
     """Return the spans of runs that hide something, with what they hide."""
     place = 0
     lines_of_digits = False
+    inflate = Inflater(_MOST_INFLATED + _RATIO * len(data))
     for start, end in spans:
         if data[end - 1 : end].isspace() and _SOFT_BREAK.fullmatch(data, start, end):
             yield start, end, b""
@@ -160,6 +165,8 @@ def _runs(data: bytes, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, 
         if run[:1] != b"\\":  # which a blank may end
             run = run.rstrip(_AFTER_SPACED if run[1:2] == b" " else None)
         decoded = _decoder(run)(run)
+        if decoded is None and len(run) >= LEAST:
+            decoded = _inflated(run, inflate)
         # Single digits on one line after the other are a table.
         is_table = decoded is not None and lines_of_digits and data[place:start].isspace()
         lines_of_digits = run[1:2] in _SEPARATED
@@ -219,10 +226,8 @@ def _number(run: bytes) -> bytes:
 
 def _encoded(run: bytes) -> bytes | None:
     """Return the text in hexadecimal or base64; None if it is no text."""
-    prefix = _PREFIXED.match(run)
-    may_be_hex = len(run) % 2 == 0 or run[2:3] in b" :"
-    if prefix or (may_be_hex and not run.translate(None, _HEX_DIGITS)):
-        digits = run[prefix.end(1) if prefix else 0 :].replace(b" ", b"").replace(b":", b"")
+    digits = _hex_digits(run)
+    if digits:
         return _text(binascii.unhexlify(digits)) if len(digits) % 2 == 0 else None
     if run.isalpha() and (run.islower() or run[1:].islower()):
         return None
@@ -230,6 +235,30 @@ def _encoded(run: bytes) -> bytes | None:
     if _text(_base64(plain[:_FIRST])) is None:
         return _base32(plain) if _BASE32.fullmatch(plain) else None
     return _text(_base64(plain))
+
+
+def _hex_digits(run: bytes) -> bytes:
+    """Return the digits of a run in hexadecimal; nothing for any other run."""
+    prefix = _PREFIXED.match(run)
+    may_be_hex = len(run) % 2 == 0 or run[2:3] in b" :"
+    if prefix or (may_be_hex and not run.translate(None, _HEX_DIGITS)):
+        return run[prefix.end(1) if prefix else 0 :].translate(None, b" :")
+    return b""
+
+
+def _inflated(run: bytes, inflate: Inflater) -> bytes | None:
+    """Return the text that a run deflates; None if there is none."""
+    digits = _hex_digits(run)
+    packed = binascii.unhexlify(digits[: len(digits) & ~1]) if digits else from_base64(run)
+    if packed.startswith(_GZIP_HEAD):
+        return inflate(packed, GZIP).decode("utf-8", "replace").encode() or None
+    is_wrapped = packed.startswith(_ZLIB_HEADS)
+    return _text(inflate(packed, ZLIB if is_wrapped else RAW)) or None
+
+
+def from_base64(run: bytes) -> bytes:
+    """Return what a run of base64 encodes, in either alphabet and over lines."""
+    return _base64(b"".join(run.translate(_URL_SAFE).split()).rstrip(b"="))
 
 
 def _base64(plain: bytes) -> bytes:

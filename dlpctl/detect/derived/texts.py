@@ -7,23 +7,29 @@ pass.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 
+from dlpctl.deflated import may_be_raw, starts_of_runs
 from dlpctl.detect.derived.columns import Columns
-from dlpctl.detect.derived.decoded import DecodedText
+from dlpctl.detect.derived.decoded import DecodedText, from_base64
 from dlpctl.detect.derived.dumps import dumped_text
 from dlpctl.detect.derived.escaped import EscapedText
 from dlpctl.detect.derived.headers import HEADER, WITHIN_LINES, HeaderWords
 from dlpctl.detect.derived.interface import DerivedText
 from dlpctl.detect.derived.joined import joined_texts
-from dlpctl.detect.derived.runs import RUN, RUN_STARTS
+from dlpctl.detect.derived.runs import RAW_RUN, RUN, RUN_STARTS
 from dlpctl.detect.derived.tables import OpenTable
 from dlpctl.detect.derived.wrapped import WrappedText
 from dlpctl.detect.linear import Find, compile_regex, finders
+from dlpctl.regex import lazy
 
 Spans = list[tuple[int, int]]
 _EITHER = f"{RUN_STARTS}|{HEADER}"
 _LINE_END = ord("\n")
+_RAW_RUN = lazy(RAW_RUN.encode())
+_FIRST = 64
+"""Characters of base64 by which deflated data are told from identifiers."""
 
 
 def derived_texts(
@@ -62,6 +68,31 @@ def derived_texts(
 
 def openings(data: bytes) -> tuple[Spans, Spans]:
     """Return the spans of runs and of headers, which may start within each other."""
+    runs, headers = _openings(data)
+    if raw := list(_deflated_runs(data)):
+        runs = _outermost(sorted([*runs, *raw]))
+    return runs, headers
+
+
+def _deflated_runs(data: bytes) -> Iterator[tuple[int, int]]:
+    """Yield the runs that may be data deflated without a header."""
+    for start in starts_of_runs(data):
+        if may_be_raw(from_base64(data[start : start + _FIRST])) and (
+            found := _RAW_RUN.match(data, start)
+        ):
+            yield found.span()
+
+
+def _outermost(spans: Spans) -> Spans:
+    """Return ordered spans without those that start within the one before."""
+    kept: Spans = []
+    for span in spans:
+        if not kept or span[0] >= kept[-1][1]:
+            kept.append(span)
+    return kept
+
+
+def _openings(data: bytes) -> tuple[Spans, Spans]:
     search, _ = _regex(_EITHER)
     runs: Spans = []
     headers: Spans = []
