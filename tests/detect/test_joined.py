@@ -121,14 +121,36 @@ def test_cells_of_their_own_are_no_value(detector: Detector, text: str) -> None:
 _BYTES = b"her card is 4111 1111 1111 1111 today"
 
 
+def _od(form: str, size: int = 1, offset: str = "{:07o}") -> list[str]:
+    """Return the rows of a dump of the bytes as numbers of a size, the lowest byte first."""
+    return [
+        offset.format(row)
+        + "".join(
+            form.format(int.from_bytes(_BYTES[at : at + size], "little"))
+            for at in range(row, min(row + 16, len(_BYTES)), size)
+        )
+        for row in range(0, len(_BYTES), 16)
+    ]
+
+
 @pytest.mark.parametrize(
     "rows",
     [
         [f"{at:08x}  {_BYTES[at:at+8].hex(' ')}  {_BYTES[at+8:at+16].hex(' ')}  |...|" for at in (0, 16, 32)],
         [f"{at:08x}: {_BYTES[at:at+16].hex(' ', -2)}  ...." for at in (0, 16, 32)],
         [f"0x7ffe{at:04x}:\t0x{_BYTES[at:at+8].hex(' ').replace(' ', chr(9) + '0x')}" for at in range(0, 37, 8)],
+        _od(" {:04x}", 2),
+        _od(" {:016x}", 8),
+        _od(" {:06o}", 2),
+        _od(" {:03o}"),
+        _od(" {:5}", 2),
+        _od(" {:4}"),
+        _od("   {:c}"),
+        _od("   {:c}", offset=""),
+        _od(" {:02x}", offset=""),
+        _od("{:02x}", offset=""),
     ],
-    ids=["hexdump", "xxd", "gdb"],
+    ids=["hexdump", "xxd", "gdb", "od -x", "od -t x8", "od", "od -b", "od -d", "od -t d1", "od -c", "od -An -c", "od -An -t x1", "xxd -p"],
 )  # fmt: skip
 def test_a_dump_is_one_value(detector: Detector, rows: list[str]) -> None:
     text = "memory:\n" + "\n".join(rows) + "\nend\n"

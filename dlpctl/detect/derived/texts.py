@@ -13,7 +13,7 @@ from functools import cache
 from dlpctl.deflated import may_be_raw, starts_of_runs
 from dlpctl.detect.derived.columns import Columns
 from dlpctl.detect.derived.decoded import DecodedText, from_base64
-from dlpctl.detect.derived.dumps import dumped_text
+from dlpctl.detect.derived.dumps import dumped_texts
 from dlpctl.detect.derived.escaped import EscapedText
 from dlpctl.detect.derived.headers import HEADER, WITHIN_LINES, HeaderWords
 from dlpctl.detect.derived.interface import DerivedText
@@ -53,8 +53,7 @@ def derived_texts(
         deeper, _ = openings(decoded.data)
         if deeper and (inner := DecodedText.of(decoded.data, deeper, decoded)):
             texts.append(inner)
-    if dumped := dumped_text(data):
-        texts.append(dumped)
+    texts += dumped_texts(data)
     if joins_lines:
         texts += joined_texts(data)
         if wrapped := WrappedText.of(data):
