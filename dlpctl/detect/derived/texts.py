@@ -15,6 +15,7 @@ from dlpctl.detect.derived.columns import Columns
 from dlpctl.detect.derived.decoded import DecodedText, from_base64
 from dlpctl.detect.derived.dumps import dumped_texts
 from dlpctl.detect.derived.escaped import EscapedText
+from dlpctl.detect.derived.groups import GroupedText
 from dlpctl.detect.derived.headers import HEADER, WITHIN_LINES, HeaderWords
 from dlpctl.detect.derived.interface import DerivedText
 from dlpctl.detect.derived.joined import joined_texts
@@ -54,6 +55,8 @@ def derived_texts(
         if deeper and (inner := DecodedText.of(decoded.data, deeper, decoded)):
             texts.append(inner)
     texts += dumped_texts(data)
+    if grouped := GroupedText.of(data):
+        texts.append(grouped)
     if joins_lines:
         texts += joined_texts(data)
         if wrapped := WrappedText.of(data):
