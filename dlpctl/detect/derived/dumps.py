@@ -148,6 +148,6 @@ _NOTATIONS = (
         _Notation(_after_offset(cell), _after_offset(cell), partial(_numbers, base=base, size=size))
         for cell, base, size in _NUMBERS
     ),
-    _Notation(*[_LONG_OFFSET + _CHARACTERS % "1,"] * 2, _characters),
+    _Notation(_LONG_OFFSET + _CHARACTERS % "1,", _LONG_OFFSET + _CHARACTERS % "1,", _characters),
     _Notation(_CHARACTERS % "8,", _CHARACTERS % "1,", _characters),
 )
