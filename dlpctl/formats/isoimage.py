@@ -111,13 +111,13 @@ def _replace(copy: bytearray, image: Image, number: int, contents: bytes) -> Non
         room = end - start + -(end - start) % block
         is_last = records is file.records[-1]
         own, rest = (rest, b"") if is_last else (rest[:room], rest[room:])
-        place = start
+        offset = start
         if len(own) > room:
             copy += bytes(-len(copy) % block)
-            place = len(copy)
-        copy[place : place + len(own)] = own
+            offset = len(copy)
+        copy[offset : offset + len(own)] = own
         for record in records:
-            point(copy, record, place // block, len(own))
+            point(copy, record, offset // block, len(own))
     copy += bytes(-len(copy) % block)
 
 

@@ -124,14 +124,14 @@ class Image:
         while True:
             if at + _SECTOR > len(data):
                 raise FormatError(_DAMAGED)
-            kind, standard = data[at], data[at + 1 : at + 6]
+            purpose, standard = data[at], data[at + 1 : at + 6]
             self.descriptors.append(at)
-            if standard == _STANDARD and kind in (_PRIMARY, _SUPPLEMENTARY):
-                is_joliet = kind == _SUPPLEMENTARY and data[at + 88 : at + 91] in _JOLIET
+            if standard == _STANDARD and purpose in (_PRIMARY, _SUPPLEMENTARY):
+                is_joliet = purpose == _SUPPLEMENTARY and data[at + 88 : at + 91] in _JOLIET
                 trees.append((at, _UCS2 if is_joliet else _PLAIN))
-            self._used.append((at, at + (_DATES_END if kind in (1, 2, 3) else 7)))
+            self._used.append((at, at + (_DATES_END if purpose in (1, 2, 3) else 7)))
             at += _SECTOR
-            if standard == _STANDARD and kind == _END:
+            if standard == _STANDARD and purpose == _END:
                 break
             if standard != _STANDARD and not data[at + 1 : at + 6].strip(b"\0"):
                 break
@@ -307,13 +307,13 @@ class Image:
                 (block,) = struct.unpack_from(f"{order}I", data, at + pointer)
                 if not block or not size:
                     continue
-                place, end = table = self._span(block, size)
+                position, end = table = self._span(block, size)
                 self._used.append(table)
-                while place + 8 <= end and data[place]:
-                    name = place + 8, place + 8 + data[place]
-                    (extent,) = struct.unpack_from(f"{order}I", data, place + 2)
+                while position + 8 <= end and data[position]:
+                    name = position + 8, position + 8 + data[position]
+                    (extent,) = struct.unpack_from(f"{order}I", data, position + 2)
                     self._add_copy(name, extent * self.block, codec)
-                    place = name[1] + data[place] % 2
+                    position = name[1] + data[position] % 2
 
     def _add_copy(self, name: Span, folder: int, codec: str) -> None:
         written = self._data[slice(*self._within(*name))]

@@ -43,7 +43,7 @@ _OF_CARDS = range(13, 20)
 _PREFIXED = lazy(rb"(0[xX]|\\x)[0-9A-Fa-f]{8}")
 _GZIP_HEAD, _ZLIB_HEADS = b"\x1f\x8b\x08", (b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")
 _MOST_INFLATED, _RATIO = 1 << 20, 100
-"""What deflated data in a text may expand to, in bytes and in times the size of the text."""
+"""The most that deflated data in a text may expand to: in bytes, and in times its size."""
 _SEPARATORS = lazy(r"[^0-9]+")
 _AFTER_SPACED = b"\t\n\v\f\r \"'<,;)"
 _SEPARATED = frozenset({b" ", b".", b"_", b"*", b"-"})

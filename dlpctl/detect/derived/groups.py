@@ -82,16 +82,16 @@ def _numbers(data: bytes) -> Iterator[_Number]:
     search, size = _search(), len(data)
     rows: list[_Number] = []
     """The rows so far of a table that has nothing else."""
-    place = table = 0
+    searched = table = 0
     while True:
-        (start, end), (card, _) = search(data, place, size)[:2]
+        (start, end), (card, _) = search(data, searched, size)[:2]
         if rows and (start < 0 or data[rows[-1].end : start].strip(_FRAME) != b"\n"):
             if len(rows) >= _LEAST_ROWS and all(_is_card(row.text) for row in rows):
                 yield from rows
             rows = []
         if start < 0:
             return
-        if (blank := data.rfind(b"\n\n", place, start)) >= 0:
+        if (blank := data.rfind(b"\n\n", searched, start)) >= 0:
             table = blank + 2
         digits = _DIGITS.findall(data, start, end)
         is_card = card >= 0
@@ -101,7 +101,7 @@ def _numbers(data: bytes) -> Iterator[_Number]:
             yield number
         elif is_card and _is_row(data, start, end):
             rows.append(number)
-        place = end
+        searched = end
 
 
 def _is_labelled(data: bytes, number: _Number, table: int, groups: int, *, is_card: bool) -> bool:
