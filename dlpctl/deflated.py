@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import binascii
 import zlib
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from dlpctl.errors import FormatError
+from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,9 +18,7 @@ GZIP, ZLIB, RAW = 31, zlib.MAX_WBITS, -zlib.MAX_WBITS
 LEAST = 24
 """The characters of base64 from which on a run may hold a file."""
 _PART = 1 << 20
-_FIRST_BLOCKS = frozenset({0b010, 0b011, 0b100, 0b101})
-"""The first bits of streams whose first block is compressed, the last one or not."""
-_CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\r\f")
+_CONTROL = lazy(rb"[\x00-\x08\x0b\x0e-\x1f]")
 _IN_BASE64 = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
 _SHAPES = bytes(ord("x") if code in _IN_BASE64 else ord(" ") for code in range(256))
 _LONG_RUN = b"x" * LEAST
@@ -62,11 +62,9 @@ def starts_of_runs(data: bytes) -> Iterator[int]:
 
 
 def may_be_raw(start: bytes) -> bool:
-    """Return whether data may be deflated without a wrapper, by their first bytes."""
-    if not start or start[0] & 7 not in _FIRST_BLOCKS:
-        return False
+    """Return whether base64 may be of data deflated without a wrapper, by its first characters."""
     try:
-        shown = zlib.decompressobj(RAW).decompress(start, len(start))
+        shown = zlib.decompressobj(RAW).decompress(binascii.a2b_base64(start))
     except zlib.error:
         return False
-    return len(shown.translate(None, _CONTROLS)) == len(shown)
+    return not _CONTROL.search(shown)

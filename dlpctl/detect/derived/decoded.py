@@ -16,9 +16,18 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
-from dlpctl.deflated import GZIP, LEAST, RAW, ZLIB, Inflater
+from dlpctl.deflated import GZIP, RAW, ZLIB, Inflater
 from dlpctl.detect.derived.interface import DerivedText
-from dlpctl.detect.derived.runs import GROUPS, LITERAL, MARKS, QUOTED, SOFT_BREAKS, TAG, TAGGED
+from dlpctl.detect.derived.runs import (
+    GROUPS,
+    LITERAL,
+    MARKS,
+    MAY_BE_PACKED,
+    QUOTED,
+    SOFT_BREAKS,
+    TAG,
+    TAGGED,
+)
 from dlpctl.encoded import unescaped
 from dlpctl.regex import lazy
 
@@ -33,6 +42,7 @@ _FIRST = 16
 _LETTER = lazy(rb"[A-Za-z\x80-\xff]")
 _HEX_DIGITS = b"0123456789ABCDEFabcdef :"
 _SOFT_BREAK = lazy(SOFT_BREAKS.encode())
+_MAY_BE_PACKED = lazy(MAY_BE_PACKED.encode())
 _SHAPES = lazy(
     f"({MARKS})|({TAGGED})|({LITERAL})|({GROUPS})|({QUOTED})".replace(r"\b", "").encode()
 )
@@ -165,7 +175,7 @@ def _runs(data: bytes, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, 
         if run[:1] != b"\\":  # which a blank may end
             run = run.rstrip(_AFTER_SPACED if run[1:2] == b" " else None)
         decoded = _decoder(run)(run)
-        if decoded is None and len(run) >= LEAST:
+        if decoded is None and _MAY_BE_PACKED.match(run):
             decoded = _inflated(run, inflate)
         # Single digits on one line after the other are a table.
         is_table = decoded is not None and lines_of_digits and data[place:start].isspace()

@@ -54,11 +54,15 @@ class _Notation(NamedTuple):
     """A last row, which may be shorter."""
     decode: Callable[[list[bytes]], bytes]
     """Returns the bytes in the cells of several rows."""
+    has_offsets: bool = True
+    """False if only a second row tells that the first is one."""
 
     def dumps(self, data: bytes) -> Iterator[tuple[int, int, bytes]]:
         """Yield the spans of dumps, with what they show."""
         row = _compiled(f"^(?:{self.row}|{self.last})$")
-        for dump in _compiled(rf"(?:^{self.row}\n)++(?:^{self.last}(?:\n|\Z))?+").finditer(data):
+        ends = "?" if self.has_offsets else ""
+        dumps = _compiled(rf"(?:^{self.row}\n)+(?:^{self.last}(?:\n|\Z)){ends}")
+        for dump in dumps.finditer(data):
             rows = row.finditer(data, *dump.span())
             shown = self.decode([each[each.lastindex or 0] for each in rows])
             # In two bytes each, most characters have a zero.
@@ -128,12 +132,13 @@ def _after_offset(cell: str) -> str:
 
 
 _WORDS = (
-    (_WITH_OFFSETS % "++", _WITH_OFFSETS % "*+"),
+    (_WITH_OFFSETS % "++", _WITH_OFFSETS % "*+", True),
     (
         rf"[ \t]*+({_BYTES % ('7,', '3,')})[ \t\r]*+",
         rf"[ \t]*+({_BYTES % ('0,', '0,')})[ \t\r]*+",
+        False,
     ),
-    (rf"({_PLAIN % '16,'})", rf"({_PLAIN % '1,'})"),
+    (rf"({_PLAIN % '16,'})", rf"({_PLAIN % '1,'})", False),
 )
 _NUMBERS = (
     (r"[01][0-7]{5}", 8, 2),
@@ -143,11 +148,15 @@ _NUMBERS = (
 )
 _CHARACTERS = rf"({_CHARACTER}{{%s}}+)[ \t\r]*+"
 _NOTATIONS = (
-    *(_Notation(row, last, decode) for row, last in _WORDS for decode in (_as_written, _reversed)),
+    *(
+        _Notation(row, last, decode, has_offsets)
+        for row, last, has_offsets in _WORDS
+        for decode in (_as_written, _reversed)
+    ),
     *(
         _Notation(_after_offset(cell), _after_offset(cell), partial(_numbers, base=base, size=size))
         for cell, base, size in _NUMBERS
     ),
     _Notation(_LONG_OFFSET + _CHARACTERS % "1,", _LONG_OFFSET + _CHARACTERS % "1,", _characters),
-    _Notation(_CHARACTERS % "8,", _CHARACTERS % "1,", _characters),
+    _Notation(_CHARACTERS % "8,", _CHARACTERS % "1,", _characters, has_offsets=False),
 )

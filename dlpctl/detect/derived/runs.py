@@ -58,10 +58,18 @@ _PACKED_HEX_STARTS = r"(?:1[Ff]8[Bb]08[0-9A-Fa-f]{2}|78(?:01|5[Ee]|9[Cc]|[Dd][Aa
 _HEX_OF_TEXTS = r"(?:[2-7][0-9A-Fa-f]|0[9AaDd]|[C-Fc-f][0-9A-Fa-f][89ABab][0-9A-Fa-f]){4}"
 _BASE64_STARTS = f"(?:{_OF_TEXTS}|{_PACKED_STARTS})"
 _HEX_STARTS = f"(?:{_HEX_OF_TEXTS}|{_PACKED_HEX_STARTS})"
-# Base64 of deflated data without a header, which may start with any character.
+# Base64 of data deflated without a header: the first bits are those of a compressed block.
+RAW_START = (
+    r"(?:[ACEGIKMOQSUWYacegikmoqsuwy02468+][g-z0-9+/]|[BDFHJLNPRTVXZbdfhjlnprtvxz13579/][A-Za-f])"
+    r"[0-9A-Za-z+/]{22}"
+)
 RAW_RUN = (
     r"[0-9A-Za-z+/]{24,}(?:\r?\n[ \t]*[0-9A-Za-z+/]{44,76})*"
     r"(?:\r?\n[ \t]*[0-9A-Za-z+/]{2,76})?={0,2}"
+)
+# Runs that may be deflated; hashes in hexadecimal are no base64.
+MAY_BE_PACKED = (
+    rf"{_PACKED_STARTS}|(?:0[xX]|\\x)?{_PACKED_HEX_STARTS}|(?![0-9A-Fa-f]{{24}}){RAW_START}"
 )
 _ENCODED = (
     rf"\b{_BASE64_STARTS}(?:[0-9A-Za-z+/]{{39,71}}\r?\n[ \t]*"

@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
-from dlpctl.deflated import may_be_raw, starts_of_runs
+from dlpctl.deflated import LEAST, may_be_raw
 from dlpctl.detect.derived.columns import Columns
-from dlpctl.detect.derived.decoded import DecodedText, from_base64
+from dlpctl.detect.derived.decoded import DecodedText
 from dlpctl.detect.derived.dumps import dumped_texts
 from dlpctl.detect.derived.escaped import EscapedText
 from dlpctl.detect.derived.groups import GroupedText
 from dlpctl.detect.derived.headers import HEADER, WITHIN_LINES, HeaderWords
 from dlpctl.detect.derived.interface import DerivedText
 from dlpctl.detect.derived.joined import joined_texts
-from dlpctl.detect.derived.runs import RAW_RUN, RUN, RUN_STARTS
+from dlpctl.detect.derived.runs import RAW_RUN, RAW_START, RUN, RUN_STARTS
 from dlpctl.detect.derived.tables import OpenTable
 from dlpctl.detect.derived.wrapped import WrappedText
 from dlpctl.detect.linear import Find, compile_regex, finders
@@ -29,8 +29,6 @@ Spans = list[tuple[int, int]]
 _EITHER = f"{RUN_STARTS}|{HEADER}"
 _LINE_END = ord("\n")
 _RAW_RUN = lazy(RAW_RUN.encode())
-_FIRST = 64
-"""Characters of base64 by which deflated data are told from identifiers."""
 
 
 def derived_texts(
@@ -78,10 +76,14 @@ def openings(data: bytes) -> tuple[Spans, Spans]:
 
 def _deflated_runs(data: bytes) -> Iterator[tuple[int, int]]:
     """Yield the runs that may be data deflated without a header."""
-    for start in starts_of_runs(data):
-        if may_be_raw(from_base64(data[start : start + _FIRST])) and (
-            found := _RAW_RUN.match(data, start)
-        ):
+    search, size = _regex(rf"(?:^|[^0-9A-Za-z+/_-])({RAW_START})")[0], len(data)
+    place = 0
+    while (start := search(data, place, size)[1][0]) >= 0:
+        place = start + LEAST
+        if may_be_raw(data[start:place]):
+            found = _RAW_RUN.match(data, start)
+            assert found is not None
+            place = found.end()
             yield found.span()
 
 
