@@ -28,13 +28,14 @@ _OF_CARDS = (
 )
 _OF_SSNS = r"(?i:(?<![a-z])(?:ssn|soc(?:ial)?[ _-]?sec)|ssn(?![a-z]))"
 _TO_VALUE = r"[^0-9\n]{0,40}(?:[\[({:=][ \t]*\r?\n[^0-9\n]{0,40})?\Z"
-_HEADERS = {True: lazy(_OF_CARDS), False: lazy(_OF_SSNS)}
+_NAMES = {True: lazy(_OF_CARDS), False: lazy(_OF_SSNS)}
 _RIGHT_BEFORE = {
     is_card: lazy(rf"{label}\w*{_TO_VALUE}")
     for is_card, label in ((True, _OF_CARDS), (False, _OF_SSNS))
 }
 _BETWEEN = lazy(_APART)
 _DIGITS = lazy(rb"[0-9]+")
+_MAY_BE_LABEL = lazy(rb"[A-Za-z\x80-\xff]")
 _LETTER = lazy(r"[^\W\d_]")
 _LONGEST_LABEL, _LONGEST_ROW = 80, 2048
 _LEAST_ROWS = 3
@@ -48,6 +49,12 @@ class _Number(NamedTuple):
     start: int
     end: int
     text: bytes
+
+
+class _Headers(NamedTuple):
+    end: int
+    """The end of their line; -1 if it is too long or the last one."""
+    cells: list[str]
 
 
 class GroupedText(DerivedText):
@@ -82,7 +89,8 @@ def _numbers(data: bytes) -> Iterator[_Number]:
     search, size = _search(), len(data)
     rows: list[_Number] = []
     """The rows so far of a table that has nothing else."""
-    searched = table = 0
+    searched = 0
+    headers = _headers(data, 0)
     while True:
         (start, end), (card, _) = search(data, searched, size)[:2]
         if rows and (start < 0 or data[rows[-1].end : start].strip(_FRAME) != b"\n"):
@@ -92,34 +100,44 @@ def _numbers(data: bytes) -> Iterator[_Number]:
         if start < 0:
             return
         if (blank := data.rfind(b"\n\n", searched, start)) >= 0:
-            table = blank + 2
+            headers = _headers(data, blank + 2)
         digits = _DIGITS.findall(data, start, end)
         is_card = card >= 0
         text = b"card " + b" ".join(digits) if is_card else b"ssn " + b"-".join(digits)
         number = _Number(start, end, text)
-        if _is_labelled(data, number, table, len(digits), is_card=is_card):
+        if _is_labelled(data, number, headers, len(digits), is_card=is_card):
             yield number
         elif is_card and _is_row(data, start, end):
             rows.append(number)
         searched = end
 
 
-def _is_labelled(data: bytes, number: _Number, table: int, groups: int, *, is_card: bool) -> bool:
+def _headers(data: bytes, start: int) -> _Headers:
+    """Return the cells of the first line of a table, if they name cards or SSNs."""
+    end = data.find(b"\n", start, start + _LONGEST_ROW)
+    line = data[start : max(end, start)].decode("utf-8", "ignore")
+    names = any(label.search(line) for label in _NAMES.values())
+    return _Headers(end, _BETWEEN.split(line) if names else [])
+
+
+def _is_labelled(
+    data: bytes, number: _Number, headers: _Headers, groups: int, *, is_card: bool
+) -> bool:
     """Return whether a label is right before a number, or headers above name all of its groups."""
     start = number.start
-    before = data[max(start - _LONGEST_LABEL, table) : start].decode("utf-8", "ignore")
-    if _RIGHT_BEFORE[is_card].search(before):
+    before = data[max(start - _LONGEST_LABEL, 0) : start]
+    if _MAY_BE_LABEL.search(before) and _RIGHT_BEFORE[is_card].search(
+        before.decode("utf-8", "ignore")
+    ):
         return True
-    line = data.rfind(b"\n", max(start - _LONGEST_ROW, 0), start) + 1
-    first_end = data.find(b"\n", table, min(start, table + _LONGEST_ROW))
-    if first_end < 0 or not line:
+    if not headers.cells or not 0 <= headers.end < start:
         return False
+    line = data.rfind(b"\n", max(start - _LONGEST_ROW, 0), start) + 1
     column = len(_BETWEEN.findall(data[line:start].decode("utf-8", "ignore")))
-    headers = _BETWEEN.split(data[table:first_end].decode("utf-8", "ignore"))
-    first, *others = headers[column : column + groups] or [""]
-    named = _HEADERS[is_card].search
-    return named(first) is not None and not any(
-        _LETTER.search(header) and not named(header) for header in others
+    first, *others = headers.cells[column : column + groups] or [""]
+    names = _NAMES[is_card].search
+    return bool(line and names(first)) and not any(
+        _LETTER.search(header) and not names(header) for header in others
     )
 
 
