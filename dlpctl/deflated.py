@@ -43,7 +43,7 @@ class Inflater:
                 self._left -= len(part)
                 if self._left < 0:
                     raise FormatError(
-                        f"deflated texts in it expand to more than {self._most:,} bytes:"
+                        f"deflated texts expand to more than {self._most:,} bytes:"
                         " unpack them first"
                     )
         counts = unpacker.eof and not (wrapper == RAW and unpacker.unused_data)
