@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from dlpctl.cli import inputs
 from dlpctl.cli.inputs import STDIN
 from dlpctl.cli.outputs import is_stream, require_place, unwritable, writing
+from dlpctl.deflated import starts_of_runs
 from dlpctl.errors import FormatError, InputError, OutputError, UsageError
 from dlpctl.forked import mark_harmless
 from dlpctl.formats.recognition import (
@@ -20,7 +21,6 @@ from dlpctl.formats.recognition import (
     ends_with_zip,
     is_source_text,
     is_utf8,
-    starts_of_runs,
 )
 from dlpctl.regex import lazy
 from dlpctl.regular import open_file, read_secret

@@ -70,7 +70,6 @@ _KINDS = {
 # Magic bytes at other positions.
 _MARKS = (
     (4, b"ftyp", "recording"),
-    (0x8001, b"CD001", "disc image (unpack it and check the files)"),
     (4, b"Standard Jet DB", "database (Access)"),
     (4, b"Standard ACE DB", "database (Access)"),
 )

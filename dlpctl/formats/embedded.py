@@ -11,13 +11,11 @@ import binascii
 import re
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
-from dlpctl.errors import FormatError
+from dlpctl.deflated import ZLIB, Inflater, starts_of_runs
 from dlpctl.formats.encoding import decode
-from dlpctl.formats.recognition import starts_of_runs
 from dlpctl.regex import lazy
 
 _STARTS = {
@@ -60,7 +58,6 @@ _ZLIB_HEADS = ("eJ", "eN", "eA", "eF")
 _UU_LINE = 45
 _LARGEST = 64 << 20
 """The maximum size in bytes of all deflated data of a text, for each way to find it."""
-_PART = 1 << 20
 
 
 class EmbeddedFile(NamedTuple):
@@ -119,35 +116,15 @@ def _by_start(source: str) -> Iterator[EmbeddedFile]:
 
 def _deflated(source: str) -> Iterator[EmbeddedFile]:
     """Yield zlib streams, whose first two bytes are too short to identify them."""
-    inflated = _Inflater()
+    inflated = Inflater(_LARGEST)
     for head in _ZLIB_HEADS:
         at = source.find(head)
         while at >= 0:
             found = _BASE64.match(source, at)
             data = _from_base64(found[0]) if found else b""
-            if found and inflated(data, zlib.MAX_WBITS):
+            if found and inflated(data, ZLIB):
                 yield EmbeddedFile(*found.span(), "embedded.zz", data, _to_base64)
             at = source.find(head, found.end() if found else at + 1)
-
-
-class _Inflater:
-    """Inflates data, up to a limit for all that one of it is asked for."""
-
-    def __init__(self) -> None:
-        self._left = _LARGEST
-
-    def __call__(self, data: bytes, wbits: int = -zlib.MAX_WBITS) -> bytes:
-        """Return what the data deflate; nothing where that is not all of them."""
-        unpacker = zlib.decompressobj(wbits)
-        parts: list[bytes] = []
-        with suppress(zlib.error):
-            while not unpacker.eof and (part := unpacker.decompress(data, _PART)):
-                parts.append(part)
-                data = unpacker.unconsumed_tail
-                self._left -= len(part)
-                if self._left < 0:
-                    raise FormatError(f"deflated texts expand to more than {_LARGEST >> 20} MB")
-        return b"".join(parts) if unpacker.eof and not unpacker.unused_data else b""
 
 
 def _from_base64(run: str) -> bytes:
@@ -180,7 +157,7 @@ def _to_uuencode(data: bytes) -> str:
 
 def _diagrams(source: str) -> Iterator[EmbeddedFile]:
     """Yield diagrams of draw.io: XML in percent escapes, deflated without a header."""
-    inflated = _Inflater()
+    inflated = Inflater(_LARGEST)
     for found in _DIAGRAM.finditer(source) if "<diagram" in source else ():
         if unpacked := inflated(_from_base64(found[1])):
             text = unquote(unpacked.decode("utf-8", "replace"))
@@ -193,7 +170,7 @@ def _to_diagram(data: bytes) -> str:
 
 def _without_header(source: str) -> Iterator[EmbeddedFile]:
     """Texts deflated without a header, such as requests of SAML."""
-    inflated = _Inflater()
+    inflated = Inflater(_LARGEST)
     for found in _long_runs(source):
         unpacked = inflated(_from_base64(found[0]))
         if unpacked and decode(unpacked) is not None:

@@ -13,8 +13,6 @@ from dlpctl.formats.quickcheck import NAMES, STARTS
 from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from dlpctl.formats.interface import Format
 
 HEAD = 1 << 16
@@ -28,9 +26,6 @@ CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\b\x1b"))
 CATCH_ALL = 90
 """The rank of plain text and unknown binaries, which claim any file."""
 
-_IN_BASE64 = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
-_SHAPES = bytes(ord("x") if code in _IN_BASE64 else ord(" ") for code in range(256))
-_LONG_RUN = b"x" * 24
 _MAGIC_SIZE = 16
 SHIFTED = b"\x1b$)C"
 """Announces Korean in ISO 2022, which uses more control characters."""
@@ -109,17 +104,6 @@ def readings(data: bytes, name: str, tail: bytes = b"") -> list[Format]:
 def _has_preamble(candidate: Format, data: bytes) -> bool:
     has_preamble = getattr(candidate, "has_preamble", None)
     return has_preamble is not None and has_preamble(data)
-
-
-def starts_of_runs(data: bytes) -> Iterator[int]:
-    """Yield where runs of characters of base64 start that are long enough for a file."""
-    shapes = data.translate(_SHAPES)
-    end = 0
-    while (start := shapes.find(_LONG_RUN, end)) >= 0:
-        yield start
-        end = shapes.find(b" ", start)
-        if end < 0:
-            return
 
 
 def ends_with_zip(data: bytes) -> bool:

@@ -269,7 +269,7 @@ class Reader:
             self._skipped.append(Skip(shown, Why.UNREADABLE, error.message))
             return None
         if content.is_text:
-            return self._text(shown, data)
+            return self._text_within_limits(shown, data)
         if content.is_binary:
             return self._binary(shown, data)
         if content.is_archive and not self._archives:
@@ -285,6 +285,13 @@ class Reader:
             return None
         self._skipped += [Skip(shown, Why.UNINSPECTED, reason) for reason in unseen]
         return found
+
+    def _text_within_limits(self, shown: str, data: bytes) -> Found | None:
+        try:
+            return self._text(shown, data)
+        except FormatError as error:  # a deflated text in it is too large
+            self._skipped.append(Skip(shown, Why.UNREADABLE, error.message))
+            return None
 
     def _text(self, shown: str, data: bytes) -> Found:
         # The escapes of ISO 2022 are ASCII; searching for one byte is faster than for two.
@@ -336,9 +343,13 @@ class Reader:
         except UnreadError as error:  # gone or not, the file was partly read
             skip = Skip(file.shown, Why.UNREADABLE, error.detail or error.why.value)
             return Outcome(0, 0, 0, [], [skip], tallies=[Tally()])
-        found, ending = self._examiner.part(
-            file.shown, data, first - data_start, last - first, binary=binary
-        )
+        try:
+            found, ending = self._examiner.part(
+                file.shown, data, first - data_start, last - first, binary=binary
+            )
+        except FormatError as error:
+            skip = Skip(file.shown, Why.UNREADABLE, error.message)
+            return Outcome(0, 0, 0, [], [skip], tallies=[Tally()])
         # Only the first part counts the file.
         tally = Tally(not first, max(0, min(len(data) + data_start, last) - first), found.accepted)
         return Outcome(*tally, found.results, [], ending, tallies=[tally])

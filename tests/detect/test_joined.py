@@ -90,6 +90,13 @@ _RULE = "=====  =========  ====\n"
             "4111 1111 | jane@ |\n| 1111 1111 | acme.com",
             "CREDIT_CARD",
         ),
+        ("card,4111,1111,1111,1111\n", "4111,1111,1111,1111", "CREDIT_CARD"),
+        ("card = [4111, 1111, 1111, 1111]", "4111, 1111, 1111, 1111", "CREDIT_CARD"),
+        ("| amex | 3782 | 822463 | 10005 |\n", "3782 | 822463 | 10005", "CREDIT_CARD"),
+        ("a;card;;;\nx;1;2;3;4\ny;4111;1111;1111;1111\n", "4111;1111;1111;1111", "CREDIT_CARD"),
+        ("4111\t1111\t1111\t1111\n" * 3, "4111\t1111\t1111\t1111", "CREDIT_CARD"),
+        ("a,ssn1,ssn2,ssn3\nx,536,90,4399\n", "536,90,4399", "SSN"),
+        ('{"ssn": [\n  "536",\n  "90",\n  "4399"\n]}', '536",\n  "90",\n  "4399', "SSN"),
         ("['4111', '1111', '1111', '1111']", "4111', '1111', '1111', '1111", "CREDIT_CARD"),
         (
             '"DE89","3704","0044","0532","0130","00"',
@@ -111,6 +118,10 @@ def test_a_value_in_several_cells_is_found(
         "+-+\n| a |\n+-+\n| 4111 1111 |\n| 1111 1111 |\n+-+\n",
         f"{_RULE}a      4111 1111  x\nb      1111 1111  y\n{_RULE}",
         "4111,1111,1111,1111\n",
+        "4111,1111,1111,1111\n" * 3 + "4111,1111,1111,1112\n",
+        "card,year,low,high\n4111,1111,1111,1111\n",
+        "cards 1 to 9: 4111,1111,1111,1111\n",
+        "a,b,c\n536,90,4399\n",
         '"2015","2016","2017","2018","2019"',
     ],
 )
@@ -121,14 +132,36 @@ def test_cells_of_their_own_are_no_value(detector: Detector, text: str) -> None:
 _BYTES = b"her card is 4111 1111 1111 1111 today"
 
 
+def _od(form: str, size: int = 1, offset: str = "{:07o}") -> list[str]:
+    """Return the rows of a dump of the bytes as numbers of a size, the lowest byte first."""
+    return [
+        offset.format(row)
+        + "".join(
+            form.format(int.from_bytes(_BYTES[at : at + size], "little"))
+            for at in range(row, min(row + 16, len(_BYTES)), size)
+        )
+        for row in range(0, len(_BYTES), 16)
+    ]
+
+
 @pytest.mark.parametrize(
     "rows",
     [
         [f"{at:08x}  {_BYTES[at:at+8].hex(' ')}  {_BYTES[at+8:at+16].hex(' ')}  |...|" for at in (0, 16, 32)],
         [f"{at:08x}: {_BYTES[at:at+16].hex(' ', -2)}  ...." for at in (0, 16, 32)],
         [f"0x7ffe{at:04x}:\t0x{_BYTES[at:at+8].hex(' ').replace(' ', chr(9) + '0x')}" for at in range(0, 37, 8)],
+        _od(" {:04x}", 2),
+        _od(" {:016x}", 8),
+        _od(" {:06o}", 2),
+        _od(" {:03o}"),
+        _od(" {:5}", 2),
+        _od(" {:4}"),
+        _od("   {:c}"),
+        _od("   {:c}", offset=""),
+        _od(" {:02x}", offset=""),
+        _od("{:02x}", offset=""),
     ],
-    ids=["hexdump", "xxd", "gdb"],
+    ids=["hexdump", "xxd", "gdb", "od -x", "od -t x8", "od", "od -b", "od -d", "od -t d1", "od -c", "od -An -c", "od -An -t x1", "xxd -p"],
 )  # fmt: skip
 def test_a_dump_is_one_value(detector: Detector, rows: list[str]) -> None:
     text = "memory:\n" + "\n".join(rows) + "\nend\n"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import json
 import time
+import zlib
 from itertools import product
 
 import pytest
@@ -15,6 +17,7 @@ from synthetic import custom
 
 from dlpctl.detect.derived.texts import derived_texts
 from dlpctl.detect.engine import Detector
+from dlpctl.errors import FormatError
 
 MAIL = "john@example.com"
 CARD = "4111 1111 1111 1111"
@@ -58,6 +61,11 @@ DISGUISES = {
     "base64 of UTF-16": base64.b64encode(MAIL.encode("utf-16-le")).decode(),
     "base64 in lines": base64.encodebytes(f"{'word ' * 30}{MAIL}{' word' * 30}".encode()).decode().strip(),
     "base64 twice": base64.b64encode(base64.b64encode(MAIL.encode())).decode(),
+    "base64 of gzip": base64.b64encode(gzip.compress(f"write to {MAIL}".encode())).decode(),
+    "base64 of zlib": base64.b64encode(zlib.compress(f"write to {MAIL}".encode())).decode(),
+    "base64 of deflate": base64.b64encode(zlib.compress(f"write to {MAIL}".encode(), wbits=-15)).decode(),
+    "base64 of gzip for URLs": base64.urlsafe_b64encode(gzip.compress(f"to {MAIL}".encode())).decode(),
+    "hexadecimal of gzip": gzip.compress(f"write to {MAIL}".encode()).hex(),
 }  # fmt: skip
 
 
@@ -86,6 +94,12 @@ def test_the_whole_of_an_encoded_run_is_the_finding(detector: Detector) -> None:
     encoded = base64.b64encode(f"first {MAIL} and then mary@example.com".encode()).decode()
     (found,) = detector.scan(f"a {encoded} b")
     assert (found.start, found.end) == (2, 2 + len(encoded))
+
+
+def test_deflated_text_that_expands_to_more_than_is_searched_is_refused(detector: Detector) -> None:
+    bomb = base64.b64encode(gzip.compress(bytes(8 << 20))).decode()
+    with pytest.raises(FormatError, match="expand to more than"):
+        detector.scan(f"see {bomb} there")
 
 
 PLAIN = {

@@ -17,12 +17,14 @@ import shutil
 import sqlite3
 import struct
 import subprocess
+import sys
 import tarfile
 import zipfile
 import zlib
 from contextlib import closing
 from dataclasses import dataclass
 from email.message import EmailMessage
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -30,6 +32,8 @@ import pytest
 
 from dlpctl.formats.files import Files
 from dlpctl.formats.spans import ViewEdit
+
+sys.path.insert(0, str(Path(__file__).parent))
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -285,6 +289,12 @@ def make_cpio(kind: str) -> bytes:
     return b"".join(member(*each) for each in members) + member(b"TRAILER!!!", b"") + bytes(64)
 
 
+def make_iso() -> bytes:
+    from isowriter import image
+
+    return image({f"{MAIL}.txt": f"kept text {SSN}".encode(), "b.txt": CARD.encode()})
+
+
 def by(*command: str) -> Callable[[bytes], object]:
     """A program that has to read the copy, where it is installed."""
 
@@ -425,6 +435,7 @@ SAMPLES = [
     Sample("a.deb", "ar", make_ar),
     Sample("a.cpio", "cpio", lambda: make_cpio("newc"), parse=by("cpio", "-t")),
     Sample("old.cpio", "cpio", lambda: make_cpio("odc"), parse=by("cpio", "-t")),
+    Sample("a.iso", "iso", make_iso),
     Sample("a.7z", "7z", make_7z),
     Sample("a.sqlite", "sqlite", make_database, parse=database),
     Sample("a.parquet", "parquet", lambda: make_table("parquet")),

@@ -191,6 +191,13 @@ def test_values_after_literal_escapes_do_not_reach_the_provider(gateway: Running
     assert MAIL not in sent
 
 
+def test_values_in_deflated_texts_do_not_reach_the_provider(gateway: Running) -> None:
+    packed = base64.b64encode(gzip.compress(f"write to {MAIL}".encode())).decode()
+    _, headers, _ = gateway.ask(MESSAGES, user(f"unpack {packed} please"))
+    assert packed not in gateway.provider.sent[0].body.decode()
+    assert headers["x-dlpctl-decision"] == "ALLOWED_WITH_MASKING"
+
+
 def test_a_value_found_in_a_later_block_is_masked_in_earlier_ones(gateway: Running) -> None:
     word = "Zq7Kd9wTnM4xBv2h"
     long = "nothing to see here " * 200

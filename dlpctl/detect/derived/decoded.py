@@ -16,8 +16,18 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
+from dlpctl.deflated import GZIP, RAW, ZLIB, Inflater
 from dlpctl.detect.derived.interface import DerivedText
-from dlpctl.detect.derived.runs import GROUPS, LITERAL, MARKS, QUOTED, SOFT_BREAKS, TAG, TAGGED
+from dlpctl.detect.derived.runs import (
+    GROUPS,
+    LITERAL,
+    MARKS,
+    MAY_BE_PACKED,
+    QUOTED,
+    SOFT_BREAKS,
+    TAG,
+    TAGGED,
+)
 from dlpctl.encoded import unescaped
 from dlpctl.regex import lazy
 
@@ -32,6 +42,7 @@ _FIRST = 16
 _LETTER = lazy(rb"[A-Za-z\x80-\xff]")
 _HEX_DIGITS = b"0123456789ABCDEFabcdef :"
 _SOFT_BREAK = lazy(SOFT_BREAKS.encode())
+_MAY_BE_PACKED = lazy(MAY_BE_PACKED.encode())
 _SHAPES = lazy(
     f"({MARKS})|({TAGGED})|({LITERAL})|({GROUPS})|({QUOTED})".replace(r"\b", "").encode()
 )
@@ -40,6 +51,9 @@ _GROUP = lazy(rb"[0-9A-Z]+")
 _OF_CARDS = range(13, 20)
 """The digits that card numbers have."""
 _PREFIXED = lazy(rb"(0[xX]|\\x)[0-9A-Fa-f]{8}")
+_GZIP_HEAD, _ZLIB_HEADS = b"\x1f\x8b\x08", (b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")
+_MOST_INFLATED, _RATIO = 1 << 20, 100
+"""The most that deflated data in a text may expand to: in bytes, and in times its size."""
 _SEPARATORS = lazy(r"[^0-9]+")
 _AFTER_SPACED = b"\t\n\v\f\r \"'<,;)"
 _SEPARATED = frozenset({b" ", b".", b"_", b"*", b"-"})
@@ -156,6 +170,7 @@ def _runs(data: bytes, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, 
     """Return the spans of runs that hide something, with what they hide."""
     last_end = 0
     lines_of_digits = False
+    inflate = Inflater(_MOST_INFLATED + _RATIO * len(data))
     for start, end in spans:
         if data[end - 1 : end].isspace() and _SOFT_BREAK.fullmatch(data, start, end):
             yield start, end, b""
@@ -165,6 +180,8 @@ def _runs(data: bytes, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, 
         if run[:1] != b"\\":  # which a blank may end
             run = run.rstrip(_AFTER_SPACED if run[1:2] == b" " else None)
         decoded = _decoder(run)(run)
+        if decoded is None and _MAY_BE_PACKED.match(run):
+            decoded = _inflated(run, inflate)
         # Single digits on one line after the other are a table.
         is_table = decoded is not None and lines_of_digits and data[last_end:start].isspace()
         lines_of_digits = run[1:2] in _SEPARATED
@@ -224,10 +241,8 @@ def _number(run: bytes) -> bytes:
 
 def _encoded(run: bytes) -> bytes | None:
     """Return the text in hexadecimal or base64; None if it is no text."""
-    prefix = _PREFIXED.match(run)
-    may_be_hex = len(run) % 2 == 0 or run[2:3] in b" :"
-    if prefix or (may_be_hex and not run.translate(None, _HEX_DIGITS)):
-        digits = run[prefix.end(1) if prefix else 0 :].replace(b" ", b"").replace(b":", b"")
+    digits = _hex_digits(run)
+    if digits:
         return _text(binascii.unhexlify(digits)) if len(digits) % 2 == 0 else None
     if run.isalpha() and (run.islower() or run[1:].islower()):
         return None
@@ -235,6 +250,30 @@ def _encoded(run: bytes) -> bytes | None:
     if _text(_base64(plain[:_FIRST])) is None:
         return _base32(plain) if _BASE32.fullmatch(plain) else None
     return _text(_base64(plain))
+
+
+def _hex_digits(run: bytes) -> bytes:
+    """Return the digits of a run in hexadecimal; nothing for any other run."""
+    prefix = _PREFIXED.match(run)
+    may_be_hex = len(run) % 2 == 0 or run[2:3] in b" :"
+    if prefix or (may_be_hex and not run.translate(None, _HEX_DIGITS)):
+        return run[prefix.end(1) if prefix else 0 :].translate(None, b" :")
+    return b""
+
+
+def _inflated(run: bytes, inflate: Inflater) -> bytes | None:
+    """Return the text that a run deflates; None if there is none."""
+    digits = _hex_digits(run)
+    packed = binascii.unhexlify(digits[: len(digits) & ~1]) if digits else from_base64(run)
+    if packed.startswith(_GZIP_HEAD):
+        return inflate(packed, GZIP).decode("utf-8", "replace").encode() or None
+    is_wrapped = packed.startswith(_ZLIB_HEADS)
+    return _text(inflate(packed, ZLIB if is_wrapped else RAW)) or None
+
+
+def from_base64(run: bytes) -> bytes:
+    """Return what a run of base64 encodes, in either alphabet and over lines."""
+    return _base64(b"".join(run.translate(_URL_SAFE).split()).rstrip(b"="))
 
 
 def _base64(plain: bytes) -> bytes:

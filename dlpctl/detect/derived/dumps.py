@@ -1,38 +1,81 @@
-"""Dumps of memory and files: rows of bytes in hexadecimal, mostly with their characters beside.
+"""Dumps of memory and files: rows of bytes as numbers or characters, mostly after their offsets.
 
-The text of a dump is read from its bytes, since a row ends after sixteen of them. What is found in
-it is reported as the complete dump: a row shows a byte twice.
+The text of a dump is read from its bytes, since a row ends after sixteen of them. Words are read in
+either byte order. What is found is reported as the complete dump: a row may show a byte twice.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from functools import cache
-from typing import Any
+from collections.abc import Callable, Iterator
+from functools import cache, partial
+from typing import Any, NamedTuple
 
 from dlpctl.detect.derived.decoded import DecodedText, copy_around
 from dlpctl.detect.linear import compile_regex, is_in_lines
 from dlpctl.regex import lazy
 
 _OFFSET = r"(?:0[xX])?[0-9A-Fa-f]{4,16}(?:[:|][ \t]*|[ \t]+)"
+_LONG_OFFSET = "[0-9A-Fa-f]{6,16}:?"
 _BYTE = "[0-9A-Fa-f]{2}"
-_START = rf"\n[ \t]*{_OFFSET}(?:0[xX]{_BYTE}[, \t]|(?:{_BYTE})+[ ]{_BYTE})"
-"""The start of a row after a line, which is searched for quickly."""
-_ROW = (
-    rf"^[ \t]*+{_OFFSET}(%s0[xX]{_BYTE}(?:[, \t]{{1,2}}0[xX]{_BYTE})*+"
-    rf"|{_BYTE}(?:[ ]{_BYTE}){{7}}(?:[ ]{{2}}|[ ]?-[ ]?){_BYTE}(?:[ ]{_BYTE})*+"
-    rf"|(?:{_BYTE}){{1,4}}(?:[ ](?:{_BYTE}){{1,4}})++)(?![^\s|])[^\n]*+(?:\n|\Z)"
+_BYTES = rf"{_BYTE}(?:[ ]{_BYTE}){{%s}}|{_BYTE}{_BYTE}(?:[ ]{_BYTE}{_BYTE}){{%s}}"
+_PLAIN = rf"(?:{_BYTE}){{%s}}\r?"
+_CHARACTER = (
+    r"(?:[ ]{3}[!-~]|[ ]{2}\\[0abfnrtv]|[ ][0-3][0-7]{2}|[ ]{2}[a-z]{2}|[ ][a-z]{3}|[ ]{4})"
 )
-_BYTES = lazy((_ROW % "").encode(), re.MULTILINE)
-_ROWS = lazy(rb"(?:%b)++" % (_ROW % "?:").encode(), re.MULTILINE)
-_NO_DIGITS = lazy(rb"0[xX]|[^0-9A-Fa-f]+")
+_FIRST_CHARACTER = r"[ ]{2}(?:[ ][A-Za-z]|\\[0abfnrtv])"
+_START = (
+    rf"\n(?:[ \t]*{_OFFSET}(?:0[xX]{_BYTE}[, \t]|(?:{_BYTE})+[ ]{_BYTE})"
+    rf"|{_LONG_OFFSET}(?:[ \t]+[0-9]{{1,6}}[ \t]+-?[0-9]|{_CHARACTER}{{2}})"
+    rf"|[ \t]*(?:{_BYTES % (7, 3)})|(?:{_BYTE}){{16,}}\r?\n{_BYTE}"
+    rf"|{_FIRST_CHARACTER}{_CHARACTER}{{7}})"
+)
+"""The start of a row after a line, which is searched for quickly."""
+_WITH_OFFSETS = (
+    rf"[ \t]*+{_OFFSET}(0[xX]{_BYTE}(?:[, \t]{{1,2}}0[xX]{_BYTE})*+"
+    rf"|{_BYTE}(?:[ ]{_BYTE}){{7}}(?:[ ]{{2}}|[ ]?-[ ]?){_BYTE}(?:[ ]{_BYTE})*+"
+    rf"|(?:{_BYTE}){{1,8}}(?:[ ](?:{_BYTE}){{1,8}})%s)(?![^\s|])[^\n]*+"
+)
+_LEAST_SHOWN = 0.75
+"""The share of characters in bytes that are written as numbers, as those of few tables are."""
+_CELL = lazy(rb"(?:0[xX])?([0-9A-Fa-f]{2,})")
+_WIDTH = 4
+_NAMES = {b"sp": b" ", b"nl": b"\n", b"ht": b"\t", b"cr": b"\r", b"\\n": b"\n", b"\\t": b"\t"}
+"""The names of characters that texts have, in dumps of characters; others are left out."""
+_SHOWN = bytes((*b"\t\n\r", *range(32, 127)))
 
 
-def dumped_text(data: bytes) -> DecodedText | None:
-    """Return the text that the dumps within a text show, None without any."""
-    runs = list(_dumps(data)) if is_in_lines(_starts(), data) else []
-    return DecodedText(*copy_around(data, runs)) if runs else None
+class _Notation(NamedTuple):
+    """A way to write bytes in the rows of dumps."""
+
+    row: str
+    """A regular expression whose last group has the cells."""
+    last: str
+    """A last row, which may be shorter."""
+    decode: Callable[[list[bytes]], bytes]
+    """Returns the bytes in the cells of several rows."""
+    has_offsets: bool = True
+    """False if only a second row tells that the first is one."""
+
+    def dumps(self, data: bytes) -> Iterator[tuple[int, int, bytes]]:
+        """Yield the spans of dumps, with what they show."""
+        row = _compiled(f"^(?:{self.row}|{self.last})$")
+        ends = "?" if self.has_offsets else ""
+        dumps = _compiled(rf"(?:^{self.row}\n)+(?:^{self.last}(?:\n|\Z)){ends}")
+        for dump in dumps.finditer(data):
+            rows = row.finditer(data, *dump.span())
+            shown = self.decode([each[each.lastindex or 0] for each in rows])
+            # In two bytes each, most characters have a zero.
+            if shown := shown.replace(b"\0", b""):
+                yield *dump.span(), shown.decode("utf-8", "replace").encode()
+
+
+def dumped_texts(data: bytes) -> Iterator[DecodedText]:
+    """Yield the texts that the dumps within a text show, one for each notation."""
+    if is_in_lines(_starts(), data):
+        for notation in _NOTATIONS:
+            if runs := list(notation.dumps(data)):
+                yield DecodedText(*copy_around(data, runs))
 
 
 @cache
@@ -40,11 +83,80 @@ def _starts() -> Any:
     return compile_regex(_START, "dumps")
 
 
-def _dumps(data: bytes) -> Iterator[tuple[int, int, bytes]]:
-    for rows in _ROWS.finditer(data):
-        digits = b"".join(
-            _NO_DIGITS.sub(b"", row[1]) for row in _BYTES.finditer(data, *rows.span())
-        )
-        # In two bytes each, most characters have a zero.
-        text = bytes.fromhex(digits.decode()).replace(b"\0", b"")
-        yield rows.start(), rows.end(), text.decode("utf-8", "replace").encode()
+@cache
+def _compiled(regex: str) -> re.Pattern[bytes]:
+    return re.compile(regex.encode(), re.MULTILINE)
+
+
+def _as_written(rows: list[bytes]) -> bytes:
+    return bytes.fromhex(b"".join(_CELL.findall(b" ".join(rows))).decode())
+
+
+def _reversed(rows: list[bytes]) -> bytes:
+    """Return the bytes of words with the lowest byte first; nothing for single bytes."""
+    words = _CELL.findall(b" ".join(rows))
+    if all(len(word) == 2 for word in words):
+        return b""
+    return b"".join(bytes.fromhex(word.decode())[::-1] for word in words)
+
+
+def _numbers(rows: list[bytes], *, base: int, size: int) -> bytes:
+    """Return the bytes of numbers, if they are mostly characters."""
+    most = 1 << 8 * size
+    numbers = [int(cell, base) for cell in b" ".join(rows).split()]
+    if any(number >= most for number in numbers):
+        return b""
+    shown = b"".join((number % most).to_bytes(size, "little") for number in numbers)
+    texts = shown.replace(b"\0", b"")
+    hidden = len(texts.translate(None, _SHOWN))
+    return texts if hidden <= len(texts) * (1 - _LEAST_SHOWN) else b""
+
+
+def _characters(rows: list[bytes]) -> bytes:
+    """Return the bytes of characters, each in a column of its own; blanks at ends may be cut."""
+    width = max(map(len, rows))
+    text = b"".join(row.ljust(width) for row in rows).rstrip()
+    cells = (text[at : at + _WIDTH] for at in range(0, len(text), _WIDTH))
+    return b"".join(map(_character, cells))
+
+
+def _character(cell: bytes) -> bytes:
+    bare = cell.strip()
+    if len(bare) < 2:
+        return bare or b" "
+    return bytes((int(bare, 8),)) if bare.isdigit() else _NAMES.get(bare, b"")
+
+
+def _after_offset(cell: str) -> str:
+    return rf"{_LONG_OFFSET}((?:[ \t]+{cell})++)[ \t\r]*+"
+
+
+_WORDS = (
+    (_WITH_OFFSETS % "++", _WITH_OFFSETS % "*+", True),
+    (
+        rf"[ \t]*+({_BYTES % ('7,', '3,')})[ \t\r]*+",
+        rf"[ \t]*+({_BYTES % ('0,', '0,')})[ \t\r]*+",
+        False,
+    ),
+    (rf"({_PLAIN % '16,'})", rf"({_PLAIN % '1,'})", False),
+)
+_NUMBERS = (
+    (r"[01][0-7]{5}", 8, 2),
+    (r"[0-3][0-7]{2}", 8, 1),
+    (r"[0-9]{1,5}", 10, 2),
+    (r"-?[0-9]{1,3}", 10, 1),
+)
+_CHARACTERS = rf"({_CHARACTER}{{%s}}+)[ \t\r]*+"
+_NOTATIONS = (
+    *(
+        _Notation(row, last, decode, has_offsets)
+        for row, last, has_offsets in _WORDS
+        for decode in (_as_written, _reversed)
+    ),
+    *(
+        _Notation(_after_offset(cell), _after_offset(cell), partial(_numbers, base=base, size=size))
+        for cell, base, size in _NUMBERS
+    ),
+    _Notation(_LONG_OFFSET + _CHARACTERS % "1,", _LONG_OFFSET + _CHARACTERS % "1,", _characters),
+    _Notation(_CHARACTERS % "8,", _CHARACTERS % "1,", _characters, has_offsets=False),
+)

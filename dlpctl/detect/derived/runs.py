@@ -46,15 +46,33 @@ _SPACED = r"\b[0-9](?:[ ._*-]{1,3}[0-9]){8,24}\b|\b[A-Za-z](?: [!-~]){9,}(?:[\s\
 # apart by that, before anything of them is copied. In hexadecimal digits of text every other one
 # tells it.
 _ANY = "[0-9A-Za-z+/_-]"
-_TEXT_STARTS = (
+_OF_TEXTS = (
     rf"(?:[I-Za-f](?:[C-HS-Xi-nyz0-3](?:[ABEFIJMNQRUVYZcdghklopstwx014589]{_ANY}[CDI-Za-fw-z0-9]"
     rf"|[DHLPTXbfjnrvz37/_]{_ANY}{{2}})"
     rf"|(?:[M-Pc-fs-v89+/_-][CGKOSWaeimquy26+-]|[AQgw][AB]){_ANY}{{2}})"
     rf"|(?:w[qr4-7]|[x-z0-8][I-LYZabo-r4-7]|9I|C[gQS-Xi-n]|D[QS-X]){_ANY}{{3}})"
 )
-_HEX_STARTS = r"(?:[2-7][0-9A-Fa-f]|0[9AaDd]|[C-Fc-f][0-9A-Fa-f][89ABab][0-9A-Fa-f]){4}"
+# The headers of gzip and zlib.
+_PACKED_STARTS = rf"(?:H4sI{_ANY}|e(?:A[E-H]|F[4-7]|J[w-z]|N[o-r]){_ANY}{{2}})"
+_PACKED_HEX_STARTS = r"(?:1[Ff]8[Bb]08[0-9A-Fa-f]{2}|78(?:01|5[Ee]|9[Cc]|[Dd][Aa])[0-9A-Fa-f]{4})"
+_HEX_OF_TEXTS = r"(?:[2-7][0-9A-Fa-f]|0[9AaDd]|[C-Fc-f][0-9A-Fa-f][89ABab][0-9A-Fa-f]){4}"
+_BASE64_STARTS = f"(?:{_OF_TEXTS}|{_PACKED_STARTS})"
+_HEX_STARTS = f"(?:{_HEX_OF_TEXTS}|{_PACKED_HEX_STARTS})"
+# Base64 of data deflated without a header: the first bits are those of a compressed block.
+RAW_START = (
+    r"(?:[ACEGIKMOQSUWYacegikmoqsuwy02468+][g-z0-9+/]|[BDFHJLNPRTVXZbdfhjlnprtvxz13579/][A-Za-f])"
+    r"[0-9A-Za-z+/]{22}"
+)
+RAW_RUN = (
+    r"[0-9A-Za-z+/]{24,}(?:\r?\n[ \t]*[0-9A-Za-z+/]{44,76})*"
+    r"(?:\r?\n[ \t]*[0-9A-Za-z+/]{2,76})?={0,2}"
+)
+# Runs that may be deflated; hashes in hexadecimal are no base64.
+MAY_BE_PACKED = (
+    rf"{_PACKED_STARTS}|(?:0[xX]|\\x)?{_PACKED_HEX_STARTS}|(?![0-9A-Fa-f]{{24}}){RAW_START}"
+)
 _ENCODED = (
-    rf"\b{_TEXT_STARTS}(?:[0-9A-Za-z+/]{{39,71}}\r?\n[ \t]*"
+    rf"\b{_BASE64_STARTS}(?:[0-9A-Za-z+/]{{39,71}}\r?\n[ \t]*"
     rf"(?:[0-9A-Za-z+/]{{44,76}}\r?\n[ \t]*)*[0-9A-Za-z+/]+={{0,2}}"
     rf"|{_ANY}{{15,}}={{0,2}}|{_ANY}{{9,}}={{1,2}})"
     rf"|(?:\b|\b0[xX]|\\x){_HEX_STARTS}[0-9A-Fa-f]{{4,}}"
@@ -102,7 +120,7 @@ RUN = (
 # follow, the automaton would have ten times the states, each of which takes a while when
 # it is entered first.
 RUN_STARTS = (
-    rf"\b{_TEXT_STARTS}{_ANY}{{9}}(?:{_ANY}{{6}}|{_ANY}{{0,5}}=)"
+    rf"\b{_BASE64_STARTS}{_ANY}{{9}}(?:{_ANY}{{6}}|{_ANY}{{0,5}}=)"
     rf"|(?:\b|\b0[xX]|\\x){_HEX_STARTS}[0-9A-Fa-f]{{4}}"
     rf"|\b[0-9A-Fa-f]{{2}}(?:[ :][0-9A-Fa-f]{{2}}){{8}}\b"
     rf"|%[0-9A-Fa-f]{{2}}|{_ESCAPE}|{_NAMED_ENTITY}"

@@ -7,23 +7,28 @@ pass.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 
+from dlpctl.deflated import LEAST, may_be_raw
 from dlpctl.detect.derived.columns import Columns
 from dlpctl.detect.derived.decoded import DecodedText
-from dlpctl.detect.derived.dumps import dumped_text
+from dlpctl.detect.derived.dumps import dumped_texts
 from dlpctl.detect.derived.escaped import EscapedText
+from dlpctl.detect.derived.groups import GroupedText
 from dlpctl.detect.derived.headers import HEADER, WITHIN_LINES, HeaderWords
 from dlpctl.detect.derived.interface import DerivedText
 from dlpctl.detect.derived.joined import joined_texts
-from dlpctl.detect.derived.runs import RUN, RUN_STARTS
+from dlpctl.detect.derived.runs import RAW_RUN, RAW_START, RUN, RUN_STARTS
 from dlpctl.detect.derived.tables import OpenTable
 from dlpctl.detect.derived.wrapped import WrappedText
 from dlpctl.detect.linear import Find, compile_regex, finders
+from dlpctl.regex import lazy
 
 Spans = list[tuple[int, int]]
 _EITHER = f"{RUN_STARTS}|{HEADER}"
 _LINE_END = ord("\n")
+_RAW_RUN = lazy(RAW_RUN.encode())
 
 
 def derived_texts(
@@ -47,8 +52,9 @@ def derived_texts(
         deeper, _ = openings(decoded.data)
         if deeper and (inner := DecodedText.of(decoded.data, deeper, decoded)):
             texts.append(inner)
-    if dumped := dumped_text(data):
-        texts.append(dumped)
+    texts += dumped_texts(data)
+    if grouped := GroupedText.of(data):
+        texts.append(grouped)
     if joins_lines:
         texts += joined_texts(data)
         if wrapped := WrappedText.of(data):
@@ -62,6 +68,35 @@ def derived_texts(
 
 def openings(data: bytes) -> tuple[Spans, Spans]:
     """Return the spans of runs and of headers, which may start within each other."""
+    runs, headers = _openings(data)
+    if raw := list(_deflated_runs(data)):
+        runs = _outermost(sorted([*runs, *raw]))
+    return runs, headers
+
+
+def _deflated_runs(data: bytes) -> Iterator[tuple[int, int]]:
+    """Yield the runs that may be data deflated without a header."""
+    search, size = _regex(rf"(?:^|[^0-9A-Za-z+/_-])({RAW_START})")[0], len(data)
+    place = 0
+    while (start := search(data, place, size)[1][0]) >= 0:
+        place = start + LEAST
+        if may_be_raw(data[start:place]):
+            found = _RAW_RUN.match(data, start)
+            assert found is not None
+            place = found.end()
+            yield found.span()
+
+
+def _outermost(spans: Spans) -> Spans:
+    """Return ordered spans without those that start within the one before."""
+    kept: Spans = []
+    for span in spans:
+        if not kept or span[0] >= kept[-1][1]:
+            kept.append(span)
+    return kept
+
+
+def _openings(data: bytes) -> tuple[Spans, Spans]:
     search, _ = _regex(_EITHER)
     runs: Spans = []
     headers: Spans = []

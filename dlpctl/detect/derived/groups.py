@@ -1,0 +1,155 @@
+"""Groups of a number in cells or items of their own: a card in four of them, an SSN in three.
+
+Numbers beside each other are mostly data. They are read as one number right after a label, below
+headers that name it, and as cards in a table of nothing else, each with its check digit.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterator
+from functools import cache
+from typing import NamedTuple
+
+from dlpctl.detect.derived.interface import DerivedText
+from dlpctl.detect.linear import Find, compile_regex, finders
+from dlpctl.regex import lazy
+
+_APART = r"[\"']?(?:[ \t]*[,;|][ \t]*(?:\r?\n[ \t]+)?|\t|[ ]{2,8})[\"']?"
+_CARD = (
+    rf"[0-9]{{4}}(?:{_APART}[0-9]{{4}}){{3}}|3[47][0-9]{{2}}{_APART}[0-9]{{6}}{_APART}[0-9]{{5}}"
+)
+_SSN = rf"[0-9]{{3}}{_APART}[0-9]{{2}}{_APART}[0-9]{{4}}"
+_GROUPS = rf"\b(?:({_CARD})|{_SSN})\b"
+_OF_CARDS = (
+    r"(?i:(?<![a-z])(?:card|cc|pan|visa|mastercard|amex|kredit|kart|carte|carta|tarjeta|cart\xe3o)"
+    r"|(?:card|karte)(?![a-z]))"
+)
+_OF_SSNS = r"(?i:(?<![a-z])(?:ssn|soc(?:ial)?[ _-]?sec)|ssn(?![a-z]))"
+_TO_VALUE = r"[^0-9\n]{0,40}(?:[\[({:=][ \t]*\r?\n[^0-9\n]{0,40})?\Z"
+_NAMES = {True: lazy(_OF_CARDS), False: lazy(_OF_SSNS)}
+_RIGHT_BEFORE = {
+    is_card: lazy(rf"{label}\w*{_TO_VALUE}")
+    for is_card, label in ((True, _OF_CARDS), (False, _OF_SSNS))
+}
+_BETWEEN = lazy(_APART)
+_DIGITS = lazy(rb"[0-9]+")
+_MAY_BE_LABEL = lazy(rb"[A-Za-z\x80-\xff]")
+_LETTER = lazy(r"[^\W\d_]")
+_LONGEST_LABEL, _LONGEST_ROW = 80, 2048
+_LEAST_ROWS = 3
+"""The rows of a table that are cards without a label: numbers are all that in one of 8,000."""
+_FRAME = b" \t\r|;,[]()\"'"
+_LONGEST_FRAME = 16
+_DOUBLED = (0, 2, 4, 6, 8, 1, 3, 5, 7, 9)
+
+
+class _Number(NamedTuple):
+    start: int
+    end: int
+    text: bytes
+
+
+class _Headers(NamedTuple):
+    end: int
+    """The end of their line; -1 if it is too long or the last one."""
+    cells: list[str]
+
+
+class GroupedText(DerivedText):
+    """Numbers whose groups are in cells or items of their own, each after its label."""
+
+    def __init__(self, numbers: list[_Number]) -> None:
+        self._spans = [(number.start, number.end) for number in numbers]
+        self._starts = array("q")
+        text = bytearray()
+        for number in numbers:
+            self._starts.append(len(text))
+            text += number.text + b"\n\n"
+        self.data = bytes(text)
+
+    @classmethod
+    def of(cls, data: bytes) -> GroupedText | None:
+        """Return the numbers that are written in groups; None without any."""
+        numbers = list(_numbers(data))
+        return cls(numbers) if numbers else None
+
+    def original_span(self, start: int, end: int) -> tuple[int, int]:
+        """Return the span of all groups of a number."""
+        return self._spans[bisect_right(self._starts, start) - 1]
+
+
+@cache
+def _search() -> Find:
+    return finders(compile_regex(_GROUPS, "groups"))[0]
+
+
+def _numbers(data: bytes) -> Iterator[_Number]:
+    search, size = _search(), len(data)
+    rows: list[_Number] = []
+    """The rows so far of a table that has nothing else."""
+    searched = 0
+    headers = _headers(data, 0)
+    while True:
+        (start, end), (card, _) = search(data, searched, size)[:2]
+        if rows and (start < 0 or data[rows[-1].end : start].strip(_FRAME) != b"\n"):
+            if len(rows) >= _LEAST_ROWS and all(_is_card(row.text) for row in rows):
+                yield from rows
+            rows = []
+        if start < 0:
+            return
+        if (blank := data.rfind(b"\n\n", searched, start)) >= 0:
+            headers = _headers(data, blank + 2)
+        digits = _DIGITS.findall(data, start, end)
+        is_card = card >= 0
+        text = b"card " + b" ".join(digits) if is_card else b"ssn " + b"-".join(digits)
+        number = _Number(start, end, text)
+        if _is_labelled(data, number, headers, len(digits), is_card=is_card):
+            yield number
+        elif is_card and _is_row(data, start, end):
+            rows.append(number)
+        searched = end
+
+
+def _headers(data: bytes, start: int) -> _Headers:
+    """Return the cells of the first line of a table, if they name cards or SSNs."""
+    end = data.find(b"\n", start, start + _LONGEST_ROW)
+    line = data[start : max(end, start)].decode("utf-8", "ignore")
+    names = any(label.search(line) for label in _NAMES.values())
+    return _Headers(end, _BETWEEN.split(line) if names else [])
+
+
+def _is_labelled(
+    data: bytes, number: _Number, headers: _Headers, groups: int, *, is_card: bool
+) -> bool:
+    """Return whether a label is right before a number, or headers above name all of its groups."""
+    start = number.start
+    before = data[max(start - _LONGEST_LABEL, 0) : start]
+    if _MAY_BE_LABEL.search(before) and _RIGHT_BEFORE[is_card].search(
+        before.decode("utf-8", "ignore")
+    ):
+        return True
+    if not headers.cells or not 0 <= headers.end < start:
+        return False
+    line = data.rfind(b"\n", max(start - _LONGEST_ROW, 0), start) + 1
+    column = len(_BETWEEN.findall(data[line:start].decode("utf-8", "ignore")))
+    first, *others = headers.cells[column : column + groups] or [""]
+    names = _NAMES[is_card].search
+    return bool(line and names(first)) and not any(
+        _LETTER.search(header) and not names(header) for header in others
+    )
+
+
+def _is_row(data: bytes, start: int, end: int) -> bool:
+    """Return whether a line has nothing else."""
+    before = data[max(start - _LONGEST_FRAME, 0) : start].rpartition(b"\n")[2]
+    after = data[end : end + _LONGEST_FRAME].partition(b"\n")[0]
+    return not (before + after).strip(_FRAME)
+
+
+def _is_card(text: bytes) -> bool:
+    """Return whether digits start like those of a card and have its check digit."""
+    digits = [int(each) for each in reversed(text.decode()) if each.isdigit()]
+    total = sum(digits[::2]) + sum(_DOUBLED[digit] for digit in digits[1::2])
+    return digits[-1] in range(2, 7) and total % 10 == 0
