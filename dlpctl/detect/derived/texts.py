@@ -53,9 +53,9 @@ def derived_texts(
         if deeper and (inner := DecodedText.of(decoded.data, deeper, decoded)):
             texts.append(inner)
     texts += dumped_texts(data)
-    if grouped := GroupedText.of(data):
-        texts.append(grouped)
     if joins_lines:
+        if grouped := GroupedText.of(data):
+            texts.append(grouped)
         texts += joined_texts(data)
         if wrapped := WrappedText.of(data):
             texts.append(wrapped)
@@ -77,13 +77,13 @@ def openings(data: bytes) -> tuple[Spans, Spans]:
 def _deflated_runs(data: bytes) -> Iterator[tuple[int, int]]:
     """Yield the runs that may be data deflated without a header."""
     search, size = _regex(rf"(?:^|[^0-9A-Za-z+/_-])({RAW_START})")[0], len(data)
-    place = 0
-    while (start := search(data, place, size)[1][0]) >= 0:
-        place = start + LEAST
-        if may_be_raw(data[start:place]):
+    position = 0
+    while (start := search(data, position, size)[1][0]) >= 0:
+        position = start + LEAST
+        if may_be_raw(data[start:position]):
             found = _RAW_RUN.match(data, start)
             assert found is not None
-            place = found.end()
+            position = found.end()
             yield found.span()
 
 
