@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from dlpctl.errors import FormatError
+from dlpctl.formats.varint import encode_varint
 
 _LONGEST_DECIMAL, _LARGEST_SCALE = 64, 1000
 _WIDTHS = {"int": 32, "long": 64}
@@ -46,13 +47,7 @@ def read_long(data: bytes, at: int) -> tuple[int, int]:
 
 def long_bytes(number: int) -> bytes:
     """Return a number in the encoding of Avro."""
-    number = number << 1 if number >= 0 else (-number << 1) - 1
-    written = bytearray()
-    while number >= 0x80:
-        written.append(number & 0x7F | 0x80)
-        number >>= 7
-    written.append(number)
-    return bytes(written)
+    return encode_varint(number << 1 if number >= 0 else (-number << 1) - 1)
 
 
 def read_bytes(data: bytes, at: int) -> tuple[bytes, int]:

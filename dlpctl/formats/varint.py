@@ -1,4 +1,4 @@
-"""Numbers of any size in bytes of seven bits, as Thrift and Protocol Buffers write them."""
+"""Numbers of any size in bytes of seven bits, as Avro, Thrift and Protocol Buffers write them."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ class Figures(NamedTuple):
 
 
 def rules() -> dict[str, tuple[ModuleType, Callable[..., object]]]:
-    """Return the module of each rule by its name, and what stands in for it."""
+    """Return the module of each rule by its name, and the replacement of the rule."""
     known: dict[str, tuple[ModuleType, Callable[..., object]]] = {
         "least_score": (finder, lambda *_: 0.0),
         "is_bare": (finder, lambda *_: False),
