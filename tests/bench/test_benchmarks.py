@@ -94,6 +94,7 @@ def test_tree(figures: Callable[..., Any]) -> None:
     assert measured["everything"]["MB"] > 0
 
 
+@pytest.mark.slow
 def test_files(figures: Callable[..., Any], home: Path) -> None:
     measured = figures("files.py", "--home", str(home))
     assert len(measured) == 7
@@ -127,6 +128,7 @@ def test_gateway_leaks(figures: Callable[..., Any]) -> None:
     assert found["leaks"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the warm process needs Unix sockets")
 def test_agents(figures: Callable[..., Any], home: Path) -> None:
     found = figures("agents.py", "--home", str(home))
