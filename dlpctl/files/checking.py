@@ -38,7 +38,7 @@ class FileChecker:
         checker: Checker,
         *,
         limits: Limits | None = None,
-        method: Method = "spawn",
+        method: Method = "adaptive",
         on_uninspected: OnUninspected = "block",
         metadata: Metadata = "keep",
         flatten: bool = False,

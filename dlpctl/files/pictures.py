@@ -15,7 +15,7 @@ def before_and_after(
     password: str | None = None,
     *,
     limits: Limits | None = None,
-    method: Method = "spawn",
+    method: Method = "adaptive",
 ) -> Iterator[tuple[int, bytes, bytes]]:
     """Yield the number of each page, from 1, and its pictures before and after, as PNG."""
     limits = limits or Limits()

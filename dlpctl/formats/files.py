@@ -107,7 +107,7 @@ class Node:
 class Files:
     """Reads and masks files; formats with native parsers run in a worker process."""
 
-    def __init__(self, limits: Limits | None = None, method: Method = "spawn") -> None:
+    def __init__(self, limits: Limits | None = None, method: Method = "adaptive") -> None:
         self.limits = limits or Limits()
         self._worker = Worker(self.limits, method)
         self._deadline = 0.0

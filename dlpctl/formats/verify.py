@@ -66,12 +66,12 @@ class Verifier:
     """Inspects one masked file; in commands, both readers work concurrently."""
 
     def __init__(
-        self, format_name: str, limits: Limits | None = None, method: Method = "spawn"
+        self, format_name: str, limits: Limits | None = None, method: Method = "adaptive"
     ) -> None:
         """`format_name` is the format of the original, whose reader starts immediately."""
         self._format_name = format_name
         self._first = Files(limits, method)
-        self._second = Files(limits, method) if method == "spawn" else self._first
+        self._second = self._first if method == "forkserver" else Files(limits, method)
         for files in {self._first, self._second}:
             files.prepare(format_name)
 
@@ -160,7 +160,7 @@ def verify(
     *,
     replacements: Iterable[str] = (),
     limits: Limits | None = None,
-    method: Method = "spawn",
+    method: Method = "adaptive",
     password: str | None = None,
 ) -> Verification:
     """Verify a file without a prepared verifier."""

@@ -1,9 +1,11 @@
 """Run formats in a separate process: native parsers abort, hang and use up memory, which must not
 affect the caller.
 
-`spawn` starts a fresh interpreter and suits a command that reads one file; `forkserver` forks from
-a clean process and suits a daemon. A worker is killed, with its child processes, when it exceeds
-the time limit or sends an invalid message. `isolation.messages` declares the valid messages.
+`spawn` starts a fresh interpreter; `forkserver` forks from a clean process, which takes a tenth of
+the time once that process has started. `adaptive` spawns the first workers and forks the following
+ones, which suits a command that reads one file as well as a program that reads thousands. A worker
+is killed, with its child processes, when it exceeds the time limit or sends an invalid message.
+`isolation.messages` declares the valid messages.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import os
 import signal
 from contextlib import ExitStack
 from functools import cache
+from itertools import count
 from typing import TYPE_CHECKING, Literal, Self, TypeVar
 
 from dlpctl.errors import FormatError
@@ -30,8 +33,12 @@ if TYPE_CHECKING:
     from dlpctl.formats.interface import Document, Limits
     from dlpctl.processes.forking import ForkServer
 
-Method = Literal["spawn", "forkserver"]
+Method = Literal["adaptive", "spawn", "forkserver"]
 T = TypeVar("T")
+_SPAWNED = 4
+"""The workers that `adaptive` spawns: together they cost what starting the forking process does."""
+_adaptive = count()
+"""The number of workers that `adaptive` has started in this process."""
 _CHILD = "dlpctl.formats.isolation.child"
 # Modules that a forked worker already has: importing the PDF modules takes longer than reading a
 # PDF.
@@ -49,9 +56,9 @@ _PRELOADED = (
 class Worker:
     """A process that reads, masks and verifies files, started on demand."""
 
-    def __init__(self, limits: Limits, method: Method = "spawn") -> None:
+    def __init__(self, limits: Limits, method: Method = "adaptive") -> None:
         self._limits = limits
-        self._forks = method == "forkserver" and hasattr(os, "fork")
+        self._method = method
         self._child: Child[messages.Request] | None = None
         self._stack = ExitStack()
         # A worker that holds a message and its source cannot hold a larger one.
@@ -138,7 +145,7 @@ class Worker:
         folder = private.make()
         arguments = str(self._limits.memory_bytes)
         schemas = messages.REQUEST, messages.REPLY, self._most
-        if self._forks:
+        if _forks(self._method):
             self._child = _fork_server().fork([arguments], *schemas, folder)
         else:
             self._child = spawn(python(_CHILD, arguments, *modules), *schemas, folder)
@@ -179,6 +186,13 @@ class Worker:
             raise FormatError(
                 "the worker process sent an answer that cannot be trusted: the file may be hostile"
             ) from None
+
+
+def _forks(method: Method) -> bool:
+    """Return whether the next worker is forked."""
+    if method == "adaptive":
+        method = "spawn" if next(_adaptive) < _SPAWNED else "forkserver"
+    return method == "forkserver" and hasattr(os, "fork")
 
 
 @cache

@@ -59,6 +59,8 @@ class ForkServer:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._leave)
 
     def fork(
         self,
@@ -96,6 +98,14 @@ class ForkServer:
             control.close()
             process.terminate()
             process.wait()
+            atexit.unregister(self.close)
+
+    def _leave(self) -> None:
+        """Leave the forking process to the parent of this process, which was just forked."""
+        self._lock = threading.Lock()  # another thread of the parent may have held it
+        if self._control is not None:
+            self._control.close()
+            self._control = None
             atexit.unregister(self.close)
 
     def _started(self) -> socket.socket:

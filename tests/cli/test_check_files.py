@@ -269,7 +269,12 @@ BLOCKED = {
         {"LIMITS_PDF_PAGES": "1"},
         "more than 1 pages",
     ),
-    "too slow": ("a.pdf", lambda: pdf("x"), {"LIMITS_SECONDS": "0.1"}, "limits.seconds"),
+    "too slow": (
+        "a.pdf",
+        lambda: pdf(*["some words\n" * 50] * 100),
+        {"LIMITS_SECONDS": "0.1"},
+        "limits.seconds",
+    ),
     "unknown": (
         "a.bin",
         lambda: b"\0\1\2 " + MAIL.encode() + b"\0\1",

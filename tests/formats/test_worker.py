@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import multiprocessing
 import os
 import random
 import signal
@@ -13,12 +14,14 @@ import subprocess
 import sys
 import tempfile
 import threading
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from dlpctl.errors import FormatError
+from dlpctl.formats import worker
 from dlpctl.formats.discovery import format_named
 from dlpctl.formats.files import Files
 from dlpctl.formats.interface import Edit, Limits
@@ -57,6 +60,42 @@ def test_formats_run_in_it(method: Method, tmp_path: Path) -> None:
 
 
 @posix
+def test_the_first_workers_are_spawned_and_the_following_ones_forked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(worker, "_adaptive", count())
+
+    def is_own_child() -> bool:
+        with Worker(LIMITS) as process:
+            process.start()
+            assert process._child is not None
+            try:
+                os.waitid(os.P_PID, process._child._handle.pid, os.WEXITED | os.WNOHANG)
+            except ChildProcessError:
+                return False
+            return True
+
+    assert [is_own_child() for _ in range(6)] == [True] * 4 + [False] * 2
+
+
+@posix
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_forked_process_leaves_the_workers_of_its_parent_alone() -> None:
+    read_one("forkserver")
+    copy = multiprocessing.get_context("fork").Process(target=read_one, args=("forkserver",))
+    copy.start()
+    copy.join()
+    assert copy.exitcode == 0
+    read_one("forkserver")
+
+
+def read_one(method: Method) -> None:
+    with Worker(LIMITS, method) as process:
+        document = process.extract("gzip", gzip.compress(b"contents"), LIMITS, None, SECONDS)
+        assert document.children[0].data == b"contents"
+
+
+@posix
 def test_a_crash_is_reported_and_the_next_file_read(monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[int] = []
     real = subprocess.Popen
@@ -68,7 +107,7 @@ def test_a_crash_is_reported_and_the_next_file_read(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(subprocess, "Popen", recorded)
     slow = gzip.compress(random.Random(1).randbytes(30 << 20), 0)
-    with Files(LIMITS) as files:
+    with Files(LIMITS, "spawn") as files:
         files.open(gzip.compress(b"first"), "a.gz")
         threading.Timer(0.02, os.kill, (started[0], signal.SIGSEGV)).start()
         with pytest.raises(FormatError, match="SIGSEGV"):
@@ -85,7 +124,7 @@ def test_memory_is_limited() -> None:
 
 
 def test_time_is_limited() -> None:
-    with Files(Limits(seconds=0.01)) as files, pytest.raises(FormatError, match="longer than"):
+    with Files(Limits(seconds=0.01), "spawn") as files, pytest.raises(FormatError, match="longer than"):
         files.open(gzip.compress(b"x"), "a.gz")
 
 

@@ -62,7 +62,7 @@ def hijacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Worker
     startup.mkdir()
     (startup / "sitecustomize.py").write_text(_HIJACKED)
     monkeypatch.setattr(sys, "path", [str(startup), *sys.path])
-    with Worker(LIMITS) as worker:
+    with Worker(LIMITS, "spawn") as worker:
         yield worker
 
 
@@ -75,6 +75,11 @@ def outcome(worker: Worker, code: str) -> str:
 def needs(worker: Worker, refused: str) -> None:
     if refused not in worker.sandbox(SECONDS):
         pytest.skip(f"this system cannot keep a process from {refused}")
+
+
+def test_a_forked_process_is_confined_as_a_fresh_one() -> None:
+    with Worker(LIMITS, "spawn") as fresh, Worker(LIMITS, "forkserver") as forked:
+        assert forked.sandbox(SECONDS) == fresh.sandbox(SECONDS)
 
 
 @pytest.mark.parametrize(

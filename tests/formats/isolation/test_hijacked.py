@@ -65,7 +65,7 @@ def hijack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], N
 
 
 def refused(match: str, seconds: float = 300) -> None:
-    with Worker(LIMITS) as process, pytest.raises(FormatError, match=match) as error:
+    with Worker(LIMITS, "spawn") as process, pytest.raises(FormatError, match=match) as error:
         process.extract("gzip", b"", LIMITS, None, seconds)
     assert type(error.value) is FormatError
 
