@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dlpctl.detect.engine import Detector
-from dlpctl.detect.patterns.library import builtin_files, load_patterns
 from dlpctl.detect.patterns.lint import examples
 from dlpctl.errors import StillExposedError, UsageError
 from dlpctl.masking.operators import OPERATORS
@@ -16,9 +15,9 @@ from dlpctl.policy.model import Policy
 from dlpctl.preflight import Checker, check, mask
 from dlpctl.types import Category, Decision, Destination
 from dlpctl.values import fingerprint
+from tests.detect.builtin_patterns import PATTERNS
 
 KEY = bytes(range(32))
-PATTERNS = load_patterns(builtin_files())
 TEXTS = [text for pattern in PATTERNS for text in examples(pattern, "match")]
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 FOLDER = Path(__file__).parent
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="session")
@@ -55,7 +56,6 @@ def test_frames(figures: Callable[..., Any]) -> None:
     assert measured["repeated"]["ratio"] > measured["distinct"]["ratio"] > 0
 
 
-@pytest.mark.slow
 def test_cluster(figures: Callable[..., Any]) -> None:
     pytest.importorskip("distributed")
     measured = figures("cluster.py")
@@ -63,7 +63,6 @@ def test_cluster(figures: Callable[..., Any]) -> None:
     assert measured["local:2"]["ratio"] > 0
 
 
-@pytest.mark.slow
 def test_hostile(figures: Callable[..., Any]) -> None:
     measured = figures("hostile.py")
     assert len(measured) == 20
@@ -74,7 +73,6 @@ def test_cold_start(figures: Callable[..., Any], home: Path) -> None:
     assert figures("cold_start.py", "--home", str(home))["ratio"] > 1
 
 
-@pytest.mark.slow
 def test_leaks(figures: Callable[..., Any]) -> None:
     judged = figures("leaks.py")
     assert judged["files"] >= 15
@@ -94,7 +92,6 @@ def test_tree(figures: Callable[..., Any]) -> None:
     assert measured["everything"]["MB"] > 0
 
 
-@pytest.mark.slow
 def test_files(figures: Callable[..., Any], home: Path) -> None:
     measured = figures("files.py", "--home", str(home))
     assert len(measured) == 7
@@ -107,7 +104,6 @@ def test_customers(figures: Callable[..., Any], home: Path) -> None:
     assert all(each["cpu s"] > 0 for each in measured.values())
 
 
-@pytest.mark.slow
 def test_gateway(figures: Callable[..., Any]) -> None:
     measured = figures("gateway.py")
     assert len(measured) == 6
@@ -120,7 +116,6 @@ def test_gateway_peers(figures: Callable[..., Any]) -> None:
     assert measured["dlpctl gateway"]["values that reach the provider"] == []
 
 
-@pytest.mark.slow
 def test_gateway_leaks(figures: Callable[..., Any]) -> None:
     found = figures("gateway_leaks.py")
     assert found["requests"] == 70
@@ -128,7 +123,6 @@ def test_gateway_leaks(figures: Callable[..., Any]) -> None:
     assert found["leaks"] == 0
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the warm process needs Unix sockets")
 def test_agents(figures: Callable[..., Any], home: Path) -> None:
     found = figures("agents.py", "--home", str(home))

@@ -6,17 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from dlpctl.detect.patterns.library import builtin_files, load_patterns
 from dlpctl.detect.patterns.lint import check_patterns
 from dlpctl.detect.patterns.measure import recall
+from tests.detect.builtin_patterns import PATTERNS
 
 
 @pytest.mark.no_cover
 def test_the_library_passes_its_own_examples(library):
     problems = [
-        problem.message
-        for problem in check_patterns(load_patterns(builtin_files()), library)
-        if problem.is_error
+        problem.message for problem in check_patterns(PATTERNS, library) if problem.is_error
     ]
     assert problems == []
 

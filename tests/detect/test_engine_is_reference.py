@@ -15,12 +15,12 @@ from synthetic import ALPHABET, WORDS, matching, synthetic
 from dlpctl.detect import search, stream
 from dlpctl.detect.automaton import first_pass
 from dlpctl.detect.engine import Detector
-from dlpctl.detect.patterns.library import builtin_files, load_patterns
+from tests.detect.builtin_patterns import PATTERNS
 
 pytestmark = pytest.mark.no_cover  # much input, through lines that other tests run
 
 # Of every file, and few enough for the reference, which knows nothing of tokens.
-BUILTIN = [pattern for pattern in load_patterns(builtin_files()) if not pattern.token][::12]
+BUILTIN = [pattern for pattern in PATTERNS if not pattern.token][::12]
 SYNTHETIC = synthetic()
 SLOWLY = settings(
     deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
@@ -72,6 +72,11 @@ def strained_reference() -> Reference:
     return Reference(SYNTHETIC)
 
 
+@pytest.fixture(scope="module")
+def each_by_itself() -> list[tuple[Detector, Reference]]:
+    return [(Detector([pattern]), Reference([pattern])) for pattern in SYNTHETIC]
+
+
 @settings(SLOWLY, max_examples=200)
 @given(text=builtin_texts, min_score=scores)
 def test_library_on_mixtures(
@@ -88,16 +93,13 @@ def test_straining_patterns(
     assert strained.scan(text, min_score) == strained_reference.scan(text, min_score)
 
 
-@pytest.mark.parametrize("pattern", SYNTHETIC, ids=lambda pattern: pattern.id)
-def test_straining_pattern_by_itself(pattern: object) -> None:
-    alone, expected = Detector([pattern]), Reference([pattern])
-
-    @settings(SLOWLY, max_examples=60)
-    @given(strained_texts)
-    def same(text: str) -> None:
+@settings(SLOWLY, max_examples=60)
+@given(text=strained_texts)
+def test_each_straining_pattern_by_itself(
+    each_by_itself: list[tuple[Detector, Reference]], text: str
+) -> None:
+    for alone, expected in each_by_itself:
         assert alone.scan(text, 0.0) == expected.scan(text, 0.0)
-
-    same()
 
 
 @settings(SLOWLY, max_examples=150)

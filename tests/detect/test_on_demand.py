@@ -13,12 +13,11 @@ from dlpctl.detect.automaton.compiled import Compiled, pack
 from dlpctl.detect.automaton.first_pass import FirstPass
 from dlpctl.detect.automaton.on_demand import OnDemand
 from dlpctl.detect.engine import Detector
-from dlpctl.detect.patterns.library import builtin_files, load_patterns
 from dlpctl.detect.patterns.lint import examples
 from dlpctl.detect.patterns.model import Pattern
 from dlpctl.types import Category
+from tests.detect.builtin_patterns import PATTERNS
 
-LIBRARY = load_patterns(builtin_files())
 LETTERS = [
     Pattern(letter, letter.upper(), Category.CUSTOM, letter, f"{letter}[0-9]{{3}}", 0.9)
     for letter in "abcdef"
@@ -47,7 +46,7 @@ def fresh(tmp_path: Path) -> Detector:
 def test_a_short_text_compiles_little_and_misses_nothing(
     fresh: Detector, library: Detector
 ) -> None:
-    sampled = LIBRARY[:: len(LIBRARY) // 20]
+    sampled = PATTERNS[:: len(PATTERNS) // 20]
     text = "\n".join(example for one in sampled for example in examples(one, "match")[:1])
     text += "\nWrite to Amara Okafor, jane.doe@example.com, card 4111 1111 1111 1111\n"
     assert fresh.scan(text) == library.scan(text)
@@ -58,7 +57,7 @@ def test_a_short_text_compiles_little_and_misses_nothing(
 @pytest.mark.parametrize("gated", [False, True])
 def test_whatever_the_library_finds_in_its_examples_is_compiled(gated: bool) -> None:
     """A sample: each pattern is compiled alone."""
-    patterns = [one for one in LIBRARY if one.gated is gated]
+    patterns = [one for one in PATTERNS if one.gated is gated]
     patterns = patterns[:: 1 + len(patterns) // 60]
     demanded = Compilations(patterns)
     for number, pattern in enumerate(patterns):

@@ -13,6 +13,7 @@ from dlpctl.detect.automaton.cache import Cache
 from dlpctl.detect.engine import Detector
 from dlpctl.detect.patterns.library import builtin_files, load_patterns, parse_file, read_file
 from dlpctl.errors import PatternError
+from tests.detect.builtin_patterns import PATTERNS
 
 GOOD: dict[str, Any] = {
     "id": "badge",
@@ -156,7 +157,7 @@ def refused_twice(first: str, second: str) -> str:
 
 
 def test_id_of_the_library_is_taken(tmp_path: Path, compiled_cache: Path) -> None:
-    taken = load_patterns(builtin_files())[0]
+    taken = PATTERNS[0]
     file = written(
         tmp_path,
         f'[[pattern]]\nid = "{taken.id}"\ntype = "A"\ncategory = "PII"\nlabel = "a"\nregex = "abc"\nscore = 1\n',

@@ -7,11 +7,11 @@ import re
 import pytest
 
 from dlpctl.detect.patterns.catalogue import detection_types
-from dlpctl.detect.patterns.library import builtin_files, load_patterns
 from dlpctl.detect.patterns.rotation import rotation_of, rotation_tables
 from dlpctl.types import Category
+from tests.detect.builtin_patterns import PATTERNS
 
-SECRETS = [one for one in load_patterns(builtin_files()) if one.category is Category.SECRETS]
+SECRETS = [one for one in PATTERNS if one.category is Category.SECRETS]
 
 
 @pytest.mark.parametrize("pattern", SECRETS, ids=[one.id for one in SECRETS])

@@ -14,11 +14,11 @@ from synthetic import custom
 from dlpctl.detect import stream
 from dlpctl.detect.automaton.database import max_width
 from dlpctl.detect.engine import Detector
-from dlpctl.detect.patterns.library import builtin_files, load_patterns
 from dlpctl.detect.patterns.lint import examples
 from dlpctl.detect.patterns.model import Pattern
+from tests.detect.builtin_patterns import PATTERNS
 
-NARROW = [each for each in load_patterns(builtin_files()) if max_width(each)[0] < 600]
+NARROW = [each for each in PATTERNS if max_width(each)[0] < 600]
 
 
 @pytest.fixture

@@ -16,8 +16,8 @@ from dlpctl.detect.derived.headers import HeaderWords
 from dlpctl.detect.derived.interface import DerivedText
 from dlpctl.detect.derived.texts import derived_texts
 from dlpctl.detect.engine import Detector
-from dlpctl.detect.patterns.library import builtin_files, load_patterns
 from dlpctl.detect.patterns.model import Pattern
+from tests.detect.builtin_patterns import PATTERNS
 
 ROWS = [("1", "Ada Byron", "12345678"), ("2", "Jo Li", "23456789")]
 TABLES = {
@@ -241,7 +241,7 @@ def test_four_times_as_much_takes_four_times_as_long(filling: str) -> None:
 
 
 def test_every_label_of_the_library_names_a_column() -> None:
-    patterns = load_patterns(builtin_files())
+    patterns = PATTERNS
     labels = {label for pattern in patterns for label in pattern.labels}
     words = HeaderWords()
     assert not {label for label in labels if not words.are_in(label.encode())}

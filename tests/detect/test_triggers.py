@@ -15,12 +15,11 @@ from hypothesis import strategies as st
 from dlpctl.detect.automaton.anchors import ANCHORS, NUMBERS
 from dlpctl.detect.automaton.compiled import Compiled, pack
 from dlpctl.detect.engine import Detector
-from dlpctl.detect.patterns.library import builtin_files, load_patterns
 from dlpctl.detect.patterns.lint import examples
 from dlpctl.detect.patterns.model import Pattern
 from dlpctl.detect.validators import find
+from tests.detect.builtin_patterns import PATTERNS
 
-PATTERNS = load_patterns(builtin_files())
 TRIGGERED = [pattern for pattern in PATTERNS if pattern.trigger and not pattern.token]
 TOKENS = [pattern for pattern in PATTERNS if pattern.token]
 GATED = [pattern for pattern in PATTERNS if pattern.gated]
@@ -123,7 +122,7 @@ def test_values_of_gated_patterns_are_found_at_any_position() -> None:
     sets[1].anchors = None
     gated, ungated = (Detector([]).extended(GATED, each) for each in sets)
     values = [text for pattern in GATED for text in examples(pattern, "match")]
-    for text in (f"\n{IN_THE_MIDST}\n".join(values), " ".join(values), *values):
+    for text in (f"\n{IN_THE_MIDST}\n".join(values), " ".join(values), *values[::4]):
         found = gated.scan(text)
         assert found
         assert found == ungated.scan(text)

@@ -15,7 +15,6 @@ import pytest
 
 from dlpctl.cli.scan_coverage import described
 from dlpctl.detect.engine import Detector
-from dlpctl.detect.patterns.library import builtin_files, load_patterns
 from dlpctl.errors import InputError
 from dlpctl.scan import reader, scanner
 from dlpctl.scan.content import Examiner
@@ -23,6 +22,7 @@ from dlpctl.scan.results import Result, Skip
 from dlpctl.scan.scanner import Scan
 from dlpctl.scan.selection import Selection
 from dlpctl.scan.state import State
+from tests.detect.builtin_patterns import PATTERNS
 
 BADGE = "AC-12345678"
 Run = Callable[..., tuple[list[Result], list[Skip], Scan]]
@@ -181,7 +181,7 @@ def test_a_file_that_holds_no_state_is_refused_and_left(
 
 
 def test_patterns_of_the_cache_and_of_files_are_the_same_search(library: Detector) -> None:
-    read = load_patterns(builtin_files())
+    read = PATTERNS
     assert described(library.patterns) == described(read)
 
 
