@@ -13,9 +13,10 @@ from dlpctl.formats.archive import (
     Names,
     as_file_name,
     kept,
+    member_name,
     renamed,
-    unique,
 )
+from dlpctl.formats.distinct import DistinctNames
 from dlpctl.formats.interface import Child, Children, Document, Edits, Limits
 
 _MAGIC = b"!<arch>\n"
@@ -56,7 +57,7 @@ class Ar(BinaryFormat):
     def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
         texts = renamed(document, edits)
         long_names, body = bytearray(), bytearray()
-        taken: set[str] = set()
+        distinct = DistinctNames()
         for index, member in enumerate(_members(data)):
             contents = kept(children, str(index), member.data)
             if contents is None:
@@ -64,7 +65,7 @@ class Ar(BinaryFormat):
             wanted = texts.get(f"name {index}")
             name = member.name
             if wanted is not None:
-                name = unique(as_file_name(wanted).replace("/", "_"), taken).encode()
+                name = member_name(as_file_name(wanted).replace("/", "_"), distinct).encode()
             field = name
             if member.name in _SYMBOLS:
                 contents = b""  # the index of members, which programs build again

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
 from dlpctl.errors import FormatError
+from dlpctl.formats.distinct import DistinctNames
 from dlpctl.formats.encoding import Edit as TextEdit
 from dlpctl.formats.encoding import spliced
 from dlpctl.formats.interface import Child, Children, Document, Edit, Limits, Piece, Segment, View
@@ -141,15 +142,13 @@ def renamed(document: Document, edits: Sequence[Edit]) -> dict[str, str]:
     return {str(segment.anchor): text for segment, text in edited(document, edits)}
 
 
-def unique(name: str, taken: set[str]) -> str:
-    """Return a member name that no other member has: two masked names are often the same."""
+def member_name(name: str, names: DistinctNames) -> str:
+    """Return a name that no other member has, with its extension: two masked names are often the
+    same.
+    """
     stem, dot, suffix = name.rpartition(".")
-    candidate, number = name, 1
-    while candidate in taken:
-        number += 1
-        candidate = f"{stem}-{number}.{suffix}" if dot and stem else f"{name}-{number}"
-    taken.add(candidate)
-    return candidate
+    before, after = (stem, f".{suffix}") if dot and stem else (name, "")
+    return names.add(name, lambda number: f"{before}-{number}{after}")
 
 
 def as_file_name(name: str) -> str:

@@ -15,9 +15,10 @@ from dlpctl.formats.archive import (
     as_file_name,
     decodings,
     kept,
+    member_name,
     renamed,
-    unique,
 )
+from dlpctl.formats.distinct import DistinctNames
 from dlpctl.formats.interface import Child, Children, Document, Edits, Limits
 
 if TYPE_CHECKING:
@@ -51,13 +52,14 @@ class SevenZip(BinaryFormat):
                 )
         texts = renamed(document, edits)
         output = io.BytesIO()
-        taken: set[str] = set()
+        distinct = DistinctNames()
         with py7zr.SevenZipFile(output, "w") as result:
             for index, (name, before) in enumerate(_members(data, Limits(), None)):
                 contents = None if before is None else kept(children, str(index), before)
                 if contents is not None:
                     result.writestr(
-                        contents, unique(as_file_name(texts.get(f"name {index}", name)), taken)
+                        contents,
+                        member_name(as_file_name(texts.get(f"name {index}", name)), distinct),
                     )
         return output.getvalue()
 

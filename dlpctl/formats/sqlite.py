@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import sqlite3
 import struct
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import NamedTuple
@@ -16,6 +17,7 @@ from typing import NamedTuple
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.archive import Allowance, BinaryFormat, edited
 from dlpctl.formats.binary import has_strings
+from dlpctl.formats.distinct import DistinctTexts
 from dlpctl.formats.interface import Child, Children, Document, Edits, Limits, Piece, Segment, View
 
 _CELLS_APART = "\n\n"
@@ -24,7 +26,7 @@ _SHORT, _KEY = 16, 32
 _STRINGS = re.compile(rb"(?:[\t\x20-\x7e]|[\xc2-\xf4][\x80-\xbf]{1,3}){5,}")
 _FTS = re.compile(r"(?i)\s*CREATE\s+VIRTUAL\s+TABLE.*\bUSING\s+(fts[345])\b(.*)", re.DOTALL)
 _LEAF_TYPES = {2: 12, 5: 12, 10: 8, 13: 8}
-_TRIES_FOR_UNIQUE = 100_000
+_MOST_EQUAL = 100_000
 
 
 class _Cell(NamedTuple):
@@ -80,16 +82,18 @@ class Sqlite(BinaryFormat):
                 database.execute("PRAGMA ignore_check_constraints = ON")
                 for name, _ in triggers:
                     database.execute(f"DROP TRIGGER {_quoted(name)}")
+                distinct: defaultdict[tuple[int, int], DistinctTexts] = defaultdict(DistinctTexts)
                 for segment, text in edited(document, edits):
                     if isinstance(segment.anchor, _Cell):
-                        _update(database, tables, segment.anchor, text)
+                        column = distinct[segment.anchor[:2]]
+                        _update(database, tables, segment.anchor, text, column)
                     elif segment.anchor != "deleted":
                         raise CannotMaskError(
                             "the schema of the database holds a value: rename it at its source"
                         )
                 blobs = dict(_blobs(document)) if children else {}
                 for key, contents in children.items():
-                    _update(database, tables, blobs[key], contents)
+                    _update(database, tables, blobs[key], contents, DistinctTexts())
                 _rebuild_indexes(database, tables)
                 for _, sql in triggers:
                     database.execute(sql)
@@ -215,25 +219,32 @@ def _update(
     tables: Sequence[_SqlTable],
     cell: _Cell,
     value: str | bytes | None,
+    distinct: DistinctTexts,
 ) -> None:
+    """Set a cell; where a column is unique, equal texts become `distinct`."""
     table = tables[cell.table]
     where = " AND ".join(f"{_quoted(name)} IS ?" for name in table.key)
     column = _quoted(table.columns[cell.column])
     statement = " ".join(("UPDATE", _quoted(table.name), "SET", column, "= ? WHERE", where))
     if table.columns[cell.column] in table.key:
         raise CannotMaskError("a value is the primary key of its row: mask it at its source")
-    wanted = value
-    for number in range(2, _TRIES_FOR_UNIQUE):
+    if not isinstance(value, str):
+        database.execute(statement, (value, *cell.row))
+        return
+
+    def is_free(text: str) -> bool:
         try:
-            database.execute(statement, (wanted, *cell.row))
+            database.execute(statement, (text, *cell.row))
         except sqlite3.IntegrityError:
-            if not isinstance(value, str):
-                raise
-            # The column is unique, and masked values are alike.
-            wanted = f"{value} {number}"
-        else:
-            return
-    raise CannotMaskError("a unique column holds too many values that mask to the same")
+            return False
+        return True
+
+    def numbered(number: int) -> str:
+        if number > _MOST_EQUAL:
+            raise CannotMaskError("a unique column holds too many values that mask to the same")
+        return f"{value} {number}"
+
+    distinct.choose(value, numbered, is_free)
 
 
 def _rebuild_indexes(database: sqlite3.Connection, tables: Sequence[_SqlTable]) -> None:

@@ -16,9 +16,10 @@ from dlpctl.formats.archive import (
     Names,
     as_file_name,
     kept,
+    member_name,
     renamed,
-    unique,
 )
+from dlpctl.formats.distinct import DistinctNames
 from dlpctl.formats.interface import Child, Children, Document, Edits, Limits
 from dlpctl.formats.zipsections import zip_sections
 
@@ -66,7 +67,7 @@ class Zip(BinaryFormat):
     def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
         texts = renamed(document, edits)
         output = io.BytesIO()
-        taken: set[str] = set()
+        distinct = DistinctNames()
         with (
             zipfiles.opened(data) as archive,
             zipfile.ZipFile(output, "w", zipfile.ZIP_DEFLATED) as result,
@@ -82,7 +83,7 @@ class Zip(BinaryFormat):
                 if contents is None:
                     continue
                 name = as_file_name(texts.get(f"name {index}", info.filename))
-                member = zipfiles.copy_of(info, unique(name, taken))
+                member = zipfiles.copy_of(info, member_name(name, distinct))
                 if member.compress_type not in _WRITABLE:
                     member.compress_type = zipfile.ZIP_DEFLATED
                 member.extra = _extra(info.extra)

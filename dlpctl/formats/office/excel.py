@@ -6,6 +6,7 @@ from array import array
 from collections.abc import Iterator, Mapping, Sequence
 
 from dlpctl.errors import CannotMaskError
+from dlpctl.formats.distinct import DistinctNames
 from dlpctl.formats.encoding import Edit as TextEdit
 from dlpctl.formats.encoding import spliced
 from dlpctl.formats.interface import Limits
@@ -161,8 +162,8 @@ class _Masking:
         edits = self._wanted.get((self._book.part, ATTRIBUTES))
         if not edits:
             return
-        sheets = {name.casefold() for name in self._book.names}
-        names: set[str] = set()
+        sheets = DistinctNames(self._book.names, str.casefold)
+        names = DistinctNames(key=str.casefold)
         for reading in part_readings(self._book.part, self._parts[self._book.part], READ_BEFORE):
             for leaf, text in reading.changed(edits) if reading.layer == ATTRIBUTES else ():
                 # Several elements may define one name; the first one counts.
@@ -217,11 +218,12 @@ class _Masking:
                 new = self._text_now(each.part, position, shown)
                 text = text if new == shown else new
             now[name] = text
-        taken = {text.casefold() for name, text in now.items() if text == name}
+        kept = (text for name, text in now.items() if text == name)
+        headers = DistinctNames(kept, str.casefold)
         for number, (name, text) in enumerate(now.items()):
             if text == name:
                 continue
-            new = formulas.column_name(text, taken)
+            new = formulas.column_name(text, headers)
             self._table_columns.setdefault(table.part, {})[name] = new
             self._renames.columns[name] = new
             if table.first_column + number in cells:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
+from dlpctl.formats.distinct import DistinctNames
 from dlpctl.formats.encoding import Edit, spliced
 from dlpctl.regex import lazy
 
@@ -23,7 +25,7 @@ _PLAIN_SHEET = lazy(r"[^\W\d][\w.]*")
 _ILLEGAL = str.maketrans(
     {"[": "(", "]": ")", ":": "-", "*": "-", "?": "-", "/": "-", "\\": "-", "\n": " ", "@": "-at-"}
 )
-_LONGEST_SHEET = 31
+_LONGEST_SHEET, _LONGEST_NAME = 31, 255
 
 
 @dataclass(slots=True)
@@ -84,31 +86,27 @@ def _token(token: re.Match[str], edits: Sequence[Edit], renames: Renames) -> str
     return None if edits else text
 
 
-def sheet_name(wanted: str, taken: set[str]) -> str:
+def sheet_name(wanted: str, names: DistinctNames) -> str:
     """Return a valid sheet name that no other sheet has."""
     base = wanted.translate(_ILLEGAL).strip("'")[:_LONGEST_SHEET] or "Sheet"
-    return _distinct(base, taken, _LONGEST_SHEET, " ({})")
+    return names.add(base, partial(_numbered, base, _LONGEST_SHEET, " ({})"))
 
 
-def column_name(wanted: str, taken: set[str]) -> str:
+def column_name(wanted: str, names: DistinctNames) -> str:
     """Return a header that no other column of the table has."""
-    return _distinct(wanted.replace("[", "(").replace("]", ")"), taken, 255, " ({})")
+    base = wanted.replace("[", "(").replace("]", ")")
+    return names.add(base, partial(_numbered, base, _LONGEST_NAME, " ({})"))
 
 
-def defined_name(wanted: str, taken: set[str]) -> str:
+def defined_name(wanted: str, names: DistinctNames) -> str:
     """Return a valid name of a range or a constant that is not taken."""
     base = "_" + re.sub(r"\W+", "_", wanted).strip("_")
-    return _distinct(base, taken, 255, "_{}")
+    return names.add(base, partial(_numbered, base, _LONGEST_NAME, "_{}"))
 
 
-def _distinct(base: str, taken: set[str], longest: int, form: str) -> str:
-    candidate, number = base, 1
-    while candidate.casefold() in taken:
-        number += 1
-        suffix = form.format(number)
-        candidate = base[: longest - len(suffix)] + suffix
-    taken.add(candidate.casefold())
-    return candidate
+def _numbered(base: str, longest: int, form: str, number: int) -> str:
+    suffix = form.format(number)
+    return base[: longest - len(suffix)] + suffix
 
 
 def _quoted(name: str) -> str:
