@@ -124,7 +124,10 @@ def test_memory_is_limited() -> None:
 
 
 def test_time_is_limited() -> None:
-    with Files(Limits(seconds=0.01), "spawn") as files, pytest.raises(FormatError, match="longer than"):
+    with (
+        Files(Limits(seconds=0.01), "spawn") as files,
+        pytest.raises(FormatError, match="longer than"),
+    ):
         files.open(gzip.compress(b"x"), "a.gz")
 
 
