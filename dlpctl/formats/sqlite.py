@@ -223,7 +223,7 @@ def _update(
 ) -> None:
     """Set a cell; where a column is unique, equal texts become `distinct`."""
     table = tables[cell.table]
-    where = " AND ".join(f"{_quoted(name)} IS ?" for name in table.key)
+    where = " AND ".join(f"{_quoted(name)} = ?" for name in table.key)
     column = _quoted(table.columns[cell.column])
     statement = " ".join(("UPDATE", _quoted(table.name), "SET", column, "= ? WHERE", where))
     if table.columns[cell.column] in table.key:
