@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from dlpctl.errors import FormatError
 from dlpctl.files.decided import REJECTED, REPEATED, DecidedFindings
-from dlpctl.files.longcopy import CLEAN, EditMasking, TextMasking, ValueSearch, held
+from dlpctl.files.longcopy import EditMasking, TextMasking, held
 from dlpctl.files.names import PlaceNames
+from dlpctl.files.residual import ResidualSearch
 from dlpctl.files.sections import Sections
 from dlpctl.forked import in_order
 from dlpctl.formats.discovery import format_named
-from dlpctl.formats.residues import StrictMatcher
 from dlpctl.formats.source import TextFormat
 from dlpctl.formats.spans import ViewEdit
-from dlpctl.formats.verify import Verification, Written, count_values
+from dlpctl.formats.verify import Verification, Written
 from dlpctl.masking.already_masked import is_already_masked
 from dlpctl.masking.apply import Span
 from dlpctl.masking.leaks import Value, words_among
@@ -326,13 +326,11 @@ class LongText:
             words |= spelled
             texts -= spelled
             plain = plain | texts if plain else texts
-        matcher = StrictMatcher(plain, words)
+        search = ResidualSearch(plain, words, sections, again, BLOCK)
         del plain, words
-        count = count_values(matcher)
-        search = ValueSearch(matcher, sections, again, BLOCK)
-        for result in in_order(search.count, _number, search.block, self.checker.processes):
-            if result != CLEAN:
-                return None
+        count = search.run(self.checker.processes)
+        if count is None:
+            return None
         uninspected = tuple(sections.node.uninspected())
         return copy, Verification(count, len(sections.formats), (), uninspected)
 

@@ -1,0 +1,56 @@
+"""Values that remain in a copy are never taken for values that cannot."""
+
+from __future__ import annotations
+
+import base64
+import random
+from urllib.parse import quote
+
+from dlpctl.files.residual import Pieces
+from dlpctl.formats.residues import StrictMatcher, as_searched
+
+PARTS = ["maria", "Lopez", "J.", "Ärzte", "İzmir", "Νικος", "ma_ria", "1234", "567", "89012", "x9"]
+APART = [" ", "-", ".", "@", "_", "/", "  ", "\t", ", "]
+ENCODINGS = ("utf-8", "utf-16-le", "utf-16-be")
+
+
+def spelled(value: str, chance: random.Random) -> str:
+    """Return a value as a copy may still show it."""
+    shown = chance.choice([value, value.upper(), value.lower(), value.title(), quote(value)])
+    if shown.replace(" ", "").isdigit():
+        shown = chance.choice(["", " ", "-", " - "]).join(shown)
+    return chance.choice(["", " ", "x", "4"]) + shown + chance.choice(["", " ", ",", "y", "7"])
+
+
+def test_what_a_matcher_finds_has_all_of_its_pieces_in_the_copy() -> None:
+    chance = random.Random(5)
+    found = absent = 0
+    for _ in range(1_500):
+        parts = chance.choices(PARTS, k=chance.randint(1, 4))
+        value = "".join(part + chance.choice(APART) for part in parts)[:-1].strip()
+        if not value:
+            continue
+        text = spelled(value, chance) if chance.random() < 0.8 else " ".join(parts[1:])
+        data = text.encode(chance.choice(ENCODINGS))
+        data = base64.b64encode(data) if chance.random() < 0.2 else data
+        matcher = StrictMatcher([value])
+        form, written = as_searched(value)
+        shown, held = matcher.in_text(text), matcher.in_bytes(data)
+        found += shown + held
+        assert Pieces.of_text(text).may_show(form) or not shown, (value, text)
+        is_held = Pieces.of_bytes(data).may_hold(written, ENCODINGS)
+        assert is_held or not held, (value, data)
+        absent += not is_held
+    assert found > 500
+    assert absent > 500
+
+
+def test_pieces_of_blocks_are_those_of_the_copy() -> None:
+    pieces = Pieces(set(), set(), set(), set())
+    for part in ("Maria_Lopez 123 456 7890", "ΝΙΚΟΣ"):
+        pieces.add_bytes(Pieces.of_text(part).to_bytes())
+        pieces.add_bytes(Pieces.of_bytes(part.encode()).to_bytes())
+    assert pieces.words >= {"maria_lopez", "maria", "νικοσ"}
+    assert pieces.number_starts == {"1234567", "4567890"}
+    assert pieces.may_hold("Maria_Lopez 123", ["utf-8"])
+    assert not pieces.may_hold("Maria_Lopes 123", ["utf-8"])
