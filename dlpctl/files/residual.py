@@ -28,7 +28,7 @@ from dlpctl.values import FEWEST_DIGITS_SEARCHED, SHORTEST_SEARCHED
 from dlpctl.words import TOKEN, folded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from dlpctl.files.sections import Sections
 
@@ -37,8 +37,10 @@ _CLEAN = b"clean"
 _CHUNK = 1 << 12
 _SIZE = 4
 """The number of bytes in a gram: texts have few different ones."""
+_MARKS = 16_777_213
+"""A prime, so that all bytes of a gram count."""
 _MOST = 1 << 20
-"""The number of pieces from which on a copy is taken to have all."""
+"""The number of words and numbers from which on a copy is taken to have all."""
 _NUL = b"\0"
 _SPACE = lazy(r"\s")
 _NUMBER = lazy(rb"[0-9]{%d,}" % GRAM)
@@ -53,41 +55,27 @@ class Pieces(NamedTuple):
     """The first digits of the numbers in texts."""
     numbers: set[str]
     """The digits of long numbers in bytes."""
-    grams: set[int]
-    """Bytes in lower case that follow each other, as a number."""
+    grams: bytearray
+    """Marks for all bytes in lower case that follow each other, by the remainder of their number:
+    packed data have too many different ones for a set.
+    """
 
     @classmethod
-    def of_text(cls, text: str) -> Pieces:
-        words = set(WORD.findall(text))
-        words.update(*(TOKEN.findall(word) for word in words if "_" in word))
-        words = set(folded("\n".join(words)).split("\n"))
-        return cls(words, set(number_starts(text)), set(), set())
+    def none(cls) -> Pieces:
+        return cls(set(), set(), set(), bytearray(_MARKS))
 
-    @classmethod
-    def of_bytes(cls, data: bytes) -> Pieces:
-        numbers: set[str] = set()
-        grams: set[int] = set()
-        for form in forms(data, GRAM):
-            lowered = form.data.lower()
-            numbers.update(map(bytes.decode, _NUMBER.findall(lowered)))
-            for shift in range(_SIZE):
-                grams.update(_grams(lowered[shift:]))
-        return cls(set(), set(), numbers, grams)
-
-    def to_bytes(self) -> bytes:
-        texts = json.dumps([*map(list, self[:3])]).encode()
-        return texts + b"\n" + array("I", self.grams).tobytes()
-
-    def add_bytes(self, data: bytes) -> None:
-        """Add the pieces that `to_bytes` wrote."""
+    def add(self, data: bytes) -> None:
+        """Add the pieces that `pieces_of_text` or `pieces_of_bytes` found."""
         texts, _, grams = data.partition(b"\n")
         for mine, more in zip(self[:3], json.loads(texts), strict=True):
             mine.update(more)
-        self.grams.update(memoryview(grams).cast("I"))
+        marks = self.grams
+        for number in memoryview(grams).cast("I"):
+            marks[number] = 1
 
     @property
     def total(self) -> int:
-        return sum(len(pieces) for pieces in self)
+        return sum(len(pieces) for pieces in self[:3])
 
     def may_show(self, value: str) -> bool:
         """Return whether a text may contain a value, which is in the form of searches."""
@@ -99,7 +87,7 @@ class Pieces(NamedTuple):
     def may_hold(self, value: str, encodings: Iterable[str]) -> bool:
         """Return whether bytes may contain a value in one of the encodings."""
         return any(
-            self.grams.issuperset(_grams(value.encode(encoding, "replace").lower()))
+            all(map(self.grams.__getitem__, _grams(value.encode(encoding, "replace").lower())))
             for encoding in encodings
             # A number is not searched for within longer ones.
             if encoding != "utf-8"
@@ -108,7 +96,40 @@ class Pieces(NamedTuple):
         )
 
 
-def _grams(data: bytes) -> memoryview:
+def pieces_of_text(text: str) -> bytes:
+    words = set(WORD.findall(text))
+    words.update(*(TOKEN.findall(word) for word in words if "_" in word))
+    spelled = folded("\n".join(words)).split("\n")
+    return _packed(spelled, number_starts(text), (), ())
+
+
+def pieces_of_bytes(data: bytes) -> bytes:
+    numbers: set[str] = set()
+    grams: set[int] = set()
+    for form in forms(data, GRAM):
+        lowered = form.data.lower()
+        numbers.update(map(bytes.decode, _NUMBER.findall(lowered)))
+        for shift in range(_SIZE):
+            grams.update(_numbered(lowered[shift:]))
+    return _packed((), (), numbers, set(map(_MARKS.__rmod__, grams)))
+
+
+def _packed(
+    words: Iterable[str],
+    starts: Iterable[str],
+    numbers: Iterable[str],
+    grams: Iterable[int],
+) -> bytes:
+    texts = json.dumps([list(words), list(set(starts)), list(numbers)])
+    return texts.encode() + b"\n" + array("I", grams).tobytes()
+
+
+def _grams(data: bytes) -> Iterator[int]:
+    """Return the places of the marks for bytes."""
+    return map(_MARKS.__rmod__, _numbered(data))
+
+
+def _numbered(data: bytes) -> memoryview:
     return memoryview(data)[: len(data) // _SIZE * _SIZE].cast("I")
 
 
@@ -175,12 +196,11 @@ class ResidualSearch:
         def pieces_of(task: bytes) -> bytes:
             text, first, last = self._tasks[int(task)]
             part = text[first:last]
-            found = Pieces.of_bytes(part) if isinstance(part, bytes) else Pieces.of_text(part)
-            return found.to_bytes()
+            return pieces_of_bytes(part) if isinstance(part, bytes) else pieces_of_text(part)
 
-        pieces = Pieces(set(), set(), set(), set())
+        pieces = Pieces.none()
         for found in in_order(len(self._tasks), b"%d".__mod__, pieces_of, processes):
-            pieces.add_bytes(found)
+            pieces.add(found)
             if pieces.total > _MOST:
                 return None
         return pieces
