@@ -17,8 +17,8 @@ from dlpctl.detect.derived.interface import DerivedText, LabelScore
 from dlpctl.detect.derived.tables import Cells, OpenTable, sensitive_cells
 from dlpctl.detect.resolve import Candidate, cannot_beat, rank
 
-_MOST_KINDS = 256
-_BYTES = [bytes((number,)) for number in range(_MOST_KINDS)]
+_MOST_SORTS = 256
+_BYTES = [bytes((number,)) for number in range(_MOST_SORTS)]
 _new = tuple.__new__
 
 
@@ -47,11 +47,11 @@ class Columns(DerivedText):
         self._holders: dict[int, Candidate] = {}
         """The candidates of the original that occupy cells."""
         self._scores: dict[tuple[int, bytes], float | None] = {}
-        self._kinds: list[tuple[float, bool, int, bytes]] = []
+        self._holder_sorts: list[tuple[float, bool, int, bytes]] = []
         """The scores, patterns and labels of holders."""
         self._marked = 0
         self._marks = b""
-        """The number of the holder's kind, or zero, for each byte from `_marked` on."""
+        """The number of the holder's sort, or zero, for each byte from `_marked` on."""
 
     @classmethod
     def of(
@@ -97,7 +97,7 @@ class Columns(DerivedText):
     def settle(self, found: list[Candidate], label_score: LabelScore) -> None:
         """Give each candidate that takes a cell the score that the label gives it."""
         holders: dict[int, Candidate] = {}
-        self._holders, self._marks, self._kinds = holders, b"", []
+        self._holders, self._marks, self._holder_sorts = holders, b"", []
         if not found:
             return
         low = bisect_left(self._froms, min(found)[0])
@@ -121,17 +121,17 @@ class Columns(DerivedText):
             self._mark(min(holders), max(holders) + 1)
 
     def _mark(self, low: int, high: int) -> None:
-        """Mark the bytes of cells by the kind of their holders, since there are few kinds and many
-        hits.
+        """Mark the bytes of cells by the sort of their holders, since there are few sorts and many
+        trigger matches.
         """
         numbers: dict[tuple[float, bool, int, bytes], int] = {}
         cells = bytearray(high - low)
         for at, (_, _, score, proven, pattern) in self._holders.items():
-            kind = score, proven, pattern, self._labels[at]
-            number = numbers.setdefault(kind, len(numbers) + 1)
-            if number < _MOST_KINDS:
+            sort = score, proven, pattern, self._labels[at]
+            number = numbers.setdefault(sort, len(numbers) + 1)
+            if number < _MOST_SORTS:
                 cells[at - low] = number
-        self._kinds = list(numbers)[: _MOST_KINDS - 1]
+        self._holder_sorts = list(numbers)[: _MOST_SORTS - 1]
         blocks = self._blocks[low : high + 1]
         if high == len(self._blocks):
             blocks.append(len(self.data))
@@ -141,8 +141,8 @@ class Columns(DerivedText):
         )
 
     def open_hits(self, ends: list[int], best: float, proven: bool, pattern: int) -> list[int]:
-        settled = bytearray(_MOST_KINDS)
-        for number, (score, held_proven, holder, label) in enumerate(self._kinds, start=1):
+        settled = bytearray(_MOST_SORTS)
+        for number, (score, held_proven, holder, label) in enumerate(self._holder_sorts, start=1):
             held = Candidate(0, 0, score, held_proven, holder)
             settled[number] = cannot_beat(best, proven, pattern, held) or (
                 holder == pattern and self._scores[pattern, label] is not None
