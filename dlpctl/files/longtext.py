@@ -9,9 +9,9 @@ that still shows a value, are left to the general code.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import chain, islice
+from itertools import chain, filterfalse, islice
 from operator import sub
 from typing import TYPE_CHECKING, NamedTuple, cast
 
@@ -327,13 +327,18 @@ class LongText:
 
     def _remaining(self, sections: Sections, again: Sequence[str], processes: int) -> bytes:
         """Return the number of hidden values; nothing if a copy still has one of them."""
-        plain: set[str] = set()
+        values: list[str] = []
         words: set[str] = set()
+        earlier: list[set[str]] = []
         for (type_name, _), texts in self._hidden.items():
             spelled = words_among(type_name, texts)
             words |= spelled
-            plain |= texts - spelled
-        count = ResidualSearch(plain, words, sections, again, BLOCK).run(processes)
+            distinct: Iterable[str] = texts
+            for others in (spelled, *earlier):
+                distinct = filterfalse(others.__contains__, distinct)
+            values += distinct
+            earlier.append(texts - spelled if spelled else texts)
+        count = ResidualSearch(values, list(words), sections, again, BLOCK).run(processes)
         return b"" if count is None else b"%d" % count
 
     def _shows_more(self, text: str, found: Sequence[Finding], written: Written) -> bool:

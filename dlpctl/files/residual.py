@@ -138,14 +138,16 @@ class ResidualSearch:
 
     def __init__(
         self,
-        values: set[str],
-        words: set[str],
+        values: Sequence[str],
+        words: Sequence[str],
         sections: Sections,
         again: Iterable[str],
         size: int,
     ) -> None:
-        """`words` are values that match only as they are written, or in capitals."""
-        self._values, self._words = list(values), list(words)
+        """Take distinct values; `words` are those that match only as they are written, or in
+        capitals.
+        """
+        self._values, self._words = values, words
         shown = (searched_text(each.node.document, each.view) for each in sections.all)
         texts = _without_short([*shown, *again], size)
         data = [node.data for node in sections.node.walk()]

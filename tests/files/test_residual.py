@@ -6,8 +6,13 @@ import base64
 import random
 from urllib.parse import quote
 
-from dlpctl.files.residual import Pieces, pieces_of_bytes, pieces_of_text
+import pytest
+
+from dlpctl.files.residual import Pieces, ResidualSearch, pieces_of_bytes, pieces_of_text
+from dlpctl.files.sections import Sections
+from dlpctl.formats.files import Files
 from dlpctl.formats.residues import StrictMatcher, as_searched
+from dlpctl.formats.verify import count_values
 
 PARTS = ["maria", "Lopez", "J.", "Ärzte", "İzmir", "Νικος", "ma_ria", "1234", "567", "89012", "x9"]
 APART = [" ", "-", ".", "@", "_", "/", "  ", "\t", ", "]
@@ -57,3 +62,28 @@ def test_pieces_of_blocks_are_those_of_the_copy() -> None:
     assert pieces.number_starts == {"1234567", "4567890"}
     assert pieces.may_hold("Maria_Lopez 123", ["utf-8"])
     assert not pieces.may_hold("Maria_Lopes 123", ["utf-8"])
+
+
+@pytest.mark.parametrize(
+    ("row", "is_clean"),
+    [
+        ("M. L.,m***@example.com,************1111", True),
+        ("MARIA  LOPEZ,m***@example.com,************1111", False),
+        ("M. L.,maria.lopez@example.com,************1111", False),
+        ("M. L.,m***@example.com,4111 1111-1111 1111", False),
+        ("Sunshine,m***@example.com,************1111", False),
+        ("sunshine,m***@example.com,************1111", True),
+        (f"{quote('maria.lopez@example.com', safe='')},,", False),
+        (f"{base64.b64encode(b'pay 4111111111111111 now').decode()},,", False),
+    ],
+)
+def test_a_value_that_remains_in_a_copy_is_found(row: str, is_clean: bool) -> None:
+    values = ["Maria Lopez", "maria.lopez@example.com", "4111111111111111", "Amara Okafor"]
+    values += ["maria lopez", "abc"]
+    copy = "name,email,card\nA. O.,a***@example.com,************4242\n" * 40 + row + "\n"
+    with Files() as files:
+        sections = Sections.of(files.open(copy.encode(), "copy.csv"))
+    assert sections is not None
+    search = ResidualSearch(values, ["Sunshine"], sections, [copy], 256)
+    expected = count_values(StrictMatcher(values, ["Sunshine"])) if is_clean else None
+    assert search.run(1) == expected
