@@ -15,7 +15,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import NoReturn
 
@@ -45,6 +45,28 @@ class LeaveToFork:
         if not all(getattr(one, _HARMLESS, False) for one in others):
             return 1
         return self._processes or len(os.sched_getaffinity(0))
+
+
+@contextmanager
+def begun(work: Callable[[], bytes], processes: int) -> Iterator[Callable[[], bytes]]:
+    """Start work in a child; yield a function that waits for its result."""
+    child: Child | None = None
+    if processes > 1:
+        with suppress(OSError):
+            child = Child(partial(_live, lambda _: work()), ())
+    if child is None:
+        yield work
+        return
+    is_begun = _sent(child, b"")
+
+    def result() -> bytes:
+        found = _result(child) if is_begun else None
+        return work() if found is None else found
+
+    try:
+        yield result
+    finally:
+        child.end()
 
 
 def in_order(

@@ -1,4 +1,4 @@
-"""Mask a long file and verify its copy, block by block.
+"""Mask a long file, block by block.
 
 Forked processes share the objects of this module, and process one block after the other.
 """
@@ -8,31 +8,24 @@ from __future__ import annotations
 import json
 from array import array
 from bisect import bisect_left
-from itertools import accumulate, compress, pairwise
+from itertools import accumulate, compress
 from typing import TYPE_CHECKING, Protocol
 
 from dlpctl.forked import in_order
 from dlpctl.formats.encoding import Edit, spliced
-from dlpctl.formats.verify import searched_text
 from dlpctl.masking.apply import Span, resolve
 from dlpctl.policy.decide import FindingDecision
-from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from dlpctl.detect.packed import PackedFindings
-    from dlpctl.files.sections import Sections
-    from dlpctl.formats.residues import StrictMatcher
     from dlpctl.formats.source import Parts
     from dlpctl.masking.opentext import OpenText
     from dlpctl.masking.operators import Masker
     from dlpctl.preflight import Checker
 
-CLEAN = b"clean"
-"""The result of a block without values."""
 _CHUNK = 1 << 12
-_SPACE = lazy(r"\s")
 _new = tuple.__new__
 
 
@@ -162,59 +155,3 @@ class TextMasking(BlockMasking):
 
 def _start_of(decided: FindingDecision) -> int:
     return decided.finding.start
-
-
-class ValueSearch:
-    """Searches the blocks of a copy for values: both readings of its text, and its bytes."""
-
-    def __init__(
-        self, matcher: StrictMatcher, sections: Sections, again: Iterable[str], size: int
-    ) -> None:
-        self._matcher = matcher
-        shown = (searched_text(each.node.document, each.view) for each in sections.all)
-        texts = _without_short([*shown, *again], size)
-        data = [node.data for node in sections.node.walk()]
-        longest = max(map(len, [*matcher.values, *matcher.words]), default=0)
-        self._tasks: list[tuple[str | bytes, int, int]] = [
-            (each, first, min(last + 4 * longest, len(each)))
-            for each in texts
-            for first, last in pairwise(_text_cuts(each, size))
-        ]
-        self._tasks += [
-            (each, first, last + 8 * longest)
-            for each in data
-            for first, last in pairwise(_byte_cuts(each, size))
-        ]
-        matcher.prepare(is_wide=any(b"\0" in each for each in data))
-
-    @property
-    def count(self) -> int:
-        return len(self._tasks)
-
-    def block(self, task: bytes) -> bytes:
-        text, first, last = self._tasks[int(task)]
-        if isinstance(text, bytes):
-            holds = self._matcher.in_bytes(text[first:last])
-        else:
-            holds = self._matcher.in_text(text[first:last])
-        return b"" if holds else CLEAN
-
-
-def _without_short(texts: Sequence[str], size: int) -> Iterable[str]:
-    """Return the distinct texts; short ones are joined, since each text costs a task."""
-    short = "\n".join(text for text in texts if len(text) < size)
-    return dict.fromkeys([*(text for text in texts if len(text) >= size), short])
-
-
-def _text_cuts(text: str, size: int) -> list[int]:
-    cuts = [0]
-    while found := _SPACE.search(text, cuts[-1] + size):
-        cuts.append(found.end())
-    return cuts if cuts[-1] == len(text) else [*cuts, len(text)]
-
-
-def _byte_cuts(data: bytes, size: int) -> list[int]:
-    cuts = [0]
-    while (cut := data.find(b"\n", cuts[-1] + size) + 1) > 0:
-        cuts.append(cut)
-    return cuts if cuts[-1] == len(data) else [*cuts, len(data)]

@@ -9,23 +9,24 @@ that still shows a value, are left to the general code.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from itertools import chain, islice
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import chain, filterfalse, islice
 from operator import sub
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from dlpctl.errors import FormatError
 from dlpctl.files.decided import REJECTED, REPEATED, DecidedFindings
-from dlpctl.files.longcopy import CLEAN, EditMasking, TextMasking, ValueSearch, held
+from dlpctl.files.longcopy import EditMasking, TextMasking, held
 from dlpctl.files.names import PlaceNames
+from dlpctl.files.residual import ResidualSearch
 from dlpctl.files.sections import Sections
-from dlpctl.forked import in_order
+from dlpctl.forked import begun, in_order
 from dlpctl.formats.discovery import format_named
-from dlpctl.formats.residues import StrictMatcher
 from dlpctl.formats.source import TextFormat
 from dlpctl.formats.spans import ViewEdit
-from dlpctl.formats.verify import Verification, Written, count_values
-from dlpctl.masking.already_masked import is_already_masked
+from dlpctl.formats.verify import Verification, Written
+from dlpctl.masking.already_masked import masked_test
 from dlpctl.masking.apply import Span
 from dlpctl.masking.leaks import Value, words_among
 from dlpctl.masking.opentext import OpenText
@@ -116,6 +117,7 @@ class LongText:
         """
         found, text = self.found, self.text
         sorts = {pattern: found.sort_of(pattern) for pattern in set(found.patterns)}
+        tests = {pattern: masked_test(*sort[:2]) for pattern, sort in sorts.items()}
         numbers = {}
         for pattern, score in set(zip(found.patterns, found.scores, strict=True)):
             name, category, pattern_id = sorts[pattern]
@@ -126,9 +128,7 @@ class LongText:
             some = slice(int(task) * _CHUNK, int(task) * _CHUNK + _CHUNK)
             columns = found.starts[some], found.ends[some], found.scores[some], found.patterns[some]
             return bytes(
-                REJECTED
-                if is_already_masked(*sorts[pattern][:2], text[start:end])
-                else numbers[pattern, score]
+                REJECTED if tests[pattern](text[start:end]) else numbers[pattern, score]
                 for start, end, score, pattern in zip(*columns, strict=True)
             )
 
@@ -306,35 +306,40 @@ class LongText:
                 return None
             if cleaning and any(sections.node.metadata()):
                 return None
-            found = sections.search(self.checker)
-            if found is None or self._shows_more(sections.text, found, written):
-                return None
-            del found
-            sections.forget_columns()
             again = [
                 text
                 for node in sections.node.walk()
                 for text in files.read_again(node.document.format, node.data)
             ]
+            processes = self.checker.processes
+            remaining = partial(self._remaining, sections, again, max(processes - 1, 1))
+            with begun(remaining, processes) as result:
+                found = sections.search(self.checker)
+                if found is None or self._shows_more(sections.text, found, written):
+                    return None
+                count = result()
         except FormatError:
             return None
-        plain: set[str] = set()
+        if not count:
+            return None
+        uninspected = tuple(sections.node.uninspected())
+        return copy, Verification(int(count), len(sections.formats), (), uninspected)
+
+    def _remaining(self, sections: Sections, again: Sequence[str], processes: int) -> bytes:
+        """Return the number of hidden values; nothing if a copy still has one of them."""
+        values: list[str] = []
         words: set[str] = set()
-        while self._hidden:
-            (type_name, _), texts = self._hidden.popitem()
+        earlier: list[set[str]] = []
+        for (type_name, _), texts in self._hidden.items():
             spelled = words_among(type_name, texts)
             words |= spelled
-            texts -= spelled
-            plain = plain | texts if plain else texts
-        matcher = StrictMatcher(plain, words)
-        del plain, words
-        count = count_values(matcher)
-        search = ValueSearch(matcher, sections, again, BLOCK)
-        for result in in_order(search.count, _number, search.block, self.checker.processes):
-            if result != CLEAN:
-                return None
-        uninspected = tuple(sections.node.uninspected())
-        return copy, Verification(count, len(sections.formats), (), uninspected)
+            distinct: Iterable[str] = texts
+            for others in (spelled, *earlier):
+                distinct = filterfalse(others.__contains__, distinct)
+            values += distinct
+            earlier.append(texts - spelled if spelled else texts)
+        count = ResidualSearch(values, list(words), sections, again, BLOCK).run(processes)
+        return b"" if count is None else b"%d" % count
 
     def _shows_more(self, text: str, found: Sequence[Finding], written: Written) -> bool:
         """Return whether a copy has findings that must not remain, other than replacements."""

@@ -286,6 +286,7 @@ class _Spans:
     """The spans of findings, which do not overlap."""
 
     def __init__(self, size: int, found: PackedFindings) -> None:
+        self.count = len(found)
         self.lengths = bytearray(size)
         self._long: dict[int, int] = {}
         for start, end in zip(found.starts, found.ends, strict=True):
@@ -310,6 +311,8 @@ class _WholeCells(NamedTuple):
         """Return the cells of a view, each at its position in the text, that are not exactly one
         value.
         """
+        if not self.spans.count:
+            return list(cells[: view.count])
         _, segments, starts, ends = view.columns
         at = array("q", map(add, map(self.positions.__getitem__, segments), starts))
         lengths = array("q", map(sub, ends, starts))

@@ -16,7 +16,7 @@ from dlpctl.words import SpelledWords, Words, folded
 
 _TOLD_BY = 4
 """The number of digits that distinguish most numbers of a text from the searched values."""
-_WORD = lazy(r"\w+")
+WORD = lazy(r"\w+")
 _UNSPACED, _SPACES = lazy(r"\S+"), lazy(r"\s+")
 _CHUNK = 1 << 12
 _NOT_DIGITS = lazy(r"[^0-9]+")
@@ -39,7 +39,7 @@ class StrictMatcher:
 
     def __init__(self, values: Iterable[str], words: Iterable[str] = ()) -> None:
         """`words` are names that match only as they are written, or in capitals."""
-        spelled = dict(map(_folded_once, values))
+        spelled = dict(map(as_searched, values))
         self.values = sorted(value for value in spelled if len(value) >= SHORTEST_SEARCHED)
         self.words = sorted({word for word in words if len(word) >= SHORTEST_SEARCHED})
         self._spelled_words = SpelledWords(self.words)
@@ -57,25 +57,26 @@ class StrictMatcher:
         self._others: list[str] = []
         solid: list[str] = []
         for value in self.values:
-            if number := _digits_of_number(value):
+            if number := digits_of_number(value):
                 self._numbers[number] = value
-            elif " " not in value and _WORD.search(value):
+            elif " " not in value and WORD.search(value):
                 solid.append(value)
-            elif (found := _WORD.search(value)) is not None and " " not in value[: found.start()]:
+            elif (found := WORD.search(value)) is not None and " " not in value[: found.start()]:
                 by_place = self._words.setdefault(found[0], {})
-                alone = value[0].isalnum() and value[-1].isalnum()
-                by_place.setdefault((found.start(), alone), _Phrases()).add(value.split(" "))
+                by_place.setdefault((found.start(), _is_alone(value)), _Phrases()).add(
+                    value.split(" ")
+                )
             else:
                 self._others.append(value)
         self._solid = frozenset(solid)
         """Values without white space that are not numbers."""
         counts: Counter[str] = Counter()
         for at in range(0, len(solid), _CHUNK):
-            counts.update(_WORD.findall("\n".join(solid[at : at + _CHUNK])))
+            counts.update(WORD.findall("\n".join(solid[at : at + _CHUNK])))
         for value in solid:
             word, shape = _anchor(value, counts)
             self._shapes[word] = _shared(*self._shapes.get(word, ()), shape)
-        self._first_words = Words([*self._words, *self._shapes], _WORD, folded)
+        self._first_words = Words([*self._words, *self._shapes], WORD, folded)
         self._longest_number = max(map(len, self._numbers), default=0)
         longest = {number[:_TOLD_BY] for number in self._numbers}
         self._beginnings = {told[:length] for told in longest for length in range(1, _TOLD_BY + 1)}
@@ -193,7 +194,7 @@ class StrictMatcher:
         )
 
 
-def _folded_once(value: str) -> tuple[str, str]:
+def as_searched(value: str) -> tuple[str, str]:
     """Return a value in lower case and as written, both with single blanks. Most values are
     unchanged and take no memory.
     """
@@ -215,10 +216,9 @@ class _Shape(NamedTuple):
 
 def _anchor(value: str, counts: Mapping[str, int]) -> tuple[str, _Shape]:
     """Return the rarest word of a value, with the shape of the value around it."""
-    words: list[str] = _WORD.findall(value)
-    alone = value[0].isalnum() and value[-1].isalnum()
-    # If the value need not end at a word boundary, its last word may continue.
-    eligible = words if alone or len(words) == 1 else words[:-1]
+    words: list[str] = WORD.findall(value)
+    alone = _is_alone(value)
+    eligible = _complete(words, value)
     rarest, least = eligible[0], counts[eligible[0]]
     for word in eligible[1:]:
         count = counts[word]
@@ -233,12 +233,43 @@ def _anchor(value: str, counts: Mapping[str, int]) -> tuple[str, _Shape]:
     return rarest, _Shape(at, len(value), alone)
 
 
+def _complete(words: Sequence[str], value: str) -> Sequence[str]:
+    """Return the words of a value that are complete words of each text that contains it: if it need
+    not end at a word boundary, its last word may continue.
+    """
+    return words if len(words) == 1 or _is_alone(value) else words[:-1]
+
+
+def _is_alone(value: str) -> bool:
+    """Return whether a value starts and ends at word boundaries."""
+    return value[0].isalnum() and value[-1].isalnum()
+
+
+def needed_words(value: str) -> Sequence[str] | None:
+    """Return the words without which no text contains a value; None if it may be without any."""
+    words = WORD.findall(value)
+    return (
+        _complete(words, value) if words and value.find(" ", 0, value.index(words[0])) < 0 else None
+    )
+
+
+def number_starts(text: str) -> Iterator[str]:
+    """Yield the first digits of all numbers that a text may contain, in any grouping."""
+    for run in _RUN.finditer(text):
+        digits = _NOT_DIGITS.sub("", run[0])
+        at = 0
+        for group in _DIGITS.findall(run[0]):
+            if at + FEWEST_DIGITS_SEARCHED <= len(digits):
+                yield digits[at : at + FEWEST_DIGITS_SEARCHED]
+            at += len(group)
+
+
 @cache
 def _shared(*shapes: _Shape) -> tuple[_Shape, ...]:
     return tuple(dict.fromkeys(shapes))
 
 
-def _digits_of_number(value: str) -> str:
+def digits_of_number(value: str) -> str:
     """Return the digits of a value that is mostly digits; empty for any other value."""
     if value.lower() != value.upper():
         return ""

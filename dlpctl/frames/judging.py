@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from dlpctl.detect.values import scan_values
 from dlpctl.errors import StillExposedError
-from dlpctl.masking.already_masked import is_already_masked
+from dlpctl.masking.already_masked import masked_test
 from dlpctl.masking.apply import mask_text
 from dlpctl.masking.leaks import Value, find_leaks
 from dlpctl.masking.rounds import Residue, Round, mask_in_rounds
@@ -42,12 +42,13 @@ class _Ruling:
 
     def __init__(self, finding: Finding, operator: str, masker: Masker) -> None:
         self._value_kind = finding.type, finding.category
+        self._is_masked = masked_test(*self._value_kind)
         self._operator = operator
         self._masker = masker
         self._types = (finding.type,)
 
     def judged(self, value: str) -> Judgement:
-        if is_already_masked(*self._value_kind, value):
+        if self._is_masked(value):
             return CLEAN
         return Judgement(
             self._types, self._masker.replacement(self._operator, *self._value_kind, value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cache
 
 from dlpctl.masking import surrogate_vocabulary as vocabulary
 from dlpctl.masking.kinds import ValueKind, kind_of
@@ -28,15 +29,25 @@ _MOST_KEPT = 6
 
 def is_already_masked(type_name: str, category: Category, value: str) -> bool:
     """Return whether a value is no leak; one real value in 10,000 passes by chance."""
-    if value[:1] in _LABEL_BEGINS and _LABEL.fullmatch(value):
-        return True
+    return masked_test(type_name, category)(value)
+
+
+@cache
+def masked_test(type_name: str, category: Category) -> Callable[[str], bool]:
+    """Return the test of whether a value of a type is already masked."""
     value_kind = kind_of(type_name, category)
-    if category is not Category.SECRETS and "*" in value and not any(map(str.isalnum, value)):
-        return True
-    if _IS_MASKED.get(value_kind, _mostly_stars)(value):
-        return True
+    is_masked = _IS_MASKED.get(value_kind, _mostly_stars)
     is_surrogate = _IS_SURROGATE.get(value_kind)
-    return is_surrogate is not None and is_surrogate(value)
+    may_be_stars = category is not Category.SECRETS
+
+    def is_one(value: str) -> bool:
+        if value[:1] in _LABEL_BEGINS and _LABEL.fullmatch(value):
+            return True
+        if may_be_stars and "*" in value and not any(map(str.isalnum, value)):
+            return True
+        return is_masked(value) or (is_surrogate is not None and is_surrogate(value))
+
+    return is_one
 
 
 def _mostly_stars(value: str) -> bool:
@@ -65,8 +76,12 @@ def _email(value: str) -> bool:
     )
 
 
+def _digits(value: str) -> str:
+    return value if value.isdecimal() else _NOT_DIGITS.sub("", value)
+
+
 def _phone(value: str) -> bool:
-    digits = _NOT_DIGITS.sub("", value)
+    digits = _digits(value)
     if vocabulary.FICTIONAL_US_PHONE.fullmatch(digits):
         return True
     plain = digits.startswith("00999") or ("+" in value and digits.startswith("999"))
@@ -74,7 +89,7 @@ def _phone(value: str) -> bool:
 
 
 def _card(value: str) -> bool:
-    digits = _NOT_DIGITS.sub("", value)
+    digits = _digits(value)
     if not 13 <= len(digits) <= 19 or digits[:6] not in vocabulary.ALL_CARD_PREFIXES:
         return False
     body = digits[: -vocabulary.MARK_LENGTH - 1]
@@ -91,17 +106,18 @@ def _iban(value: str) -> bool:
 
 
 def _ssn(value: str) -> bool:
-    digits = _NOT_DIGITS.sub("", value)
+    digits = _digits(value)
     return len(digits) == 9 and digits.startswith(vocabulary.UNISSUED_SSN_AREA)
 
 
 def _name(value: str) -> bool:
-    words = [
-        word
-        for word in _WORD.findall(value)
-        if word.lower() not in vocabulary.KEPT_IN_NAMES and len(word) > 1
-    ]
-    return bool(words) and all(map(vocabulary.is_invented, words))
+    words = 0
+    for word in _WORD.findall(value):
+        if len(word) > 1 and word.lower() not in vocabulary.KEPT_IN_NAMES:
+            if not vocabulary.is_invented(word):
+                return False
+            words += 1
+    return words > 0
 
 
 def _address(value: str) -> bool:

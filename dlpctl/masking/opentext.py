@@ -193,7 +193,7 @@ class OpenText:
         value.
         """
         last = len(words) - 1
-        for at, word in enumerate(words):
+        for at, word in enumerate(words) if not self.words.isdisjoint(words) else ():
             if (
                 word in self.words
                 and (at == 0 or before.has(word, words[at - 1], may_go_on=at == 1))

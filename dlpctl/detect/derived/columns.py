@@ -9,13 +9,17 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
-from itertools import accumulate
-from operator import add
+from itertools import accumulate, compress
+from operator import add, mul, not_, sub
 
 from dlpctl.detect.derived.headers import HeaderWords
 from dlpctl.detect.derived.interface import DerivedText, LabelScore
 from dlpctl.detect.derived.tables import Cells, OpenTable, sensitive_cells
 from dlpctl.detect.resolve import Candidate, cannot_beat, rank
+
+_MOST_SORTS = 256
+_BYTES = [bytes((number,)) for number in range(_MOST_SORTS)]
+_new = tuple.__new__
 
 
 class Columns(DerivedText):
@@ -43,6 +47,11 @@ class Columns(DerivedText):
         self._holders: dict[int, Candidate] = {}
         """The candidates of the original that occupy cells."""
         self._scores: dict[tuple[int, bytes], float | None] = {}
+        self._holder_sorts: list[tuple[float, bool, int, bytes]] = []
+        """The scores, patterns and labels of holders."""
+        self._marked = 0
+        self._marks = b""
+        """The number of the holder's sort, or zero, for each byte from `_marked` on."""
 
     @classmethod
     def of(
@@ -88,37 +97,61 @@ class Columns(DerivedText):
     def settle(self, found: list[Candidate], label_score: LabelScore) -> None:
         """Give each candidate that takes a cell the score that the label gives it."""
         holders: dict[int, Candidate] = {}
-        self._holders, scores = holders, self._scores
-        for number, (start, end, plain, _proven, pattern) in enumerate(found):
-            at = bisect_right(self._froms, start) - 1
-            if at < 0 or self._froms[at] != start or self._tos[at] != end:
+        self._holders, self._marks, self._holder_sorts = holders, b"", []
+        if not found:
+            return
+        low = bisect_left(self._froms, min(found)[0])
+        high = bisect_right(self._froms, max(found)[0])
+        cell_at = dict(zip(self._froms[low:high], range(low, high), strict=True))
+        tos, labels, scores = self._tos, self._labels, self._scores
+        for number, candidate in enumerate(found):
+            start, end, plain, proven, pattern = candidate
+            at = cell_at.get(start)
+            if at is None or tos[at] != end:
                 continue
-            key = pattern, self._labels[at]
+            key = pattern, labels[at]
             if key not in scores:
                 scores[key] = label_score(*key)
-            if (score := scores[key]) and score > plain:
-                found[number] = found[number]._replace(score=score)
+            score = max(plain, scores[key] or 0.0)
+            settled = found[number] = _new(Candidate, (start, end, score, proven, pattern))
             holder = holders.get(at)
-            if holder is None or rank(found[number]) < rank(holder):
-                holders[at] = found[number]
+            if holder is None or rank(settled) < rank(holder):
+                holders[at] = settled
+        if holders:
+            self._mark(min(holders), max(holders) + 1)
+
+    def _mark(self, low: int, high: int) -> None:
+        """Mark the bytes of cells by the sort of their holders, since there are few sorts and many
+        trigger matches.
+        """
+        numbers: dict[tuple[float, bool, int, bytes], int] = {}
+        cells = bytearray(high - low)
+        for at, (_, _, score, proven, pattern) in self._holders.items():
+            sort = score, proven, pattern, self._labels[at]
+            number = numbers.setdefault(sort, len(numbers) + 1)
+            if number < _MOST_SORTS:
+                cells[at - low] = number
+        self._holder_sorts = list(numbers)[: _MOST_SORTS - 1]
+        blocks = self._blocks[low : high + 1]
+        if high == len(self._blocks):
+            blocks.append(len(self.data))
+        self._marked = blocks[0]
+        self._marks = b"".join(
+            map(mul, map(_BYTES.__getitem__, cells), map(sub, blocks[1:], blocks))
+        )
 
     def open_hits(self, ends: list[int], best: float, proven: bool, pattern: int) -> list[int]:
-        kept: list[int] = []
-        settled: dict[tuple[float, int, bytes], bool] = {}
-        for end in ends:
-            at = bisect_left(self._blocks, end) - 1
-            holder = self._holders.get(at)
-            if holder is not None:
-                key = holder.score, holder.pattern, self._labels[at]
-                if key not in settled:
-                    settled[key] = cannot_beat(best, proven, pattern, holder) or (
-                        holder.pattern == pattern
-                        and self._scores[pattern, self._labels[at]] is not None
-                    )
-                if settled[key]:
-                    continue
-            kept.append(end)
-        return kept
+        settled = bytearray(_MOST_SORTS)
+        for number, (score, held_proven, holder, label) in enumerate(self._holder_sorts, start=1):
+            held = Candidate(0, 0, score, held_proven, holder)
+            settled[number] = cannot_beat(best, proven, pattern, held) or (
+                holder == pattern and self._scores[pattern, label] is not None
+            )
+        first = self._marked + 1  # a match ends after its last byte
+        low, high = bisect_left(ends, first), bisect_left(ends, first + len(self._marks))
+        marks = map(self._marks.__getitem__, map((-first).__add__, ends[low:high]))
+        still_open = map(not_, map(settled.__getitem__, marks))
+        return [*ends[:low], *compress(ends[low:high], still_open), *ends[high:]]
 
     def holders(self) -> Iterator[Candidate]:
         for at, holder in sorted(self._holders.items()):

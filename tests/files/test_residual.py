@@ -1,0 +1,89 @@
+"""Values that remain in a copy are never taken for values that cannot."""
+
+from __future__ import annotations
+
+import base64
+import random
+from urllib.parse import quote
+
+import pytest
+
+from dlpctl.files.residual import Pieces, ResidualSearch, pieces_of_bytes, pieces_of_text
+from dlpctl.files.sections import Sections
+from dlpctl.formats.files import Files
+from dlpctl.formats.residues import StrictMatcher, as_searched
+from dlpctl.formats.verify import count_values
+
+PARTS = ["maria", "Lopez", "J.", "Ärzte", "İzmir", "Νικος", "ma_ria", "1234", "567", "89012", "x9"]
+APART = [" ", "-", ".", "@", "_", "/", "  ", "\t", ", "]
+ENCODINGS = ("utf-8", "utf-16-le", "utf-16-be")
+
+
+def spelled(value: str, chance: random.Random) -> str:
+    """Return a value as a copy may still show it."""
+    shown = chance.choice([value, value.upper(), value.lower(), value.title(), quote(value)])
+    if shown.replace(" ", "").isdigit():
+        shown = chance.choice(["", " ", "-", " - "]).join(shown)
+    return chance.choice(["", " ", "x", "4"]) + shown + chance.choice(["", " ", ",", "y", "7"])
+
+
+def test_what_a_matcher_finds_has_all_of_its_pieces_in_the_copy() -> None:
+    chance = random.Random(5)
+    found = absent = 0
+    for _ in range(600):
+        pieces = Pieces.none()
+        parts = chance.choices(PARTS, k=chance.randint(1, 4))
+        value = "".join(part + chance.choice(APART) for part in parts)[:-1].strip()
+        if not value:
+            continue
+        text = spelled(value, chance) if chance.random() < 0.8 else " ".join(parts[1:])
+        data = text.encode(chance.choice(ENCODINGS))
+        data = base64.b64encode(data) if chance.random() < 0.2 else data
+        matcher = StrictMatcher([value])
+        form, written = as_searched(value)
+        shown, held = matcher.in_text(text), matcher.in_bytes(data)
+        found += shown + held
+        pieces.add(pieces_of_text(text))
+        pieces.add(pieces_of_bytes(data))
+        assert pieces.may_show(form) or not shown, (value, text)
+        is_held = pieces.may_hold(written, ENCODINGS)
+        assert is_held or not held, (value, data)
+        absent += not is_held
+    assert found > 200
+    assert absent > 200
+
+
+def test_pieces_of_blocks_are_those_of_the_copy() -> None:
+    pieces = Pieces.none()
+    for part in ("Maria_Lopez 123 456 7890", "ΝΙΚΟΣ"):
+        pieces.add(pieces_of_text(part))
+        pieces.add(pieces_of_bytes(part.encode()))
+    assert pieces.words >= {"maria_lopez", "maria", "νικοσ"}
+    assert pieces.number_starts == {"1234567", "4567890"}
+    assert pieces.may_hold("Maria_Lopez 123", ["utf-8"])
+    assert not pieces.may_hold("Maria_Lopes 123", ["utf-8"])
+
+
+@pytest.mark.parametrize(
+    ("row", "is_clean"),
+    [
+        ("M. L.,m***@example.com,************1111", True),
+        ("MARIA  LOPEZ,m***@example.com,************1111", False),
+        ("M. L.,maria.lopez@example.com,************1111", False),
+        ("M. L.,m***@example.com,4111 1111-1111 1111", False),
+        ("Sunshine,m***@example.com,************1111", False),
+        ("sunshine,m***@example.com,************1111", True),
+        (f"{quote('maria.lopez@example.com', safe='')},,", False),
+        (f"{base64.b64encode(b'pay 4111111111111111 now').decode()},,", False),
+    ],
+)
+def test_a_value_that_remains_in_a_copy_is_found(row: str, is_clean: bool) -> None:
+    values = ["Maria Lopez", "maria.lopez@example.com", "4111111111111111", "Amara Okafor"]
+    values += ["maria lopez", "abc"]
+    copy = "name,email,card\nA. O.,a***@example.com,************4242\n" * 40 + row + "\n"
+    with Files() as files:
+        sections = Sections.of(files.open(copy.encode(), "copy.csv"))
+    assert sections is not None
+    search = ResidualSearch(values, ["Sunshine"], sections, [copy], 256)
+    expected = count_values(StrictMatcher(values, ["Sunshine"])) if is_clean else None
+    assert search.run(1) == expected
