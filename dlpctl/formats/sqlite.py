@@ -251,13 +251,14 @@ def _rebuild_indexes(database: sqlite3.Connection, tables: Sequence[_SqlTable]) 
 
 
 def _leftovers(data: bytes) -> Iterator[str]:
-    """Yield strings in free pages and unused parts of pages: rows that were deleted."""
+    """Yield strings in free pages, unused parts of pages and after the last page: deleted rows."""
     size = int.from_bytes(data[16:18], "big")
     size = 65536 if size == 1 else size
     if size < 512:
         return
-    live = set(range(len(data) // size)) - set(_free_pages(data, size))
-    for number in range(len(data) // size):
+    count = int.from_bytes(data[28:32], "big") or len(data) // size
+    live = set(range(count)) - set(_free_pages(data, size))
+    for number in range(-(-len(data) // size)):
         page = data[number * size : (number + 1) * size]
         if number not in live:
             unused = [page]
