@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from xml.parsers import expat
 
 from dlpctl.errors import CannotMaskError, FormatError
+from dlpctl.formats.cellgroups import rows_of_groups
 from dlpctl.formats.encoding import Decoded, Edit, spliced
 from dlpctl.formats.interface import Limits, Piece, Segment, View, too_deep
 from dlpctl.formats.residues import CELL_END
@@ -111,6 +112,8 @@ _RUNS = frozenset(
 _APART = "\n\n\n"
 """Separates texts that do not continue in each other: a number has at most two gaps in a row."""
 _CELLS = frozenset(("td", "th", "entry"))
+_CELL = lazy(r"(?i)<(?:\w+:)?(?:td|entry)\b")
+_TABLE_TAG = lazy(r"(?i)<(?:\w+:)?(table|tr|row|td|th|entry)\b")
 _GAPS = {"br": "\n", "lb": "\n", "line-break": "\n", "s": " ", "tab": " "}
 """Elements that show a line end or a space."""
 _XML_ENTITIES = {"amp", "lt", "gt", "quot", "apos"}
@@ -181,6 +184,20 @@ class Markup(TextFormat):
                 parts.append(_APART)
         if parts:
             yield View("across tags", parts, segments)
+        rows = {
+            key: [
+                [(readable.offset_of(start), readable.offset_of(end)) for start, end in cell]
+                for cell in cells
+            ]
+            for key, cells in self._rows(source).items()
+        }
+        if across := list(rows_of_groups(rows, segments[0].text)):
+            yield View(
+                "rows of groups",
+                [part if isinstance(part, str) else Piece(0, *part) for part in across],
+                segments,
+                repeats=True,
+            )
 
     def _groups(self, source: str) -> Iterator[list[tuple[int, int] | str]]:
         """Yield runs of continuous text: between blocks of HTML, across elements of XML."""
@@ -213,6 +230,24 @@ class Markup(TextFormat):
                 yield group
                 group = []
         yield group
+
+    def _rows(self, source: str) -> dict[tuple[int, int], list[list[tuple[int, int]]]]:
+        """Return the texts of the cells of all tables, by table and row."""
+        rows: dict[tuple[int, int], list[list[tuple[int, int]]]] = {}
+        table = row = 0
+        cell: list[tuple[int, int]] | None = None
+        for syntax, start, end in self._parts(source) if _CELL.search(source) else ():
+            if syntax == "tag" and (found := _TABLE_TAG.match(source, start)):
+                name = found[1].lower()
+                if name in _CELLS:
+                    cell = []
+                    rows.setdefault((table, row), []).append(cell)
+                else:
+                    table, row = (table + 1, 0) if name == "table" else (table, row + 1)
+                    cell = None
+            elif syntax in {"text", "cdata"} and cell is not None:
+                cell.append((start, end))
+        return rows
 
     def _parts(self, source: str) -> Iterator[tuple[str, int, int]]:
         at = 0

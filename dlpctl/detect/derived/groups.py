@@ -1,7 +1,8 @@
 """Groups of a number in cells or items of their own: a card in four of them, an SSN in three.
 
 Numbers beside each other are mostly data. They are read as one number right after a label, below
-headers that name it, and as cards in a table of nothing else, each with its check digit.
+headers that name it, and as cards in a table of nothing else, each with its check digit. Groups of
+an IBAN, which has check digits, and of a phone number, which starts with a plus sign, need no label.
 """
 
 from __future__ import annotations
@@ -21,7 +22,11 @@ _CARD = (
     rf"[0-9]{{4}}(?:{_APART}[0-9]{{4}}){{3}}|3[47][0-9]{{2}}{_APART}[0-9]{{6}}{_APART}[0-9]{{5}}"
 )
 _SSN = rf"[0-9]{{3}}{_APART}[0-9]{{2}}{_APART}[0-9]{{4}}"
-_GROUPS = rf"\b(?:({_CARD})|{_SSN})\b"
+_IBAN = rf"[A-Z]{{2}}[0-9]{{2}}(?:{_APART}[0-9A-Z]{{4}}){{2,7}}(?:{_APART}[0-9A-Z]{{1,3}})?"
+_PHONE = (
+    rf"[+][1-9][0-9]{{0,2}}{_APART}\(?[0-9]{{1,5}}\)?(?:{_APART}[0-9]{{2,5}}){{1,3}}(?:-[0-9]{{2,4}})?"
+)
+_GROUPS = rf"(?:\b({_CARD})|\b{_SSN}|\b({_IBAN})|({_PHONE}))\b"
 _OF_CARDS = (
     r"(?i:(?<![a-z])(?:card|cc|pan|visa|mastercard|amex|kredit|kart|carte|carta|tarjeta|cart\xe3o)"
     r"|(?:card|karte)(?![a-z]))"
@@ -35,6 +40,7 @@ _RIGHT_BEFORE = {
 }
 _BETWEEN = lazy(_APART)
 _DIGITS = lazy(rb"[0-9]+")
+_GROUP = lazy(rb"[0-9A-Z+]+")
 _MAY_BE_LABEL = lazy(rb"[A-Za-z\x80-\xff]")
 _LETTER = lazy(r"[^\W\d_]")
 _LONGEST_LABEL, _LONGEST_ROW = 80, 2048
@@ -92,7 +98,7 @@ def _numbers(data: bytes) -> Iterator[_Number]:
     searched = 0
     headers = _headers(data, 0)
     while True:
-        (start, end), (card, _) = search(data, searched, size)[:2]
+        (start, end), (card, _), (iban, _), (phone, _) = search(data, searched, size)[:4]
         if rows and (start < 0 or data[rows[-1].end : start].strip(_FRAME) != b"\n"):
             if len(rows) >= _LEAST_ROWS and all(_is_card(row.text) for row in rows):
                 yield from rows
@@ -101,6 +107,11 @@ def _numbers(data: bytes) -> Iterator[_Number]:
             return
         if (blank := data.rfind(b"\n\n", searched, start)) >= 0:
             headers = _headers(data, blank + 2)
+        if iban >= 0 or phone >= 0:
+            label = b"iban " if iban >= 0 else b"phone "
+            yield _Number(start, end, label + b" ".join(_GROUP.findall(data, start, end)))
+            searched = end
+            continue
         digits = _DIGITS.findall(data, start, end)
         is_card = card >= 0
         text = b"card " + b" ".join(digits) if is_card else b"ssn " + b"-".join(digits)

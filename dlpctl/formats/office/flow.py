@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
+from dlpctl.formats.cellgroups import Rows, rows_of_groups
 from dlpctl.formats.encoding import character
 from dlpctl.formats.interface import Limits, too_deep
 from dlpctl.formats.office.content import (
@@ -304,6 +305,8 @@ def joined(groups: list[Group], *, labelled: bool) -> Reading:
             ViewPlan("text with changes accepted", _without(kept, spans, _DELETED)),
             ViewPlan("text with changes rejected", _without(kept, spans, _INSERTED)),
         )
+    if rows := list(rows_of_groups(_rows(kept, spans), reading.text)):
+        reading.plans.append(ViewPlan("rows of groups", rows, repeats=True))
     if tabbed := list(_tabbed(spans, reading.text)):
         reading.plans.append(ViewPlan("text without tabs", tabbed))
     reading.plans += _columns(kept, spans, reading.text)
@@ -320,6 +323,17 @@ def _tabbed(spans: list[list[tuple[int, int, int]]], text: str) -> Iterator[tupl
                 elif not text.endswith(("-", "@"), 0, start):
                     yield " "
             yield "\n"
+
+
+def _rows(groups: list[Group], spans: list[list[tuple[int, int, int]]]) -> Rows:
+    """Return the texts of the cells of all tables, by table and row."""
+    rows: dict[tuple[int, int], dict[int, list[tuple[int, int]]]] = {}
+    for group, items in zip(groups, spans, strict=True):
+        if group.cell is not None and items:
+            table, row, column = group.cell
+            cells = rows.setdefault((table, row), {})
+            cells.setdefault(column, []).append((items[0][0], items[-1][1]))
+    return {key: list(cells.values()) for key, cells in rows.items()}
 
 
 def _without(
