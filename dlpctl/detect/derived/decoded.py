@@ -19,6 +19,7 @@ from urllib.parse import unquote_to_bytes
 from dlpctl.deflated import GZIP, RAW, ZLIB, Inflater
 from dlpctl.detect.derived.interface import DerivedText
 from dlpctl.detect.derived.runs import (
+    COLOUR_NAMES,
     GROUPS,
     LITERAL,
     MARKS,
@@ -40,17 +41,19 @@ _FIRST = 16
 """Characters of base64 or hexadecimal that are decoded first, to see whether they are text."""
 
 _LETTER = lazy(rb"[A-Za-z\x80-\xff]")
-_HEX_DIGITS = b"0123456789ABCDEFabcdef :"
+_HEX_DIGITS = b"0123456789ABCDEFabcdef :-"
 _SOFT_BREAK = lazy(SOFT_BREAKS.encode())
 _MAY_BE_PACKED = lazy(MAY_BE_PACKED.encode())
 _SHAPES = lazy(
-    f"({MARKS})|({TAGGED})|({LITERAL})|({GROUPS})|({QUOTED})".replace(r"\b", "").encode()
+    f"({MARKS})|({TAGGED})|({LITERAL})|({GROUPS})|({QUOTED})|({COLOUR_NAMES})".replace(
+        r"\b", ""
+    ).encode()
 )
 _TAGS = lazy(TAG.encode())
 _GROUP = lazy(rb"[0-9A-Z]+")
 _OF_CARDS = range(13, 20)
 """The digits that card numbers have."""
-_PREFIXED = lazy(rb"(0[xX]|\\x)[0-9A-Fa-f]{8}")
+_PREFIXED = lazy(rb"(0[xX]|\\{1,2}x)[0-9A-Fa-f]{8}")
 _GZIP_HEAD, _ZLIB_HEADS = b"\x1f\x8b\x08", (b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")
 _MOST_INFLATED, _RATIO = 1 << 20, 100
 """The most that deflated data in a text may expand to: in bytes, and in times its size."""
@@ -217,7 +220,7 @@ def _nothing(_: bytes) -> bytes:
 
 
 def _unmarked(run: bytes) -> bytes:
-    return run.translate(None, b"\\" if b"\\" in run else b"*_`")
+    return run.translate(None, b"\\" if b"\\" in run else b"*_`~'")
 
 
 def _untagged(run: bytes) -> bytes:
@@ -236,7 +239,7 @@ def _joined(run: bytes) -> bytes | None:
 
 
 def _number(run: bytes) -> bytes:
-    return run.strip(b"ILnlUu").replace(b"_", b"-")
+    return run.partition(b".")[0].strip(b"ILnlUu").replace(b"_", b"-")
 
 
 def _encoded(run: bytes) -> bytes | None:
@@ -255,9 +258,9 @@ def _encoded(run: bytes) -> bytes | None:
 def _hex_digits(run: bytes) -> bytes:
     """Return the digits of a run in hexadecimal; nothing for any other run."""
     prefix = _PREFIXED.match(run)
-    may_be_hex = len(run) % 2 == 0 or run[2:3] in b" :"
+    may_be_hex = len(run) % 2 == 0 or run[2:3] in b" :-"
     if prefix or (may_be_hex and not run.translate(None, _HEX_DIGITS)):
-        return run[prefix.end(1) if prefix else 0 :].translate(None, b" :")
+        return run[prefix.end(1) if prefix else 0 :].translate(None, b" :-")
     return b""
 
 
@@ -389,5 +392,5 @@ _DECODERS: dict[bytes, Callable[[bytes], bytes | None]] = {
     b" ": _nothing,
     b"<": _ascii85,
 }
-_BY_SHAPE = (_nothing, _unmarked, _untagged, _number, _joined, _unquoted)
+_BY_SHAPE = (_nothing, _unmarked, _untagged, _number, _joined, _unquoted, _nothing)
 """The decoders of runs that are told by more than their first bytes."""
