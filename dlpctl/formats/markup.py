@@ -53,62 +53,21 @@ _FONTS = lazy(
     rf"""|((?:{_WORDS_OF_FONTS}|'{_WORDS_OF_FONTS}*'|"{_WORDS_OF_FONTS}*")+))"""
 )
 _MANY_ATTRIBUTES = 256
-_INLINE = frozenset(
-    [
-        "a",
-        "abbr",
-        "acronym",
-        "b",
-        "bdi",
-        "bdo",
-        "big",
-        "cite",
-        "code",
-        "data",
-        "del",
-        "dfn",
-        "em",
-        "font",
-        "i",
-        "ins",
-        "kbd",
-        "label",
-        "mark",
-        "nobr",
-        "q",
-        "s",
-        "samp",
-        "small",
-        "span",
-        "strike",
-        "strong",
-        "sub",
-        "sup",
-        "time",
-        "tt",
-        "u",
-        "var",
-        "wbr",
-    ]
-)
-_RUNS = frozenset(
-    [
-        "bookmark",
-        "bookmark-end",
-        "bookmark-start",
-        "em",
-        "emphasis",
-        "font",
-        "hi",
-        "phrase",
-        "run",
-        "soft-page-break",
-        "span",
-        "strong",
-        "tspan",
-    ]
-)
+_INLINE = frozenset((
+    "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em",
+    "font", "i", "ins", "kbd", "label", "mark", "nobr", "q", "s", "samp", "small", "span",
+    "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr"
+))  # fmt: skip
+_RUNS = frozenset((
+    "bookmark", "characterstylerange", "content", "textpath", "bookmark-end", "bookmark-start",
+    "em", "emphasis", "font", "hi", "phrase", "run", "soft-page-break", "span", "strong", "tspan"
+))  # fmt: skip
 """XML elements that divide a text into runs of one style."""
+_OFFICE, _BLOCKS_OF_OFFICE = (
+    ("w", "a"),
+    frozenset(("p", "tc", "tr", "tbl", "txbody", "txbxcontent")),
+)
+"""The usual prefixes of texts in Office's XML, and the elements that are more than runs."""
 _APART = "\n\n\n"
 """Separates texts that do not continue in each other: a number has at most two gaps in a row."""
 _CELLS = frozenset(("td", "th", "entry"))
@@ -216,17 +175,18 @@ class Markup(TextFormat):
                 signs, are_runs = "", True
             elif syntax == "tag":
                 found = _NAME.match(source, start)
-                name = found[1].lower().rpartition(":")[2] if found is not None else ""
+                prefix, _, name = (found[1] if found else "").lower().rpartition(":")
                 is_gap = name == "br" if self.html else source[end - 2] == "/"
                 gap = _GAPS.get(name) if is_gap else None
                 signs += "/" if source[start + 1] == "/" else "<"
-                are_runs = are_runs and (name in _RUNS or name in _GAPS)
+                is_run = prefix in _OFFICE and name not in _BLOCKS_OF_OFFICE
+                are_runs = are_runs and (is_run or name in _RUNS or name in _GAPS)
                 if self.html and name not in _INLINE and gap is None:
                     yield group
                     group = []
                 elif gap and group:
                     group.append(gap)
-            elif syntax != "comment":
+            elif syntax not in {"comment", "instruction"}:
                 yield group
                 group = []
         yield group
