@@ -15,13 +15,13 @@ _SHAPES = bytes(ord("x") if code in _IN_BASE64 else ord(" ") for code in range(2
 _LEAST = 48
 _LONG = b"x" * _LEAST
 """The length of runs that may be more than a checksum."""
-_LINE_END = rb"(?:\r?\n[ \t]*)"
-_RUN = lazy(rb"[0-9A-Za-z+/_-]++(?:%b[0-9A-Za-z+/]{40,76}+)*+(?:%b[0-9A-Za-z+/]{2,76}+(?==|\s))?" % (
-    _LINE_END, _LINE_END
-))  # fmt: skip
+_NEXT_LINE = rb"\r?\n[ \t]*[0-9A-Za-z+/]"
+_RUN = lazy(
+    rb"[0-9A-Za-z+/_-]++(?:%b{40,76}+)*+(?:%b{2,76}+(?==|\s|\Z))?" % (_NEXT_LINE, _NEXT_LINE)
+)
 _STRING = lazy(rb"[\x20-\x7e]{9,}+|(?:[\x20-\x7e]\0){9,}+")
 _MAY_HOLD = lazy(rb"@|[0-9](?:[ ().+-]{0,2}[0-9]){6}|[0-9A-Z]{16}")
-"""What mail addresses, numbers and keys have."""
+"""A sign of a mail address, a number or a key."""
 
 
 def binary_text(data: bytes, outer: DecodedText | None) -> DecodedText | None:

@@ -22,6 +22,7 @@ from dlpctl.detect.derived.interface import DerivedText
 from dlpctl.detect.derived.joined import joined_texts
 from dlpctl.detect.derived.listed import listed_texts
 from dlpctl.detect.derived.runs import RAW_RUN, RAW_START, RUN, RUN_STARTS
+from dlpctl.detect.derived.streamed import streamed_texts
 from dlpctl.detect.derived.tables import OpenTable
 from dlpctl.detect.derived.wrapped import WrappedText
 from dlpctl.detect.linear import Find, compile_regex, finders
@@ -52,6 +53,7 @@ def derived_texts(
     texts += _decoded_texts(data, runs)
     texts += listed_texts(data)
     texts += dumped_texts(data)
+    texts += streamed_texts(data)
     if joins_lines:
         if grouped := GroupedText.of(data):
             texts.append(grouped)
