@@ -19,6 +19,7 @@ _NEXT_LINE = rb"\r?\n[ \t]*[0-9A-Za-z+/]"
 _RUN = lazy(
     rb"[0-9A-Za-z+/_-]++(?:%b{40,76}+)*+(?:%b{2,76}+(?==|\s|\Z))?" % (_NEXT_LINE, _NEXT_LINE)
 )
+_OF_TEXTS = bytes((*b"\t\r\n", *range(32, 127)))
 _STRING = lazy(rb"[\x20-\x7e]{9,}+|(?:[\x20-\x7e]\0){9,}+")
 _MAY_HOLD = lazy(rb"@|[0-9](?:[ ().+-]{0,2}[0-9]){6}|[0-9A-Z]{16}")
 """A sign of a mail address, a number or a key."""
@@ -40,7 +41,7 @@ def _runs(data: bytes) -> Iterator[tuple[int, int, bytes]]:
         assert found is not None
         end = found.end()
         decoded = from_base64(found[0])
-        if not (decoded.isascii() and decoded.decode().isprintable()):
+        if decoded.translate(None, _OF_TEXTS):
             strings = (each.replace(b"\0", b"") for each in _STRING.findall(decoded))
             if told := [each for each in strings if _MAY_HOLD.search(each)]:
                 yield start, end, b"\n".join((b"", *told, b""))

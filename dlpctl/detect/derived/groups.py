@@ -2,7 +2,8 @@
 
 Numbers beside each other are mostly data. They are read as one number right after a label, below
 headers that name it, and as cards in a table of nothing else, each with its check digit. Groups of
-an IBAN, which has check digits, and of a phone number, which starts with a plus sign, need no label.
+an IBAN, which has check digits, and of a phone number, which starts with a plus sign, need no
+label.
 """
 
 from __future__ import annotations
@@ -23,7 +24,10 @@ _CARD = (
 )
 _SSN = rf"[0-9]{{3}}{_APART}[0-9]{{2}}{_APART}[0-9]{{4}}"
 _IBAN = rf"[A-Z]{{2}}[0-9]{{2}}(?:{_APART}[0-9A-Z]{{4}}){{2,7}}(?:{_APART}[0-9A-Z]{{1,3}})?"
-_PHONE = rf"[+][1-9][0-9]{{0,2}}{_APART}\(?[0-9]{{1,5}}\)?(?:{_APART}[0-9]{{2,5}}){{1,3}}(?:-[0-9]{{2,4}})?"
+_PHONE = (
+    rf"[+][1-9][0-9]{{0,2}}{_APART}\(?[0-9]{{1,5}}\)?(?:{_APART}[0-9]{{2,5}}){{1,3}}"
+    r"(?:-[0-9]{2,4})?"
+)
 _GROUPS = rf"(?:\b({_CARD})|\b{_SSN}|\b({_IBAN})|({_PHONE}))\b"
 _OF_CARDS = (
     r"(?i:(?<![a-z])(?:card|cc|pan|visa|mastercard|amex|kredit|kart|carte|carta|tarjeta|cart\xe3o)"

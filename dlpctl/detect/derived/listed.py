@@ -1,7 +1,7 @@
 """Listed characters: a text as the numbers of its characters, or as its characters one by one.
 
-Programs write the bytes of a text so, in arrays, in calls that make a text of them, and in values of
-the Windows registry. What is found is reported as the complete list.
+Programs write the bytes of a text so, in arrays, in calls that make a text of them, and in values
+of the Windows registry. What is found is reported as the complete list.
 """
 
 from __future__ import annotations
