@@ -17,7 +17,7 @@ _LONG = b"x" * _LEAST
 """The length of runs that may be more than a checksum."""
 _NEXT_LINE = rb"\r?\n[ \t]*[0-9A-Za-z+/]"
 _RUN = lazy(
-    rb"[0-9A-Za-z+/_-]++(?:%b{40,76}+)*+(?:%b{2,76}+(?==|\s|\Z))?" % (_NEXT_LINE, _NEXT_LINE)
+    rb"[0-9A-Za-z+/_-]++(?:%b{40,76}+)*+(?:%b{2,76}+(?==|\s|\Z))?={0,2}" % (_NEXT_LINE, _NEXT_LINE)
 )
 _OF_TEXTS = bytes((*b"\t\r\n", *range(32, 127)))
 _STRING = lazy(rb"[\x20-\x7e]{9,}+|(?:[\x20-\x7e]\0){9,}+")

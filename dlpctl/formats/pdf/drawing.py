@@ -70,6 +70,11 @@ class Mark:
     """The dictionary itself, or its name in the resources."""
     resources: Object | None
 
+    @property
+    def replaces(self) -> bool:
+        """True if the words replace those that the marked glyphs show."""
+        return not isinstance(self.properties, dict) or any(map(self.properties.get, MARK_WORDS))
+
     def words(self) -> str:
         """Return the mark's inline words; words in the resources are strings of the file."""
         if not isinstance(self.properties, dict):

@@ -261,7 +261,8 @@ class _Interpreter:
 
     def open_mark(self, operation: Operation) -> None:
         last = self._marks[-1] if self._marks else None
-        self._marks.append(self._mark(operation) or last)
+        mark = self._mark(operation)
+        self._marks.append(mark if mark is not None and mark.replaces else last)
 
     def close_mark(self, _operation: Operation) -> None:
         if self._marks:
