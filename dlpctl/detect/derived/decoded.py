@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import base64
 import binascii
-import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
 from dlpctl.deflated import GZIP, RAW, ZLIB, Inflater
+from dlpctl.detect.derived.characters import is_unseen, plain_forms, unseen_text
 from dlpctl.detect.derived.interface import DerivedText
 from dlpctl.detect.derived.runs import (
     COLOUR_NAMES,
@@ -60,8 +60,6 @@ _MOST_INFLATED, _RATIO = 1 << 20, 100
 _SEPARATORS = lazy(r"[^0-9]+")
 _AFTER_SPACED = b"\t\n\v\f\r \"'<,;)"
 _SEPARATED = frozenset({b" ", b".", b"_", b"*", b"-"})
-_HYPHENS = "\u2212\u00b7\u2022\u2027\u30fb"
-"""Signs that part groups like hyphens, although their category is another one."""
 _BASE32 = lazy(rb"[E-P][A-Z2-7]{15,}|[e-p][a-z2-7]{19,}")
 _URL_SAFE = bytes.maketrans(b"-_", b"+/")
 _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\r") + b"\x7f"
@@ -207,12 +205,12 @@ def _decoder(run: bytes) -> Callable[[bytes], bytes | None]:
     if shape := _SHAPES.fullmatch(run):
         return _BY_SHAPE[shape.lastindex or 0]
     if run[0] >= _BEYOND_ASCII:
-        return _nothing if unicodedata.category(run.decode()[0]) in ("Cf", "Mn") else _forms
+        return unseen_text if is_unseen(run) else plain_forms
     if by_start := _DECODERS.get(run[:2]) or _DECODERS.get(run[:1]):
         return by_start
     if run[1:2] in _SEPARATED:
         return _spaced
-    return _encoded if run.isascii() else _forms
+    return _encoded if run.isascii() else plain_forms
 
 
 def _nothing(_: bytes) -> bytes:
@@ -332,27 +330,6 @@ def _spaced(run: bytes) -> bytes | None:
     return _SEPARATORS.sub(
         lambda found: "" if found[0] == usual else found[0].strip() or " ", text
     ).encode()
-
-
-def _forms(run: bytes) -> bytes:
-    """Return compatibility forms as their plain characters, and all digits, blanks and hyphens as
-    those of ASCII.
-    """
-    return "".join(map(_plain_form, run.decode())).encode()
-
-
-def _plain_form(char: str) -> str:
-    digit = unicodedata.decimal(char, None)
-    if digit is not None:
-        return str(digit)
-    category = unicodedata.category(char)
-    return (
-        " "
-        if category == "Zs"
-        else "-"
-        if category == "Pd" or char in _HYPHENS
-        else unicodedata.normalize("NFKC", char)
-    )
 
 
 def _percent(run: bytes) -> bytes:

@@ -4,23 +4,30 @@ from __future__ import annotations
 
 from dlpctl.encoded import ESCAPES
 
+# The last ones strike letters out, underline or enclose them.
 _INVISIBLE = (
-    r"[\x{AD}\x{34F}\x{180E}\x{200B}-\x{200F}\x{202A}-\x{202E}\x{2060}-\x{2064}"
-    r"\x{2066}-\x{2069}\x{FEFF}]"
+    r"[\x{AD}\x{34F}\x{180B}-\x{180E}\x{200B}-\x{200F}\x{202A}-\x{202E}\x{2060}-\x{2064}"
+    r"\x{2066}-\x{2069}\x{FEFF}\x{305}\x{332}\x{333}\x{335}-\x{338}\x{20DD}-\x{20E4}]"
 )
+_KEYCAP = r"\x{FE0F}\x{20E3}"
+# Text that is not shown, in the characters for tags and the selectors of variants of characters.
+TAGS = r"[\x{E0020}-\x{E007E}]{4,}"
+SELECTORS = r"[\x{FE00}-\x{FE0F}\x{E0100}-\x{E01EF}]{6,}"
 _OTHER_LETTERS = (
     r"[\x{FE52}\x{FE63}\x{FE6B}\x{FF0D}\x{FF0E}\x{FF10}-\x{FF19}\x{FF20}-\x{FF3A}\x{FF3F}"
     r"\x{FF41}-\x{FF5A}\x{1D400}-\x{1D7FF}]"
 )
+_OPENED = r"[\x{FF08}\x{FF0B}]"
 # Those of the scripts of Asia; then raised, lowered and circled ones.
 _OTHER_DIGITS = (
     r"[\x{660}-\x{669}\x{6F0}-\x{6F9}\x{966}-\x{96F}\x{9E6}-\x{9EF}\x{A66}-\x{A6F}"
     r"\x{AE6}-\x{AEF}\x{B66}-\x{B6F}\x{BE6}-\x{BEF}\x{C66}-\x{C6F}\x{CE6}-\x{CEF}"
     r"\x{D66}-\x{D6F}\x{E50}-\x{E59}\x{ED0}-\x{ED9}\x{F20}-\x{F29}\x{1040}-\x{1049}"
-    r"\x{17E0}-\x{17E9}]"
+    r"\x{17E0}-\x{17E9}\x{1FBF0}-\x{1FBF9}]"
 )
 _SET_DIGITS = (
-    r"[\x{B2}\x{B3}\x{B9}\x{2070}\x{2074}-\x{2079}\x{2080}-\x{2089}\x{2460}-\x{2468}\x{24EA}]"
+    r"[\x{B2}\x{B3}\x{B9}\x{2070}\x{2074}-\x{2079}\x{2080}-\x{2089}\x{2460}-\x{2468}\x{24EA}"
+    r"\x{2474}-\x{247C}\x{24F5}-\x{24FD}\x{2776}-\x{277E}\x{2780}-\x{2788}\x{278A}-\x{2792}]"
 )
 _OTHER_GAPS = (
     r"[\x{A0}\x{B7}\x{2000}-\x{200A}\x{2010}-\x{2015}\x{2022}\x{2027}\x{202F}\x{205F}\x{2212}"
@@ -32,7 +39,7 @@ _BEFORE_NUMBER = rf"{_OTHER_BLANKS}+[(+]?[A-Z]{{0,4}}[0-9]"
 # Groups start at their first gap: to look for one after every capital and digit would double the
 # states.
 _OTHER_FORMS = (
-    rf"{_OTHER_LETTERS}+|{_OTHER_DIGITS}{{3,}}|{_SET_DIGITS}{{2,}}"
+    rf"(?:{_OPENED}?{_OTHER_LETTERS})+\x{{FF09}}?|{_OTHER_DIGITS}{{2,}}|{_SET_DIGITS}{{2,}}"
     rf"|(?:{_OTHER_GAPS}[0-9A-Z]{{1,6}}){{2,}}|{_BEFORE_NUMBER}"
 )
 _NAMED_ENTITY = (
@@ -125,7 +132,7 @@ RUN = (
     rf"{GROUPS}|{LITERAL}|{_ENCODED}|{QUOTED}|{_FORM}|{_UTF7}|{_OVERSTRUCK}|{_COLOURS}"
     rf"|{COLOUR_NAMES}"
     rf"|{SOFT_BREAKS}|{MARKS}|{TAGGED}|(?:%[0-9A-Fa-f]{{2}})+|(?:{_ESCAPE}|{_NAMED_ENTITY})+"
-    rf"|{_SPACED}|{_INVISIBLE}+|{_OTHER_FORMS}"
+    rf"|{_SPACED}|{_INVISIBLE}+|{_KEYCAP}|{TAGS}|{SELECTORS}|{_OTHER_FORMS}"
 )
 # The start of each type of run, which is searched for from every byte of a text; with all that may
 # follow, the automaton would have ten times the states, each of which takes a while when
@@ -140,6 +147,7 @@ RUN_STARTS = (
     rf"|{_FORM_START}|\+A[A-H][0-9A-Za-z+/]|\x1b[\[\]()]|[=\\]\r?\n"
     rf"|(?:\^\[|#033|\\(?:033|e|x1[bB]|u001[bB]))\["
     rf"|{MARKS}|{TAGGED}|{_LITERAL_START}|{_FIRST_GROUP}|{QUOTED}"
-    rf"|{_INVISIBLE}|{_OTHER_LETTERS}|{_OTHER_DIGITS}{{3}}|{_SET_DIGITS}{{2}}"
+    rf"|{_INVISIBLE}|{_KEYCAP}|{_OPENED}?{_OTHER_LETTERS}|{_OTHER_DIGITS}{{2}}|{_SET_DIGITS}{{2}}"
+    rf"|{TAGS}|{SELECTORS}"
     rf"|{_OTHER_GAPS}[0-9A-Z]{{1,6}}{_OTHER_GAPS}[0-9A-Z]|{_BEFORE_NUMBER}"
 )
