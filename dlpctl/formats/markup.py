@@ -53,11 +53,16 @@ _FONTS = lazy(
     rf"""|((?:{_WORDS_OF_FONTS}|'{_WORDS_OF_FONTS}*'|"{_WORDS_OF_FONTS}*")+))"""
 )
 _MANY_ATTRIBUTES = 256
-_INLINE = frozenset((
-    "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em",
-    "font", "i", "ins", "kbd", "label", "mark", "nobr", "q", "s", "samp", "small", "span",
-    "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr"
+_BLOCKS = frozenset((
+    "address", "article", "aside", "blockquote", "body", "caption", "center", "col", "colgroup",
+    "dd", "details", "dialog", "dir", "div", "dl", "dt", "fieldset", "figcaption", "figure",
+    "footer", "form", "frame", "frameset", "h1", "h2", "h3", "h4", "h5", "h6", "head", "header",
+    "hgroup", "hr", "html", "iframe", "legend", "li", "link", "main", "menu", "meta", "nav",
+    "noframes", "noscript", "ol", "optgroup", "option", "p", "pre", "script", "search", "section",
+    "select", "style", "summary", "table", "tbody", "td", "template", "text", "textarea", "tfoot", "th",
+    "thead", "title", "tr", "ul"
 ))  # fmt: skip
+"""Elements of HTML that start and end lines; others, known or not, are within one."""
 _RUNS = frozenset((
     "bookmark", "characterstylerange", "content", "textpath", "bookmark-end", "bookmark-start",
     "em", "emphasis", "font", "hi", "phrase", "run", "soft-page-break", "span", "strong", "tspan"
@@ -181,7 +186,7 @@ class Markup(TextFormat):
                 signs += "/" if source[start + 1] == "/" else "<"
                 is_run = prefix in _OFFICE and name not in _BLOCKS_OF_OFFICE
                 are_runs = are_runs and (is_run or name in _RUNS or name in _GAPS)
-                if self.html and name not in _INLINE and gap is None:
+                if self.html and name in _BLOCKS:
                     yield group
                     group = []
                 elif gap and group:

@@ -1551,6 +1551,7 @@ def _program_kinds() -> Iterator[Kind]:
         ("movements of a cursor", ".log", "\x1b[1C\x1b[0K", "\x1b\\[[0-9;]*[A-Z]"),
         ("named colours", ".log", "^[[31m", r"\^\[\[31m"),
         ("comments in HTML", ".html", "<!-- x -->", "<!--.*?-->"),
+        ("elements of their own", ".html", "<x-y>", "<x-y>"),
         ("instructions in XML", ".xml", "<?x y?>", r"<\?.*?\?>"),
     ):
         yield Kind(name, suffix, _each(

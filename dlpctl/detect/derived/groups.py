@@ -19,7 +19,12 @@ from dlpctl.detect.linear import Find, compile_regex, finders
 from dlpctl.regex import lazy
 
 _APART = r"[\"']?(?:[ \t]*[,;|][ \t]*(?:\r?\n[ \t]+)?|\t|[ ]{2,8})[\"']?"
-_SIGN = rf"(?:{_APART}|[./:+*=#~_']|[ ][./:-][ ]|\][ ]?\[|\)[ ]?\()"
+_TAG = r"<[A-Za-z][0-9A-Za-z:_-]*>"
+_SIGN = (
+    rf"(?:{_APART}|[./:+*=#~_']|[ ][./:-][ ]|\][ ]?\[|\)[ ]?\(|[\"']?\r?\n[ \t]*-[ ][\"']?"
+    rf"|</[0-9A-Za-z:_-]+>[ \t\r\n]{{0,40}}{_TAG}|[\"'][ \t]+[A-Za-z][0-9A-Za-z:_-]*=[\"'])"
+)
+"""What is between groups, also in a list of YAML, and in elements and attributes of their own."""
 _CARD = rf"[0-9]{{4}}(?:{_SIGN}[0-9]{{4}}){{3}}|3[47][0-9]{{2}}{_SIGN}[0-9]{{6}}{_SIGN}[0-9]{{5}}"
 _SSN = rf"[0-9]{{3}}{_SIGN}[0-9]{{2}}{_SIGN}[0-9]{{4}}"
 _IBAN = rf"[A-Z]{{2}}[0-9]{{2}}(?:{_SIGN}[0-9A-Z]{{4}}){{2,7}}(?:{_SIGN}[0-9A-Z]{{1,3}})?"
@@ -33,7 +38,7 @@ _OF_CARDS = (
     r"|(?:card|karte)(?![a-z]))"
 )
 _OF_SSNS = r"(?i:(?<![a-z])(?:ssn|soc(?:ial)?[ _-]?sec)|ssn(?![a-z]))"
-_TO_VALUE = r"[^0-9\n]{0,40}(?:[\[({:=][ \t]*\r?\n[^0-9\n]{0,40})?\Z"
+_TO_VALUE = r"[^0-9\n]{0,40}(?:[\[({:=>][ \t]*\r?\n[^0-9\n]{0,40})?\Z"
 _NAMES = {True: lazy(_OF_CARDS), False: lazy(_OF_SSNS)}
 _RIGHT_BEFORE = {
     is_card: lazy(rf"{label}\w*{_TO_VALUE}")

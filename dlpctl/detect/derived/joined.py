@@ -18,7 +18,8 @@ from dlpctl.detect.linear import Find, compile_regex, finders
 from dlpctl.regex import lazy
 
 _STRINGS_JOINED = (
-    r"[\"'`][ \t]*(?:(?:[+.&]|\|\|)[ \t\r_]*(?:\n[ \t]*)?|(?:\.{3})?[ \t]*\r?\n[ \t]*)[\"'`][ \t]*"
+    r"[\"'`][ \t]*(?:(?:[+.&]|\|\|)[ \t\r_]*(?:\n[ \t]*)?|(?:\.{3}[ \t]*)?(?:\r?\n[ \t]*)?)"
+    r"[\"'`][ \t]*"
 )
 _LINES_JOINED = r"(?:[ \t\r`^&%]|\\c)*\n[ \t>]*(?:(?://|--|[#*%;+&]|[1-9] CON[CT] )[ \t]*)?"
 _MARKS_OF_LINES = r"<(?:br|BR) ?/?>|\\[nN]|\\\.br\\|\?2[0-9]"
