@@ -1553,6 +1553,11 @@ def _program_kinds() -> Iterator[Kind]:
         ("comments in HTML", ".html", "<!-- x -->", "<!--.*?-->"),
         ("elements of their own", ".html", "<x-y>", "<x-y>"),
         ("instructions in XML", ".xml", "<?x y?>", r"<\?.*?\?>"),
+        ("fonts of man pages", ".man", r"\fB", r"\\fB"),
+        ("codes of POD", ".pod", "I<", "I<"),
+        ("passed text of AsciiDoc", ".adoc", "pass:[]", r"pass:\[\]"),
+        ("roles of reStructuredText", ".rst", r"\ :sub:`", r"\\ :sub:`"),
+        ("braces of BibTeX", ".bib", "}{", "}{"),
     ):
         yield Kind(name, suffix, _each(
             lambda _, label, first, second, between=between: f"<p>{label}: {first}{between}{second}</p>\n", "<a>", "</a>"
