@@ -596,10 +596,16 @@ def _packed(value: Any) -> bytes:
         return b"\xc5" + struct.pack(">H", len(value)) + value
     if isinstance(value, int):
         return b"\xcf" + struct.pack(">Q", value)
+    if isinstance(value, float):
+        return b"\xcb" + struct.pack(">d", value)
     raw = value.encode()
     return (
         bytes((0xA0 | len(raw),)) if len(raw) < 32 else b"\xda" + struct.pack(">H", len(raw))
     ) + raw
+
+
+def _whole(double: bytes) -> str:
+    return f"{struct.unpack('>d', double)[0]:.0f}"
 
 
 def _read_msgpack(data: bytes) -> str:
@@ -632,6 +638,9 @@ def _read_msgpack(data: bytes) -> str:
             width = 1 << (lead - 0xCC)
             texts.append(str(int.from_bytes(data[at : at + width])))
             at += width
+        elif lead == 0xCB:
+            texts.append(_whole(data[at : at + 8]))
+            at += 8
 
     item()
     assert at == len(data), "the MessagePack is damaged"
@@ -643,6 +652,7 @@ def _tree(values: Values) -> dict[str, Any]:
         "people": [_record(values), {"note": prose(values, 1)}],
         "raw": values.card().encode(),
         "n": int(values.card().replace(" ", "")),
+        "f": float(values.card().replace(" ", "")),
     }
 
 
@@ -662,6 +672,8 @@ def _cbor(value: Any) -> bytes:
         return head(4, len(value)) + b"".join(map(_cbor, value))
     if isinstance(value, int):
         return head(0, value)
+    if isinstance(value, float):
+        return b"\xfb" + struct.pack(">d", value)
     raw = value if isinstance(value, bytes) else value.encode()
     return head(2 if isinstance(value, bytes) else 3, len(raw)) + raw
 
@@ -686,6 +698,8 @@ def _read_cbor(data: bytes) -> str:
                 item()
         elif major == 0:
             texts.append(str(size))
+        elif major == 7:
+            texts.append(_whole(size.to_bytes(8)))
 
     item()
     assert at == len(data), "the CBOR is damaged"

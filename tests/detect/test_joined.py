@@ -116,6 +116,11 @@ _RULE = "=====  =========  ====\n"
         ("x,DE89,3704,0044,0532,0130,00\n", "DE89,3704,0044,0532,0130,00", "IBAN"),
         ("a,b,c\n+1,(612),913-4388\n", "+1,(612),913-4388", "PHONE"),
         ("her card number is 4111/1111/1111/1111", "4111/1111/1111/1111", "CREDIT_CARD"),
+        (
+            "<input name='ssn1' value='536'> <input name='ssn2' value='90'><input value='4399'>",
+            "536'> <input name='ssn2' value='90'><input value='4399",
+            "SSN",
+        ),
         ("ssn:\n  - '536'\n  - '90'\n  - '4399'\n", "536'\n  - '90'\n  - '4399", "SSN"),
         (
             "<p>card</p><ul><li>4111</li><li>1111</li> <li>1111</li><li>1111</li></ul>",

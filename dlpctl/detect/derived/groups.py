@@ -21,8 +21,9 @@ from dlpctl.regex import lazy
 _APART = r"[\"']?(?:[ \t]*[,;|][ \t]*(?:\r?\n[ \t]+)?|\t|[ ]{2,8})[\"']?"
 _TAG = r"<[A-Za-z][0-9A-Za-z:_-]*>"
 _SIGN = (
-    rf"(?:{_APART}|[./:+*=#~_']|[ ][./:-][ ]|\][ ]?\[|\)[ ]?\(|[\"']?\r?\n[ \t]*-[ ][\"']?"
-    rf"|</[0-9A-Za-z:_-]+>[ \t\r\n]{{0,40}}{_TAG}|[\"'][ \t]+[A-Za-z][0-9A-Za-z:_-]*=[\"'])"
+    rf"(?:[\"'][^<>\n]*>[ \t\r\n]*<input[^<>\n]* value=[\"']"
+    rf"|</[0-9A-Za-z:_-]+>[ \t\r\n]*{_TAG}|[\"'][ \t]+[A-Za-z][0-9A-Za-z:_-]*=[\"']"
+    rf"|{_APART}|[\"']?\r?\n[ \t]*-[ ][\"']?|\][ ]?\[|\)[ ]?\(|[ ][./:-][ ]|[./:+*=#~_'])"
 )
 """What is between groups, also in a list of YAML, and in elements and attributes of their own."""
 _CARD = rf"[0-9]{{4}}(?:{_SIGN}[0-9]{{4}}){{3}}|3[47][0-9]{{2}}{_SIGN}[0-9]{{6}}{_SIGN}[0-9]{{5}}"
@@ -45,8 +46,7 @@ _RIGHT_BEFORE = {
     for is_card, label in ((True, _OF_CARDS), (False, _OF_SSNS))
 }
 _BETWEEN = lazy(_APART)
-_DIGITS = lazy(rb"[0-9]+")
-_GROUP = lazy(rb"[0-9A-Z+]+")
+_BETWEEN_GROUPS = lazy(_SIGN.encode())
 _MAY_BE_LABEL = lazy(rb"[A-Za-z\x80-\xff]")
 _LETTER = lazy(r"[^\W\d_]")
 _LONGEST_LABEL, _LONGEST_ROW = 80, 2048
@@ -115,10 +115,10 @@ def _numbers(data: bytes) -> Iterator[_Number]:
             headers = _headers(data, blank + 2)
         if iban >= 0 or phone >= 0:
             label = b"iban " if iban >= 0 else b"phone "
-            yield _Number(start, end, label + b" ".join(_GROUP.findall(data, start, end)))
+            yield _Number(start, end, label + b" ".join(_groups(data[start:end])))
             searched = end
             continue
-        digits = _DIGITS.findall(data, start, end)
+        digits = _groups(data[start:end])
         is_card = card >= 0
         text = b"card " + b" ".join(digits) if is_card else b"ssn " + b"-".join(digits)
         number = _Number(start, end, text)
@@ -127,6 +127,10 @@ def _numbers(data: bytes) -> Iterator[_Number]:
         elif is_card and _is_row(data, start, end):
             rows.append(number)
         searched = end
+
+
+def _groups(number: bytes) -> list[bytes]:
+    return [group.strip(b"()") for group in _BETWEEN_GROUPS.split(number)]
 
 
 def _headers(data: bytes, start: int) -> _Headers:
