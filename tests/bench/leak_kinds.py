@@ -1491,6 +1491,22 @@ def _word_table(values: Values) -> bytes:
     return output.getvalue()
 
 
+def _bookmarks(values: Values) -> bytes:
+    import docx
+    from docx.oxml import OxmlElement
+    from docx.oxml.ns import qn
+
+    document = docx.Document()
+    paragraph = document.add_paragraph("see")
+    for label, value in values.labelled():
+        mark = OxmlElement("w:bookmarkStart")
+        mark.set(qn("w:name"), f"{label}_{value}")
+        paragraph._p.append(mark)
+    output = io.BytesIO()
+    document.save(output)
+    return output.getvalue()
+
+
 def _spelled_cells(values: Values) -> bytes:
     import openpyxl
 
@@ -1557,6 +1573,7 @@ def _program_kinds() -> Iterator[Kind]:
     yield Kind("XML of Word 2003", ".xml", _word_2003, xml_texts)
     yield Kind("cells of groups in HTML", ".html", _table_of_groups, shown)
     yield Kind("cells of groups in Word", ".docx", _word_table, _read_zip)
+    yield Kind("names of bookmarks", ".docx", _bookmarks, _read_zip)
     yield Kind("characters in cells", ".xlsx", _spelled_cells, _read_cells)
     yield Kind("after a ZIP", ".zip", _after_members, lambda d: d.decode("latin-1"))
     yield Kind("extra fields of a ZIP", ".zip", _with_extra_fields, lambda d: d.decode("latin-1"))

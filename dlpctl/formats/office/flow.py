@@ -50,6 +50,8 @@ _CHARACTER = lazy(r"char\s*=\s*[\"']([0-9A-Fa-f]{1,6})[\"']")
 _REPEATED = lazy(r"number-columns-repeated\s*=\s*[\"'](\d{1,5})[\"']")
 _QUOTED = lazy(r"\"([^\"]*)\"|'([^']*)'")
 _BETWEEN_TAGS = lazy(r">\s*[^<\s]|<!|<\?(?!xml )")
+_NAMED_VALUE = lazy(r"_(?<=[A-Za-z0-9]_)[0-9+(]")
+_UNDERSCORES = lazy(r"(?<=[A-Za-z0-9])_(?=[0-9A-Z+(])")
 _NAME = lazy(r"\sname\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 
 
@@ -133,6 +135,8 @@ class Flow:
         for builder in (self._attributes, self._remarks):
             reading = builder.done()
             reading.plans.append(ViewPlan(reading.layer, [(0, len(reading.text))]))
+            if words := list(_words_of_names(reading.text)):
+                reading.plans.append(ViewPlan("words of names", words))
             yield reading
 
     def _start(self, name: str, found: re.Match[str], *, empty: bool) -> None:
@@ -254,6 +258,21 @@ class Flow:
             if self._dialect is Dialect.STYLES
             else is_content(element, name, value)
         )
+
+
+def _words_of_names(text: str) -> Iterator[tuple[int, int] | str]:
+    """Yield the lines in which underscores part a name from a value, with spaces instead."""
+    read = 0
+    for named in _NAMED_VALUE.finditer(text):
+        if named.start() < read:
+            continue  # another one in the same line
+        read, end = text.rfind("\n", 0, named.start()) + 1, text.find("\n", named.start())
+        end = len(text) if end < 0 else end
+        for found in _UNDERSCORES.finditer(text, read, end):
+            yield from ((read, found.start()), " ")
+            read = found.end()
+        yield from ((read, end), "\n")
+        read = end
 
 
 def _character(name: str, tag: str) -> str:
