@@ -21,6 +21,7 @@ from dlpctl.formats.interface import Child, Children, Document, Edits, Limits, P
 _CELLS_APART = "\n\n"
 _SHORT, _KEY = 16, 32
 """The minimum size of a blob that may be a file, and the maximum size of one that may be a key."""
+_ZLIB = (b"\x78\x01", b"\x78\x9c", b"\x78\xda")
 _STRINGS = re.compile(rb"(?:[\t\x20-\x7e]|[\xc2-\xf4][\x80-\xbf]{1,3}){5,}")
 _FTS = re.compile(r"(?i)\s*CREATE\s+VIRTUAL\s+TABLE.*\bUSING\s+(fts[345])\b(.*)", re.DOTALL)
 _LEAF_TYPES = {2: 12, 5: 12, 10: 8, 13: 8}
@@ -183,7 +184,8 @@ def _read_rows(
                 location = f"{table.name} row {index}, {table.columns[column]}"
                 if isinstance(value, bytes):
                     allowance.expanded(len(value))
-                    if len(value) >= _SHORT and (len(value) > _KEY or has_strings(value)):
+                    may_be_key = len(value) <= _KEY and not value.startswith(_ZLIB)
+                    if len(value) >= _SHORT and (not may_be_key or has_strings(value)):
                         document.children.append(
                             Child(repr(cell), f"{table.columns[column]} {index}", value)
                         )
