@@ -59,8 +59,8 @@ _BLOCKS = frozenset((
     "footer", "form", "frame", "frameset", "h1", "h2", "h3", "h4", "h5", "h6", "head", "header",
     "hgroup", "hr", "html", "iframe", "legend", "li", "link", "main", "menu", "meta", "nav",
     "noframes", "noscript", "ol", "optgroup", "option", "p", "pre", "script", "search", "section",
-    "select", "style", "summary", "table", "tbody", "td", "template", "text", "textarea", "tfoot", "th",
-    "thead", "title", "tr", "ul"
+    "select", "style", "summary", "table", "tbody", "td", "template", "text", "textarea", "tfoot",
+    "th", "thead", "title", "tr", "ul"
 ))  # fmt: skip
 """Elements of HTML that start and end lines; others, known or not, are within one."""
 _RUNS = frozenset((

@@ -25,7 +25,7 @@ _SIGN = (
     rf"|</[0-9A-Za-z:_-]+>[ \t\r\n]*{_TAG}|[\"'][ \t]+[A-Za-z][0-9A-Za-z:_-]*=[\"']"
     rf"|{_APART}|[\"']?\r?\n[ \t]*-[ ][\"']?|\][ ]?\[|\)[ ]?\(|[ ][./:-][ ]|[./:+*=#~_'])"
 )
-"""What is between groups, also in a list of YAML, and in elements and attributes of their own."""
+"""The text between groups, also in lists of YAML, and in elements and attributes of their own."""
 _CARD = rf"[0-9]{{4}}(?:{_SIGN}[0-9]{{4}}){{3}}|3[47][0-9]{{2}}{_SIGN}[0-9]{{6}}{_SIGN}[0-9]{{5}}"
 _SSN = rf"[0-9]{{3}}{_SIGN}[0-9]{{2}}{_SIGN}[0-9]{{4}}"
 _IBAN = rf"[A-Z]{{2}}[0-9]{{2}}(?:{_SIGN}[0-9A-Z]{{4}}){{2,7}}(?:{_SIGN}[0-9A-Z]{{1,3}})?"
