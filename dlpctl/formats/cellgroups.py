@@ -26,8 +26,7 @@ def rows_of_groups(rows: Rows, text: str) -> Iterator[Span | str]:
     shown = -1
     for (table, row), cells in rows.items():
         texts = ["".join(text[start:end] for start, end in cell).strip() for cell in cells]
-        line = _APART.join(texts)
-        if not (_GROUPS.search(line) or _CHARACTERS.search(line)):
+        if not has_groups(_APART.join(texts)):
             continue
         if table != shown:
             shown = table
@@ -35,6 +34,11 @@ def rows_of_groups(rows: Rows, text: str) -> Iterator[Span | str]:
             if row:
                 yield from _line(rows.get((table, 0), []), text)
         yield from _line(cells, text)
+
+
+def has_groups(line: str) -> bool:
+    """Return whether a row, with tabs between its cells, has such a value."""
+    return bool(_GROUPS.search(line) or _CHARACTERS.search(line))
 
 
 def _line(cells: Sequence[Sequence[Span]], text: str) -> Iterator[Span | str]:

@@ -10,11 +10,12 @@ from __future__ import annotations
 import html
 import re
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING
 from xml.parsers import expat
 
 from dlpctl.errors import CannotMaskError, FormatError
-from dlpctl.formats.cellgroups import rows_of_groups
+from dlpctl.formats.cellgroups import has_groups, rows_of_groups
 from dlpctl.formats.encoding import Decoded, Edit, spliced
 from dlpctl.formats.interface import Limits, Piece, Segment, View, too_deep
 from dlpctl.formats.residues import CELL_END
@@ -76,8 +77,9 @@ _OFFICE, _BLOCKS_OF_OFFICE = (
 _APART = "\n\n\n"
 """Separates texts that do not continue in each other: a number has at most two gaps in a row."""
 _CELLS = frozenset(("td", "th", "entry"))
-_CELL = lazy(r"(?i)<(?:\w+:)?(?:td|entry)\b")
-_TABLE_TAG = lazy(r"(?i)<(?:\w+:)?(table|tr|row|td|th|entry)\b")
+_CELL = lazy(r"(?i)<(?:\w+:)?(?:td|th|entry)\b")
+_ROW = lazy(r"(?i)<(?:\w+:)?(table|tr|row)\b")
+_BETWEEN_CELLS = lazy(r"\s*(?:<[^<>]*>\s*)+")
 _GAPS = {"br": "\n", "lb": "\n", "line-break": "\n", "s": " ", "tab": " "}
 """Elements that show a line end or a space."""
 _XML_ENTITIES = {"amp", "lt", "gt", "quot", "apos"}
@@ -197,21 +199,23 @@ class Markup(TextFormat):
         yield group
 
     def _rows(self, source: str) -> dict[tuple[int, int], list[list[tuple[int, int]]]]:
-        """Return the texts of the cells of all tables, by table and row."""
+        """Return the texts of the cells of rows with groups of a value, and of the headers above
+        them, by table and row.
+        """
         rows: dict[tuple[int, int], list[list[tuple[int, int]]]] = {}
+        starts = [(found[1].lower(), found.start()) for found in _ROW.finditer(source)]
         table = row = 0
-        cell: list[tuple[int, int]] | None = None
-        for syntax, start, end in self._parts(source) if _CELL.search(source) else ():
-            if syntax == "tag" and (found := _TABLE_TAG.match(source, start)):
-                name = found[1].lower()
-                if name in _CELLS:
-                    cell = []
-                    rows.setdefault((table, row), []).append(cell)
-                else:
-                    table, row = (table + 1, 0) if name == "table" else (table, row + 1)
-                    cell = None
-            elif syntax in {"text", "cdata"} and cell is not None:
-                cell.append((start, end))
+        header = (0, 0)
+        for (name, start), (_, end) in pairwise([*starts, ("", len(source))]):
+            if name == "table":
+                table, row = table + 1, 0
+                continue
+            header = header if row else (start, end)
+            if has_groups(_BETWEEN_CELLS.sub("\t", source[start:end])):
+                if row:
+                    rows.setdefault((table, 0), _cells(source, *header))
+                rows[table, row] = _cells(source, start, end)
+            row += 1
         return rows
 
     def _parts(self, source: str) -> Iterator[tuple[str, int, int]]:
@@ -327,6 +331,17 @@ def _attributes_of(element: etree._Element) -> str:
 
     # lxml searches each value by name, among all names.
     return html.unescape(etree.tostring(element, encoding="unicode"))
+
+
+def _cells(source: str, start: int, end: int) -> list[list[tuple[int, int]]]:
+    """Return the texts of the cells of a row."""
+    cells: list[list[tuple[int, int]]] = []
+    for syntax, first, last in _cut(source, start, end):
+        if syntax == "tag" and _CELL.match(source, first):
+            cells.append([])
+        elif syntax in {"text", "cdata"} and cells:
+            cells[-1].append((first, last))
+    return cells
 
 
 def _cut(source: str, start: int, end: int) -> Iterator[tuple[str, int, int]]:
