@@ -53,6 +53,12 @@ _UUENCODED = lazy(
     r"^begin [0-7]{3,4} ([^\r\n]*)\r?\n((?:[ -`]{1,90}\r?\n)+?)[ `]?\r?\n?end\b", re.MULTILINE
 )
 _DIAGRAM = lazy(r"<diagram\b[^<>]*>([A-Za-z0-9+/=]{16,}+)</diagram>")
+_PATCH = lazy(
+    r"^(literal|delta) [0-9]{1,12}\r?\n((?:[A-Za-z][!#-&(-+\--.0-~]{5,65}\r?\n)+)", re.MULTILINE
+)
+"""A binary file in a patch of git."""
+_PATCH_LINE = 52
+_PATCH_LENGTHS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _ZLIB_HEADS = ("eJ", "eN", "eA", "eF")
 """The first base64 characters of zlib's headers."""
 _UU_LINE = 45
@@ -73,7 +79,7 @@ class EmbeddedFile(NamedTuple):
 
 def embedded_files(source: str) -> list[EmbeddedFile]:
     """Return the files within a text, in order and without overlaps."""
-    finders = (_declared, _by_start, _deflated, _uuencoded, _diagrams, _without_header)
+    finders = (_declared, _by_start, _deflated, _uuencoded, _patches, _diagrams, _without_header)
     found = sorted(each for find in finders for each in find(source))
     kept: list[EmbeddedFile] = []
     for each in found:
@@ -153,6 +159,33 @@ def _uuencoded(source: str) -> Iterator[EmbeddedFile]:
 def _to_uuencode(data: bytes) -> str:
     lines = (data[at : at + _UU_LINE] for at in range(0, len(data), _UU_LINE))
     return "".join(binascii.b2a_uu(line, backtick=True).decode() for line in lines)
+
+
+def _patches(source: str) -> Iterator[EmbeddedFile]:
+    """Yield the binary files in patches of git: deflated, in base85, each line after its length."""
+    inflated = Inflater(_LARGEST)
+    for found in _PATCH.finditer(source) if "GIT binary patch" in source else ():
+        try:
+            packed = b"".join(
+                base64.b85decode(line[1:])[: _PATCH_LENGTHS.index(line[0]) + 1]
+                for line in found[2].split()
+            )
+        except ValueError:
+            continue
+        data = inflated(packed, ZLIB)
+        # What a delta changes is only a part of a file.
+        name = "embedded" if found[1] == "literal" else "delta.bin"
+        yield EmbeddedFile(*found.span(), name, data, _to_patch)
+
+
+def _to_patch(data: bytes) -> str:
+    packed = zlib.compress(data)
+    lines = [packed[at : at + _PATCH_LINE] for at in range(0, len(packed), _PATCH_LINE)]
+    written = (
+        f"{_PATCH_LENGTHS[len(line) - 1]}{base64.b85encode(line, pad=True).decode()}\n"
+        for line in lines
+    )
+    return f"literal {len(data)}\n{''.join(written)}"
 
 
 def _diagrams(source: str) -> Iterator[EmbeddedFile]:

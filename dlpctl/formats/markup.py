@@ -10,10 +10,12 @@ from __future__ import annotations
 import html
 import re
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING
 from xml.parsers import expat
 
 from dlpctl.errors import CannotMaskError, FormatError
+from dlpctl.formats.cellgroups import has_groups, rows_of_groups
 from dlpctl.formats.encoding import Decoded, Edit, spliced
 from dlpctl.formats.interface import Limits, Piece, Segment, View, too_deep
 from dlpctl.formats.residues import CELL_END
@@ -52,65 +54,32 @@ _FONTS = lazy(
     rf"""|((?:{_WORDS_OF_FONTS}|'{_WORDS_OF_FONTS}*'|"{_WORDS_OF_FONTS}*")+))"""
 )
 _MANY_ATTRIBUTES = 256
-_INLINE = frozenset(
-    [
-        "a",
-        "abbr",
-        "acronym",
-        "b",
-        "bdi",
-        "bdo",
-        "big",
-        "cite",
-        "code",
-        "data",
-        "del",
-        "dfn",
-        "em",
-        "font",
-        "i",
-        "ins",
-        "kbd",
-        "label",
-        "mark",
-        "nobr",
-        "q",
-        "s",
-        "samp",
-        "small",
-        "span",
-        "strike",
-        "strong",
-        "sub",
-        "sup",
-        "time",
-        "tt",
-        "u",
-        "var",
-        "wbr",
-    ]
-)
-_RUNS = frozenset(
-    [
-        "bookmark",
-        "bookmark-end",
-        "bookmark-start",
-        "em",
-        "emphasis",
-        "font",
-        "hi",
-        "phrase",
-        "run",
-        "soft-page-break",
-        "span",
-        "strong",
-        "tspan",
-    ]
-)
+_BLOCKS = frozenset((
+    "address", "article", "aside", "blockquote", "body", "caption", "center", "col", "colgroup",
+    "dd", "details", "dialog", "dir", "div", "dl", "dt", "fieldset", "figcaption", "figure",
+    "footer", "form", "frame", "frameset", "h1", "h2", "h3", "h4", "h5", "h6", "head", "header",
+    "hgroup", "hr", "html", "iframe", "legend", "li", "link", "main", "menu", "meta", "nav",
+    "noframes", "noscript", "ol", "optgroup", "option", "p", "pre", "script", "search", "section",
+    "select", "style", "summary", "table", "tbody", "td", "template", "text", "textarea", "tfoot",
+    "th", "thead", "title", "tr", "ul"
+))  # fmt: skip
+"""Elements of HTML that start and end lines; others, known or not, are within one."""
+_RUNS = frozenset((
+    "bookmark", "characterstylerange", "content", "textpath", "bookmark-end", "bookmark-start",
+    "em", "emphasis", "font", "hi", "phrase", "run", "soft-page-break", "span", "strong", "tspan"
+))  # fmt: skip
 """XML elements that divide a text into runs of one style."""
+_OFFICE, _BLOCKS_OF_OFFICE = (
+    ("w", "a"),
+    frozenset(("p", "tc", "tr", "tbl", "txbody", "txbxcontent")),
+)
+"""The usual prefixes of texts in Office's XML, and the elements that are more than runs."""
 _APART = "\n\n\n"
 """Separates texts that do not continue in each other: a number has at most two gaps in a row."""
 _CELLS = frozenset(("td", "th", "entry"))
+_CELL = lazy(r"(?i)<(?:\w+:)?(?:td|th|entry)\b")
+_ROW = lazy(r"(?i)<(?:\w+:)?(table|tr|row)\b")
+_BETWEEN_CELLS = lazy(r"\s*(?:<[^<>]*>\s*)+")
 _GAPS = {"br": "\n", "lb": "\n", "line-break": "\n", "s": " ", "tab": " "}
 """Elements that show a line end or a space."""
 _XML_ENTITIES = {"amp", "lt", "gt", "quot", "apos"}
@@ -181,6 +150,20 @@ class Markup(TextFormat):
                 parts.append(_APART)
         if parts:
             yield View("across tags", parts, segments)
+        rows = {
+            key: [
+                [(readable.offset_of(start), readable.offset_of(end)) for start, end in cell]
+                for cell in cells
+            ]
+            for key, cells in self._rows(source).items()
+        }
+        if across := list(rows_of_groups(rows, segments[0].text)):
+            yield View(
+                "rows of groups",
+                [part if isinstance(part, str) else Piece(0, *part) for part in across],
+                segments,
+                repeats=True,
+            )
 
     def _groups(self, source: str) -> Iterator[list[tuple[int, int] | str]]:
         """Yield runs of continuous text: between blocks of HTML, across elements of XML."""
@@ -199,20 +182,41 @@ class Markup(TextFormat):
                 signs, are_runs = "", True
             elif syntax == "tag":
                 found = _NAME.match(source, start)
-                name = found[1].lower().rpartition(":")[2] if found is not None else ""
+                prefix, _, name = (found[1] if found else "").lower().rpartition(":")
                 is_gap = name == "br" if self.html else source[end - 2] == "/"
                 gap = _GAPS.get(name) if is_gap else None
                 signs += "/" if source[start + 1] == "/" else "<"
-                are_runs = are_runs and (name in _RUNS or name in _GAPS)
-                if self.html and name not in _INLINE and gap is None:
+                is_run = prefix in _OFFICE and name not in _BLOCKS_OF_OFFICE
+                are_runs = are_runs and (is_run or name in _RUNS or name in _GAPS)
+                if self.html and name in _BLOCKS:
                     yield group
                     group = []
                 elif gap and group:
                     group.append(gap)
-            elif syntax != "comment":
+            elif syntax not in {"comment", "instruction"}:
                 yield group
                 group = []
         yield group
+
+    def _rows(self, source: str) -> dict[tuple[int, int], list[list[tuple[int, int]]]]:
+        """Return the texts of the cells of rows with groups of a value, and of the headers above
+        them, by table and row.
+        """
+        rows: dict[tuple[int, int], list[list[tuple[int, int]]]] = {}
+        starts = [(found[1].lower(), found.start()) for found in _ROW.finditer(source)]
+        table = row = 0
+        header = (0, 0)
+        for (name, start), (_, end) in pairwise([*starts, ("", len(source))]):
+            if name == "table":
+                table, row = table + 1, 0
+                continue
+            header = header if row else (start, end)
+            if has_groups(_BETWEEN_CELLS.sub("\t", source[start:end])):
+                if row:
+                    rows.setdefault((table, 0), _cells(source, *header))
+                rows[table, row] = _cells(source, start, end)
+            row += 1
+        return rows
 
     def _parts(self, source: str) -> Iterator[tuple[str, int, int]]:
         at = 0
@@ -327,6 +331,17 @@ def _attributes_of(element: etree._Element) -> str:
 
     # lxml searches each value by name, among all names.
     return html.unescape(etree.tostring(element, encoding="unicode"))
+
+
+def _cells(source: str, start: int, end: int) -> list[list[tuple[int, int]]]:
+    """Return the texts of the cells of a row."""
+    cells: list[list[tuple[int, int]]] = []
+    for syntax, first, last in _cut(source, start, end):
+        if syntax == "tag" and _CELL.match(source, first):
+            cells.append([])
+        elif syntax in {"text", "cdata"} and cells:
+            cells[-1].append((first, last))
+    return cells
 
 
 def _cut(source: str, start: int, end: int) -> Iterator[tuple[str, int, int]]:

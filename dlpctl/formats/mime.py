@@ -26,6 +26,7 @@ _CONTENT_FIELD = re.compile(
     rb"^content-[a-z-]+:[^\n]*(?:\n[ \t][^\n]*)*", re.IGNORECASE | re.MULTILINE
 )
 _LONGEST_CONTENT_FIELD = 1 << 14
+_PADDED_BREAK = lazy(rb"=[ \t]+(?=\r?\n)")
 _FOLD = lazy(r"\r?\n(?=[ \t])")
 _ENCODED_WORDS = lazy(r"=\?[^?\s]+\?[bBqQ]\?[^?]*\?=(?:\s+=\?[^?\s]+\?[bBqQ]\?[^?]*\?=)*")
 _BASE64 = lazy(rb"[A-Za-z0-9+/\s]*+(?:=\s*){0,2}")
@@ -239,7 +240,7 @@ def _decoded(raw: bytes, transfer: str) -> bytes:
         except binascii.Error as error:
             raise FormatError("a part of the mail is damaged base64") from error
     if transfer == "quoted-printable":
-        return quopri.decodestring(raw)
+        return quopri.decodestring(_PADDED_BREAK.sub(b"=", raw))
     return raw
 
 

@@ -29,6 +29,7 @@ _SHORT = 64
 """The maximum length of byte strings that are searched directly; longer ones are read as files."""
 _LEAST_TEXT = 4
 """A file with an unknown suffix is of this format if over one byte in this many is text."""
+_CBOR_DOUBLE = 0xFB
 _KEY = 64
 """The maximum length of a text that may label the next one."""
 
@@ -101,7 +102,9 @@ def _message_pack(cursor: _Cursor) -> Iterator[Item]:
             number = cursor.take(1 << (lead & 3))
             yield Item(start, start + 1, cursor.at, "number", number)
         elif lead in {0xCA, 0xCB}:
-            cursor.take(4 << (lead & 1))
+            bits = cursor.take(4 << (lead & 1))
+            if lead == 0xCB:
+                yield from _float(start, cursor.at, bits)
         elif lead == 0xC1:
             raise FormatError("the file is not MessagePack")
 
@@ -138,6 +141,15 @@ def _cbor(cursor: _Cursor) -> Iterator[Item]:
             open_items[-1] += 1
         elif major == 0:
             yield Item(start, start + 1, cursor.at, "number", size)
+        elif lead == _CBOR_DOUBLE:
+            yield from _float(start, cursor.at, size)
+
+
+def _float(start: int, end: int, bits: int) -> Iterator[Item]:
+    """Yield a double that is a number without a fraction, as tables store long numbers."""
+    (number,) = struct.unpack(">d", bits.to_bytes(8))
+    if number.is_integer():
+        yield Item(start, start + 1, end, "number", int(number))
 
 
 def _packed_text(raw: bytes) -> bytes:

@@ -81,7 +81,9 @@ def _is_text(data: bytes) -> bool:
 def _shown(leaf: Any) -> str:
     if isinstance(leaf, bytes):
         return leaf.decode() if is_utf8(leaf) else leaf.decode("latin-1")
-    return "" if isinstance(leaf, bool | float | plistlib.UID) else str(leaf)
+    if isinstance(leaf, float):
+        return str(int(leaf)) if leaf.is_integer() else ""
+    return "" if isinstance(leaf, bool | plistlib.UID) else str(leaf)
 
 
 FORMAT = BinaryPlist()

@@ -32,6 +32,15 @@ NAMES = (
     ".tex",
     ".ltx",
     ".latex",
+    ".bib",
+    ".man",
+    ".roff",
+    ".mdoc",
+    ".ms",
+    ".pod",
+    ".adoc",
+    ".asciidoc",
+    ".rst",
     ".dxf",
 )
 """Suffixes of texts in which a format finds more than plain text shows."""
@@ -63,6 +72,8 @@ STARTS = (
     ("dlpctl.formats.pdf", b"%PDF-", 1029),
     ("dlpctl.formats.shown", b"(?:\\xef\\xbb\\xbf)?(?:WEBVTT\\b|\\[Script Info\\])", 0),
     ("dlpctl.formats.shown", b"\\\\document(?:class|style)\\b", 0),
+    ("dlpctl.formats.shown", b"(?:\\.|')\\\\\\\"|\\.(?:TH|Dd|so)[ \\t]", 0),
+    ("dlpctl.formats.shown", b"=(?:pod|head1)\\b", 0),
     ("dlpctl.formats.shown", b"\\s*0\\r?\\nSECTION\\r?\\n", 0),
 )
 """Modules, the start of their formats' files, and the number of bytes that may contain it."""

@@ -1,4 +1,4 @@
-"""Texts with marks that a reader does not see: subtitles, drawings and LaTeX.
+"""Texts with marks that a reader does not see: subtitles, drawings, LaTeX and other markup.
 
 Such a file is searched as it is written, and once more as it is shown: without its marks, so that a
 value is found that they part. Masking leaves the marks where they are.
@@ -37,9 +37,20 @@ _DRAWING_MARKS = lazy(
     r"(?P<line>\\[PNX])|(?P<blank>\\[~S]|\^[IJM])|\\(?P<char>[\\{}])|\\U\+(?P<code>[0-9A-Fa-f]{4})"
     r"|%%(?P<number>[0-9]{3})|\\[LlOoKk]|\\[ACcFfHQTWp][^;\\{}\r\n]*+;|%%[A-Za-z]|[{}]"
 )
+_MANUAL_MARKS = lazy(
+    r"(?P<blank>\\[ ~0])|(?P<hyphen>\\-|\\\(hy)|\\(?:f(?:\(..|\[[^\]\r\n]{0,40}\]|.)"
+    r"|s[-+]?[0-9]{1,2}|[&|^%/,:]|c\r?\n)"
+)
+_POD_MARKS = lazy(r"(?P<blank>E<nbsp>)|[A-DF-Z]<+|(?<!=)>+")
+_ASCIIDOC_MARKS = lazy(
+    r"(?P<blank>\{nbsp\})|(?:pass:[a-z,]{0,20}|\[[^\[\]\r\n]{0,40}\](?=#))\[?|\]|\+{2,3}|[*_`#]{2}"
+    r"|[*`](?=\S)|(?<=\S)[*`]|\{(?:empty|zwsp|wj)\}"
+)
+_REST_MARKS = lazy(r":[a-z][a-z-]{0,30}:`|\*{1,2}(?=\S)|(?<=\S)\*{1,2}|`{1,2}_{0,2}|\\[ ]?")
 _PAIR = lazy(r"^[ \t]*+([0-9]{1,4})[ \t]*+\r?\n([^\r\n]*+)(?:\r?\n|\Z)", re.MULTILINE)
 """A value of a drawing after the number of its group."""
 _TEXT, _TEXT_GOES_ON = "1", "3"
+_OF_VALUES = (" ", "-", "@")
 _SHOWN = {"line": "\n", "blank": " ", "hyphen": "-"}
 """The characters that marks show, by their names; all others show nothing."""
 
@@ -57,14 +68,17 @@ class ShownText(TextFormat):
         self._start = lazy(start)
 
     def sniff(self, head: bytes, name: str) -> bool:
-        return super().sniff(head, name) or self._start.match(head) is not None
+        named = super().sniff(head, name)
+        return named or (bool(self.text_start) and self._start.match(head) is not None)
 
     def views(self, source: str, readable: Readable, segments: Sequence[Segment]) -> Iterable[View]:
         del readable
         parts: list[Piece | str] = []
         read = 0
         for start, end, shown in self._marks(source):
-            parts += (Piece(0, read, start), shown)
+            # A gap that a value has anyway is no other one.
+            is_gap = shown == " " and source.endswith(_OF_VALUES, 0, start)
+            parts += (Piece(0, read, start), "" if is_gap else shown)
             read = end
         if parts:
             yield View("as shown", [*parts, Piece(0, read, len(source))], segments)
@@ -126,9 +140,18 @@ FORMATS = (
     ),
     ShownText(
         "latex",
-        (".tex", ".ltx", ".latex"),
+        (".tex", ".ltx", ".latex", ".bib"),
         rb"\\document(?:class|style)\b",
         partial(_marks_by, _LATEX_MARKS),
     ),
+    ShownText(
+        "manual",
+        (".man", ".roff", ".mdoc", ".ms"),
+        rb"(?:\.|')\\\"|\.(?:TH|Dd|so)[ \t]",
+        partial(_marks_by, _MANUAL_MARKS),
+    ),
+    ShownText("pod", (".pod",), rb"=(?:pod|head1)\b", partial(_marks_by, _POD_MARKS)),
+    ShownText("asciidoc", (".adoc", ".asciidoc"), b"", partial(_marks_by, _ASCIIDOC_MARKS)),
+    ShownText("restructured text", (".rst",), b"", partial(_marks_by, _REST_MARKS)),
     Drawing("dxf", (".dxf",), rb"\s*0\r?\nSECTION\r?\n", _drawing_marks),
 )

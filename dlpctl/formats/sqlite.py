@@ -23,6 +23,7 @@ from dlpctl.formats.interface import Child, Children, Document, Edits, Limits, P
 _CELLS_APART = "\n\n"
 _SHORT, _KEY = 16, 32
 """The minimum size of a blob that may be a file, and the maximum size of one that may be a key."""
+_ZLIB = (b"\x78\x01", b"\x78\x9c", b"\x78\xda")
 _STRINGS = re.compile(rb"(?:[\t\x20-\x7e]|[\xc2-\xf4][\x80-\xbf]{1,3}){5,}")
 _FTS = re.compile(r"(?i)\s*CREATE\s+VIRTUAL\s+TABLE.*\bUSING\s+(fts[345])\b(.*)", re.DOTALL)
 _LEAF_TYPES = {2: 12, 5: 12, 10: 8, 13: 8}
@@ -187,7 +188,8 @@ def _read_rows(
                 location = f"{table.name} row {index}, {table.columns[column]}"
                 if isinstance(value, bytes):
                     allowance.expanded(len(value))
-                    if len(value) >= _SHORT and (len(value) > _KEY or has_strings(value)):
+                    may_be_key = len(value) <= _KEY and not value.startswith(_ZLIB)
+                    if len(value) >= _SHORT and (not may_be_key or has_strings(value)):
                         document.children.append(
                             Child(repr(cell), f"{table.columns[column]} {index}", value)
                         )
@@ -262,13 +264,14 @@ def _rebuild_indexes(database: sqlite3.Connection, tables: Sequence[_SqlTable]) 
 
 
 def _leftovers(data: bytes) -> Iterator[str]:
-    """Yield strings in free pages and unused parts of pages: rows that were deleted."""
+    """Yield strings in free pages, unused parts of pages and after the last page: deleted rows."""
     size = int.from_bytes(data[16:18], "big")
     size = 65536 if size == 1 else size
     if size < 512:
         return
-    live = set(range(len(data) // size)) - set(_free_pages(data, size))
-    for number in range(len(data) // size):
+    count = int.from_bytes(data[28:32], "big") or len(data) // size
+    live = set(range(count)) - set(_free_pages(data, size))
+    for number in range(-(-len(data) // size)):
         page = data[number * size : (number + 1) * size]
         if number not in live:
             unused = [page]

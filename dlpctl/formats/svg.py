@@ -87,7 +87,8 @@ class Svg(Xml):
             letters = sum(run.end - run.start for run in line) <= 2 * len(line)
             for run, step in zip(line, [*steps, 0.0], strict=True):
                 piece = Piece(0, readable.offset_of(run.start), readable.offset_of(run.end))
-                parts += (piece, "" if letters and step <= _WIDE_GAP * usual else " ")
+                is_close = letters and step <= _WIDE_GAP * usual
+                parts += (piece, "" if is_close or source[run.end - 1].isspace() else " ")
             parts[-1] = "\n"
         if parts:
             yield View("texts by place", parts, segments)

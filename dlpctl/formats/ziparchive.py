@@ -55,6 +55,11 @@ class Zip(BinaryFormat):
                     info.comment.decode("utf-8", "replace"),
                     f"comment of entry {index + 1}",
                 )
+                names.add(
+                    f"extra {index}",
+                    zipfiles.extra_texts(data, info),
+                    f"extra fields of entry {index + 1}",
+                )
                 if not info.filename.endswith("/") or info.file_size:
                     children.append(
                         Child(
@@ -86,7 +91,7 @@ class Zip(BinaryFormat):
                 member = zipfiles.copy_of(info, member_name(name, distinct))
                 if member.compress_type not in _WRITABLE:
                     member.compress_type = zipfile.ZIP_DEFLATED
-                member.extra = _extra(info.extra)
+                member.extra = b"" if f"extra {index}" in texts else _extra(info.extra)
                 member.comment = (
                     texts[f"comment {index}"].encode()
                     if f"comment {index}" in texts

@@ -40,6 +40,9 @@ _MARKERS = (_DESCRIPTOR, b"PK00")
 """The first bytes of a split archive."""
 _DESCRIPTOR_SIZES = (12, 20)
 _WORD = lazy(rb"(?:[\x20-\x7e]\0?){5}")
+_END_RECORD, _END_SIZE = b"PK\x05\x06", 22
+_SHORTEST_TEXT = 4
+"""Characters of a text in an extra field."""
 
 
 @contextmanager
@@ -66,7 +69,7 @@ def contents(
 
 
 def gaps(data: bytes, archive: zipfile.ZipFile, noun: str) -> Iterator[Child]:
-    """Return the bytes that belong to no entry, for a search; a masked copy lacks them.
+    """Return the bytes of no entry and those after the end, for a search; a masked copy lacks them.
 
     Overlapping entries are refused, since they let a small file expand without end.
     """
@@ -83,6 +86,23 @@ def gaps(data: bytes, archive: zipfile.ZipFile, noun: str) -> Iterator[Child]:
             raise FormatError("the ZIP archive is damaged")
         at = start + local_size(header) + info.compress_size
     yield from _gap(data, at, archive.start_dir, noun, is_first=not at)
+    end = data.rfind(_END_RECORD) + _END_SIZE + len(archive.comment)
+    yield from _gap(data, end, len(data), noun, is_first=True)
+
+
+def extra_texts(data: bytes, info: zipfile.ZipInfo) -> str:
+    """Return the texts in the extra fields of an entry, which it has in two places."""
+    header = data[info.header_offset : info.header_offset + _LOCAL_HEADER.size]
+    end = info.header_offset + local_size(header)
+    (own_size,) = _LOCAL_HEADER.unpack(header)[-1:]
+    fields = dict.fromkeys((info.extra, data[end - own_size : end]))
+    return "\n".join(filter(None, map(printable, fields)))
+
+
+def printable(raw: bytes) -> str:
+    """Return the texts in bytes, one per line."""
+    text = "".join(char if char.isprintable() else "\n" for char in raw.decode("utf-8", "replace"))
+    return "\n".join(line for line in text.split("\n") if len(line) >= _SHORTEST_TEXT)
 
 
 def local_size(header: bytes) -> int:

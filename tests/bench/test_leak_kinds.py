@@ -22,6 +22,7 @@ KINDS = {kind.name: kind for kind in leak_kinds.kinds()}
 WIDE = {
     "text in utf-16": ("utf-16-le", 2),
     "text in utf-16-le": ("utf-16-le", 2),
+    "registry": ("utf-16-le", 2),
     "text in utf-32": ("utf-32-le", 4),
     "text in cp037": ("cp037", 1),
     "text in cp500": ("cp500", 1),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import json
+
 import pytest
 
 from dlpctl.detect.engine import Detector
@@ -38,6 +41,13 @@ def detector_fixture() -> Detector:
         ("$card = 4111 1111`\n1111 1111", "4111 1111`\n1111 1111", "CREDIT_CARD"),
         ("|card|4111 1111 <br>1111 1111|", "4111 1111 <br>1111 1111", "CREDIT_CARD"),
         ("IBAN DE89\n3704 0044\n0532 0130 00 of her", "DE89\n3704 0044\n0532 0130 00", "IBAN"),
+        ("card = `4111 1111 ` +\n  `1111 1111`", "4111 1111 ` +\n  `1111 1111", "CREDIT_CARD"),
+        ("card = '4111 1111 ' '1111 1111'", "4111 1111 ' '1111 1111", "CREDIT_CARD"),
+        ('ssn = "536-90-" & _\n  "4399"', '536-90-" & _\n  "4399', "SSN"),
+        ("her card 4111 1111 &\n  & 1111 1111", "4111 1111 &\n  & 1111 1111", "CREDIT_CARD"),
+        ("1 NOTE card 4111 1111\n2 CONC 1111 1111", "4111 1111\n2 CONC 1111 1111", "CREDIT_CARD"),
+        ('[label="card 4111 1111\\n1111 1111"]', "4111 1111\\n1111 1111", "CREDIT_CARD"),
+        ("OBX|card||4111 1111\\.br\\1111 1111", "4111 1111\\.br\\1111 1111", "CREDIT_CARD"),
     ],
 )
 def test_a_broken_value_is_found(detector: Detector, text: str, value: str, name: str) -> None:
@@ -103,6 +113,22 @@ _RULE = "=====  =========  ====\n"
             'DE89","3704","0044","0532","0130","00',
             "IBAN",
         ),
+        ("x,DE89,3704,0044,0532,0130,00\n", "DE89,3704,0044,0532,0130,00", "IBAN"),
+        ("a,b,c\n+1,(612),913-4388\n", "+1,(612),913-4388", "PHONE"),
+        ("her card number is 4111/1111/1111/1111", "4111/1111/1111/1111", "CREDIT_CARD"),
+        (
+            "<input name='ssn1' value='536'> <input name='ssn2' value='90'><input value='4399'>",
+            "536'> <input name='ssn2' value='90'><input value='4399",
+            "SSN",
+        ),
+        ("ssn:\n  - '536'\n  - '90'\n  - '4399'\n", "536'\n  - '90'\n  - '4399", "SSN"),
+        (
+            "<p>card</p><ul><li>4111</li><li>1111</li> <li>1111</li><li>1111</li></ul>",
+            "4111</li><li>1111</li> <li>1111</li><li>1111",
+            "CREDIT_CARD",
+        ),
+        ("Karte: 4111 - 1111 - 1111 - 1111", "4111 - 1111 - 1111 - 1111", "CREDIT_CARD"),
+        ("her IBAN DE89.3704.0044.0532.0130.00", "DE89.3704.0044.0532.0130.00", "IBAN"),
     ],
 )
 def test_a_value_in_several_cells_is_found(
@@ -123,6 +149,10 @@ def test_a_value_in_several_cells_is_found(
         "cards 1 to 9: 4111,1111,1111,1111\n",
         "a,b,c\n536,90,4399\n",
         '"2015","2016","2017","2018","2019"',
+        "AB12,3704,0044,0532,0130,00\n",
+        "release 4111.1111.1111.1111 of 2024",
+        "52,49,49,49,200,49,49,49,52,52\n",
+        "pixels = [10, 20, 30, 34, 40, 50, 60, 34, 70, 80]",
     ],
 )
 def test_cells_of_their_own_are_no_value(detector: Detector, text: str) -> None:
@@ -173,6 +203,13 @@ def test_a_dump_is_one_value(detector: Detector, rows: list[str]) -> None:
     )
 
 
+_IN_BINARY = base64.b64encode(b"\x30\x82\x01\x0a\x00" + _BYTES + bytes(range(128, 150))).decode()
+
+
+def _codes(form: str, after_comma: str = "") -> str:
+    return f",{after_comma}".join(map(form.format, _BYTES))
+
+
 @pytest.mark.parametrize(
     ("text", "value"),
     [
@@ -191,7 +228,62 @@ def test_a_dump_is_one_value(detector: Detector, rows: list[str]) -> None:
         ("card 4111 [i]1111[/i] 1111 1111", "4111 [i]1111[/i] 1111 1111"),
         ("card 4111 `1111` 1111 1111", "4111 `1111` 1111 1111"),
         ("4111&thinsp;1111&ensp;1111&ndash;1111", "4111&thinsp;1111&ensp;1111&ndash;1111"),
+        ("card 4111 <!-- x -->1111 1111 1111", "4111 <!-- x -->1111 1111 1111"),
+        ("card 4111 ~~1111~~ 1111 1111", "4111 ~~1111~~ 1111 1111"),
+        ("card '''4111''' 1111 1111 1111", "4111''' 1111 1111 1111"),
+        ("card **4111** **1111** **1111** **1111**", "4111** **1111** **1111** **1111"),
+        ("card 4111 \x1b[1C\x1b[0K1111 1111 1111", "4111 \x1b[1C\x1b[0K1111 1111 1111"),
+        (
+            "card 4111 \x1b]8;;x:\x071111\x1b]8;;\x07 1111 1111",
+            "4111 \x1b]8;;x:\x071111\x1b]8;;\x07 1111 1111",
+        ),
+        ("card 4111 ^[[31m1111^[[0m 1111 1111", "4111 ^[[31m1111^[[0m 1111 1111"),
+        ("card 4111 \\033[1m1111\\033[0m 1111 1111", "4111 \\033[1m1111\\033[0m 1111 1111"),
+        ("card\n4111111111111111.0\n", "4111111111111111.0"),
+        (f"COPY t\n1\t\\\\x{_BYTES.hex()}\n", f"\\\\x{_BYTES.hex()}"),
+        (
+            f"VALUES (0x{_BYTES.decode().encode('utf-16-le').hex()})",
+            f"0x{_BYTES.decode().encode('utf-16-le').hex()}",
+        ),
+        (f"x: {_BYTES.hex('-')} y", _BYTES.hex("-")),
+        (f"String.fromCharCode({_codes('{}')})", _codes("{}")),
+        (f'"a"=hex(1):{_codes("{:02x},00")},00,00', f"{_codes('{:02x},00')},00,00"),
+        (
+            f'"a"=hex(1):{_codes("{:02x},00", chr(92) + chr(10) + "  ")}',
+            _codes("{:02x},00", "\\\n  "),
+        ),
+        (f"char a[] = {{{_codes('0x{:02x}', ' ')}}};", _codes("0x{:02x}", " ")),
+        (f"x = {_codes('{:08b}').replace(',', ' ')} y", _codes("{:08b}").replace(",", " ")),
+        (f"cert: {_IN_BINARY}\n", _IN_BINARY),
+        (f"data: {_IN_BINARY[:64]}\n{_IN_BINARY[64:]}\n", f"{_IN_BINARY[:64]}\n{_IN_BINARY[64:]}"),
+        (
+            f"x: {base64.b64encode(_IN_BINARY.encode()).decode()}",
+            base64.b64encode(_IN_BINARY.encode()).decode(),
+        ),
     ],
 )
 def test_further_encodings_are_looked_through(detector: Detector, text: str, value: str) -> None:
     assert value in {text[one.start : one.end] for one in detector.scan(text)}
+
+
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [
+        ('data: {"choices":[{"delta":{"content":', "}}]}\n\n"),
+        ('[0.5, "o", ', "]\n"),
+        ('{"type":"send","time":1.5,"data":', "},"),
+    ],
+    ids=["model", "terminal", "sockets"],
+)
+def test_a_streamed_value_is_found(detector: Detector, start: str, end: str) -> None:
+    words = [_BYTES.decode()[at : at + 3] for at in range(0, len(_BYTES), 3)]
+    text = "".join(f"{start}{json.dumps(word)}{end}" for word in words)
+    (found,) = detector.scan(text)
+    shown = text[: found.start] + text[found.end :]
+    assert found.type == "CREDIT_CARD"
+    assert not any(digit in shown.replace("0.5", "").replace("1.5", "") for digit in "14")
+
+
+def test_records_are_no_stream(detector: Detector) -> None:
+    numbers = ["4111", "1111", "1111", "1111", "12"]
+    assert not detector.scan("".join(f'{{"v": "{number}"}}\n' for number in numbers))

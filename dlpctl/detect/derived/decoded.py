@@ -10,15 +10,16 @@ from __future__ import annotations
 
 import base64
 import binascii
-import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
 from dlpctl.deflated import GZIP, RAW, ZLIB, Inflater
+from dlpctl.detect.derived.characters import is_unseen, plain_forms, unseen_text
 from dlpctl.detect.derived.interface import DerivedText
 from dlpctl.detect.derived.runs import (
+    COLOUR_NAMES,
     GROUPS,
     LITERAL,
     MARKS,
@@ -40,25 +41,25 @@ _FIRST = 16
 """Characters of base64 or hexadecimal that are decoded first, to see whether they are text."""
 
 _LETTER = lazy(rb"[A-Za-z\x80-\xff]")
-_HEX_DIGITS = b"0123456789ABCDEFabcdef :"
+_HEX_DIGITS = b"0123456789ABCDEFabcdef :-"
 _SOFT_BREAK = lazy(SOFT_BREAKS.encode())
 _MAY_BE_PACKED = lazy(MAY_BE_PACKED.encode())
 _SHAPES = lazy(
-    f"({MARKS})|({TAGGED})|({LITERAL})|({GROUPS})|({QUOTED})".replace(r"\b", "").encode()
+    f"({MARKS})|({TAGGED})|({LITERAL})|({GROUPS})|({QUOTED})|({COLOUR_NAMES})".replace(
+        r"\b", ""
+    ).encode()
 )
 _TAGS = lazy(TAG.encode())
 _GROUP = lazy(rb"[0-9A-Z]+")
 _OF_CARDS = range(13, 20)
 """The digits that card numbers have."""
-_PREFIXED = lazy(rb"(0[xX]|\\x)[0-9A-Fa-f]{8}")
+_PREFIXED = lazy(rb"(0[xX]|\\{1,2}x)[0-9A-Fa-f]{8}")
 _GZIP_HEAD, _ZLIB_HEADS = b"\x1f\x8b\x08", (b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")
 _MOST_INFLATED, _RATIO = 1 << 20, 100
 """The most that deflated data in a text may expand to: in bytes, and in times its size."""
 _SEPARATORS = lazy(r"[^0-9]+")
 _AFTER_SPACED = b"\t\n\v\f\r \"'<,;)"
 _SEPARATED = frozenset({b" ", b".", b"_", b"*", b"-"})
-_HYPHENS = "\u2212\u00b7\u2022\u2027\u30fb"
-"""Signs that part groups like hyphens, although their category is another one."""
 _BASE32 = lazy(rb"[E-P][A-Z2-7]{15,}|[e-p][a-z2-7]{19,}")
 _URL_SAFE = bytes.maketrans(b"-_", b"+/")
 _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\r") + b"\x7f"
@@ -204,12 +205,12 @@ def _decoder(run: bytes) -> Callable[[bytes], bytes | None]:
     if shape := _SHAPES.fullmatch(run):
         return _BY_SHAPE[shape.lastindex or 0]
     if run[0] >= _BEYOND_ASCII:
-        return _nothing if unicodedata.category(run.decode()[0]) in ("Cf", "Mn") else _forms
+        return unseen_text if is_unseen(run) else plain_forms
     if by_start := _DECODERS.get(run[:2]) or _DECODERS.get(run[:1]):
         return by_start
     if run[1:2] in _SEPARATED:
         return _spaced
-    return _encoded if run.isascii() else _forms
+    return _encoded if run.isascii() else plain_forms
 
 
 def _nothing(_: bytes) -> bytes:
@@ -217,7 +218,7 @@ def _nothing(_: bytes) -> bytes:
 
 
 def _unmarked(run: bytes) -> bytes:
-    return run.translate(None, b"\\" if b"\\" in run else b"*_`")
+    return run.translate(None, b"\\" if b"\\" in run else b"*_`~'")
 
 
 def _untagged(run: bytes) -> bytes:
@@ -236,7 +237,7 @@ def _joined(run: bytes) -> bytes | None:
 
 
 def _number(run: bytes) -> bytes:
-    return run.strip(b"ILnlUu").replace(b"_", b"-")
+    return run.partition(b".")[0].strip(b"ILnlUu").replace(b"_", b"-")
 
 
 def _encoded(run: bytes) -> bytes | None:
@@ -255,9 +256,9 @@ def _encoded(run: bytes) -> bytes | None:
 def _hex_digits(run: bytes) -> bytes:
     """Return the digits of a run in hexadecimal; nothing for any other run."""
     prefix = _PREFIXED.match(run)
-    may_be_hex = len(run) % 2 == 0 or run[2:3] in b" :"
+    may_be_hex = len(run) % 2 == 0 or run[2:3] in b" :-"
     if prefix or (may_be_hex and not run.translate(None, _HEX_DIGITS)):
-        return run[prefix.end(1) if prefix else 0 :].translate(None, b" :")
+        return run[prefix.end(1) if prefix else 0 :].translate(None, b" :-")
     return b""
 
 
@@ -331,27 +332,6 @@ def _spaced(run: bytes) -> bytes | None:
     ).encode()
 
 
-def _forms(run: bytes) -> bytes:
-    """Return compatibility forms as their plain characters, and all digits, blanks and hyphens as
-    those of ASCII.
-    """
-    return "".join(map(_plain_form, run.decode())).encode()
-
-
-def _plain_form(char: str) -> str:
-    digit = unicodedata.decimal(char, None)
-    if digit is not None:
-        return str(digit)
-    category = unicodedata.category(char)
-    return (
-        " "
-        if category == "Zs"
-        else "-"
-        if category == "Pd" or char in _HYPHENS
-        else unicodedata.normalize("NFKC", char)
-    )
-
-
 def _percent(run: bytes) -> bytes:
     return unquote_to_bytes(run).decode("utf-8", "replace").encode()
 
@@ -389,5 +369,5 @@ _DECODERS: dict[bytes, Callable[[bytes], bytes | None]] = {
     b" ": _nothing,
     b"<": _ascii85,
 }
-_BY_SHAPE = (_nothing, _unmarked, _untagged, _number, _joined, _unquoted)
+_BY_SHAPE = (_nothing, _unmarked, _untagged, _number, _joined, _unquoted, _nothing)
 """The decoders of runs that are told by more than their first bytes."""

@@ -1,7 +1,9 @@
 """Groups of a number in cells or items of their own: a card in four of them, an SSN in three.
 
 Numbers beside each other are mostly data. They are read as one number right after a label, below
-headers that name it, and as cards in a table of nothing else, each with its check digit.
+headers that name it, and as cards in a table of nothing else, each with its check digit. Groups of
+an IBAN, which has check digits, and of a phone number, which starts with a plus sign, need no
+label.
 """
 
 from __future__ import annotations
@@ -17,24 +19,34 @@ from dlpctl.detect.linear import Find, compile_regex, finders
 from dlpctl.regex import lazy
 
 _APART = r"[\"']?(?:[ \t]*[,;|][ \t]*(?:\r?\n[ \t]+)?|\t|[ ]{2,8})[\"']?"
-_CARD = (
-    rf"[0-9]{{4}}(?:{_APART}[0-9]{{4}}){{3}}|3[47][0-9]{{2}}{_APART}[0-9]{{6}}{_APART}[0-9]{{5}}"
+_TAG = r"<[A-Za-z][0-9A-Za-z:_-]*>"
+_SIGN = (
+    rf"(?:[\"'][^<>\n]*>[ \t\r\n]*<input[^<>\n]* value=[\"']"
+    rf"|</[0-9A-Za-z:_-]+>[ \t\r\n]*{_TAG}|[\"'][ \t]+[A-Za-z][0-9A-Za-z:_-]*=[\"']"
+    rf"|{_APART}|[\"']?\r?\n[ \t]*-[ ][\"']?|\][ ]?\[|\)[ ]?\(|[ ][./:-][ ]|[./:+*=#~_'])"
 )
-_SSN = rf"[0-9]{{3}}{_APART}[0-9]{{2}}{_APART}[0-9]{{4}}"
-_GROUPS = rf"\b(?:({_CARD})|{_SSN})\b"
+"""The text between groups, also in lists of YAML, and in elements and attributes of their own."""
+_CARD = rf"[0-9]{{4}}(?:{_SIGN}[0-9]{{4}}){{3}}|3[47][0-9]{{2}}{_SIGN}[0-9]{{6}}{_SIGN}[0-9]{{5}}"
+_SSN = rf"[0-9]{{3}}{_SIGN}[0-9]{{2}}{_SIGN}[0-9]{{4}}"
+_IBAN = rf"[A-Z]{{2}}[0-9]{{2}}(?:{_SIGN}[0-9A-Z]{{4}}){{2,7}}(?:{_SIGN}[0-9A-Z]{{1,3}})?"
+_PHONE = (
+    rf"[+][1-9][0-9]{{0,2}}{_APART}\(?[0-9]{{1,5}}\)?(?:{_APART}[0-9]{{2,5}}){{1,3}}"
+    r"(?:-[0-9]{2,4})?"
+)
+_GROUPS = rf"(?:\b({_CARD})|\b{_SSN}|\b({_IBAN})|({_PHONE}))\b"
 _OF_CARDS = (
     r"(?i:(?<![a-z])(?:card|cc|pan|visa|mastercard|amex|kredit|kart|carte|carta|tarjeta|cart\xe3o)"
     r"|(?:card|karte)(?![a-z]))"
 )
 _OF_SSNS = r"(?i:(?<![a-z])(?:ssn|soc(?:ial)?[ _-]?sec)|ssn(?![a-z]))"
-_TO_VALUE = r"[^0-9\n]{0,40}(?:[\[({:=][ \t]*\r?\n[^0-9\n]{0,40})?\Z"
+_TO_VALUE = r"[^0-9\n]{0,40}(?:[\[({:=>][ \t]*\r?\n[^0-9\n]{0,40})?\Z"
 _NAMES = {True: lazy(_OF_CARDS), False: lazy(_OF_SSNS)}
 _RIGHT_BEFORE = {
     is_card: lazy(rf"{label}\w*{_TO_VALUE}")
     for is_card, label in ((True, _OF_CARDS), (False, _OF_SSNS))
 }
 _BETWEEN = lazy(_APART)
-_DIGITS = lazy(rb"[0-9]+")
+_BETWEEN_GROUPS = lazy(_SIGN.encode())
 _MAY_BE_LABEL = lazy(rb"[A-Za-z\x80-\xff]")
 _LETTER = lazy(r"[^\W\d_]")
 _LONGEST_LABEL, _LONGEST_ROW = 80, 2048
@@ -92,7 +104,7 @@ def _numbers(data: bytes) -> Iterator[_Number]:
     searched = 0
     headers = _headers(data, 0)
     while True:
-        (start, end), (card, _) = search(data, searched, size)[:2]
+        (start, end), (card, _), (iban, _), (phone, _) = search(data, searched, size)[:4]
         if rows and (start < 0 or data[rows[-1].end : start].strip(_FRAME) != b"\n"):
             if len(rows) >= _LEAST_ROWS and all(_is_card(row.text) for row in rows):
                 yield from rows
@@ -101,7 +113,12 @@ def _numbers(data: bytes) -> Iterator[_Number]:
             return
         if (blank := data.rfind(b"\n\n", searched, start)) >= 0:
             headers = _headers(data, blank + 2)
-        digits = _DIGITS.findall(data, start, end)
+        if iban >= 0 or phone >= 0:
+            label = b"iban " if iban >= 0 else b"phone "
+            yield _Number(start, end, label + b" ".join(_groups(data[start:end])))
+            searched = end
+            continue
+        digits = _groups(data[start:end])
         is_card = card >= 0
         text = b"card " + b" ".join(digits) if is_card else b"ssn " + b"-".join(digits)
         number = _Number(start, end, text)
@@ -110,6 +127,10 @@ def _numbers(data: bytes) -> Iterator[_Number]:
         elif is_card and _is_row(data, start, end):
             rows.append(number)
         searched = end
+
+
+def _groups(number: bytes) -> list[bytes]:
+    return [group.strip(b"()") for group in _BETWEEN_GROUPS.split(number)]
 
 
 def _headers(data: bytes, start: int) -> _Headers:

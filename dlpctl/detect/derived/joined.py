@@ -17,9 +17,14 @@ from dlpctl.detect.derived.decoded import DecodedText, copy_around
 from dlpctl.detect.linear import Find, compile_regex, finders
 from dlpctl.regex import lazy
 
-_STRINGS_JOINED = r"[\"'][ \t]*(?:(?:[+.&]|\|\|)[ \t\r]*(?:\n[ \t]*)?|\r?\n[ \t]*)[\"'][ \t]*"
-_LINES_JOINED = r"[ \t\r`]*\n[ \t>]*(?:(?://|--|[#*%;+])[ \t]*)?"
-_BREAK = rf"(?:[ \t]*(?:{_STRINGS_JOINED}|<(?:br|BR) ?/?>[ \t]*)|{_LINES_JOINED})"
+_STRINGS_JOINED = (
+    r"[\"'`][ \t]*(?:(?:[+.&]|\|\|)[ \t\r_]*(?:\n[ \t]*)?|(?:\.{3}[ \t]*)?(?:\r?\n[ \t]*)?)"
+    r"[\"'`][ \t]*"
+)
+_LINES_JOINED = r"(?:[ \t\r`^&%]|\\c)*\n[ \t>]*(?:(?://|--|[#*%;+&]|[1-9] CON[CT] )[ \t]*)?"
+_MARKS_OF_LINES = r"<(?:br|BR) ?/?>|\\[nN]|\\\.br\\|\?2[0-9]"
+"""Line ends that a text spells: in HTML, strings, captions and messages of clinics and banks."""
+_BREAK = rf"(?:[ \t]*(?:{_STRINGS_JOINED}|(?:{_MARKS_OF_LINES})[ \t]*)|{_LINES_JOINED})"
 """A line end with what is around it between parts of a value."""
 _PART = r"(?:[0-9(-]|\+[ 0-9(]|[A-Z][A-Z0-9]{3}\b)"
 _NUMBER_GOES_ON = rf"(?:[0-9A-Z)./]|[0-9A-Z)]-){_BREAK}{_PART}"

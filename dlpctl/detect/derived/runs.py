@@ -4,23 +4,30 @@ from __future__ import annotations
 
 from dlpctl.encoded import ESCAPES
 
+# The last ones strike letters out, underline or enclose them.
 _INVISIBLE = (
-    r"[\x{AD}\x{34F}\x{180E}\x{200B}-\x{200F}\x{202A}-\x{202E}\x{2060}-\x{2064}"
-    r"\x{2066}-\x{2069}\x{FEFF}]"
+    r"[\x{AD}\x{34F}\x{180B}-\x{180E}\x{200B}-\x{200F}\x{202A}-\x{202E}\x{2060}-\x{2064}"
+    r"\x{2066}-\x{2069}\x{FEFF}\x{305}\x{332}\x{333}\x{335}-\x{338}\x{20DD}-\x{20E4}]"
 )
+_KEYCAP = r"\x{FE0F}\x{20E3}"
+# Text that is not shown, in the characters for tags and the selectors of variants of characters.
+TAGS = r"[\x{E0020}-\x{E007E}]{4,}"
+SELECTORS = r"[\x{FE00}-\x{FE0F}\x{E0100}-\x{E01EF}]{6,}"
 _OTHER_LETTERS = (
     r"[\x{FE52}\x{FE63}\x{FE6B}\x{FF0D}\x{FF0E}\x{FF10}-\x{FF19}\x{FF20}-\x{FF3A}\x{FF3F}"
     r"\x{FF41}-\x{FF5A}\x{1D400}-\x{1D7FF}]"
 )
+_OPENED = r"[\x{FF08}\x{FF0B}]"
 # Those of the scripts of Asia; then raised, lowered and circled ones.
 _OTHER_DIGITS = (
     r"[\x{660}-\x{669}\x{6F0}-\x{6F9}\x{966}-\x{96F}\x{9E6}-\x{9EF}\x{A66}-\x{A6F}"
     r"\x{AE6}-\x{AEF}\x{B66}-\x{B6F}\x{BE6}-\x{BEF}\x{C66}-\x{C6F}\x{CE6}-\x{CEF}"
     r"\x{D66}-\x{D6F}\x{E50}-\x{E59}\x{ED0}-\x{ED9}\x{F20}-\x{F29}\x{1040}-\x{1049}"
-    r"\x{17E0}-\x{17E9}]"
+    r"\x{17E0}-\x{17E9}\x{1FBF0}-\x{1FBF9}]"
 )
 _SET_DIGITS = (
-    r"[\x{B2}\x{B3}\x{B9}\x{2070}\x{2074}-\x{2079}\x{2080}-\x{2089}\x{2460}-\x{2468}\x{24EA}]"
+    r"[\x{B2}\x{B3}\x{B9}\x{2070}\x{2074}-\x{2079}\x{2080}-\x{2089}\x{2460}-\x{2468}\x{24EA}"
+    r"\x{2474}-\x{247C}\x{24F5}-\x{24FD}\x{2776}-\x{277E}\x{2780}-\x{2788}\x{278A}-\x{2792}]"
 )
 _OTHER_GAPS = (
     r"[\x{A0}\x{B7}\x{2000}-\x{200A}\x{2010}-\x{2015}\x{2022}\x{2027}\x{202F}\x{205F}\x{2212}"
@@ -32,7 +39,7 @@ _BEFORE_NUMBER = rf"{_OTHER_BLANKS}+[(+]?[A-Z]{{0,4}}[0-9]"
 # Groups start at their first gap: to look for one after every capital and digit would double the
 # states.
 _OTHER_FORMS = (
-    rf"{_OTHER_LETTERS}+|{_OTHER_DIGITS}{{3,}}|{_SET_DIGITS}{{2,}}"
+    rf"(?:{_OPENED}?{_OTHER_LETTERS})+\x{{FF09}}?|{_OTHER_DIGITS}{{2,}}|{_SET_DIGITS}{{2,}}"
     rf"|(?:{_OTHER_GAPS}[0-9A-Z]{{1,6}}){{2,}}|{_BEFORE_NUMBER}"
 )
 _NAMED_ENTITY = (
@@ -55,7 +62,10 @@ _OF_TEXTS = (
 # The headers of gzip and zlib.
 _PACKED_STARTS = rf"(?:H4sI{_ANY}|e(?:A[E-H]|F[4-7]|J[w-z]|N[o-r]){_ANY}{{2}})"
 _PACKED_HEX_STARTS = r"(?:1[Ff]8[Bb]08[0-9A-Fa-f]{2}|78(?:01|5[Ee]|9[Cc]|[Dd][Aa])[0-9A-Fa-f]{4})"
-_HEX_OF_TEXTS = r"(?:[2-7][0-9A-Fa-f]|0[9AaDd]|[C-Fc-f][0-9A-Fa-f][89ABab][0-9A-Fa-f]){4}"
+_HEX_OF_TEXTS = (
+    r"(?:(?:[2-7][0-9A-Fa-f]|0[9AaDd]|[C-Fc-f][0-9A-Fa-f][89ABab][0-9A-Fa-f]){4}"
+    r"|(?:[2-7][0-9A-Fa-f]00){2})"
+)
 _BASE64_STARTS = f"(?:{_OF_TEXTS}|{_PACKED_STARTS})"
 _HEX_STARTS = f"(?:{_HEX_OF_TEXTS}|{_PACKED_HEX_STARTS})"
 # Base64 of data deflated without a header: the first bits are those of a compressed block.
@@ -75,14 +85,16 @@ _ENCODED = (
     rf"\b{_BASE64_STARTS}(?:[0-9A-Za-z+/]{{39,71}}\r?\n[ \t]*"
     rf"(?:[0-9A-Za-z+/]{{44,76}}\r?\n[ \t]*)*[0-9A-Za-z+/]+={{0,2}}"
     rf"|{_ANY}{{15,}}={{0,2}}|{_ANY}{{9,}}={{1,2}})"
-    rf"|(?:\b|\b0[xX]|\\x){_HEX_STARTS}[0-9A-Fa-f]{{4,}}"
-    r"|\b[0-9A-Fa-f]{2}(?:[ :][0-9A-Fa-f]{2}){8,}\b"
+    rf"|(?:\b|\b0[xX]|\\{{1,2}}x){_HEX_STARTS}[0-9A-Fa-f]{{4,}}"
+    r"|\b[0-9A-Fa-f]{2}(?:[ :-][0-9A-Fa-f]{2}){8,}\b"
     r"|\b(?:[E-P][A-Z2-7]{55,79}\r?\n(?:[A-Z2-7]{56,80}\r?\n)*[A-Z2-7]+"
     r"|[E-P][A-Z2-7]{15,}|[e-p][a-z2-7]{19,})={0,6}"
     r"|<~[!-uz\s]{10,}~>"
 )
 # A number that is a literal of a program or of a pickle.
-LITERAL = r"\b(?:[IL][0-9]{12,19}L?|[0-9]{12,19}(?:n|[uU]?[lL]{1,2})|[0-9]{4}(?:_[0-9]{4}){3})\b"
+LITERAL = (
+    r"\b(?:[IL][0-9]{12,19}L?|[0-9]{12,19}(?:n|[uU]?[lL]{1,2}|\.00?)|[0-9]{4}(?:_[0-9]{4}){3})\b"
+)
 _LITERAL_START = r"\b(?:[IL]?[0-9]{12}|[0-9]{4}_[0-9]{4}_)"
 # The groups of a card number or an IBAN that are quoted one by one, in cells or items.
 _NEXT = r"[\"'](?:\s*[,;|&+.]\s*|\t)[\"']"
@@ -90,20 +102,26 @@ _FIRST_GROUP = rf"\b(?:[0-9]{{4}}|[A-Z]{{2}}[0-9]{{2}}){_NEXT}[0-9A-Z]{{4}}"
 GROUPS = (
     rf"{_FIRST_GROUP}[0-9A-Z]{{0,2}}(?:{_NEXT}[0-9A-Z]{{4,6}}){{0,8}}(?:{_NEXT}[0-9]{{1,3}})?\b"
 )
-# Tags of HTML and of forums within a number or an address.
+# Tags of HTML, forums, wikis and man pages within a number or an address.
 TAG = (
     r"(?:</?(?:a|b|i|u|s|em|tt|big|del|ins|kbd|sub|sup|bdi|wbr|abbr|code|font|mark|nobr|samp|span"
-    r"|small|strong|strike)(?:[ \t][^<>\n]*)?/?>|\[/?[a-z]{1,6}(?:=[^\[\]\n]*)?\])"
+    r"|small|strong|strike|ruby|rb|rt|rp|nowiki|bold|italic|underline|fixed)(?:[ \t][^<>\n]*)?/?>"
+    r"|<!--[^<>\n]*-->|\[/?[a-z]{1,6}(?:=[^\[\]\n]*)?\]|\{color(?::[^{}\n]*)?\}|\\f[BIPR])"
 )
 TAGGED = rf"[0-9)](?:[ -]?{TAG})+[ -]?[0-9(]|[0-9A-Za-z.-]{TAG}+@|[@-]{TAG}+[0-9A-Za-z]"
 # What a printer strikes over another character or under it, colours of a terminal, line ends that
 # quoted-printable and shells go on after, and the escapes and emphasis of Markdown.
 _OVERSTRUCK = r"[ _]\x08|\x08[^\s\x08]"
-_COLOURS = r"(?:\x1b\[[0-9;]*m)+"
+_COLOURS = r"(?:\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[()][0-9A-B]))+"
+# Colours as logs show them, or as programs write them.
+COLOUR_NAMES = r"(?:(?:\^\[|#033|\\(?:033|e|x1[bB]|u001[bB]))\[[0-9;]*m)+"
 SOFT_BREAKS = r"=\r?\n|\\\r?\n[ \t]*"
 MARKS = (
     r"\b\\(?:[-.@]\b|_)|\\[(+][0-9](?:\\\))?|[0-9]\\\)"
-    r"|[0-9](?:[ -]?[*`]{1,3}[ -]?|[ -]_{1,3}|_{1,3}[ -])[0-9]"
+    r"|[0-9](?:[ -]?(?:[*`]{1,3}|~~|'{2,3})[ -]?|[ -]_{1,3}|_{1,3}[ -])[0-9]"
+    r"|[0-9)](?:[*`]{1,3}|~~|'{2,3}) (?:[*`]{1,3}|~~|'{2,3})[0-9(]"
+    r"|\)[ ]?(?:~~|'{2,3})[ ]?[0-9]|\)[ ]\*{1,3}[0-9]"
+    r"|[0-9A-Za-z][@-](?:\*{1,3}|~~|'{2,3})[0-9A-Za-z]"
 )
 # Quoted-printable where no header tells of it.
 QUOTED = r"(?:=[2-7][0-9A-F]){3,}|[0-9]=(?:20|2D)[0-9]"
@@ -113,21 +131,24 @@ _FORM = r"=[0-9A-Za-z%._-]+(?:\+[0-9A-Za-z%._-]+)+"
 _UTF7 = r"\+A[A-H][0-9A-Za-z+/]+-?"
 RUN = (
     rf"{GROUPS}|{LITERAL}|{_ENCODED}|{QUOTED}|{_FORM}|{_UTF7}|{_OVERSTRUCK}|{_COLOURS}"
+    rf"|{COLOUR_NAMES}"
     rf"|{SOFT_BREAKS}|{MARKS}|{TAGGED}|(?:%[0-9A-Fa-f]{{2}})+|(?:{_ESCAPE}|{_NAMED_ENTITY})+"
-    rf"|{_SPACED}|{_INVISIBLE}+|{_OTHER_FORMS}"
+    rf"|{_SPACED}|{_INVISIBLE}+|{_KEYCAP}|{TAGS}|{SELECTORS}|{_OTHER_FORMS}"
 )
 # The start of each type of run, which is searched for from every byte of a text; with all that may
 # follow, the automaton would have ten times the states, each of which takes a while when
 # it is entered first.
 RUN_STARTS = (
     rf"\b{_BASE64_STARTS}{_ANY}{{9}}(?:{_ANY}{{6}}|{_ANY}{{0,5}}=)"
-    rf"|(?:\b|\b0[xX]|\\x){_HEX_STARTS}[0-9A-Fa-f]{{4}}"
-    rf"|\b[0-9A-Fa-f]{{2}}(?:[ :][0-9A-Fa-f]{{2}}){{8}}\b"
+    rf"|(?:\b|\b0[xX]|\\{{1,2}}x){_HEX_STARTS}[0-9A-Fa-f]{{4}}"
+    rf"|\b[0-9A-Fa-f]{{2}}(?:[ :-][0-9A-Fa-f]{{2}}){{8}}\b"
     rf"|%[0-9A-Fa-f]{{2}}|{_ESCAPE}|{_NAMED_ENTITY}"
     rf"|\b[0-9](?:[ ._*-]{{1,3}}[0-9]){{8}}|\b[A-Za-z](?: [!-~]){{9}}"
     rf"|\b(?:[E-P][A-Z2-7]{{15}}|[e-p][a-z2-7]{{19}})|<~[!-uz]{{5}}|{_OVERSTRUCK}"
-    rf"|{_FORM_START}|\+A[A-H][0-9A-Za-z+/]|\x1b\[[0-9;]*m|[=\\]\r?\n"
+    rf"|{_FORM_START}|\+A[A-H][0-9A-Za-z+/]|\x1b[\[\]()]|[=\\]\r?\n"
+    rf"|(?:\^\[|#033|\\(?:033|e|x1[bB]|u001[bB]))\["
     rf"|{MARKS}|{TAGGED}|{_LITERAL_START}|{_FIRST_GROUP}|{QUOTED}"
-    rf"|{_INVISIBLE}|{_OTHER_LETTERS}|{_OTHER_DIGITS}{{3}}|{_SET_DIGITS}{{2}}"
+    rf"|{_INVISIBLE}|{_KEYCAP}|{_OPENED}?{_OTHER_LETTERS}|{_OTHER_DIGITS}{{2}}|{_SET_DIGITS}{{2}}"
+    rf"|{TAGS}|{SELECTORS}"
     rf"|{_OTHER_GAPS}[0-9A-Z]{{1,6}}{_OTHER_GAPS}[0-9A-Z]|{_BEFORE_NUMBER}"
 )

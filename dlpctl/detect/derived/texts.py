@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from dlpctl.deflated import LEAST, may_be_raw
+from dlpctl.detect.derived.binaries import binary_text
 from dlpctl.detect.derived.columns import Columns
 from dlpctl.detect.derived.decoded import DecodedText
 from dlpctl.detect.derived.dumps import dumped_texts
@@ -19,7 +20,9 @@ from dlpctl.detect.derived.groups import GroupedText
 from dlpctl.detect.derived.headers import HEADER, WITHIN_LINES, HeaderWords
 from dlpctl.detect.derived.interface import DerivedText
 from dlpctl.detect.derived.joined import joined_texts
+from dlpctl.detect.derived.listed import listed_texts
 from dlpctl.detect.derived.runs import RAW_RUN, RAW_START, RUN, RUN_STARTS
+from dlpctl.detect.derived.streamed import streamed_texts
 from dlpctl.detect.derived.tables import OpenTable
 from dlpctl.detect.derived.wrapped import WrappedText
 from dlpctl.detect.linear import Find, compile_regex, finders
@@ -28,6 +31,7 @@ from dlpctl.regex import lazy
 Spans = list[tuple[int, int]]
 _EITHER = f"{RUN_STARTS}|{HEADER}"
 _LINE_END = ord("\n")
+_MOST_TIMES = 4
 _RAW_RUN = lazy(RAW_RUN.encode())
 
 
@@ -46,13 +50,10 @@ def derived_texts(
     texts: list[DerivedText] = []
     if escaped := EscapedText.of(data):
         texts.append(escaped)
-    if runs and (decoded := DecodedText.of(data, runs)):
-        texts.append(decoded)
-        # Text that was encoded twice.
-        deeper, _ = openings(decoded.data)
-        if deeper and (inner := DecodedText.of(decoded.data, deeper, decoded)):
-            texts.append(inner)
+    texts += _decoded_texts(data, runs)
+    texts += listed_texts(data)
     texts += dumped_texts(data)
+    texts += streamed_texts(data)
     if joins_lines:
         if grouped := GroupedText.of(data):
             texts.append(grouped)
@@ -64,6 +65,20 @@ def derived_texts(
     ):
         texts.append(columns)
     return texts
+
+
+def _decoded_texts(data: bytes, runs: Spans) -> Iterator[DecodedText]:
+    """Yield what runs are decoded to, as often as they were encoded."""
+    decoded: DecodedText | None = None
+    for _level in range(_MOST_TIMES):
+        if binary := binary_text(data, decoded):
+            yield binary
+        decoded = DecodedText.of(data, runs, decoded) if runs else None
+        if decoded is None or decoded.data == data:
+            return
+        yield decoded
+        data = decoded.data
+        runs, _ = openings(data)
 
 
 def openings(data: bytes) -> tuple[Spans, Spans]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
+from dlpctl.formats.cellgroups import Rows, rows_of_groups
 from dlpctl.formats.encoding import character
 from dlpctl.formats.interface import Limits, too_deep
 from dlpctl.formats.office.content import (
@@ -49,6 +50,8 @@ _CHARACTER = lazy(r"char\s*=\s*[\"']([0-9A-Fa-f]{1,6})[\"']")
 _REPEATED = lazy(r"number-columns-repeated\s*=\s*[\"'](\d{1,5})[\"']")
 _QUOTED = lazy(r"\"([^\"]*)\"|'([^']*)'")
 _BETWEEN_TAGS = lazy(r">\s*[^<\s]|<!|<\?(?!xml )")
+_NAMED_VALUE = lazy(r"_(?<=[A-Za-z0-9]_)[0-9+(]")
+_UNDERSCORES = lazy(r"(?<=[A-Za-z0-9])_(?=[0-9A-Z+(])")
 _NAME = lazy(r"\sname\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 
 
@@ -132,6 +135,8 @@ class Flow:
         for builder in (self._attributes, self._remarks):
             reading = builder.done()
             reading.plans.append(ViewPlan(reading.layer, [(0, len(reading.text))]))
+            if words := list(_words_of_names(reading.text)):
+                reading.plans.append(ViewPlan("words of names", words))
             yield reading
 
     def _start(self, name: str, found: re.Match[str], *, empty: bool) -> None:
@@ -255,6 +260,21 @@ class Flow:
         )
 
 
+def _words_of_names(text: str) -> Iterator[tuple[int, int] | str]:
+    """Yield the lines in which underscores part a name from a value, with spaces instead."""
+    read = 0
+    for named in _NAMED_VALUE.finditer(text):
+        if named.start() < read:
+            continue  # another one in the same line
+        read, end = text.rfind("\n", 0, named.start()) + 1, text.find("\n", named.start())
+        end = len(text) if end < 0 else end
+        for found in _UNDERSCORES.finditer(text, read, end):
+            yield from ((read, found.start()), " ")
+            read = found.end()
+        yield from ((read, end), "\n")
+        read = end
+
+
 def _character(name: str, tag: str) -> str:
     """Return the character that an element shows; symbol fonts use the private area."""
     if name in HYPHENS:
@@ -304,6 +324,8 @@ def joined(groups: list[Group], *, labelled: bool) -> Reading:
             ViewPlan("text with changes accepted", _without(kept, spans, _DELETED)),
             ViewPlan("text with changes rejected", _without(kept, spans, _INSERTED)),
         )
+    if rows := list(rows_of_groups(_rows(kept, spans), reading.text)):
+        reading.plans.append(ViewPlan("rows of groups", rows, repeats=True))
     if tabbed := list(_tabbed(spans, reading.text)):
         reading.plans.append(ViewPlan("text without tabs", tabbed))
     reading.plans += _columns(kept, spans, reading.text)
@@ -320,6 +342,17 @@ def _tabbed(spans: list[list[tuple[int, int, int]]], text: str) -> Iterator[tupl
                 elif not text.endswith(("-", "@"), 0, start):
                     yield " "
             yield "\n"
+
+
+def _rows(groups: list[Group], spans: list[list[tuple[int, int, int]]]) -> Rows:
+    """Return the texts of the cells of all tables, by table and row."""
+    rows: dict[tuple[int, int], dict[int, list[tuple[int, int]]]] = {}
+    for group, items in zip(groups, spans, strict=True):
+        if group.cell is not None and items:
+            table, row, column = group.cell
+            cells = rows.setdefault((table, row), {})
+            cells.setdefault(column, []).append((items[0][0], items[-1][1]))
+    return {key: list(cells.values()) for key, cells in rows.items()}
 
 
 def _without(

@@ -12,8 +12,10 @@ from dlpctl.formats.locators import letters_of
 from dlpctl.formats.office.content import is_header
 from dlpctl.formats.office.reading import ColumnPlan, Reading, ViewPlan
 from dlpctl.formats.office.sheet import CELLS, FORMULAS, CellSpot, Shows
+from dlpctl.regex import lazy
 
 _HEADER_WITHIN = 20
+_CHARACTERS = lazy(r"\t[^\t\n](?:\t[^\t\n]){8,}+(?=[\t\n]|\Z)")
 
 
 def layers_of(
@@ -31,9 +33,20 @@ def layers_of(
     reading, spot = _layer(part, label, CELLS, text, shows)
     if lines := list(_lines_of_cells(shows.texts, spot.places)):
         reading.plans.append(ViewPlan("lines of cells", lines))
+    if spelled := list(_spelled_rows(text)):
+        reading.plans.append(ViewPlan("characters in cells", spelled, repeats=True))
     reading.columns.extend(_columns(shows, spot.places, headers))
     yield reading, spot
     yield _layer(part, label, FORMULAS, "\n".join(formulas.texts), formulas)
+
+
+def _spelled_rows(text: str) -> Iterator[tuple[int, int] | str]:
+    """Return the rows in which a value has one character in each cell, as one text each."""
+    for found in _CHARACTERS.finditer(text):
+        start, end = found.span()
+        yield text.rfind("\n", 0, start) + 1, start + 1
+        yield from ((at, at + 1) for at in range(start + 1, end, 2))
+        yield "\n"
 
 
 def _lines_of_cells(texts: Sequence[str], starts: array[int]) -> Iterator[tuple[int, int] | str]:

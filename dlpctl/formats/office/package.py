@@ -32,7 +32,7 @@ def opened(data: bytes, limits: Limits) -> Package:
     allowance = Allowance(limits)
     with zipfiles.opened(data) as archive:
         folded: set[str] = set()
-        remarks = [archive.comment]
+        remarks = [zipfiles.printable(archive.comment)]
         for info in archive.infolist():
             allowance.entry(info.file_size)
             if info.flag_bits & zipfiles.ENCRYPTED:
@@ -42,11 +42,11 @@ def opened(data: bytes, limits: Limits) -> Package:
                     "two parts of the file have one name, so programs would disagree on its content"
                 )
             folded.add(info.filename.lower())
-            remarks += (info.comment, info.extra)
+            remarks += (zipfiles.printable(info.comment), zipfiles.extra_texts(data, info))
             if not info.filename.endswith("/") or info.file_size:
                 package.parts[info.filename] = zipfiles.contents(archive, info, allowance)
         package.gaps = list(zipfiles.gaps(data, archive, "parts"))
-    package.remarks = "\n".join(filter(None, map(_printable, remarks)))
+    package.remarks = "\n".join(filter(None, remarks))
     return package
 
 
@@ -70,8 +70,3 @@ def rewritten(data: bytes, changed: Mapping[str, bytes | None], *, remarks: bool
             # percent more bytes.
             result.writestr(copy, contents, compresslevel=4 if len(contents) > _LARGE else None)
     return output.getvalue()
-
-
-def _printable(raw: bytes) -> str:
-    text = "".join(char if char.isprintable() else "\n" for char in raw.decode("utf-8", "replace"))
-    return "\n".join(line for line in text.split("\n") if len(line) > 3)

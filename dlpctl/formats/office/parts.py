@@ -13,6 +13,7 @@ from dlpctl.regex import lazy
 
 CONTENT_TYPES = "[Content_Types].xml"
 _XML_ENDINGS = (".xml", ".rels", ".vml")
+_ZIP = b"PK\3\4"
 _SIGNATURES = "_xmlsignatures/"
 _THUMBNAIL, _SIGNATURE_ORIGIN = "/metadata/thumbnail", "/digital-signature/origin"
 MAIN = lazy(
@@ -92,9 +93,11 @@ class PackagePlan:
         return entry.get("ContentType", "")
 
     def is_xml(self, name: str) -> bool:
-        return name.lower().endswith(_XML_ENDINGS) or self.type_of(name).lower().endswith(
-            ("+xml", "/xml")
-        )
+        if name.lower().endswith(_XML_ENDINGS):
+            return True
+        # A document within a document has the type of its main part.
+        typed = self.type_of(name).lower().endswith(("+xml", "/xml"))
+        return typed and not self._parts.get(name, b"").startswith(_ZIP)
 
     def dropped(self) -> set[str]:
         """Return thumbnails and signatures, which no masked copy has."""

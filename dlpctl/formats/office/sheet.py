@@ -203,6 +203,7 @@ _RUN = lazy(rf"<(?:[\w.-]+:)?t\b(?:\s{_TAG})?>([^<]*)<")
 _SHARED = lazy(r"\ssi=[\"'](\d+)[\"']")
 # The type, and metadata of a formula that spills or of a value that is not a plain text.
 _NOT_KEPT = lazy(r"\s(?:t|cm|vm)=(?:\"[^\"]*\"|'[^']*')")
+_VALUES = lazy(r"[0-9@]")
 PHONETIC = lazy(r"<(?:[\w.-]+:)?rPh\b.*?</(?:[\w.-]+:)?rPh\s*>", re.DOTALL)
 
 
@@ -211,7 +212,10 @@ def _inner(inner: str, cell_type: str | None) -> tuple[str, str | None]:
     formula = _FORMULA.search(inner)
     text = unescaped(formula["text"] or "") if formula else None
     if cell_type == "inlineStr":
-        return "".join(_RUN.findall(PHONETIC.sub("", inner))), text or None
+        shown = "".join(_RUN.findall(PHONETIC.sub("", inner)))
+        spoken = "\n".join(_RUN.findall("".join(PHONETIC.findall(inner))))
+        # How words are read may hold a value as well.
+        return f"{shown}\n{spoken}" if _VALUES.search(spoken) else shown, text or None
     value = _VALUE.search(inner)
     return value[1] if value else "", text or None
 

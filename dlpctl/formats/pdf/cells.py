@@ -58,12 +58,19 @@ def rows(found: CanvasText, segment: int) -> Parts:
         lines = list(group) if is_table else []
         between = "\t" if max(map(len, lines), default=0) > _LABELLED else "\n"
         for row in lines:
-            for cell in row:
-                parts += (*pieces(cell), between)
-            parts[-1] = "\n"
+            for number, cell in enumerate(row):
+                # A box of a form shows one character.
+                if number and not _size(row[number - 1]) == _size(cell) == 1:
+                    parts.append(between)
+                parts += pieces(cell)
+            parts.append("\n")
         if lines:
             parts.append("\n")
     return parts
+
+
+def _size(cell: Cell) -> int:
+    return sum(end - start for start, end in cell)
 
 
 def _rows(shows: Iterable[Show]) -> Iterator[list[Cell]]:

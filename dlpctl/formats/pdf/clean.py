@@ -53,10 +53,11 @@ def apply(
     """Apply the edits of strings, streams and names."""
     from pikepdf import Name
 
+    names: list[pikepdf.Array] = []
     for anchor, edits in stored.items():
         segment = document.segments[edits[0].segment]
         if isinstance(anchor, StringAt):
-            _string(pdf, anchor, segment.text, edits, segment.place)
+            names += _string(pdf, anchor, segment.text, edits, segment.place)
         elif isinstance(anchor, StreamText | XmlStream):
             _stream(pdf, anchor, edits, budget)
         elif isinstance(anchor, JpegNotes):
@@ -71,6 +72,8 @@ def apply(
             _rename(pdf, anchor.name, "/" + edited(segment.text, edits), segment.place)
         else:
             raise CannotMaskError(f"{segment.place}: this part of a PDF cannot be changed")
+    for changed in names:  # not before, since the other edits refer to the old order
+        _sort_names(changed)
 
 
 def edited(text: str, edits: Sequence[Edit]) -> str:
@@ -79,7 +82,8 @@ def edited(text: str, edits: Sequence[Edit]) -> str:
 
 def _string(
     pdf: pikepdf.Pdf, anchor: StringAt, text: str, edits: Sequence[Edit], location: str
-) -> None:
+) -> list[pikepdf.Array]:
+    """Edit a string; return the list of names that it belongs to, if any."""
     from pikepdf import String
 
     container: pikepdf.Object = (
@@ -94,8 +98,8 @@ def _string(
     # Of a binary value, such as a signature, only readable parts were shown: replace it completely.
     replacement = edited(text, edits) if str(current) == text else ""
     container[last] = String(replacement)
-    if isinstance(last, int) and last % 2 == 0 and "/Names" in anchor.path and is_array(container):
-        _sort_names(container)
+    is_name = isinstance(last, int) and last % 2 == 0 and "/Names" in anchor.path
+    return [container] if is_name and is_array(container) else []
 
 
 def _sort_names(names: pikepdf.Array) -> None:

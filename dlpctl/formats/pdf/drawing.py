@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.errors import FormatError
-from dlpctl.formats.pdf.content import Operand, Operation
+from dlpctl.formats.pdf.content import Name, Operand, Operation
 from dlpctl.formats.pdf.fonts import Font
 from dlpctl.formats.pdf.matrix import IDENTITY, Matrix
 from dlpctl.formats.pdf.outlines import Contours
@@ -21,6 +21,7 @@ StreamKey = Hashable
 """Identifies a content stream within the file: a page's index or the object number of a form."""
 
 MARK_WORDS = (b"ActualText", b"Alt", b"E")
+_LANGUAGE = b"Lang"
 WORD_GAP = 0.18
 """A gap of this share of the font size separates words."""
 
@@ -69,12 +70,25 @@ class Mark:
     """The dictionary itself, or its name in the resources."""
     resources: Object | None
 
+    @property
+    def replaces(self) -> bool:
+        """True if the words replace those that the marked glyphs show."""
+        return not isinstance(self.properties, dict) or any(map(self.properties.get, MARK_WORDS))
+
     def words(self) -> str:
         """Return the mark's inline words; words in the resources are strings of the file."""
         if not isinstance(self.properties, dict):
             return ""
-        given = [self.properties.get(key) for key in MARK_WORDS]
-        return "\n".join(words_of(words) for words in given if isinstance(words, bytes))
+        return "\n".join(map(words_of, strings_in(self.properties)))
+
+
+def strings_in(properties: dict[bytes, Operand]) -> list[bytes]:
+    """Return the strings of a mark that may say something."""
+    return [
+        value
+        for key, value in properties.items()
+        if isinstance(value, bytes) and not isinstance(value, Name) and key != _LANGUAGE
+    ]
 
 
 @dataclass(slots=True)

@@ -8,7 +8,7 @@ from functools import cache
 
 from dlpctl.errors import CannotMaskError
 from dlpctl.formats.pdf.content import Operand
-from dlpctl.formats.pdf.drawing import MARK_WORDS, Drawing, Mark, Show
+from dlpctl.formats.pdf.drawing import Drawing, Mark, Show
 from dlpctl.formats.pdf.encodings import encoding, glyph_text, glyph_widths
 from dlpctl.formats.pdf.matrix import apply
 from dlpctl.formats.pdf.places import MaskPlace
@@ -38,7 +38,8 @@ def rewritten(
             changes[show.start] = (show.end, _without(show, glyphs[show.start]))
     for mark in marks:
         if isinstance(mark.properties, dict):
-            changes[mark.start] = (mark.end, _without_words(mark))
+            is_point = data.endswith(b"DP", mark.start, mark.end)
+            changes[mark.start] = (mark.end, _without_words(mark, is_point=is_point))
     parts: list[bytes] = []
     position = 0
     for start in sorted(changes):
@@ -112,13 +113,15 @@ def _operand(value: Operand) -> bytes:
     return number_text(value) if isinstance(value, float) else b"0"
 
 
-def _without_words(mark: Mark) -> bytes:
+def _without_words(mark: Mark, *, is_point: bool) -> bytes:
     properties = mark.properties if isinstance(mark.properties, dict) else {}
     kept = b""
     for key, value in properties.items():
-        if key not in MARK_WORDS and isinstance(value, float):
+        if isinstance(value, float):
             kept += b"/%s %s " % (key, number_text(value))
-    return b"/%s <<%s>> BDC" % (mark.tag, kept) if kept else b"/%s BMC" % mark.tag
+    if kept:
+        return b"/%s <<%s>> %s" % (mark.tag, kept, b"DP" if is_point else b"BDC")
+    return b"/%s %s" % (mark.tag, b"MP" if is_point else b"BMC")
 
 
 def enclosed(data: bytes, drawing: Drawing) -> bytes:

@@ -96,6 +96,8 @@ class Extraction:
             if aside:
                 self._read_aside(pdf, aside)
         self._earlier_revisions()
+        if between := revisions.between_objects(self._data):
+            self._add(Segment(between, "between objects", Dropped()))
         if document.signed:
             document.notes.append(SIGNED)
         document.views = (

@@ -1,4 +1,4 @@
-"""Earlier states of a file that was updated by appending, which anybody can extract."""
+"""Texts outside of the objects of a file: comments, and earlier states of one that was updated."""
 
 from __future__ import annotations
 
@@ -9,10 +9,15 @@ from dlpctl.errors import FormatError
 from dlpctl.formats.interface import Limits
 from dlpctl.formats.pdf import reading, source
 from dlpctl.formats.pdf.drawing import Budget
-from dlpctl.formats.pdf.strings import Collector
+from dlpctl.formats.pdf.strings import Collector, readable
 
 _END = re.compile(rb"startxref[\r\n \t]+[0-9]+[\r\n \t]+%%EOF[\r\n]*")
 _MOST = 32
+_SHORTEST = 4
+"""Bytes between objects that may be a text."""
+_BOUNDARY = re.compile(
+    rb"(?P<end>endobj|%%EOF)|[0-9]{1,10}\s{1,4}[0-9]{1,5}\s{1,4}obj|xref|trailer"
+)
 
 
 def earlier(data: bytes) -> Iterator[bytes]:
@@ -24,6 +29,19 @@ def earlier(data: bytes) -> Iterator[bytes]:
     for end in reversed(ends[:-1][-_MOST:]):
         if data[end:].strip(b"\x00\t\r\n\x0c "):
             yield data[:end]
+
+
+def between_objects(data: bytes) -> str:
+    """Return the texts before, between and after the objects of a file, such as comments."""
+    found: list[str] = []
+    start: int | None = 0
+    for boundary in _BOUNDARY.finditer(data):
+        if start is not None and boundary.start() > start + _SHORTEST:
+            found.append(readable(data[start : boundary.start()]))
+        start = boundary.end() if boundary["end"] else None
+    if start is not None:
+        found.append(readable(data[start:]))
+    return "\n".join(filter(None, found))
 
 
 def texts(data: bytes, password: str | None, limits: Limits, budget: Budget) -> list[str] | None:

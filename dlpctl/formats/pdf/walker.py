@@ -22,6 +22,7 @@ from dlpctl.formats.pdf.drawing import (
     State,
     Stray,
     StreamKey,
+    strings_in,
     words_of,
 )
 from dlpctl.formats.pdf.fonts import Font
@@ -260,7 +261,8 @@ class _Interpreter:
 
     def open_mark(self, operation: Operation) -> None:
         last = self._marks[-1] if self._marks else None
-        self._marks.append(self._mark(operation) or last)
+        mark = self._mark(operation)
+        self._marks.append(mark if mark is not None and mark.replaces else last)
 
     def close_mark(self, _operation: Operation) -> None:
         if self._marks:
@@ -274,15 +276,12 @@ class _Interpreter:
         if len(operation.operands) < 2:
             return None
         tag, properties = operation.operands[0], operation.operands[1]
-        if isinstance(properties, dict):
-            if not any(name in properties for name in MARK_WORDS):
-                return None
-        elif isinstance(properties, Name):
+        if isinstance(properties, Name):
             entry = self._resource("/Properties", properties)
             names = ("/" + name.decode() for name in MARK_WORDS)
             if not is_dictionary(entry) or not any(name in entry for name in names):
                 return None
-        else:
+        elif not isinstance(properties, dict) or not strings_in(properties):
             return None
         mark = Mark(
             self._key,

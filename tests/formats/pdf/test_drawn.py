@@ -589,6 +589,33 @@ def test_cells_of_a_table_are_separate(drawn):
     assert table.repeats
 
 
+def test_marks_at_a_point_are_read_and_stay_points(handmade, check, plain):
+    made = handmade()
+    made.content(
+        f"/Note <</Text ({SSN}) /Lang (en-US)>> DP /P <</Text ({EMAIL}) /MCID 0>> BDC "
+        "BT /F1 12 Tf 72 700 Td (Plain) Tj ET EMC"
+    )
+    result = check(made.save())
+    assert {SSN, EMAIL} <= result.values
+    assert not result.leaks(SSN, EMAIL)
+    assert "Plain" in result.text()
+    content = plain(result.masked)
+    assert content.count(b" MP") == 1
+    assert content.count(b"BDC") + content.count(b"BMC") == content.count(b"EMC")
+
+
+def test_the_boxes_of_a_form_have_one_character_each(drawn, check):
+    def page(canvas):
+        words(canvas, 700, "Card")
+        for at, digit in enumerate("4539578763621486"):
+            canvas.rect(150 + 24 * at, 696, 22, 16)
+            words(canvas, 700, digit, x=156 + 24 * at)
+
+    result = check(drawn(page))
+    assert result.values == {"4539578763621486"}
+    assert not result.leaks("4539578763621486")
+
+
 def test_a_cell_that_is_wrapped_is_one_cell(drawn):
     def page(canvas):
         for column, cell in enumerate(("Name", "Card", "Phone")):

@@ -207,6 +207,31 @@ def test_objects_that_nothing_refers_to(drawn, check):
     assert not check(orphaned).leaks(SSN, EMAIL)
 
 
+def test_texts_between_objects_and_around_them(drawn, check):
+    data = drawn(lambda canvas: canvas.drawString(72, 700, "Nothing"))
+    noted = data.replace(b"\nendobj", f"\nendobj % for {SSN}".encode(), 1) + EMAIL.encode()
+    result = check(noted)
+    assert {SSN, EMAIL} <= result.values
+    assert not result.leaks(SSN, EMAIL)
+
+
+def test_names_are_sorted_after_all_of_them_are_changed(handmade, check, plain):
+    from pikepdf import Array, Dictionary, Name
+
+    made = handmade()
+    numbers = [f"{536 + at}-90-4399" for at in range(5)]
+    names = [
+        each
+        for at, number in enumerate(numbers)
+        for each in (f"{at} of {number}", Array([made.page, Name.Fit]))
+    ]
+    made.pdf.Root.Names = Dictionary(Dests=Dictionary(Names=Array(names)))
+    result = check(made.save())
+    assert result.values == set(numbers)
+    assert not result.leaks(*numbers)
+    assert plain(result.masked).count(b" of [SSN])") == len(numbers)
+
+
 def test_signatures_are_removed_and_their_loss_is_reported(handmade, check):
     from pikepdf import Array, Dictionary, Name, String
 

@@ -1,0 +1,82 @@
+"""Listed characters: a text as the numbers of its characters, or as its characters one by one.
+
+Programs write the bytes of a text so, in arrays, in calls that make a text of them, and in values
+of the Windows registry. What is found is reported as the complete list.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import NamedTuple
+
+from dlpctl.detect.derived.decoded import DecodedText, copy_around
+from dlpctl.detect.linear import Find, compile_regex, finders
+
+_FEWEST = 8
+"""The characters of a list: half a card number."""
+_COMMA = r"[ \t]*,(?:[ \t]*\\?\r?\n)?[ \t]*"
+_CHARACTER = r"[\"'](?:[ -!#-&(-\[\]-~]|\\.)[\"']"
+_LEAST_SHOWN = 0.9
+"""The share of characters among the numbers of a text: those of a table are others."""
+_BYTES = 256
+_SHOWN = bytes((*b"\t\n\r", *range(32, 127)))
+
+
+class _Notation(NamedTuple):
+    """A way to write the characters of a list."""
+
+    cell: str
+    between: str
+    decode: Callable[[str], int]
+
+    def list_at(self, data: bytes, start: int) -> tuple[int, bytes]:
+        """Return the end of the list that starts at a position, and its text, if it is one."""
+        found = _compiled(self.cell, self.between).match(data, start)
+        if found is None:
+            return start, b""
+        codes = list(map(self.decode, re.split(self.between, found[0].decode())))
+        text = bytes(code for code in codes if 0 < code < _BYTES)
+        # In two bytes each, most characters have a zero.
+        numbers = len(codes) - (codes.count(0) if len(text) >= _FEWEST else 0)
+        is_text = len(text) - len(text.translate(None, _SHOWN)) >= _LEAST_SHOWN * numbers
+        return found.end(), text.decode("latin-1").encode() if is_text else b""
+
+
+_NOTATIONS = (
+    _Notation("[0-9]{1,3}", _COMMA, int),
+    _Notation("0[xX][0-9A-Fa-f]{1,2}", _COMMA, lambda cell: int(cell, 16)),
+    _Notation("[0-9A-Fa-f]{2}", _COMMA, lambda cell: int(cell, 16)),
+    _Notation("[01]{8}", "[ ,]{1,2}", lambda cell: int(cell, 2)),
+    _Notation(_CHARACTER, _COMMA, lambda cell: ord(cell[-2])),
+)
+
+
+@cache
+def _compiled(cell: str, between: str) -> re.Pattern[bytes]:
+    return re.compile(rf"{cell}(?:{between}{cell}){{{_FEWEST - 1},}}(?![0-9A-Za-z])".encode())
+
+
+@cache
+def _search() -> Find:
+    cell = rf"(?:\b(?:0[xX][0-9A-Fa-f]{{1,2}}|[0-9A-Fa-f]{{2}}|1[0-2][0-9]|0)\b|{_CHARACTER})"
+    many = f"{{{_FEWEST - 1}}}"
+    starts = rf"{cell}(?:{_COMMA}{cell}){many}|\b[01]{{8}}(?:[ ,]{{1,2}}[01]{{8}}){many}\b"
+    return finders(compile_regex(starts, "listed characters"))[0]
+
+
+def listed_texts(data: bytes) -> Iterator[DecodedText]:
+    """Yield the texts that are listed within a text, one for each notation."""
+    search, size = _search(), len(data)
+    runs: dict[_Notation, list[tuple[int, int, bytes]]] = {}
+    at = 0
+    while (span := search(data, at, size)[0])[0] >= 0:
+        start, at = span
+        for notation in _NOTATIONS:
+            end, text = notation.list_at(data, start)
+            if text:
+                runs.setdefault(notation, []).append((start, end, b" " + text + b" "))
+            at = max(at, end)
+    for found in runs.values():
+        yield DecodedText(*copy_around(data, found))
