@@ -353,7 +353,7 @@ def _plain_form(char: str) -> str:
 
 
 def _percent(run: bytes) -> bytes:
-    return unquote_to_bytes(run).decode("utf-8", "replace").encode()
+    return binascii.unhexlify(run.translate(None, b"%")).decode("utf-8", "replace").encode()
 
 
 def _form(run: bytes) -> bytes | None:
