@@ -57,6 +57,7 @@ _MOST_INFLATED, _RATIO = 1 << 20, 100
 _SEPARATORS = lazy(r"[^0-9]+")
 _AFTER_SPACED = b"\t\n\v\f\r \"'<,;)"
 _SEPARATED = frozenset({b" ", b".", b"_", b"*", b"-"})
+_UNITS = lazy(rb"(?:\\u[0-9A-Fa-f]{4})+")
 _HYPHENS = "\u2212\u00b7\u2022\u2027\u30fb"
 """Signs that part groups like hyphens, although their category is another one."""
 _BASE32 = lazy(rb"[E-P][A-Z2-7]{15,}|[e-p][a-z2-7]{19,}")
@@ -372,6 +373,9 @@ def _utf7(run: bytes) -> bytes | None:
 
 
 def _escaped(run: bytes) -> bytes:
+    if _UNITS.fullmatch(run):
+        units = binascii.unhexlify(run.replace(b"\\u", b""))
+        return units.decode("utf-16-be", "replace").encode()
     text = unescaped(run).decode("utf-8", "surrogatepass")
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
 
