@@ -168,7 +168,7 @@ class Runner:
         for number, (at, start, end, cut) in enumerate(self._prefilter.values(data, ends)):
             if cut or is_accepted(data[start:end]):
                 wanted.append(at)
-                if len(ends) < _MANY or number < 2 * len(wanted):
+                if len(ends) < _MANY or _MANY < number < 2 * len(wanted):
                     return ends  # too many are accepted for it to pay to leave out the others
         kept: list[int] = []
         reach, following = reach_of(self.width), 0
