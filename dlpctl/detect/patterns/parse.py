@@ -53,7 +53,7 @@ def parse_pattern(
         value = value_of(regex)
         if " " not in value:  # otherwise the next word would belong to a value
             regex = regex.replace(f">{value})", f">(?i:{value}))", 1)  # as in chats
-        before, label_trigger = label_regexes(labels, short_labels)
+        before, label_trigger = label_regexes(labels, short_labels, gated=reader.boolean("gated"))
         fragments = {**fragments, "labels": before}
     read_context = _context(context, fragments) if context else None
     pattern = Pattern(
