@@ -47,6 +47,7 @@ _ANY_ESCAPE = lazy(
     "|".join(f"{each.before}({each.digits}){each.after}" for each in ESCAPES).encode()
 )
 _NAMED_ENTITY = lazy(rb"&[A-Za-z]{2,31};")
+_MOST_REMEMBERED = 1 << 14
 _CODES = 0x110000
 _LONGEST_WORD = 16
 _URL_SAFE = bytes.maketrans(b"-_", b"+/")
@@ -102,7 +103,17 @@ def unescaped(data: bytes) -> bytes:
     """Return data with all escapes replaced by the characters that they spell, in UTF-8, which
     may be halves of characters.
     """
-    data = _ANY_ESCAPE.sub(_spelled, data)
+    known: dict[bytes, bytes] = {}
+
+    def spelled(found: re.Match[bytes]) -> bytes:
+        text = known.get(found[0])
+        if text is None:
+            if len(known) == _MOST_REMEMBERED:
+                known.clear()
+            text = known[found[0]] = _spelled(found)
+        return text
+
+    data = _ANY_ESCAPE.sub(spelled, data)
     return _NAMED_ENTITY.sub(_entity, data) if b"&" in data else data
 
 

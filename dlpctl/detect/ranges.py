@@ -152,6 +152,5 @@ class RangeSearch:
     def _run(self, runner: Runner, data: bytes, ends: list[int], resume: int) -> list[Candidate]:
         if runner.best < self._min_score:
             return []
-        if not runner.may_find(data, ends, self._min_score):
-            return []
-        return runner.run(data, ends, self._min_score, [resume])
+        promising = runner.promising(data, ends, self._min_score)
+        return runner.run(data, promising, self._min_score, [resume])

@@ -136,3 +136,14 @@ def test_a_repeated_value_is_judged_once(library: Detector) -> None:
     secrets = library.for_types(["SECRETS"])
     repeated_calls, calls = (calls_for_a_kilobyte(secrets, data) for data in (repeated, different))
     assert repeated_calls < 0.5 * calls
+
+
+def test_rejected_values_cost_no_more_beside_one_that_counts(library: Detector) -> None:
+    """The complete regex is only matched near the one, and not at thousands of others."""
+    rejected = "password=value\n" * 2_000
+    accepted = "password=" + "".join(random.Random(3).choices(string.ascii_letters, k=9)) + "_7\n"
+    secrets = library.for_types(["SECRETS"])
+    texts = rejected, accepted + rejected, rejected + accepted
+    assert [len(secrets.scan(text)) for text in texts] == [0, 1, 1]
+    without, *with_one = (calls_for_a_kilobyte(secrets, text.encode()) for text in texts)
+    assert max(with_one) < 1.3 * without

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dlpctl.detect.patterns.syntax import loosened, prefix_of, value_of
+from dlpctl.detect.patterns.syntax import loosened, prefix_of, stems_of, value_of
 
 
 @pytest.mark.parametrize(
@@ -34,6 +34,13 @@ def test_parts_of_a_regex(regex: str, prefix: str, value: str) -> None:
 )
 def test_counts_lose_their_upper_bounds(regex: str, loose: str) -> None:
     assert loosened(regex) == loose
+
+
+def test_stems_are_parts_of_words_that_are_rare_by_themselves() -> None:
+    words = r"(?:amoxicil(?:lin[ae]?|ina)|prof[eè]n|hiv(?: positive)?|heart attack|asthma)"
+    assert stems_of(words, r"\b") == (
+        r"amoxicil|\bprof[eè]n|\bhiv(?: positive)?|\bheart attack|\basthma"
+    )
 
 
 counted = st.tuples(

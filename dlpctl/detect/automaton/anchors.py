@@ -7,8 +7,8 @@ Source code and prose contain few anchors, so that gated patterns cost next to n
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Iterable
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 
 ANCHORS = (
@@ -58,10 +58,16 @@ class Surroundings:
                 (character_start(data, max(0, first)), character_start(data, last))
             )
 
-    def place(self, position: int) -> int:
-        """Return the position in the text of a position in `data`."""
-        window = bisect_left(self._starts, position) - 1 if position else 0
-        return self._windows[window][0] + position - self._starts[window]
+    def places(self, positions: Sequence[int]) -> Iterator[int]:
+        """Yield the positions in the text of ascending positions in `data`."""
+        first = 0
+        while first < len(positions):
+            position = positions[first]
+            window = bisect_left(self._starts, position) - 1 if position else 0
+            following = bisect_right(positions, self._starts[window + 1], first)
+            shift = self._windows[window][0] - self._starts[window]
+            yield from [position + shift for position in positions[first:following]]
+            first = following
 
 
 def character_start(data: bytes, position: int) -> int:

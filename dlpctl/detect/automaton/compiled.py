@@ -172,8 +172,10 @@ def _context(fields: Sequence[Any]) -> Context:
     return Context._make(tuple(each) if isinstance(each, list) else each for each in fields)
 
 
-def pack(patterns: Sequence[Pattern]) -> Block:
-    """Compile the patterns; an error names the regex that an engine refuses."""
+def pack(patterns: Sequence[Pattern], *, is_checked: bool = False) -> Block:
+    """Compile the patterns; an error names the regex that an engine refuses. Those of files were
+    checked for what only RE2 refuses.
+    """
     from dlpctl.detect.automaton.database import (
         check_not_after,
         checked_width,
@@ -186,8 +188,9 @@ def pack(patterns: Sequence[Pattern]) -> Block:
     ends = array("I")
     widest = reach = 0
     for pattern in patterns:
-        width, _ = checked_width(pattern)
-        check_not_after(pattern)
+        width, _ = max_width(pattern) if is_checked else checked_width(pattern)
+        if not is_checked:
+            check_not_after(pattern)
         widest = max(widest, width + _context_width(pattern))
         reach = max(reach, width)
         ahead = width
@@ -260,9 +263,11 @@ def _content(patterns: Sequence[Pattern]) -> str:
     return json.dumps([fields_of(pattern) for pattern in patterns])
 
 
-def compile_set(key: bytes, patterns: Sequence[Pattern], cache: Cache | None) -> Compiled:
+def compile_set(
+    key: bytes, patterns: Sequence[Pattern], cache: Cache | None, *, is_checked: bool = False
+) -> Compiled:
     """Compile a set, and store it."""
-    block = pack(patterns)
+    block = pack(patterns, is_checked=is_checked)
     if cache:
         _keep(key, block, cache)
     return Compiled(block)

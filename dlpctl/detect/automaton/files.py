@@ -61,7 +61,7 @@ def from_files(
 
         def complete(key: bytes = key, patterns: Sequence[Pattern] = patterns) -> Compiled:
             compiling()
-            return compile_set(key, patterns, cache)
+            return compile_set(key, patterns, cache, is_checked=True)
 
         if found is not None:
             sets.append(found)

@@ -172,7 +172,7 @@ class FirstPass:
 
         self._scan(each.database, data if around is None else around.data, on_hit)
         for pattern, relative in ends.items():
-            places = relative if around is None else map(around.place, relative)
+            places = relative if around is None else around.places(relative)
             hits[first + each.numbers[pattern]] += (
                 [end + offset for end in places if end + offset > beyond]
                 if offset or beyond

@@ -73,7 +73,8 @@ class OnDemand:
 
     def _compile(self, numbers: Sequence[int]) -> None:
         if numbers:
-            part = Compiled(pack([self.patterns[number] for number in numbers]), numbers)
+            wanted = [self.patterns[number] for number in numbers]
+            part = Compiled(pack(wanted, is_checked=True), numbers)
             self._parts.append(part)
             self._compiled |= {number: (part, at) for at, number in enumerate(numbers)}
 

@@ -27,8 +27,8 @@ class ValuePrefilter:
         self._ahead = ahead
         self._taken = taken
 
-    def values(self, data: bytes, ends: Iterable[int]) -> Iterator[tuple[int, int, bool]]:
-        """Yield the values at these trigger matches, and whether only the complete regex can
+    def values(self, data: bytes, ends: Iterable[int]) -> Iterator[tuple[int, int, int, bool]]:
+        """Yield these trigger matches with their values, and whether only the complete regex can
         decide.
         """
         size, width, taken, group = len(data), self._width, self._taken, self._value
@@ -40,7 +40,7 @@ class ValuePrefilter:
             else:
                 groups = match(data, end - taken, min(size, last))
             if groups[0] != NOTHING:
-                yield (*groups[group], taken < 0 or groups[0][1] >= last)
+                yield (end, *groups[group], taken < 0 or groups[0][1] >= last)
 
 
 @cache

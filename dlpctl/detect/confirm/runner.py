@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.detect import validators
+from dlpctl.detect.automaton.first_pass import reach_of
 from dlpctl.detect.confirm.context import ContextScorer
 from dlpctl.detect.confirm.matcher import Matcher
 from dlpctl.detect.confirm.prefilter import ValuePrefilter
@@ -115,7 +117,9 @@ class Runner:
         """
         also_possible = self._possible >= min_score
         is_accepted = self._verdicts(ends)
-        if progress is None and not self.may_find(data, ends, min_score, is_accepted):
+        if progress is None:
+            ends = self.promising(data, ends, min_score, is_accepted)
+        if not ends:
             return []
         accepts, judge, proven, index = self._accepts, self._scorer.score, self.proven, self._index
         score = plain_score = self._scorer.plain_score
@@ -147,23 +151,32 @@ class Runner:
     def _accept(self, value: bytes) -> bool:
         return _all_accept(self._accepts, value.decode())
 
-    def may_find(
+    def promising(
         self,
         data: bytes,
         ends: list[int],
         min_score: float,
         is_accepted: Callable[[bytes], bool] | None = None,
-    ) -> bool:
-        """Return whether some value may count, so that the complete regex has to decide all trigger
-        matches.
+    ) -> list[int]:
+        """Return the trigger matches whose values may count, with those near them: a match depends
+        on the end of the one before it.
         """
         if self._prefilter is None or self._possible >= min_score:
-            return True
+            return ends
         is_accepted = is_accepted or self._verdicts(ends)
-        for start, end, cut in self._prefilter.values(data, ends):
+        wanted: list[int] = []
+        for number, (at, start, end, cut) in enumerate(self._prefilter.values(data, ends)):
             if cut or is_accepted(data[start:end]):
-                return True
-        return False
+                wanted.append(at)
+                if len(ends) < _MANY or _MANY < number < 2 * len(wanted):
+                    return ends  # too many are accepted for it to pay to leave out the others
+        kept: list[int] = []
+        reach, following = reach_of(self.width), 0
+        for at in wanted:
+            first = max(bisect_left(ends, at - reach), following)
+            following = max(bisect_right(ends, at + reach), following)
+            kept += ends[first:following]
+        return kept
 
     @property
     def _matcher(self) -> Matcher | TokenMatcher:

@@ -60,6 +60,7 @@ _MOST_INFLATED, _RATIO = 1 << 20, 100
 _SEPARATORS = lazy(r"[^0-9]+")
 _AFTER_SPACED = b"\t\n\v\f\r \"'<,;)"
 _SEPARATED = frozenset({b" ", b".", b"_", b"*", b"-"})
+_UNITS = lazy(rb"(?:\\u[0-9A-Fa-f]{4})+")
 _BASE32 = lazy(rb"[E-P][A-Z2-7]{15,}|[e-p][a-z2-7]{19,}")
 _URL_SAFE = bytes.maketrans(b"-_", b"+/")
 _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\r") + b"\x7f"
@@ -333,7 +334,7 @@ def _spaced(run: bytes) -> bytes | None:
 
 
 def _percent(run: bytes) -> bytes:
-    return unquote_to_bytes(run).decode("utf-8", "replace").encode()
+    return binascii.unhexlify(run.translate(None, b"%")).decode("utf-8", "replace").encode()
 
 
 def _form(run: bytes) -> bytes | None:
@@ -352,6 +353,9 @@ def _utf7(run: bytes) -> bytes | None:
 
 
 def _escaped(run: bytes) -> bytes:
+    if _UNITS.fullmatch(run):
+        units = binascii.unhexlify(run.replace(b"\\u", b""))
+        return units.decode("utf-16-be", "replace").encode()
     text = unescaped(run).decode("utf-8", "surrogatepass")
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
 

@@ -7,12 +7,12 @@ either byte order. What is found is reported as the complete dump: a row may sho
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from typing import Any, NamedTuple
 
 from dlpctl.detect.derived.decoded import DecodedText, copy_around
-from dlpctl.detect.linear import compile_regex, is_in_lines
+from dlpctl.detect.linear import compile_regex, line_starts
 from dlpctl.regex import lazy
 
 _OFFSET = r"(?:0[xX])?[0-9A-Fa-f]{4,16}(?:[:|][ \t]*|[ \t]+)"
@@ -26,7 +26,7 @@ _CHARACTER = (
 _FIRST_CHARACTER = r"[ ]{2}(?:[ ][A-Za-z]|\\[0abfnrtv])"
 _START = (
     rf"\n(?:[ \t]*{_OFFSET}(?:0[xX]{_BYTE}[, \t]|(?:{_BYTE})+[ ]{_BYTE})"
-    rf"|{_LONG_OFFSET}(?:[ \t]+[0-9]{{1,6}}[ \t]+-?[0-9]|{_CHARACTER}{{2}})"
+    rf"|{_LONG_OFFSET}(?:[ \t]+-?[0-9]{{1,6}}[ \t]+-?[0-9]|{_CHARACTER}{{2}})"
     rf"|[ \t]*(?:{_BYTES % (7, 3)})|(?:{_BYTE}){{16,}}\r?\n{_BYTE}"
     rf"|{_FIRST_CHARACTER}{_CHARACTER}{{7}})"
 )
@@ -57,24 +57,40 @@ class _Notation(NamedTuple):
     has_offsets: bool = True
     """False if only a second row tells that the first is one."""
 
-    def dumps(self, data: bytes) -> Iterator[tuple[int, int, bytes]]:
-        """Yield the spans of dumps, with what they show."""
+    def dumps(self, data: bytes, starts: Sequence[int]) -> Iterator[tuple[int, int, bytes]]:
+        """Yield the spans of the dumps that start at some of the lines, with what they show."""
         row = _compiled(f"^(?:{self.row}|{self.last})$")
         ends = "?" if self.has_offsets else ""
         dumps = _compiled(rf"(?:^{self.row}\n)+(?:^{self.last}(?:\n|\Z)){ends}")
-        for dump in dumps.finditer(data):
+        after = 0
+        for start in starts:
+            if start < after or not (
+                dump := dumps.match(data, self._first_row(data, start, after))
+            ):
+                continue
+            after = dump.end()
             rows = row.finditer(data, *dump.span())
             shown = self.decode([each[each.lastindex or 0] for each in rows])
             # In two bytes each, most characters have a zero.
             if shown := shown.replace(b"\0", b""):
                 yield *dump.span(), shown.decode("utf-8", "replace").encode()
 
+    def _first_row(self, data: bytes, start: int, after: int) -> int:
+        """Return the start of the first of the rows up to one, which are all after a position."""
+        row = _compiled(f"^{self.row}$")
+        while start > after:
+            before = max(data.rfind(b"\n", after, start - 1) + 1, after)
+            if not row.match(data, before):
+                break
+            start = before
+        return start
+
 
 def dumped_texts(data: bytes) -> Iterator[DecodedText]:
     """Yield the texts that the dumps within a text show, one for each notation."""
-    if is_in_lines(_starts(), data):
+    if starts := list(line_starts(_starts(), data)):
         for notation in _NOTATIONS:
-            if runs := list(notation.dumps(data)):
+            if runs := list(notation.dumps(data, starts)):
                 yield DecodedText(*copy_around(data, runs))
 
 

@@ -10,6 +10,8 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
+from dlpctl.detect.patterns.syntax import PLAIN
+
 _JOINTS = re.compile(r"[\s._/-]+")
 _ELISION = re.compile(r"\b([dlDL])['’]")
 _FORMS = {
@@ -50,6 +52,11 @@ _GAP = rf"{_CAMEL}(?:{_MARK}{_ON_LINE}*?)??(?:{_MARK}|{_NEXT_LINE}|{_ANSWER}[\s:
 # Triggers are looser, and end with the label: exact ones take five times as long to compile and
 # four times as long to search, and most labels near a number directly precede one.
 _RUN = re.compile(r"[A-Za-z]{5,}|[^\x00-\u024f\s.]{3,}")
+_HAS_CASES = re.compile("[\u0370-\u058f]")
+_FIRST = 3
+"""The letters of words in Greek or Cyrillic that triggers have: with both cases of each letter,
+words of six take thirty times as long to compile.
+"""
 _GENERIC = frozenset(
     re.findall(
         r"\w+",
@@ -60,6 +67,10 @@ _GENERIC = frozenset(
 )
 _APART = r"[ _.\-/'’]{1,2}"
 _JOINT = r"[ _.\-/'’]{0,2}"
+_LOOSE_JOINT = r"[ _.\-/'’]*"
+"""A joint in a gated trigger: without an upper bound, it compiles in a twentieth of the time, but
+would slow the pass over every text.
+"""
 _ABBREVIATED = r"\.?[ _\-/]?"
 # A short label is ambiguous, so its value must follow directly.
 _NOUN = r"(?i:number|nummer|num|no|nr|n|č|n°|nº|№|id|code|card)"
@@ -80,7 +91,7 @@ LABELLED_WIDTH = 160
 """The longest match in bytes from a label to the end of its value."""
 
 
-def label_regexes(labels: Sequence[str], short: Sequence[str]) -> tuple[str, str]:
+def label_regexes(labels: Sequence[str], short: Sequence[str], *, gated: bool) -> tuple[str, str]:
     """Return the regex of the text before a value, from a label on, and a looser trigger."""
     latin = [label for label in labels if _is_latin(label)]
     other = [label for label in (*labels, *short) if not _is_latin(label)]
@@ -100,7 +111,7 @@ def label_regexes(labels: Sequence[str], short: Sequence[str]) -> tuple[str, str
     telling = [_telling(label) for label in latin]
     other = [_telling(label) for label in other]
     sought = [
-        f"{left}{_alternatives(_shortest(words, form))}{right}".replace(_APART, _JOINT)
+        f"{left}{_alternatives(_shortest(words, form))}{right}"
         for left, words, form, right in (
             ("", [each for each in telling if len(each) > _SHORT] + other, "{}", ""),
             (r"(?:\b|_)", [each for each in telling if len(each) <= _SHORT], " {} ", ""),
@@ -108,15 +119,23 @@ def label_regexes(labels: Sequence[str], short: Sequence[str]) -> tuple[str, str
         )
         if words
     ]
-    return f"(?:{'|'.join(before)})", "|".join(sought)
+    joint = _LOOSE_JOINT if gated else _JOINT
+    trigger = "|".join(sought).replace(_APART, joint).replace(_JOINT, joint)
+    return f"(?:{'|'.join(before)})", trigger
 
 
 def _telling(label: str) -> str:
     """Return a part of the label with only ASCII letters, for an automaton that compiles quickly,
     or else the label.
     """
-    runs = [run for run in _RUN.findall(label) if run.lower() not in _GENERIC]
-    return max(runs, key=len) if runs else label
+    runs: list[str] = [run for run in _RUN.findall(label) if run.lower() not in _GENERIC]
+    if not runs:
+        return label
+    longest = max(runs, key=len)
+    if _HAS_CASES.match(longest):
+        return longest[:_FIRST]
+    plain: list[str] = [part for run in runs for part in PLAIN.findall(run)]
+    return max(plain, key=len, default=longest)
 
 
 def _shortest(labels: Iterable[str], form: str) -> list[str]:

@@ -9,7 +9,14 @@ from typing import Any
 from dlpctl.detect import validators
 from dlpctl.detect.patterns.labels import LABELLED_WIDTH, label_regexes
 from dlpctl.detect.patterns.model import AFTER, BEFORE, WIDEST, Context, Pattern, Possible
-from dlpctl.detect.patterns.syntax import VALUE, loosened, put_in, unknown_fragment, value_of
+from dlpctl.detect.patterns.syntax import (
+    VALUE,
+    loosened,
+    put_in,
+    stems_of,
+    unknown_fragment,
+    value_of,
+)
 from dlpctl.errors import PatternError, did_you_mean
 from dlpctl.mappings import Source
 from dlpctl.types import Category
@@ -18,6 +25,8 @@ ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 TYPE = re.compile(r"[A-Z][A-Z0-9_]*")
 _MISTYPED = 0.4
 """The score of a value with a label and a wrong check digit."""
+_STEMS = re.compile(r"\{\{stems:([a-z_]+)\}\}")
+_AFTER_BOUNDARY = re.compile(r"\\b\(\?P?<value>")
 _BEFORE = re.compile(r"\{\{(before|loosely):([a-z_]+)\}\}")
 
 
@@ -44,7 +53,7 @@ def parse_pattern(
         value = value_of(regex)
         if " " not in value:  # otherwise the next word would belong to a value
             regex = regex.replace(f">{value})", f">(?i:{value}))", 1)  # as in chats
-        before, label_trigger = label_regexes(labels, short_labels)
+        before, label_trigger = label_regexes(labels, short_labels, gated=reader.boolean("gated"))
         fragments = {**fragments, "labels": before}
     read_context = _context(context, fragments) if context else None
     pattern = Pattern(
@@ -145,9 +154,17 @@ def _trigger(reader: _TableReader, fragments: Mapping[str, str]) -> str:
 
     `{{value}}` is the regex's value, `{{before:value}}` the part before it, `{{before:gap}}` the
     part before the fragment `gap`, and `{{loosely:value}}` the part before the value without upper
-    bounds of counts.
+    bounds of counts. `{{stems:value}}` and `{{stems:name}}` are parts of the words of the value and
+    of a fragment.
     """
     regex = reader.text("regex")
+
+    def stems(found: re.Match[str]) -> str:
+        is_value = found[1] == "value"
+        words = value_of(regex) if is_value else f"{{{{{found[1]}}}}}"
+        boundary = r"\b" if is_value and _AFTER_BOUNDARY.search(regex) else ""
+        words = _with_fragments(reader, words, fragments, "trigger")
+        return f"(?:{stems_of(words, boundary)})"
 
     def before(found: re.Match[str]) -> str:
         how, name = found.groups()
@@ -163,7 +180,7 @@ def _trigger(reader: _TableReader, fragments: Mapping[str, str]) -> str:
             else prefix
         )
 
-    trigger = _BEFORE.sub(before, reader.text("trigger"))
+    trigger = _STEMS.sub(stems, _BEFORE.sub(before, reader.text("trigger")))
     if "{{value}}" in trigger:
         trigger = trigger.replace("{{value}}", f"(?:{value_of(regex)})")
     return _with_fragments(reader, trigger, fragments, "trigger")
