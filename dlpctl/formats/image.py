@@ -47,7 +47,16 @@ if TYPE_CHECKING:
 
     from dlpctl.formats.ocrpasses import Corners, Point, Seen, SeenWord
 
-_MAGICS = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"II*\0", b"MM\0*", b"GIF87a", b"GIF89a")
+_MAGICS = (
+    b"\x89PNG\r\n\x1a\n",
+    b"\xff\xd8\xff",
+    b"II*\0",
+    b"MM\0*",
+    b"II+\0",
+    b"MM\0+",
+    b"GIF87a",
+    b"GIF89a",
+)
 _BITMAPS = {size.to_bytes(4, "little") for size in (12, 40, 52, 56, 64, 108, 124)}
 """The sizes of a bitmap's second header, by which the bitmap is recognized."""
 _TOO_SMALL_FOR_TEXT = 400

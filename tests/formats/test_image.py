@@ -18,6 +18,7 @@ from dlpctl.formats import ocr, ocrpasses
 from dlpctl.formats.discovery import format_named
 from dlpctl.formats.files import Files
 from dlpctl.formats.interface import Document, Limits, Segment
+from dlpctl.formats.recognition import recognize
 from dlpctl.formats.spans import ViewEdit, edits_of
 from dlpctl.formats.verify import verify
 
@@ -39,10 +40,12 @@ def picture(kind: str, text: str = "") -> bytes:
     if kind == "PNG":
         options["pnginfo"] = PngInfo()
         options["pnginfo"].add_text("Author", MAIL)
-    elif kind in {"JPEG", "WEBP", "TIFF"}:
+    elif kind in {"JPEG", "WEBP", "TIFF", "BigTIFF"}:
         exif = Image.Exif()
         exif[0x13B] = MAIL
         options["exif"] = exif
+    if kind == "BigTIFF":
+        kind, options["big_tiff"] = "TIFF", True
     image.save(output, kind, **options)
     return output.getvalue()
 
@@ -52,12 +55,13 @@ def no_tesseract(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ocr, "program", lambda: None)
 
 
-@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "TIFF"])
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "TIFF", "BigTIFF"])
 def test_metadata_is_found_and_gone(
     kind: str, find: Callable[[Document], list[ViewEdit]], no_tesseract: None
 ) -> None:
     chosen = format_named("image")
     data = picture(kind)
+    assert recognize(data, "a.bin") is chosen
     document = chosen.extract(data, LIMITS)
     assert [part.place for part in document.uninspected] == ["picture"]
     edits = edits_of(document, find(document))
