@@ -124,7 +124,8 @@ class FileChecker:
     ) -> FileReport:
         data, blocks = node.data, self._on_uninspected == "block"
         ruling = masking.rule(node, everything=everything)
-        reason, masked, verified = self._checker.not_inspected(), data, None
+        unsearched = self._checker.not_inspected()
+        reason, masked, verified = unsearched, data, None
         removed: list[Uninspected] = []
         metadata = self._metadata_to_clean(node, ruling)
         if not reason and ruling.decision is not Decision.BLOCKED and blocks:
@@ -142,7 +143,7 @@ class FileChecker:
             except FormatError as error:
                 reason = f"the file cannot be masked: {error.message}"
         drawn = None
-        flattens = self._flattens and ruling.decision is not Decision.BLOCKED
+        flattens = self._flattens and not unsearched and ruling.decision is not Decision.BLOCKED
         if reason and flattens and node.can_be_flattened:
             stage("drawing")
             read = partial(files.open, data, name, password, flattening=True)

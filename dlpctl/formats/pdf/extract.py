@@ -51,10 +51,18 @@ _OUTLINED = 60
 class Extraction:
     """Collects the parts of one document."""
 
-    def __init__(self, data: bytes, limits: Limits, password: str | None) -> None:
+    def __init__(
+        self,
+        data: bytes,
+        limits: Limits,
+        password: str | None,
+        of_text: frozenset[int] = frozenset(),
+    ) -> None:
+        """`of_text` are the pages whose pictures show only the text of the page."""
         self._data = data
         self._limits = limits
         self._password = password
+        self._of_text = of_text
         self._budget = Budget(limits.expanded_bytes, limits.pdf_glyphs, limits.pdf_invocations)
         self._walker = Walker(self._budget)
         self.document = PdfDocument("pdf", [], [], limits=limits, password=password)
@@ -206,16 +214,10 @@ class Extraction:
 
     def _judge(self, pdf: pikepdf.Pdf, found: canvases.CanvasText) -> None:
         drawing, canvas = found.drawing, found.canvas
-        pictures = [each for each in drawing.pictures if _legible(each)]
-        reason = ""
-        if any(UNKNOWN in show.text for show in drawing.shows):
-            count = found.reader.unmapped()
-            if count and count > 0.02 * len(found.raw):
-                reason = f"{count} characters in a font that does not say what they mean"
-        if any(len(show.font.contradictions) >= _FEW_CONTRADICTIONS for show in drawing.shows):
-            reason = "a font that contradicts itself about its characters"
-        if drawing.curves >= _OUTLINED and not any(show.glyphs for show in drawing.shows):
-            reason = "drawn shapes that may be letters"
+        pictures, reason = legible_pictures(found), reason_to_look(found)
+        if canvas.page in self._of_text and self._sight is not None:
+            self._sight.skip(pictures)
+            pictures = []
         if reason and canvas.page is not None and self._sight and not self._sight.obstacle():
             # all of the page, as if it were a picture
             box = canvas.visible
@@ -333,6 +335,25 @@ def _merged(parts: views.Parts) -> views.Parts:
 
 def _stored_word(owner: source.ObjectNumber, location: str, word: SeenWord, text: str) -> Segment:
     return Segment(text, location, StoredWord(owner, word.corners))
+
+
+def legible_pictures(found: canvases.CanvasText) -> list[Picture]:
+    """Return the pictures of a canvas that may show words."""
+    return [each for each in found.drawing.pictures if _legible(each)]
+
+
+def reason_to_look(found: canvases.CanvasText) -> str:
+    """Return the reason why a canvas may show words that are not in its text; empty if none."""
+    drawing = found.drawing
+    if drawing.curves >= _OUTLINED and not any(show.glyphs for show in drawing.shows):
+        return "drawn shapes that may be letters"
+    if any(len(show.font.contradictions) >= _FEW_CONTRADICTIONS for show in drawing.shows):
+        return "a font that contradicts itself about its characters"
+    if any(UNKNOWN in show.text for show in drawing.shows):
+        count = found.reader.unmapped()
+        if count and count > 0.02 * len(found.raw):
+            return f"{count} characters in a font that does not say what they mean"
+    return ""
 
 
 def _legible(picture: Picture) -> bool:

@@ -52,7 +52,7 @@ class Sight:
         # A separate document: reading the text turns the pages of the other one.
         self._document: pypdfium2.PdfDocument | None = None
         self._shown: set[ObjectNumber] = set()
-        """The stored pictures that a page shows unchanged."""
+        """The stored pictures that a page shows unchanged, or that need not be read."""
 
     def close(self) -> None:
         if self._document is not None:
@@ -119,6 +119,10 @@ class Sight:
             [_moved(word, to_unit) for word in seen.words],
             [_moved_corners(corners, to_unit) for corners in seen.unread],
         )
+
+    def skip(self, pictures: Sequence[Picture]) -> None:
+        """Read no words in these pictures."""
+        self._shown.update(each.source.objgen for each in pictures if each.source is not None)
 
     def is_shown(self, source: pikepdf.Object) -> bool:
         return source.objgen in self._shown
