@@ -22,7 +22,7 @@ _NOT_SHORT = re.compile(r"[^A-Z0-9]")
 _TELLING = 5
 """The first characters by which a short name is told to be made of a long one."""
 _DIGITS = 7
-"""The maximum number of digits that tell names apart."""
+"""The maximum number of digits that distinguish equal names."""
 _ZEROS = re.compile(rb"\0+")
 _NO_UDF = "a UDF file system, which is not read: unpack the image and check the files"
 
