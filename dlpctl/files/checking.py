@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -123,7 +124,8 @@ class FileChecker:
     ) -> FileReport:
         data, blocks = node.data, self._on_uninspected == "block"
         ruling = masking.rule(node, everything=everything)
-        reason, masked, verified = self._checker.not_inspected(), data, None
+        unsearched = self._checker.not_inspected()
+        reason, masked, verified = unsearched, data, None
         removed: list[Uninspected] = []
         metadata = self._metadata_to_clean(node, ruling)
         if not reason and ruling.decision is not Decision.BLOCKED and blocks:
@@ -141,7 +143,7 @@ class FileChecker:
             except FormatError as error:
                 reason = f"the file cannot be masked: {error.message}"
         drawn = None
-        flattens = self._flattens and ruling.decision is not Decision.BLOCKED
+        flattens = self._flattens and not unsearched and ruling.decision is not Decision.BLOCKED
         if reason and flattens and node.can_be_flattened:
             stage("drawing")
             read = partial(files.open, data, name, password, flattening=True)
@@ -211,36 +213,44 @@ class FileChecker:
         """Return the copy, its findings, and the reason if the copy cannot be returned."""
         removing = self._on_uninspected == "block"
         until = time.monotonic() + self._limits.seconds
+        reading = files, node
 
         def mask(copy: bytes | None, number: int) -> Round[bytes, Verification]:
-            opened = node
+            nonlocal reading
+            # A verifier has read the copy of the round before.
+            reader, opened = (files, node) if copy is None else reading
             if copy is not None:
-                opened = files.open(copy, name, password, until=until)
                 masking.see_again(opened, number)
             stage("masking")
-            # The verifying process starts while the copy is made.
-            with Verifier(node.document.format, self._limits, self._method) as verifier:
-                masked = files.masked(
+            with readers.pop_all():
+                # The verifying process starts while the copy is made.
+                verifier = readers.enter_context(
+                    Verifier(node.document.format, self._limits, self._method)
+                )
+                masked = reader.masked(
                     opened,
                     masking.view_edits_of,
                     removing=removing,
                     cleaning=self._cleans_metadata,
                     until=until,
                 )
-                stage("verifying")
-                found = verifier.verify(
-                    masked,
-                    name,
-                    masking.values,
-                    masking.view_edits_of,
-                    words=masking.words,
-                    replacements=masking.written,
-                    password=password,
-                    until=until,
-                )
+            stage("verifying")
+            found = verifier.verify(
+                masked,
+                name,
+                masking.values,
+                masking.view_edits_of,
+                words=masking.words,
+                replacements=masking.written,
+                password=password,
+                until=until,
+            )
+            if verifier.node is not None:
+                reading = verifier.files, verifier.node
             return Round(masked, _residue_of(found, removing=removing), found)
 
-        masked, residue, found = mask_until_clean(mask, masking.forbid_values)
+        with ExitStack() as readers:
+            masked, residue, found = mask_until_clean(mask, masking.forbid_values)
         reason = reason_of_leak(found, masking.names)
         if not reason and self._cleans_metadata and found.metadata:
             (location,) = masking.names.shown([found.metadata[0]])

@@ -13,7 +13,7 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.errors import CannotMaskError, FormatError
-from dlpctl.formats import jpeg, ocr
+from dlpctl.formats import avif, jpeg, ocr
 from dlpctl.formats.binary import strings_in
 from dlpctl.formats.imagemetadata import hidden_strings, metadata_of
 from dlpctl.formats.interface import (
@@ -47,7 +47,8 @@ if TYPE_CHECKING:
 
     from dlpctl.formats.ocrpasses import Corners, Point, Seen, SeenWord
 
-_MAGICS = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"II*\0", b"MM\0*", b"GIF87a", b"GIF89a")
+_TIFF = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
+_MAGICS = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", *_TIFF, b"GIF87a", b"GIF89a")
 _BITMAPS = {size.to_bytes(4, "little") for size in (12, 40, 52, 56, 64, 108, 124)}
 """The sizes of a bitmap's second header, by which the bitmap is recognized."""
 _TOO_SMALL_FOR_TEXT = 400
@@ -56,19 +57,22 @@ _ICON_SIDE = 32
 """A picture with sides up to this length has room for five of the smallest readable letters."""
 # The limits were checked when the picture was first read.
 _READ_BEFORE = Limits(pixels=1 << 40)
+_DAMAGE = (OSError, ValueError, SyntaxError, EOFError, LookupError, TypeError, NotImplementedError)
 _MARGIN = 3
 _ORIENTATION = 0x112
 _WITH_THUMBNAILS = ("JPEG", "PNG", "WEBP")
+_WITH_ORIENTATION = (*_WITH_THUMBNAILS, "AVIF")
 _MOST_WITHIN = 16
 _JPEG_START = re.compile(rb"\xff\xd8\xff")
 _SHARE_OF_TIME = 0.5
 _ICON = "ICO"
-_READ = ("PNG", "JPEG", "TIFF", "GIF", "BMP", "DIB", "WEBP", *BY_PILLOW)
+_READ = ("PNG", "JPEG", "TIFF", "GIF", "BMP", "DIB", "WEBP", "AVIF", *BY_PILLOW)
 """Formats by their names in Pillow."""
 _SAVE_OPTIONS: dict[str, dict[str, object]] = {
     "JPEG": {"quality": 95, "subsampling": 0},
     "WEBP": {"lossless": True},
     "TIFF": {"compression": "tiff_deflate"},
+    "AVIF": {"quality": 100, "subsampling": "4:4:4"},
 }
 
 
@@ -85,6 +89,7 @@ class Picture:
     name = "image"
     extensions = (
         *(".png", ".jpg", ".jpeg", ".jpe", ".tif", ".tiff", ".webp", ".gif", ".bmp"),
+        *(".avif", ".avifs"),
         *(extension for picture_kind in KINDS for extension in picture_kind.extensions),
     )
     metadata = "metadata"
@@ -97,6 +102,8 @@ class Picture:
             return name.lower().endswith(".bmp") or (
                 head[6:10] == bytes(4) and head[14:18] in _BITMAPS
             )
+        if head.startswith(avif.MAGIC, 4):
+            return True
         return head.startswith(_MAGICS) or (head.startswith(b"RIFF") and head[8:12] == b"WEBP")
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
@@ -165,7 +172,7 @@ def _copy(image: Image, marked: Mapping[int, list[Corners]], orientation: bytes 
         frames.append(painted)
     output = io.BytesIO()
     options = dict(_SAVE_OPTIONS.get(file_format, {}))
-    if orientation and file_format in _WITH_THUMBNAILS:
+    if orientation and file_format in _WITH_ORIENTATION:
         options["exif"] = orientation
     if file_format == _ICON:
         options |= {"sizes": [frame.size for frame in frames], "append_images": frames[1:]}
@@ -180,6 +187,8 @@ def _copy(image: Image, marked: Mapping[int, list[Corners]], orientation: bytes 
 def _account(document: Document, image: Image, data: bytes) -> None:
     """Report content beside the pixels of a file that should have only pixels."""
     picture_kind = BY_PILLOW.get(image.format or "")
+    if image.format == "AVIF" and not avif.is_plain(data):
+        _report_beside(document)
     if picture_kind is None:
         return
     # Pixels may be text characters as well: a copy that still has them is not clean.
@@ -189,10 +198,15 @@ def _account(document: Document, image: Image, data: bytes) -> None:
         document.views.append(View("strings", [full], document.segments))
     is_exact = picture_kind.is_written and image.mode in EXACT
     if is_exact and _copy(image, {}) != data:
-        document.uninspected.append(Uninspected("picture", BESIDE, len(document.segments)))
-        document.segments.append(Segment("\ufffd", "picture"))
+        _report_beside(document)
     elif not is_exact and not (image.format == "XPM" and is_plain_xpm(data, image)):
         document.uninspected.append(Uninspected("picture", BESIDE))
+
+
+def _report_beside(document: Document) -> None:
+    """Report bytes beside the pixels, which a copy does not have."""
+    document.uninspected.append(Uninspected("picture", BESIDE, len(document.segments)))
+    document.segments.append(Segment("\ufffd", "picture"))
 
 
 def _marked(document: Document, edits: Sequence[Edit]) -> dict[int, list[Corners]]:
@@ -287,15 +301,7 @@ def _opened(data: bytes, limits: Limits) -> Iterator[Image]:
                 yield image
         except PIL.Image.DecompressionBombError as error:
             raise FormatError(_too_large(limits)) from error
-        except (
-            OSError,
-            ValueError,
-            SyntaxError,
-            EOFError,
-            KeyError,
-            IndexError,
-            TypeError,
-        ) as error:
+        except _DAMAGE as error:
             raise FormatError("the picture is damaged") from error
 
 

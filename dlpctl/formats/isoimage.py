@@ -7,8 +7,8 @@ stays where it is, or moves to the end of the image if it grows; a masked name k
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import count, pairwise
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from dlpctl.errors import CannotMaskError
 from dlpctl.formats.archive import Allowance, BinaryFormat, Names, as_file_name, renamed
@@ -21,6 +21,8 @@ _SLACK = "slack"
 _NOT_SHORT = re.compile(r"[^A-Z0-9]")
 _TELLING = 5
 """The first characters by which a short name is told to be made of a long one."""
+_DIGITS = 7
+"""The maximum number of digits that distinguish equal names."""
 _ZEROS = re.compile(rb"\0+")
 _NO_UDF = "a UDF file system, which is not read: unpack the image and check the files"
 
@@ -60,7 +62,7 @@ class IsoImage(BinaryFormat):
         if _SLACK in children:
             for start, end in image.slack():
                 copy[start:end] = bytes(end - start)
-        taken: set[tuple[str, str]] = set()
+        taken = _TakenNames()
         wanted = {int(key): text for key, text in renamed(document, edits).items()}
         for number, text in {**_short_names(image.texts, wanted), **wanted}.items():
             _rename(copy, image.texts[number], text, taken)
@@ -78,17 +80,16 @@ class IsoImage(BinaryFormat):
 
 def _short_names(texts: Sequence[ImageText], wanted: Mapping[int, str]) -> dict[int, str]:
     """Return what replaces the short names that were made of masked ones."""
-    made: dict[str, list[int]] = {}
-    for number, text in enumerate(texts):
-        if text.is_short:
-            made.setdefault(_shortened(text.text)[:_TELLING], []).append(number)
+    masks = {_shortened(texts[number].text)[:_TELLING]: text for number, text in wanted.items()}
     short: dict[int, str] = {}
-    for number, masked in wanted.items():
-        for each in made.get(_shortened(texts[number].text)[:_TELLING], ()):
-            stem, dot, suffix = texts[each].text.rpartition(".")
-            size = len(stem) if dot else len(suffix)
-            new = _shortened(masked)[:size].ljust(size, "_")
-            short[each] = f"{new}.{suffix}" if dot else new
+    for number, text in enumerate(texts):
+        masked = masks.get(_shortened(text.text)[:_TELLING]) if text.is_short else None
+        if masked is None:
+            continue
+        stem, dot, suffix = text.text.rpartition(".")
+        size = len(stem) if dot else len(suffix)
+        new = _shortened(masked)[:size].ljust(size, "_")
+        short[number] = f"{new}.{suffix}" if dot else new
     return short
 
 
@@ -121,13 +122,12 @@ def _replace(copy: bytearray, image: Image, number: int, contents: bytes) -> Non
     copy += bytes(-len(copy) % block)
 
 
-def _rename(copy: bytearray, text: ImageText, wanted: str, taken: set[tuple[str, str]]) -> None:
+def _rename(copy: bytearray, text: ImageText, wanted: str, taken: _TakenNames) -> None:
     """Write a masked name over all copies of a name, as long as it was."""
     plain = as_file_name(wanted).replace("/", "_").encode("ascii", "replace").decode()
     room = sum(end - start for start, end in text.copies[0])
     size = min(len(text.text.encode(text.codec)), room) // text.width
-    shown = next(each for each in _fitted(plain, size) if (text.folder, each) not in taken)
-    taken.add((text.folder, shown))
+    shown = taken.fitted(text.folder, plain, size)
     written = shown.ljust(room // text.width).encode(text.codec)
     for spans in text.copies:
         at = 0
@@ -136,17 +136,29 @@ def _rename(copy: bytearray, text: ImageText, wanted: str, taken: set[tuple[str,
             at += end - start
 
 
-def _fitted(name: str, size: int) -> Iterator[str]:
-    """Yield names of a length that start like a name and have its suffix; later ones are
-    numbered.
-    """
-    stem, dot, suffix = name.replace("?", "_").rpartition(".")
-    tail = dot + suffix if stem and len(suffix) + 1 < size else ""
-    stem = (stem if tail else name)[: size - len(tail)].ljust(size - len(tail), "_")
-    yield stem + tail
-    for number in count(2):
-        digits = str(number)[-len(stem) :]
-        yield stem[: len(stem) - len(digits)] + digits + tail
+class _TakenNames:
+    """The names that masking wrote, none of which occurs twice in a folder."""
+
+    def __init__(self) -> None:
+        self._taken: set[tuple[str, str]] = set()
+        self._numbers: dict[tuple[str, str, int, str], int] = {}
+        """The last number of names that only differ in characters that a number may replace."""
+
+    def fitted(self, folder: str, name: str, size: int) -> str:
+        """Return a name of a length that starts like a name and has its suffix."""
+        stem, dot, suffix = name.replace("?", "_").rpartition(".")
+        tail = dot + suffix if stem and len(suffix) + 1 < size else ""
+        stem = (stem if tail else name)[: size - len(tail)].ljust(size - len(tail), "_")
+        shown = stem + tail
+        alike = folder, stem[:-_DIGITS], size, tail
+        while (folder, shown) in self._taken:
+            number = self._numbers[alike] = self._numbers.get(alike, 1) + 1
+            digits = str(number)
+            if len(digits) > len(stem):
+                raise CannotMaskError("the names in the image are too short to be masked")
+            shown = stem[: len(stem) - len(digits)] + digits + tail
+        self._taken.add((folder, shown))
+        return shown
 
 
 FORMAT = IsoImage()

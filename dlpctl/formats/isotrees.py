@@ -92,7 +92,8 @@ class Image:
         """The paths of files that programs unpack as they read them."""
         self._used: list[Span] = []
         self._by_parts: dict[tuple[Span, ...], ImageFile] = {}
-        self._folders: dict[int, list[ImageText]] = {}
+        self._folders: dict[tuple[int, bytes], ImageText] = {}
+        """The names of folders, by the start of their contents and as they are written."""
         self._in_folders = 0
         self._sizes: list[int] = []
         self._more_slack: list[Span] = []
@@ -163,7 +164,9 @@ class Image:
                 entry = entries[0]
                 inner = f"{path}{name}"
                 if entry.flags & _IS_FOLDER:
-                    self._folders.setdefault(entry.span[0], []).extend(texts)
+                    for text in texts:
+                        written = self._data[slice(*text.copies[0][0])]
+                        self._folders.setdefault((entry.span[0], written), text)
                     if entry.span[0] not in seen:
                         seen.add(entry.span[0])
                         waiting.append((entry.span, f"{inner}/"))
@@ -317,11 +320,9 @@ class Image:
 
     def _add_copy(self, name: Span, folder: int, codec: str) -> None:
         written = self._data[slice(*self._within(*name))]
-        for text in self._folders.get(folder, ()):
-            if written == self._data[slice(*text.copies[0][0])]:
-                text.copies.append([name])
-                return
-        if written not in _SPECIAL:
+        if text := self._folders.get((folder, written)):
+            text.copies.append([name])
+        elif written not in _SPECIAL:
             self._add([name], codec, self._location(), f"{name}")
 
     def _extent(self, at: int) -> Span:

@@ -70,16 +70,19 @@ class Verifier:
     ) -> None:
         """`format_name` is the format of the original, whose reader starts immediately."""
         self._format_name = format_name
-        self._first = Files(limits, method)
-        self._second = self._first if method == "forkserver" else Files(limits, method)
-        for files in {self._first, self._second}:
+        self.files = Files(limits, method)
+        """The first reader, which can mask what it reads."""
+        self.node: Node | None = None
+        """The file, once it was read."""
+        self._second = self.files if method == "forkserver" else Files(limits, method)
+        for files in {self.files, self._second}:
             files.prepare(format_name)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._first.close()
+        self.files.close()
         self._second.close()
 
     def verify(
@@ -107,7 +110,7 @@ class Verifier:
             with self._aside() as begun:
                 self._second.reset(until)
                 expected = begun(look, self._format_name, "", masked)
-                node = self._first.open(masked, name, password, until=until)
+                self.node = node = self.files.open(masked, name, password, until=until)
                 nodes = list(node.walk())
                 looks = [
                     begun(look, each.document.format, each.trail, each.data) for each in nodes[1:]
@@ -137,7 +140,7 @@ class Verifier:
         """Yield a function that starts the second reader and returns a function that waits for its
         result.
         """
-        if self._second is self._first or is_in_process(self._format_name):
+        if self._second is self.files or is_in_process(self._format_name):
             # A thread would keep the detection from forking.
             yield partial
             return

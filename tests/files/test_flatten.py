@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 from typing import TYPE_CHECKING, Any
+from unittest.mock import Mock
 
 import pikepdf
 import pytest
@@ -15,6 +16,7 @@ from PIL import Image
 
 from dlpctl.files.checking import FileChecker
 from dlpctl.formats.files import Files
+from dlpctl.formats.pdf import seen
 from dlpctl.preflight import checker_for
 from dlpctl.types import Decision
 
@@ -110,8 +112,10 @@ def has_keys(item: object) -> bool:
 
 @pytest.mark.usefixtures("with_tools")
 def test_parts_that_pages_do_not_show_are_gone(
-    check: Callable[..., FileReport], tmp_path: Path
+    check: Callable[..., FileReport], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    looks = Mock(wraps=seen.look)
+    monkeypatch.setattr(seen, "look", looks)
     data = pdf(
         "BT /F 14 Tf 10 55 Td (Please answer soon to) Tj ET "
         f"BT /F 14 Tf 10 30 Td ({VALUE}) Tj ET "
@@ -124,6 +128,7 @@ def test_parts_that_pages_do_not_show_are_gone(
     assert report.masked is not None
     assert report.verified is not None
     assert report.pages == (1,)
+    assert looks.call_count == 1  # only the copy: the page shows nothing but text
     removed, flattened = report.coverage.notes
     assert removed.startswith("Removed from the copy: 1 part not inspected")
     assert flattened.endswith("lost: links, bookmarks, actions, attachments.")
@@ -224,6 +229,15 @@ def test_text_that_only_a_picture_would_have_blocks(check: Callable[..., FileRep
     report = check(pdf("/Pattern cs /P scn 0 0 400 200 re f", change=fill))
     assert report.decision is Decision.BLOCKED
     assert "flattening does not help: a pattern shows text" in report.summary
+
+
+def test_a_file_that_stays_blocked_is_not_drawn(
+    check: Callable[..., FileReport], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dlpctl.preflight.Checker.not_inspected", lambda _: "names not searched")
+    report = check(pdf("BT /F 14 Tf 10 30 Td (Nothing) Tj ET", change=attach))
+    assert report.decision is Decision.BLOCKED
+    assert "flattening" not in report.summary
 
 
 def test_other_formats_are_not_drawn(check: Callable[..., FileReport]) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import io
 import shutil
+import struct
 import subprocess
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,8 @@ from dlpctl.errors import FormatError
 from dlpctl.formats import ocr, ocrpasses
 from dlpctl.formats.discovery import format_named
 from dlpctl.formats.files import Files
-from dlpctl.formats.interface import Document, Limits, Segment
+from dlpctl.formats.interface import Document, Edit, Limits, Segment
+from dlpctl.formats.recognition import recognize
 from dlpctl.formats.spans import ViewEdit, edits_of
 from dlpctl.formats.verify import verify
 
@@ -39,10 +41,12 @@ def picture(kind: str, text: str = "") -> bytes:
     if kind == "PNG":
         options["pnginfo"] = PngInfo()
         options["pnginfo"].add_text("Author", MAIL)
-    elif kind in {"JPEG", "WEBP", "TIFF"}:
+    elif kind in {"JPEG", "WEBP", "AVIF", "TIFF", "BigTIFF"}:
         exif = Image.Exif()
         exif[0x13B] = MAIL
         options["exif"] = exif
+    if kind == "BigTIFF":
+        kind, options["big_tiff"] = "TIFF", True
     image.save(output, kind, **options)
     return output.getvalue()
 
@@ -52,19 +56,49 @@ def no_tesseract(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ocr, "program", lambda: None)
 
 
-@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "TIFF"])
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "AVIF", "TIFF", "BigTIFF"])
 def test_metadata_is_found_and_gone(
     kind: str, find: Callable[[Document], list[ViewEdit]], no_tesseract: None
 ) -> None:
     chosen = format_named("image")
     data = picture(kind)
+    assert recognize(data, "a.bin") is chosen
     document = chosen.extract(data, LIMITS)
-    assert [part.place for part in document.uninspected] == ["picture"]
+    assert {part.place for part in document.uninspected} == {"picture"}
     edits = edits_of(document, find(document))
     assert edits
     masked = chosen.mask(data, document, edits, {})
     assert MAIL.encode() not in masked
     assert not list(find(chosen.extract(masked, LIMITS)))
+
+
+def test_an_avif_file_has_nothing_but_pixels(no_tesseract: None) -> None:
+    chosen = format_named("image")
+    output = io.BytesIO()
+    Image.new("RGBA", (64, 64), (9, 9, 9, 99)).save(output, "AVIF")
+    plain = output.getvalue()
+    box = b"\0\0\0\x0cfreewas "
+
+    def beside(data: bytes) -> list[str]:
+        read = chosen.extract(data, LIMITS).uninspected
+        return [part.reason for part in read if part.is_removable]
+
+    assert not beside(plain)
+    named = plain.replace(b"Color\0", b"Roe 7\0")
+    at = plain.index(b"mdat")
+    size = int.from_bytes(plain[at - 4 : at]) + 4
+    longer = plain[: at - 4] + size.to_bytes(4) + plain[at:] + b"was "
+    assert all(map(beside, (plain + box, named, longer)))
+    document = chosen.extract(plain + box, LIMITS)
+    copy = chosen.mask(plain + box, document, [Edit(len(document.segments) - 1, 0, 1, "")], {})
+    assert not beside(copy)
+    assert b"was " not in copy
+
+
+def test_what_pillow_cannot_decode_is_refused() -> None:
+    data = b"DDS " + struct.pack("<7I44x8I", 124, 0x1007, 9, 9, 0, 0, 0, 32, 0, 0, 0, 0, 0, 0, 0)
+    with pytest.raises(FormatError, match="damaged"):
+        format_named("image").extract(data + bytes(99), LIMITS)
 
 
 def frames(kind: str, *sizes: tuple[int, int], texts: tuple[str, ...] = ()) -> bytes:

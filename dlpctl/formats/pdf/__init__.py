@@ -99,7 +99,7 @@ class FlattenedPdfFormat(PdfFormat):
 
         with _readable():
             flattened = flatten(data, password, limits, exact=True)
-            document = Extraction(flattened.data, limits, None).run()
+            document = Extraction(flattened.data, limits, None, flattened.of_text).run()
         document.format, document.drawn = self.name, flattened.data
         document.notes.append(flattened.remark)
         return document

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING
@@ -27,16 +28,19 @@ from dlpctl.formats.pdf.model import (
 )
 from dlpctl.formats.pdf.objects import is_stream, stream_bytes
 from dlpctl.formats.pdf.pictures import size_of
-from dlpctl.formats.pdf.seen import NO_OCR, Sight
+from dlpctl.formats.pdf.seen import AT_ONCE, NO_OCR, Sight
 from dlpctl.formats.pdf.source import Canvas
 from dlpctl.formats.pdf.strings import Collector
 from dlpctl.formats.pdf.walker import Walker
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import pikepdf
     import pypdfium2
 
-    from dlpctl.formats.ocrpasses import SeenWord
+    from dlpctl.formats.ocrpasses import Seen, SeenWord
+    from dlpctl.formats.pdf.seen import PageSight
 
 _LEGIBLE_PIXELS = 12
 """A picture with a shorter side cannot show a line of text."""
@@ -51,10 +55,18 @@ _OUTLINED = 60
 class Extraction:
     """Collects the parts of one document."""
 
-    def __init__(self, data: bytes, limits: Limits, password: str | None) -> None:
+    def __init__(
+        self,
+        data: bytes,
+        limits: Limits,
+        password: str | None,
+        of_text: frozenset[int] = frozenset(),
+    ) -> None:
+        """`of_text` are the pages whose pictures show only the text of the page."""
         self._data = data
         self._limits = limits
         self._password = password
+        self._of_text = of_text
         self._budget = Budget(limits.expanded_bytes, limits.pdf_glyphs, limits.pdf_invocations)
         self._walker = Walker(self._budget)
         self.document = PdfDocument("pdf", [], [], limits=limits, password=password)
@@ -63,6 +75,8 @@ class Extraction:
         self._content_views: list[View] = []
         self._drawn: set[StreamKey] = set()
         self._sight: Sight | None = None
+        self._waiting: deque[Callable[[], None]] = deque()
+        """Functions that add the words of pictures that OCR is reading."""
         self._missed: set[source.ObjectNumber] = set()
         """Pictures that are not inspected with their page."""
 
@@ -80,6 +94,8 @@ class Extraction:
                     if index < len(pages):
                         self._read(pdf, canvas, pages, index)
                 self._pictures(pdf, sight)
+                while self._waiting:
+                    self._waiting.popleft()()
             aside = source.side_canvases(pdf, self._drawn, self._budget)
             self._drawn.update(canvas.key for canvas in aside)
             self._hidden_pages(source.hidden_pages(pdf, self._budget))
@@ -208,16 +224,10 @@ class Extraction:
 
     def _judge(self, pdf: pikepdf.Pdf, found: canvases.CanvasText) -> None:
         drawing, canvas = found.drawing, found.canvas
-        pictures = [each for each in drawing.pictures if _legible(each)]
-        reason = ""
-        if any(UNKNOWN in show.text for show in drawing.shows):
-            count = found.reader.unmapped()
-            if count and count > 0.02 * len(found.raw):
-                reason = f"{count} characters in a font that does not say what they mean"
-        if any(len(show.font.contradictions) >= _FEW_CONTRADICTIONS for show in drawing.shows):
-            reason = "a font that contradicts itself about its characters"
-        if drawing.curves >= _OUTLINED and not any(show.glyphs for show in drawing.shows):
-            reason = "drawn shapes that may be letters"
+        pictures, reason = legible_pictures(found), reason_to_look(found)
+        if canvas.page in self._of_text and self._sight is not None:
+            self._sight.skip(pictures)
+            pictures = []
         if reason and canvas.page is not None and self._sight and not self._sight.obstacle():
             # all of the page, as if it were a picture
             box = canvas.visible
@@ -239,7 +249,13 @@ class Extraction:
             self._missing(canvas.place, obstacle)
             self._missed.update(each.source.objgen for each in pictures if each.source is not None)
             return
-        seen = self._sight.on_page(pdf, page, pictures)
+        read = self._sight.on_page(pdf, page, pictures)
+        self._later(partial(self._page_words, canvas, pictures, read))
+
+    def _page_words(
+        self, canvas: Canvas, pictures: list[Picture], read: Callable[[], PageSight]
+    ) -> None:
+        seen = read()
         location = f"{canvas.place}, picture"
 
         def segment_of(word: SeenWord, text: str) -> Segment:
@@ -269,15 +285,25 @@ class Extraction:
                 if owner not in self._missed:
                     self._missing(location, obstacle)
                 continue
-            seen = sight.in_picture(pdf, item)
-            if seen is None:
+            read = sight.in_picture(pdf, item)
+            if read is None:
                 self._missing(location, "a picture that cannot be decoded")
                 continue
-            segment_of = partial(_stored_word, owner, location)
-            add_unread(self.document, seen.unread, location, segment_of)
-            self._content_views += add_words(
-                location, seen.words, self.document.segments, segment_of
-            )
+            self._later(partial(self._stored_words, owner, location, read))
+
+    def _stored_words(
+        self, owner: source.ObjectNumber, location: str, read: Callable[[], Seen]
+    ) -> None:
+        seen = read()
+        segment_of = partial(_stored_word, owner, location)
+        add_unread(self.document, seen.unread, location, segment_of)
+        self._content_views += add_words(location, seen.words, self.document.segments, segment_of)
+
+    def _later(self, add_words: Callable[[], None]) -> None:
+        """Add words once OCR has read them; only few pictures are in memory together."""
+        self._waiting.append(add_words)
+        if len(self._waiting) > AT_ONCE:
+            self._waiting.popleft()()
 
     def _hidden_pages(self, hidden: list[Canvas]) -> None:
         for canvas in hidden:
@@ -335,6 +361,25 @@ def _merged(parts: views.Parts) -> views.Parts:
 
 def _stored_word(owner: source.ObjectNumber, location: str, word: SeenWord, text: str) -> Segment:
     return Segment(text, location, StoredWord(owner, word.corners))
+
+
+def legible_pictures(found: canvases.CanvasText) -> list[Picture]:
+    """Return the pictures of a canvas that may show words."""
+    return [each for each in found.drawing.pictures if _legible(each)]
+
+
+def reason_to_look(found: canvases.CanvasText) -> str:
+    """Return the reason why a canvas may show words that are not in its text; empty if none."""
+    drawing = found.drawing
+    if drawing.curves >= _OUTLINED and not any(show.glyphs for show in drawing.shows):
+        return "drawn shapes that may be letters"
+    if any(len(show.font.contradictions) >= _FEW_CONTRADICTIONS for show in drawing.shows):
+        return "a font that contradicts itself about its characters"
+    if any(UNKNOWN in show.text for show in drawing.shows):
+        count = found.reader.unmapped()
+        if count and count > 0.02 * len(found.raw):
+            return f"{count} characters in a font that does not say what they mean"
+    return ""
 
 
 def _legible(picture: Picture) -> bool:

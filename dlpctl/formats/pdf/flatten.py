@@ -13,6 +13,7 @@ from dlpctl.formats.pdf import canvas as canvases
 from dlpctl.formats.pdf import layer, reading, source
 from dlpctl.formats.pdf.drawing import Budget
 from dlpctl.formats.pdf.edit import number_text
+from dlpctl.formats.pdf.extract import legible_pictures, reason_to_look
 from dlpctl.formats.pdf.mask import saved
 from dlpctl.formats.pdf.matrix import inverse, multiply
 from dlpctl.formats.pdf.objects import is_array, is_dictionary, name_text, number
@@ -47,6 +48,8 @@ class Flattened(NamedTuple):
     data: bytes
     lost: tuple[str, ...]
     """The kinds of parts that only the original has."""
+    of_text: frozenset[int]
+    """The pages that show only text."""
 
     @property
     def remark(self) -> str:
@@ -61,6 +64,8 @@ class _Page(NamedTuple):
     picture: Image
     size: tuple[float, float]
     words: list[Word]
+    is_of_text: bool
+    """True if the picture shows nothing but text that can be read without it."""
 
 
 def flatten(data: bytes, password: str | None, limits: Limits, *, exact: bool) -> Flattened:
@@ -74,8 +79,11 @@ def flatten(data: bytes, password: str | None, limits: Limits, *, exact: bool) -
         pdf.generate_appearance_streams()
         pdf.flatten_annotations("screen")
         fonts = layer.Fonts(flat)
+        of_text: list[int] = []
         for index, page in enumerate(_pages(pdf, budget, limits)):
             _add(flat, page, fonts, exact=exact)
+            if page.is_of_text:
+                of_text.append(index)
             if unit := number(pdf.pages[index].obj.get("/UserUnit")):
                 flat.pages[index].obj.UserUnit = unit
         if "/PageLabels" in pdf.Root:
@@ -87,7 +95,7 @@ def flatten(data: bytes, password: str | None, limits: Limits, *, exact: bool) -
                     for part in (index, pikepdf.Dictionary(P=pikepdf.String(label)))
                 )
             )
-        return Flattened(saved(flat), lost)
+        return Flattened(saved(flat), lost, frozenset(of_text))
 
 
 def _lost(pdf: pikepdf.Pdf) -> Iterator[str]:
@@ -137,7 +145,8 @@ def _page(found: CanvasText, pictures: pypdfium2.PdfDocument, index: int, limits
     to_points = (size[0] / picture.width, 0.0, 0.0, -size[1] / picture.height, 0.0, size[1])
     to_sheet = multiply(to_pixels, to_points)
     moved = [word._replace(frame=multiply(word.frame, to_sheet)) for word in words]
-    return _Page(picture, size, moved)
+    is_of_text = not (legible_pictures(found) or reason_to_look(found) or found.drawing.trouble)
+    return _Page(picture, size, moved, is_of_text)
 
 
 def _add(flat: pikepdf.Pdf, page: _Page, fonts: layer.Fonts, *, exact: bool) -> None:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _IMAGE_OBJECT = 3
 """pdfium's number for an image."""
 _COVERS_PAGE = 0.5
+_MOST_SIDE = 14_400
+"""The maximum side of a page, and so of a picture that is drawn on one."""
 
 
 class Page(NamedTuple):
@@ -169,13 +171,16 @@ def decoded(pdf: pikepdf.Pdf, image: pikepdf.Object) -> Image | None:
     import pypdfium2
 
     width, height = size_of(image)
+    if not 0 < min(width, height) <= max(width, height) <= _MOST_SIDE:
+        return None
     alone = pikepdf.new()
-    alone.add_blank_page(page_size=(width, height))
+    alone.add_blank_page()
     copy = alone.copy_foreign(image if image.is_indirect else pdf.make_indirect(image))
     for key in ("/SMask", "/Mask"):
         if is_stream(copy.get(key)):
             del copy[key]
     page = alone.pages[0]
+    page.obj.MediaBox = pikepdf.Array([0, 0, width, height])
     page.obj.Resources = pikepdf.Dictionary(XObject=pikepdf.Dictionary(Im=copy))
     page.obj.Contents = alone.make_stream(b"q %d 0 0 %d 0 0 cm /Im Do Q" % (width, height))
     buffer = io.BytesIO()

@@ -13,7 +13,8 @@ from dlpctl.formats.pdf.matrix import apply, inverse, multiply
 from dlpctl.formats.pdf.pictures import decoded
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from concurrent.futures import ThreadPoolExecutor
 
     import pikepdf
     import pypdfium2
@@ -32,6 +33,8 @@ _SAMPLE, _FINENESS = 80, 12
 """The fields per side in which a picture is compared with the stored one, and their pixels."""
 _UNLIKE, _FEW_UNLIKE = 20, 3
 """The difference in shades of unlike fields, and the minimum number of them that hide a word."""
+AT_ONCE = 2
+"""The number of pictures that OCR reads at the same time."""
 NO_OCR, NO_TIME = "pictures, no OCR", "pictures, no time left for OCR: raise limits.seconds"
 
 
@@ -43,7 +46,7 @@ class PageSight(NamedTuple):
 
 
 class Sight:
-    """Reads the pages and pictures of one document by OCR."""
+    """Reads the pages and pictures of one document by OCR, several of them at the same time."""
 
     def __init__(self, data: bytes, limits: Limits) -> None:
         self._data = data
@@ -51,10 +54,13 @@ class Sight:
         self._until = time.monotonic() + _SHARE_OF_TIME * limits.seconds
         # A separate document: reading the text turns the pages of the other one.
         self._document: pypdfium2.PdfDocument | None = None
+        self._readers: ThreadPoolExecutor | None = None
         self._shown: set[ObjectNumber] = set()
-        """The stored pictures that a page shows unchanged."""
+        """The stored pictures that a page shows unchanged, or that need not be read."""
 
     def close(self) -> None:
+        if self._readers is not None:
+            self._readers.shutdown(cancel_futures=True)
         if self._document is not None:
             self._document.close()
 
@@ -64,8 +70,10 @@ class Sight:
             return NO_OCR
         return NO_TIME if time.monotonic() > self._until else ""
 
-    def on_page(self, pdf: pikepdf.Pdf, index: int, pictures: Sequence[Picture]) -> PageSight:
-        """Return the words on the pictures of a page."""
+    def on_page(
+        self, pdf: pikepdf.Pdf, index: int, pictures: Sequence[Picture]
+    ) -> Callable[[], PageSight]:
+        """Start reading the pictures of a page; return a function that returns their words."""
         import pypdfium2
 
         if self._document is None:
@@ -77,13 +85,25 @@ class Sight:
         finally:
             page.close()
         self._note_shown(pdf, image, to_page, pictures)
-        seen = look(image, enlarge=False, until=self._until)
+        read = self._start(image, enlarge=False)
         matrices = [picture.matrix for picture in pictures]
-        words = (_moved(word, to_page) for word in seen.words)
-        return PageSight(
-            [word for word in words if _on_any(word.corners, matrices)],
-            [_moved_corners(corners, to_page) for corners in seen.unread],
-        )
+
+        def words() -> PageSight:
+            seen = read()
+            moved = (_moved(word, to_page) for word in seen.words)
+            return PageSight(
+                [word for word in moved if _on_any(word.corners, matrices)],
+                [_moved_corners(corners, to_page) for corners in seen.unread],
+            )
+
+        return words
+
+    def _start(self, picture: Image, *, enlarge: bool) -> Callable[[], Seen]:
+        from concurrent.futures import ThreadPoolExecutor
+
+        if self._readers is None:
+            self._readers = ThreadPoolExecutor(AT_ONCE)
+        return self._readers.submit(look, picture, enlarge=enlarge, until=self._until).result
 
     def _note_shown(
         self, pdf: pikepdf.Pdf, page: Image, to_page: Matrix, pictures: Sequence[Picture]
@@ -108,17 +128,28 @@ class Sight:
             if _alike(sample, stored.convert("L").resize((_SAMPLE, _SAMPLE), Resampling.BOX)):
                 self._shown.add(source.objgen)
 
-    def in_picture(self, pdf: pikepdf.Pdf, source: pikepdf.Object) -> Seen | None:
-        """Return the words of a stored picture, in its unit square; None if it is damaged."""
+    def in_picture(self, pdf: pikepdf.Pdf, source: pikepdf.Object) -> Callable[[], Seen] | None:
+        """Start reading a stored picture; return a function that returns its words, in its unit
+        square; None if it is damaged.
+        """
         stored = decoded(pdf, source)
         if stored is None:
             return None
-        seen = look(stored.convert("L"), until=self._until)
+        read = self._start(stored.convert("L"), enlarge=True)
         to_unit = (1 / stored.width, 0.0, 0.0, -1 / stored.height, 0.0, 1.0)
-        return Seen(
-            [_moved(word, to_unit) for word in seen.words],
-            [_moved_corners(corners, to_unit) for corners in seen.unread],
-        )
+
+        def words() -> Seen:
+            seen = read()
+            return Seen(
+                [_moved(word, to_unit) for word in seen.words],
+                [_moved_corners(corners, to_unit) for corners in seen.unread],
+            )
+
+        return words
+
+    def skip(self, pictures: Sequence[Picture]) -> None:
+        """Read no words in these pictures."""
+        self._shown.update(each.source.objgen for each in pictures if each.source is not None)
 
     def is_shown(self, source: pikepdf.Object) -> bool:
         return source.objgen in self._shown

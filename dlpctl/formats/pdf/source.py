@@ -33,6 +33,7 @@ _CATALOG = re.compile(
 )
 _END_OF_STREAM = b"\nendstream\nendobj\n%%EOF\n"
 _OBJECT = re.compile(rb"([0-9]+)\s+([0-9]+)\s+obj\b")
+_WITHIN_LINE = re.compile(rb"(?<![\r\n0-9])([0-9]+\s+[0-9]+\s+obj\b|trailer\b)")
 _EVERYWHERE = Box(-1e9, -1e9, 1e9, 1e9)
 _SHOWS_TEXT = (b"Tj", b"TJ", b"'", b'"')
 
@@ -65,17 +66,21 @@ def _is_cut_off(data: bytes) -> bool:
 
 
 def _opened(data: bytes, password: str) -> pikepdf.Pdf:
-    """Open a file; for one without a trailer, use its catalog."""
+    """Open a file; give a damaged one a line for each object, and a trailer if it has none."""
     import pikepdf
 
     try:
         return pikepdf.open(io.BytesIO(data), password=password, suppress_warnings=True)
-    except pikepdf.PdfError as error:
+    except pikepdf.PasswordError:
+        raise
+    except pikepdf.PdfError:
         root = re.findall(_CATALOG, data)
-        if b"trailer" in data or not root or isinstance(error, pikepdf.PasswordError):
+        repaired = _WITHIN_LINE.sub(rb"\n\1", data)
+        if root and b"trailer" not in data:
+            repaired += b"\ntrailer <</Root %s %s R>>\n%%%%EOF\n" % root[-1]
+        if repaired == data:
             raise
-        end = b"\ntrailer <</Root %s %s R>>\n%%%%EOF\n" % root[-1]
-        return pikepdf.open(io.BytesIO(data + end), suppress_warnings=True)
+        return pikepdf.open(io.BytesIO(repaired), password=password, suppress_warnings=True)
 
 
 def _last_object(pdf: pikepdf.Pdf, data: bytes) -> object:

@@ -65,6 +65,8 @@ class Collector:
         self.files: dict[ObjectNumber, str] = {}
         """Embedded files by object number, with their names."""
         self._deferred: list[_Visit] = []
+        self._shapes: set[ObjectNumber] = set()
+        """Streams of shapes that several pictures share."""
         self.signed = False
         self.skipped: list[tuple[str, str]] = []
         """Locations and reasons of uninspected parts."""
@@ -206,6 +208,7 @@ class Collector:
         object_type, subtype = name_text(item.get("/Type")), name_text(item.get("/Subtype"))
         number = item.objgen
         if subtype == "/Image":
+            self._shapes.update(_shapes_of(item))
             if filters_of(item)[-1:] == ["/DCTDecode"]:
                 remarks = (
                     jpeg.note_text(item.read_raw_bytes()) if len(filters_of(item)) == 1 else ""
@@ -229,6 +232,9 @@ class Collector:
             )
             return
         self._budget.spend(expanded=len(data))
+        if number in self._shapes:
+            yield TextAt(readable(data), visit.place, Dropped(), "")
+            return
         if _is_container(data):
             self.files[number] = "content"
             return
@@ -252,6 +258,15 @@ def readable(data: bytes) -> str:
     return "\n".join(match[0].decode("ascii") for match in re.finditer(rb"[\x20-\x7e]{4,}", data))
 
 
+def _shapes_of(picture: pikepdf.Object) -> Iterator[ObjectNumber]:
+    """Yield the streams with shapes of a picture, which a masked picture does not need."""
+    parameters = picture.get("/DecodeParms")
+    for each in list(parameters) if is_array(parameters) else [parameters]:
+        shapes = each.get("/JBIG2Globals") if is_dictionary(each) else None
+        if is_stream(shapes):
+            yield shapes.objgen
+
+
 def _annotation(place: str) -> str:
     return (
         place if "annotation" in place or not place.startswith("page ") else f"{place}, annotation"
@@ -268,7 +283,7 @@ def _is_container(data: bytes) -> bool:
 
 def _is_technical(item: pikepdf.Object, object_type: str, subtype: str) -> bool:
     """Return whether a stream draws or contains numbers: functions, color profiles, fonts."""
-    if object_type in ("/ObjStm", "/XRef", "/CMap", "/EmbeddedFile", "/Halftone"):
+    if object_type in ("/ObjStm", "/XRef", "/CMap", "/Halftone"):
         return True
     if subtype in ("/Form", "/Type1C", "/CIDFontType0C", "/OpenType"):
         return True

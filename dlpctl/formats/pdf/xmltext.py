@@ -16,7 +16,10 @@ _PART = re.compile(
     r"|(?P<tag><[^>]*>)|(?P<text>[^<]+)",
     re.DOTALL,
 )
-_ATTRIBUTE = re.compile(r"""\s(?!xmlns)[\w:.-]+\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+_ATTRIBUTE = re.compile(
+    r"""\s(?!xmlns|typeface\s*=\s*(?:"[^"0-9]*"|'[^'0-9]*'))"""
+    r"""[\w:.-]+\s*=\s*(?:"([^"]*)"|'([^']*)')"""
+)
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z]{2,8});")
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),

@@ -109,6 +109,15 @@ def test_files_other_than_pdf(data):
         FORMAT.read_again(data, Limits())
 
 
+def test_objects_on_one_line_are_read():
+    data = (
+        b"%PDF-1.0\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj "
+        b"2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj "
+        b"3 0 obj<</Type/Page/MediaBox[0 0 99 99]/Note(seen)>>endobj trailer<</Size 4/Root 1 0 R>>"
+    )
+    assert "seen" in {segment.text for segment in FORMAT.extract(data, Limits()).segments}
+
+
 def test_mutations_give_a_result_or_a_format_error(drawn, handmade):
     from pikepdf import Dictionary
 

@@ -125,15 +125,20 @@ def test_form_fields_with_their_appearances_and_xfa(handmade, check):
     packet = (
         f"<xfa:datasets><ssn>{SSN}</ssn><mail>jane.roe&#x40;acme-corp.example</mail></xfa:datasets>"
     )
+    template = f'<template><font typeface="Noto Sans"/><a href="mailto:{EMAIL}"/></template>'
+    packets = [
+        made.pdf.make_stream(text.encode(), Type=Name.EmbeddedFile) for text in (packet, template)
+    ]
     made.pdf.Root.AcroForm = Dictionary(
         Fields=Array([field]),
         DR=Dictionary(Font=made.page.Resources.Font),
-        XFA=Array([String("datasets"), made.pdf.make_stream(packet.encode())]),
+        XFA=Array([String("datasets"), packets[0], String("template"), packets[1]]),
     )
     result = check(made.save())
     assert not result.leaks(SSN, EMAIL)
     contexts = {segment.context for segment in result.document.segments if segment.text == SSN}
     assert "Social security number" in contexts
+    assert not any("Noto Sans" in segment.text for segment in result.document.segments)
     import pikepdf
 
     with pikepdf.open(io.BytesIO(result.masked)) as pdf:
@@ -141,6 +146,29 @@ def test_form_fields_with_their_appearances_and_xfa(handmade, check):
         assert pdf.Root.AcroForm.XFA[1].read_bytes() == (
             b"<xfa:datasets><ssn>[SSN]</ssn><mail>[EMAIL]</mail></xfa:datasets>"
         )
+
+
+def test_binary_data_that_pictures_share_is_no_text(handmade):
+    from pikepdf import Dictionary, Name
+
+    made = handmade()
+    shapes = made.pdf.make_stream(bytes(range(256)) + b"\0shapes of letters\0")
+    made.page.Resources.XObject = Dictionary(
+        Im=made.pdf.make_stream(
+            b"\0",
+            Type=Name.XObject,
+            Subtype=Name.Image,
+            Width=1,
+            Height=1,
+            BitsPerComponent=1,
+            ColorSpace=Name.DeviceGray,
+            Filter=Name.JBIG2Decode,
+            DecodeParms=Dictionary(JBIG2Globals=shapes),
+        )
+    )
+    document = FORMAT.extract(made.save(), Limits())
+    (found,) = (each.text for each in document.segments if "shapes" in each.text)
+    assert found.isascii()
 
 
 def test_attachments_are_children_that_can_be_replaced_or_dropped(handmade):
