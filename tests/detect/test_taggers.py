@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from itertools import pairwise
 from pathlib import Path
@@ -301,6 +302,20 @@ def test_narrowing_gives_the_same_of_those_types(library: Detector, wanted: list
     assert library.for_types(wanted).scan(TEXT) == [
         one for one in library.scan(TEXT) if one.type in types
     ]
+
+
+@pytest.mark.parametrize("escapes", [1, 2])
+def test_a_name_within_a_json_string_is_read_as_its_program_reads_it(
+    library: Detector, escapes: int
+) -> None:
+    text = "Klientka:\nBożena Wawrzyniak\nGrüße,\nAyşe Demir\n"
+    for _ in range(escapes):
+        text = json.dumps(text)
+    for name in ("Bożena Wawrzyniak", "Ayşe Demir"):
+        written = name
+        for _ in range(escapes):
+            written = json.dumps(written)[1:-1]
+        assert written in found(library, f'{{"content": {text}}}', "PERSON_NAME")
 
 
 def test_positions_in_bytes_and_beyond_ascii(library: Detector) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, cast
 
 from dlpctl.detect.automaton.compiled import from_patterns
 from dlpctl.detect.confirm.code_density import code_blocks, is_code
+from dlpctl.detect.derived.escaped import EscapedText
 from dlpctl.detect.entities.known import Known
 from dlpctl.detect.patterns.model import Pattern
 from dlpctl.detect.resolve import ADDRESS, PERSON_NAME, Candidate
@@ -118,6 +119,8 @@ class Taggers:
         known = known or Known()
         for offset, end in _windows(data):
             part = data if end - offset == len(data) else data[offset:end]
+            escaped = EscapedText.throughout(part)
+            part = escaped.data if escaped else part
             code = code_blocks(part)
             matches = (self._in_code if is_code(code) else self._in_prose).matches(part)
             if not matches or self._tagger is None:
@@ -141,6 +144,8 @@ class Taggers:
                         if to_bytes is None
                         else (to_bytes(finding.start), to_bytes(finding.end))
                     )
+                    if escaped:
+                        start, stop = escaped.original_span(start, stop)
                     index = PERSON_NAME if finding.type == "PERSON_NAME" else ADDRESS
                     found.append(
                         Candidate(offset + start, offset + stop, finding.score, False, index)
