@@ -24,6 +24,8 @@ JUDGED = {
     "possible_password": literals.possible_password,
     "word_password": literals.word_password,
     "declared_password": literals.declared_password,
+    "declared_secret": literals.declared_secret,
+    "written_secret": literals.written_secret,
     "argument_password": literals.argument_password,
     "env_password": literals.env_password,
     "strong_password": literals.strong_password,
