@@ -22,6 +22,7 @@ JUDGED = {
     "secret": literals.secret,
     "plain_password": literals.plain_password,
     "possible_password": literals.possible_password,
+    "possible_token": literals.possible_token,
     "word_password": literals.word_password,
     "declared_password": literals.declared_password,
     "declared_secret": literals.declared_secret,

@@ -69,7 +69,7 @@ _DESCRIBES = re.compile(
 )
 # The algorithm before a digest.
 _DIGEST = re.compile(r"(?:sha-?[0-9]{1,3}|md5|blake2[bs]?|blake3|crc32)[:=-]", re.IGNORECASE)
-# Numbers of a program: hexadecimal, versions and ranges of them.
+# Numbers of a program: hexadecimal, versions and ranges of them, measures.
 _PROGRAM_NUMBER = re.compile(
     r"0x[0-9a-fA-F]{1,16}[uUlL]{0,3}|[v^~=<>]{0,2}\d+(?:\.\d+)+(?:-\d+(?:\.\d+)*)?(?:[.,+]|[mun]?s|%|[kKMG]i?B?|x)?"
 )
@@ -179,6 +179,17 @@ def possible_password(value: str) -> bool:
     )
 
 
+def possible_token(value: str) -> bool:
+    """A placeholder that has the shape of a token, with digits."""
+    return (
+        any(map(str.isdigit, value[:_LONGEST]))
+        and len(set(value)) > 6
+        and not (_TEMPLATE.search(value) or _CODE.search(value) or _PATH.search(value))
+        and not _MEMBER.fullmatch(value)
+        and not (_DIGEST.match(value) or judge.is_uuid(value))
+    )
+
+
 def _is_name(value: str) -> bool:
     """Return whether a value is made of words that programs use: a variable, a type, a label."""
     parts = [part.lower() for part in judge.PART.findall(value)]
@@ -228,7 +239,7 @@ def _is_no_literal(value: str, lowered: str) -> bool:
 
 
 def _reads_as_text(value: str, digits: int) -> bool:
-    """Return whether a value is words and punctuation: `form-control`, `user:email`, `Password:`."""
+    """Return whether a value is words and punctuation: `form-control`, `user:email`, `Name:`."""
     if digits:
         return False
     words = [word for word in re.split(r"[^A-Za-z\u00c0-\uffff]+", value) if word]
