@@ -19,6 +19,7 @@ from dlpctl.detect.entities.known import Known
 from dlpctl.detect.patterns.model import Pattern
 from dlpctl.detect.resolve import ADDRESS, PERSON_NAME, Candidate
 from dlpctl.errors import NameDataError
+from dlpctl.regex import lazy
 from dlpctl.types import Category
 
 if TYPE_CHECKING:
@@ -63,6 +64,8 @@ TAGGED = (
 _WINDOW = 1 << 18
 """The number of bytes that are tagged together; memory grows with them."""
 _MOST_KNOWN = 10_000
+_LINE_END = lazy(rb"\\[nrt]")
+"""A line end within a name is none, but part of a path: `HOST\\thomas`."""
 
 
 class Taggers:
@@ -146,6 +149,8 @@ class Taggers:
                     )
                     if escaped:
                         start, stop = escaped.original_span(start, stop)
+                        if _LINE_END.search(data, offset + start, offset + stop):
+                            continue
                     index = PERSON_NAME if finding.type == "PERSON_NAME" else ADDRESS
                     found.append(
                         Candidate(offset + start, offset + stop, finding.score, False, index)
