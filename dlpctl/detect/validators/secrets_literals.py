@@ -68,7 +68,9 @@ _DESCRIBES = re.compile(
     r"|[tldv]en)$|^(?:un|in|non|pre|re)"
 )
 # The algorithm before a digest.
-_DIGEST = re.compile(r"(?:sha-?[0-9]{1,3}|md5|blake2[bs]?|blake3|crc32)[:=-]", re.IGNORECASE)
+_DIGEST = re.compile(
+    r"(?:[\w./:-]{1,200}@)?(?:sha-?[0-9]{1,3}|md5|blake2[bs]?|blake3|crc32)[:=-]", re.IGNORECASE
+)
 # Numbers of a program: hexadecimal, versions and ranges of them, measures.
 _PROGRAM_NUMBER = re.compile(
     r"0x[0-9a-fA-F]{1,16}[uUlL]{0,3}|[v^~=<>]{0,2}\d+(?:\.\d+)+(?:-\d+(?:\.\d+)*)?(?:[.,+]|[mun]?s|%|[kKMG]i?B?|x)?"
