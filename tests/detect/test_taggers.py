@@ -29,7 +29,12 @@ def found(detector: Detector, text: str, type_name: str) -> list[str]:
 NAMED = [
     ("JOHN SMITH was admitted on Monday.", ["JOHN SMITH"]),
     ("INVOICE FOR MR. PETER BROWN, DUE TODAY", ["PETER BROWN"]),
+    ("John Smith", ["John Smith"]),
     ("my name is john smith", ["john smith"]),
+    ("dear ms adeyemi-clarke, dr r. moreno sees you.", ["adeyemi-clarke", "r. moreno"]),
+    ("i miss kobe so much man", ["kobe"]),
+    ("Ich heiße Tjark Hinrichsen und wohne hier.", ["Tjark Hinrichsen"]),
+    ("Die Abgeordnete Heidi Reichinnek nannte das falsch.", ["Heidi Reichinnek"]),
     ("hi, i'm sarah connor and i can't log in", ["sarah connor"]),
     ("customer: jane doe", ["jane doe"]),
     ("J.R.R. Tolkien wrote it.", ["J.R.R. Tolkien"]),
@@ -67,6 +72,11 @@ NAMED = [
     ("Patient John A. Doe, DOB 03/04/1971, was seen by Dr. Reyes.", ["John A. Doe", "Reyes"]),
 ]
 NOT_NAMED = [
+    "Am Mittwoch tagt der Stadtrat im Rathaus Barmen.",
+    "Ingresó en el Hospital Gregorio Marañón de Madrid.",
+    "besuchte das Max-Planck-Institut in Garching.",
+    "please mark the page and add a rose",
+    "path = C:\\hosts\\nathan\\tools and more",
     "Flights from Paris to Berlin are cheap in winter.",
     "The office in Jordan is open.",
     "Johnson & Johnson, Goldman Sachs and Morgan Stanley",

@@ -16,6 +16,7 @@ from dlpctl.detect.automaton.compiled import from_patterns
 from dlpctl.detect.confirm.code_density import code_blocks, is_code
 from dlpctl.detect.derived.escaped import EscapedText
 from dlpctl.detect.entities.known import Known
+from dlpctl.detect.entities.truecase import is_lower_case
 from dlpctl.detect.patterns.model import Pattern
 from dlpctl.detect.resolve import ADDRESS, PERSON_NAME, Candidate
 from dlpctl.errors import NameDataError
@@ -125,6 +126,8 @@ class Taggers:
             escaped = EscapedText.throughout(part)
             part = escaped.data if escaped else part
             code = code_blocks(part)
+            if is_lower_case(part) and not is_code(code) and self._tagger is not None:
+                part = self._tagger.with_capitals(part.decode()).encode()
             matches = (self._in_code if is_code(code) else self._in_prose).matches(part)
             if not matches or self._tagger is None:
                 known.header = None
@@ -132,6 +135,8 @@ class Taggers:
             known.has_mattered = True
             text = part.decode()
             plain = len(text) == len(part)
+            if not text.endswith("\n"):
+                text += "\n"  # the tagger has learned from complete lines
             spans = (
                 self._tagger.find(text, matches, code, known)
                 if plain
