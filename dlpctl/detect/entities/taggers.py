@@ -65,6 +65,7 @@ TAGGED = (
 _WINDOW = 1 << 18
 """The number of bytes that are tagged together; memory grows with them."""
 _MOST_KNOWN = 10_000
+_NEWLINE = b"\n"
 _LINE_END = lazy(rb"\\[nrt]")
 """A line end within a name is none, but part of a path: `HOST\\thomas`."""
 
@@ -126,7 +127,9 @@ class Taggers:
             escaped = EscapedText.throughout(part)
             part = escaped.data if escaped else part
             code = code_blocks(part)
-            if is_lower_case(part) and not is_code(code) and self._tagger is not None:
+            # Values without a line end are only tagged where they have a trigger; see `triggers`.
+            is_lower = _NEWLINE in part and is_lower_case(part) and not is_code(code)
+            if is_lower and self._tagger is not None:
                 part = self._tagger.with_capitals(part.decode()).encode()
             matches = (self._in_code if is_code(code) else self._in_prose).matches(part)
             if not matches or self._tagger is None:
