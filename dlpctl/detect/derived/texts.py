@@ -46,6 +46,11 @@ def derived_texts(
     texts: list[DerivedText] = []
     if escaped := EscapedText.of(data):
         texts.append(escaped)
+        _, inner_headers = openings(escaped.data)
+        if inner_headers and (
+            cells := Columns.of(escaped.data, inner_headers, None, words or HeaderWords())
+        ):
+            texts.append(_NestedText(cells, escaped))
     if runs and (decoded := DecodedText.of(data, runs)):
         texts.append(decoded)
         # Text that was encoded twice.
@@ -64,6 +69,18 @@ def derived_texts(
     ):
         texts.append(columns)
     return texts
+
+
+class _NestedText(DerivedText):
+    """A text that is derived from a derived text, such as the cells of a table in a string."""
+
+    def __init__(self, inner: DerivedText, outer: DerivedText) -> None:
+        self.data = inner.data
+        self._inner, self._outer = inner, outer
+
+    def original_span(self, start: int, end: int) -> tuple[int, int] | None:
+        span = self._inner.original_span(start, end)
+        return self._outer.original_span(*span) if span else None
 
 
 def openings(data: bytes) -> tuple[Spans, Spans]:
