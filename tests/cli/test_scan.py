@@ -108,9 +108,9 @@ def test_additional_patterns_come_from_files(dlpctl):
 
 
 def test_a_text_with_placeholders_alone_is_explained(dlpctl):
-    Path("k.txt").write_text("aws_key = AKIAIOSFODNN7EXAMPLE\npassword = 'changeme'\n")
+    Path("k.txt").write_text("db_password = 'changeme'\npassword = 'changeme'\n")
     result = dlpctl("scan", "k.txt")
-    assert (result.status, result.out) == (0, "nothing found in 1 file, 53 bytes\n")
+    assert (result.status, result.out) == (0, "nothing found in 1 file, 47 bytes\n")
     assert result.err == (
         "dlpctl: note: 2 values look like secrets but read as placeholders: dlpctl explain k.txt\n"
     )

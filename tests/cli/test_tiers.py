@@ -15,9 +15,16 @@ TRIED = {
     "number of an advertisement": "SSN: 987-65-4320\n",
     "number that is never given": "SSN: 123-00-6789\n",
     "mistyped card": "card number 4111 1111 1111 1112\n",
+    "example of a key": f"AKIA{'IOSFODNN7'}EXAMPLE\n",
+    "counted key": f"token: {'ghp_'}abcdefghijklmnopqrstuvwxyz0123456789\n",
+    "short key": f"{'sk-'}1234567890abcdef\n",
+    "counted secret": "api key: abcdef123456\n",
+    "invented account": "my iban is DE00 1234 5678 9012 3456 78\n",
+    "counted phone": "my phone number is 123-456-7890\n",
 }
 NOTE = "possible finding below the threshold: --sensitivity high"
 POSSIBLE = ("number that is never given", "mistyped card")
+INVENTED = tuple(TRIED)[6:]
 
 
 @pytest.mark.parametrize("text", TRIED.values(), ids=TRIED)
@@ -39,6 +46,13 @@ def test_scan_and_check_report_how_many_values_they_left_out(dlpctl, name):
     high = dlpctl("scan", "a.txt", "--sensitivity", "high")
     assert high.status == 10
     assert NOTE not in high.out
+
+
+def test_invented_values_are_possible(dlpctl):
+    Path("a.txt").write_text("".join(f"{TRIED[name]}\n" for name in INVENTED))
+    assert (
+        f"  {len(INVENTED)} {NOTE.replace('finding', 'findings')}\n" in dlpctl("check", "a.txt").out
+    )
 
 
 def test_a_policy_file_sets_its_sensitivity(dlpctl):

@@ -71,6 +71,23 @@ the wifi password is sunnymeadow
 [09:11] ann: what is the admin password?;[09:12] bob: sunnymeadow
 use sunny.meadow as the password
 log in as bob with password sunnymeadow17
+Login bob, hasło Sunnymeadow17. Do jutra
+das Kennwort war Sunny!meadow
+Lösenordet till tjänsten är Sunny#meadow (byt det)
+la clave del wifi sigue siendo sunnymeadow17?
+the temporary password is;sunny.meadow17
+Temp password given by phone: Sunny#meadow
+my old password no longer works (Sunnymeadow17!)
+Geçici şifreniz: Sunny-meadow17
+password <- "sunnymeadow17"
+page.fill('input[name=password]', 'Sunny-meadow-17')
+I fill in "Password" with "Sunny-meadow-17"
+User.objects.create_user('bob', 'bob@acme.io', 'Sunny-meadow-17')
+ansible-playbook site.yml -e "ansible_become_pass=Sunnymeadow17"
+crypto isakmp key Sunny!meadow address 203.0.113.9
+psexec server1 -u admin -p sunnymeadow17 cmd
+schtasks /create /tn x /ru backup /rp sunny-meadow17 /sc daily
+app.use(session({ secret: 'Sunny!meadow' }))
 """
 NOT_WRITTEN = """
 password = config.password
@@ -82,6 +99,9 @@ Her password was stolen.
 use email as the password
 What is the password?;I forgot
 log in as bob and password protect it
+password manager: 1Password
+first pass: 41.2s
+the password is;required
 """
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 
 import pytest
@@ -245,6 +246,13 @@ def test_every_label_of_the_library_names_a_column() -> None:
     labels = {label for pattern in patterns for label in pattern.labels}
     words = HeaderWords()
     assert not {label for label in labels if not words.are_in(label.encode())}
+
+
+def test_a_table_within_a_json_string_is_read(library: Detector) -> None:
+    table = "Logins\n\n| service | user | password |\n| --- | --- | --- |\n| wiki | ann | sunny-meadow-17 |\n"
+    text = json.dumps({"answer": json.dumps({"text": table})})
+    found = [text[one.start : one.end] for one in library.scan(text) if one.type == "PASSWORD"]
+    assert found == ["sunny-meadow-17"]
 
 
 @pytest.mark.parametrize("header", ["source", "stopped", "brand"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from itertools import pairwise
 from pathlib import Path
@@ -28,7 +29,12 @@ def found(detector: Detector, text: str, type_name: str) -> list[str]:
 NAMED = [
     ("JOHN SMITH was admitted on Monday.", ["JOHN SMITH"]),
     ("INVOICE FOR MR. PETER BROWN, DUE TODAY", ["PETER BROWN"]),
+    ("John Smith", ["John Smith"]),
     ("my name is john smith", ["john smith"]),
+    ("dear ms adeyemi-clarke, dr r. moreno sees you.\n", ["adeyemi-clarke", "r. moreno"]),
+    ("i miss kobe so much man\n", ["kobe"]),
+    ("Ich heiße Tjark Hinrichsen und wohne hier.", ["Tjark Hinrichsen"]),
+    ("Die Abgeordnete Heidi Reichinnek nannte das falsch.", ["Heidi Reichinnek"]),
     ("hi, i'm sarah connor and i can't log in", ["sarah connor"]),
     ("customer: jane doe", ["jane doe"]),
     ("J.R.R. Tolkien wrote it.", ["J.R.R. Tolkien"]),
@@ -66,6 +72,11 @@ NAMED = [
     ("Patient John A. Doe, DOB 03/04/1971, was seen by Dr. Reyes.", ["John A. Doe", "Reyes"]),
 ]
 NOT_NAMED = [
+    "Am Mittwoch tagt der Stadtrat im Rathaus Barmen.",
+    "Ingresó en el Hospital Gregorio Marañón de Madrid.",
+    "besuchte das Max-Planck-Institut in Garching.",
+    "please mark the page and add a rose\n",
+    "path = C:\\hosts\\nathan\\tools and more",
     "Flights from Paris to Berlin are cheap in winter.",
     "The office in Jordan is open.",
     "Johnson & Johnson, Goldman Sachs and Morgan Stanley",
@@ -301,6 +312,20 @@ def test_narrowing_gives_the_same_of_those_types(library: Detector, wanted: list
     assert library.for_types(wanted).scan(TEXT) == [
         one for one in library.scan(TEXT) if one.type in types
     ]
+
+
+@pytest.mark.parametrize("escapes", [1, 2])
+def test_a_name_within_a_json_string_is_read_as_its_program_reads_it(
+    library: Detector, escapes: int
+) -> None:
+    text = "Klientka:\nBożena Wawrzyniak\nGrüße,\nAyşe Demir\n"
+    for _ in range(escapes):
+        text = json.dumps(text)
+    for name in ("Bożena Wawrzyniak", "Ayşe Demir"):
+        written = name
+        for _ in range(escapes):
+            written = json.dumps(written)[1:-1]
+        assert written in found(library, f'{{"content": {text}}}', "PERSON_NAME")
 
 
 def test_positions_in_bytes_and_beyond_ascii(library: Detector) -> None:

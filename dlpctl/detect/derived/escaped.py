@@ -72,7 +72,14 @@ class EscapedText(DerivedText):
         marks = _marks(data)
         return cls(data, marks) if marks else None
 
-    def original_span(self, start: int, end: int) -> tuple[int, int] | None:
+    @classmethod
+    def throughout(cls, data: bytes) -> EscapedText | None:
+        """Return the complete text, unescaped; None without any mark."""
+        size = len(data)
+        marked = _BACKSLASH_MARK.search(data) or _ENTITY_MARK.search(data)
+        return cls(data, [(0, size, size)]) if marked else None
+
+    def original_span(self, start: int, end: int) -> tuple[int, int]:
         return self._origin(start), self._origin(end - 1, after=True)
 
     def _origin(self, position: int, *, after: bool = False) -> int:

@@ -50,6 +50,11 @@ def derived_texts(
     texts: list[DerivedText] = []
     if escaped := EscapedText.of(data):
         texts.append(escaped)
+        _, inner_headers = _openings(escaped.data)
+        if inner_headers and (
+            cells := Columns.of(escaped.data, inner_headers, None, words or HeaderWords())
+        ):
+            texts.append(_NestedText(cells, escaped))
     texts += _decoded_texts(data, runs)
     texts += listed_texts(data)
     texts += dumped_texts(data)
@@ -79,6 +84,18 @@ def _decoded_texts(data: bytes, runs: Spans) -> Iterator[DecodedText]:
         yield decoded
         data = decoded.data
         runs, _ = openings(data)
+
+
+class _NestedText(DerivedText):
+    """A text that is derived from a derived text, such as the cells of a table in a string."""
+
+    def __init__(self, inner: DerivedText, outer: DerivedText) -> None:
+        self.data = inner.data
+        self._inner, self._outer = inner, outer
+
+    def original_span(self, start: int, end: int) -> tuple[int, int] | None:
+        span = self._inner.original_span(start, end)
+        return self._outer.original_span(*span) if span else None
 
 
 def openings(data: bytes) -> tuple[Spans, Spans]:

@@ -22,6 +22,7 @@ _LIKELY, _SURE = 0.6, 0.85
 _NEVER = 1.1
 _ENGLISH = lexicon_words("only_english")
 _ORDINARY = lexicon_words("ordinary")
+_INTRODUCTIONS = lexicon_words("introductions")
 _ABBREVIATED = 3  # letters of an abbreviation at most, beside words that are none
 _APOSTROPHES = frozenset("'’")
 _AROUND = 14  # tokens of the line before and after a name that tell its language
@@ -29,7 +30,7 @@ _AROUND = 14  # tokens of the line before and after a name that tell its languag
 
 def least_score(words: Sequence[Word], left: int, right: int) -> float:
     """Return the score that words must have as a name, by the evidence for it."""
-    if has_cue(words, left, 3):
+    if has_cue(words, left, 3) or (left and words[left - 1].key in _INTRODUCTIONS):
         return 0.0
     if _is_compound(words, left, right) and not _has_named(words, left, right):
         return _NEVER

@@ -17,6 +17,7 @@ from dlpctl.detect.entities.known import Known
 from dlpctl.detect.entities.regions import Region, RegionFinder, TriggerMatch
 from dlpctl.detect.entities.rejections import is_rejected
 from dlpctl.detect.entities.triggers import PATTERNS
+from dlpctl.detect.entities.truecase import Truecaser
 from dlpctl.detect.resolve import Overlaps
 from dlpctl.regex import lazy
 from dlpctl.types import Category, Finding
@@ -47,10 +48,15 @@ class NameTagger:
             lambda token: word_flags(model.flags(look_up_keys(token)))
         )
         self._regions = RegionFinder(self._flags)
+        self._truecaser = Truecaser(self._flags)
 
     @classmethod
     def load(cls, path: Path) -> NameTagger:
         return cls(Model.load(path))
+
+    def with_capitals(self, text: str) -> str:
+        """Return a text in lower case with capitals where it may have names."""
+        return self._truecaser.with_capitals(text)
 
     def regions(
         self, text: str, matches: Iterable[TriggerMatch], code: list[bool] | None = None

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def is_rejected(words: Sequence[Word], left: int, right: int) -> bool:
     """Return whether one of the rules rejects the words as a name."""
     span = words, left, right
-    if _has_legal_form(*span) or _is_lower_case_phrase(*span):
+    if _has_legal_form(*span) or _is_lower_case_phrase(*span) or _follows_institution(*span):
         return True
     if right - left > 1:
         return (
@@ -31,6 +31,7 @@ def is_rejected(words: Sequence[Word], left: int, right: int) -> bool:
             or _is_firm(*span)
             or _is_city(*span)
             or _is_compound_label(*span)
+            or _is_compound_institution(*span)
         )
     return (
         _is_product(*span)
@@ -47,7 +48,8 @@ def _is_product(words: Sequence[Word], left: int, right: int) -> bool:
     """Mozilla/5.0, which every browser sends, and words of payslips."""
     if right + 1 < len(words) and words[right].key == "/" and words[right + 1].outline[0] == "d":
         return True
-    return words[left].key in _NOT_NAMES
+    joined = words[max(0, left - 1)], words[min(right, len(words) - 1)]
+    return words[left].key in _NOT_NAMES or any(word.key == "::" for word in joined)
 
 
 def _is_noun(words: Sequence[Word], left: int, _right: int) -> bool:
@@ -81,11 +83,24 @@ def _is_after_locative(words: Sequence[Word], left: int, right: int) -> bool:
     if before.outline == "Xx" and before.key in _LANDMARKS:
         return True
     place_grade = word.flags.place
-    if before.key in ("in", "of") and place_grade == 3:
+    if before.key in _PLACE_PREPOSITIONS and place_grade == 3:
         return True
     if word.flags.given >= 2:
         return False
     return before.key in _LOCATIVES or (before.key == "in" and place_grade > 0)
+
+
+def _follows_institution(words: Sequence[Word], left: int, right: int) -> bool:
+    """Hospital Gregorio Marañón, Rathaus Barmen: a name after the word for what bears it."""
+    return any(
+        words[at].key in _INSTITUTIONS_FIRST and words[at].outline == words[right - 1].outline
+        for at in range(max(0, left - 1), right - 1)
+    )
+
+
+def _is_compound_institution(words: Sequence[Word], left: int, right: int) -> bool:
+    """Max-Planck-Institut: a compound that ends in an institution."""
+    return words[right - 2].key == "-" and words[right - 1].key in _INSTITUTIONS
 
 
 def _is_compound_label(words: Sequence[Word], left: int, right: int) -> bool:
@@ -204,10 +219,12 @@ _FORM_STARTS = frozenset(
 """The first words of what `_LEGAL_FORM` matches; only there the text is put together."""
 _LANDMARKS = lexicon_words("landmarks")
 _LOCATIVES = lexicon_words("locatives")
+_PLACE_PREPOSITIONS = lexicon_words("place_prepositions")
 _POSSESSIVES = ("''", "’’", "'", "’", "' ", "’ ")  # as keys of tokens
 
 
 _INSTITUTIONS = lexicon_words("institutions")
+_INSTITUTIONS_FIRST = lexicon_words("institutions_first")
 _PARTNERS = lexicon_words("partners")
 _EPONYMS = lexicon_words("eponyms")
 FIRMS = frozenset(tuple(name.split(" ")) for name in lexicon_words("firms"))

@@ -14,10 +14,13 @@ from typing import TYPE_CHECKING, cast
 
 from dlpctl.detect.automaton.compiled import from_patterns
 from dlpctl.detect.confirm.code_density import code_blocks, is_code
+from dlpctl.detect.derived.escaped import EscapedText
 from dlpctl.detect.entities.known import Known
+from dlpctl.detect.entities.truecase import is_lower_case
 from dlpctl.detect.patterns.model import Pattern
 from dlpctl.detect.resolve import ADDRESS, PERSON_NAME, Candidate
 from dlpctl.errors import NameDataError
+from dlpctl.regex import lazy
 from dlpctl.types import Category
 
 if TYPE_CHECKING:
@@ -62,6 +65,9 @@ TAGGED = (
 _WINDOW = 1 << 18
 """The number of bytes that are tagged together; memory grows with them."""
 _MOST_KNOWN = 10_000
+_NEWLINE = b"\n"
+_LINE_END = lazy(rb"\\[nrt]")
+"""A line end within a name is none, but part of a path: `HOST\\thomas`."""
 
 
 class Taggers:
@@ -118,7 +124,13 @@ class Taggers:
         known = known or Known()
         for offset, end in _windows(data):
             part = data if end - offset == len(data) else data[offset:end]
+            escaped = EscapedText.throughout(part)
+            part = escaped.data if escaped else part
             code = code_blocks(part)
+            # Values without a line end are only tagged where they have a trigger; see `triggers`.
+            is_lower = _NEWLINE in part and is_lower_case(part) and not is_code(code)
+            if is_lower and self._tagger is not None:
+                part = self._tagger.with_capitals(part.decode()).encode()
             matches = (self._in_code if is_code(code) else self._in_prose).matches(part)
             if not matches or self._tagger is None:
                 known.header = None
@@ -126,6 +138,8 @@ class Taggers:
             known.has_mattered = True
             text = part.decode()
             plain = len(text) == len(part)
+            if not text.endswith("\n"):
+                text += "\n"  # the tagger has learned from complete lines
             spans = (
                 self._tagger.find(text, matches, code, known)
                 if plain
@@ -141,6 +155,10 @@ class Taggers:
                         if to_bytes is None
                         else (to_bytes(finding.start), to_bytes(finding.end))
                     )
+                    if escaped:
+                        start, stop = escaped.original_span(start, stop)
+                        if _LINE_END.search(data, offset + start, offset + stop):
+                            continue
                     index = PERSON_NAME if finding.type == "PERSON_NAME" else ADDRESS
                     found.append(
                         Candidate(offset + start, offset + stop, finding.score, False, index)

@@ -27,6 +27,8 @@ _MISTYPED = 0.4
 """The score of a value with a label and a wrong check digit."""
 _STEMS = re.compile(r"\{\{stems:([a-z_]+)\}\}")
 _AFTER_BOUNDARY = re.compile(r"\\b\(\?P?<value>")
+_OF_TOKENS = frozenset({"tail", "not_placeholder", "base62_crc"})
+"""The validators of tokens with their provider's prefix."""
 _BEFORE = re.compile(r"\{\{(before|loosely):([a-z_]+)\}\}")
 
 
@@ -66,7 +68,7 @@ def parse_pattern(
         validators=checks,
         keywords=reader.strings("keywords"),
         context=read_context,
-        possible=_possible(possible) if possible else _mistyped(labels, read_context, checks),
+        possible=_possible(possible) if possible else _invented(labels, read_context, checks),
         labels=(*labels, *short_labels),
         width=(
             reader.integer("width", 1, WIDEST)
@@ -132,10 +134,14 @@ def _possible(reader: _TableReader) -> Possible:
     )
 
 
-def _mistyped(
+def _invented(
     labels: Sequence[str], context: Context | None, checks: Sequence[str]
 ) -> Possible | None:
-    """Return the possible score for values with a label and a shape, but a wrong check digit."""
+    """Return the possible score for values with a label and a shape, but a wrong check digit, and
+    for placeholders in the shape of a provider's tokens.
+    """
+    if not _OF_TOKENS.isdisjoint(checks):
+        return Possible(_MISTYPED, ("possible_token",))
     if not any(validators.find(name).proves for name in checks):
         return None
     if labels:

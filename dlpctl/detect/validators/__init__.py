@@ -15,7 +15,7 @@ from dlpctl.detect.validators.registry import REGISTERED, Validator
 __all__ = ["Validator", "find", "names"]
 
 _SUBJECTS = {
-    "cards": "credit_card iban bic card_track",
+    "cards": "credit_card iban iban_shape bic card_track",
     "checksums": "luhn verhoeff mod_97",
     "crypto": (
         "base58_address ripple_address bech32_address cashaddr ethereum_address solana_address "
@@ -36,16 +36,19 @@ _SUBJECTS = {
         "ipv6 ipv6_public ipv6_whole mac_address url_secret"
     ),
     "groups": "no_series",
-    "phones": "phone_international phone_nanp phone_national phone_trunk phone_labelled",
+    "phones": (
+        "phone_international phone_nanp phone_national phone_trunk phone_labelled phone_shape"
+    ),
     "scripts": "script_name",
     "spoken": "spoken_card spoken_number",
     "secrets": (
         "token mixed_token mixed_tail unmistakable tail uuid secret_or_uuid not_placeholder "
-        "password password_or_phrase unquoted_password secret declared_password argument_password "
-        "env_password plain_password possible_password strong_password mixed_password "
-        "varied_password word_password secret_or_password snmp_community strong_or_digits phrase "
-        "url_password basic_auth jwt discord_bot private_key private_key_body base64_private_key "
-        "putty_key base64_object base62_crc gitlab_crc bech32_key"
+        "password password_or_phrase unquoted_password secret declared_password declared_secret "
+        "argument_password env_password plain_password possible_password possible_token "
+        "strong_password mixed_password varied_password word_password secret_or_password "
+        "written_secret snmp_community strong_or_digits phrase url_password basic_auth jwt "
+        "discord_bot private_key private_key_body base64_private_key putty_key base64_object "
+        "base62_crc gitlab_crc bech32_key"
     ),
 }
 """The functions by module. A test checks that each module registers exactly these."""

@@ -103,13 +103,15 @@ def credit_card(value: str) -> bool:
 def iban(value: str) -> bool:
     """A number with the country's length and a checksum by ISO 7064 mod 97-10."""
     bare = compact(value)
-    if (
-        not alphanumeric(bare)
-        or _IBAN_LENGTHS.get(bare[:2]) != len(bare)
-        or not digits(bare[2:4], 2)
-    ):
-        return False
-    return len(set(bare[4:])) > 1 and mod_97_checks(bare[4:] + bare[:4])
+    return iban_shape(value) and len(set(bare[4:])) > 1 and mod_97_checks(bare[4:] + bare[:4])
+
+
+@validator("iban_shape")
+def iban_shape(value: str) -> bool:
+    """A number with the country's length, whatever its check digits."""
+    bare = compact(value)
+    has_length = alphanumeric(bare) and _IBAN_LENGTHS.get(bare[:2]) == len(bare)
+    return has_length and bool(digits(bare[2:4], 2))
 
 
 @validator("bic")

@@ -87,4 +87,12 @@ def phone_labelled(value: str) -> bool:
     text = _bare(value)
     if text.startswith(("+", "00")):
         return phone_international(value)
-    return not _DATE.search(value[:_LONGEST]) and 7 <= len(text) <= 13 and _plausible(text)
+    return phone_shape(value) and _plausible(text)
+
+
+@validator("phone_shape")
+def phone_shape(value: str) -> bool:
+    """As many different digits as numbers have, also counted ones, but not a date."""
+    text = _bare(value)
+    is_date = _DATE.search(value[:_LONGEST]) is not None
+    return 7 <= len(text) <= 13 and len(set(text)) > 2 and not is_date

@@ -68,10 +68,12 @@ _DESCRIBES = re.compile(
     r"|[tldv]en)$|^(?:un|in|non|pre|re)"
 )
 # The algorithm before a digest.
-_DIGEST = re.compile(r"(?:sha-?[0-9]{1,3}|md5|blake2[bs]?|blake3|crc32)[:=-]", re.IGNORECASE)
-# Numbers of a program: hexadecimal, versions and ranges of them.
+_DIGEST = re.compile(
+    r"(?:[\w./:-]{1,200}@)?(?:sha-?[0-9]{1,3}|md5|blake2[bs]?|blake3|crc32)[:=-]", re.IGNORECASE
+)
+# Numbers of a program: hexadecimal, versions and ranges of them, measures.
 _PROGRAM_NUMBER = re.compile(
-    r"0x[0-9a-fA-F]{1,16}[uUlL]{0,3}|[v^~=<>]{0,2}\d+(?:\.\d+)+(?:-\d+(?:\.\d+)*)?[.,+]?"
+    r"0x[0-9a-fA-F]{1,16}[uUlL]{0,3}|[v^~=<>]{0,2}\d+(?:\.\d+)+(?:-\d+(?:\.\d+)*)?(?:[.,+]|[mun]?s|%|[kKMG]i?B?|x)?"
 )
 _NUMBERS = re.compile(r"[0-9.,:/ -]+")
 _LATIN = re.compile(r"[\x20-\x7e]+")
@@ -113,7 +115,7 @@ def unquoted_password(value: str) -> bool:
         return False
     if value[0:1] in "-&*@<>|!%" or value.endswith(("(", "[", "{", ":", ";")):
         return False
-    if "pass" in value.lower() and re.fullmatch(r"[A-Za-z_]+\d?", value):
+    if "pass" in value.lower() and re.fullmatch(r"\d?[A-Za-z_]+\d?", value):
         return False
     if _MEMBER.fullmatch(value):
         return _has_no_program_word(value) and password(value)
@@ -149,11 +151,15 @@ def declared_password(value: str) -> bool:
     """A password in quotes, or in a cell, where names of columns and fields may follow as well."""
     if value.isdigit():
         return len(value) >= 6 and password(value)
-    return strong_or_digits(value) or (
-        _has_no_program_word(value)
-        and not _DESCRIBES.search(value.lower())
-        and (value.islower() or len(judge.PART.findall(value)) > 1)
-        and password(value)
+    return (
+        strong_or_digits(value)
+        or (judge.is_random(value) and password(value))
+        or (
+            _has_no_program_word(value)
+            and not _DESCRIBES.search(value.lower())
+            and (value.islower() or len(judge.PART.findall(value)) > 1)
+            and password(value)
+        )
     )
 
 
@@ -172,6 +178,17 @@ def possible_password(value: str) -> bool:
         and not _MEMBER.fullmatch(value)
         and not _is_name(value)
         and len(set(value)) > 2
+    )
+
+
+def possible_token(value: str) -> bool:
+    """A placeholder that has the shape of a token, with digits."""
+    return (
+        any(map(str.isdigit, value[:_LONGEST]))
+        and len(set(value)) > 6
+        and not (_TEMPLATE.search(value) or _CODE.search(value) or _PATH.search(value))
+        and not _MEMBER.fullmatch(value)
+        and not (_DIGEST.match(value) or judge.is_uuid(value))
     )
 
 
@@ -224,7 +241,7 @@ def _is_no_literal(value: str, lowered: str) -> bool:
 
 
 def _reads_as_text(value: str, digits: int) -> bool:
-    """Return whether a value is words and punctuation: `form-control`, `user:email`, `Password:`."""
+    """Return whether a value is words and punctuation: `form-control`, `user:email`, `Name:`."""
     if digits:
         return False
     words = [word for word in re.split(r"[^A-Za-z\u00c0-\uffff]+", value) if word]
@@ -266,7 +283,8 @@ def varied_password(value: str) -> bool:
         [any(map(is_class, value)) for is_class in (str.islower, str.isupper, str.isdigit)]
     )
     signs = 2 if not _SIGNS.isdisjoint(value) else 0 if value.isalnum() else 1
-    return classes > 1 and classes + signs > 3 and unquoted_password(value)
+    is_mixed = classes == 3 and sum(map(str.isdigit, value)) > 1 and _has_no_program_word(value)
+    return classes > 1 and (classes + signs > 3 or is_mixed) and unquoted_password(value)
 
 
 def mixed_password(value: str) -> bool:
@@ -286,10 +304,25 @@ def secret_or_password(value: str) -> bool:
 
 
 def strong_or_digits(value: str) -> bool:
-    """A known password, or one with digits, after a name that may mean something else."""
+    """A known password, or one with digits or signs, after a name that may mean something else."""
     if value.lower() in _KNOWN_WORDS:
         return True
-    return password(value) and any(map(str.isdigit, value)) and any(map(str.isalpha, value))
+    is_strong = any(map(str.isdigit, value)) or not _SIGNS.isdisjoint(value)
+    return is_strong and any(map(str.isalpha, value)) and password(value)
+
+
+def written_secret(value: str) -> bool:
+    """A secret that somebody made up: letters with digits or signs, but not the name of one."""
+    return strong_password(value) or (
+        strong_or_digits(value)
+        and not judge.has_placeholder_words(value)
+        and (not _SIGNS.isdisjoint(value) or _has_no_program_word(value))
+    )
+
+
+def declared_secret(value: str) -> bool:
+    """A secret or a password in a declaration."""
+    return secret(value) or declared_password(value)
 
 
 def password_or_phrase(value: str) -> bool:

@@ -1,0 +1,120 @@
+"""Capitals for names in a text that has hardly any, such as a chat or a text in lower case.
+
+The tagger has learned names with capitals. Only words that are given names rather than anything
+else get one, titles and initials before names, and what follows them; every character keeps its
+number.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dlpctl.detect.entities.lexicon import words as lexicon_words
+from dlpctl.regex import lazy
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Callable, Sequence
+
+    from dlpctl.detect.entities.crf.words import WordFlags
+
+_CAPITALS = bytes(range(ord("A"), ord("Z") + 1))
+_LETTERS = _CAPITALS.lower()
+_FEWEST = 200
+"""Bytes for each capital that a text in lower case may have."""
+_MOST_VERDICTS = 25_000
+_WORD = lazy(r"[^\W\d_]{1,30}+(?:['’][^\W\d_]{2,30}+)?")
+_PART = lazy(r"-([^\W\d_]{2,30}+)")
+# Words within identifiers, hosts and paths are none.
+_JOINED_BEFORE = frozenset("._@/\\$#-")
+_JOINED_AFTER = lazy(r"[\w@/\\]|\.\w")
+_ORDINARY = lexicon_words("ordinary")
+_NO_NAME, _SURNAME, _GIVEN, _TITLE = range(4)
+
+
+def is_lower_case(data: bytes) -> bool:
+    """Return whether a fourth of a text is letters, with hardly any capital."""
+    size = len(data)
+    capitals = size - len(data.translate(None, _CAPITALS))
+    return capitals * _FEWEST < size and 4 * len(data.translate(None, _LETTERS)) < 3 * size
+
+
+class Truecaser:
+    """Gives likely names capitals. Threads may share it."""
+
+    def __init__(self, flags: Callable[[str], WordFlags]) -> None:
+        self._flags = flags
+        self._verdicts: dict[str, int] = {}
+
+    def with_capitals(self, text: str) -> str:
+        """Return a text of the same length and size in UTF-8, in which likely names have
+        capitals.
+        """
+        verdicts, found = self._verdicts, list(_WORD.finditer(text))
+        starters = [
+            number
+            for number, match in enumerate(found)
+            if (verdicts.get(match[0]) or self._verdict(match[0])) > _SURNAME
+        ]
+        changed = list(text)
+        done = -1
+        for number in starters:
+            if number > done:
+                done = self._capitalize(text, found, number, changed)
+        return "".join(changed)
+
+    def _capitalize(
+        self, text: str, found: Sequence[re.Match[str]], first: int, changed: list[str]
+    ) -> int:
+        """Give capitals to the name that starts with a word, and return its last one."""
+        starts: list[int] = []
+        named, last, end = False, first, -1
+        for number in range(first, len(found)):
+            word = found[number]
+            verdict = self._verdict(word[0])
+            is_beside = not starts or text[end : word.start()] in (" ", ". ")
+            if verdict == _NO_NAME or not is_beside or not _is_apart(text, word):
+                break
+            starts.append(word.start())
+            named = named or verdict != _TITLE
+            last, end = number, word.end()
+            while part := _PART.match(text, end):
+                starts.append(part.start(1))
+                end = part.end()
+        for start in starts if named else ():
+            capital = text[start].upper()
+            if len(capital.encode()) == len(text[start].encode()):
+                changed[start] = capital
+        return last
+
+    def _verdict(self, word: str) -> int:
+        verdict = self._verdicts.get(word)
+        if verdict is None:
+            if len(self._verdicts) > _MOST_VERDICTS:
+                self._verdicts.clear()
+            verdict = self._verdicts[word] = _judged(word, self._flags(word))
+        return verdict
+
+
+def _judged(word: str, known: WordFlags) -> int:
+    """Return what a word in lower case may be."""
+    if word in _ORDINARY or not word.islower():
+        return _NO_NAME
+    if known.title or len(word) == 1:  # an initial
+        return _TITLE
+    if known.calendar:
+        return _NO_NAME
+    if known.given >= 2 and known.given > 2 * known.common:
+        return _GIVEN
+    is_other = known.common or known.particle or known.label
+    return _SURNAME if not is_other or known.surname > known.common else _NO_NAME
+
+
+def _is_apart(text: str, word: re.Match[str]) -> bool:
+    """Return whether a word is no part of an identifier, a host or a path; one letter is an
+    initial.
+    """
+    start, end = word.span()
+    if text[max(0, start - 1) : start] in _JOINED_BEFORE or _JOINED_AFTER.match(text, end):
+        return False
+    return end - start > 1 or text[end : end + 2] == ". "
