@@ -13,8 +13,6 @@ from typing import Annotated
 
 import typer
 
-from dlpctl.backend.interface import policy_key
-from dlpctl.backend.local import LocalBackend
 from dlpctl.cli.app import App
 from dlpctl.cli.control_plane import ControlOptions, given
 
@@ -33,6 +31,9 @@ def init(
         str | None, typer.Option(metavar="SLUG", help="The organization's short name.")
     ] = None,
 ) -> None:
+    from dlpctl.backend.interface import policy_key
+    from dlpctl.backend.local import LocalBackend
+
     with control.backend() as backend:
         if isinstance(backend, LocalBackend):
             token = backend.control.tokens.first()
