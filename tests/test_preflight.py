@@ -35,13 +35,13 @@ EVERYTHING = ["PII", "PHI", "FINANCIAL", "SECRETS", "CUSTOM"]
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("step", [12, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("step", [18, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", builtin_names())
 def test_the_decision_alone_is_the_decision_of_the_report(detector, name, step):
-    """Each text for each destination by one of the policies, or by all of them in minutes."""
+    """Each text for one destination by one of the policies, or by all of them in minutes."""
     for number, destination in enumerate(Destination):
         checker = Checker(detector, Policy.builtin(name), destination, key=KEY)
-        start = builtin_names().index(name) + number
+        start = builtin_names().index(name) * len(Destination) + number
         for text in TEXTS[start % step :: step]:
             assert checker.decide([text.encode()]) is checker.check(text).decision, text[:0]
 

@@ -69,26 +69,38 @@ class Rule(NamedTuple):
 
 def unusual_words() -> Iterator[Violation]:
     """Return every word in the product and its pages that the vocabulary replaces."""
-    prose = _prose()
-    names, openings = _rules("name", r"\A(?:{})\Z"), _rules("opening", r"\A(?:{})")
     for path in [*modules(), *pages()]:
         for text in texts_of_module(path) if path.suffix == ".py" else texts_of_page(path):
-            is_name = text.kind == "name"
-            found = list(
-                _found(prose, _WORD_ENDS.sub(" ", text.content) if is_name else text.content)
-            )
-            if is_name:
-                found += _found(names, text.content)
-            elif text.kind == "docstring":
-                found += _found(openings, text.content)
-            for say, match in found:
-                line = text.line + text.content.count("\n", 0, match.start())
-                yield Violation(name_of(path), line, f"'{match[0]}': say {say}")
+            for say, word, start in _unusual(text.kind, text.content):
+                line = text.line + text.content.count("\n", 0, start)
+                yield Violation(name_of(path), line, f"'{word}': say {say}")
+
+
+@cache  # most names are used many times
+def _unusual(kind: str, content: str) -> list[tuple[str, str, int]]:
+    """Return what to say, instead of which word, from which position on."""
+    is_name = kind == "name"
+    found = list(_found(_prose(), _WORD_ENDS.sub(" ", content) if is_name else content))
+    if is_name:
+        found += _found(_names(), content)
+    elif kind == "docstring":
+        found += _found(_openings(), content)
+    return [(say, match[0], match.start()) for say, match in found]
 
 
 @cache
 def _prose() -> list[Rule]:
     return _rules("prose", "{}", re.IGNORECASE)
+
+
+@cache
+def _names() -> list[Rule]:
+    return _rules("name", r"\A(?:{})\Z")
+
+
+@cache
+def _openings() -> list[Rule]:
+    return _rules("opening", r"\A(?:{})")
 
 
 _WORD_ENDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|_")

@@ -15,12 +15,17 @@ from dlpctl.detect.engine import Detector
 from tests.gateway import test_streams
 from tests.gateway.standin import Provider, Reply, Sent
 
-openai = pytest.importorskip("openai")
 httpx = pytest.importorskip("httpx2")
 
 from dlpctl.integrations.transport import AsyncMaskingTransport, MaskingTransport  # noqa: E402
 
 MAIL = "maria.lopez@acme-corp.com"
+
+
+@pytest.fixture
+def openai() -> Any:
+    """The client, which takes more than a second to import."""
+    return pytest.importorskip("openai")
 
 
 @pytest.fixture
@@ -39,7 +44,7 @@ def reply(sent: Sent) -> Reply:
     return Reply(json.dumps({"id": "c", "object": "chat.completion", "choices": [choice]}).encode())
 
 
-def test_openai_works_unchanged(provider: Provider, library: Detector) -> None:
+def test_openai_works_unchanged(provider: Provider, library: Detector, openai: Any) -> None:
     provider.reply = reply
     given: dict[str, Any] = {
         "model": "m",
@@ -63,7 +68,9 @@ def test_openai_works_unchanged(provider: Provider, library: Detector) -> None:
     assert len(provider.sent) == 2
 
 
-def test_asynchronous_clients_stream_too(provider: Provider, library: Detector) -> None:
+def test_asynchronous_clients_stream_too(
+    provider: Provider, library: Detector, openai: Any
+) -> None:
     provider.reply = reply
 
     async def ask() -> str:
