@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.detect import validators
@@ -51,7 +52,9 @@ class Verdicts(dict[bytes, bool]):
 
 
 class Runner:
-    """One pattern's regex, validators and context, compiled when its trigger first matches."""
+    """One pattern's regex, validators and context, loaded when a match of its trigger is confirmed:
+    of a rival, mostly only the width is asked for.
+    """
 
     __slots__ = (
         "_accepts",
@@ -62,6 +65,7 @@ class Runner:
         "_may_be",
         "_possible",
         "_prefilter",
+        "_proven",
         "_record",
         "_scorer",
         "_with_label",
@@ -70,36 +74,27 @@ class Runner:
         "id",
         "label",
         "label_score",
-        "proven",
         "type",
         "width",
     )
 
     def __init__(self, record: Record, index: int) -> None:
         pattern = record.pattern
-        checks = [validators.find(name) for name in pattern.validators]
         self._index = index
         self._record = record
-        self._prefilter = (
-            ValuePrefilter(pattern.regex, record.known, record.width, record.ahead, record.told)
-            if record.known and not pattern.token
-            else None
-        )
+        self._prefilter: ValuePrefilter | None = None
         self._known_matcher: Matcher | TokenMatcher | None = None
         self._checks = pattern.validators
         self._beyond = (
             record.width if pattern.trigger else 0
         )  # a trigger may end before the match does
-        self._accepts = [check.accepts for check in checks]
-        possible = pattern.possible
-        self._possible = possible.score if possible else -1.0
+        self._accepts: list[Callable[[str], bool]] | None = None
+        self._may_be: list[Callable[[str], bool]] = []
+        self._proven = False
+        self._possible = pattern.possible.score if pattern.possible else -1.0
         has_words = pattern.context is not None and pattern.context.words
         self._with_label = pattern.best_score if has_words else pattern.score
         """The score of a value that has its label."""
-        self._may_be = [
-            validators.find(name).accepts for name in (possible.validators if possible else ())
-        ]
-        self.proven = any(check.proves for check in checks)
         self._scorer = ContextScorer(pattern)
         self.label_score = self._scorer.label_score
         self.best = pattern.best_score
@@ -108,6 +103,29 @@ class Runner:
         self.label = pattern.label
         self.type = pattern.type
         self.width = record.width
+
+    @property
+    def proven(self) -> bool:
+        """Whether a validator proves the values."""
+        self._validators()
+        return self._proven
+
+    def _validators(self) -> list[Callable[[str], bool]]:
+        """Return what the values must satisfy, loaded with the prefilter if necessary."""
+        if self._accepts is None:
+            record, pattern = self._record, self._record.pattern
+            checks = [validators.find(name) for name in pattern.validators]
+            self._proven = any(check.proves for check in checks)
+            if pattern.possible:
+                names = pattern.possible.validators
+                self._may_be = [validators.find(name).accepts for name in names]
+            if record.known and not pattern.token:
+                self._prefilter = ValuePrefilter(
+                    pattern.regex, record.known, record.width, record.ahead, record.told
+                )
+            # Last, since other threads take it as a sign that everything is loaded.
+            self._accepts = [check.accepts for check in checks]
+        return self._accepts
 
     def run(
         self, data: bytes, ends: list[int], min_score: float, progress: list[int] | None
@@ -121,7 +139,7 @@ class Runner:
             ends = self.promising(data, ends, min_score, is_accepted)
         if not ends:
             return []
-        accepts, judge, proven, index = self._accepts, self._scorer.score, self.proven, self._index
+        accepts, judge, proven, index = self._checks, self._scorer.score, self._proven, self._index
         score = plain_score = self._scorer.plain_score
         found: list[Candidate] = []
         for start, end in self._matcher.spans(data, ends, progress[-1] if progress else 0):
@@ -146,10 +164,8 @@ class Runner:
 
     def _verdicts(self, ends: list[int]) -> Callable[[bytes], bool]:
         """Return a function that judges the values at these trigger matches."""
-        return self._accept if len(ends) < _MANY else Verdicts(self._accepts).__getitem__
-
-    def _accept(self, value: bytes) -> bool:
-        return _all_accept(self._accepts, value.decode())
+        accepts = self._validators()
+        return partial(_accepts, accepts) if len(ends) < _MANY else Verdicts(accepts).__getitem__
 
     def promising(
         self,
@@ -161,9 +177,9 @@ class Runner:
         """Return the trigger matches whose values may count, with those near them: a match depends
         on the end of the one before it.
         """
+        is_accepted = is_accepted or self._verdicts(ends)
         if self._prefilter is None or self._possible >= min_score:
             return ends
-        is_accepted = is_accepted or self._verdicts(ends)
         wanted: list[int] = []
         for number, (at, start, end, cut) in enumerate(self._prefilter.values(data, ends)):
             if cut or is_accepted(data[start:end]):
@@ -196,7 +212,7 @@ class Runner:
             refused = next(
                 (
                     name
-                    for name, accept in zip(self._checks, self._accepts, strict=True)
+                    for name, accept in zip(self._checks, self._validators(), strict=True)
                     if not accept(value)
                 ),
                 "",
@@ -220,6 +236,10 @@ class Runner:
             if spans[at][0] < end + self._beyond:
                 return True
         return False
+
+
+def _accepts(accepts: Iterable[Callable[[str], bool]], value: bytes) -> bool:
+    return _all_accept(accepts, value.decode())
 
 
 def _all_accept(accepts: Iterable[Callable[[str], bool]], value: str) -> bool:

@@ -73,6 +73,7 @@ RAW_START = (
     r"(?:[ACEGIKMOQSUWYacegikmoqsuwy02468+][g-z0-9+/]|[BDFHJLNPRTVXZbdfhjlnprtvxz13579/][A-Za-f])"
     r"[0-9A-Za-z+/]{22}"
 )
+RAW_STARTS = rf"(?:^|[^0-9A-Za-z+/_-]){RAW_START}"
 RAW_RUN = (
     r"[0-9A-Za-z+/]{24,}(?:\r?\n[ \t]*[0-9A-Za-z+/]{44,76})*"
     r"(?:\r?\n[ \t]*[0-9A-Za-z+/]{2,76})?={0,2}"
@@ -135,12 +136,13 @@ RUN = (
     rf"|{SOFT_BREAKS}|{MARKS}|{TAGGED}|(?:%[0-9A-Fa-f]{{2}})+|(?:{_ESCAPE}|{_NAMED_ENTITY})+"
     rf"|{_SPACED}|{_INVISIBLE}+|{_KEYCAP}|{TAGS}|{SELECTORS}|{_OTHER_FORMS}"
 )
-# The start of each type of run, which is searched for from every byte of a text; with all that may
-# follow, the automaton would have ten times the states, each of which takes a while when
-# it is entered first.
-RUN_STARTS = (
-    rf"\b{_BASE64_STARTS}{_ANY}{{9}}(?:{_ANY}{{6}}|{_ANY}{{0,5}}=)"
-    rf"|(?:\b|\b0[xX]|\\{{1,2}}x){_HEX_STARTS}[0-9A-Fa-f]{{4}}"
+# The starts of all types of runs, which are searched for from every byte of a text; with all that
+# may follow, an automaton would have ten times the states, each of which takes a while when it is
+# entered first. For the same reason, those of base64 are searched for on their own: a word may be
+# the start of one while another type is half read.
+_STARTS_OF_BASE64 = rf"\b{_BASE64_STARTS}{_ANY}{{9}}(?:{_ANY}{{6}}|{_ANY}{{0,5}}=)"
+_OTHER_STARTS = (
+    rf"(?:\b|\b0[xX]|\\{{1,2}}x){_HEX_STARTS}[0-9A-Fa-f]{{4}}"
     rf"|\b[0-9A-Fa-f]{{2}}(?:[ :-][0-9A-Fa-f]{{2}}){{8}}\b"
     rf"|%[0-9A-Fa-f]{{2}}|{_ESCAPE}|{_NAMED_ENTITY}"
     rf"|\b[0-9](?:[ ._*-]{{1,3}}[0-9]){{8}}|\b[A-Za-z](?: [!-~]){{9}}"
@@ -152,3 +154,4 @@ RUN_STARTS = (
     rf"|{TAGS}|{SELECTORS}"
     rf"|{_OTHER_GAPS}[0-9A-Z]{{1,6}}{_OTHER_GAPS}[0-9A-Z]|{_BEFORE_NUMBER}"
 )
+RUN_STARTS = (_STARTS_OF_BASE64, _OTHER_STARTS)

@@ -21,7 +21,7 @@ from dlpctl.detect.derived.headers import HEADER, WITHIN_LINES, HeaderWords
 from dlpctl.detect.derived.interface import DerivedText
 from dlpctl.detect.derived.joined import joined_texts
 from dlpctl.detect.derived.listed import listed_texts
-from dlpctl.detect.derived.runs import RAW_RUN, RAW_START, RUN, RUN_STARTS
+from dlpctl.detect.derived.runs import RAW_RUN, RAW_STARTS, RUN, RUN_STARTS
 from dlpctl.detect.derived.streamed import streamed_texts
 from dlpctl.detect.derived.tables import OpenTable
 from dlpctl.detect.derived.wrapped import WrappedText
@@ -29,7 +29,6 @@ from dlpctl.detect.linear import Find, compile_regex, finders
 from dlpctl.regex import lazy
 
 Spans = list[tuple[int, int]]
-_EITHER = f"{RUN_STARTS}|{HEADER}"
 _LINE_END = ord("\n")
 _MOST_TIMES = 4
 _RAW_RUN = lazy(RAW_RUN.encode())
@@ -108,9 +107,10 @@ def openings(data: bytes) -> tuple[Spans, Spans]:
 
 def _deflated_runs(data: bytes) -> Iterator[tuple[int, int]]:
     """Yield the runs that may be data deflated without a header."""
-    search, size = _regex(rf"(?:^|[^0-9A-Za-z+/_-])({RAW_START})")[0], len(data)
+    search, size = _regex(RAW_STARTS)[0], len(data)
     position = 0
-    while (start := search(data, position, size)[1][0]) >= 0:
+    while (end := search(data, position, size)[0][1]) >= 0:
+        start = end - LEAST
         position = start + LEAST
         if may_be_raw(data[start:position]):
             found = _RAW_RUN.match(data, start)
@@ -129,26 +129,37 @@ def _outermost(spans: Spans) -> Spans:
 
 
 def _openings(data: bytes) -> tuple[Spans, Spans]:
-    search, _ = _regex(_EITHER)
-    runs: Spans = []
-    headers: Spans = []
-    size = len(data)
-    after_run = after_header = position = 0
+    return list(_run_spans(data)), list(_header_spans(data))
+
+
+def _run_spans(data: bytes) -> Iterator[tuple[int, int]]:
+    match, size = _regex(RUN)[1], len(data)
+    searches = [_regex(starts)[0] for starts in RUN_STARTS]
+    nearest = [-1] * len(searches)
+    position = 0
     while True:
-        start = search(data, position, size)[0][0]
-        if start < 0:
-            return runs, headers
-        run = _regex(RUN)[1](data, start, size)[0]
+        for number, search in enumerate(searches):
+            if nearest[number] < position:
+                start = search(data, position, size)[0][0]
+                nearest[number] = start if start >= 0 else size
+        start = min(nearest)
+        if start == size:
+            return
+        run = match(data, start, size)[0]
         if run[0] >= 0:
-            runs.append(run)
-            after_run = run[1]
-        starts_line = not start or data[start - 1] == _LINE_END
-        if start >= after_header and (starts_line or data[start] in WITHIN_LINES):
-            header = _regex(HEADER)[1](data, start, size)[0]
-            if header[0] >= 0:
-                headers.append(header)
-                after_header = header[1]
-        position = max(start + 1, after_run)
+            yield run
+        position = max(start + 1, run[1])
+
+
+def _header_spans(data: bytes) -> Iterator[tuple[int, int]]:
+    search, size = _regex(HEADER)[0], len(data)
+    position = 0
+    while (span := search(data, position, size)[0])[0] >= 0:
+        start, position = span
+        if start and data[start - 1] != _LINE_END and data[start] not in WITHIN_LINES:
+            position = start + 1
+        else:
+            yield span
 
 
 @cache
