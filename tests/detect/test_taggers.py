@@ -33,6 +33,7 @@ NAMED = [
     ("my name is john smith", ["john smith"]),
     ("dear ms adeyemi-clarke, dr r. moreno sees you.\n", ["adeyemi-clarke", "r. moreno"]),
     ("i miss kobe so much man\n", ["kobe"]),
+    ("the schedule says that torben has the late shift on friday", ["torben"]),
     ("Ich heiße Tjark Hinrichsen und wohne hier.", ["Tjark Hinrichsen"]),
     ("Die Abgeordnete Heidi Reichinnek nannte das falsch.", ["Heidi Reichinnek"]),
     ("hi, i'm sarah connor and i can't log in", ["sarah connor"]),
