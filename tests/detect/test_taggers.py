@@ -329,6 +329,13 @@ def test_a_name_within_a_json_string_is_read_as_its_program_reads_it(
         assert written in found(library, f'{{"content": {text}}}', "PERSON_NAME")
 
 
+@pytest.mark.parametrize(
+    "name", ["Bo&#380;ena Wawrzyniak", "Bj&ouml;rn &Aring;kerlund", "Ay&amp;#x15f;e Demir"]
+)
+def test_a_name_with_entities_is_read_as_markup_shows_it(library: Detector, name: str) -> None:
+    assert found(library, f"<p>Contact: {name}, on Monday</p>", "PERSON_NAME") == [name]
+
+
 def test_positions_in_bytes_and_beyond_ascii(library: Detector) -> None:
     text = "Größe 38 – Frau Jürgensmeier, Lindenstraße 12, 10969 Berlin"
     data = text.encode()
