@@ -25,6 +25,10 @@ _ORDINARY = lexicon_words("ordinary")
 _INTRODUCTIONS = lexicon_words("introductions")
 _ABBREVIATED = 3  # letters of an abbreviation at most, beside words that are none
 _APOSTROPHES = frozenset("'’")
+_NEARBY = 60
+"""Tokens before and after a name whose lists tell whether its language is known."""
+_TELLING = 6
+"""The number of words in lower case that tell a language."""
 _AROUND = 14  # tokens of the line before and after a name that tell its language
 
 
@@ -41,7 +45,26 @@ def least_score(words: Sequence[Word], left: int, right: int) -> float:
         for at, word in enumerate(words[left:right], left)
         if word.is_word and not (word.outline == "x" and at > left and words[at - 1].key == "-")
     ]
+    if _is_in_unknown_language(words, left):
+        return _SURE if _is_given_and_surname(named) else _NEVER
     return _least_of_one(named[0]) if len(named) == 1 else _least_of_several(named)
+
+
+def _is_in_unknown_language(words: Sequence[Word], at: int) -> bool:
+    """Return whether few of the words around are in any list: a capital says nothing there."""
+    known = unknown = 0
+    for word in words[max(0, at - _NEARBY) : at + _NEARBY]:
+        if word.outline == "x" and len(word.key) > 1:
+            flags = word.flags
+            if flags.common or flags.named or flags.other:
+                known += 1
+            else:
+                unknown += 1
+    return known + unknown >= _TELLING and unknown > 2 * known
+
+
+def _is_given_and_surname(named: Sequence[Word]) -> bool:
+    return len(named) > 1 and named[0].flags.given >= 2 and named[-1].flags.surname >= 2
 
 
 def _least_of_one(word: Word) -> float:
