@@ -100,6 +100,7 @@ NOT_NAMED = [
     "Release notes: Added Safari support; fixed a crash of Chrome on Windows.",
     "Add Rosemary, Basil and Sage to the sauce.",
     "2024-05-01 12:00:01 INFO UserService - Session started for Hadoop job",
+    "Susijusio objekto dydis\nKampas, kuriame yra lango vidinis rėmelis\nVidinis Rodas\n",
     "THIS SOFTWARE IS PROVIDED BY THE COPYRIGHT HOLDERS AND CONTRIBUTORS",
 ]
 
@@ -334,6 +335,14 @@ def test_a_name_within_a_json_string_is_read_as_its_program_reads_it(
 )
 def test_a_name_with_entities_is_read_as_markup_shows_it(library: Detector, name: str) -> None:
     assert found(library, f"<p>Contact: {name}, on Monday</p>", "PERSON_NAME") == [name]
+
+
+def test_a_term_taken_for_a_name_is_not_looked_for_elsewhere(library: Detector) -> None:
+    text = (
+        "Configuration information required by Dataproc Metastore to start the migration.\n"
+        "Create a Dataproc Metastore service, or move it to BigQuery Metastore.\n"
+    )
+    assert "Metastore" not in found(library, text, "PERSON_NAME")
 
 
 def test_positions_in_bytes_and_beyond_ascii(library: Detector) -> None:
