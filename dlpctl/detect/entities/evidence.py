@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dlpctl.detect.entities.labelled import OWNERS
 from dlpctl.detect.entities.lexicon import words as lexicon_words
 
 if TYPE_CHECKING:
@@ -176,9 +177,16 @@ def _is_title(words: Sequence[Word], at: int) -> bool:
 
 
 def _is_name_key(words: Sequence[Word], at: int) -> bool:
-    """Return whether a word is `name` in lower case, with no word before it."""
+    """Return whether a word is `name` in lower case, with no word before it; before an equals sign,
+    with none for a person: <application name="...">.
+    """
     word = words[at]
-    return word.key == "name" and word.outline == "x" and (not at or not words[at - 1].is_word)
+    if word.key != "name" or word.outline != "x":
+        return False
+    if not at or not words[at - 1].is_word:
+        return True
+    is_attribute = at + 1 < len(words) and words[at + 1].key.strip() == "="
+    return is_attribute and words[at - 1].key not in OWNERS
 
 
 def _is_compound(words: Sequence[Word], left: int, right: int) -> bool:

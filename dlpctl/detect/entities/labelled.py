@@ -32,13 +32,13 @@ def _set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-_WHOSE = _set(
+OWNERS = _set(
     "first last middle given family full maiden birth legal preferred display contact customer client patient employee "
     "member owner holder cardholder account_holder beneficiary recipient sender guest tenant student teacher parent "
     "guardian spouse applicant candidate manager doctor physician provider author agent driver passenger insured payee "
     "payer buyer seller person signer signatory billing shipping reporter assignee"
 )
-_PERSON_KEYS = frozenset(f"{who}_name" for who in _WHOSE) | _set(
+_PERSON_KEYS = frozenset(f"{who}_name" for who in OWNERS) | _set(
     "surname forename firstname lastname fullname vorname nachname familienname nom_de_famille prenom nom nombre "
     "apellido apellidos nome cognome sobrenome voornaam achternaam naam fname lname patient owner customer client "
     "employee assignee reporter author recipient sender cardholder beneficiary tenant attending physician "
