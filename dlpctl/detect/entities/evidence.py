@@ -164,7 +164,7 @@ def is_bare(words: Sequence[Word], first: int, stop: int) -> bool:
 def has_cue(words: Sequence[Word], left: int, reach: int = 4) -> bool:
     """Return whether a title or a label precedes, other than the key `name` of any setting."""
     return any(
-        (_is_title(words, at) or words[at].flags.label) and not _is_name_key(words, at)
+        (_is_title(words, at) or words[at].flags.label) and not is_name_key(words, at)
         for at in range(max(0, left - reach), left)
     )
 
@@ -176,7 +176,7 @@ def _is_title(words: Sequence[Word], at: int) -> bool:
     return words[at].key not in _ORDINARY or words[at + 1].key == ". "
 
 
-def _is_name_key(words: Sequence[Word], at: int) -> bool:
+def is_name_key(words: Sequence[Word], at: int) -> bool:
     """Return whether a word is `name` in lower case, with no word before it; before an equals sign,
     with none for a person: <application name="...">.
     """

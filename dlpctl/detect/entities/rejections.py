@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dlpctl.detect.entities.addresses import STATES
-from dlpctl.detect.entities.evidence import has_cue
+from dlpctl.detect.entities.evidence import has_cue, is_name_key
+from dlpctl.detect.entities.labelled import LABELS_OF_THINGS
 from dlpctl.detect.entities.lexicon import alternatives
 from dlpctl.detect.entities.lexicon import words as lexicon_words
 from dlpctl.regex import lazy
@@ -24,6 +25,8 @@ def is_rejected(words: Sequence[Word], left: int, right: int) -> bool:
     """Return whether one of the rules rejects the words as a name."""
     span = words, left, right
     if _has_legal_form(*span) or _is_lower_case_phrase(*span) or _follows_institution(*span):
+        return True
+    if _is_of_thing(*span):
         return True
     if right - left > 1:
         return (
@@ -42,6 +45,22 @@ def is_rejected(words: Sequence[Word], left: int, right: int) -> bool:
         or _is_eponym(*span)
         or _is_in_list_of_words(*span)
     )
+
+
+def _is_of_thing(words: Sequence[Word], left: int, right: int) -> bool:
+    """ "city": "Charlotte", codename: felix: all that a label of a thing precedes; <river
+    name="Murray">: a single word after the label of anything.
+    """
+    label = left - 1
+    while label > 0 and words[label].is_sign and left - label < _LONGEST_MARKS:
+        label -= 1
+    marks = {word.key.strip() for word in words[label + 1 : left]}
+    of_anything = right - left == 1 and "=" in marks and is_name_key(words, label)
+    if not of_anything and (
+        words[label].key not in LABELS_OF_THINGS or marks.isdisjoint(_ASSIGNMENTS)
+    ):
+        return False
+    return right == len(words) or not words[right].is_word
 
 
 def _is_product(words: Sequence[Word], left: int, right: int) -> bool:
@@ -207,6 +226,8 @@ def _is_common_in_capitals(word: Word) -> bool:
 
 
 _LONG_NOUN = 7
+_LONGEST_MARKS = 4
+_ASSIGNMENTS = frozenset((":", "=", ">"))
 _NOT_NAMES = lexicon_words("not_names")
 _NOUN_ENDS = tuple(lexicon_words("noun_endings"))
 _BEFORE_THINGS = frozenset((":", "=", ";", "|", *lexicon_words("purposes")))
