@@ -331,9 +331,17 @@ def test_a_name_within_a_json_string_is_read_as_its_program_reads_it(
 
 
 @pytest.mark.parametrize(
-    "name", ["Bo&#380;ena Wawrzyniak", "Bj&ouml;rn &Aring;kerlund", "Ay&amp;#x15f;e Demir"]
+    "name",
+    [
+        "Bo&#380;ena Wawrzyniak",
+        "Bj&ouml;rn &Aring;kerlund",
+        "Ay&amp;#x15f;e Demir",
+        r"Bj\u00f6rn \u00c5kerlund",
+    ],
 )
-def test_a_name_with_entities_is_read_as_markup_shows_it(library: Detector, name: str) -> None:
+def test_a_name_with_escaped_letters_is_read_as_its_reader_shows_it(
+    library: Detector, name: str
+) -> None:
     assert found(library, f"<p>Contact: {name}, on Monday</p>", "PERSON_NAME") == [name]
 
 

@@ -42,7 +42,9 @@ _CHARACTER = (
     rb"|[A-Za-z](?:uml|acute|grave|circ|tilde|ring|cedil|slash|caron)|szlig|aelig|AElig)"
 )
 _LETTER_MARK = lazy(
-    rb"&(?:(?<=[A-Za-z]&)(?:amp;){0,2}%b;|(?:amp;){0,2}%b;[A-Za-z])" % (_CHARACTER, _CHARACTER)
+    rb"&(?:(?<=[A-Za-z]&)(?:amp;){0,2}%b;|(?:amp;){0,2}%b;[A-Za-z])"
+    rb"|\\(?:(?<=[A-Za-z]\\)|(?<=[A-Za-z]\\\\)|(?<=[\"' ]\\))u0[0-9A-Fa-f]{3}"
+    % (_CHARACTER, _CHARACTER)
 )
 _BETWEEN = lazy(rb"[\s,]")
 _APART = b"\n\x1a\n"
