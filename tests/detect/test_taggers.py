@@ -101,6 +101,10 @@ NOT_NAMED = [
     "Add Rosemary, Basil and Sage to the sauce.",
     "2024-05-01 12:00:01 INFO UserService - Session started for Hadoop job",
     "Susijusio objekto dydis\nKampas, kuriame yra lango vidinis rėmelis\nVidinis Rodas\n",
+    '{"common_name": "Robin", "codename": "felix", "warehouse": "Milton Keynes"}',
+    '<river name="Murray"/><country name="Chad"/><application name="Unigine Valley (32-bit)">',
+    "id,name,lat,lon\n1,San Jose,37.33,-121.89\n2,Maria Elena,-22.35,-69.66\n",
+    "code;name\n0041;LATIN CAPITAL LETTER A\nA9E0;MYANMAR LETTER SHAN GHA\n",
     "THIS SOFTWARE IS PROVIDED BY THE COPYRIGHT HOLDERS AND CONTRIBUTORS",
 ]
 

@@ -166,6 +166,8 @@ class NameTagger:
         """Return the findings of a region with those that their shape gives away."""
         kept = Overlaps(found)
         for first, stop, score in shapes.find(region):
+            if is_rejected(region.words, first, stop):
+                continue
             shaped = _finding(region.matches[first].start(), region.matches[stop - 1].end(), score)
             rivals = kept.overlapping(shaped)
             if all(_contains(shaped, other) for other in rivals.values() if other.score >= _LIKELY):
