@@ -34,6 +34,11 @@ NAMED = [
     ("dear ms adeyemi-clarke, dr r. moreno sees you.\n", ["adeyemi-clarke", "r. moreno"]),
     ("i miss kobe so much man\n", ["kobe"]),
     ("the schedule says that torben has the late shift on friday", ["torben"]),
+    (
+        "2026-11-02 10:00:00,113 INFO [worker-3] app.chat: hi its brenda kowalski again\n"
+        "2026-11-02 10:00:01,027 INFO [worker-3] app.chat: the schedule says torben is late\n",
+        ["brenda kowalski", "torben"],
+    ),
     ("Ich heiße Tjark Hinrichsen und wohne hier.", ["Tjark Hinrichsen"]),
     ("Die Abgeordnete Heidi Reichinnek nannte das falsch.", ["Heidi Reichinnek"]),
     ("hi, i'm sarah connor and i can't log in", ["sarah connor"]),

@@ -22,6 +22,11 @@ _CAPITALS = bytes(range(ord("A"), ord("Z") + 1))
 _LETTERS = _CAPITALS.lower()
 _FEWEST = 200
 """Bytes for each capital that a text in lower case may have."""
+_FEWEST_WORDS = 400
+"""Bytes for each word with a capital that it may have beside words in capitals."""
+_SAMPLES, _SAMPLE = 16, 256
+"""The number and the bytes of the parts of a text in which words with a capital are counted."""
+_CAPITALIZED = lazy(rb"(?<![A-Za-z])[A-Z][a-z]")
 _MOST_VERDICTS = 25_000
 _WORD = lazy(r"[^\W\d_]{1,30}+(?:['’][^\W\d_]{2,30}+)?")
 _PART = lazy(r"-([^\W\d_]{2,30}+)")
@@ -33,10 +38,18 @@ _NO_NAME, _SURNAME, _GIVEN, _TITLE = range(4)
 
 
 def is_lower_case(data: bytes) -> bool:
-    """Return whether a fourth of a text is letters, with hardly any capital."""
+    """Return whether a fourth of a text is letters, with hardly any word that starts with a
+    capital; one in capitals, as the level of a log, tells nothing.
+    """
     size = len(data)
+    if 4 * len(data.translate(None, _LETTERS)) >= 3 * size:
+        return False
     capitals = size - len(data.translate(None, _CAPITALS))
-    return capitals * _FEWEST < size and 4 * len(data.translate(None, _LETTERS)) < 3 * size
+    if capitals * _FEWEST < size:
+        return True
+    step = max(size // _SAMPLES, _SAMPLE)
+    samples = b"\n".join(data[start : start + _SAMPLE] for start in range(0, size, step))
+    return len(_CAPITALIZED.findall(samples)) * _FEWEST_WORDS < len(samples)
 
 
 class Truecaser:
