@@ -39,6 +39,10 @@ NAMED = [
         "2026-11-02 10:00:01,027 INFO [worker-3] app.chat: the schedule says torben is late\n",
         ["brenda kowalski", "torben"],
     ),
+    (
+        "konsultant kinga wrona zresetowała hasło dla hanna van der berg\n",
+        ["kinga wrona", "hanna van der berg"],
+    ),
     ("Ich heiße Tjark Hinrichsen und wohne hier.", ["Tjark Hinrichsen"]),
     ("Die Abgeordnete Heidi Reichinnek nannte das falsch.", ["Heidi Reichinnek"]),
     ("hi, i'm sarah connor and i can't log in", ["sarah connor"]),
