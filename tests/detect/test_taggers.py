@@ -114,6 +114,10 @@ NOT_NAMED = [
     '<river name="Murray"/><country name="Chad"/><application name="Unigine Valley (32-bit)">',
     "id,name,lat,lon\n1,San Jose,37.33,-121.89\n2,Maria Elena,-22.35,-69.66\n",
     "code;name\n0041;LATIN CAPITAL LETTER A\nA9E0;MYANMAR LETTER SHAN GHA\n",
+    "Diagnosen: Morbus Crohn, Arterielle Hypertonie.",
+    "Le Greffier lit le jugement. De Belastingdienst schreef dat.",
+    "Kanzlei Brandstetter & Partner, Hospital Gregorio Marañón.\n",
+    "Exploración: signo de Kernig y maniobra de Valsalva, Murphy negativo.",
     "THIS SOFTWARE IS PROVIDED BY THE COPYRIGHT HOLDERS AND CONTRIBUTORS",
 ]
 

@@ -96,6 +96,8 @@ def _least_of_several(named: Sequence[Word]) -> float:
         usual = any(word.flags.surname == 3 or _is_surname(word) for word in named)
         return 0.0 if usual else _NEVER
     first, last = named[0], named[-1]
+    if first.flags.particle and first.outline == "Xx" and not any(map(_is_part, named[1:])):
+        return _NEVER  # De Belastingdienst: an article and a noun
     if first.flags.particle or (first.flags.given >= 2 and last.flags.surname >= 2):
         return _SURE
     strange = all(word.outline == "Xx" and not word.flags.common for word in named)

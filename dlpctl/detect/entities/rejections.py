@@ -26,7 +26,7 @@ def is_rejected(words: Sequence[Word], left: int, right: int) -> bool:
     span = words, left, right
     if _has_legal_form(*span) or _is_lower_case_phrase(*span) or _follows_institution(*span):
         return True
-    if _is_of_thing(*span):
+    if _is_of_thing(*span) or _follows_eponym(*span):
         return True
     if right - left > 1:
         return (
@@ -112,7 +112,8 @@ def _is_after_locative(words: Sequence[Word], left: int, right: int) -> bool:
 def _follows_institution(words: Sequence[Word], left: int, right: int) -> bool:
     """Hospital Gregorio Marañón, Rathaus Barmen: a name after the word for what bears it."""
     return any(
-        words[at].key in _INSTITUTIONS_FIRST and words[at].outline == words[right - 1].outline
+        words[at].key in _INSTITUTIONS_FIRST
+        and (at < left or words[at].outline == words[right - 1].outline)
         for at in range(max(0, left - 1), right - 1)
     )
 
@@ -208,6 +209,12 @@ def _is_eponym(words: Sequence[Word], left: int, right: int) -> bool:
     return any(word.key in _EPONYMS for word in of)
 
 
+def _follows_eponym(words: Sequence[Word], left: int, _right: int) -> bool:
+    """Morbus Crohn, signo de Kernig: a disease, a sign or a method."""
+    before = left - 2 if left > 1 and words[left - 1].flags.particle else left - 1
+    return any(words[at].key in _EPONYMS_BEFORE for at in (max(0, before), left))
+
+
 def _is_in_list_of_words(words: Sequence[Word], left: int, right: int) -> bool:
     """RED, GREEN, BLUE: a common word in capitals that is no usual given name, beside a comma and
     another such word.
@@ -248,4 +255,5 @@ _INSTITUTIONS = lexicon_words("institutions")
 _INSTITUTIONS_FIRST = lexicon_words("institutions_first")
 _PARTNERS = lexicon_words("partners")
 _EPONYMS = lexicon_words("eponyms")
+_EPONYMS_BEFORE = lexicon_words("eponyms_before")
 FIRMS = frozenset(tuple(name.split(" ")) for name in lexicon_words("firms"))
