@@ -43,6 +43,7 @@ NAMED = [
         "konsultant kinga wrona zresetowała hasło dla hanna van der berg\n",
         ["kinga wrona", "hanna van der berg"],
     ),
+    ("Holger Brandstetter\nKanzlei Brandstetter & Partner\n", ["Holger Brandstetter"]),
     ("Ich heiße Tjark Hinrichsen und wohne hier.", ["Tjark Hinrichsen"]),
     ("Die Abgeordnete Heidi Reichinnek nannte das falsch.", ["Heidi Reichinnek"]),
     ("hi, i'm sarah connor and i can't log in", ["sarah connor"]),
@@ -114,10 +115,10 @@ NOT_NAMED = [
     '<river name="Murray"/><country name="Chad"/><application name="Unigine Valley (32-bit)">',
     "id,name,lat,lon\n1,San Jose,37.33,-121.89\n2,Maria Elena,-22.35,-69.66\n",
     "code;name\n0041;LATIN CAPITAL LETTER A\nA9E0;MYANMAR LETTER SHAN GHA\n",
-    "Diagnosen: Morbus Crohn, Arterielle Hypertonie.",
-    "Le Greffier lit le jugement. De Belastingdienst schreef dat.",
-    "Kanzlei Brandstetter & Partner, Hospital Gregorio Marañón.\n",
-    "Exploración: signo de Kernig y maniobra de Valsalva, Murphy negativo.",
+    "Am Markt 4, 01737 Tharandt. Diagnosen: Morbus Crohn, Arterielle Hypertonie, Z. n. Resektion.",
+    "Vu l'article 1240 du Code civil. Le Greffier.\nDe Belastingdienst en de Kamer zijn ingelicht.",
+    "daughter is NOK. Babinski negative, Foley catheter removed; sindrome di Cushing",
+    "remitido al hospital gregorio marañón por la mañana, gracias a todos",
     "THIS SOFTWARE IS PROVIDED BY THE COPYRIGHT HOLDERS AND CONTRIBUTORS",
 ]
 
