@@ -35,9 +35,8 @@ NAMED = [
     ("i miss kobe so much man\n", ["kobe"]),
     ("the schedule says that torben has the late shift on friday", ["torben"]),
     (
-        "2026-11-02 10:00:00,113 INFO [worker-3] app.chat: hi its brenda kowalski again\n"
-        "2026-11-02 10:00:01,027 INFO [worker-3] app.chat: the schedule says torben is late\n",
-        ["brenda kowalski", "torben"],
+        "2026-11-02 10:00:00,113 INFO [worker-3] app.chat: hi its brenda kowalski again\n\n",
+        ["brenda kowalski"],
     ),
     (
         "konsultant kinga wrona zresetowała hasło dla hanna van der berg\n",
@@ -239,6 +238,9 @@ def test_a_pattern_and_the_tagger_give_one_address(library: Detector, address: s
         ("Addr: 3318 N Kedzie Ave Apt 2, Chicago IL 60618  Ph: 773.555.0162", "3318 N Kedzie Ave Apt 2, Chicago IL 60618"),
         ("bor på Storgatan 5, 211 42 Malmö, mobil 070-123 45 67", "Storgatan 5, 211 42 Malmö"),
         ("service addr 31 Larkspur Ct, Reno NV 89509, meter 5", "31 Larkspur Ct, Reno NV 89509"),
+        ("Vive en Av. Libertador 1450, piso 7, C1428 Buenos Aires y su móvil", "Av. Libertador 1450, piso 7, C1428 Buenos Aires"),
+        ("Seine Nummer fehlt. Adresse Osterdeich 17, 28203 Bremen.", "Osterdeich 17, 28203 Bremen"),
+        ("uusi osoite on hämeenkatu 21 a 8, 33200 tampere. soita numeroon, kiitos\n", "hämeenkatu 21 a 8, 33200 tampere"),
         ("Ship To: Rua das Flores 88, 3º Esq., 4050-262 Porto\nIBAN SE45 5000", "Rua das Flores 88, 3º Esq., 4050-262 Porto"),
     ],
 )  # fmt: skip
