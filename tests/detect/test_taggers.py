@@ -43,6 +43,8 @@ NAMED = [
         ["kinga wrona", "hanna van der berg"],
     ),
     ("Holger Brandstetter\nKanzlei Brandstetter & Partner\n", ["Holger Brandstetter"]),
+    ("[14:03] Wellington: já falei com ela\n[14:05] Suporte: ok\n", ["Wellington"]),
+    ("Mention our late grandfather Otto and their plans.", ["Otto"]),
     ("Ich heiße Tjark Hinrichsen und wohne hier.", ["Tjark Hinrichsen"]),
     ("Die Abgeordnete Heidi Reichinnek nannte das falsch.", ["Heidi Reichinnek"]),
     ("hi, i'm sarah connor and i can't log in", ["sarah connor"]),
