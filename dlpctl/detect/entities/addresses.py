@@ -203,8 +203,8 @@ def _before_label(words: Sequence[Word], first: int, stop: int) -> int:
 def _is_code(words: Sequence[Word], index: int) -> bool:
     """Return whether a postal code ends at a token: it is long, or a place follows it."""
     outline = words[index].outline
-    place = words[index + 1]
-    is_place = place.outline[0] == "X" or (place.outline == "x" and place.flags.place > 0)
+    town = words[index + 1]
+    is_place = town.outline[0] == "X" or (town.outline == "x" and town.flags.place > 0)
     return outline in _CODES or (outline in ("d3", "d4") and is_place)
 
 

@@ -61,16 +61,18 @@ _COLUMNS_OF_NAMES = _PERSON_KEYS | _set(
     "name names contact contacts member manager doctor person user guest"
 )
 LABELS_OF_THINGS = _set(
-    "city town country state province region county origin destination product sku brand model make vendor supplier "
-    "company employer organization organisation department team project category type status color colour currency "
-    "month day weekday language airport station bank hospital stadt land ort ville pays ciudad pais citta paese "
-    "cidade plaats warehouse carrier codename package application app device chassis cpu theme font font_family "
-    "typeface species genus common_name scientific_name timezone time_zone locale continent river lake"
+    "city town country state province region county origin destination product sku brand model "
+    "make vendor supplier company employer organization organisation department team project "
+    "category type status color colour currency month day weekday language airport station bank "
+    "hospital stadt land ort ville pays ciudad pais citta paese cidade plaats warehouse carrier "
+    "codename package application app device chassis cpu theme font font_family typeface species "
+    "genus common_name scientific_name timezone time_zone locale continent river lake"
 )
 _COLUMNS_OF_OTHERS = LABELS_OF_THINGS | _set("place item description title subject")
 _BESIDE_THINGS = _set(
-    "lat lon lng latitude longitude population elevation altitude area capital continent iso iso2 iso3 timezone "
-    "time_zone block script codepoint unicode genus species version license licence price stock quantity sku"
+    "lat lon lng latitude longitude population elevation altitude area capital continent iso iso2 "
+    "iso3 timezone time_zone block script codepoint unicode genus species version license licence "
+    "price stock quantity sku"
 )
 """Labels of columns that tell of places, characters, species, programs or goods: their names are
 in the column `name`.
