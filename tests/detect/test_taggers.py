@@ -45,6 +45,8 @@ NAMED = [
     ("Holger Brandstetter\nKanzlei Brandstetter & Partner\n", ["Holger Brandstetter"]),
     ("[14:03] Wellington: já falei com ela\n[14:05] Suporte: ok\n", ["Wellington"]),
     ("Mention our late grandfather Otto and their plans.", ["Otto"]),
+    ("in Wolfsburg sprach Betriebsratschefin Daniela Cavallo von Sorgen.", ["Daniela Cavallo"]),
+    ("Sayın Mehmet Yıldırım Bey,\nKære Mette\nSagen om", ["Mehmet Yıldırım", "Mette"]),
     ("Ich heiße Tjark Hinrichsen und wohne hier.", ["Tjark Hinrichsen"]),
     ("Die Abgeordnete Heidi Reichinnek nannte das falsch.", ["Heidi Reichinnek"]),
     ("hi, i'm sarah connor and i can't log in", ["sarah connor"]),
@@ -120,6 +122,8 @@ NOT_NAMED = [
     "Vu l'article 1240 du Code civil. Le Greffier.\nDe Belastingdienst en de Kamer zijn ingelicht.",
     "daughter is NOK. Babinski negative, Foley catheter removed; sindrome di Cushing",
     "remitido al hospital gregorio marañón por la mañana, gracias a todos",
+    "Diagnóstico: Diverticulitis aguda. Otros: Esófago de Barrett. Sonda Foley retirada.",
+    "Control en Consultas Externas del Centro de Salud Ruzafa.",
     "THIS SOFTWARE IS PROVIDED BY THE COPYRIGHT HOLDERS AND CONTRIBUTORS",
 ]
 

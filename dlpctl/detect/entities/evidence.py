@@ -85,6 +85,8 @@ def _least_of_several(named: Sequence[Word]) -> float:
     """Only names and particles may be in lower case; one word is a given name, or all are names."""
     if any(word.outline == "x" and not _is_part(word) for word in named):
         return _NEVER
+    if not named[0].flags.named and named[1].outline == "x" and named[1].flags.particle:
+        return _NEVER  # Esófago de Barrett
     telling = [word for word in named if word.outline != "x"] or named
     if any(word.flags.given == 3 for word in telling):
         return 0.0
