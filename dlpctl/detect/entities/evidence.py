@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _JOINTS = ("-", "_", "/", ".")
 """Marks that join the words of a compound."""
 _JOINTS_OF_KEYS = (*_JOINTS, "=")
-_LIKELY, _SURE = 0.6, 0.85
+_LIKELY, _SURE, _VERY_SURE = 0.6, 0.85, 0.95
 _NEVER = 1.1
 _ENGLISH = lexicon_words("only_english")
 _ORDINARY = lexicon_words("ordinary")
@@ -39,8 +39,10 @@ def least_score(words: Sequence[Word], left: int, right: int) -> float:
         return 0.0
     if _is_compound(words, left, right) and not _has_named(words, left, right):
         return _NEVER
-    if _is_english(words, left, right) or _has_initial(words, left, right):
+    if _has_initial(words, left, right):
         return 0.0
+    if _is_english(words, left, right):
+        return 0.0 if any(word.flags.named for word in words[left:right]) else _VERY_SURE
     named = [
         word
         for at, word in enumerate(words[left:right], left)
@@ -85,7 +87,7 @@ def _least_of_several(named: Sequence[Word]) -> float:
     """Only names and particles may be in lower case; one word is a given name, or all are names."""
     if any(word.outline == "x" and not _is_part(word) for word in named):
         return _NEVER
-    if not named[0].flags.named and named[1].outline == "x" and named[1].flags.particle:
+    if not named or (not named[0].flags.named and _is_lower_particle(named[1])):
         return _NEVER  # Esófago de Barrett
     telling = [word for word in named if word.outline != "x"] or named
     if any(word.flags.given == 3 for word in telling):
@@ -104,6 +106,10 @@ def _least_of_several(named: Sequence[Word]) -> float:
         return _SURE
     strange = all(word.outline == "Xx" and not word.flags.common for word in named)
     return _SURE if strange and (_is_surname(first) or _is_surname(last)) else _NEVER
+
+
+def _is_lower_particle(word: Word) -> bool:
+    return word.outline == "x" and word.flags.particle
 
 
 def _is_abbreviation(word: Word) -> bool:
