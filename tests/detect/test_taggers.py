@@ -124,8 +124,7 @@ NOT_NAMED = [
     "remitido al hospital gregorio marañón por la mañana, gracias a todos",
     "Diagnóstico: Diverticulitis aguda. Otros: Esófago de Barrett. Sonda Foley retirada.",
     "Control en Consultas Externas del Centro de Salud Ruzafa.",
-    "A modern rich text editor.\n@3846masa/axios-cookiejar-support\t7.0.0\t2301\tAdd tough-cookie "
-    "support to axios.\n@3acaga/react-bing-maps\t2.0\n",
+    "Lexxy - A rich editor.\n@3846masa/axios-cookiejar-support\t7.0.0\t2301\tAdd axios.\n",
     "To a Dataproc Metastore\n service, or the password that Dataproc Metastore should use.",
     "THIS SOFTWARE IS PROVIDED BY THE COPYRIGHT HOLDERS AND CONTRIBUTORS",
 ]
