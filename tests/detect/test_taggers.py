@@ -126,6 +126,8 @@ NOT_NAMED = [
     "Control en Consultas Externas del Centro de Salud Ruzafa.",
     "Lexxy - A rich editor.\n@3846masa/axios-cookiejar-support\t7.0.0\t2301\tAdd axios.\n",
     "To a Dataproc Metastore\n service, or the password that Dataproc Metastore should use.",
+    '2402 location="Maria Ellend" region="North"\n2443 location="Deutsch Jahrndorf" region="N"\n',
+    "delay:\n  min: 1s  # the first one\n  max: 20s  # the maximal delay between re-tries\n",
     "THIS SOFTWARE IS PROVIDED BY THE COPYRIGHT HOLDERS AND CONTRIBUTORS",
 ]
 
