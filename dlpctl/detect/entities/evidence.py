@@ -39,10 +39,13 @@ def least_score(words: Sequence[Word], left: int, right: int) -> float:
         return 0.0
     if _is_compound(words, left, right) and not _has_named(words, left, right):
         return _NEVER
+    is_english = _is_english(words, left, right)
+    if is_english and any(word.flags.named for word in words[left:right]):
+        return 0.0
     if _has_initial(words, left, right):
         return 0.0
-    if _is_english(words, left, right):
-        return 0.0 if any(word.flags.named for word in words[left:right]) else _VERY_SURE
+    if is_english:
+        return _VERY_SURE
     named = [
         word
         for at, word in enumerate(words[left:right], left)

@@ -27,6 +27,7 @@ _ENDS = ('"', "”", "'", ".", "-", "<", "/")
 _AFTER_TIMES = ("]", "-")
 _RELATIVES = lexicon_words("relatives")
 _BORN = lexicon_words("born")  # the name of the parents follows
+_CUES = _TITLES | _RELATIVES | _BORN
 
 
 def find(region: Tagged) -> Iterator[tuple[int, int, float]]:
@@ -42,12 +43,18 @@ def find(region: Tagged) -> Iterator[tuple[int, int, float]]:
         yield from _speaking(region.words)
     yield from _in_signature(region.words)
     for index, word in enumerate(region.words):
-        if (word.outline == "Xx" and word.key in _TITLES) or word.key in _BORN:
-            yield from _after_title(region.words, index)
-        if word.outline in ("x", "Xx") and word.key in _RELATIVES:
-            yield from _after_relative(region.words, index)
+        if word.key in _CUES:
+            yield from _after_cue(region.words, index)
         if word.flags.given >= 2 and word.outline == "Xx" and _is_pair(region.words, index):
             yield index, index + 2, _PAIRED
+
+
+def _after_cue(words: list[Word], index: int) -> Iterator[tuple[int, int, float]]:
+    word = words[index]
+    if (word.outline == "Xx" and word.key in _TITLES) or word.key in _BORN:
+        yield from _after_title(words, index)
+    if word.outline in ("x", "Xx") and word.key in _RELATIVES:
+        yield from _after_relative(words, index)
 
 
 def _before_honorific(words: list[Word]) -> Iterator[tuple[int, int, float]]:
