@@ -36,6 +36,7 @@ _TAKEN_IN = frozenset({"ADDRESS", "POSTAL_CODE"})
 """Types that a pattern finds within an address, which includes them."""
 _FEWEST_WORDS = 2
 _DIGIT = lazy(rb"[0-9]")
+_WORD_AND_BLANKS = lazy(rb"([^\s\d.,:;]+):?\s+")
 _WORD = lazy(rb"[^\W\d_]{2,}|[\x80-\xff]{2,}")
 _FEWEST = 3
 """The minimum number of letters and digits of a remaining part, after a pattern has
@@ -268,13 +269,24 @@ def _without_guesses(
                 before = data[guess.start : one.start].split()
                 if guess.score < _SURE and any(word.islower() for word in before):
                     changed[guess] = None
-                elif b" ".join(before).decode(errors="ignore").lower() in words(
-                    "premises_before_pattern"
-                ):
-                    changed[guess] = guess._replace(start=one.start)
+                elif start := _past_cues(data, guess.start, one.start):
+                    changed[guess] = guess._replace(start=start)
     if not changed:
         return found
     return [kept for one in found if (kept := changed.get(one, one)) is not None]
+
+
+def _past_cues(data: bytes, start: int, end: int) -> int:
+    """Return the start after words that only tell that an address follows; 0 without any."""
+    known = words("lives") | words("address_kinds") | words("premises_before_pattern")
+    past = 0
+    for word in _WORD_AND_BLANKS.finditer(data, start, end):
+        written = word[1].decode(errors="ignore")
+        is_preposition = past and written.islower() and written in words("place_prepositions")
+        if word.start() != (past or start) or not (is_preposition or written.lower() in known):
+            break
+        past = word.end()
+    return past
 
 
 def _widened(

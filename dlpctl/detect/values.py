@@ -17,6 +17,8 @@ from dlpctl.detect.confirm.code_density import SHORT
 from dlpctl.detect.derived.decoded import hides_text
 from dlpctl.detect.derived.texts import openings
 from dlpctl.detect.engine import encode
+from dlpctl.detect.entities.taggers import SENTENCE
+from dlpctl.detect.entities.truecase import is_lower_case
 from dlpctl.detect.resolve import Candidate
 from dlpctl.regex import lazy
 from dlpctl.types import Finding
@@ -33,6 +35,7 @@ _LONGEST_LABEL = 80
 _UNNAMED = "value"
 _ESCAPES = lazy(rb"[\\&]")
 _LINE_END = b"\n"
+_BLANK = b" "
 _NO_PATTERNS: Hits = {}
 _new = tuple.__new__
 
@@ -154,7 +157,7 @@ class _ValueScanner:
         return by_value
 
     def _opened(self, data: bytes, ends: Sequence[int], values: Sequence[str]) -> set[int]:
-        """Return the values from which a text may be derived, or that are long."""
+        """Return the values from which a text may be derived, or that are long or sentences."""
         opened: set[int] = set()
         runs, headers = openings(data)
         for start, end in chain(runs, headers):
@@ -167,6 +170,9 @@ class _ValueScanner:
         sizes = list(map(sub, ends[1:], ends))
         if max(sizes) > SHORT:
             opened.update(number for number, size in enumerate(sizes) if size > SHORT)
+        if data.count(_BLANK) > len(values):
+            blanks = SENTENCE - self.label.count(" ")
+            opened.update(n for n, value in enumerate(values) if value.count(" ") >= blanks)
         if data.count(_LINE_END) > len(values):  # one is after each value
             opened.update(number for number, value in enumerate(values) if "\n" in value)
         return opened
@@ -176,6 +182,8 @@ class _ValueScanner:
         searched alone.
         """
         if len(data) >= SHORT or _LINE_END in data:
+            return True
+        if data.count(_BLANK) >= SENTENCE and is_lower_case(data):
             return True
         return bool(self._detector.search.derived(data))
 

@@ -92,6 +92,7 @@ PROSE = [
     "Na náměstí Míru se sešlo 300 lidí.",
     "Bulevardul Unirii are 3 kilometri.",
     "Bağdat Caddesi 3 gün trafiğe kapalı kalacak.",
+    "Bana ulaşabilirsiniz. Bağdat Caddesi 3 gün kapalı kalacak. Vergi Dairesi bilgilendirildi.",
     "Trg bana Jelačića bio je pun, 5000 ljudi.",
     "Jalan Sudirman macet selama 3 jam.",
     "Karl Johans gate ble stengt i 2 timer.",

@@ -72,6 +72,7 @@ NAMED = [
     ('customer "Ahmed bin Khalid Al-Farsi" (KYC passport', ["Ahmed bin Khalid Al-Farsi"]),
     ("; Respondent Gareth Ashworth; children", ["Gareth Ashworth"]),
     ("Please ask Amara Okafor about it.", ["Amara Okafor"]),
+    ("the guest wifi as well. Priyanka from the third floor has it, too", ["Priyanka"]),
     ("PATIENT: MARIA GONZALEZ\nDOB: 1980-01-02", ["MARIA GONZALEZ"]),
     ("my name is john smith and i need help", ["john smith"]),
     ("name: john smith\nemail: js@example.com", ["john smith"]),

@@ -33,6 +33,20 @@ NAMED = [
     ("my name is john smith", ["john smith"]),
     ("dear ms adeyemi-clarke, dr r. moreno sees you.\n", ["adeyemi-clarke", "r. moreno"]),
     ("i miss kobe so much man\n", ["kobe"]),
+    ("the schedule says that torben has the late shift on friday", ["torben"]),
+    (
+        "2026-11-02 10:00:00,113 INFO [worker-3] app.chat: hi its brenda kowalski again\n\n",
+        ["brenda kowalski"],
+    ),
+    (
+        "konsultant kinga wrona zresetowała hasło dla hanna van der berg\n",
+        ["kinga wrona", "hanna van der berg"],
+    ),
+    ("Holger Brandstetter\nKanzlei Brandstetter & Partner\n", ["Holger Brandstetter"]),
+    ("[14:03] Wellington: já falei com ela\n[14:05] Suporte: ok\n", ["Wellington"]),
+    ("Mention our late grandfather Otto and their plans.", ["Otto"]),
+    ("in Wolfsburg sprach Betriebsratschefin Daniela Cavallo von Sorgen.", ["Daniela Cavallo"]),
+    ("Sayın Mehmet Yıldırım Bey,\nKære Mette\nSagen om", ["Mehmet Yıldırım", "Mette"]),
     ("Ich heiße Tjark Hinrichsen und wohne hier.", ["Tjark Hinrichsen"]),
     ("Die Abgeordnete Heidi Reichinnek nannte das falsch.", ["Heidi Reichinnek"]),
     ("hi, i'm sarah connor and i can't log in", ["sarah connor"]),
@@ -99,6 +113,21 @@ NOT_NAMED = [
     "Release notes: Added Safari support; fixed a crash of Chrome on Windows.",
     "Add Rosemary, Basil and Sage to the sauce.",
     "2024-05-01 12:00:01 INFO UserService - Session started for Hadoop job",
+    "Susijusio objekto dydis\nKampas, kuriame yra lango vidinis rėmelis\nVidinis Rodas\n",
+    '{"common_name": "Robin", "codename": "felix", "warehouse": "Milton Keynes"}',
+    '<river name="Murray"/><country name="Chad"/><application name="Unigine Valley (32-bit)">',
+    "id,name,lat,lon\n1,San Jose,37.33,-121.89\n2,Maria Elena,-22.35,-69.66\n",
+    "code;name\n0041;LATIN CAPITAL LETTER A\nA9E0;MYANMAR LETTER SHAN GHA\n",
+    "Am Markt 4, 01737 Tharandt. Diagnosen: Morbus Crohn, Arterielle Hypertonie, Z. n. Resektion.",
+    "Vu l'article 1240 du Code civil. Le Greffier.\nDe Belastingdienst en de Kamer zijn ingelicht.",
+    "daughter is NOK. Babinski negative, Foley catheter removed; sindrome di Cushing",
+    "remitido al hospital gregorio marañón por la mañana, gracias a todos",
+    "Diagnóstico: Diverticulitis aguda. Otros: Esófago de Barrett. Sonda Foley retirada.",
+    "Control en Consultas Externas del Centro de Salud Ruzafa.",
+    "Lexxy - A rich editor.\n@3846masa/axios-cookiejar-support\t7.0.0\t2301\tAdd axios.\n",
+    "To a Dataproc Metastore\n service, or the password that Dataproc Metastore should use.",
+    '2402 location="Maria Ellend" region="North"\n2443 location="Deutsch Jahrndorf" region="N"\n',
+    "delay:\n  min: 1s  # the first one\n  max: 20s  # the maximal delay between re-tries\n",
     "THIS SOFTWARE IS PROVIDED BY THE COPYRIGHT HOLDERS AND CONTRIBUTORS",
 ]
 
@@ -219,6 +248,9 @@ def test_a_pattern_and_the_tagger_give_one_address(library: Detector, address: s
         ("Addr: 3318 N Kedzie Ave Apt 2, Chicago IL 60618  Ph: 773.555.0162", "3318 N Kedzie Ave Apt 2, Chicago IL 60618"),
         ("bor på Storgatan 5, 211 42 Malmö, mobil 070-123 45 67", "Storgatan 5, 211 42 Malmö"),
         ("service addr 31 Larkspur Ct, Reno NV 89509, meter 5", "31 Larkspur Ct, Reno NV 89509"),
+        ("Vive en Av. Libertador 1450, piso 7, C1428 Buenos Aires y su móvil", "Av. Libertador 1450, piso 7, C1428 Buenos Aires"),
+        ("Seine Nummer fehlt. Adresse Osterdeich 17, 28203 Bremen.", "Osterdeich 17, 28203 Bremen"),
+        ("uusi osoite on hämeenkatu 21 a 8, 33200 tampere. soita numeroon, kiitos\n", "hämeenkatu 21 a 8, 33200 tampere"),
         ("Ship To: Rua das Flores 88, 3º Esq., 4050-262 Porto\nIBAN SE45 5000", "Rua das Flores 88, 3º Esq., 4050-262 Porto"),
     ],
 )  # fmt: skip
@@ -326,6 +358,29 @@ def test_a_name_within_a_json_string_is_read_as_its_program_reads_it(
         for _ in range(escapes):
             written = json.dumps(written)[1:-1]
         assert written in found(library, f'{{"content": {text}}}', "PERSON_NAME")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Bo&#380;ena Wawrzyniak",
+        "Bj&ouml;rn &Aring;kerlund",
+        "Ay&amp;#x15f;e Demir",
+        r"Bj\u00f6rn \u00c5kerlund",
+    ],
+)
+def test_a_name_with_escaped_letters_is_read_as_its_reader_shows_it(
+    library: Detector, name: str
+) -> None:
+    assert found(library, f"<p>Contact: {name}, on Monday</p>", "PERSON_NAME") == [name]
+
+
+def test_a_term_taken_for_a_name_is_not_looked_for_elsewhere(library: Detector) -> None:
+    text = (
+        "Configuration information required by Dataproc Metastore to start the migration.\n"
+        "Create a Dataproc Metastore service, or move it to BigQuery Metastore.\n"
+    )
+    assert "Metastore" not in found(library, text, "PERSON_NAME")
 
 
 def test_positions_in_bytes_and_beyond_ascii(library: Detector) -> None:

@@ -46,6 +46,8 @@ MARKED = {
 """The marks of a lexicon's words, by the key that lists them."""
 
 
+_USUAL = 2
+"""The frequency class of a name that is usual in one language."""
 _OFTEN = 30
 """A word that occurs so often in the prose of a language is one of its usual words."""
 
@@ -243,6 +245,13 @@ def load() -> Lists:
     )
 
 
+def further_names() -> Iterable[tuple[str, int, int]]:
+    """Yield names that the packages lack, written for this project, with shift and level."""
+    for file, shift in (("given_names.txt", GIVEN), ("surnames.txt", SURNAME)):
+        for name in (HERE / file).read_text(encoding="utf-8").split():
+            yield name, shift, _USUAL
+
+
 def gazetteer(
     lists: Lists, scowl: Path, common: Iterable[Counter[str]] = (), nouns: Iterable[str] = ()
 ) -> dict[str, int]:
@@ -279,6 +288,8 @@ def gazetteer(
     for shift, counts in seen.items():
         for word, count in counts.items():
             grade(word, shift, 3 if count >= 8 else 2 if count >= 1 else 1)
+    for key, shift, level in further_names():
+        grade(key, shift, level)
     for level, value in ((10, 3), (20, 2), (35, 2), (40, 1)):
         for prefix in ("english", "american", "british"):
             path = scowl / f"{prefix}-words.{level}"

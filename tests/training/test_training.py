@@ -92,6 +92,21 @@ def test_a_word_of_another_language_is_common_unless_it_is_a_usual_name_or_a_pla
     assert gazetteer["essen"] >> PLACE & 3 == 2
 
 
+def test_the_packed_file_has_the_further_names(training: Any) -> None:
+    import dlpctl_patterns
+    from dlpctl.detect.entities.crf.model import Model
+    from dlpctl.detect.entities.crf.words import look_up_keys
+    from dlpctl.detect.entities.finder import DATA
+
+    model = Model.load(Path(dlpctl_patterns.__path__[0]) / DATA)
+    lacking = [
+        name
+        for name, shift, level in training.lists.further_names()
+        if model.flags(look_up_keys(name)) >> shift & 3 < level
+    ]
+    assert lacking == []
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

@@ -34,6 +34,8 @@ from dlpctl.detect.entities.crf.words import (
 )
 
 HERE = Path(__file__).parent
+_TELLING = 2
+"""The weight, times `SCALE`, that a feature must have for a label: others decide nothing."""
 LABEL_OF = {"PERSON": "P", "ADDRESS": "A", "LOCATION": "LOC", "ORGANIZATION": "ORG"}
 # Which features vote in which slots; the rest vote for their own token only.
 REACH = {
@@ -183,6 +185,11 @@ def code_negatives(paths: list[Path], rng: random.Random, most: int) -> list[cor
     return rows
 
 
+def is_telling(pairs: list[tuple[int, int]]) -> bool:
+    """Return whether one of a feature's weights, as places and values, may decide something."""
+    return any(abs(value) >= _TELLING for _, value in pairs)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument(
@@ -305,6 +312,7 @@ def main() -> None:
             slot, code = attribute.split("|")
             place = SLOTS.index(slot) * len(LABELS) + place_of[label]
             weights.setdefault(int(code), []).append((place, value))
+    weights = {code: pairs for code, pairs in weights.items() if is_telling(pairs)}
     clipped = sum(abs(weight) * SCALE > 127 for weight in info.state_features.values())
     print(f"{clipped} weights are cut to what a byte holds")
     transitions = [

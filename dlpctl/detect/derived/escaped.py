@@ -36,13 +36,25 @@ _BACKSLASH_MARK = lazy(
     rb"|\\{0,6}[\"'][ ]?[:=,\]})&]|(?:(?<=[:=,({\[]\\)|(?<=[:=,({\[][ ]\\))\\{0,6}[\"']))"
     rb"[^\n]{0,%d}" % _CLOSE
 )
+# Characters beyond ASCII, by number or by the usual names of letters with marks.
+_CHARACTER = (
+    rb"(?:#(?:[1-9][0-9]{2,4}|[xX][0-9A-Fa-f]{2,4})"
+    rb"|[A-Za-z](?:uml|acute|grave|circ|tilde|ring|cedil|slash|caron)|szlig|aelig|AElig)"
+)
+_LETTER_MARK = lazy(
+    rb"&(?:(?<=[A-Za-z]&)(?:amp;){0,2}%b;|(?:amp;){0,2}%b;[A-Za-z])"
+    rb"|\\(?:(?<=[A-Za-z]\\)|(?<=[A-Za-z]\\\\)|(?<=[\"' ]\\))u0[0-9A-Fa-f]{3}"
+    % (_CHARACTER, _CHARACTER)
+)
 _BETWEEN = lazy(rb"[\s,]")
 _APART = b"\n\x1a\n"
 _ESCAPE = lazy(
-    rb"(\\+(?:u[0-9A-Fa-f]{4}|[\"'/nrt])|&(?:amp;){0,2}(?:quot|apos|lt|gt|amp|#34|#39|#x22|#x27);)"
+    rb"(\\+(?:u[0-9A-Fa-f]{4}|[\"'/nrt])"
+    rb"|&(?:amp;){0,2}(?:quot|apos|lt|gt|amp|#34|#39|#x22|#x27|%b);)" % _CHARACTER
 )
 _LETTERS = {b"n": b"\n", b"r": b"\r", b"t": b"\t"}
 _ENTITIES = {b"lt": b"<", b"gt": b">", b"amp": b"&", b"apos": b"'", b"#39": b"'", b"#x27": b"'"}
+_ENTITIES |= dict.fromkeys((b"quot", b"#34", b"#x22"), b'"')
 
 
 class EscapedText(DerivedText):
@@ -76,7 +88,7 @@ class EscapedText(DerivedText):
     def throughout(cls, data: bytes) -> EscapedText | None:
         """Return the complete text, unescaped; None without any mark."""
         size = len(data)
-        marked = _BACKSLASH_MARK.search(data) or _ENTITY_MARK.search(data)
+        marked = any(mark.search(data) for mark in (_BACKSLASH_MARK, _ENTITY_MARK, _LETTER_MARK))
         return cls(data, [(0, size, size)]) if marked else None
 
     def original_span(self, start: int, end: int) -> tuple[int, int]:
@@ -157,7 +169,15 @@ def _without_usual_escapes(data: bytes) -> bytes:
 
 def _unescaped(escape: bytes) -> bytes:
     if escape.startswith(b"&"):
-        return _ENTITIES.get(escape.strip(b"&;").rpartition(b";")[2], b'"')
+        name = escape.strip(b"&;").rpartition(b";")[2]
+        return _ENTITIES.get(name) or _character(name.decode())
     if b"u" in escape[-5:-4]:
         return chr(int(escape[-4:], 16)).encode("utf-8", "replace")
     return _LETTERS.get(escape[-1:], escape[-1:])
+
+
+def _character(name: str) -> bytes:
+    """Return a character by the name or number of its entity."""
+    from html import unescape
+
+    return unescape(f"&{name};").encode("utf-8", "replace")

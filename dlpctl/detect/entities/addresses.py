@@ -47,6 +47,8 @@ _NOT_ADDRESSES = lexicon_words("not_addresses")
 _NOT_ADDRESSES_LOWER = lexicon_words("not_addresses_lower")
 _ADDRESS_KINDS = lexicon_words("address_kinds")
 _LIVES = lexicon_words("lives")
+_PREPOSITIONS = lexicon_words("place_prepositions")
+_QUANTITIES = lexicon_words("quantities")
 _NUMBER = lazy(r"\d+")
 _YEAR = lazy(r"(?:19|20)\d\d")
 _YEARS = lazy(r"(?:19|20)\d\d(?:, ?| ?[-–] ?)(?:19|20)\d\d")  # of a copyright
@@ -77,13 +79,21 @@ def find(text: str, region: Tagged, spans: Iterable[tuple[int, int, float]]) -> 
         start, end = _trim(text, region.matches[first].start(), region.matches[stop - 1].end())
         if end - start < 6 or end - start > _LONGEST or not private_address(text[start:end]):
             continue
+        shaped = _is_shaped(text[start:end], region, first, stop)
         kept = (
             (1 + score) / 2
-            if _is_shaped(text[start:end], region, first, stop)
+            if shaped and not _is_quantity(region.words, stop)
             else min(score, _UNSHAPED)
         )
         found.append(Finding("ADDRESS", Category.PII, start, end, round(kept, 4), "address"))
     return found
+
+
+def _is_quantity(words: Sequence[Word], stop: int) -> bool:
+    """Return whether the last number is none of a house: Bağdat Caddesi 3 | gün kapalı."""
+    if stop == len(words) or words[stop - 1].outline[0] != "d":
+        return False
+    return words[stop].key in _QUANTITIES
 
 
 def _start(words: Sequence[Word], first: int, stop: int) -> int:
@@ -98,11 +108,20 @@ def _start(words: Sequence[Word], first: int, stop: int) -> int:
         first > 1 and words[first - 1].key in ("/", "-") and words[first - 2].outline[0] in "d0A"
     ):  # 12/45 Main Road
         return first - 2
-    while first + 2 < stop and words[first].key in _ADDRESS_KINDS and words[first].outline == "x":
+    while first + 2 < stop and _is_address_kind(words, first):
         first += 1
-    return (
-        _from_number(words, first) if words[first].flags.street else _after_verb(words, first, stop)
-    )
+    if words[first].flags.street:
+        return _from_number(words, first)
+    start = _after_verb(words, first, stop)
+    while start + 2 < stop and words[start].outline == "x" and words[start].key in _PREPOSITIONS:
+        start += 1
+    return start
+
+
+def _is_address_kind(words: Sequence[Word], at: int) -> bool:
+    """Return whether a word tells that an address follows: Adresse | Osterdeich 17."""
+    street = words[at].outline == "Xx" and words[at + 1].flags.street  # Service Road
+    return words[at].key in _ADDRESS_KINDS and not street
 
 
 def _after_verb(words: Sequence[Word], first: int, stop: int) -> int:
@@ -122,7 +141,8 @@ def _from_number(words: Sequence[Word], first: int) -> int:
 def _before_next_sentence(words: Sequence[Word], first: int, stop: int) -> int:
     """Return the end before what follows the postal code and its place."""
     codes = [index for index in range(first + 1, stop - 1) if _is_code(words, index)]
-    if not codes or not any(word.outline == "Xx" for word in words[first : codes[0]]):
+    outlines = {word.outline for word in words[first : codes[0]]} if codes else {"XX"}
+    if "XX" in outlines and "Xx" not in outlines:
         return stop
     # A long house number looks like a code, but then a code with its place follows.
     code = max((index for index in codes if words[index + 1].outline[0] == "X"), default=codes[0])
@@ -183,7 +203,9 @@ def _before_label(words: Sequence[Word], first: int, stop: int) -> int:
 def _is_code(words: Sequence[Word], index: int) -> bool:
     """Return whether a postal code ends at a token: it is long, or a place follows it."""
     outline = words[index].outline
-    return outline in _CODES or (outline in ("d3", "d4") and words[index + 1].outline[0] == "X")
+    town = words[index + 1]
+    is_place = town.outline[0] == "X" or (town.outline == "x" and town.flags.place > 0)
+    return outline in _CODES or (outline in ("d3", "d4") and is_place)
 
 
 def _without_common_words(region: Tagged, first: int, stop: int) -> int:

@@ -176,6 +176,9 @@ def _starts_field(words: Sequence[Word], first: int) -> bool:
 CLOSINGS = lexicon_words("closings")
 _GENERATIONS = lexicon_words("generations")
 _PARTIES = lexicon_words("parties")
+_SALUTATIONS = lexicon_words("introductions") | lexicon_words("relatives") | CLOSINGS
+_SUFFIXES = lexicon_words("suffixes")
+_LONG_ROLE = 8
 _ARTICLES = lexicon_words("articles")
 _DESCENT = lexicon_words("descent")  # of whom a person is a child: Ahmed bin Khalid
 _OPENING, _CLOSING = (' "', " “", " '", " ‘"), ('" ', "” ", "' ", "’ ")
@@ -193,6 +196,7 @@ def trim(text: str, region: Tagged, first: int, stop: int) -> tuple[int, int] | 
         first += 1
     while first < stop and (
         not words[stop - 1].is_word
+        or (stop - first > 1 and words[stop - 1].key in _SUFFIXES)
         or (cased and _is_everyday(words[stop - 1]) and words[stop - 2].key != "-")
     ):
         stop -= 1
@@ -254,12 +258,26 @@ def _is_before_name(words: Sequence[Word], first: int, stop: int, cased: bool) -
         return False
     if word.key in CLOSINGS and words[first + 1].key == ", ":
         return True
+    if word.key in _SALUTATIONS and (not word.flags.named or words[first + 1].flags.given >= 2):
+        return True
+    if not word.flags.named and _is_role(words, first, stop):
+        return True
     if cased and word.outline == "x" and word.flags.particle:
         return stop - first > 2 and words[first + 1].flags.given >= 2 and bool(word.flags.common)
     if word.key in _PARTIES and not word.flags.named:
         return True
     lower = cased and word.outline in ("x", "x1") and not word.flags.particle
     return lower or (bool(word.flags.title or word.flags.label) and not _is_usual_name(word))
+
+
+def _is_role(words: Sequence[Word], first: int, stop: int) -> bool:
+    """Return whether a long word in no list precedes a given name and a surname:
+    Kanzleramtschef | Wolfgang Schmidt.
+    """
+    if stop - first < 3 or words[first].outline != "Xx" or len(words[first].key) < _LONG_ROLE:
+        return False
+    given = words[first + 1]
+    return given.outline == "Xx" and given.flags.given >= 2 and not given.flags.common
 
 
 def _is_everyday(word: Word) -> bool:

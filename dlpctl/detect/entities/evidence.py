@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dlpctl.detect.entities.labelled import OWNERS
 from dlpctl.detect.entities.lexicon import words as lexicon_words
 
 if TYPE_CHECKING:
@@ -18,13 +19,17 @@ if TYPE_CHECKING:
 _JOINTS = ("-", "_", "/", ".")
 """Marks that join the words of a compound."""
 _JOINTS_OF_KEYS = (*_JOINTS, "=")
-_LIKELY, _SURE = 0.6, 0.85
+_LIKELY, _SURE, _VERY_SURE = 0.6, 0.85, 0.95
 _NEVER = 1.1
 _ENGLISH = lexicon_words("only_english")
 _ORDINARY = lexicon_words("ordinary")
 _INTRODUCTIONS = lexicon_words("introductions")
 _ABBREVIATED = 3  # letters of an abbreviation at most, beside words that are none
 _APOSTROPHES = frozenset("'’")
+_NEARBY = 60
+"""Tokens before and after a name whose lists tell whether its language is known."""
+_TELLING = 6
+"""The number of words in lower case that tell a language."""
 _AROUND = 14  # tokens of the line before and after a name that tell its language
 
 
@@ -34,14 +39,38 @@ def least_score(words: Sequence[Word], left: int, right: int) -> float:
         return 0.0
     if _is_compound(words, left, right) and not _has_named(words, left, right):
         return _NEVER
-    if _is_english(words, left, right) or _has_initial(words, left, right):
+    is_english = _is_english(words, left, right)
+    if is_english and any(word.flags.named for word in words[left:right]):
         return 0.0
+    if _has_initial(words, left, right):
+        return 0.0
+    if is_english:
+        return _VERY_SURE
     named = [
         word
         for at, word in enumerate(words[left:right], left)
         if word.is_word and not (word.outline == "x" and at > left and words[at - 1].key == "-")
     ]
+    if _is_in_unknown_language(words, left):
+        return _SURE if _is_given_and_surname(named) else _NEVER
     return _least_of_one(named[0]) if len(named) == 1 else _least_of_several(named)
+
+
+def _is_in_unknown_language(words: Sequence[Word], at: int) -> bool:
+    """Return whether few of the words around are in any list: a capital says nothing there."""
+    known = unknown = 0
+    for word in words[max(0, at - _NEARBY) : at + _NEARBY]:
+        if word.outline == "x" and len(word.key) > 1:
+            flags = word.flags
+            if flags.common or flags.named or flags.other:
+                known += 1
+            else:
+                unknown += 1
+    return known + unknown >= _TELLING and unknown > 2 * known
+
+
+def _is_given_and_surname(named: Sequence[Word]) -> bool:
+    return len(named) > 1 and named[0].flags.given >= 2 and named[-1].flags.surname >= 2
 
 
 def _least_of_one(word: Word) -> float:
@@ -61,6 +90,8 @@ def _least_of_several(named: Sequence[Word]) -> float:
     """Only names and particles may be in lower case; one word is a given name, or all are names."""
     if any(word.outline == "x" and not _is_part(word) for word in named):
         return _NEVER
+    if not named or (not named[0].flags.named and _is_lower_particle(named[1])):
+        return _NEVER  # Esófago de Barrett
     telling = [word for word in named if word.outline != "x"] or named
     if any(word.flags.given == 3 for word in telling):
         return 0.0
@@ -72,10 +103,16 @@ def _least_of_several(named: Sequence[Word]) -> float:
         usual = any(word.flags.surname == 3 or _is_surname(word) for word in named)
         return 0.0 if usual else _NEVER
     first, last = named[0], named[-1]
+    if first.flags.particle and first.outline == "Xx" and not any(map(_is_part, named[1:])):
+        return _NEVER  # De Belastingdienst: an article and a noun
     if first.flags.particle or (first.flags.given >= 2 and last.flags.surname >= 2):
         return _SURE
     strange = all(word.outline == "Xx" and not word.flags.common for word in named)
     return _SURE if strange and (_is_surname(first) or _is_surname(last)) else _NEVER
+
+
+def _is_lower_particle(word: Word) -> bool:
+    return word.outline == "x" and word.flags.particle
 
 
 def _is_abbreviation(word: Word) -> bool:
@@ -140,7 +177,7 @@ def is_bare(words: Sequence[Word], first: int, stop: int) -> bool:
 def has_cue(words: Sequence[Word], left: int, reach: int = 4) -> bool:
     """Return whether a title or a label precedes, other than the key `name` of any setting."""
     return any(
-        (_is_title(words, at) or words[at].flags.label) and not _is_name_key(words, at)
+        (_is_title(words, at) or words[at].flags.label) and not is_name_key(words, at)
         for at in range(max(0, left - reach), left)
     )
 
@@ -152,10 +189,17 @@ def _is_title(words: Sequence[Word], at: int) -> bool:
     return words[at].key not in _ORDINARY or words[at + 1].key == ". "
 
 
-def _is_name_key(words: Sequence[Word], at: int) -> bool:
-    """Return whether a word is `name` in lower case, with no word before it."""
+def is_name_key(words: Sequence[Word], at: int) -> bool:
+    """Return whether a word is `name` in lower case, with no word before it; before an equals sign,
+    with none for a person: <application name="...">.
+    """
     word = words[at]
-    return word.key == "name" and word.outline == "x" and (not at or not words[at - 1].is_word)
+    if word.key != "name" or word.outline != "x":
+        return False
+    if not at or not words[at - 1].is_word:
+        return True
+    is_attribute = at + 1 < len(words) and words[at + 1].key.strip() == "="
+    return is_attribute and words[at - 1].key not in OWNERS
 
 
 def _is_compound(words: Sequence[Word], left: int, right: int) -> bool:

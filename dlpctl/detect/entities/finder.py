@@ -166,6 +166,8 @@ class NameTagger:
         """Return the findings of a region with those that their shape gives away."""
         kept = Overlaps(found)
         for first, stop, score in shapes.find(region):
+            if is_rejected(region.words, first, stop):
+                continue
             shaped = _finding(region.matches[first].start(), region.matches[stop - 1].end(), score)
             rivals = kept.overlapping(shaped)
             if all(_contains(shaped, other) for other in rivals.values() if other.score >= _LIKELY):
@@ -208,8 +210,10 @@ class NameTagger:
                 while next_taken < len(taken) and taken[next_taken][1] <= start:
                     next_taken += 1
                 covered = next_taken < len(taken) and taken[next_taken][0] < end
-                other = _is_other_entity(region.chances.get(index)) or is_rejected(
-                    region.words, index, index + 1
+                other = (
+                    _is_other_entity(region.chances.get(index))
+                    or is_rejected(region.words, index, index + 1)
+                    or _is_part_of_term(region, index, known)
                 )
                 if covered or other:
                     continue
@@ -230,14 +234,24 @@ class NameTagger:
             name = text[finding.start : finding.end]
             parts = _PART.findall(name)
             if " " in name if len(parts) > 1 else finding.score > 0.9:
+                sure = self._is_of_person(text, finding.start, parts)
                 known.update(
-                    part for part in parts if part not in known and self._names_alone(part)
+                    part for part in parts if part not in known and self._names_alone(part, sure)
                 )
 
-    def _names_alone(self, part: str) -> bool:
+    def _is_of_person(self, text: str, start: int, parts: Iterable[str]) -> bool:
+        """Return whether a name has a given name, or follows a title or a label."""
+        if any(self._sequencer.word(part).flags.given for part in parts):
+            return True
+        before = _WORD_BEFORE.search(text, max(0, start - _LONGEST_TITLE), start)
+        flags = self._sequencer.word(before[1]).flags if before else None
+        return flags is not None and (flags.title or flags.label)
+
+    def _names_alone(self, part: str, sure: bool) -> bool:
         word = self._sequencer.word(part)
         return (
             len(part) > 2
+            and (sure or word.flags.named)
             and (word.outline == "Xx" or (word.outline == "XX" and bool(word.flags.named)))
             and not word.flags.common
             and not is_ordinary(word)
@@ -245,6 +259,8 @@ class NameTagger:
         )
 
 
+_LONGEST_TITLE = 24
+_WORD_BEFORE = lazy(r"([^\W\d_]+)[\s.:,\"']*$")
 _PART = lazy(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
 
@@ -272,6 +288,23 @@ def _is_cut_off(text: str, field: Finding, found: Iterable[Finding]) -> bool:
         and other.start <= field.start
         and other.end > field.end
         for other in found
+    )
+
+
+def _is_part_of_term(region: Tagged, index: int, known: set[str]) -> bool:
+    """Return whether a word that no list has as a name is beside one with a capital that is no
+    part of a name either: Hive Metastore.
+    """
+    words = region.words
+    if words[index].flags.named:
+        return False
+    beside = [at for at in (index - 1, index + 1) if 0 <= at < len(words)]
+    return any(
+        words[at].outline[0] in "Xx"
+        and words[at].outline not in ("x", "x1", "X1")
+        and region.tokens[at] not in known
+        and not (words[at].flags.title or words[at].flags.label)
+        for at in beside
     )
 
 

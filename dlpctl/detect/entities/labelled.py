@@ -32,13 +32,13 @@ def _set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-_WHOSE = _set(
+OWNERS = _set(
     "first last middle given family full maiden birth legal preferred display contact customer client patient employee "
     "member owner holder cardholder account_holder beneficiary recipient sender guest tenant student teacher parent "
     "guardian spouse applicant candidate manager doctor physician provider author agent driver passenger insured payee "
     "payer buyer seller person signer signatory billing shipping reporter assignee"
 )
-_PERSON_KEYS = frozenset(f"{who}_name" for who in _WHOSE) | _set(
+_PERSON_KEYS = frozenset(f"{who}_name" for who in OWNERS) | _set(
     "surname forename firstname lastname fullname vorname nachname familienname nom_de_famille prenom nom nombre "
     "apellido apellidos nome cognome sobrenome voornaam achternaam naam fname lname patient owner customer client "
     "employee assignee reporter author recipient sender cardholder beneficiary tenant attending physician "
@@ -56,15 +56,27 @@ _ADDRESS_KEYS = _set(
     "residential_address location_address adresse anschrift strasse direccion domicilio calle indirizzo via endereco "
     "morada rua adres straat full_address customer_address patient_address"
 )
+_NAMES_OF_ANYTHING = _set("name names nom nombre nome naam")
 _COLUMNS_OF_NAMES = _PERSON_KEYS | _set(
     "name names contact contacts member manager doctor person user guest"
 )
-_COLUMNS_OF_OTHERS = _set(
-    "city town country state province region county place origin destination product item sku brand model make "
-    "vendor supplier company employer organization organisation department team project category type status "
-    "description title subject color colour currency month day weekday language airport station bank hospital "
-    "stadt land ort ville pays ciudad pais citta paese cidade plaats"
+LABELS_OF_THINGS = _set(
+    "city town country state province region county origin destination product sku brand model "
+    "make vendor supplier company employer organization organisation department team project "
+    "category type status color colour currency month day weekday language airport station bank "
+    "hospital stadt land ort ville pays ciudad pais citta paese cidade plaats warehouse carrier "
+    "codename package application app device chassis cpu theme font font_family typeface species "
+    "genus common_name scientific_name timezone time_zone locale continent river lake"
 )
+_COLUMNS_OF_OTHERS = LABELS_OF_THINGS | _set("place item description title subject")
+_BESIDE_THINGS = _set(
+    "lat lon lng latitude longitude population elevation altitude area capital continent iso iso2 "
+    "iso3 timezone time_zone block script codepoint unicode genus species version license licence "
+    "price stock quantity sku"
+)
+"""Labels of columns that tell of places, characters, species, programs or goods: their names are
+in the column `name`.
+"""
 _WRITTEN = lazy(r"[A-ZÀ-Þ](?:[^\WA-ZÀ-Þ\d_]+|[A-ZÀ-Þ]+)")  # as in a letter
 LABEL = lazy(r"(?<!\w)([^\W\d_]\w{3,40}+)(?=[\"']?\s?[:=])")
 _KEY = lazy(r"[^\W_]+")
@@ -79,6 +91,7 @@ _NAME = lazy(r"[^\W\d_](?:[^\W\d_]|[ '’.,-])*")
 _MEMBER = lazy(r"[^\W\d_]{2}\.[^\W\d_]{2}")  # request.user
 _MAIL = lazy(r"[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)*\.[A-Za-z]{2,}")
 _MOST_WORDS = 6
+_USUAL = 3
 _RULE = frozenset("-|:+ \r")
 
 
@@ -133,6 +146,14 @@ def is_name(value: str, flags: Flags) -> bool:
     ]
     return (
         bool(unknown) and all(word[0].isupper() for word in unknown) and len(unknown) == len(words)
+    )
+
+
+def _is_persons(value: str, flags: Flags) -> bool:
+    """Return whether one of the words is known as a name, and none is usual as another word."""
+    known = [flags(word) for word in _WORDS.findall(value)]
+    return any(map(_is_known, known)) and not any(
+        each.common == _USUAL and not (_is_known(each) or each.particle) for each in known
     )
 
 
@@ -240,8 +261,13 @@ def _read(text: str, start: int, header: Header, cells: Cells, flags: Flags) -> 
                     for cell, at in placed
                     if "@" in cell and _MAIL.fullmatch(cell)
                 ]
+    is_of_things = not _BESIDE_THINGS.isdisjoint(header.keys)
     for number, column in columns.items():
-        type_name, spans = _column(text, header.keys[number], column, flags)
+        key = header.keys[number]
+        if is_of_things and key in _NAMES_OF_ANYTHING:
+            type_name, spans = "", column
+        else:
+            type_name, spans = _column(text, key, column, flags)
         cells.known.update(dict.fromkeys(spans, type_name))
         if type_name == "PERSON_NAME":
             cells.sure.update(span for span in spans if _is_full_name(text[slice(*span)], flags))
@@ -288,10 +314,7 @@ def _column(
     fitting = [(start, end) for start, end in cells if is_name(text[start:end], flags)]
     speaking = len(fitting)
     if key not in _PERSON_KEYS:  # "name" is also a label of things
-        speaking = sum(
-            any(_is_known(flags(word)) for word in _WORDS.findall(text[start:end]))
-            for start, end in fitting
-        )
+        speaking = sum(_is_persons(text[start:end], flags) for start, end in fitting)
         if not speaking:
             return "", cells
     return "PERSON_NAME", fitting if speaking >= _ENOUGH * len(cells) else []

@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dlpctl.detect.entities.addresses import STATES
-from dlpctl.detect.entities.evidence import has_cue
+from dlpctl.detect.entities.evidence import has_cue, is_name_key
+from dlpctl.detect.entities.labelled import LABELS_OF_THINGS, OWNERS, is_key
 from dlpctl.detect.entities.lexicon import alternatives
 from dlpctl.detect.entities.lexicon import words as lexicon_words
 from dlpctl.regex import lazy
@@ -24,6 +25,8 @@ def is_rejected(words: Sequence[Word], left: int, right: int) -> bool:
     """Return whether one of the rules rejects the words as a name."""
     span = words, left, right
     if _has_legal_form(*span) or _is_lower_case_phrase(*span) or _follows_institution(*span):
+        return True
+    if _is_of_thing(*span) or _follows_eponym(*span):
         return True
     if right - left > 1:
         return (
@@ -42,6 +45,43 @@ def is_rejected(words: Sequence[Word], left: int, right: int) -> bool:
         or _is_eponym(*span)
         or _is_in_list_of_words(*span)
     )
+
+
+def _is_of_thing(words: Sequence[Word], left: int, right: int) -> bool:
+    """ "city": "Charlotte", codename: felix: all that a label of a thing precedes; <river
+    name="Murray">: a single word after the label of anything.
+    """
+    label = left - 1
+    while label > 0 and words[label].is_sign and left - label < _LONGEST_MARKS:
+        label -= 1
+    marks = {word.key.strip() for word in words[label + 1 : left]}
+    named = is_name_key(words, label)
+    if not (
+        (words[label].key in LABELS_OF_THINGS and not marks.isdisjoint(_ASSIGNMENTS))
+        or (right - left == 1 and "=" in marks and named)
+        or (_is_attribute(words, label, marks) and not _is_full_name(words[left:right], named))
+    ):
+        return False
+    return right == len(words) or not words[right].is_word
+
+
+def _is_attribute(words: Sequence[Word], label: int, marks: set[str]) -> bool:
+    """Return whether a value in quotes follows a label that tells of no person: location="..."."""
+    word = words[label]
+    if "=" not in marks or marks.isdisjoint(_QUOTES) or word.outline[0] not in "xi":
+        return False
+    if is_name_key(words, label):
+        return True
+    return not (word.flags.label or word.flags.title or word.key in OWNERS or is_key(word.key))
+
+
+def _is_full_name(words: Sequence[Word], named: bool) -> bool:
+    """Return whether a usual given name is first, and a usual surname last, which may be unknown
+    below the label `name`.
+    """
+    if len(words) < _FEWEST_PARTS or words[0].flags.given < 2 or words[1].key == "-":
+        return False
+    return named or words[-1].flags.surname >= 2
 
 
 def _is_product(words: Sequence[Word], left: int, right: int) -> bool:
@@ -93,7 +133,8 @@ def _is_after_locative(words: Sequence[Word], left: int, right: int) -> bool:
 def _follows_institution(words: Sequence[Word], left: int, right: int) -> bool:
     """Hospital Gregorio Marañón, Rathaus Barmen: a name after the word for what bears it."""
     return any(
-        words[at].key in _INSTITUTIONS_FIRST and words[at].outline == words[right - 1].outline
+        words[at].key in _INSTITUTIONS_FIRST
+        and (at < left or words[at].outline == words[right - 1].outline)
         for at in range(max(0, left - 1), right - 1)
     )
 
@@ -173,6 +214,8 @@ def _is_firm(words: Sequence[Word], left: int, right: int) -> bool:
 def _is_lower_case_phrase(words: Sequence[Word], left: int, right: int) -> bool:
     """ "fox brown", "sys": no usual name, no capital, no cue before it."""
     named = [word for word in words[left:right] if word.is_word]
+    if len(named) == 1 and named[0].outline == "x" and named[0].key in _NOT_NAMES_LOWER:
+        return True
     if any(word.outline not in ("x", "x1") or word.flags.given >= 2 for word in named):
         return False
     is_thing = left > 0 and words[left - 1].key.strip() in _BEFORE_THINGS
@@ -187,6 +230,12 @@ def _is_eponym(words: Sequence[Word], left: int, right: int) -> bool:
     index = right + 1 if owned else right
     of = words[index : index + 1 + owned]  # Heisenberg's uncertainty principle
     return any(word.key in _EPONYMS for word in of)
+
+
+def _follows_eponym(words: Sequence[Word], left: int, _right: int) -> bool:
+    """Morbus Crohn, signo de Kernig: a disease, a sign or a method."""
+    before = left - 2 if left > 1 and words[left - 1].flags.particle else left - 1
+    return any(words[at].key in _EPONYMS_BEFORE for at in (max(0, before), left))
 
 
 def _is_in_list_of_words(words: Sequence[Word], left: int, right: int) -> bool:
@@ -207,7 +256,12 @@ def _is_common_in_capitals(word: Word) -> bool:
 
 
 _LONG_NOUN = 7
+_LONGEST_MARKS = 4
+_FEWEST_PARTS = 2
+_QUOTES = ('"', "'", '\\"')
+_ASSIGNMENTS = frozenset((":", "=", ">"))
 _NOT_NAMES = lexicon_words("not_names")
+_NOT_NAMES_LOWER = lexicon_words("not_names_lower")
 _NOUN_ENDS = tuple(lexicon_words("noun_endings"))
 _BEFORE_THINGS = frozenset((":", "=", ";", "|", *lexicon_words("purposes")))
 _LEGAL_FORM = lazy(
@@ -227,4 +281,5 @@ _INSTITUTIONS = lexicon_words("institutions")
 _INSTITUTIONS_FIRST = lexicon_words("institutions_first")
 _PARTNERS = lexicon_words("partners")
 _EPONYMS = lexicon_words("eponyms")
+_EPONYMS_BEFORE = lexicon_words("eponyms_before")
 FIRMS = frozenset(tuple(name.split(" ")) for name in lexicon_words("firms"))

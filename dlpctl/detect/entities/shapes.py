@@ -24,8 +24,10 @@ _TITLES = lexicon_words("titles")
 _STOPS = (". ", ".")
 _MOST_PARTS = 5  # words and hyphens after a title
 _ENDS = ('"', "”", "'", ".", "-", "<", "/")
+_AFTER_TIMES = ("]", "-")
 _RELATIVES = lexicon_words("relatives")
 _BORN = lexicon_words("born")  # the name of the parents follows
+_CUES = _TITLES | _RELATIVES | _BORN
 
 
 def find(region: Tagged) -> Iterator[tuple[int, int, float]]:
@@ -37,14 +39,22 @@ def find(region: Tagged) -> Iterator[tuple[int, int, float]]:
     if ", " in region.tokens:
         yield from _in_register(region.words)
     yield from _addressed(region.words)
+    if ": " in region.tokens:
+        yield from _speaking(region.words)
     yield from _in_signature(region.words)
     for index, word in enumerate(region.words):
-        if (word.outline == "Xx" and word.key in _TITLES) or word.key in _BORN:
-            yield from _after_title(region.words, index)
-        if word.outline == "x" and word.key in _RELATIVES:
-            yield from _after_relative(region.words, index)
+        if word.key in _CUES:
+            yield from _after_cue(region.words, index)
         if word.flags.given >= 2 and word.outline == "Xx" and _is_pair(region.words, index):
             yield index, index + 2, _PAIRED
+
+
+def _after_cue(words: list[Word], index: int) -> Iterator[tuple[int, int, float]]:
+    word = words[index]
+    if (word.outline == "Xx" and word.key in _TITLES) or word.key in _BORN:
+        yield from _after_title(words, index)
+    if word.outline in ("x", "Xx") and word.key in _RELATIVES:
+        yield from _after_relative(words, index)
 
 
 def _before_honorific(words: list[Word]) -> Iterator[tuple[int, int, float]]:
@@ -111,12 +121,12 @@ def _after_title(words: list[Word], index: int) -> Iterator[tuple[int, int, floa
 
 
 def _after_relative(words: list[Word], index: int) -> Iterator[tuple[int, int, float]]:
-    """My brother Desmond, her supervisor Ed Marsh."""
+    """My brother Desmond, her supervisor Ed Marsh, die Familie Kessler."""
     first = index + 1
     if first >= len(words) or words[first].outline != "Xx" or words[first].flags.other:
         return
-    given = words[first].flags
-    if given.given < 2 or given.common > 1:
+    flags = words[first].flags
+    if max(flags.given, flags.surname) < 2 or flags.common > 1:
         return
     stop = first + 1
     if stop < len(words) and words[stop].outline == "Xx" and words[stop].flags.common < 3:
@@ -144,6 +154,17 @@ def _addressed(words: list[Word]) -> Iterator[tuple[int, int, float]]:
             and not word.flags.other
             and (spoken.outline in ("x", "x1") or spoken.key in ("i", "i'm", "i’m"))
         ):
+            yield index, index + 1, _PAIRED
+
+
+def _speaking(words: list[Word]) -> Iterator[tuple[int, int, float]]:
+    """[14:03] Wellington: a name between a time and a colon, as in a chat."""
+    for index in range(3, len(words) - 1):
+        if words[index + 1].key != ": " or words[index - 1].key.strip() not in _AFTER_TIMES:
+            continue
+        word, minutes = words[index], words[index - 2]
+        named = word.flags.named and word.flags.common < 3 and not word.flags.other
+        if word.outline == "Xx" and named and minutes.outline == "d2":
             yield index, index + 1, _PAIRED
 
 

@@ -66,6 +66,8 @@ _WINDOW = 1 << 18
 """The number of bytes that are tagged together; memory grows with them."""
 _MOST_KNOWN = 10_000
 _NEWLINE = b"\n"
+SENTENCE = 6
+"""The number of blanks from which a line without an end is a sentence, and no cell of a table."""
 _LINE_END = lazy(rb"\\[nrt]")
 """A line end within a name is none, but part of a path: `HOST\\thomas`."""
 
@@ -127,9 +129,7 @@ class Taggers:
             escaped = EscapedText.throughout(part)
             part = escaped.data if escaped else part
             code = code_blocks(part)
-            # Values without a line end are only tagged where they have a trigger; see `triggers`.
-            is_lower = _NEWLINE in part and is_lower_case(part) and not is_code(code)
-            if is_lower and self._tagger is not None:
+            if _is_prose(part) and is_lower_case(part) and not is_code(code) and self._tagger:
                 part = self._tagger.with_capitals(part.decode()).encode()
             matches = (self._in_code if is_code(code) else self._in_prose).matches(part)
             if not matches or self._tagger is None:
@@ -164,6 +164,13 @@ class Taggers:
                         Candidate(offset + start, offset + stop, finding.score, False, index)
                     )
         return found
+
+
+def _is_prose(data: bytes) -> bool:
+    """Return whether a text may be more than a cell, which is only tagged where it has a trigger;
+    see `triggers`.
+    """
+    return _NEWLINE in data or data.count(b" ") >= SENTENCE
 
 
 class _TriggerScanner:

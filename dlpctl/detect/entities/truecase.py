@@ -22,6 +22,11 @@ _CAPITALS = bytes(range(ord("A"), ord("Z") + 1))
 _LETTERS = _CAPITALS.lower()
 _FEWEST = 200
 """Bytes for each capital that a text in lower case may have."""
+_FEWEST_WORDS = 400
+"""Bytes for each word with a capital that it may have beside words in capitals."""
+_SAMPLES, _SAMPLE = 16, 256
+"""The number and the bytes of the parts of a text in which words with a capital are counted."""
+_CAPITALIZED = lazy(rb"(?<![A-Za-z])[A-Z][a-z]")
 _MOST_VERDICTS = 25_000
 _WORD = lazy(r"[^\W\d_]{1,30}+(?:['’][^\W\d_]{2,30}+)?")
 _PART = lazy(r"-([^\W\d_]{2,30}+)")
@@ -29,14 +34,22 @@ _PART = lazy(r"-([^\W\d_]{2,30}+)")
 _JOINED_BEFORE = frozenset("._@/\\$#-")
 _JOINED_AFTER = lazy(r"[\w@/\\]|\.\w")
 _ORDINARY = lexicon_words("ordinary")
-_NO_NAME, _SURNAME, _GIVEN, _TITLE = range(4)
+_NO_NAME, _PARTICLE, _UNKNOWN, _SURNAME, _GIVEN, _TITLE = range(6)
 
 
 def is_lower_case(data: bytes) -> bool:
-    """Return whether a fourth of a text is letters, with hardly any capital."""
+    """Return whether a fourth of a text is letters, with hardly any word that starts with a
+    capital; one in capitals, as the level of a log, tells nothing.
+    """
     size = len(data)
+    if 4 * len(data.translate(None, _LETTERS)) >= 3 * size:
+        return False
     capitals = size - len(data.translate(None, _CAPITALS))
-    return capitals * _FEWEST < size and 4 * len(data.translate(None, _LETTERS)) < 3 * size
+    if capitals * _FEWEST < size:
+        return True
+    step = max(size // _SAMPLES, _SAMPLE)
+    samples = b"\n".join(data[start : start + _SAMPLE] for start in range(0, size, step))
+    return len(_CAPITALIZED.findall(samples)) * _FEWEST_WORDS < len(samples)
 
 
 class Truecaser:
@@ -68,13 +81,19 @@ class Truecaser:
     ) -> int:
         """Give capitals to the name that starts with a word, and return its last one."""
         starts: list[int] = []
-        named, last, end = False, first, -1
+        named, surnamed, last, end = False, False, first, -1
         for number in range(first, len(found)):
             word = found[number]
             verdict = self._verdict(word[0])
             is_beside = not starts or text[end : word.start()] in (" ", ". ")
             if verdict == _NO_NAME or not is_beside or not _is_apart(text, word):
                 break
+            if verdict == _PARTICLE:
+                surnamed, end = True, word.end()
+                continue
+            if verdict == _UNKNOWN and surnamed:
+                break  # kinga wrona | zresetowała hasło
+            surnamed = surnamed or verdict in (_UNKNOWN, _SURNAME)
             starts.append(word.start())
             named = named or verdict != _TITLE
             last, end = number, word.end()
@@ -106,8 +125,11 @@ def _judged(word: str, known: WordFlags) -> int:
         return _NO_NAME
     if known.given >= 2 and known.given > 2 * known.common:
         return _GIVEN
-    is_other = known.common or known.particle or known.label
-    return _SURNAME if not is_other or known.surname > known.common else _NO_NAME
+    if known.surname > known.common and not known.label:
+        return _PARTICLE if known.particle else _SURNAME
+    if known.particle:
+        return _PARTICLE
+    return _NO_NAME if known.common or known.label else _UNKNOWN
 
 
 def _is_apart(text: str, word: re.Match[str]) -> bool:
