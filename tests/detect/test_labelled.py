@@ -17,6 +17,9 @@ FOUND = {
     "lower case": ("ifsc code {}", "sbci08o5dqa"),
     "wrong check digit": ("BSN: {}", "111222334"),
     "machine": ("Accepted password for root from {} port 22", "10.2.31.4"),
+    "label in brackets": ("Ann Lee, {} (NHS number of the patient)", "943 476 5919"),
+    "label after a verb": ("{} is her social security number.", "536-90-4399"),
+    "label after an arrow": ("{}  <- PESEL", "44051401458"),
     "card in words": ("card: {}.", "four one one one" + ", one one one one" * 3),
     "telephone in words": (
         "meine Nummer ist {}",
@@ -34,6 +37,7 @@ NONE = (
     "one two three four five six seven eight nine zero",
     "call one two three four five six seven eight nine",
     "total: 612 345 679",
+    "it took 5369043 (see the card) and 20261126 is the date of the passport check",
     "upgraded server from 10.2.31.4 to 11",
     "https://acme.example/hooks/use-previous-state-of-component",
     "password = getpass()",
