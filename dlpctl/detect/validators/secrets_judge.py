@@ -250,7 +250,8 @@ def keying_material(value: str) -> bool:
     """A salt, seed, nonce or initialization vector: mixed, or long enough to be no number."""
     if len(value) >= _LONG_NUMBER and _HEX.fullmatch(value):
         return not is_patterned(value)
-    return mixed_token(value)
+    is_long = len(value) >= _LONG_NUMBER and any(map(str.isdigit, value))
+    return mixed_token(value) or (is_long and token(value))
 
 
 def unmistakable(value: str) -> bool:
