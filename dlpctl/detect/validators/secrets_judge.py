@@ -68,7 +68,7 @@ _HEX_TAIL = re.compile(r"[A-Za-z]{0,8}?[0-9a-fA-F]{8,}[A-Za-z]{0,2}")
 _CONSTANT = re.compile(r"(?:[0-9A-Za-z]{1,20}[_-]){2,}[0-9A-Za-z]{1,20}")
 _SURELY_CONSTANT = -1.0
 # Words before a digest: the key of a cache or of a task.
-_NAMED_DIGEST = re.compile(r"(?:[a-z]{3,}-){2,}[0-9a-f]{32,64}")
+_NAMED_DIGEST = re.compile(r"(?:(?:[a-z]{3,}-){2,}|(?:[a-z][a-z0-9]*-){3,})[0-9a-f]{32,64}")
 _LONG_RUN = re.compile(r"[0-9A-Za-z]{10}")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _SEGMENT = re.compile(r"[0-9A-Za-z]+")
