@@ -67,8 +67,11 @@ _LONG_NUMBER = 24
 _HEX_TAIL = re.compile(r"[A-Za-z]{0,8}?[0-9a-fA-F]{8,}[A-Za-z]{0,2}")
 _CONSTANT = re.compile(r"(?:[0-9A-Za-z]{1,20}[_-]){2,}[0-9A-Za-z]{1,20}")
 _SURELY_CONSTANT = -1.0
-# Words before a digest: the key of a cache or of a task.
-_NAMED_DIGEST = re.compile(r"(?:(?:[a-z]{3,}-){2,}|(?:[a-z][a-z0-9]*-){3,})[0-9a-f]{32,64}")
+# Words before a digest, as in the keys of caches and tasks, or its algorithm.
+_NAMED_DIGEST = re.compile(
+    r"(?:(?:[a-z]{3,}-){2,}|(?:[a-z][a-z0-9]*-){3,})[0-9a-f]{32,64}"
+    r"|sha-?[0-9]{1,3}-[0-9A-Za-z+/_-]{27,88}={0,2}"
+)
 _LONG_RUN = re.compile(r"[0-9A-Za-z]{10}")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _SEGMENT = re.compile(r"[0-9A-Za-z]+")
@@ -259,6 +262,7 @@ def unmistakable(value: str) -> bool:
     is_mixed = not (value.isupper() or value.islower())
     return (
         _LONG_RUN.search(value) is not None
+        and not _NAMED_DIGEST.fullmatch(value)
         and any(map(str.isdigit, value))
         and not _HEX.fullmatch(value)
         and wordiness(value) < (_RANDOM_MIXED if is_mixed else _RANDOM_OF_ONE_CASE)
