@@ -38,7 +38,7 @@ _VALUE = lazy(
 _FURTHER = lazy(
     rb" (?:of(?! birth)|from|for|to|on|in|at|by|that|which|and|or|we|von|vom|f\xc3\xbcr|und|im)\b.*"
 )
-"""What goes on after the label itself: `date of the passport` is none of a passport."""
+"""The rest of the phrase after a label: `date of the passport` does not name a passport."""
 _LONGEST = 48
 _FEWEST_DIGITS = 2
 
@@ -48,7 +48,10 @@ class FollowedText(DerivedText):
 
     def __init__(self, cells: Columns) -> None:
         self.data = cells.data
-        self.original_span = cells.original_span  # type: ignore[method-assign]
+        self._cells = cells
+
+    def original_span(self, start: int, end: int) -> tuple[int, int] | None:
+        return self._cells.original_span(start, end)
 
     @classmethod
     def of(cls, data: bytes, words: HeaderWords) -> FollowedText | None:

@@ -48,7 +48,7 @@ _ANSWER = (
     rf"\?[^\n0-9]*\n{{1,2}}(?:(?:{_SPEAKER}\n)??(?:[\[(]?\d\d?:\d\d(?::\d\d)?[\])]?)?"
     rf"[^\n0-9]*?|{_SPEAKER})"
 )
-# What is said about the label: `(required)`, `(11 digits)`.
+# A remark in brackets after a label: `(required)`, `(11 digits)`.
 _ASIDE = r"(?: \([^()\n0-9]{0,20}(?:[0-9]{1,2}[^()\n0-9]{1,20})?\))"
 _GAP = rf"{_CAMEL}{_ASIDE}?(?:{_MARK}{_ON_LINE}*?)??(?:{_MARK}|{_NEXT_LINE}|{_ANSWER}[\s:\"'(#])"
 # Triggers are looser, and end with the label: exact ones take five times as long to compile and
