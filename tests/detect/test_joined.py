@@ -153,6 +153,7 @@ def test_a_value_in_several_cells_is_found(
         "release 4111.1111.1111.1111 of 2024",
         "52,49,49,49,200,49,49,49,52,52\n",
         "pixels = [10, 20, 30, 34, 40, 50, 60, 34, 70, 80]",
+        "signs = ['(', ')', ',', ';', ':', '[', ']', '{', '}', '.']",
     ],
 )
 def test_cells_of_their_own_are_no_value(detector: Detector, text: str) -> None:

@@ -28,7 +28,7 @@ Mark = tuple[int, int, int]
 # Escapes that tell that the text around them is inside a string, as group 1. Both regexes start
 # with the character of all such escapes, which is found fastest.
 _ENTITY_MARK = lazy(
-    rb"(&(?:amp;){0,2}(?:(?:quot|apos|#34|#39|#x22|#x27);"
+    rb"(&(?:amp;){0,2}(?:(?:quot|apos|#34|#39|#x22|#x27);|lt;/(?=[A-Za-z])"
     rb"|(?:(?<=[=-]&)|(?<=[=-]&amp;)|(?<=[=-]&amp;amp;))gt;))[^\n]{0,%d}" % _CLOSE
 )
 _BACKSLASH_MARK = lazy(

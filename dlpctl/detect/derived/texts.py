@@ -16,6 +16,7 @@ from dlpctl.detect.derived.columns import Columns
 from dlpctl.detect.derived.decoded import DecodedText
 from dlpctl.detect.derived.dumps import dumped_texts
 from dlpctl.detect.derived.escaped import EscapedText
+from dlpctl.detect.derived.followed import FollowedText
 from dlpctl.detect.derived.groups import GroupedText
 from dlpctl.detect.derived.headers import HEADER, WITHIN_LINES, HeaderWords
 from dlpctl.detect.derived.interface import DerivedText
@@ -64,6 +65,8 @@ def derived_texts(
         texts += joined_texts(data)
         if wrapped := WrappedText.of(data):
             texts.append(wrapped)
+        if followed := FollowedText.of(data, words or HeaderWords()):
+            texts.append(followed)
     if (headers or table is not None) and (
         columns := Columns.of(data, headers, table, words or HeaderWords())
     ):

@@ -48,11 +48,14 @@ _ANSWER = (
     rf"\?[^\n0-9]*\n{{1,2}}(?:(?:{_SPEAKER}\n)??(?:[\[(]?\d\d?:\d\d(?::\d\d)?[\])]?)?"
     rf"[^\n0-9]*?|{_SPEAKER})"
 )
-_GAP = rf"{_CAMEL}(?:{_MARK}{_ON_LINE}*?)??(?:{_MARK}|{_NEXT_LINE}|{_ANSWER}[\s:\"'(#])"
+# A remark in brackets after a label: `(required)`, `(11 digits)`.
+_ASIDE = r"(?: \([^()\n0-9]{0,20}(?:[0-9]{1,2}[^()\n0-9]{1,20})?\))"
+_GAP = rf"{_CAMEL}{_ASIDE}?(?:{_MARK}{_ON_LINE}*?)??(?:{_MARK}|{_NEXT_LINE}|{_ANSWER}[\s:\"'(#])"
 # Triggers are looser, and end with the label: exact ones take five times as long to compile and
 # four times as long to search, and most labels near a number directly precede one.
 _RUN = re.compile(r"[A-Za-z]{5,}|[^\x00-\u024f\s.]{3,}")
 _HAS_CASES = re.compile("[\u0370-\u058f]")
+_SHORTEST_RUN = 5
 _FIRST = 3
 """The letters of words in Greek or Cyrillic that triggers have: with both cases of each letter,
 words of six take thirty times as long to compile.
@@ -62,9 +65,26 @@ _GENERIC = frozenset(
         r"\w+",
         "number numero nummer nomor identification registration account insurance identity"
         " personal national social security service company reference document health driver"
-        " policy código codice license licence номер государственный регистрационный",
+        " policy código codice license licence numer номер государственный регистрационный",
     )
 )
+_NOUNS = {
+    "number": "no|nr|num",
+    "nummer": "nr",
+    "nommer": "nr",
+    "numer": "nr",
+    "numero": "nro|no|num|n[°º]",
+    "numéro": "no|num|n[°º]",
+    "número": "no|n[úu]m|n[°º]",
+    "numarası": "no",
+    "nomor": "no",
+    "broj": "br",
+    "číslo": "č|čís",
+    "številka": "št",
+    "номер": "№",
+}
+"""The words for a number, which a label may start or end with, and their abbreviations."""
+_ENDS_COMPOUND = ("nummer", "numero")
 _APART = r"[ _.\-/'’]{1,2}"
 _JOINT = r"[ _.\-/'’]{0,2}"
 _LOOSE_JOINT = r"[ _.\-/'’]*"
@@ -75,9 +95,12 @@ _ABBREVIATED = r"\.?[ _\-/]?"
 # A short label is ambiguous, so its value must follow directly.
 _NOUN = r"(?i:number|nummer|num|no|nr|n|č|n°|nº|№|id|code|card)"
 _VERB = r"(?i:is|was|its|it['’]s|ist|lautet|es|est|è|é|är|er|on|to|adalah)"
+# Whose number it is, before a colon: `CNP pacient: `, `C.F. del dichiarante: `.
+_WHOSE = r"[ _](?:(?:del?|della|du|d[oa]|of the|of) )?[a-z\x{DF}-\x{17F}]{3,14}"
 _NEAR = (
-    rf"(?:[ _.\-]{{0,2}}{_NOUN}(?:[ _.\-]{{1,2}}{_NOUN})?)?\.?[\"'\])]{{0,2}}(?:\s{_VERB}?)?"
+    rf"(?:(?:[ _.\-]{{0,2}}{_NOUN}(?:[ _.\-]{{1,2}}{_NOUN})?)?\.?[\"'\])]{{0,2}}(?:\s{_VERB}?)?"
     rf"(?:(?:[\s:=#|\"'“”„«»(\[,>\-]|</?t[dh]>){{1,8}}|{_ANSWER}[\s:\"'(#])"
+    rf"|\.?(?:{_WHOSE}|{_ASIDE})[\"']?[ ]?[:=|\t][\s\"']{{0,4}})"
 )
 _NEAR_OTHER = rf"(?:[^0-9\n]*?(?:[^0-9A-Za-z\n]|[\s:.№]?{_NEXT_LINE}|{_ANSWER}[\s:\"'(#]))??"
 _NEAR_MARK = rf"{_NOUN}?[\t-\r -/:-@\[-`{{-~“”„«»]"
@@ -113,8 +136,8 @@ def label_regexes(labels: Sequence[str], short: Sequence[str], *, gated: bool) -
     sought = [
         f"{left}{_alternatives(_shortest(words, form))}{right}"
         for left, words, form, right in (
-            ("", [each for each in telling if len(each) > _SHORT] + other, "{}", ""),
-            (r"(?:\b|_)", [each for each in telling if len(each) <= _SHORT], " {} ", ""),
+            ("", [each for each in telling if not _is_apart(each)] + other, "{}", ""),
+            (r"(?:\b|_)", list(filter(_is_apart, telling)), " {} ", ""),
             (r"(?:\b|_)", near, " {} ", _NEAR_MARK),
         )
         if words
@@ -124,11 +147,19 @@ def label_regexes(labels: Sequence[str], short: Sequence[str], *, gated: bool) -
     return f"(?:{'|'.join(before)})", trigger
 
 
+def _is_apart(telling: str) -> bool:
+    """Return whether a trigger needs a boundary before this part of a label, and can have one:
+    there is none before letters beyond ASCII.
+    """
+    return len(telling) <= _SHORT and telling[0].isascii()
+
+
 def _telling(label: str) -> str:
     """Return a part of the label with only ASCII letters, for an automaton that compiles quickly,
     or else the label.
     """
-    runs: list[str] = [run for run in _RUN.findall(label) if run.lower() not in _GENERIC]
+    runs = [_without_noun(run) for run in _RUN.findall(label) if run.lower() not in _GENERIC]
+    runs = [run for run in runs if len(run) >= _SHORTEST_RUN or not run.isascii()]
     if not runs:
         return label
     longest = max(runs, key=len)
@@ -136,6 +167,13 @@ def _telling(label: str) -> str:
         return longest[:_FIRST]
     plain: list[str] = [part for run in runs for part in PLAIN.findall(run)]
     return max(plain, key=len, default=longest)
+
+
+def _without_noun(run: str) -> str:
+    """Return a word without the word for a number at its end, which may be abbreviated."""
+    for noun in _ENDS_COMPOUND:
+        run = run[: -len(noun)] if run.lower().endswith(noun) else run
+    return run
 
 
 def _shortest(labels: Iterable[str], form: str) -> list[str]:
@@ -174,13 +212,28 @@ def _label(label: str) -> str:
             joint = _ABBREVIATED if is_abbreviated else _APART if apart else _JOINT
         if elided:
             regex += f"(?:{joint}{_word(word[0])})?"
-        regex += joint + _word(word[2:] if elided else word)
+        at_end = len(words) > 1 and number in (0, len(words) - 1)
+        regex += joint + (_noun if at_end else _word)(word[2:] if elided else word)
     if len(words) == 1 and len(label) == 2 and label.isascii() and label.isupper():
         return f"(?-i:{label})"  # in lower case, it is the name of a variable
     return regex
 
 
+def _noun(word: str) -> str:
+    """Return the regex of the first or last word, which may be the word for a number."""
+    shorter = _NOUNS.get(word.lower())
+    return f"(?:{_letters(word)}|{shorter})" if shorter else _word(word)
+
+
 def _word(word: str) -> str:
+    """Return the regex of a word; a word for a number may be abbreviated at its end."""
+    for noun in _ENDS_COMPOUND:
+        if word.lower().endswith(noun) and len(word) > len(noun):
+            return f"{_letters(word[: -len(noun)])}(?:{_letters(noun)}|{_NOUNS[noun]})"
+    return _letters(word)
+
+
+def _letters(word: str) -> str:
     parts = [_letter(char) for char in word.replace("İ", "ı").lower()]
     spelled = len(word) > 1 and word.isalpha() and word[0].isupper() and word[-1].isupper()
     return (r"\.?" if spelled else "").join(parts)

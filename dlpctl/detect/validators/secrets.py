@@ -10,6 +10,7 @@ from dlpctl.detect.validators.registry import validator
 JUDGED = {
     "token": judge.token,
     "mixed_token": judge.mixed_token,
+    "keying_material": judge.keying_material,
     "mixed_tail": judge.mixed_tail,
     "unmistakable": judge.unmistakable,
     "tail": judge.tail,

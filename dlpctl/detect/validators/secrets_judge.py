@@ -25,6 +25,8 @@ WORDY = 0.25
 # with many abbreviations are in this range.
 _UNCERTAIN = -2.0
 _COVERED = 0.4
+# In short values of one case: 70 % of random ones have less, and one in 250 words.
+_UNREADABLE = -0.5
 # Between 97 and 99 % of random values have less, and no name in 48 MB of packages and
 # documentation.
 _RANDOM_MIXED, _RANDOM_OF_ONE_CASE = -1.8, -1.2
@@ -60,10 +62,16 @@ def _pair_weights() -> list[int]:
 
 
 _HEX = re.compile(r"[0-9a-fA-F]+")
+_LONG_NUMBER = 24
 # Hexadecimal digits with an attached prefix or suffix: `dapi`, `SK`, `:fx`.
 _HEX_TAIL = re.compile(r"[A-Za-z]{0,8}?[0-9a-fA-F]{8,}[A-Za-z]{0,2}")
 _CONSTANT = re.compile(r"(?:[0-9A-Za-z]{1,20}[_-]){2,}[0-9A-Za-z]{1,20}")
 _SURELY_CONSTANT = -1.0
+# Words before a digest, as in the keys of caches and tasks, or its algorithm.
+_NAMED_DIGEST = re.compile(
+    r"(?:(?:[a-z]{3,}-){2,}|(?:[a-z][a-z0-9]*-){3,})[0-9a-f]{32,64}"
+    r"|sha-?[0-9]{1,3}-[0-9A-Za-z+/_-]{27,88}={0,2}"
+)
 _LONG_RUN = re.compile(r"[0-9A-Za-z]{10}")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _SEGMENT = re.compile(r"[0-9A-Za-z]+")
@@ -144,7 +152,7 @@ def is_random(value: str) -> bool:
     if len(value) < 8:
         return False
     if value.isalpha() and (value.islower() or value.isupper()) and len(value) < 16:
-        return False
+        return wordiness(value) < _UNREADABLE and not is_patterned(value)
     if value.isdigit():
         return False
     if not _HEX.fullmatch(value):
@@ -154,9 +162,13 @@ def is_random(value: str) -> bool:
     return not is_patterned(value)
 
 
-# Public values: keys that makers publish for emulators, and the first characters of public keys and
-# certificates in DER and in SSH.
+# Public values: keys that makers publish for emulators, those of examples in standards, and the
+# first characters of public keys and certificates in DER and in SSH.
 _PUBLISHED = (
+    # NIST SP 800-38A
+    "2b7e151628aed2a6abf7158809cf4f3c",
+    "8e73b0f7da0e6452c810f32b809079e5",
+    "603deb1015ca71be2b73aef0857d7781",
     "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq",  # Azurite
     # Cosmos DB emulator
     "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw",
@@ -237,11 +249,20 @@ def mixed_token(value: str) -> bool:
     )
 
 
+def keying_material(value: str) -> bool:
+    """A salt, seed, nonce or initialization vector: mixed, or long enough to be no number."""
+    if len(value) >= _LONG_NUMBER and _HEX.fullmatch(value):
+        return not is_patterned(value)
+    is_long = len(value) >= _LONG_NUMBER and any(map(str.isdigit, value))
+    return mixed_token(value) or (is_long and token(value))
+
+
 def unmistakable(value: str) -> bool:
     """A token that no name, digest or word resembles, for variables with a meaningless name."""
     is_mixed = not (value.isupper() or value.islower())
     return (
         _LONG_RUN.search(value) is not None
+        and not _NAMED_DIGEST.fullmatch(value)
         and any(map(str.isdigit, value))
         and not _HEX.fullmatch(value)
         and wordiness(value) < (_RANDOM_MIXED if is_mixed else _RANDOM_OF_ONE_CASE)
@@ -258,6 +279,8 @@ def secret_or_uuid(value: str) -> bool:
     """A generated value or UUID, if the name indicates a key."""
     if len(value) <= 16 and _HEX.fullmatch(value):
         return False  # the id of a key or of a trace
+    if _NAMED_DIGEST.fullmatch(value):
+        return False
     return uuid(value) if is_uuid(value) else token(value)
 
 

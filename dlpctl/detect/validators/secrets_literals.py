@@ -165,7 +165,9 @@ def declared_password(value: str) -> bool:
 
 def argument_password(value: str) -> bool:
     """A password in a command: not an option, a path, or a word that is a user or a host."""
-    return value[:1] not in ("-", "/", ".") and strong_or_digits(value)
+    return value[:1] not in ("-", "/", ".") and (
+        strong_or_digits(value) or (judge.is_random(value) and password(value))
+    )
 
 
 def possible_password(value: str) -> bool:

@@ -1,0 +1,81 @@
+"""Values before their labels as a derived text: each value right after its label.
+
+`521-09-1183 (social security number)` and `521-09-1183 is her SSN` read like a table with the label
+as the header.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+
+from dlpctl.detect.derived.columns import Columns
+from dlpctl.detect.derived.headers import HeaderWords
+from dlpctl.detect.derived.interface import DerivedText
+from dlpctl.detect.derived.tables import Cells
+from dlpctl.detect.linear import Find, compile_regex, finders
+from dlpctl.regex import lazy
+
+_LABEL_CHARACTER = r"(?:[^()\[\]\n0-9:=,;.（）]|\.[^\s()\[\]0-9:=,;.])"
+_LABEL = rf"[^\s()\[\]0-9:=,;.]{_LABEL_CHARACTER}{{1,39}}"
+_IS = (
+    "is|was|as|ist|war|est|était|es|era|è|é|är|er|on|jest|je|to|este|is het|olarak|adalah|это|<-|←"
+)
+_WHOSE = (
+    "the|an?|my|our|your|his|her|their|its|die|der|das|meine?|seine?|ihre?|le|la|l['’]|mon|ma|son"
+    "|sa|votre|el|mi|su|il|lo|mio|sua|seu|o|meu|minha|het|de|mijn|mitt?|min|ditt?"
+)
+_FOLLOWED = (
+    r"[0-9][A-Za-z]{0,3}[\"'`*]{0,2}(?:(?:[ \t]{0,2}（|[ \t]{1,2}[(\[])"
+    rf"({_LABEL})\.?[)\]）]|[ \t]{{1,3}}(?:{_IS})[ \t](?:(?:{_WHOSE})[ \t]?){{0,2}}({_LABEL}))"
+)
+"""The last digit of a value, and its label as a group."""
+_VALUE = lazy(
+    rb"(?<![0-9A-Za-z/.-])(?:[A-Z]{1,4} )?(?=[A-Za-z/.-]*[0-9])[0-9A-Za-z/.-]+"
+    rb"(?: (?:(?=[A-Za-z/.-]*[0-9])[0-9A-Za-z/.-]+|[A-Z]{1,2}))*\Z"
+)
+"""A number in groups at the end of a text."""
+_FURTHER = lazy(
+    rb" (?:of(?! birth)|from|for|to|on|in|at|by|that|which|and|or|we|von|vom|f\xc3\xbcr|und|im)\b.*"
+)
+"""The rest of the phrase after a label: `date of the passport` does not name a passport."""
+_LONGEST = 48
+_FEWEST_DIGITS = 2
+
+
+class FollowedText(DerivedText):
+    """The values of a text that their labels follow."""
+
+    def __init__(self, cells: Columns) -> None:
+        self.data = cells.data
+        self._cells = cells
+
+    def original_span(self, start: int, end: int) -> tuple[int, int] | None:
+        return self._cells.original_span(start, end)
+
+    @classmethod
+    def of(cls, data: bytes, words: HeaderWords) -> FollowedText | None:
+        """Return the values with labels that name something sensitive, or None without any."""
+        cells = Columns(_followed(data, words))
+        return cls(cells) if cells.data else None
+
+
+def _followed(data: bytes, words: HeaderWords) -> Iterator[Cells]:
+    search, size = _search(), len(data)
+    position = 0
+    while (groups := search(data, position, size))[0][0] >= 0:
+        position = groups[0][0] + 1
+        label = _FURTHER.sub(b"", data[slice(*max(groups[1:]))])
+        if not words.are_in(label):
+            continue
+        while data[position : position + 1].isalpha():
+            position += 1
+        value = _VALUE.search(data, max(0, position - _LONGEST), position)
+        if value is not None and sum(map(str.isdigit, value[0].decode())) >= _FEWEST_DIGITS:
+            position = groups[0][1]
+            yield Cells([label], [value.start()], [value[0]])
+
+
+@cache
+def _search() -> Find:
+    return finders(compile_regex(_FOLLOWED, "labels after their values"))[0]
