@@ -131,7 +131,7 @@ class _Search:
 
     def _packed(self, found: Sequence[Candidate], first: int) -> PackedFindings:
         """Return findings from the byte `first` on, with character positions if requested."""
-        packed = PackedFindings(partial(_finding_of, self._detector))
+        packed = PackedFindings(partial(_finding_of, self._detector), len(self._data))
         position, character = first, 0
         for start, end, score, _, pattern in found:
             if self._in_characters:
@@ -145,7 +145,7 @@ class _Search:
 
     def _joined(self, results: Iterator[bytes]) -> PackedFindings | None:
         """Join the findings of the blocks; None if blocks disagree at a border."""
-        found = PackedFindings(partial(_finding_of, self._detector))
+        found = PackedFindings(partial(_finding_of, self._detector), len(self._data))
         before: Border | None = None
         offset = 0
         for number, result in enumerate(results):

@@ -112,9 +112,9 @@ class Sections:
         """Return the findings in the sections and under the labels of columns; None if the two
         overlap.
         """
-        together = PackedFindings.of(())
+        together = PackedFindings.of((), len(self.text))
         for section in self.all:
-            found = _packed(section, finder)
+            found = _packed(section, finder, len(self.text))
             if len(self.all) == 1:
                 together = found
             else:
@@ -200,7 +200,7 @@ class Sections:
         for by_segment in groups.values():
             best = max(
                 by_segment.values(),
-                key=lambda those: (max(found.scores[number] for number in those), len(those)),
+                key=lambda those: (max(found[number].score for number in those), len(those)),
             )
             yield from (n for those in by_segment.values() if those is not best for n in those)
 
@@ -240,12 +240,13 @@ def _positions(sections: Sequence[Section]) -> dict[int, int]:
     }
 
 
-def _packed(section: Section, finder: Finder) -> PackedFindings:
+def _packed(section: Section, finder: Finder, size: int) -> PackedFindings:
+    """Return the findings of a section, with positions for a text of this size."""
     view = section.view
     is_binary = section.node.document.format == BINARY
     scan = finder.scan_binary if is_binary else finder.scan
     seen = list(scan_labelled(view, WholePieces(), scan)) if view.context else scan(view.text)
-    return seen if isinstance(seen, PackedFindings) else PackedFindings.of(seen)
+    return seen if isinstance(seen, PackedFindings) else PackedFindings.of(seen, size)
 
 
 def _crosses(section: Section, found: PackedFindings) -> bool:

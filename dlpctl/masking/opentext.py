@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from array import array
 from bisect import bisect_left, bisect_right
 from functools import cached_property, partial
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 from dlpctl.masking.leaks import DIGITS, GROUPED, normal
+from dlpctl.positions import positions
 from dlpctl.regex import lazy
 from dlpctl.values import FEWEST_DIGITS_SEARCHED, SHORTEST_SEARCHED
 from dlpctl.words import TOKEN, folded
@@ -44,7 +44,7 @@ class OpenText:
         """
         self._text = text
         self._numbers: dict[int, _Hashes] = {}
-        self._starts, self._ends = array("q"), array("q")
+        self._starts, self._ends = positions(len(text)), positions(len(text))
         for start, end in spans:
             if self._ends and start <= self._ends[-1]:
                 self._ends[-1] = max(self._ends[-1], end)
