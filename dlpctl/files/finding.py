@@ -28,7 +28,8 @@ _BLOCK = 8 << 20
 class Finder(Protocol):
     """Finds values in texts, and in the strings of binary files."""
 
-    def scan(self, text: str, /) -> Sequence[Finding]: ...
+    def scan(self, text: str, encoded: bytes | None = None, /) -> Sequence[Finding]:
+        """Return the findings; `encoded` is the text in UTF-8, if there is such a copy of it."""
 
     def scan_binary(self, text: str, /) -> Sequence[Finding]: ...
 

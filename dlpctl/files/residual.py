@@ -228,6 +228,7 @@ class ResidualSearch:
         for text in self._texts():
             cuts = _text_cuts(text, size)
             yield from _results(work, text, cuts, 4 * longest, processes)
+            del text  # before the next one is read
         for node in self._sections.node.walk():
             data = node.data
             yield from _results(work, data, _byte_cuts(data, size), 8 * longest, processes)
@@ -246,6 +247,7 @@ class ResidualSearch:
             if digest not in known:
                 known.add(digest)
                 yield text
+            del text
         yield "\n".join(short)
 
     def _read(self) -> Iterator[str]:

@@ -16,6 +16,7 @@ from itertools import compress, islice, pairwise
 from operator import add, eq, ne, sub
 from typing import TYPE_CHECKING, NamedTuple
 
+from dlpctl.detect.engine import encode
 from dlpctl.detect.packed import PackedFindings
 from dlpctl.files.finding import WholePieces, scan_labelled, spelled
 from dlpctl.formats.discovery import format_named
@@ -244,8 +245,16 @@ def _packed(section: Section, finder: Finder, size: int) -> PackedFindings:
     """Return the findings of a section, with positions for a text of this size."""
     view = section.view
     is_binary = section.node.document.format == BINARY
-    scan = finder.scan_binary if is_binary else finder.scan
-    seen = list(scan_labelled(view, WholePieces(), scan)) if view.context else scan(view.text)
+    if view.context:
+        scan = finder.scan_binary if is_binary else finder.scan
+        seen: Sequence[Finding] = list(scan_labelled(view, WholePieces(), scan))
+    elif is_binary:
+        seen = finder.scan_binary(view.text)
+    else:
+        data = section.node.data
+        # One copy of a long text less is in memory.
+        is_encoded = section.source is not None and data == encode(view.text)
+        seen = finder.scan(view.text, data if is_encoded else None)
     return seen if isinstance(seen, PackedFindings) else PackedFindings.of(seen, size)
 
 
@@ -280,6 +289,7 @@ class _Columns(NamedTuple):
                 for segment, start, end in pieces:
                     at = self.positions[segment]
                     found.append(finding._replace(start=at + start, end=at + end))
+            view.release()
         return found
 
 

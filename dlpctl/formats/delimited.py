@@ -72,7 +72,7 @@ class Delimited(TextFormat):
 
     def read_again(self, data: bytes, limits: Limits) -> list[str]:
         cells = _cells_again(self.decoded(data).text)
-        return [*map(with_rows_apart, super().read_again(data, limits)), cells]
+        return [cells, *map(with_rows_apart, super().read_again(data, limits))]
 
 
 def _cells_again(text: str) -> str:

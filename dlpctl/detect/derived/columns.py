@@ -169,12 +169,14 @@ class ColumnCells:
     def __init__(self, data: bytes, cells: Iterable[Cells]) -> None:
         self._data = data
         self._starts, self._ends = positions(len(data)), positions(len(data))
-        self._numbers: array[int] = array("I")
-        """The number of each cell's header."""
+        self._numbers: array[int] = array("B")
+        """The number of each cell's header, of which there are few."""
         numbers: dict[bytes, int] = {}
         for headers, starts, texts in cells:
-            for header in headers:
-                numbers.setdefault(header, len(numbers))
+            for header in {*headers}.difference(numbers):
+                numbers[header] = len(numbers)
+            if len(numbers) > _MOST_SORTS and self._numbers.typecode == "B":
+                self._numbers = array("I", self._numbers)
             self._numbers.extend(map(numbers.__getitem__, headers))
             self._starts.extend(starts)
             self._ends.extend(map(add, starts, map(len, texts)))
@@ -194,10 +196,11 @@ class ColumnCells:
         return Columns([Cells(headers, starts, texts)], self._scores)
 
     def _beyond(self, at: int, step: int, margin: int) -> int:
-        """Return the boundary between cells that is `margin` bytes of the columns beyond one."""
+        """Return the boundary between cells that is `margin` bytes of the columns from one."""
         headers, numbers, starts, ends = self._headers, self._numbers, self._starts, self._ends
-        while margin > 0 and 0 < at + (step > 0) <= len(starts):
-            cell = at - (step < 0)
+        last = len(starts) if step > 0 else 0
+        while margin > 0 and at != last:
+            cell = min(at, at + step)
             margin -= len(headers[numbers[cell]]) + ends[cell] - starts[cell]
             at += step
         return at
