@@ -11,6 +11,7 @@ from array import array
 from collections.abc import Callable, Iterable
 from functools import partial
 from hashlib import sha256
+from struct import Struct
 from typing import TYPE_CHECKING, AnyStr, NamedTuple, Protocol
 
 from dlpctl.encoded import forms
@@ -41,6 +42,7 @@ _CLEAN = b"clean"
 """The result of a block without values."""
 _SIZE = 4
 """The number of bytes in a gram: texts have few different ones."""
+_FIRST = Struct("=I")
 _MARKS = 16_777_213
 """A prime, so that all bytes of a gram count."""
 _MOST = 1 << 20
@@ -92,14 +94,19 @@ class Pieces(NamedTuple):
 
     def may_hold(self, value: str, encodings: Iterable[str]) -> bool:
         """Return whether bytes may contain a value in one of the encodings."""
-        return any(
-            all(map(self.grams.__getitem__, _grams(value.encode(encoding, "replace").lower())))
-            for encoding in encodings
+        marks = self.grams
+        for encoding in encodings:
             # A number is not searched for within longer ones.
-            if encoding != "utf-8"
-            or not (value.isascii() and value.isdigit())
-            or value in self.numbers
-        )
+            is_number = encoding == "utf-8" and value.isascii() and value.isdigit()
+            if is_number and value not in self.numbers:
+                continue
+            data = value.encode(encoding, "replace").lower()
+            # Most values start with bytes that the copy does not have.
+            if len(data) >= _SIZE and not marks[_FIRST.unpack_from(data)[0] % _MARKS]:
+                continue
+            if all(map(marks.__getitem__, _grams(data))):
+                return True
+        return False
 
 
 def pieces_of_text(text: str) -> bytes:
@@ -198,10 +205,15 @@ class ResidualSearch:
         they are searched for.
         """
         values, words = self._values.chunk(int(task))
-        forms = {hash(form) for form, _ in map(as_searched, values)}
+        searched = list(map(as_searched, values))
+        forms = {hash(form) for form, _ in searched}
         plain = [
             len(forms),
-            [each for each in values if self._may_remain(pieces, *as_searched(each))],
+            [
+                each
+                for each, (form, spaced) in zip(values, searched, strict=True)
+                if self._may_remain(pieces, form, spaced)
+            ],
             [each for each in words if self._may_remain(pieces, folded(each), each)],
         ]
         hashes = array("q", [*forms, *map(hash, words)])
@@ -274,7 +286,7 @@ def second_reading(files: Files, node: Node) -> Reading:
     read = partial(files.read_again, node.document.format, node.data)
     if is_in_process(node.document.format):
         return read
-    texts = read()
+    texts = list(read())
     return lambda: texts
 
 

@@ -70,9 +70,9 @@ class Delimited(TextFormat):
             return '"' + written.replace('"', '""') + '"'
         return written
 
-    def read_again(self, data: bytes, limits: Limits) -> list[str]:
-        cells = _cells_again(self.decoded(data).text)
-        return [cells, *map(with_rows_apart, super().read_again(data, limits))]
+    def read_again(self, data: bytes, limits: Limits) -> Iterator[str]:
+        yield _cells_again(self.decoded(data).text)
+        yield from map(with_rows_apart, super().read_again(data, limits))
 
 
 def _cells_again(text: str) -> str:
@@ -90,6 +90,7 @@ def _cells_again(text: str) -> str:
         return text
     finally:
         csv.field_size_limit(previous)
+    del reader, text  # which takes as much memory as the cells
     return CELL_END.join(parts)
 
 

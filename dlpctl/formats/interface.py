@@ -338,5 +338,5 @@ class Format(Protocol):
         impossible.
         """
 
-    def read_again(self, data: bytes, limits: Limits) -> list[str]:
+    def read_again(self, data: bytes, limits: Limits) -> Iterable[str]:
         """Return all text of the file, read by a second, independent method."""

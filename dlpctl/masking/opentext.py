@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from functools import cached_property, partial
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise
 from typing import TYPE_CHECKING
 
 from dlpctl.masking.leaks import DIGITS, GROUPED, normal
@@ -65,7 +65,9 @@ class OpenText:
         words, before_findings, after_findings = set[str](), set[str](), set[str]()
         blank = {""}
         first = last = -1
-        for start, end in zip([*self._starts, len(text)], [*self._ends, len(text)], strict=True):
+        at_end = [len(text)]
+        spans = zip(chain(self._starts, at_end), chain(self._ends, at_end), strict=True)
+        for start, end in spans:
             between = text[before:start]
             if between in blank:  # the most common case
                 before = end
