@@ -21,7 +21,7 @@ from dlpctl.formats.files import is_in_process
 from dlpctl.formats.residues import (
     WORD,
     StrictMatcher,
-    as_searched,
+    all_as_searched,
     digits_of_number,
     needed_words,
     number_starts,
@@ -205,7 +205,7 @@ class ResidualSearch:
         they are searched for.
         """
         values, words = self._values.chunk(int(task))
-        searched = list(map(as_searched, values))
+        searched = all_as_searched(values)
         forms = {hash(form) for form, _ in searched}
         plain = [
             len(forms),

@@ -7,10 +7,9 @@ as numbers.
 
 from __future__ import annotations
 
-from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import compress, islice, pairwise
 from operator import add, eq, ne, sub
@@ -22,6 +21,7 @@ from dlpctl.files.finding import WholePieces, scan_labelled, spelled
 from dlpctl.formats.discovery import format_named
 from dlpctl.formats.interface import BINARY
 from dlpctl.formats.source import Readable, TextFormat
+from dlpctl.positions import positions
 
 if TYPE_CHECKING:
     from dlpctl.files.finding import Finder
@@ -318,15 +318,16 @@ class _WholeCells(NamedTuple):
     spans: _Spans
     positions: dict[int, int]
 
-    def outside(self, view: View, cells: Sequence[str]) -> list[str]:
+    def outside(self, view: View, cells: Iterable[str]) -> list[str]:
         """Return the cells of a view, each at its position in the text, that are not exactly one
         value.
         """
         if not self.spans.count:
-            return list(cells[: view.count])
+            return list(islice(cells, view.count))
         _, segments, starts, ends = view.columns
-        at = array("q", map(add, map(self.positions.__getitem__, segments), starts))
-        lengths = array("q", map(sub, ends, starts))
+        size = len(self.spans.lengths)
+        at = positions(size, map(add, map(self.positions.__getitem__, segments), starts))
+        lengths = positions(size, map(sub, ends, starts))
         other = map(ne, lengths, map(self.spans.lengths.__getitem__, at))
         holds = self.spans.holds
         return [

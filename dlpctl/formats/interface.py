@@ -249,7 +249,9 @@ class View:
     def pieces_of(self, start: int, end: int) -> list[Piece]:
         """Return a range of the view as ranges of segments, in order."""
         found: list[Piece] = []
-        starts = self.columns.offsets
+        if self._text is None:
+            self._read_cells()
+        starts = self._starts
         if self.count == 1:  # a single piece; this is called for every finding
             first = self._froms[0] - starts[0]
             if first:

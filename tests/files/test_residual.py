@@ -12,7 +12,7 @@ import pytest
 from dlpctl.files.residual import Pieces, ResidualSearch, pieces_of_bytes, pieces_of_text
 from dlpctl.files.sections import Sections
 from dlpctl.formats.files import Files
-from dlpctl.formats.residues import StrictMatcher, as_searched
+from dlpctl.formats.residues import StrictMatcher, all_as_searched, as_searched
 from dlpctl.formats.verify import count_values
 
 PARTS = ["maria", "Lopez", "J.", "Ärzte", "İzmir", "Νικος", "ma_ria", "1234", "567", "89012", "x9"]
@@ -106,3 +106,9 @@ def test_a_value_that_remains_in_a_copy_is_found(row: str, is_clean: bool) -> No
     search = ResidualSearch(Chunks(values, "Sunshine"), sections, [lambda: [copy]], 256)
     expected = count_values(StrictMatcher(values, ["Sunshine"])) if is_clean else None
     assert search.run(1) == expected
+
+
+def test_values_are_searched_for_together_as_each_alone() -> None:
+    values = ["Maria\n Lopez", "ΝΙΚΟΣ ΣΑΣ", "İzmir", "STRASSE ẞ", "", " 12  34 ", "Νικος"]
+    assert all_as_searched(values) == [as_searched(value) for value in values]
+    assert all_as_searched([]) == []
