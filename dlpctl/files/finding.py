@@ -54,19 +54,19 @@ def by_view(seen: Iterable[ViewFinding]) -> dict[int, list[Finding]]:
 class WholeValues(Protocol):
     """The positions of values in the views that do not repeat others."""
 
-    def outside(self, view: View, cells: Iterable[str]) -> list[str]:
+    def outside(self, view: View, cells: Iterable[str]) -> Iterable[str]:
         """Return the cells, given as the pieces of a view, that are not exactly one value."""
 
 
 class WholePieces(set["Piece"]):
     """The pieces that hold exactly one value."""
 
-    def outside(self, view: View, cells: Iterable[str]) -> list[str]:
-        return [
+    def outside(self, view: View, cells: Iterable[str]) -> Iterator[str]:
+        return (
             cell
             for cell, (segment, start, end) in zip(cells, view.pieces(), strict=False)
             if (segment, start, end) not in self and (segment, start + 1, end - 1) not in self
-        ]
+        )
 
 
 class PlacedValue(NamedTuple):

@@ -294,6 +294,7 @@ class LongText:
 
     def _remaining(self, sections: Sections, again: Sequence[Reading], processes: int) -> bytes:
         """Return the number of hidden values; nothing if a copy still has one of them."""
+        sections.forget_columns()
         count = ResidualSearch(self._hidden, sections, again, BLOCK).run(processes)
         return b"" if count is None else b"%d" % count
 

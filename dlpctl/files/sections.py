@@ -11,8 +11,8 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import compress, islice, pairwise
-from operator import add, eq, ne, sub
+from itertools import islice, pairwise
+from operator import eq
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.detect.engine import encode
@@ -21,7 +21,6 @@ from dlpctl.files.finding import WholePieces, scan_labelled, spelled
 from dlpctl.formats.discovery import format_named
 from dlpctl.formats.interface import BINARY
 from dlpctl.formats.source import Readable, TextFormat
-from dlpctl.positions import positions
 
 if TYPE_CHECKING:
     from dlpctl.files.finding import Finder
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from dlpctl.types import Finding
 
 _APART = "\n"
-_LONGEST = 255
 
 
 class Section(NamedTuple):
@@ -123,10 +121,8 @@ class Sections:
             if self._columns and section.view.count > 1 and _crosses(section, found):
                 return None
         more: list[Finding] = []
-        spans = _Spans(len(self.text), together) if self._columns else None
         for columns in self._columns:
-            assert spans is not None
-            labelled = columns.search(spans, finder)
+            labelled = columns.search(together, finder)
             if labelled is None:
                 return None
             more += labelled
@@ -278,9 +274,10 @@ class _Columns(NamedTuple):
     positions: dict[int, int]
     """The position of each segment in the text of all sections."""
 
-    def search(self, spans: _Spans, finder: Finder) -> list[Finding] | None:
+    def search(self, whole: PackedFindings, finder: Finder) -> list[Finding] | None:
+        """Return what labels show, apart from cells that are exactly one of the `whole` values."""
         found: list[Finding] = []
-        complete = _WholeCells(spans, self.positions)
+        complete = _WholeCells(whole, self.positions)
         for view in self.views:
             for finding in scan_labelled(view, complete, finder.scan):
                 pieces = view.pieces_of(finding.start, finding.end)
@@ -293,48 +290,28 @@ class _Columns(NamedTuple):
         return found
 
 
-class _Spans:
-    """The spans of findings, which do not overlap."""
-
-    def __init__(self, size: int, found: PackedFindings) -> None:
-        self.count = len(found)
-        self.lengths = bytearray(size)
-        self._long: dict[int, int] = {}
-        for start, end in zip(found.starts, found.ends, strict=True):
-            if end - start < _LONGEST:
-                self.lengths[start] = end - start
-            else:
-                self._long[start] = end
-
-    def holds(self, start: int, end: int) -> bool:
-        if 0 < end - start < _LONGEST:
-            return self.lengths[start] == end - start
-        return self._long.get(start) == end
-
-
 class _WholeCells(NamedTuple):
     """The cells that are exactly one value."""
 
-    spans: _Spans
+    found: PackedFindings
     positions: dict[int, int]
 
-    def outside(self, view: View, cells: Iterable[str]) -> list[str]:
-        """Return the cells of a view, each at its position in the text, that are not exactly one
+    def outside(self, view: View, cells: Iterable[str]) -> Iterator[str]:
+        """Yield the cells of a view, each at its position in the text, that are not exactly one
         value.
         """
-        if not self.spans.count:
-            return list(islice(cells, view.count))
-        _, segments, starts, ends = view.columns
-        size = len(self.spans.lengths)
-        at = positions(size, map(add, map(self.positions.__getitem__, segments), starts))
-        lengths = positions(size, map(sub, ends, starts))
-        other = map(ne, lengths, map(self.spans.lengths.__getitem__, at))
-        holds = self.spans.holds
-        return [
-            cell
-            for cell, start, length in compress(zip(cells, at, lengths, strict=False), other)
-            if not holds(start, start + length) and not holds(start + 1, start + length - 1)
-        ]
+        holds = self._holds
+        for cell, (segment, first, last) in zip(cells, view.pieces(), strict=False):
+            start = self.positions[segment] + first
+            end = start + last - first
+            if not holds(start, end) and not holds(start + 1, end - 1):
+                yield cell
+
+    def _holds(self, start: int, end: int) -> bool:
+        """Return whether a finding is exactly here; findings do not overlap."""
+        starts = self.found.starts
+        at = bisect_left(starts, start)
+        return at < len(starts) and starts[at] == start and self.found.ends[at] == end
 
 
 def search_long(node: Node, finder: Finder, least: int) -> PackedFindings | None:
