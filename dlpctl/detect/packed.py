@@ -20,7 +20,7 @@ _new = tuple.__new__
 
 
 class Sort(NamedTuple):
-    """What findings may have in common: all but their positions."""
+    """Everything about findings but their positions, which many have in common."""
 
     type: str
     category: Category

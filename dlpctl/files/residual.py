@@ -232,18 +232,20 @@ class ResidualSearch:
                 return None
         return pieces
 
-    def _in_parts(self, work: Callable[[str | bytes], bytes], processes: int) -> Iterator[bytes]:
-        """Yield the results of work on parts of all readings and of the bytes. The parts overlap by
-        the longest value.
+    def _in_parts(
+        self, result_of: Callable[[str | bytes], bytes], processes: int
+    ) -> Iterator[bytes]:
+        """Yield the results for the parts of all readings and of the bytes, which overlap by the
+        longest value.
         """
         size, longest = self._size, self._values.longest
         for text in self._texts():
             cuts = _text_cuts(text, size)
-            yield from _results(work, text, cuts, 4 * longest, processes)
+            yield from _results(result_of, text, cuts, 4 * longest, processes)
             del text  # before the next one is read
         for node in self._sections.node.walk():
             data = node.data
-            yield from _results(work, data, _byte_cuts(data, size), 8 * longest, processes)
+            yield from _results(result_of, data, _byte_cuts(data, size), 8 * longest, processes)
 
     def _texts(self) -> Iterator[str]:
         """Yield the distinct texts of both readings, of which long ones take much memory; short
@@ -291,17 +293,17 @@ def second_reading(files: Files, node: Node) -> Reading:
 
 
 def _results(
-    work: Callable[[AnyStr], bytes],
+    result_of: Callable[[AnyStr], bytes],
     text: AnyStr,
     cuts: Sequence[int],
     overlap: int,
     processes: int,
 ) -> Iterator[bytes]:
-    """Yield the results of work on the parts of a text between cuts."""
+    """Yield the results for the parts of a text between cuts."""
 
     def part(task: bytes) -> bytes:
         number = int(task)
-        return work(text[cuts[number] : cuts[number + 1] + overlap])
+        return result_of(text[cuts[number] : cuts[number + 1] + overlap])
 
     return in_order(len(cuts) - 1, b"%d".__mod__, part, processes)
 

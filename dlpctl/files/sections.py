@@ -274,10 +274,10 @@ class _Columns(NamedTuple):
     positions: dict[int, int]
     """The position of each segment in the text of all sections."""
 
-    def search(self, whole: PackedFindings, finder: Finder) -> list[Finding] | None:
-        """Return what labels show, apart from cells that are exactly one of the `whole` values."""
+    def search(self, known: PackedFindings, finder: Finder) -> list[Finding] | None:
+        """Return the findings in cells that are not exactly one of the known values."""
         found: list[Finding] = []
-        complete = _WholeCells(whole, self.positions)
+        complete = _WholeCells(known, self.positions)
         for view in self.views:
             for finding in scan_labelled(view, complete, finder.scan):
                 pieces = view.pieces_of(finding.start, finding.end)
