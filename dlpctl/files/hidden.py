@@ -5,18 +5,17 @@ Millions of values would take several times the memory of the text.
 
 from __future__ import annotations
 
-from array import array
-from bisect import bisect_left
 from collections.abc import Set
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dlpctl.files.decided import REJECTED
 from dlpctl.masking.leaks import words_among
+from dlpctl.texthashes import TextHashes
 from dlpctl.types import Action
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from dlpctl.detect.packed import PackedFindings
     from dlpctl.policy.decide import Verdict
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
 _CHUNK = 1 << 12
 """The number of findings whose values are read together."""
-_PARTS = 1 << 8
 
 
 class HiddenValues:
@@ -88,7 +86,7 @@ class HiddenValues:
         """Return whether a value is hidden as one of this type."""
         key = type_name, category
         if key not in self._hashes:
-            self._hashes[key] = TextHashes(map(hash, self._texts(key)))
+            self._hashes[key] = TextHashes(self._texts(key))
         return value in self._hashes[key]
 
     def findings_of(self, texts: Set[str]) -> Iterator[Finding]:
@@ -124,34 +122,3 @@ class HiddenValues:
                 known.add(key)
                 found[name] = verdict
         return found
-
-
-class TextHashes:
-    """A set of texts by their hashes: eight bytes each, and practically no false positives."""
-
-    def __init__(self, hashes: Iterable[int] = ()) -> None:
-        self._parts = [array("q") for _ in range(_PARTS)]
-        self._sorted = True
-        self.add(hashes)
-
-    def add(self, hashes: Iterable[int]) -> None:
-        parts = self._parts
-        for number in hashes:
-            parts[number % _PARTS].append(number)
-        self._sorted = False
-
-    def _sort(self) -> list[array[int]]:
-        if not self._sorted:
-            for at, part in enumerate(self._parts):
-                self._parts[at] = array("q", sorted(set(part)))
-            self._sorted = True
-        return self._parts
-
-    def __len__(self) -> int:
-        return sum(map(len, self._sort()))
-
-    def __contains__(self, text: str) -> bool:
-        number = hash(text)
-        part = self._sort()[number % _PARTS]
-        at = bisect_left(part, number)
-        return at < len(part) and part[at] == number

@@ -34,6 +34,7 @@ from dlpctl.masking.leaks import Value
 from dlpctl.masking.opentext import OpenText
 from dlpctl.masking.repeats import Repeats, places_of
 from dlpctl.policy.decide import FindingDecision, Verdict
+from dlpctl.texthashes import TextHashes
 from dlpctl.types import Action, Category, Decision, Finding
 
 if TYPE_CHECKING:
@@ -164,11 +165,11 @@ class LongText:
         del repeated
         stage("verifying")
         copy, written = made
-        return self._verified(files, name, copy, Written(written), cleaning=cleaning)
+        return self._verified(files, name, copy, written, cleaning=cleaning)
 
     def _masked_text(
         self, repeated: list[FindingDecision], masker: Masker
-    ) -> tuple[bytes, set[str]] | None:
+    ) -> tuple[bytes, Written] | None:
         """Mask in parts; return None if the format needs all edits at once."""
         if self._sections.source is None:
             return None
@@ -180,18 +181,20 @@ class LongText:
             return None
         del decoded
         masking = TextMasking(self, repeated, masker, parts, codec)
-        written: set[str] = set()
+        texts, lengths = TextHashes(), set[int]()
         copy = io.BytesIO()
         copy.write(self._node.data[:mark])
         for result in in_order(masking.count, _number, masking.block, self.checker.processes):
             made, _, piece = result.partition(b"\n")
-            written.update(json.loads(made))
+            replacements = json.loads(made)
+            texts.add(map(hash, replacements))
+            lengths.update(map(len, replacements))
             copy.write(piece)
-        return copy.getvalue(), written
+        return copy.getvalue(), Written(texts, lengths)
 
     def _masked_by_edits(
         self, files: Files, repeated: list[FindingDecision], masker: Masker, *, cleaning: bool
-    ) -> tuple[bytes, set[str]] | None:
+    ) -> tuple[bytes, Written] | None:
         masking = EditMasking(self, repeated, masker, BLOCK)
         written: set[str] = set()
         edits: dict[int, list[ViewEdit]] = {}
@@ -205,7 +208,7 @@ class LongText:
                 found.append(_new(ViewEdit, (section.number, start - at, end - at, text)))
         try:
             copy = files.masked(self._node, lambda one: edits.get(id(one), ()), cleaning=cleaning)
-            return copy, written
+            return copy, Written.of(written)
         except FormatError:
             return None
 

@@ -15,7 +15,6 @@ from struct import Struct
 from typing import TYPE_CHECKING, AnyStr, NamedTuple, Protocol
 
 from dlpctl.encoded import forms
-from dlpctl.files.hidden import TextHashes
 from dlpctl.forked import in_order
 from dlpctl.formats.files import is_in_process
 from dlpctl.formats.residues import (
@@ -29,6 +28,7 @@ from dlpctl.formats.residues import (
 from dlpctl.formats.verify import searched_text
 from dlpctl.literals import GRAM
 from dlpctl.regex import lazy
+from dlpctl.texthashes import TextHashes
 from dlpctl.values import FEWEST_DIGITS_SEARCHED, SHORTEST_SEARCHED
 from dlpctl.words import TOKEN, folded
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _APART = lazy(r"[\s\-./()]*")
 _WINDOWS_APART = "\n\0\0\0\0\n"
+_MOST_STARTS = 1 << 14
 LONGEST = 64
 """The longest first or last word of a value that is also searched for inside longer words."""
 
@@ -321,6 +322,8 @@ class _Starts(dict[str, bool]):
         self._words = sorted(words)
 
     def __missing__(self, start: str) -> bool:
+        if len(self) == _MOST_STARTS:
+            self.clear()
         at = bisect_left(self._words, start)
         found = self[start] = at < len(self._words) and self._words[at].startswith(start)
         return found

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from dlpctl.detect.packed import PackedFindings
 from dlpctl.files.decided import REJECTED
-from dlpctl.files.hidden import HiddenValues, TextHashes
+from dlpctl.files.hidden import HiddenValues
 from dlpctl.policy.decide import Verdict
 from dlpctl.types import Action, Category, Finding
 
@@ -79,11 +79,3 @@ def test_chunks_hold_all_values(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"a@b.com"}, set()),
         ({"Sunshine"}, set()),
     ]
-
-
-def test_hashes_are_a_set_of_texts() -> None:
-    hashes = TextHashes(map(hash, ["a", "b", "a"]))
-    hashes.add([hash("c"), hash("b")])
-    assert len(hashes) == 3
-    assert all(text in hashes for text in "abc")
-    assert "d" not in hashes
