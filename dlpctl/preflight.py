@@ -205,9 +205,9 @@ class Checker:
         leave = self._detector.aside
         return leave.processes() if leave else 1
 
-    def scan(self, text: str) -> Sequence[Finding]:
+    def scan(self, text: str, encoded: bytes | None = None) -> Sequence[Finding]:
         """Find values in a text, down to the lowest score that matters to the policy."""
-        return blocks.scan(self._detector, text, self._min_score)
+        return blocks.scan(self._detector, text, self._min_score, encoded)
 
     def scan_values(self, header: str, values: Sequence[str]) -> NumberedFindings:
         """Find values in the cells of a column by number, each on its own after the header."""

@@ -45,12 +45,16 @@ _MOST_KNOWN = 10_000
 """The number of known parts of names at which the taggers forget them."""
 
 
-def scan(detector: Detector, text: str, min_score: float) -> Sequence[Finding]:
-    """Return the findings of `detector.scan`."""
+def scan(
+    detector: Detector, text: str, min_score: float, encoded: bytes | None = None
+) -> Sequence[Finding]:
+    """Return the findings of `detector.scan`; `encoded` is the text in UTF-8, if there is such a
+    copy.
+    """
     leave = detector.aside
     if leave is None or len(text) * 4 < LEAST_BYTES:
         return detector.scan(text, min_score)
-    data = encode(text)
+    data = encode(text) if encoded is None else encoded
     found = _in_blocks(detector, data, min_score, in_characters=len(data) != len(text))
     return detector.scan(text, min_score) if found is None else found
 
@@ -131,7 +135,7 @@ class _Search:
 
     def _packed(self, found: Sequence[Candidate], first: int) -> PackedFindings:
         """Return findings from the byte `first` on, with character positions if requested."""
-        packed = PackedFindings(partial(_finding_of, self._detector))
+        packed = PackedFindings(partial(_finding_of, self._detector), len(self._data))
         position, character = first, 0
         for start, end, score, _, pattern in found:
             if self._in_characters:
@@ -145,7 +149,7 @@ class _Search:
 
     def _joined(self, results: Iterator[bytes]) -> PackedFindings | None:
         """Join the findings of the blocks; None if blocks disagree at a border."""
-        found = PackedFindings(partial(_finding_of, self._detector))
+        found = PackedFindings(partial(_finding_of, self._detector), len(self._data))
         before: Border | None = None
         offset = 0
         for number, result in enumerate(results):

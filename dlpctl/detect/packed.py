@@ -1,64 +1,103 @@
-"""Findings as columns of numbers: two hundred thousand take six megabytes, not forty."""
+"""Findings as columns of numbers: two hundred thousand take two megabytes, not forty."""
 
 from __future__ import annotations
 
+import json
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, TypeVar, overload
+from typing import TYPE_CHECKING, NamedTuple, overload
 
+from dlpctl.positions import positions
 from dlpctl.types import Finding
 
 if TYPE_CHECKING:
     from dlpctl.types import Category
 
-_ROW = 28
 _FURTHER = -1_000
 """The numbers of patterns that are unknown to the detector start here and descend."""
 _new = tuple.__new__
-_T = TypeVar("_T", int, float)
+
+
+class Sort(NamedTuple):
+    """Everything about findings but their positions, which many have in common."""
+
+    type: str
+    category: Category
+    score: float
+    pattern_id: str
+    pattern: int
+    """The number of the pattern."""
 
 
 class PackedFindings(Sequence[Finding]):
     """Findings in order of position; the objects are created on access."""
 
-    __slots__ = ("_numbers", "_sample_of", "_sorts", "ends", "patterns", "scores", "starts")
+    __slots__ = (
+        "_numbers",
+        "_patterns",
+        "_sample_of",
+        "_size",
+        "ends",
+        "listed",
+        "sorts",
+        "starts",
+    )
 
-    def __init__(self, sample_of: Callable[[int], Finding]) -> None:
-        """`sample_of` returns a finding of a pattern, at any position."""
-        self.starts, self.ends = array("q"), array("q")
-        self.scores, self.patterns = array("d"), array("i")
+    def __init__(self, sample_of: Callable[[int], Finding], size: int) -> None:
+        """`sample_of` returns a finding of a pattern, at any position; `size` is that of the
+        text.
+        """
+        self.starts, self.ends = positions(size), positions(size)
+        self.sorts: array[int] = array("I")
+        """The number of each finding's sort."""
+        self.listed: list[Sort] = []
+        """The sorts by their numbers."""
+        self._numbers: dict[tuple[int, float], int] = {}
+        """The numbers of sorts, by pattern and score."""
         self._sample_of = sample_of
-        self._sorts: dict[int, tuple[str, Category, str]] = {}
-        self._numbers: dict[tuple[str, Category, str], int] = {}
+        self._patterns: dict[tuple[str, Category, str], int] = {}
+        """The numbers of patterns that are known by a sort."""
+        self._size = size
 
     @classmethod
-    def of(cls, findings: Iterable[Finding]) -> PackedFindings:
-        """Pack findings."""
-        packed = cls(_unknown)
+    def of(cls, findings: Iterable[Finding], size: int) -> PackedFindings:
+        """Pack the findings in a text of this size."""
+        packed = cls(_unknown, size)
         for finding in findings:
-            packed.append(finding.start, finding.end, finding.score, packed.pattern_of(finding))
+            packed._append(finding.start, finding.end, packed._sort_of(finding))
         return packed
 
-    def sort_of(self, pattern: int) -> tuple[str, Category, str]:
-        """Return the type, category and id of a pattern."""
-        sort = self._sorts.get(pattern)
-        if sort is None:
-            found = self._sample_of(pattern)
-            sort = self._sorts[pattern] = found.type, found.category, found.pattern_id
-        return sort
+    def _empty(self) -> PackedFindings:
+        """Return no findings, with the sorts of these."""
+        empty = PackedFindings(self._sample_of, self._size)
+        empty.listed, empty._numbers, empty._patterns = self.listed, self._numbers, self._patterns
+        return empty
 
-    def pattern_of(self, finding: Finding) -> int:
-        """Return the number of a finding's pattern; an unknown pattern gets a new number."""
-        for pattern in set(self.patterns) if not self._numbers else ():
-            self._numbers[self.sort_of(pattern)] = pattern
-        return self._number_of((finding.type, finding.category, finding.pattern_id))
-
-    def _number_of(self, sort: tuple[str, Category, str]) -> int:
-        number = self._numbers.get(sort)
+    def _number(self, pattern: int, score: float) -> int:
+        """Return the number of a sort; a new one gets a new number."""
+        number = self._numbers.get((pattern, score))
         if number is None:
-            number = self._numbers[sort] = _FURTHER - len(self._numbers)
-            self._sorts[number] = sort
+            found = self._sample_of(pattern)
+            sort = Sort(found.type, found.category, score, found.pattern_id, pattern)
+            number = self._add(sort)
+        return number
+
+    def _add(self, sort: Sort) -> int:
+        number = self._numbers[sort.pattern, sort.score] = len(self.listed)
+        self._patterns.setdefault((sort.type, sort.category, sort.pattern_id), sort.pattern)
+        self.listed.append(sort)
+        return number
+
+    def _sort_of(self, finding: Finding) -> int:
+        """Return the number of a finding's sort; an unknown pattern gets a new number."""
+        name, category, _, _, score, pattern_id, _ = finding
+        pattern = self._patterns.get((name, category, pattern_id))
+        if pattern is None:
+            pattern = _FURTHER - len(self._patterns)
+        number = self._numbers.get((pattern, score))
+        if number is None:
+            number = self._add(Sort(name, category, score, pattern_id, pattern))
         return number
 
     def __len__(self) -> int:
@@ -69,11 +108,10 @@ class PackedFindings(Sequence[Finding]):
 
     def between(self, first: int, last: int, offset: int = 0) -> Iterator[Finding]:
         """Return the findings `first` to `last`, relative to the offset."""
-        some = slice(first, last)
-        columns = self.starts[some], self.ends[some], self.scores[some], self.patterns[some]
-        sort_of = self.sort_of
-        for start, end, score, pattern in zip(*columns, strict=True):
-            name, category, pattern_id = sort_of(pattern)
+        some, listed = slice(first, last), self.listed
+        columns = self.starts[some], self.ends[some], self.sorts[some]
+        for start, end, number in zip(*columns, strict=True):
+            name, category, score, pattern_id, _ = listed[number]
             where = start - offset, end - offset
             yield _new(Finding, (name, category, *where, score, pattern_id, None))
 
@@ -84,98 +122,99 @@ class PackedFindings(Sequence[Finding]):
     def __getitem__(self, at: int | slice) -> Finding | list[Finding]:
         if isinstance(at, slice):
             return [self[number] for number in range(*at.indices(len(self)))]
-        name, category, pattern_id = self.sort_of(self.patterns[at])
-        start, end = self.starts[at], self.ends[at]
-        return Finding(name, category, start, end, self.scores[at], pattern_id)
+        name, category, score, pattern_id, _ = self.listed[self.sorts[at]]
+        return Finding(name, category, self.starts[at], self.ends[at], score, pattern_id)
 
     def append(self, start: int, end: int, score: float, pattern: int) -> None:
+        self._append(start, end, self._number(pattern, score))
+
+    def _append(self, start: int, end: int, sort: int) -> None:
         self.starts.append(start)
         self.ends.append(end)
-        self.scores.append(score)
-        self.patterns.append(pattern)
+        self.sorts.append(sort)
 
     def extend(self, others: PackedFindings, offset: int) -> None:
         """Add findings that follow these, with an offset to their positions."""
-        sorts = {pattern: others.sort_of(pattern) for pattern in set(others.patterns)}
-        numbers = {pattern: self._number_of(sort) for pattern, sort in sorts.items()}
+        numbers = [
+            self._sort_of(_new(Finding, (*sort[:2], 0, 0, *sort[2:4], None)))
+            for sort in others.listed
+        ]
         self.starts.extend(map(offset.__add__, others.starts))
         self.ends.extend(map(offset.__add__, others.ends))
-        self.scores.extend(others.scores)
-        self.patterns.extend(map(numbers.__getitem__, others.patterns))
+        self.sorts.extend(map(numbers.__getitem__, others.sorts))
 
     def move(self, first: int, offset: int) -> None:
         """Add an offset to the positions of the findings from the `first` on."""
-        self.starts[first:] = array("q", map(offset.__add__, self.starts[first:]))
-        self.ends[first:] = array("q", map(offset.__add__, self.ends[first:]))
+        self.starts[first:] = positions(self._size, map(offset.__add__, self.starts[first:]))
+        self.ends[first:] = positions(self._size, map(offset.__add__, self.ends[first:]))
 
     def replace(self, first: int, last: int, others: PackedFindings) -> None:
-        """Replace the findings from `first` to before `last` by others."""
+        """Replace the findings from `first` to before `last` by others of the same patterns."""
+        numbers = [self._number(sort.pattern, sort.score) for sort in others.listed]
         self.starts[first:last] = others.starts
         self.ends[first:last] = others.ends
-        self.scores[first:last] = others.scores
-        self.patterns[first:last] = others.patterns
+        self.sorts[first:last] = array("I", map(numbers.__getitem__, others.sorts))
 
     def with_others(self, others: Sequence[Finding]) -> PackedFindings | None:
         """Return these findings and others, in order; None if different ones overlap."""
-        added = PackedFindings(self._sample_of)
-        added._sorts, added._numbers = self._sorts, self._numbers
+        added = self._empty()
         indexes: list[int] = []
-        raised: dict[int, float] = {}
+        raised: dict[int, int] = {}
+        """The sorts of findings that others give a better score."""
         for finding in others:
             start, end, score = finding.start, finding.end, finding.score
-            pattern = self.pattern_of(finding)
-            known = start, end, pattern
+            sort = self._sort_of(finding)
+            known = start, end, self.listed[sort].pattern
             if added and added.ends[-1] > start:
-                if known != (added.starts[-1], added.ends[-1], added.patterns[-1]):
+                if known != added._known(-1):
                     return None
                 continue  # the first has the best score
             at = bisect_left(self.starts, start)
-            if at < len(self) and known == (self.starts[at], self.ends[at], self.patterns[at]):
-                raised[at] = max(score, raised.get(at, self.scores[at]))
+            if at < len(self) and known == self._known(at):
+                if score > self.listed[raised.get(at, self.sorts[at])].score:
+                    raised[at] = sort
                 continue
             if (at and self.ends[at - 1] > start) or (at < len(self) and self.starts[at] < end):
                 return None
-            added.append(start, end, score, pattern)
+            added._append(start, end, sort)
             indexes.append(at)
-        together = PackedFindings(self._sample_of)
-        together._sorts, together._numbers = self._sorts, self._numbers
-        for mine, more, all_of in (
-            (self.starts, added.starts, together.starts),
-            (self.ends, added.ends, together.ends),
-            (self.patterns, added.patterns, together.patterns),
-        ):
-            _merge(mine, more, indexes, all_of)
-        scores = self.scores[:]
-        for at, score in raised.items():
-            scores[at] = score
-        _merge(scores, added.scores, indexes, together.scores)
+        together = self._empty()
+        sorts = self.sorts[:]
+        for at, sort in raised.items():
+            sorts[at] = sort
+        _merge(self.starts, added.starts, indexes, together.starts)
+        _merge(self.ends, added.ends, indexes, together.ends)
+        _merge(sorts, added.sorts, indexes, together.sorts)
         return together
 
+    def _known(self, at: int) -> tuple[int, int, int]:
+        """Return the span and the pattern of a finding."""
+        return self.starts[at], self.ends[at], self.listed[self.sorts[at]].pattern
+
     def to_bytes(self) -> bytes:
-        return b"".join(
-            (
-                self.starts.tobytes(),
-                self.ends.tobytes(),
-                self.scores.tobytes(),
-                self.patterns.tobytes(),
-            )
-        )
+        sorts = json.dumps([(sort.pattern, sort.score) for sort in self.listed])
+        columns = self.starts, self.ends, self.sorts
+        return b"".join([sorts.encode(), b"\n", *(column.tobytes() for column in columns)])
 
     def add_bytes(self, data: bytes) -> None:
-        """Add the findings that `to_bytes` wrote."""
-        count = len(data) // _ROW
-        self.starts.frombytes(data[: 8 * count])
-        self.ends.frombytes(data[8 * count : 16 * count])
-        self.scores.frombytes(data[16 * count : 24 * count])
-        self.patterns.frombytes(data[24 * count :])
+        """Add the findings that `to_bytes` wrote, of the same patterns."""
+        plain, _, columns = data.partition(b"\n")
+        numbers = [self._number(pattern, score) for pattern, score in json.loads(plain)]
+        sorts: array[int] = array("I")
+        width = self.starts.itemsize
+        size = len(columns) // (2 * width + sorts.itemsize) * width
+        self.starts.frombytes(columns[:size])
+        self.ends.frombytes(columns[size : 2 * size])
+        sorts.frombytes(columns[2 * size :])
+        self.sorts.extend(map(numbers.__getitem__, sorts))
 
 
 def _unknown(pattern: int) -> Finding:
     raise KeyError(pattern)
 
 
-def _merge(these: array[_T], others: array[_T], indexes: Sequence[int], into: array[_T]) -> None:
-    """Insert each of the others before the index in `these` that `places` has for it."""
+def _merge(these: array[int], others: array[int], indexes: Sequence[int], into: array[int]) -> None:
+    """Insert each of the others before its index in `these`."""
     before = 0
     for index, other in zip(indexes, others, strict=True):
         into.extend(these[before:index])

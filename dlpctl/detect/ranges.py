@@ -8,7 +8,6 @@ from struct import Struct
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.detect.automaton.first_pass import reach_of
-from dlpctl.detect.derived.columns import Columns
 from dlpctl.detect.resolve import Candidate
 
 if TYPE_CHECKING:
@@ -16,9 +15,12 @@ if TYPE_CHECKING:
 
     from dlpctl.detect.automaton.first_pass import Hits
     from dlpctl.detect.confirm.runner import Runner
+    from dlpctl.detect.derived.columns import Columns
     from dlpctl.detect.search import PatternSearch
 
 _RECORD = Struct("<qqd?i")
+_CONTEXT = 1 << 10
+"""The most bytes around a match that decide what it is."""
 _new = tuple.__new__
 
 
@@ -40,16 +42,9 @@ class RangeSearch:
         self._search = search
         self._data = data
         self._min_score = min_score
-        derived = search.derived(data)
-        self._columns = next((each for each in derived if isinstance(each, Columns)), None)
-        self._texts = [
-            _Text(data, None),
-            *(
-                _Text(candidate.data, candidate.original_span)
-                for candidate in derived
-                if candidate is not self._columns
-            ),
-        ]
+        derived, self._cells = search.derived_in_ranges(data)
+        self._texts = [_Text(data, None)]
+        self._texts += [_Text(each.data, each.original_span) for each in derived]
         self._chunks = [
             (number, first, first + chunk)
             for number, text in enumerate(self._texts)
@@ -94,11 +89,12 @@ class RangeSearch:
 
     def candidates(self, first: int, last: int) -> list[Candidate]:
         """Return the candidates in a range of the text and of its derived texts, in order."""
-        columns = self._columns
-        if columns is None:
+        if self._cells is None:
             return sorted(
                 [*self._confirmed(self._data, first, last), *self._derived_in(first, last)]
             )
+        widest = self._search.first_pass.widest
+        columns = self._cells.columns(first, last, 2 * reach_of(widest) + _CONTEXT)
         low, high, start = columns.cells_in(first, last)
         possible = self._near(columns.data, low, high)
         end = last

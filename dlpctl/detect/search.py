@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from dlpctl.detect.automaton.first_pass import FirstPass, Hits
 from dlpctl.detect.confirm.runner import Runner
 from dlpctl.detect.derived.headers import HeaderWords
-from dlpctl.detect.derived.texts import derived_texts
+from dlpctl.detect.derived.texts import derived_texts, texts_and_cells
 from dlpctl.detect.resolve import Candidate
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from dlpctl.detect.automaton.compiled import PatternSet
     from dlpctl.detect.confirm.runner import Trace
+    from dlpctl.detect.derived.columns import ColumnCells
     from dlpctl.detect.derived.interface import DerivedText
     from dlpctl.detect.derived.tables import OpenTable
 
@@ -114,6 +115,10 @@ class PatternSearch:
     def derived(self, data: bytes, table: OpenTable | None = None) -> list[DerivedText]:
         """Return the texts that are derived from a text, and searched as well."""
         return derived_texts(data, table, self._header_words, joins_lines=self.joins_lines)
+
+    def derived_in_ranges(self, data: bytes) -> tuple[list[DerivedText], ColumnCells | None]:
+        """Return the same for a search range by range, to which the cells of columns are enough."""
+        return texts_and_cells(data, self._header_words, joins_lines=self.joins_lines)
 
     def confirmed(
         self, possible: Hits, data: bytes, min_score: float, progress: Progress | None = None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -10,6 +9,7 @@ from itertools import compress
 from typing import TYPE_CHECKING, overload
 
 from dlpctl.policy.decide import FindingDecision, PackedDecisions, Tally
+from dlpctl.positions import positions
 from dlpctl.types import Finding
 
 if TYPE_CHECKING:
@@ -48,18 +48,23 @@ class DecidedFindings(PackedDecisions):
         return LocatedFindings(self)
 
     def tallies(self) -> list[Tally]:
-        patterns = self.found.patterns
-        counts = Counter(zip(patterns, self._verdicts, strict=True))
-        return [
-            Tally(self.found[self._first(*key)], self._listed[key[1]], count)
-            for key, count in counts.items()
-            if key[1] < REPEATED
-        ]
+        found, tallies = self.found, dict[tuple[int, int], Tally]()
+        counts = Counter(zip(found.sorts, self._verdicts, strict=True))
+        for (sort, verdict), count in counts.items():
+            if verdict < REPEATED:
+                key = found.listed[sort].pattern, verdict
+                known = tallies.get(key)
+                tallies[key] = (
+                    known._replace(occurrences=known.occurrences + count)
+                    if known
+                    else Tally(found[self._first(sort, verdict)], self._listed[verdict], count)
+                )
+        return list(tallies.values())
 
-    def _first(self, pattern: int, verdict: int) -> int:
-        at = self.found.patterns.index(pattern)
+    def _first(self, sort: int, verdict: int) -> int:
+        at = self.found.sorts.index(sort)
         while self._verdicts[at] != verdict:
-            at = self.found.patterns.index(pattern, at + 1)
+            at = self.found.sorts.index(sort, at + 1)
         return at
 
     def __len__(self) -> int:
@@ -88,24 +93,24 @@ class DecidedFindings(PackedDecisions):
     def places_by_type(self) -> dict[str, Sequence[str]]:
         """Return the distinct locations of the findings of each type."""
         found, source = self.found, self._sections.source
-        names = {pattern: found.sort_of(pattern)[0] for pattern in set(found.patterns)}
         if source is None:
             by_type: dict[str, dict[str, None]] = {}
             for (finding, _), location in zip(self, self.places(), strict=True):
                 by_type.setdefault(finding.type, {})[location] = None
             return {name: list(distinct) for name, distinct in by_type.items()}
-        line_ends = source.line_ends
-        starts: dict[str, dict[int, int]] = {name: {} for name in names.values()}
-        """The position of one character in each line, by line."""
-        columns = zip(found.patterns, found.starts, self._verdicts, strict=True)
-        for pattern, start, number in columns:
-            if number < REPEATED:
-                starts[names[pattern]].setdefault(bisect_left(line_ends, start), start)
-        return {
-            name: _Places(self._sections, array("q", first.values()))
-            for name, first in starts.items()
-            if first
-        }
+        line_ends, size = source.line_ends, len(self._sections.text)
+        names = [sort.type for sort in found.listed]
+        starts = {name: positions(size) for name in names}
+        """The position of one character in each line."""
+        line_end_of = dict.fromkeys(names, -1)
+        """The end of the last line of each type."""
+        columns = zip(found.sorts, found.starts, self._verdicts, strict=True)
+        for sort, start, number in columns:
+            if number < REPEATED and start > line_end_of[name := names[sort]]:
+                line = bisect_left(line_ends, start)
+                line_end_of[name] = line_ends[line] if line < len(line_ends) else size
+                starts[name].append(start)
+        return {name: _Places(self._sections, first) for name, first in starts.items() if first}
 
     @overload
     def __getitem__(self, at: int) -> FindingDecision: ...

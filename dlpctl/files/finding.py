@@ -28,7 +28,8 @@ _BLOCK = 8 << 20
 class Finder(Protocol):
     """Finds values in texts, and in the strings of binary files."""
 
-    def scan(self, text: str, /) -> Sequence[Finding]: ...
+    def scan(self, text: str, encoded: bytes | None = None, /) -> Sequence[Finding]:
+        """Return the findings; `encoded` is the text in UTF-8, if there is such a copy of it."""
 
     def scan_binary(self, text: str, /) -> Sequence[Finding]: ...
 
@@ -53,19 +54,19 @@ def by_view(seen: Iterable[ViewFinding]) -> dict[int, list[Finding]]:
 class WholeValues(Protocol):
     """The positions of values in the views that do not repeat others."""
 
-    def outside(self, view: View, cells: Sequence[str]) -> list[str]:
+    def outside(self, view: View, cells: Iterable[str]) -> Iterable[str]:
         """Return the cells, given as the pieces of a view, that are not exactly one value."""
 
 
 class WholePieces(set["Piece"]):
     """The pieces that hold exactly one value."""
 
-    def outside(self, view: View, cells: Sequence[str]) -> list[str]:
-        return [
+    def outside(self, view: View, cells: Iterable[str]) -> Iterator[str]:
+        return (
             cell
             for cell, (segment, start, end) in zip(cells, view.pieces(), strict=False)
             if (segment, start, end) not in self and (segment, start + 1, end - 1) not in self
-        ]
+        )
 
 
 class PlacedValue(NamedTuple):
@@ -135,15 +136,23 @@ def scan_labelled(view: View, whole: WholeValues, scan: Scan) -> Iterator[Findin
     """
     prefix = f"{' '.join(view.context.split())[:_LONGEST_LABEL]}: "
     if view.repeats:
-        cells = view.text.split(CELLS_APART)
-        is_complete = view.count == len(cells) - 1
-        yield from _scan_cells(
-            0, cells, whole.outside(view, cells) if is_complete else cells, prefix, scan
-        )
+        text = view.text
+        is_complete = view.count == text.count(CELLS_APART)
+        cells = whole.outside(view, _cells(text)) if is_complete else _cells(text)
+        yield from _scan_cells(0, text, cells, prefix, scan)
         return
     for at, text in _cell_blocks(view.text):
-        cells = text.split(CELLS_APART)
-        yield from _scan_cells(at, cells, cells, prefix, scan)
+        yield from _scan_cells(at, text, _cells(text), prefix, scan)
+
+
+def _cells(text: str) -> Iterator[str]:
+    """Yield the cells of a text, of which a long one has too many to be objects at once."""
+    first, last = 0, text.find(CELLS_APART)
+    while last >= 0:
+        yield text[first:last]
+        first = last + len(CELLS_APART)
+        last = text.find(CELLS_APART, first)
+    yield text[first:]
 
 
 def _cell_blocks(text: str) -> Iterator[tuple[int, str]]:
@@ -162,9 +171,9 @@ def _cell_blocks(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _scan_cells(
-    at: int, all_cells: Sequence[str], open_cells: Sequence[str], prefix: str, scan: Scan
+    at: int, text: str, open_cells: Iterable[str], prefix: str, scan: Scan
 ) -> Iterator[Finding]:
-    """Yield the findings in cells, the first of which is at a position; scan the open ones."""
+    """Yield the findings in the cells of a text, which is at a position; scan the open ones."""
     # Many columns have few distinct values: scan each value once.
     cells = list(dict.fromkeys(open_cells))
     if not cells:
@@ -182,7 +191,7 @@ def _scan_cells(
             start, end = max(finding.start - begin, 0), min(finding.end - begin, len(cell))
             if start < end:
                 within.setdefault(cell, []).append(finding._replace(start=start, end=end))
-    for cell in all_cells if within else ():
+    for cell in _cells(text) if within else ():
         yield from (
             one._replace(start=at + one.start, end=at + one.end) for one in within.get(cell, ())
         )

@@ -6,9 +6,8 @@ Forked processes share the objects of this module, and process one block after t
 from __future__ import annotations
 
 import json
-from array import array
 from bisect import bisect_left
-from itertools import accumulate, compress
+from itertools import accumulate
 from typing import TYPE_CHECKING, Protocol
 
 from dlpctl.forked import in_order
@@ -20,33 +19,31 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from dlpctl.detect.packed import PackedFindings
+    from dlpctl.files.hidden import HiddenValues
     from dlpctl.formats.source import Parts
     from dlpctl.masking.opentext import OpenText
     from dlpctl.masking.operators import Masker
     from dlpctl.preflight import Checker
 
-_CHUNK = 1 << 12
 _new = tuple.__new__
 
 
-def held(values: Sequence[str], opened: OpenText, processes: int) -> set[str]:
-    """Return the values that a text may contain; forked processes divide the work."""
-    if not values:
-        return set()
+def held(hidden: HiddenValues, opened: OpenText, processes: int) -> set[str]:
+    """Return the hidden values that a text may contain; forked processes divide the work."""
     may_hold = opened.holder()
     # Compute cached data before the fork, so that all processes share them.
-    _ = may_hold(values[0]), opened.numbers
+    _ = may_hold("some words"), opened.numbers
 
     def block(task: bytes) -> bytes:
-        some = values[int(task) * _CHUNK : int(task) * _CHUNK + _CHUNK]
-        return bytes(map(may_hold, some))
+        values, words = hidden.chunk(int(task))
+        return json.dumps(list(filter(may_hold, values | words))).encode()
 
-    count = -(-len(values) // _CHUNK)
-    return set(compress(values, b"".join(in_order(count, b"%d".__mod__, block, processes))))
+    results = in_order(hidden.chunk_count, b"%d".__mod__, block, processes)
+    return {value for result in results for value in json.loads(result)}
 
 
-class HiddenValues(Protocol):
-    """The values of a long file that must not remain."""
+class HiddenFindings(Protocol):
+    """The findings in a long file that must not remain."""
 
     checker: Checker
     text: str
@@ -62,7 +59,7 @@ class BlockMasking:
 
     def __init__(
         self,
-        hidden: HiddenValues,
+        hidden: HiddenFindings,
         repeated: Sequence[FindingDecision],
         masker: Masker,
         cuts: Iterable[int],
@@ -71,7 +68,7 @@ class BlockMasking:
         self._repeated = sorted(repeated, key=_start_of)
         self._masker = masker
         self._starts, ends = hidden.found.starts, hidden.found.ends
-        others = array("q", accumulate((one.finding.end for one in self._repeated), max))
+        others = list(accumulate((one.finding.end for one in self._repeated), max))
 
         def is_between(cut: int) -> bool:
             before = bisect_left(self._starts, cut)
@@ -114,7 +111,7 @@ class EditMasking(BlockMasking):
 
     def __init__(
         self,
-        hidden: HiddenValues,
+        hidden: HiddenFindings,
         repeated: Sequence[FindingDecision],
         masker: Masker,
         size: int,
@@ -134,7 +131,7 @@ class TextMasking(BlockMasking):
 
     def __init__(
         self,
-        hidden: HiddenValues,
+        hidden: HiddenFindings,
         repeated: Sequence[FindingDecision],
         masker: Masker,
         parts: Parts,

@@ -8,18 +8,20 @@ that still shows a value, are left to the general code.
 
 from __future__ import annotations
 
+import io
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
-from itertools import chain, filterfalse, islice
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property, partial
+from itertools import islice
 from operator import sub
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from dlpctl.errors import FormatError
 from dlpctl.files.decided import REJECTED, REPEATED, DecidedFindings
+from dlpctl.files.hidden import HiddenValues
 from dlpctl.files.longcopy import EditMasking, TextMasking, held
 from dlpctl.files.names import PlaceNames
-from dlpctl.files.residual import ResidualSearch
+from dlpctl.files.residual import Reading, ResidualSearch, second_reading
 from dlpctl.files.sections import Sections
 from dlpctl.forked import begun, in_order
 from dlpctl.formats.discovery import format_named
@@ -28,10 +30,11 @@ from dlpctl.formats.spans import ViewEdit
 from dlpctl.formats.verify import Verification, Written
 from dlpctl.masking.already_masked import masked_test
 from dlpctl.masking.apply import Span
-from dlpctl.masking.leaks import Value, words_among
+from dlpctl.masking.leaks import Value
 from dlpctl.masking.opentext import OpenText
 from dlpctl.masking.repeats import Repeats, places_of
 from dlpctl.policy.decide import FindingDecision, Verdict
+from dlpctl.texthashes import TextHashes
 from dlpctl.types import Action, Category, Decision, Finding
 
 if TYPE_CHECKING:
@@ -70,10 +73,6 @@ class LongText:
         self._verdicts = b""
         """The index of the verdict on each finding."""
         self._listed: list[Verdict] = []
-        self._hidden: dict[tuple[str, Category], set[str]] = {}
-        """The values that must not remain, by type and category."""
-        self._of_type: dict[str, Verdict] = {}
-        """The verdict on the last hidden value of each type."""
 
     @classmethod
     def of(cls, checker: Checker, node: Node) -> LongText | None:
@@ -100,12 +99,16 @@ class LongText:
         decision = ruling.decision
         for number in sorted({*self._verdicts} - {REJECTED}):
             decision = max(decision, _DECISIONS[self._listed[number].action], key=_STRICTNESS.index)
-        self._hide()
         counted = bytearray(self._verdicts)
         for number in self._sections.repeated_places(found):
             counted[number] = REPEATED
         packed = DecidedFindings(self._sections, found, bytes(counted), self._listed, self.names)
         return ruling._replace(decision=decision, ruled=packed)
+
+    @cached_property
+    def _hidden(self) -> HiddenValues:
+        """The values that must not remain, after the decision."""
+        return HiddenValues(self.text, self.found, self._verdicts, self._listed)
 
     def _number_of_value(self, finding: Finding) -> int:
         ruled = self.checker.ruling(self.text, [finding]).ruled
@@ -116,20 +119,18 @@ class LongText:
         masked.
         """
         found, text = self.found, self.text
-        sorts = {pattern: found.sort_of(pattern) for pattern in set(found.patterns)}
-        tests = {pattern: masked_test(*sort[:2]) for pattern, sort in sorts.items()}
-        numbers = {}
-        for pattern, score in set(zip(found.patterns, found.scores, strict=True)):
-            name, category, pattern_id = sorts[pattern]
+        tests = [masked_test(*sort[:2]) for sort in found.listed]
+        numbers = []
+        for name, category, score, pattern_id, _ in found.listed:
             verdict = self.checker.verdict(Finding(name, category, 0, 0, score, pattern_id))
-            numbers[pattern, score] = REJECTED if verdict is None else self._number_of(verdict)
+            numbers.append(REJECTED if verdict is None else self._number_of(verdict))
 
         def block(task: bytes) -> bytes:
             some = slice(int(task) * _CHUNK, int(task) * _CHUNK + _CHUNK)
-            columns = found.starts[some], found.ends[some], found.scores[some], found.patterns[some]
+            columns = found.starts[some], found.ends[some], found.sorts[some]
             return bytes(
-                REJECTED if tests[pattern](text[start:end]) else numbers[pattern, score]
-                for start, end, score, pattern in zip(*columns, strict=True)
+                REJECTED if tests[sort](text[start:end]) else numbers[sort]
+                for start, end, sort in zip(*columns, strict=True)
             )
 
         count = -(-len(found) // _CHUNK)
@@ -139,26 +140,6 @@ class LongText:
         if verdict not in self._listed:
             self._listed.append(verdict)
         return self._listed.index(verdict)
-
-    def _hide(self) -> None:
-        """Store the values that must not remain."""
-        found, text, hides = self.found, self.text, self._hides()
-        hidden = {
-            pattern: self._hidden.setdefault(found.sort_of(pattern)[:2], set())
-            for pattern in set(found.patterns)
-        }
-        spans = zip(found.starts, found.ends, found.patterns, self._verdicts, strict=True)
-        for start, end, pattern, number in spans:
-            if hides[number]:
-                values, value = hidden[pattern], text[start:end]
-                if value not in values:
-                    values.add(value)
-                    self._of_type[found.sort_of(pattern)[0]] = self._listed[number]
-
-    def _hides(self) -> list[bool]:
-        """Return for each verdict's index whether the verdict hides a finding."""
-        hides = [verdict.action is not Action.ALLOW for verdict in self._listed]
-        return [*hides, *[False] * (REJECTED + 1 - len(hides))]
 
     def mask(
         self,
@@ -184,31 +165,36 @@ class LongText:
         del repeated
         stage("verifying")
         copy, written = made
-        return self._verified(files, name, copy, Written(written), cleaning=cleaning)
+        return self._verified(files, name, copy, written, cleaning=cleaning)
 
     def _masked_text(
         self, repeated: list[FindingDecision], masker: Masker
-    ) -> tuple[bytes, set[str]] | None:
+    ) -> tuple[bytes, Written] | None:
         """Mask in parts; return None if the format needs all edits at once."""
         if self._sections.source is None:
             return None
         chosen = cast("TextFormat", format_named(self._node.document.format))
         decoded = chosen.decoded(self._node.data)
+        codec, mark = decoded.codec, decoded.runs[0].byte
         parts = chosen.parts(self.text, BLOCK)
-        if parts is None or decoded.codec is None or decoded.text != self.text:
+        if parts is None or codec is None or decoded.text != self.text:
             return None
-        masking = TextMasking(self, repeated, masker, parts, decoded.codec)
-        written: set[str] = set()
-        pieces = [self._node.data[: decoded.runs[0].byte]]
+        del decoded
+        masking = TextMasking(self, repeated, masker, parts, codec)
+        texts, lengths = TextHashes(), set[int]()
+        copy = io.BytesIO()
+        copy.write(self._node.data[:mark])
         for result in in_order(masking.count, _number, masking.block, self.checker.processes):
             made, _, piece = result.partition(b"\n")
-            written.update(json.loads(made))
-            pieces.append(piece)
-        return b"".join(pieces), written
+            replacements = json.loads(made)
+            texts.add(map(hash, replacements))
+            lengths.update(map(len, replacements))
+            copy.write(piece)
+        return copy.getvalue(), Written(texts, lengths)
 
     def _masked_by_edits(
         self, files: Files, repeated: list[FindingDecision], masker: Masker, *, cleaning: bool
-    ) -> tuple[bytes, set[str]] | None:
+    ) -> tuple[bytes, Written] | None:
         masking = EditMasking(self, repeated, masker, BLOCK)
         written: set[str] = set()
         edits: dict[int, list[ViewEdit]] = {}
@@ -222,7 +208,7 @@ class LongText:
                 found.append(_new(ViewEdit, (section.number, start - at, end - at, text)))
         try:
             copy = files.masked(self._node, lambda one: edits.get(id(one), ()), cleaning=cleaning)
-            return copy, written
+            return copy, Written.of(written)
         except FormatError:
             return None
 
@@ -234,68 +220,56 @@ class LongText:
 
     def hidden_spans(self, low: int, high: int, offset: int) -> Iterator[Span]:
         """Yield the same as `hidden_in`, as spans with their operators."""
-        operators, hides, hidden = self._operators(), self._hides(), self._hidden
-        text, some = self.text, slice(low, high)
-        found, sort_of = self.found, self.found.sort_of
-        columns = found.starts[some], found.ends[some], found.patterns[some], self._verdicts[some]
-        for start, end, pattern, number in zip(*columns, strict=True):
-            name, category, _ = sort_of(pattern)
-            if hides[number] or (
-                number != REJECTED and text[start:end] in hidden.get((name, category), ())
-            ):
+        operators, found, some = self._operators(), self.found, slice(low, high)
+        is_hidden = self._is_hidden
+        columns = found.starts[some], found.ends[some], found.sorts[some], self._verdicts[some]
+        for start, end, sort, number in zip(*columns, strict=True):
+            name, category, *_ = found.listed[sort]
+            if is_hidden(number, name, category, start, end):
                 where = start - offset, end - offset
                 yield _new(Span, (*where, name, category, operators[number]))
 
     def hidden_in(self, low: int, high: int, offset: int = 0) -> Iterator[FindingDecision]:
         """Yield the findings `low` to `high` that must not remain, relative to the offset."""
-        listed, hides, text, hidden = self._listed, self._hides(), self.text, self._hidden
+        listed, is_hidden = self._listed, self._is_hidden
         findings = self.found.between(low, high, offset)
         for finding, number in zip(findings, self._verdicts[low:high], strict=True):
-            if hides[number] or (
-                number != REJECTED
-                and text[finding.start + offset : finding.end + offset]
-                in hidden.get((finding.type, finding.category), ())
-            ):
+            name, category, start, end, *_ = finding
+            if is_hidden(number, name, category, start + offset, end + offset):
                 yield _new(FindingDecision, (finding, listed[number]))
+
+    def _is_hidden(self, number: int, name: str, category: Category, start: int, end: int) -> bool:
+        """Return whether a finding must not remain, because of its verdict or because its value is
+        hidden elsewhere.
+        """
+        if number == REJECTED:
+            return False
+        return self._listed[number].action is not Action.ALLOW or self._hidden.hold(
+            name, category, self.text[start:end]
+        )
 
     def _repeated(self) -> list[FindingDecision]:
         """Return the other occurrences of the hidden values."""
-        longest = max((len(text) for texts in self._hidden.values() for text in texts), default=0)
         # All sections together decide which values they may contain.
-        opened = OpenText(self.text, self._hidden_spans(), longest)
-        hidden = list(chain.from_iterable(self._hidden.values())) if opened.words else []
-        values = held(hidden, opened, self.checker.processes)
+        opened = OpenText(self.text, self._masked_spans(), self._hidden.longest)
+        values = held(self._hidden, opened, self.checker.processes) if opened.words else set()
         originals: dict[Value, Finding] = {}
-        for finding in self._hidden_among(values) if values else ():
+        for finding in self._hidden.findings_of(values) if values else ():
             originals.setdefault(Value.of(finding, self.text), finding)
         if not originals:
             return []
         at = self._sections.at
+        numbers = self._hidden.verdicts_by_type({value.type for value in originals})
         return [
-            FindingDecision(one, self._of_type[one.type])
+            FindingDecision(one, self._listed[numbers[one.type]])
             for one in places_of(originals, opened)
             if at(one.start) is at(one.end - 1)
         ]
 
-    def _hidden_among(self, texts: set[str]) -> Iterator[Finding]:
-        """Yield the hidden findings whose values are in `texts`."""
-        found, text, hides = self.found, self.text, self._hides()
-        spans = zip(found.starts, found.ends, self._verdicts, strict=True)
-        for at, (start, end, number) in enumerate(spans):
-            if hides[number] and text[start:end] in texts:
-                yield found[at]
-
-    def _hidden_spans(self, low: int = 0, high: int | None = None) -> Iterator[tuple[int, int]]:
-        found, hides = self.found, self._hides()
-        some = slice(low, len(found) if high is None else high)
-        if any(verdict.action is Action.ALLOW for verdict in self._listed):
-            for one, _ in self.hidden_in(some.start, some.stop):
-                yield one.start, one.end
-            return
-        columns = found.starts[some], found.ends[some], self._verdicts[some]
-        for start, end, number in zip(*columns, strict=True):
-            if hides[number]:
-                yield start, end
+    def _masked_spans(self) -> Iterator[tuple[int, int]]:
+        if all(verdict.action is not Action.ALLOW for verdict in self._listed):
+            return self._hidden.spans()
+        return ((one.start, one.end) for one, _ in self.hidden_in(0, len(self.found)))
 
     def _verified(
         self, files: Files, name: str, copy: bytes, written: Written, *, cleaning: bool
@@ -306,11 +280,7 @@ class LongText:
                 return None
             if cleaning and any(sections.node.metadata()):
                 return None
-            again = [
-                text
-                for node in sections.node.walk()
-                for text in files.read_again(node.document.format, node.data)
-            ]
+            again = [second_reading(files, node) for node in sections.node.walk()]
             processes = self.checker.processes
             remaining = partial(self._remaining, sections, again, max(processes - 1, 1))
             with begun(remaining, processes) as result:
@@ -325,20 +295,10 @@ class LongText:
         uninspected = tuple(sections.node.uninspected())
         return copy, Verification(int(count), len(sections.formats), (), uninspected)
 
-    def _remaining(self, sections: Sections, again: Sequence[str], processes: int) -> bytes:
+    def _remaining(self, sections: Sections, again: Sequence[Reading], processes: int) -> bytes:
         """Return the number of hidden values; nothing if a copy still has one of them."""
-        values: list[str] = []
-        words: set[str] = set()
-        earlier: list[set[str]] = []
-        for (type_name, _), texts in self._hidden.items():
-            spelled = words_among(type_name, texts)
-            words |= spelled
-            distinct: Iterable[str] = texts
-            for others in (spelled, *earlier):
-                distinct = filterfalse(others.__contains__, distinct)
-            values += distinct
-            earlier.append(texts - spelled if spelled else texts)
-        count = ResidualSearch(values, list(words), sections, again, BLOCK).run(processes)
+        sections.forget_columns()
+        count = ResidualSearch(self._hidden, sections, again, BLOCK).run(processes)
         return b"" if count is None else b"%d" % count
 
     def _shows_more(self, text: str, found: Sequence[Finding], written: Written) -> bool:
@@ -346,9 +306,9 @@ class LongText:
         for chunk in _chunks(found):
             for finding, verdict in self.checker.ruling(text, chunk).ruled:
                 value = text[finding.start : finding.end]
-                hidden = self._hidden.get((finding.type, finding.category), ())
                 if (
-                    verdict.action is not Action.ALLOW or value in hidden
+                    verdict.action is not Action.ALLOW
+                    or self._hidden.hold(finding.type, finding.category, value)
                 ) and not written.is_within(text, finding.start, finding.end):
                     return True
         return False

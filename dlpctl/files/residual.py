@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import json
 from array import array
-from itertools import compress, pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable
+from functools import partial
+from hashlib import sha256
+from struct import Struct
+from typing import TYPE_CHECKING, AnyStr, NamedTuple, Protocol
 
 from dlpctl.encoded import forms
 from dlpctl.forked import in_order
+from dlpctl.formats.files import is_in_process
 from dlpctl.formats.residues import (
     WORD,
     StrictMatcher,
-    as_searched,
+    all_as_searched,
     digits_of_number,
     needed_words,
     number_starts,
@@ -24,19 +28,21 @@ from dlpctl.formats.residues import (
 from dlpctl.formats.verify import searched_text
 from dlpctl.literals import GRAM
 from dlpctl.regex import lazy
+from dlpctl.texthashes import TextHashes
 from dlpctl.values import FEWEST_DIGITS_SEARCHED, SHORTEST_SEARCHED
 from dlpctl.words import TOKEN, folded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from dlpctl.files.sections import Sections
+    from dlpctl.formats.files import Files, Node
 
 _CLEAN = b"clean"
 """The result of a block without values."""
-_CHUNK = 1 << 12
 _SIZE = 4
 """The number of bytes in a gram: texts have few different ones."""
+_FIRST = Struct("=I")
 _MARKS = 16_777_213
 """A prime, so that all bytes of a gram count."""
 _MOST = 1 << 20
@@ -44,7 +50,9 @@ _MOST = 1 << 20
 _NUL = b"\0"
 _SPACE = lazy(r"\s")
 _NUMBER = lazy(rb"[0-9]{%d,}" % GRAM)
-_MAY_REMAIN, _IS_OTHER = 1, 2
+_DIGESTED = 1 << 20
+Reading = Callable[[], Iterable[str]]
+"""Reads a file again."""
 
 
 class Pieces(NamedTuple):
@@ -86,14 +94,19 @@ class Pieces(NamedTuple):
 
     def may_hold(self, value: str, encodings: Iterable[str]) -> bool:
         """Return whether bytes may contain a value in one of the encodings."""
-        return any(
-            all(map(self.grams.__getitem__, _grams(value.encode(encoding, "replace").lower())))
-            for encoding in encodings
+        marks = self.grams
+        for encoding in encodings:
             # A number is not searched for within longer ones.
-            if encoding != "utf-8"
-            or not (value.isascii() and value.isdigit())
-            or value in self.numbers
-        )
+            is_number = encoding == "utf-8" and value.isascii() and value.isdigit()
+            if is_number and value not in self.numbers:
+                continue
+            data = value.encode(encoding, "replace").lower()
+            # Most values start with bytes that the copy does not have.
+            if len(data) >= _SIZE and not marks[_FIRST.unpack_from(data)[0] % _MARKS]:
+                continue
+            if all(map(marks.__getitem__, _grams(data))):
+                return True
+        return False
 
 
 def pieces_of_text(text: str) -> bytes:
@@ -133,95 +146,129 @@ def _numbered(data: bytes) -> memoryview:
     return memoryview(data)[: len(data) // _SIZE * _SIZE].cast("I")
 
 
+class SearchedValues(Protocol):
+    """Values that a copy must not have, in chunks, which may share some."""
+
+    @property
+    def chunk_count(self) -> int: ...
+
+    @property
+    def longest(self) -> int: ...
+
+    def chunk(self, number: int) -> tuple[set[str], set[str]]:
+        """Return values, and those that match only as they are written, or in capitals."""
+
+
 class ResidualSearch:
     """Searches a copy for values: both readings of its text, and its bytes."""
 
     def __init__(
-        self,
-        values: Sequence[str],
-        words: Sequence[str],
-        sections: Sections,
-        again: Iterable[str],
-        size: int,
+        self, values: SearchedValues, sections: Sections, again: Sequence[Reading], size: int
     ) -> None:
-        """Take distinct values; `words` are those that match only as they are written, or in
-        capitals.
-        """
-        self._values, self._words = values, words
-        shown = (searched_text(each.node.document, each.view) for each in sections.all)
-        texts = _without_short([*shown, *again], size)
-        data = [node.data for node in sections.node.walk()]
-        is_wide = any(_NUL in each for each in data)
+        """`again` are the second readings of the copy."""
+        self._values, self._sections, self._again = values, sections, again
+        self._size = size
+        is_wide = any(_NUL in node.data for node in sections.node.walk())
         self._encodings = ("utf-8", "utf-16-le", "utf-16-be") if is_wide else ("utf-8",)
-        longest = max(map(len, [*values, *words]), default=0)
-        self._tasks: list[tuple[str | bytes, int, int]] = [
-            (each, first, min(last + 4 * longest, len(each)))
-            for each in texts
-            for first, last in pairwise(_text_cuts(each, size))
-        ]
-        self._tasks += [
-            (each, first, last + 8 * longest)
-            for each in data
-            for first, last in pairwise(_byte_cuts(each, size))
-        ]
 
     def run(self, processes: int) -> int | None:
         """Return the number of distinct values; None if one of them remains."""
         pieces = self._pieces(processes)
-        flags = self._flags(pieces, processes)
-        others = list(compress(self._values, map(_IS_OTHER.__and__, flags)))
-        forms = {as_searched(value)[0] for value in others}
-        count = len(self._values) - len(others) + len(forms.difference(self._values))
-        matcher = StrictMatcher(
-            compress(self._values, map(_MAY_REMAIN.__and__, flags)),
-            [word for word in self._words if self._may_remain(pieces, folded(word), word)],
+        judged = in_order(
+            self._values.chunk_count, b"%d".__mod__, partial(self._judged, pieces), processes
         )
+        values, words = set[str](), set[str]()
+        forms, spelled = TextHashes(), TextHashes()
+        for result in judged:
+            plain, _, hashes = result.partition(b"\n")
+            count, *remaining = json.loads(plain)
+            values.update(remaining[0])
+            words.update(remaining[1])
+            numbers = memoryview(hashes).cast("q")
+            forms.add(numbers[:count])
+            spelled.add(numbers[count:])
+        count = len(forms) + len(spelled)
+        matcher = StrictMatcher(values, words)
         if not (matcher.values or matcher.words):
-            return count + len(self._words)
+            return count
         matcher.prepare(is_wide=len(self._encodings) > 1)
+        del values, words, forms, spelled
 
-        def search(task: bytes) -> bytes:
-            text, first, last = self._tasks[int(task)]
-            holds = (
-                matcher.in_bytes(text[first:last])
-                if isinstance(text, bytes)
-                else matcher.in_text(text[first:last])
-            )
+        def search(part: str | bytes) -> bytes:
+            holds = matcher.in_bytes(part) if isinstance(part, bytes) else matcher.in_text(part)
             return b"" if holds else _CLEAN
 
-        results = in_order(len(self._tasks), b"%d".__mod__, search, processes)
-        return count + len(self._words) if all(each == _CLEAN for each in results) else None
+        return count if all(each == _CLEAN for each in self._in_parts(search, processes)) else None
+
+    def _judged(self, pieces: Pieces | None, task: bytes) -> bytes:
+        """Return the values and words of a chunk that may remain, and the hashes of all of them, as
+        they are searched for.
+        """
+        values, words = self._values.chunk(int(task))
+        searched = all_as_searched(values)
+        forms = {hash(form) for form, _ in searched}
+        plain = [
+            len(forms),
+            [
+                each
+                for each, (form, spaced) in zip(values, searched, strict=True)
+                if self._may_remain(pieces, form, spaced)
+            ],
+            [each for each in words if self._may_remain(pieces, folded(each), each)],
+        ]
+        hashes = array("q", [*forms, *map(hash, words)])
+        return json.dumps(plain).encode() + b"\n" + hashes.tobytes()
 
     def _pieces(self, processes: int) -> Pieces | None:
         """Return the pieces of the copy; None if it has too many different ones."""
 
-        def pieces_of(task: bytes) -> bytes:
-            text, first, last = self._tasks[int(task)]
-            part = text[first:last]
+        def pieces_of(part: str | bytes) -> bytes:
             return pieces_of_bytes(part) if isinstance(part, bytes) else pieces_of_text(part)
 
         pieces = Pieces.none()
-        for found in in_order(len(self._tasks), b"%d".__mod__, pieces_of, processes):
+        for found in self._in_parts(pieces_of, processes):
             pieces.add(found)
             if pieces.total > _MOST:
                 return None
         return pieces
 
-    def _flags(self, pieces: Pieces | None, processes: int) -> bytes:
-        """Return for each value whether it may remain, and is written in another form than it is
-        searched for.
+    def _in_parts(
+        self, result_of: Callable[[str | bytes], bytes], processes: int
+    ) -> Iterator[bytes]:
+        """Yield the results for the parts of all readings and of the bytes, which overlap by the
+        longest value.
         """
-        values = self._values
+        size, longest = self._size, self._values.longest
+        for text in self._texts():
+            cuts = _text_cuts(text, size)
+            yield from _results(result_of, text, cuts, 4 * longest, processes)
+            del text  # before the next one is read
+        for node in self._sections.node.walk():
+            data = node.data
+            yield from _results(result_of, data, _byte_cuts(data, size), 8 * longest, processes)
 
-        def flags_of(task: bytes) -> bytes:
-            some = values[int(task) * _CHUNK : int(task) * _CHUNK + _CHUNK]
-            return bytes(
-                _IS_OTHER * (form != value) | _MAY_REMAIN * self._may_remain(pieces, form, spaced)
-                for value, (form, spaced) in zip(some, map(as_searched, some), strict=True)
-            )
+    def _texts(self) -> Iterator[str]:
+        """Yield the distinct texts of both readings, of which long ones take much memory; short
+        ones are joined, since each text costs a task.
+        """
+        known: set[bytes] = set()
+        short: list[str] = []
+        for text in self._read():
+            if len(text) < self._size:
+                short.append(text)
+                continue
+            digest = _digest(text)
+            if digest not in known:
+                known.add(digest)
+                yield text
+            del text
+        yield "\n".join(short)
 
-        count = -(-len(values) // _CHUNK)
-        return b"".join(in_order(count, b"%d".__mod__, flags_of, processes))
+    def _read(self) -> Iterator[str]:
+        for section in self._sections.all:
+            yield searched_text(section.node.document, section.view)
+        for read in self._again:
+            yield from read()
 
     def _may_remain(self, pieces: Pieces | None, form: str, spaced: str) -> bool:
         """Return whether a value may remain, which is searched for in this form, or in bytes as it
@@ -236,10 +283,36 @@ class ResidualSearch:
         )
 
 
-def _without_short(texts: Sequence[str], size: int) -> Iterable[str]:
-    """Return the distinct texts; short ones are joined, since each text costs a task."""
-    short = "\n".join(text for text in texts if len(text) < size)
-    return dict.fromkeys([*(text for text in texts if len(text) >= size), short])
+def second_reading(files: Files, node: Node) -> Reading:
+    """Return the second reading of a file, which a forked process may do if it needs no worker."""
+    read = partial(files.read_again, node.document.format, node.data)
+    if is_in_process(node.document.format):
+        return read
+    texts = list(read())
+    return lambda: texts
+
+
+def _results(
+    result_of: Callable[[AnyStr], bytes],
+    text: AnyStr,
+    cuts: Sequence[int],
+    overlap: int,
+    processes: int,
+) -> Iterator[bytes]:
+    """Yield the results for the parts of a text between cuts."""
+
+    def part(task: bytes) -> bytes:
+        number = int(task)
+        return result_of(text[cuts[number] : cuts[number + 1] + overlap])
+
+    return in_order(len(cuts) - 1, b"%d".__mod__, part, processes)
+
+
+def _digest(text: str) -> bytes:
+    digest = sha256()
+    for at in range(0, len(text), _DIGESTED):
+        digest.update(text[at : at + _DIGESTED].encode("utf-8", "surrogatepass"))
+    return digest.digest()
 
 
 def _text_cuts(text: str, size: int) -> list[int]:

@@ -7,15 +7,15 @@ as numbers.
 
 from __future__ import annotations
 
-from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import compress, islice, pairwise
-from operator import add, eq, ne, sub
+from itertools import islice, pairwise
+from operator import eq
 from typing import TYPE_CHECKING, NamedTuple
 
+from dlpctl.detect.engine import encode
 from dlpctl.detect.packed import PackedFindings
 from dlpctl.files.finding import WholePieces, scan_labelled, spelled
 from dlpctl.formats.discovery import format_named
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from dlpctl.types import Finding
 
 _APART = "\n"
-_LONGEST = 255
 
 
 class Section(NamedTuple):
@@ -112,9 +111,9 @@ class Sections:
         """Return the findings in the sections and under the labels of columns; None if the two
         overlap.
         """
-        together = PackedFindings.of(())
+        together = PackedFindings.of((), len(self.text))
         for section in self.all:
-            found = _packed(section, finder)
+            found = _packed(section, finder, len(self.text))
             if len(self.all) == 1:
                 together = found
             else:
@@ -122,10 +121,8 @@ class Sections:
             if self._columns and section.view.count > 1 and _crosses(section, found):
                 return None
         more: list[Finding] = []
-        spans = _Spans(len(self.text), together) if self._columns else None
         for columns in self._columns:
-            assert spans is not None
-            labelled = columns.search(spans, finder)
+            labelled = columns.search(together, finder)
             if labelled is None:
                 return None
             more += labelled
@@ -200,7 +197,7 @@ class Sections:
         for by_segment in groups.values():
             best = max(
                 by_segment.values(),
-                key=lambda those: (max(found.scores[number] for number in those), len(those)),
+                key=lambda those: (max(found[number].score for number in those), len(those)),
             )
             yield from (n for those in by_segment.values() if those is not best for n in those)
 
@@ -240,12 +237,21 @@ def _positions(sections: Sequence[Section]) -> dict[int, int]:
     }
 
 
-def _packed(section: Section, finder: Finder) -> PackedFindings:
+def _packed(section: Section, finder: Finder, size: int) -> PackedFindings:
+    """Return the findings of a section, with positions for a text of this size."""
     view = section.view
     is_binary = section.node.document.format == BINARY
-    scan = finder.scan_binary if is_binary else finder.scan
-    seen = list(scan_labelled(view, WholePieces(), scan)) if view.context else scan(view.text)
-    return seen if isinstance(seen, PackedFindings) else PackedFindings.of(seen)
+    if view.context:
+        scan = finder.scan_binary if is_binary else finder.scan
+        seen: Sequence[Finding] = list(scan_labelled(view, WholePieces(), scan))
+    elif is_binary:
+        seen = finder.scan_binary(view.text)
+    else:
+        data = section.node.data
+        # One copy of a long text less is in memory.
+        is_encoded = section.source is not None and data == encode(view.text)
+        seen = finder.scan(view.text, data if is_encoded else None)
+    return seen if isinstance(seen, PackedFindings) else PackedFindings.of(seen, size)
 
 
 def _crosses(section: Section, found: PackedFindings) -> bool:
@@ -268,9 +274,10 @@ class _Columns(NamedTuple):
     positions: dict[int, int]
     """The position of each segment in the text of all sections."""
 
-    def search(self, spans: _Spans, finder: Finder) -> list[Finding] | None:
+    def search(self, known: PackedFindings, finder: Finder) -> list[Finding] | None:
+        """Return the findings in cells that are not exactly one of the known values."""
         found: list[Finding] = []
-        complete = _WholeCells(spans, self.positions)
+        complete = _WholeCells(known, self.positions)
         for view in self.views:
             for finding in scan_labelled(view, complete, finder.scan):
                 pieces = view.pieces_of(finding.start, finding.end)
@@ -279,50 +286,32 @@ class _Columns(NamedTuple):
                 for segment, start, end in pieces:
                     at = self.positions[segment]
                     found.append(finding._replace(start=at + start, end=at + end))
+            view.release()
         return found
-
-
-class _Spans:
-    """The spans of findings, which do not overlap."""
-
-    def __init__(self, size: int, found: PackedFindings) -> None:
-        self.count = len(found)
-        self.lengths = bytearray(size)
-        self._long: dict[int, int] = {}
-        for start, end in zip(found.starts, found.ends, strict=True):
-            if end - start < _LONGEST:
-                self.lengths[start] = end - start
-            else:
-                self._long[start] = end
-
-    def holds(self, start: int, end: int) -> bool:
-        if 0 < end - start < _LONGEST:
-            return self.lengths[start] == end - start
-        return self._long.get(start) == end
 
 
 class _WholeCells(NamedTuple):
     """The cells that are exactly one value."""
 
-    spans: _Spans
+    found: PackedFindings
     positions: dict[int, int]
 
-    def outside(self, view: View, cells: Sequence[str]) -> list[str]:
-        """Return the cells of a view, each at its position in the text, that are not exactly one
+    def outside(self, view: View, cells: Iterable[str]) -> Iterator[str]:
+        """Yield the cells of a view, each at its position in the text, that are not exactly one
         value.
         """
-        if not self.spans.count:
-            return list(cells[: view.count])
-        _, segments, starts, ends = view.columns
-        at = array("q", map(add, map(self.positions.__getitem__, segments), starts))
-        lengths = array("q", map(sub, ends, starts))
-        other = map(ne, lengths, map(self.spans.lengths.__getitem__, at))
-        holds = self.spans.holds
-        return [
-            cell
-            for cell, start, length in compress(zip(cells, at, lengths, strict=False), other)
-            if not holds(start, start + length) and not holds(start + 1, start + length - 1)
-        ]
+        holds = self._holds
+        for cell, (segment, first, last) in zip(cells, view.pieces(), strict=False):
+            start = self.positions[segment] + first
+            end = start + last - first
+            if not holds(start, end) and not holds(start + 1, end - 1):
+                yield cell
+
+    def _holds(self, start: int, end: int) -> bool:
+        """Return whether a finding is exactly here; findings do not overlap."""
+        starts = self.found.starts
+        at = bisect_left(starts, start)
+        return at < len(starts) and starts[at] == start and self.found.ends[at] == end
 
 
 def search_long(node: Node, finder: Finder, least: int) -> PackedFindings | None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import csv
-import io
 import re
 from array import array
 from collections import Counter
 from functools import cache, partial
-from itertools import compress
+from itertools import compress, islice
 from operator import add
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,6 +22,8 @@ if TYPE_CHECKING:
 
 _DELIMITERS = ",;\t|"
 _QUOTED = re.compile(r'"(?:[^"]|"")*+"')
+_LINE = re.compile(r"[^\r\n]*+(?:\r\n|\n|\r)|[^\r\n]++")
+_ROWS = 1 << 10
 _IRREGULAR = 1 << 10
 """Rows that are read one by one if unquoted rows differ in their number of cells."""
 
@@ -69,17 +70,28 @@ class Delimited(TextFormat):
             return '"' + written.replace('"', '""') + '"'
         return written
 
-    def read_again(self, data: bytes, limits: Limits) -> list[str]:
-        text = self.decoded(data).text
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text))
-        previous = csv.field_size_limit(max(len(text), 1))
-        try:
-            cells = CELL_END.join(" ".join(cell.splitlines()) for row in reader for cell in row)
-        except csv.Error:
-            cells = text
-        finally:
-            csv.field_size_limit(previous)
-        return [*map(with_rows_apart, super().read_again(data, limits)), cells]
+    def read_again(self, data: bytes, limits: Limits) -> Iterator[str]:
+        yield _cells_again(self.decoded(data).text)
+        yield from map(with_rows_apart, super().read_again(data, limits))
+
+
+def _cells_again(text: str) -> str:
+    """Return the cells of a table, read by the standard library; the text if it cannot read it."""
+    reader = csv.reader((found[0] for found in _LINE.finditer(text)), delimiter=_delimiter(text))
+    previous = csv.field_size_limit(max(len(text), 1))
+    parts: list[str] = []
+    try:
+        # The cells of a long table are objects only for some rows at a time.
+        while rows := list(islice(reader, _ROWS)):
+            cells = [" ".join(cell.splitlines()) for row in rows for cell in row]
+            if cells:
+                parts.append(CELL_END.join(cells))
+    except csv.Error:
+        return text
+    finally:
+        csv.field_size_limit(previous)
+    del reader, text  # which takes as much memory as the cells
+    return CELL_END.join(parts)
 
 
 def _tokens(source: str, delimiter: str) -> Iterator[Token]:

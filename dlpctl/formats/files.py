@@ -188,14 +188,19 @@ class Files:
         self._removing, self._cleaning = removing, cleaning
         return self._masked(node, view_edits_of)
 
-    def read_again(self, format_name: str, data: bytes) -> list[str]:
-        """Return all text of one file, without those within it, by the second reader
-        of its format.
+    def read_again(self, format_name: str, data: bytes) -> Iterator[str]:
+        """Yield all text of one file, without those within it, by the second reader of its format.
+
+        The texts of a long file are read one after the other if its format does so.
         """
         chosen = format_named(format_name)
-        if _in_process(chosen):
-            return _direct(lambda: chosen.read_again(data, self.limits))
-        return self._worker.read_again(chosen.name, data, self.limits, self._seconds())
+        if not _in_process(chosen):
+            yield from self._worker.read_again(chosen.name, data, self.limits, self._seconds())
+            return
+        texts = iter(_direct(lambda: chosen.read_again(data, self.limits)))
+        while (text := _direct(lambda: next(texts, None))) is not None:
+            yield text
+            del text
 
     def prepare(self, format_name: str) -> None:
         """Prepare for reading a file of a format."""

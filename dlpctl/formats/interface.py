@@ -134,7 +134,17 @@ class ViewColumns(NamedTuple):
 class View:
     """A text for detectors: pieces of segments, stored as numbers, with separators between them."""
 
-    __slots__ = ("_froms", "_segments", "_starts", "_tos", "context", "name", "repeats", "text")
+    __slots__ = (
+        "_froms",
+        "_segments",
+        "_source",
+        "_starts",
+        "_text",
+        "_tos",
+        "context",
+        "name",
+        "repeats",
+    )
 
     def __init__(
         self,
@@ -168,7 +178,9 @@ class View:
                 self._tos.append(end)
             texts.append(text)
             length += len(text)
-        self.text = "".join(texts)
+        self._text: str | None = "".join(texts)
+        self._source = ""
+        """The segment of cells, from which their text is made when needed."""
 
     @classmethod
     def of_columns(
@@ -176,7 +188,7 @@ class View:
     ) -> Self:
         """Return a view from its text and columns."""
         view = cls(name, (), (), context, repeats=repeats)
-        view.text = text
+        view._text = text
         view._starts, view._segments, view._froms, view._tos = columns
         return view
 
@@ -193,23 +205,42 @@ class View:
         starts and ends.
         """
         starts, ends = cells
-        texts = [source[start:end] for start, end in zip(starts, ends, strict=True)]
+        view = cls(name, (), (), header, repeats=True)
+        view._segments = array("B" if segment < 256 else "I", [segment]) * len(starts)
+        view._froms, view._tos = starts, ends
+        view._source = source
+        view.release()
+        return view
+
+    @property
+    def text(self) -> str:
+        return self._read_cells() if self._text is None else self._text
+
+    def _read_cells(self) -> str:
+        source = self._source
+        texts = [source[start:end] for start, end in zip(self._froms, self._tos, strict=True)]
         apart = len(CELLS_APART).__add__
-        offsets = array("I", accumulate(map(apart, map(len, texts)), initial=0))
-        offsets.pop()
-        segments = array("B" if segment < 256 else "I", [segment]) * len(starts)
-        columns = ViewColumns(offsets, segments, starts, ends)
-        text = CELLS_APART.join([*texts, ""])
-        return cls.of_columns(name, text, columns, header, repeats=True)
+        self._starts = array("I", accumulate(map(apart, map(len, texts)), initial=0))
+        self._starts.pop()
+        text = self._text = CELLS_APART.join([*texts, ""])
+        return text
+
+    def release(self) -> None:
+        """Free the text of cells, which is made again when needed."""
+        if self._source:
+            self._text = None
+            self._starts = array("I")
 
     @property
     def columns(self) -> ViewColumns:
+        if self._text is None:
+            self._read_cells()
         return ViewColumns(self._starts, self._segments, self._froms, self._tos)
 
     @property
     def count(self) -> int:
         """The number of pieces."""
-        return len(self._starts)
+        return len(self._froms)
 
     def pieces(self) -> Iterator[tuple[int, int, int]]:
         """Yield all pieces, as segment, start and end."""
@@ -218,15 +249,18 @@ class View:
     def pieces_of(self, start: int, end: int) -> list[Piece]:
         """Return a range of the view as ranges of segments, in order."""
         found: list[Piece] = []
+        if self._text is None:
+            self._read_cells()
+        starts = self._starts
         if self.count == 1:  # a single piece; this is called for every finding
-            first = self._froms[0] - self._starts[0]
+            first = self._froms[0] - starts[0]
             if first:
                 start, end = start + first, end + first
             low, high = max(start, self._froms[0]), min(end, self._tos[0])
             return [Piece(self._segments[0], low, high)] if low < high else found
-        index = max(0, bisect_right(self._starts, start) - 1)
-        while index < len(self._starts) and self._starts[index] < end:
-            at, first = self._starts[index], self._froms[index]
+        index = max(0, bisect_right(starts, start) - 1)
+        while index < len(starts) and starts[index] < end:
+            at, first = starts[index], self._froms[index]
             low = max(start, at)
             high = min(end, at + self._tos[index] - first)
             if low < high:
@@ -306,5 +340,5 @@ class Format(Protocol):
         impossible.
         """
 
-    def read_again(self, data: bytes, limits: Limits) -> list[str]:
+    def read_again(self, data: bytes, limits: Limits) -> Iterable[str]:
         """Return all text of the file, read by a second, independent method."""

@@ -64,7 +64,7 @@ class Json(TextFormat):
         return within_quotes(token, edits)
 
     def read_again(self, data: bytes, limits: Limits) -> list[str]:
-        texts = super().read_again(data, limits)
+        texts = [*super().read_again(data, limits)]
         decoded = self.decoded(data).text
         try:
             documents = [json.loads(decoded)]

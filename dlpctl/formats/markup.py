@@ -274,7 +274,7 @@ class Xml(Markup):
             root = etree.fromstring(data, parser)
         except etree.XMLSyntaxError as error:
             raise FormatError("the XML cannot be read a second time") from error
-        texts = super().read_again(data, limits)
+        texts = [*super().read_again(data, limits)]
         return texts if root is None else [*texts, *_leaves(root)]
 
 
@@ -292,7 +292,7 @@ class Html(Markup):
         from lxml import etree
 
         parser = etree.HTMLParser(encoding="utf-8", no_network=True, huge_tree=False, recover=True)
-        texts = super().read_again(data, limits)
+        texts = [*super().read_again(data, limits)]
         try:
             root = etree.fromstring(self.decoded(data).text.encode("utf-8", "replace"), parser)
         except etree.XMLSyntaxError:

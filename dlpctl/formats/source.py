@@ -220,7 +220,7 @@ class TextFormat:
         ]
         return splice(masked, decoded, replaced)
 
-    def read_again(self, data: bytes, limits: Limits) -> list[str]:
+    def read_again(self, data: bytes, limits: Limits) -> Iterable[str]:
         """Return the bytes in other encodings, in case the first reading chose a wrong one."""
         texts = [data.decode("utf-8", "ignore")]
         if not data.isascii():

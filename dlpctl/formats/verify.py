@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -104,7 +104,7 @@ class Verifier:
         masked e-mail address may still look like one.
         """
         matcher = StrictMatcher(values, words)
-        written = Written(replacements)
+        written = Written.of(replacements)
         look = partial(_by_second_reader, self._second, matcher)
         try:
             with self._aside() as begun:
@@ -216,9 +216,15 @@ def _by_first_reader(
 class Written:
     """The replacements that masking wrote for values."""
 
-    def __init__(self, replacements: Iterable[str]) -> None:
-        self._texts = {text for text in replacements if text}
-        self._lengths = sorted(set(map(len, self._texts)))
+    def __init__(self, texts: Container[str], lengths: Iterable[int]) -> None:
+        """`lengths` are those of the texts, of which none is empty."""
+        self._texts = texts
+        self._lengths = sorted(lengths)
+
+    @classmethod
+    def of(cls, replacements: Iterable[str]) -> Self:
+        texts = {text for text in replacements if text}
+        return cls(texts, set(map(len, texts)))
 
     def is_within(self, text: str, start: int, end: int) -> bool:
         """Return whether these characters are a replacement, or a part of one."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from array import array
 from bisect import bisect_left, bisect_right
 from functools import cached_property, partial
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise
 from typing import TYPE_CHECKING
 
 from dlpctl.masking.leaks import DIGITS, GROUPED, normal
+from dlpctl.positions import positions
 from dlpctl.regex import lazy
 from dlpctl.values import FEWEST_DIGITS_SEARCHED, SHORTEST_SEARCHED
 from dlpctl.words import TOKEN, folded
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _APART = lazy(r"[\s\-./()]*")
 _WINDOWS_APART = "\n\0\0\0\0\n"
+_MOST_STARTS = 1 << 14
 LONGEST = 64
 """The longest first or last word of a value that is also searched for inside longer words."""
 
@@ -44,7 +45,7 @@ class OpenText:
         """
         self._text = text
         self._numbers: dict[int, _Hashes] = {}
-        self._starts, self._ends = array("q"), array("q")
+        self._starts, self._ends = positions(len(text)), positions(len(text))
         for start, end in spans:
             if self._ends and start <= self._ends[-1]:
                 self._ends[-1] = max(self._ends[-1], end)
@@ -65,7 +66,9 @@ class OpenText:
         words, before_findings, after_findings = set[str](), set[str](), set[str]()
         blank = {""}
         first = last = -1
-        for start, end in zip([*self._starts, len(text)], [*self._ends, len(text)], strict=True):
+        at_end = [len(text)]
+        spans = zip(chain(self._starts, at_end), chain(self._ends, at_end), strict=True)
+        for start, end in spans:
             between = text[before:start]
             if between in blank:  # the most common case
                 before = end
@@ -319,6 +322,8 @@ class _Starts(dict[str, bool]):
         self._words = sorted(words)
 
     def __missing__(self, start: str) -> bool:
+        if len(self) == _MOST_STARTS:
+            self.clear()
         at = bisect_left(self._words, start)
         found = self[start] = at < len(self._words) and self._words[at].startswith(start)
         return found

@@ -108,9 +108,9 @@ class Examiner:
         """
         return self._without_names if is_source(path, head) else self.detector
 
-    def scan(self, text: str) -> Sequence[Finding]:
+    def scan(self, text: str, encoded: bytes | None = None) -> Sequence[Finding]:
         """Find values in a text that is part of a document."""
-        return blocks.scan(self.detector, text, self.min_score)
+        return blocks.scan(self.detector, text, self.min_score, encoded)
 
     def scan_binary(self, text: str) -> Sequence[Finding]:
         """Find values in the strings of a binary file."""

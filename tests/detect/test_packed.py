@@ -15,7 +15,7 @@ def finding(start, end, score=0.5, sort="EMAIL"):
 
 
 def packed(findings):
-    found = PackedFindings(lambda pattern: finding(0, 1, sort=SORTS[pattern]))
+    found = PackedFindings(lambda pattern: finding(0, 1, sort=SORTS[pattern]), 1_000)
     for one in findings:
         found.append(one.start, one.end, one.score, SORTS.index(one.type))
     return found
@@ -64,8 +64,32 @@ def test_random_findings_are_merged_as_their_sorted_union():
 
 def test_any_findings_can_be_packed():
     findings = [finding(0, 3), finding(4, 6, 0.7, "NAME"), finding(9, 12, 0.7, "PHONE")]
-    found = PackedFindings.of(findings)
+    found = PackedFindings.of(findings, 20)
     assert list(found) == found[:] == findings
     assert [found[at] for at in range(3)] == findings
     moved = [one._replace(start=one.start - 4, end=one.end - 4) for one in findings[1:]]
     assert list(found.between(1, 3, 4)) == moved
+
+
+def test_packed_findings_of_a_child_are_added():
+    found, others = (
+        packed([finding(0, 3, 0.7)]),
+        packed([finding(1, 4), finding(6, 8, sort="IBAN")]),
+    )
+    found.add_bytes(others.to_bytes())
+    found.move(1, 10)
+    expected = [finding(0, 3, 0.7), finding(11, 14), finding(16, 18, sort="IBAN")]
+    assert list(found) == expected
+    elsewhere = PackedFindings.of([finding(0, 2, sort="NAME")], 1 << 40)
+    elsewhere.extend(found, 1 << 33)
+    moved = [one._replace(start=one.start + (1 << 33), end=one.end + (1 << 33)) for one in expected]
+    assert list(elsewhere) == [finding(0, 2, sort="NAME"), *moved]
+    assert found.starts.itemsize == found.sorts.itemsize == 4
+
+
+def test_an_end_of_two_blocks_is_replaced():
+    found = packed([finding(0, 3), finding(5, 8), finding(9, 11)])
+    found.replace(1, 2, packed([finding(4, 5, 0.9, "PHONE"), finding(6, 7, sort="IBAN")]))
+    assert [(one.start, one.type, one.score) for one in found] == [
+        (0, "EMAIL", 0.5), (4, "PHONE", 0.9), (6, "IBAN", 0.5), (9, "EMAIL", 0.5)
+    ]  # fmt: skip

@@ -15,7 +15,7 @@ from dlpctl.detect import stream
 from dlpctl.detect.derived.columns import Columns
 from dlpctl.detect.derived.headers import HeaderWords
 from dlpctl.detect.derived.interface import DerivedText
-from dlpctl.detect.derived.texts import derived_texts
+from dlpctl.detect.derived.texts import derived_texts, openings, texts_and_cells
 from dlpctl.detect.engine import Detector
 from dlpctl.detect.patterns.model import Pattern
 from tests.detect.builtin_patterns import PATTERNS
@@ -113,6 +113,27 @@ def test_places_are_those_of_the_original(noise: str, table: str) -> None:
         place = columns.original_span(at, at + 2) if columns else None
         if columns and place:
             assert data[place[0] : place[1]] == columns.data[at : at + 2]
+
+
+def test_cells_of_a_range_are_those_of_the_complete_columns() -> None:
+    headers = [f"ssn {number}" for number in range(300)]
+    data = f"{','.join(headers)}\n{','.join(map(str, range(300)))}\n".encode()
+    data += TABLES["CSV"].encode() * 2
+    words = HeaderWords()
+    _, cells = texts_and_cells(data, words, joins_lines=False)
+    complete = Columns.of(data, openings(data)[1], None, words)
+    assert cells
+    assert complete
+    assert cells.columns(0, len(data), 0).data == complete.data
+    for first in range(0, len(data), 17):
+        low, high, start = complete.cells_in(first, first + 40)
+        expected = complete.data[low:high]
+        assert cells.columns(first, first + 40, 0).data == expected
+        wider = cells.columns(first, first + 40, 50)
+        assert wider.data in complete.data
+        own_low, own_high, own_start = wider.cells_in(first, first + 40)
+        assert (wider.data[own_low:own_high], own_start) == (expected, start)
+        assert own_low >= min(50, low) or low == high
 
 
 WORDS = [

@@ -147,7 +147,15 @@ def counted(*args):
     return made
 longtext.LongText.of = counted
 
+BOTH = [destination.value for destination in Destination]
+MIXED = Policy.from_dict({"name": "mixed", "rules": [
+    {"id": "allowed", "dataTypes": ["phone-labelled", "PHI"], "destinations": BOTH, "action": "ALLOW"},
+    {"id": "removed", "dataTypes": ["phone-north-america"], "destinations": BOTH, "action": "MASK", "masking": "remove"},
+    {"id": "masked", "dataTypes": ["EMAIL", "FINANCIAL", "PERSON_NAME"], "destinations": BOTH, "action": "MASK"},
+]})
+
 for number in range(int(sys.argv[2])):
+    policy = chance.choice([Policy.builtin(), Policy.builtin(), MIXED])
     make, file = chance.choice(FILES)
     data = make()
     data = encoded(data) if isinstance(data, str) else data
@@ -155,7 +163,7 @@ for number in range(int(sys.argv[2])):
     operator = chance.choice([None, "redact", "remove", "hash", "surrogate", "token", 'replace:a,"b"'])
     destination = chance.choice(list(Destination))
     def checking():
-        return FileChecker(Checker(detector, Policy.builtin(), destination, operator=operator, key=b"k" * 32))
+        return FileChecker(Checker(detector, policy, destination, operator=operator, key=b"k" * 32))
     detector.aside, longtext.LONG = None, 1 << 60
     alone = run(checking(), how, data, file)
     detector.aside, longtext.LONG = Aside(), 1

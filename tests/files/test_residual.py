@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import random
+from typing import NamedTuple
 from urllib.parse import quote
 
 import pytest
@@ -11,12 +12,30 @@ import pytest
 from dlpctl.files.residual import Pieces, ResidualSearch, pieces_of_bytes, pieces_of_text
 from dlpctl.files.sections import Sections
 from dlpctl.formats.files import Files
-from dlpctl.formats.residues import StrictMatcher, as_searched
+from dlpctl.formats.residues import StrictMatcher, all_as_searched, as_searched
 from dlpctl.formats.verify import count_values
 
 PARTS = ["maria", "Lopez", "J.", "Ärzte", "İzmir", "Νικος", "ma_ria", "1234", "567", "89012", "x9"]
 APART = [" ", "-", ".", "@", "_", "/", "  ", "\t", ", "]
 ENCODINGS = ("utf-8", "utf-16-le", "utf-16-be")
+
+
+class Chunks(NamedTuple):
+    """Values in chunks of one, with one word in each."""
+
+    values: list[str]
+    word: str
+
+    @property
+    def chunk_count(self) -> int:
+        return len(self.values)
+
+    @property
+    def longest(self) -> int:
+        return max(map(len, self.values))
+
+    def chunk(self, number: int) -> tuple[set[str], set[str]]:
+        return {self.values[number]}, {self.word}
 
 
 def spelled(value: str, chance: random.Random) -> str:
@@ -84,6 +103,12 @@ def test_a_value_that_remains_in_a_copy_is_found(row: str, is_clean: bool) -> No
     with Files() as files:
         sections = Sections.of(files.open(copy.encode(), "copy.csv"))
     assert sections is not None
-    search = ResidualSearch(values, ["Sunshine"], sections, [copy], 256)
+    search = ResidualSearch(Chunks(values, "Sunshine"), sections, [lambda: [copy]], 256)
     expected = count_values(StrictMatcher(values, ["Sunshine"])) if is_clean else None
     assert search.run(1) == expected
+
+
+def test_values_are_searched_for_together_as_each_alone() -> None:
+    values = ["Maria\n Lopez", "ΝΙΚΟΣ ΣΑΣ", "İzmir", "STRASSE ẞ", "", " 12  34 ", "Νικος"]
+    assert all_as_searched(values) == [as_searched(value) for value in values]
+    assert all_as_searched([]) == []

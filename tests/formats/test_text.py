@@ -6,6 +6,7 @@ import base64
 import csv
 import io
 import json
+import tracemalloc
 import zlib
 
 import pytest
@@ -255,3 +256,42 @@ def test_a_value_in_base64_with_a_letter_beyond_ascii_is_read_as_it_is_written()
     data = f"BEGIN:VCARD\r\nX;ENCODING=b:{run}\r\nEND:VCARD\r\n".encode()
     document = format_named("vcard").extract(data, Limits(), None)
     assert any(run in segment.text for segment in document.segments)
+
+
+@pytest.mark.parametrize(
+    ("source", "cells"),
+    [
+        ("a,b\n1,2\n", "a\tb\t1\t2"),
+        ('a,b\r\n"x\r\ny, ""z""",2\r\n\r\n3', 'a\tb\tx y, "z"\t2\t3'),
+        ("a,b\r1,2\r", "a\tb\t1\t2"),
+        ('a,b\n1,"2', "a\tb\t1\t2"),
+        ("", ""),
+        ("\n\n", ""),
+    ],
+)
+def test_cells_are_read_again_by_the_standard_library(source: str, cells: str) -> None:
+    assert next(iter(format_named("csv").read_again(source.encode(), LIMITS))) == cells
+
+
+def test_a_long_table_is_read_again_in_a_few_times_its_size() -> None:
+    data = b"given,family,number\n" + b"Maria,Lopez,123456789\n" * 40_000
+    list(format_named("csv").read_again(data[:100], LIMITS))  # modules take memory too
+    tracemalloc.start()
+    try:
+        texts = format_named("csv").read_again(data, LIMITS)
+        sizes = [len(text) for text in texts]
+        assert tracemalloc.get_traced_memory()[1] < 4 * len(data)
+    finally:
+        tracemalloc.stop()
+    assert len(sizes) == 2
+
+
+def test_the_text_of_a_column_is_made_when_it_is_read() -> None:
+    data = b"name,mail\nMaria,m@b.com\nJo,\nPaul,p@b.com\n"
+    _, names, mails = format_named("csv").extract(data, LIMITS).views
+    before = mails.text, mails.columns, mails.pieces_of(9, 12)
+    assert before[0] == "m@b.com\n\np@b.com\n\n"
+    assert before[2] == [(0, data.index(b"p@b"), data.index(b"p@b") + 3)]
+    mails.release()
+    assert (mails.text, mails.columns, mails.pieces_of(9, 12)) == before
+    assert names.count == 3

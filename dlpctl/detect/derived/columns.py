@@ -16,6 +16,7 @@ from dlpctl.detect.derived.headers import HeaderWords
 from dlpctl.detect.derived.interface import DerivedText, LabelScore
 from dlpctl.detect.derived.tables import Cells, OpenTable, sensitive_cells
 from dlpctl.detect.resolve import Candidate, cannot_beat, rank
+from dlpctl.positions import positions
 
 _MOST_SORTS = 256
 _BYTES = [bytes((number,)) for number in range(_MOST_SORTS)]
@@ -25,7 +26,10 @@ _new = tuple.__new__
 class Columns(DerivedText):
     """The cells below headers that name something sensitive, each right after its header."""
 
-    def __init__(self, cells: Iterable[Cells]) -> None:
+    def __init__(
+        self, cells: Iterable[Cells], scores: dict[tuple[int, bytes], float | None] | None = None
+    ) -> None:
+        """`scores` are those that labels give to patterns, as far as they are known."""
         text = bytearray()
         self._labels: list[bytes] = []
         self._blocks, self._starts, self._froms, self._tos = (array("q") for _ in range(4))
@@ -46,7 +50,7 @@ class Columns(DerivedText):
         self.data = bytes(text)
         self._holders: dict[int, Candidate] = {}
         """The candidates of the original that occupy cells."""
-        self._scores: dict[tuple[int, bytes], float | None] = {}
+        self._scores = {} if scores is None else scores
         self._holder_sorts: list[tuple[float, bool, int, bytes]] = []
         """The scores, patterns and labels of holders."""
         self._marked = 0
@@ -157,3 +161,46 @@ class Columns(DerivedText):
         for at, holder in sorted(self._holders.items()):
             start = self._starts[at]
             yield holder._replace(start=start, end=start + self._tos[at] - self._froms[at])
+
+
+class ColumnCells:
+    """The cells of all columns in a long text, of which `Columns` are made for one range."""
+
+    def __init__(self, data: bytes, cells: Iterable[Cells]) -> None:
+        self._data = data
+        self._starts, self._ends = positions(len(data)), positions(len(data))
+        self._numbers: array[int] = array("B")
+        """The number of each cell's header, of which there are few."""
+        numbers: dict[bytes, int] = {}
+        for headers, starts, texts in cells:
+            for header in {*headers}.difference(numbers):
+                numbers[header] = len(numbers)
+            if len(numbers) > _MOST_SORTS and self._numbers.typecode == "B":
+                self._numbers = array("I", self._numbers)
+            self._numbers.extend(map(numbers.__getitem__, headers))
+            self._starts.extend(starts)
+            self._ends.extend(map(add, starts, map(len, texts)))
+        self._headers = list(numbers)
+        self._scores: dict[tuple[int, bytes], float | None] = {}
+
+    def columns(self, first: int, last: int, margin: int) -> Columns:
+        """Return the cells in a range of the text, and around them those that take `margin` bytes
+        of the columns.
+        """
+        low = self._beyond(bisect_right(self._ends, first), -1, margin)
+        high = self._beyond(bisect_left(self._starts, last), 1, margin)
+        some = slice(low, max(low, high))
+        starts = self._starts[some].tolist()
+        texts = list(map(self._data.__getitem__, map(slice, starts, self._ends[some])))
+        headers = list(map(self._headers.__getitem__, self._numbers[some]))
+        return Columns([Cells(headers, starts, texts)], self._scores)
+
+    def _beyond(self, at: int, step: int, margin: int) -> int:
+        """Return the boundary between cells that is `margin` bytes of the columns from one."""
+        headers, numbers, starts, ends = self._headers, self._numbers, self._starts, self._ends
+        last = len(starts) if step > 0 else 0
+        while margin > 0 and at != last:
+            cell = min(at, at + step)
+            margin -= len(headers[numbers[cell]]) + ends[cell] - starts[cell]
+            at += step
+        return at

@@ -12,7 +12,7 @@ from functools import cache
 
 from dlpctl.deflated import LEAST, may_be_raw
 from dlpctl.detect.derived.binaries import binary_text
-from dlpctl.detect.derived.columns import Columns
+from dlpctl.detect.derived.columns import ColumnCells, Columns
 from dlpctl.detect.derived.decoded import DecodedText
 from dlpctl.detect.derived.dumps import dumped_texts
 from dlpctl.detect.derived.escaped import EscapedText
@@ -24,7 +24,7 @@ from dlpctl.detect.derived.joined import joined_texts
 from dlpctl.detect.derived.listed import listed_texts
 from dlpctl.detect.derived.runs import RAW_RUN, RAW_STARTS, RUN, RUN_STARTS
 from dlpctl.detect.derived.streamed import streamed_texts
-from dlpctl.detect.derived.tables import OpenTable
+from dlpctl.detect.derived.tables import OpenTable, sensitive_cells
 from dlpctl.detect.derived.wrapped import WrappedText
 from dlpctl.detect.linear import Find, compile_regex, finders
 from dlpctl.regex import lazy
@@ -46,14 +46,33 @@ def derived_texts(
 
     `table` is the one whose rows the text starts with, and `words` name sensitive columns.
     """
+    words = words or HeaderWords()
+    texts, headers = _texts_but_columns(data, words, joins_lines=joins_lines)
+    if (headers or table is not None) and (columns := Columns.of(data, headers, table, words)):
+        texts.append(columns)
+    return texts
+
+
+def texts_and_cells(
+    data: bytes, words: HeaderWords, *, joins_lines: bool
+) -> tuple[list[DerivedText], ColumnCells | None]:
+    """Return the same, but only the cells of the columns, if there are any."""
+    texts, headers = _texts_but_columns(data, words, joins_lines=joins_lines)
+    if not headers:
+        return texts, None
+    return texts, ColumnCells(data, sensitive_cells(data, headers, OpenTable(), words))
+
+
+def _texts_but_columns(
+    data: bytes, words: HeaderWords, *, joins_lines: bool
+) -> tuple[list[DerivedText], Spans]:
+    """Return the derived texts other than columns, and the headers of columns."""
     runs, headers = openings(data)
     texts: list[DerivedText] = []
     if escaped := EscapedText.of(data):
         texts.append(escaped)
         _, inner_headers = _openings(escaped.data)
-        if inner_headers and (
-            cells := Columns.of(escaped.data, inner_headers, None, words or HeaderWords())
-        ):
+        if inner_headers and (cells := Columns.of(escaped.data, inner_headers, None, words)):
             texts.append(_NestedText(cells, escaped))
     texts += _decoded_texts(data, runs)
     texts += listed_texts(data)
@@ -65,13 +84,9 @@ def derived_texts(
         texts += joined_texts(data)
         if wrapped := WrappedText.of(data):
             texts.append(wrapped)
-        if followed := FollowedText.of(data, words or HeaderWords()):
+        if followed := FollowedText.of(data, words):
             texts.append(followed)
-    if (headers or table is not None) and (
-        columns := Columns.of(data, headers, table, words or HeaderWords())
-    ):
-        texts.append(columns)
-    return texts
+    return texts, headers
 
 
 def _decoded_texts(data: bytes, runs: Spans) -> Iterator[DecodedText]:

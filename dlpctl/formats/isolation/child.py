@@ -65,7 +65,7 @@ class RequestReader:
                 chosen = format_in(home, name)
                 return messages.Copy(chosen.mask(data, document, edits, dict(children)))
             case messages.ReadAgain(home, name, data, limits):
-                return messages.Texts(format_in(home, name).read_again(data, limits))
+                return messages.Texts([*format_in(home, name).read_again(data, limits)])
             case messages.Picture(home, name, data, page, limits, password):
                 draw = getattr(format_in(home, name), "picture", None)
                 if draw is None:
