@@ -47,6 +47,13 @@ def detector_fixture() -> Detector:
         ("her card 4111 1111 &\n  & 1111 1111", "4111 1111 &\n  & 1111 1111", "CREDIT_CARD"),
         ("1 NOTE card 4111 1111\n2 CONC 1111 1111", "4111 1111\n2 CONC 1111 1111", "CREDIT_CARD"),
         ('[label="card 4111 1111\\n1111 1111"]', "4111 1111\\n1111 1111", "CREDIT_CARD"),
+        ("Card: 4111 1111\r1111 1111", "4111 1111\r1111 1111", "CREDIT_CARD"),
+        ("Card: 4111 1111\x851111 1111", "4111 1111\x851111 1111", "CREDIT_CARD"),
+        ("Card: 4111 1111\u20281111 1111", "4111 1111\u20281111 1111", "CREDIT_CARD"),
+        ("Card: 4111 1111\n\f1111 1111", "4111 1111\n\f1111 1111", "CREDIT_CARD"),
+        ('msg="card 4111 1111\\\\n1111 1111"', "4111 1111\\\\n1111 1111", "CREDIT_CARD"),
+        ("app: card 4111 1111#0121111 1111", "4111 1111#0121111 1111", "CREDIT_CARD"),
+        ("<p>card 4111 1111{' '}\n1111 1111", "4111 1111{' '}\n1111 1111", "CREDIT_CARD"),
         ("OBX|card||4111 1111\\.br\\1111 1111", "4111 1111\\.br\\1111 1111", "CREDIT_CARD"),
     ],
 )
@@ -59,6 +66,7 @@ def test_a_broken_value_is_found(detector: Detector, text: str, value: str, name
     "text",
     [
         "4111 1111\n1111 1111\n",  # a column of numbers
+        "card\r4111 1111\r1111 1111\r",
         "1,x,41111111\n11111111,y,2\n",  # cells of two rows
         "2024-05-01 took 4111\n2024-05-01 took 1111\n",
         "7344 3976\n7345 3b62\n734e 734f 6052\n7357 6055\n7363 3d43\n7368 6057\n7370 6058\n",
@@ -73,7 +81,7 @@ def test_a_broken_value_is_found(detector: Detector, text: str, value: str, name
     ],
 )
 def test_a_line_end_between_values_joins_nothing(detector: Detector, text: str) -> None:
-    assert not [one for one in detector.scan(text) if "\n" in text[one.start : one.end]]
+    assert not [one for one in detector.scan(text) if len(text[one.start : one.end].splitlines()) > 1]
 
 
 _GRID = "+---+---+\n| a | b |\n+===+===+\n"
@@ -152,6 +160,7 @@ def test_a_value_in_several_cells_is_found(
         "AB12,3704,0044,0532,0130,00\n",
         "release 4111.1111.1111.1111 of 2024",
         "52,49,49,49,200,49,49,49,52,52\n",
+        "signs = [" + "',', " * 9 + "]",
         "pixels = [10, 20, 30, 34, 40, 50, 60, 34, 70, 80]",
     ],
 )

@@ -36,7 +36,7 @@ class _Notation(NamedTuple):
         found = _compiled(self.cell, self.between).match(data, start)
         if found is None:
             return start, b""
-        codes = list(map(self.decode, re.split(self.between, found[0].decode())))
+        codes = list(map(self.decode, re.findall(self.cell, found[0].decode())))
         text = bytes(code for code in codes if 0 < code < _BYTES)
         # In two bytes each, most characters have a zero.
         numbers = len(codes) - (codes.count(0) if len(text) >= _FEWEST else 0)
