@@ -10,6 +10,8 @@ column, and rows of hexadecimal ones a table.
 from __future__ import annotations
 
 import re
+from array import array
+from bisect import bisect_left
 from collections.abc import Iterator
 from functools import cache
 
@@ -21,15 +23,24 @@ _STRINGS_JOINED = (
     r"[\"'`][ \t]*(?:(?:[+.&]|\|\|)[ \t\r_]*(?:\n[ \t]*)?|(?:\.{3}[ \t]*)?(?:\r?\n[ \t]*)?)"
     r"[\"'`][ \t]*"
 )
-_LINES_JOINED = r"(?:[ \t\r`^&%]|\\c)*\n[ \t>]*(?:(?://|--|[#*%;+&]|[1-9] CON[CT] )[ \t]*)?"
-_MARKS_OF_LINES = r"<(?:br|BR) ?/?>|\\[nN]|\\\.br\\|\?2[0-9]"
-"""Line ends that a text spells: in HTML, strings, captions and messages of clinics and banks."""
+_LINE_ENDS = ("\n", "\r", "\f", "\x85", "\u2028", "\u2029")
+"""Those of systems and programs of all times, and the end of a page."""
+_LINES_JOINED = (
+    rf"(?:[ \t\r`^&%]|\\c)*(?:\n\f?|{'|'.join(_LINE_ENDS[1:])})\r?[ \t>]*"
+    r"(?:(?://|--|[#*%;+&]|[1-9] CON[CT] )[ \t]*)?"
+)
+_MARKS_OF_LINES = (
+    r"<(?:br|BR) ?/?>|(?:\\{1,4}r)?\\{1,4}[nN](?:\\{1,4}t)?|\\\.br\\|\?2[0-9]|#012"
+    r"|\$?\{[\"'`] ?[\"'`]\}(?:[ \t\r]*\n[ \t]*)?"
+)
+"""Line ends that a text spells: in HTML, strings, captions, logs, messages of clinics and banks;
+and empty strings within the text of a template.
+"""
 _BREAK = rf"(?:[ \t]*(?:{_STRINGS_JOINED}|(?:{_MARKS_OF_LINES})[ \t]*)|{_LINES_JOINED})"
 """A line end with what is around it between parts of a value."""
 _PART = r"(?:[0-9(-]|\+[ 0-9(]|[A-Z][A-Z0-9]{3}\b)"
 _NUMBER_GOES_ON = rf"(?:[0-9A-Z)./]|[0-9A-Z)]-){_BREAK}{_PART}"
 """A line end between what may be parts of a number."""
-_ANY_BREAK = lazy(_BREAK.encode())
 _AT_BREAK = lazy(rb"%b(?=%b)" % (_BREAK.encode(), _PART.encode()))
 _IN_ADDRESS = lazy(
     rb"@(?:[\w.-]{0,64}[.-])?(?P<end>%b)[a-z0-9]|@[\w.-]{1,64}(?P<before>%b)\.[a-z]"
@@ -45,6 +56,8 @@ _OPENS = lazy(rb"(?:[>|][+-]?|\"\"|[({\[:=\\])[ \t]*\r?\n\Z")
 """The end of a line that names what the following ones say."""
 _LONGEST_OPENING = 16
 _LONGEST_CELL = 64
+_LONGEST_LINE = 1024
+_ENCODED_ENDS = tuple(map(str.encode, _LINE_ENDS))
 _ENCODED = lazy(rb"[0-9A-Za-z+/=]{36}")
 """More characters at the end of a line than a number has: those of encoded data."""
 _LONGEST_PART = 36
@@ -62,22 +75,23 @@ _SHAPES = bytes.maketrans(_DIGITS + _UPPER + _UPPER.lower(), b"9" * 10 + b"a" * 
 class JoinedText(DecodedText):
     """A text with the line ends replaced that may break a value."""
 
-    def __init__(self, data: bytes, runs: list[tuple[int, int, bytes]]) -> None:
-        super().__init__(*copy_around(data, runs))
+    def __init__(self, data: bytes, breaks: list[tuple[int, int]], joiner: bytes) -> None:
+        super().__init__(*copy_around(data, [(*span, joiner) for span in breaks]))
         self._original = data
+        self._breaks = array("q", [start for start, _ in breaks])
 
     def original_span(self, start: int, end: int) -> tuple[int, int] | None:
         value = self.data[start:end]
         if not may_go_over_lines(value):
             return None
         span = super().original_span(start, end)
-        if span is None or not _ANY_BREAK.search(self._original, *span):
+        if span is None or bisect_left(self._breaks, span[0]) == bisect_left(self._breaks, span[1]):
             return None
         if b"@" in value:
             return span
-        start = self._original.rfind(b"\n", 0, span[0]) + 1
+        start = _line_start(self._original, span[0])
         if opening := _OPENS.search(self._original, max(start - _LONGEST_OPENING, 0), start):
-            start = self._original.rfind(b"\n", 0, opening.start()) + 1
+            start = _line_start(self._original, opening.start())
         return span if _WORD.search(self._original, start, span[0]) else None
 
 
@@ -90,7 +104,7 @@ def joined_texts(data: bytes) -> list[JoinedText]:
     """Return the text with its lines joined; nothing where no line end may break a value."""
     breaks = sorted({*_breaks_of_numbers(data), *_breaks_of_addresses(data)})
     joiners = (b"", b" ") if breaks else ()
-    return [JoinedText(data, [(*span, joiner) for span in breaks]) for joiner in joiners]
+    return [JoinedText(data, breaks, joiner) for joiner in joiners]
 
 
 def _breaks_of_addresses(data: bytes) -> Iterator[tuple[int, int]]:
@@ -124,7 +138,7 @@ def _is_row(data: bytes, broken: re.Match[bytes]) -> bool:
     alike, or its last cell ends with it, or it ends with more than a number.
     """
     end, following = broken.span()
-    start = data.rfind(b"\n", 0, end) + 1
+    start = _line_start(data, end)
     line_end = data.find(b"\n", end, following)
     is_quoted = broken[0].lstrip()[:1] in _QUOTES
     if not is_quoted and _shape(data, start) in (
@@ -136,6 +150,15 @@ def _is_row(data: bytes, broken: re.Match[bytes]) -> bool:
         return True
     cell = _QUOTED_CELL if is_quoted else _CELL
     return cell.search(data, max(end - _LONGEST_CELL, 0), end) is not None
+
+
+def _line_start(data: bytes, position: int) -> int:
+    """Return the start of a line, or of the part of it that may be a label."""
+    first = max(position - _LONGEST_LINE, 0)
+    for end in _ENCODED_ENDS:
+        if (found := data.rfind(end, first, position)) >= 0:
+            first = found + len(end)
+    return first
 
 
 def _shape(data: bytes, start: int) -> bytes:
