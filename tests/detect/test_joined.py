@@ -54,6 +54,18 @@ def detector_fixture() -> Detector:
         ('msg="card 4111 1111\\\\n1111 1111"', "4111 1111\\\\n1111 1111", "CREDIT_CARD"),
         ("app: card 4111 1111#0121111 1111", "4111 1111#0121111 1111", "CREDIT_CARD"),
         ("<p>card 4111 1111{' '}\n1111 1111", "4111 1111{' '}\n1111 1111", "CREDIT_CARD"),
+        (
+            "10:11:12 INFO card 4111 1111\n10:11:12 INFO 1111 1111\n10:11:13 INFO done",
+            "4111 1111\n10:11:12 INFO 1111 1111",
+            "CREDIT_CARD",
+        ),
+        ("    9\tssn 536-90-\n   10\t4399\n   11\tok", "536-90-\n   10\t4399", "SSN"),
+        ("/// to jane.doe@\n/// acme.com", "jane.doe@\n/// acme.com", "EMAIL"),
+        (
+            "JD> IBAN DE89\nJD> 3704 0044\nJD> 0532 0130 00 x",
+            "DE89\nJD> 3704 0044\nJD> 0532 0130 00",
+            "IBAN",
+        ),
         ("OBX|card||4111 1111\\.br\\1111 1111", "4111 1111\\.br\\1111 1111", "CREDIT_CARD"),
     ],
 )
@@ -68,6 +80,8 @@ def test_a_broken_value_is_found(detector: Detector, text: str, value: str, name
         "4111 1111\n1111 1111\n",  # a column of numbers
         "card\r4111 1111\r1111 1111\r",
         "1,x,41111111\n11111111,y,2\n",  # cells of two rows
+        "/// 4111 1111\n/// 1111 1111\n",
+        "10:11 size 4111 1111\n10:11 size 1111 1111\n",
         "2024-05-01 took 4111\n2024-05-01 took 1111\n",
         "7344 3976\n7345 3b62\n734e 734f 6052\n7357 6055\n7363 3d43\n7368 6057\n7370 6058\n",
         "'V2\n71360\n71370',\n'V4\n6480\n6510\n6512\n6517',\n'V6\n10\n2673\n2674\n70199\n72344',\n",
@@ -81,7 +95,9 @@ def test_a_broken_value_is_found(detector: Detector, text: str, value: str, name
     ],
 )
 def test_a_line_end_between_values_joins_nothing(detector: Detector, text: str) -> None:
-    assert not [one for one in detector.scan(text) if len(text[one.start : one.end].splitlines()) > 1]
+    assert not [
+        one for one in detector.scan(text) if len(text[one.start : one.end].splitlines()) > 1
+    ]
 
 
 _GRID = "+---+---+\n| a | b |\n+===+===+\n"

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from dlpctl.detect.derived.decoded import DecodedText, copy_around
+from dlpctl.detect.derived.prefixed import prefixed_breaks
 from dlpctl.detect.linear import Find, compile_regex, finders
 from dlpctl.regex import lazy
 
@@ -102,9 +103,26 @@ def may_go_over_lines(value: bytes) -> bool:
 
 def joined_texts(data: bytes) -> list[JoinedText]:
     """Return the text with its lines joined; nothing where no line end may break a value."""
-    breaks = sorted({*_breaks_of_numbers(data), *_breaks_of_addresses(data)})
+    prefixed = list(prefixed_breaks(data))
+    ends = {each.next_end for each in prefixed}
+    unprefixed = (*_breaks_of_numbers(data), *_breaks_of_addresses(data))
+    breaks = _disjoint(
+        [
+            *((start, end) for start, end, _ in prefixed),
+            *(span for span in unprefixed if span[0] not in ends),
+        ]
+    )
     joiners = (b"", b" ") if breaks else ()
     return [JoinedText(data, breaks, joiner) for joiner in joiners]
+
+
+def _disjoint(breaks: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the breaks in order; of those that overlap, the first and longest."""
+    kept: list[tuple[int, int]] = []
+    for start, end in sorted(breaks, key=lambda span: (span[0], -span[1])):
+        if not kept or start >= kept[-1][1]:
+            kept.append((start, end))
+    return kept
 
 
 def _breaks_of_addresses(data: bytes) -> Iterator[tuple[int, int]]:
