@@ -49,18 +49,18 @@ def prefixed_breaks(data: bytes) -> Iterator[PrefixedBreak]:
     while (found := search(data, at, size)[0])[0] >= 0:
         start, at = found
         is_address = data.find(b"@", *found) >= 0
-        is_named = is_address
+        known = 0
         first = data.rfind(b"\n", max(start - _LONGEST_LINE, 0), start) + 1
         one = _start_of(data, _indented(data, first))
         while at < size:
             line = _indented(data, at)
             other = _start_of(data, line)
-            prefix = _shared_prefix(one, other)
+            shared = _shared_prefix(one, other)
+            prefix = min(shared, known or shared)
             part = _NEXT_PART.match(other, prefix) if prefix else None
-            if part is None or is_address != (part["domain"] is not None):
+            if part is None or is_address != (part["domain"] is not None) or prefix < known:
                 break
-            is_named = is_named or _LABEL.match(one, prefix) is not None
-            if not is_named:
+            if not (known or is_address or _LABEL.match(one, prefix)):
                 break
             end = _in_line(data, line, prefix)
             goes_on = _GOES_ON.match(data, end)
@@ -69,7 +69,7 @@ def prefixed_breaks(data: bytes) -> Iterator[PrefixedBreak]:
             yield PrefixedBreak(_part_end(data, start, at), end, _part_end(data, end, next_end))
             if not goes_on or is_address:
                 break
-            one, start, at = other, end, next_end
+            one, start, at, known = other, end, next_end, prefix
 
 
 @cache
