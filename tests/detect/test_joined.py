@@ -66,6 +66,31 @@ def detector_fixture() -> Detector:
             "DE89\nJD> 3704 0044\nJD> 0532 0130 00",
             "IBAN",
         ),
+        (
+            'b.append("card 4111 1111");\nb.append("1111 1111");',
+            '4111 1111");\nb.append("1111 1111',
+            "CREDIT_CARD",
+        ),
+        ("card = '4111 1111 ' .. '1111 1111'", "4111 1111 ' .. '1111 1111", "CREDIT_CARD"),
+        ('ssn = ["536-90-", "4399"]', '536-90-", "4399', "SSN"),
+        ("write('jane.doe' + '@' + 'acme.com')", "jane.doe' + '@' + 'acme.com", "EMAIL"),
+        (
+            '[{"text": "card 4111 1111 "}, {"b": {"c": 1}, "text": "1111 1111"}]',
+            '4111 1111 "}, {"b": {"c": 1}, "text": "1111 1111',
+            "CREDIT_CARD",
+        ),
+        (
+            '[{"content": "jane@", "plain_text": "jane@"}, {"content": "acme.com", "a": "b"}]',
+            'jane@", "plain_text": "jane@"}, {"content": "acme.com',
+            "EMAIL",
+        ),
+        ("<p>card 4111 1111</p>\n<p>1111 1111", "4111 1111</p>\n<p>1111 1111", "CREDIT_CARD"),
+        (
+            "<td>IBAN DE89 3704</td><td>0044 0532 0130 00",
+            "DE89 3704</td><td>0044 0532 0130 00",
+            "IBAN",
+        ),
+        ("<li>536-90-</li><li>4399</li> is her ssn", "536-90-</li><li>4399", "SSN"),
         ("OBX|card||4111 1111\\.br\\1111 1111", "4111 1111\\.br\\1111 1111", "CREDIT_CARD"),
     ],
 )
@@ -90,14 +115,19 @@ def test_a_broken_value_is_found(detector: Detector, text: str, value: str, name
         'card,"4111 1111"\n"1111 1111",x\n',
         "cards = [\n  '4111 1111',\n  '1111 1111',\n]\n",
         "* card 4111\n* card 1111 1111 1111\n",
+        "cards = [\"4111 1111\", '1111 1111']",
+        "<tr><td>4111 1111</td>\n<td>1111 1111</td></tr>",
+        '[{"text": "4111 1111"}, {"text": "1111 1111"}]',
+        'card = {"text": "4111 1111"}, {"text": "1111 1111"}',
+        "f('+3.25'), 3.25\nf('-3.25'), g('-0.0')",
+        "(\"login_url\", '@tornado.web')",
         "def function\n@pytest.mark.parametrize",
         "mail the staff@\n\nacme.com",
     ],
 )
-def test_a_line_end_between_values_joins_nothing(detector: Detector, text: str) -> None:
-    assert not [
-        one for one in detector.scan(text) if len(text[one.start : one.end].splitlines()) > 1
-    ]
+def test_what_is_between_values_joins_nothing(detector: Detector, text: str) -> None:
+    found = [text[one.start : one.end] for one in detector.scan(text)]
+    assert not [value for value in found if set(value) & set("\n\r\"'<")]
 
 
 _GRID = "+---+---+\n| a | b |\n+===+===+\n"

@@ -223,6 +223,20 @@ def test_each_item_gets_its_part_of_a_replacement_of_the_same_shape(name: str, s
     assert masked(name, source, value, replacement) == source.replace(value, replacement)
 
 
+@pytest.mark.parametrize(
+    ("name", "source"),
+    [
+        ("json", '[{"t": "one"}, {"b": {"c": "d", "e": true}, "t": "two"}]'),
+        ("xml", '<r><a b="1">one</a><a b="1">two</a></r>'),
+        ("html", '<p>one</p><p class="2">two'),
+    ],
+)
+def test_what_is_between_the_parts_of_a_value_stays(name: str, source: str) -> None:
+    value = source[source.index("one") : source.index("two") + 3]
+    result = source.replace("one", "[A]").replace("two", "")
+    assert masked(name, source, value, "[A]") == result
+
+
 def test_what_fails_to_inflate_counts_toward_the_limit() -> None:
     packer = zlib.compressobj(9, wbits=-zlib.MAX_WBITS)
     packed = packer.compress(bytes(9 << 20)) + packer.flush(zlib.Z_FULL_FLUSH) + b"\xff"

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from dlpctl.detect.derived.decoded import DecodedText, copy_around
+from dlpctl.detect.derived.fragments import fragment_breaks
 from dlpctl.detect.derived.prefixed import prefixed_breaks
 from dlpctl.detect.linear import Find, compile_regex, finders
 from dlpctl.regex import lazy
@@ -58,6 +59,7 @@ _OPENS = lazy(rb"(?:[>|][+-]?|\"\"|[({\[:=\\])[ \t]*\r?\n\Z")
 _LONGEST_OPENING = 16
 _LONGEST_CELL = 64
 _LONGEST_LINE = 1024
+_MOST_LAYERS = 3
 _ENCODED_ENDS = tuple(map(str.encode, _LINE_ENDS))
 _ENCODED = lazy(rb"[0-9A-Za-z+/=]{36}")
 """More characters at the end of a line than a number has: those of encoded data."""
@@ -106,23 +108,28 @@ def joined_texts(data: bytes) -> list[JoinedText]:
     prefixed = list(prefixed_breaks(data))
     ends = {each.next_end for each in prefixed}
     unprefixed = (*_breaks_of_numbers(data), *_breaks_of_addresses(data))
-    breaks = _disjoint(
-        [
-            *((start, end) for start, end, _ in prefixed),
-            *(span for span in unprefixed if span[0] not in ends),
-        ]
-    )
-    joiners = (b"", b" ") if breaks else ()
-    return [JoinedText(data, breaks, joiner) for joiner in joiners]
+    breaks = [
+        *((start, end) for start, end, _ in prefixed),
+        *(span for span in unprefixed if span[0] not in ends),
+        *fragment_breaks(data),
+    ]
+    return [JoinedText(data, layer, joiner) for layer in _layers(breaks) for joiner in (b"", b" ")]
 
 
-def _disjoint(breaks: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the breaks in order; of those that overlap, the first and longest."""
-    kept: list[tuple[int, int]] = []
-    for start, end in sorted(breaks, key=lambda span: (span[0], -span[1])):
-        if not kept or start >= kept[-1][1]:
-            kept.append((start, end))
-    return kept
+def _layers(breaks: list[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:
+    """Yield the breaks in order; those that start within others, which messages with several texts
+    have, come in another layer.
+    """
+    waiting = sorted(set(breaks), key=lambda span: (span[0], -span[1]))
+    for _ in range(_MOST_LAYERS):
+        if not waiting:
+            return
+        kept = waiting[:1]
+        inner: list[tuple[int, int]] = []
+        for span in waiting[1:]:
+            (kept if span[0] >= kept[-1][1] else inner).append(span)
+        yield kept
+        waiting = inner
 
 
 def _breaks_of_addresses(data: bytes) -> Iterator[tuple[int, int]]:

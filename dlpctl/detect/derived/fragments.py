@@ -1,0 +1,121 @@
+"""Fragments: values that are written in several strings, elements or messages.
+
+Programs put strings together in many ways, and editors keep a text in a message for each style. A
+number goes on in the next fragment if a sign of it is where they meet, such as a hyphen, or if the
+first one has words, too. Other strings beside each other are lists and rows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from dlpctl.detect.linear import Find, compile_regex, finders
+from dlpctl.regex import lazy
+
+_STRINGS = r"([\"'`][^\"'`\n]{0,60}(?:\n[^\"'`\n]{0,60})?[\"'`])"
+"""What is between two strings, with their quotes."""
+_TAGS = r"([ \t\r\n]*(?:</?[A-Za-z][^<>\n]*>[ \t\r\n]*)+)"
+_LABEL = r"(?:[g-zG-Z\x{80}-\x{10FFFF}]|[A-Z]{2}[0-9]{2})"
+"""Letters that hexadecimal numbers lack, or the start of an IBAN."""
+_TAIL, _HEAD = r"(?:[0-9][)-]?|[A-Z]{4}|\+)[ ]?", r"[ ]?(?:[0-9(+-]|[A-Z]{4}\b)"
+_MAIL_TAIL, _MAIL_HEAD = r"@(?:[0-9A-Za-z_.-]{0,64}[.-])?", r"[a-z0-9]"
+_BEFORE_AT, _AT = r"[0-9A-Za-z]", r"@[a-z0-9]"
+_JOINED = r"([\"'`][ \t]*(?:[+.&~^<|]{1,2}[ \t\r_]*)?(?:\n[ \t]*(?:[+.&~^<|]{1,2}[ \t]*)?)?[\"'`])"
+"""What is between two strings that are put together."""
+_BESIDE = (
+    rf"{_LABEL}[^\"'`\n]*{_TAIL}{_STRINGS}{_HEAD}|(?:[0-9)][ -]|\+){_STRINGS}{_HEAD}"
+    rf"|[0-9)]{_STRINGS}(?:[ -]\(?[0-9]{{2}}|\))|{_LABEL}[^<>\n]*{_TAIL}{_TAGS}{_HEAD}"
+    rf"|(?:[0-9]-|\+){_TAGS}{_HEAD}|[0-9)]{_TAGS}(?:-[0-9]{{2}}|\))"
+    rf"|{_MAIL_TAIL}{_STRINGS}{_MAIL_HEAD}|{_MAIL_TAIL}{_TAGS}{_MAIL_HEAD}"
+    rf"|{_BEFORE_AT}{_JOINED}{_AT}|{_BEFORE_AT}{_STRINGS}@[\"'`]"
+)
+_KEYS = "content|CONTENT|insert|plain_text|text|Text|UnicodeString|word"
+"""The names of the texts in messages, and of attributes with texts."""
+_MESSAGE = rf"(?:[\"'](?:{_KEYS})[\"'][ ]?:|[ \t\n](?:{_KEYS})=)[ ]?[\"']"
+_IN_MESSAGES = rf"{_MESSAGE}()(?:{_HEAD}|{_AT})|{_MAIL_TAIL}()[\"']"
+_KEY = lazy(rf"({_KEYS})[\"']?[ ]?[:=][ ]?[\"']\Z".encode())
+_NEXT = lazy(rf"[\"' \t\n]({_KEYS})[\"']?[ ]?[:=][ ]?[\"'](?={_MAIL_HEAD})".encode())
+_NUMBER_ENDS, _NAME_ENDS = lazy(rf"{_TAIL}\Z".encode()), lazy(_BEFORE_AT.encode())
+_NAMED = lazy(rb"[g-zG-Z\x80-\xff]|[A-Z]{2}[0-9]{2}")
+_LONGEST_KEY = 24
+_LONGEST_PART = 8
+_AT_SIGN = ord("@")
+_LONGEST_BETWEEN = 600
+_SIGNS_AT_END, _SIGNS_AT_START = b" -(+", b" -)("
+
+Span = tuple[int, int]
+
+
+def fragment_breaks(data: bytes) -> Iterator[Span]:
+    """Yield what is between the fragments of a value."""
+    search, at, size = _beside(), 0, len(data)
+    while (found := search(data, at, size))[0][0] >= 0:
+        span = max(found[1:])
+        at = span[1]
+        yield span
+    search, at = _in_messages(), 0
+    while (found := search(data, at, size))[0][0] >= 0:
+        (_, at), (head, _), (tail, _) = found[:3]
+        if between := _before(data, head) if head >= 0 else _after(data, tail):
+            yield between
+
+
+@cache
+def _beside() -> Find:
+    return finders(compile_regex(_BESIDE, "fragments"))[0]
+
+
+@cache
+def _in_messages() -> Find:
+    return finders(compile_regex(_IN_MESSAGES, "messages"))[0]
+
+
+@cache
+def _message(key: bytes) -> re.Pattern[bytes]:
+    """Return the regex of a message, whose last group is its text."""
+    return re.compile(
+        key + rb"[\"']?[ ]?[:=][ ]?(?:\"((?:[^\"\\\n]|\\.)*+)\"|'((?:[^'\\\n]|\\.)*+)')"
+    )
+
+
+def _goes_on(data: bytes, first: int, end: int, start: int) -> bool:
+    """Return whether a number goes on from the end of a fragment to the start of the next one."""
+    return (
+        data[end - 1] in _SIGNS_AT_END
+        or data[start] in _SIGNS_AT_START
+        or _NAMED.search(data, first, end) is not None
+    )
+
+
+def _before(data: bytes, head: int) -> Span | None:
+    """Return what is between a message and the one with the same key before it."""
+    key = _KEY.search(data[max(head - _LONGEST_KEY, 0) : head])
+    start = key and head - len(key[0])
+    text = _last_message(data, key[1], start) if key and start else None
+    if text is None:
+        return None
+    first, end = text
+    if data[head] == _AT_SIGN:
+        return (end, head) if _NAME_ENDS.search(data[end - 1 : end]) else None
+    is_part = _NUMBER_ENDS.search(data[max(first, end - _LONGEST_PART) : end])
+    return (end, head) if is_part and _goes_on(data, first, end, head) else None
+
+
+def _after(data: bytes, tail: int) -> Span | None:
+    """Return what is between a message and the one with the same key after it."""
+    for following in _NEXT.finditer(data, tail, tail + _LONGEST_BETWEEN):
+        text = _last_message(data, following[1], tail + 1)
+        if text and text[1] == tail:
+            return tail, following.end()
+    return None
+
+
+def _last_message(data: bytes, key: bytes, end: int) -> Span | None:
+    """Return the span of the text in the last message before a position."""
+    start = end
+    while (start := data.rfind(key, max(end - _LONGEST_BETWEEN, 0), start)) >= 0:
+        if found := _message(key).match(data, start, end):
+            return found.span(found.lastindex or 0)
+    return None
