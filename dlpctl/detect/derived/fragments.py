@@ -15,7 +15,7 @@ from dlpctl.detect.linear import Find, compile_regex, finders
 from dlpctl.regex import lazy
 
 _STRINGS = r"([\"'`][^\"'`\n]{0,60}(?:\n[^\"'`\n]{0,60})?[\"'`])"
-"""What is between two strings, with their quotes."""
+"""Program text between two strings, with their quotes."""
 _TAGS = r"([ \t\r\n]*(?:</?[A-Za-z][^<>\n]*>[ \t\r\n]*)+)"
 _LABEL = r"(?:[g-zG-Z\x{80}-\x{10FFFF}]|[A-Z]{2}[0-9]{2})"
 """Letters that hexadecimal numbers lack, or the start of an IBAN."""
@@ -23,7 +23,7 @@ _TAIL, _HEAD = r"(?:[0-9][)-]?|[A-Z]{4}|\+)[ ]?", r"[ ]?(?:[0-9(+-]|[A-Z]{4}\b)"
 _MAIL_TAIL, _MAIL_HEAD = r"@(?:[0-9A-Za-z_.-]{0,64}[.-])?", r"[a-z0-9]"
 _BEFORE_AT, _AT = r"[0-9A-Za-z]", r"@[a-z0-9]"
 _JOINED = r"([\"'`][ \t]*(?:[+.&~^<|]{1,2}[ \t\r_]*)?(?:\n[ \t]*(?:[+.&~^<|]{1,2}[ \t]*)?)?[\"'`])"
-"""What is between two strings that are put together."""
+"""An operator between two strings, or nothing."""
 _BESIDE = (
     rf"{_LABEL}[^\"'`\n]*{_TAIL}{_STRINGS}{_HEAD}|(?:[0-9)][ -]|\+){_STRINGS}{_HEAD}"
     rf"|[0-9)]{_STRINGS}(?:[ -]\(?[0-9]{{2}}|\))|{_LABEL}[^<>\n]*{_TAIL}{_TAGS}{_HEAD}"

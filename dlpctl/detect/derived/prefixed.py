@@ -51,16 +51,16 @@ def prefixed_breaks(data: bytes) -> Iterator[PrefixedBreak]:
         is_address = data.find(b"@", *found) >= 0
         known = 0
         first = data.rfind(b"\n", max(start - _LONGEST_LINE, 0), start) + 1
-        one = _start_of(data, _indented(data, first))
+        above = _start_of(data, _indented(data, first))
         while at < size:
             line = _indented(data, at)
-            other = _start_of(data, line)
-            shared = _shared_prefix(one, other)
+            below = _start_of(data, line)
+            shared = _shared_prefix(above, below)
             prefix = min(shared, known or shared)
-            part = _NEXT_PART.match(other, prefix) if prefix else None
+            part = _NEXT_PART.match(below, prefix) if prefix else None
             if part is None or is_address != (part["domain"] is not None) or prefix < known:
                 break
-            if not (known or is_address or _LABEL.match(one, prefix)):
+            if not (known or is_address or _LABEL.match(above, prefix)):
                 break
             end = _in_line(data, line, prefix)
             goes_on = _GOES_ON.match(data, end)
@@ -69,7 +69,7 @@ def prefixed_breaks(data: bytes) -> Iterator[PrefixedBreak]:
             yield PrefixedBreak(_part_end(data, start, at), end, _part_end(data, end, next_end))
             if not goes_on or is_address:
                 break
-            one, start, at, known = other, end, next_end, prefix
+            above, start, at, known = below, end, next_end, prefix
 
 
 @cache
@@ -93,11 +93,11 @@ def _start_of(data: bytes, line: int) -> bytes:
     return _NUMBER.sub(b"0", data[line : line + _LONGEST_PREFIX])
 
 
-def _shared_prefix(one: bytes, other: bytes) -> int:
+def _shared_prefix(above: bytes, below: bytes) -> int:
     """Return the length of what two lines start with alike, up to a sign or a blank."""
-    size = min(len(one), len(other))
-    differing = int.from_bytes(one[:size]) ^ int.from_bytes(other[:size])
-    return len(one[: size - (differing.bit_length() + 7) // 8].rstrip(_LETTERS))
+    size = min(len(above), len(below))
+    differing = int.from_bytes(above[:size]) ^ int.from_bytes(below[:size])
+    return len(above[: size - (differing.bit_length() + 7) // 8].rstrip(_LETTERS))
 
 
 def _in_line(data: bytes, line: int, position: int) -> int:
