@@ -238,7 +238,15 @@ def _joined(run: bytes) -> bytes | None:
 
 
 def _number(run: bytes) -> bytes:
-    return run.partition(b".")[0].strip(b"ILnlUu").replace(b"_", b"-")
+    """Return the digits of a number that is written in the notation of a program or an office."""
+    digits, power, exponent = run.lower().partition(b"e")
+    if power:
+        digits = digits.replace(b".", b"").ljust(int(exponent) + 1, b"0")
+        return digits if len(digits) == int(exponent) + 1 else run
+    whole, _, rest = run.strip(b"ILnlUu").partition(b".")
+    if rest.strip(b"0"):
+        whole += rest
+    return whole.translate(None, b",.'").lstrip(b"0").replace(b"_", b"-")
 
 
 def _encoded(run: bytes) -> bytes | None:

@@ -91,11 +91,17 @@ _ENCODED = (
     r"|[E-P][A-Z2-7]{15,}|[e-p][a-z2-7]{19,})={0,6}"
     r"|<~[!-uz\s]{10,}~>"
 )
-# A number that is a literal of a program or of a pickle.
+# A number that is a literal of a program or of a pickle, or written as the amount, the measure or
+# the field of fixed width that it is not.
 LITERAL = (
-    r"\b(?:[IL][0-9]{12,19}L?|[0-9]{12,19}(?:n|[uU]?[lL]{1,2}|\.00?)|[0-9]{4}(?:_[0-9]{4}){3})\b"
+    r"\b(?:[IL][0-9]{12,19}L?|[0-9]{12,19}(?:n|[uU]?[lL]{1,2}|\.0{1,8})|[0-9]{4}(?:_[0-9]{4}){3}"
+    r"|[1-9]\.[0-9]{9,18}[eE][+]?1[1-8]|0{1,12}[1-9][0-9]{11,18}"
+    r"|[1-9][0-9]{0,2}(?:(?:,[0-9]{3}){4,6}|(?:\.[0-9]{3}){4,6}|(?:'[0-9]{3}){4,6}))\b"
 )
-_LITERAL_START = r"\b(?:[IL]?[0-9]{12}|[0-9]{4}_[0-9]{4}_)"
+_LITERAL_START = (
+    r"\b(?:[IL]?[0-9]{12}|[0-9]{4}_[0-9]{4}_|[1-9]\.[0-9]{9}"
+    r"|[1-9][0-9]{0,2}(?:,[0-9]{3},[0-9]{3},|\.[0-9]{3}\.[0-9]{3}\.|'[0-9]{3}'[0-9]{3}'))"
+)
 # The groups of a card number or an IBAN that are quoted one by one, in cells or items.
 _NEXT = r"[\"'](?:\s*[,;|&+.]\s*|\t)[\"']"
 _FIRST_GROUP = rf"\b(?:[0-9]{{4}}|[A-Z]{{2}}[0-9]{{2}}){_NEXT}[0-9A-Z]{{4}}"
