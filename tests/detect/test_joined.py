@@ -258,6 +258,29 @@ def test_a_dump_is_one_value(detector: Detector, rows: list[str]) -> None:
     )
 
 
+_PIECES = [base64.b64encode(_BYTES * 3).decode()[at : at + 60] for at in range(0, 148, 60)]
+
+
+@pytest.mark.parametrize(
+    ("start", "between", "end"),
+    [
+        ('data = (\n  "', '"\n  "', '")'),
+        ('["', '", "', '"]'),
+        ("", " ", "\n"),
+        ("10:11 DEBUG ", "\n10:12 DEBUG ", "\n"),
+        ("> ", "\n> ", "\n"),
+    ],
+    ids=["strings", "array", "blanks", "log", "quotation"],
+)
+def test_chunks_of_data_are_one_value(
+    detector: Detector, start: str, between: str, end: str
+) -> None:
+    text = start + between.join(_PIECES) + end
+    assert (len(start), len(text) - len(end)) in {
+        (one.start, one.end) for one in detector.scan(text) if one.type == "CREDIT_CARD"
+    }
+
+
 _IN_BINARY = base64.b64encode(b"\x30\x82\x01\x0a\x00" + _BYTES + bytes(range(128, 150))).decode()
 
 

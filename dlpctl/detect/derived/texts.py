@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from functools import cache
 
 from dlpctl.deflated import LEAST, may_be_raw
-from dlpctl.detect.derived.binaries import binary_text
+from dlpctl.detect.derived.binaries import binary_text, long_runs
+from dlpctl.detect.derived.chunks import chunked_text
 from dlpctl.detect.derived.columns import Columns
 from dlpctl.detect.derived.decoded import DecodedText
 from dlpctl.detect.derived.dumps import dumped_texts
@@ -55,7 +56,10 @@ def derived_texts(
             cells := Columns.of(escaped.data, inner_headers, None, words or HeaderWords())
         ):
             texts.append(_NestedText(cells, escaped))
-    texts += _decoded_texts(data, runs)
+    long = long_runs(data)
+    texts += _decoded_texts(data, runs, long)
+    if chunked := chunked_text(data, long):
+        texts.append(chunked)
     texts += listed_texts(data)
     texts += dumped_texts(data)
     texts += streamed_texts(data)
@@ -72,11 +76,11 @@ def derived_texts(
     return texts
 
 
-def _decoded_texts(data: bytes, runs: Spans) -> Iterator[DecodedText]:
+def _decoded_texts(data: bytes, runs: Spans, long: Spans) -> Iterator[DecodedText]:
     """Yield what runs are decoded to, as often as they were encoded."""
     decoded: DecodedText | None = None
     for _level in range(_MOST_TIMES):
-        if binary := binary_text(data, decoded):
+        if binary := binary_text(data, long, decoded):
             yield binary
         decoded = DecodedText.of(data, runs, decoded) if runs else None
         if decoded is None or decoded.data == data:
@@ -84,6 +88,7 @@ def _decoded_texts(data: bytes, runs: Spans) -> Iterator[DecodedText]:
         yield decoded
         data = decoded.data
         runs, _ = openings(data)
+        long = long_runs(data)
 
 
 class _NestedText(DerivedText):
