@@ -182,7 +182,9 @@ class Markup(TextFormat):
                 if not self.html and (blank or ("/<" in signs and not are_runs)):
                     yield group
                     group = []
-                if group or not blank:
+                if group and blank and self.html:
+                    group.append(" ")  # as a line end is shown
+                elif group or not blank:
                     group.append((start, end))
                 signs, are_runs = "", True
             elif syntax == "tag":

@@ -181,6 +181,8 @@ _RULE = "=====  =========  ====\n"
             "4111</li><li>1111</li> <li>1111</li><li>1111",
             "CREDIT_CARD",
         ),
+        ("Card number:\n4111\n1111\n1111\n1111\nok", "4111\n1111\n1111\n1111", "CREDIT_CARD"),
+        ("DE89\n3704\n0044\n0532\n0130\n00\n", "DE89\n3704\n0044\n0532\n0130\n00", "IBAN"),
         ("Karte: 4111 - 1111 - 1111 - 1111", "4111 - 1111 - 1111 - 1111", "CREDIT_CARD"),
         ("her IBAN DE89.3704.0044.0532.0130.00", "DE89.3704.0044.0532.0130.00", "IBAN"),
     ],
@@ -198,6 +200,7 @@ def test_a_value_in_several_cells_is_found(
         "+-+\n| a |\n+-+\n| 4111 1111 |\n| 1111 1111 |\n+-+\n",
         f"{_RULE}a      4111 1111  x\nb      1111 1111  y\n{_RULE}",
         "4111,1111,1111,1111\n",
+        "4111\n1111\n1111\n1111\n" * 4,
         "4111,1111,1111,1111\n" * 3 + "4111,1111,1111,1112\n",
         "card,year,low,high\n4111,1111,1111,1111\n",
         "cards 1 to 9: 4111,1111,1111,1111\n",
@@ -370,6 +373,22 @@ def test_a_streamed_value_is_found(detector: Detector, start: str, end: str) -> 
     shown = text[: found.start] + text[found.end :]
     assert found.type == "CREDIT_CARD"
     assert not any(digit in shown.replace("0.5", "").replace("1.5", "") for digit in "14")
+
+
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [
+        ('{"word": "', '", "start": 0.5},'),
+        ("<String HPOS='3' CONTENT='", "'/><SP/>"),
+        ('<word xMin="2.5">', "</word>\n"),
+    ],
+    ids=["speech", "ALTO", "pdftotext"],
+)
+def test_a_value_in_recognized_words_is_found(detector: Detector, start: str, end: str) -> None:
+    words = _BYTES.decode().split()
+    text = "".join(f"{start}{word}{end}" for word in words)
+    value = f"{end}{start}".join(words[3:7])
+    assert value in {text[one.start : one.end] for one in detector.scan(text)}
 
 
 def test_records_are_no_stream(detector: Detector) -> None:
