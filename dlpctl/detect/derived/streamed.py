@@ -54,12 +54,17 @@ def streamed_texts(data: bytes) -> Iterator[StreamedText]:
         streams.setdefault(data[slice(*key)], []).append(text)
     for spans in streams.values():
         if breaks := list(_breaks(data, spans)):
-            # Words come with the blanks between them, or without any.
-            are_parts = any(
-                data[end - 1] == _BLANK or data[start] == _BLANK for end, start in breaks
-            )
-            for joiner in (b"",) if are_parts else (b"", b" "):
-                yield StreamedText(*copy_around(data, [(*span, joiner) for span in breaks]))
+            joiner = b"" if _are_parts(data, spans) else b" "
+            yield StreamedText(*copy_around(data, [(*span, joiner) for span in breaks]))
+
+
+def _are_parts(data: bytes, spans: list[_Span]) -> bool:
+    """Return whether messages have the blanks between words, or single characters."""
+    return any(
+        end - start == 1 or _BLANK in (data[start], data[end - 1])
+        for start, end in spans
+        if start < end
+    )
 
 
 @cache
