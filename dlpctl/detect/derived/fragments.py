@@ -14,33 +14,42 @@ from functools import cache
 from dlpctl.detect.linear import Find, compile_regex, finders
 from dlpctl.regex import lazy
 
-_STRINGS = r"([\"'`][^\"'`\n]{0,60}(?:\n[^\"'`\n]{0,60})?[\"'`])"
+_STRINGS = r"([\"'`][^\"'`\n]*(?:\n[^\"'`\n]*)?[\"'`])"
 """Program text between two strings, with their quotes."""
 _TAGS = r"([ \t\r\n]*(?:</?[A-Za-z][^<>\n]*>[ \t\r\n]*)+)"
-_LABEL = r"(?:[g-zG-Z\x{80}-\x{10FFFF}]|[A-Z]{2}[0-9]{2})"
+_LABEL = r"(?:[g-zG-Z\x{80}-\x{10FFFF}]|\b[A-Z]{2}[0-9]{2}[ 0-9])"
 """Letters that hexadecimal numbers lack, or the start of an IBAN."""
-_TAIL, _HEAD = r"(?:[0-9][)-]?|[A-Z]{4}|\+)[ ]?", r"[ ]?(?:[0-9(+-]|[A-Z]{4}\b)"
+_TAIL, _HEAD = r"(?:[0-9]{2}[)-]?|\+[0-9]{1,3})[ ]?", r"[ ]?[(-]?[0-9]{2}"
+_IBAN_TAIL, _IBAN_HEAD = r"\b[A-Z]{2}[0-9]{2}[ ]?(?:[A-Z]{4}[ ]?)?", r"[0-9A-Z]{4}\b"
 _MAIL_TAIL, _MAIL_HEAD = r"@(?:[0-9A-Za-z_.-]{0,64}[.-])?", r"[a-z0-9]"
 _BEFORE_AT, _AT = r"[0-9A-Za-z]", r"@[a-z0-9]"
 _JOINED = r"([\"'`][ \t]*(?:[+.&~^<|]{1,2}[ \t\r_]*)?(?:\n[ \t]*(?:[+.&~^<|]{1,2}[ \t]*)?)?[\"'`])"
 """An operator between two strings, or nothing."""
-_BESIDE = (
-    rf"{_LABEL}[^\"'`\n]*{_TAIL}{_STRINGS}{_HEAD}|(?:[0-9)][ -]|\+){_STRINGS}{_HEAD}"
-    rf"|[0-9)]{_STRINGS}(?:[ -]\(?[0-9]{{2}}|\))|{_LABEL}[^<>\n]*{_TAIL}{_TAGS}{_HEAD}"
-    rf"|(?:[0-9]-|\+){_TAGS}{_HEAD}|[0-9)]{_TAGS}(?:-[0-9]{{2}}|\))"
-    rf"|{_MAIL_TAIL}{_STRINGS}{_MAIL_HEAD}|{_MAIL_TAIL}{_TAGS}{_MAIL_HEAD}"
-    rf"|{_BEFORE_AT}{_JOINED}{_AT}|{_BEFORE_AT}{_STRINGS}@[\"'`]"
+_BESIDE = "|".join(
+    (
+        rf"{_LABEL}[^\"'`\n]*{_TAIL}{_STRINGS}{_HEAD}",
+        rf"{_LABEL}[^<>\n]*{_TAIL}{_TAGS}{_HEAD}",
+        rf"(?:[0-9][ -]|\)[ ]?){_STRINGS}{_HEAD}|[0-9)]{_STRINGS}[ -]\(?[0-9]{{2}}",
+        rf"[0-9]-{_TAGS}{_HEAD}|[0-9]{_TAGS}-[0-9]{{2}}",
+        *(
+            f"{tail}{apart}{head}"
+            for tail, head in ((_IBAN_TAIL, _IBAN_HEAD), (_MAIL_TAIL, _MAIL_HEAD))
+            for apart in (_STRINGS, _TAGS)
+        ),
+        rf"{_BEFORE_AT}{_JOINED}{_AT}|{_BEFORE_AT}{_STRINGS}@[\"'`]",
+    )
 )
 _KEYS = "content|CONTENT|insert|plain_text|text|Text|UnicodeString|word"
 """The names of the texts in messages, and of attributes with texts."""
 _MESSAGE = rf"(?:[\"'](?:{_KEYS})[\"'][ ]?:|[ \t\n](?:{_KEYS})=)[ ]?[\"']"
-_IN_MESSAGES = rf"{_MESSAGE}()(?:{_HEAD}|{_AT})|{_MAIL_TAIL}()[\"']"
+_IN_MESSAGES = rf"{_MESSAGE}()(?:{_HEAD}|{_IBAN_HEAD}|{_AT})|{_MAIL_TAIL}()[\"']"
 _KEY = lazy(rf"({_KEYS})[\"']?[ ]?[:=][ ]?[\"']\Z".encode())
 _NEXT = lazy(rf"[\"' \t\n]({_KEYS})[\"']?[ ]?[:=][ ]?[\"'](?={_MAIL_HEAD})".encode())
-_NUMBER_ENDS, _NAME_ENDS = lazy(rf"{_TAIL}\Z".encode()), lazy(_BEFORE_AT.encode())
-_NAMED = lazy(rb"[g-zG-Z\x80-\xff]|[A-Z]{2}[0-9]{2}")
+_NUMBER_ENDS = lazy(rf"(?:{_TAIL}|{_IBAN_TAIL})\Z".encode())
+_NAME_ENDS = lazy(_BEFORE_AT.encode())
+_NAMED = lazy(rb"[g-zG-Z\x80-\xff]|\b[A-Z]{2}[0-9]{2}")
 _LONGEST_KEY = 24
-_LONGEST_PART = 8
+_LONGEST_PART = 12
 _AT_SIGN = ord("@")
 _LONGEST_BETWEEN = 600
 _SIGNS_AT_END, _SIGNS_AT_START = b" -(+", b" -)("

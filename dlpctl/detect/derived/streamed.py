@@ -20,12 +20,13 @@ _KEYS = (
     "arguments|completion|content|data|delta|log|o|partial_json|response|text|Text|thinking|token|v"
     "|word|Word"
 )
-_STRING = r"\"((?:[^\"\\\n]|\\[^\n]){0,64})\""
+_STRING = r"\"((?:[^\"\\\n]|\\[^\n])*)\""
 _MESSAGE = (
-    rf"\"({_KEYS})\"[ ]?[:,][ ]?{_STRING}|[ ](CONTENT)=[\"']([^\"'\n]{{0,64}})[\"']"
-    r"|<(char|span|t|text|token|w|word)\b[^<>\n]*>([^<>\n]{0,64})</"
+    rf"\"({_KEYS})\"[ ]?[:,][ ]?{_STRING}|[ ](CONTENT)=[\"']([^\"'\n]*)[\"']"
+    r"|<(char|span|t|text|token|w|word)\b[^<>\n]*>([^<>\n]*)</"
 )
-_LONGEST_BETWEEN = 1024
+_LONGEST, _LONGEST_BETWEEN = 64, 1024
+"""Bytes of a message, and between two."""
 _FEWEST = 4
 """The messages of a stream."""
 _LEAST_WORDS = 0.25
@@ -51,7 +52,8 @@ def streamed_texts(data: bytes) -> Iterator[StreamedText]:
     while (found := search(data, at, size))[0][0] >= 0:
         at = found[0][1]
         key, text = max(found[1::2]), max(found[2::2])
-        streams.setdefault(data[slice(*key)], []).append(text)
+        if text[1] - text[0] <= _LONGEST:
+            streams.setdefault(data[slice(*key)], []).append(text)
     for spans in streams.values():
         if breaks := list(_breaks(data, spans)):
             joiner = b"" if _are_parts(data, spans) else b" "
