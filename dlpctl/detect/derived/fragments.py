@@ -31,11 +31,8 @@ _BESIDE = "|".join(
         rf"{_LABEL}[^<>\n]*{_TAIL}{_TAGS}{_HEAD}",
         rf"(?:[0-9][ -]|\)[ ]?){_STRINGS}{_HEAD}|[0-9)]{_STRINGS}[ -]\(?[0-9]{{2}}",
         rf"[0-9]-{_TAGS}{_HEAD}|[0-9]{_TAGS}-[0-9]{{2}}",
-        *(
-            f"{tail}{apart}{head}"
-            for tail, head in ((_IBAN_TAIL, _IBAN_HEAD), (_MAIL_TAIL, _MAIL_HEAD))
-            for apart in (_STRINGS, _TAGS)
-        ),
+        *(f"{_IBAN_TAIL}{apart}{_IBAN_HEAD}" for apart in (_STRINGS, _TAGS)),
+        rf"{_MAIL_TAIL}{_TAGS}{_MAIL_HEAD}",
         rf"{_BEFORE_AT}{_JOINED}{_AT}|{_BEFORE_AT}{_STRINGS}@[\"'`]",
     )
 )
@@ -45,6 +42,7 @@ _MESSAGE = rf"(?:[\"'](?:{_KEYS})[\"'][ ]?:|[ \t\n](?:{_KEYS})=)[ ]?[\"']"
 _IN_MESSAGES = rf"{_MESSAGE}()(?:{_HEAD}|{_IBAN_HEAD}|{_AT})|{_MAIL_TAIL}()[\"']"
 _KEY = lazy(rf"({_KEYS})[\"']?[ ]?[:=][ ]?[\"']\Z".encode())
 _NEXT = lazy(rf"[\"' \t\n]({_KEYS})[\"']?[ ]?[:=][ ]?[\"'](?={_MAIL_HEAD})".encode())
+_BETWEEN = lazy(rf"{_STRINGS}(?={_MAIL_HEAD})".encode())
 _NUMBER_ENDS = lazy(rf"(?:{_TAIL}|{_IBAN_TAIL})\Z".encode())
 _NAME_ENDS = lazy(_BEFORE_AT.encode())
 _NAMED = lazy(rb"[g-zG-Z\x80-\xff]|\b[A-Z]{2}[0-9]{2}")
@@ -59,26 +57,24 @@ Span = tuple[int, int]
 
 def fragment_breaks(data: bytes) -> Iterator[Span]:
     """Yield what is between the fragments of a value."""
-    search, at, size = _beside(), 0, len(data)
+    search, at, size = _search(), 0, len(data)
     while (found := search(data, at, size))[0][0] >= 0:
-        span = max(found[1:])
-        at = span[1]
-        yield span
-    search, at = _in_messages(), 0
-    while (found := search(data, at, size))[0][0] >= 0:
-        (_, at), (head, _), (tail, _) = found[:3]
-        if between := _before(data, head) if head >= 0 else _after(data, tail):
-            yield between
+        *beside, (head, _), (tail, _) = found[1:]
+        span: Span | None = max(beside)
+        at = found[0][1]
+        if head >= 0:
+            span, at = _before(data, head), head
+        elif tail >= 0:
+            span = _after(data, tail)
+        elif span:
+            at = span[1]
+        if span:
+            yield span
 
 
 @cache
-def _beside() -> Find:
-    return finders(compile_regex(_BESIDE, "fragments"))[0]
-
-
-@cache
-def _in_messages() -> Find:
-    return finders(compile_regex(_IN_MESSAGES, "messages"))[0]
+def _search() -> Find:
+    return finders(compile_regex(f"{_BESIDE}|{_IN_MESSAGES}", "fragments"))[0]
 
 
 @cache
@@ -113,12 +109,15 @@ def _before(data: bytes, head: int) -> Span | None:
 
 
 def _after(data: bytes, tail: int) -> Span | None:
-    """Return what is between a message and the one with the same key after it."""
+    """Return what is between a message and the one with the same key after it, or between two
+    strings.
+    """
     for following in _NEXT.finditer(data, tail, tail + _LONGEST_BETWEEN):
         text = _last_message(data, following[1], tail + 1)
         if text and text[1] == tail:
             return tail, following.end()
-    return None
+    beside = _BETWEEN.match(data, tail)
+    return beside.span() if beside else None
 
 
 def _last_message(data: bytes, key: bytes, end: int) -> Span | None:

@@ -23,7 +23,7 @@ _KEYS = (
 _STRING = r"\"((?:[^\"\\\n]|\\[^\n])*)\""
 _MESSAGE = (
     rf"\"({_KEYS})\"[ ]?[:,][ ]?{_STRING}|[ ](CONTENT)=[\"']([^\"'\n]*)[\"']"
-    r"|<(char|span|t|text|token|w|word)\b[^<>\n]*>([^<>\n]*)</"
+    r"|<(char|text|w|word)\b[^<>\n]*>([^<>\n]*)</"
 )
 _LONGEST, _LONGEST_BETWEEN = 64, 1024
 """Bytes of a message, and between two."""
