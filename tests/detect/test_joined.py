@@ -248,8 +248,10 @@ def _od(form: str, size: int = 1, offset: str = "{:07o}") -> list[str]:
         _od("   {:c}", offset=""),
         _od(" {:02x}", offset=""),
         _od("{:02x}", offset=""),
+        [f":10{at:04x}00{_BYTES[at:at+16].hex()}00" for at in (0, 16, 32)],
+        [f"S113{at:04X}{_BYTES[at:at+16].hex().upper()}00" for at in (0, 16, 32)],
     ],
-    ids=["hexdump", "xxd", "gdb", "od -x", "od -t x8", "od", "od -b", "od -d", "od -t d1", "od -c", "od -An -c", "od -An -t x1", "xxd -p"],
+    ids=["hexdump", "xxd", "gdb", "od -x", "od -t x8", "od", "od -b", "od -d", "od -t d1", "od -c", "od -An -c", "od -An -t x1", "xxd -p", "Intel HEX", "S-records"],
 )  # fmt: skip
 def test_a_dump_is_one_value(detector: Detector, rows: list[str]) -> None:
     text = "memory:\n" + "\n".join(rows) + "\nend\n"
@@ -389,6 +391,13 @@ def test_a_value_in_recognized_words_is_found(detector: Detector, start: str, en
     text = "".join(f"{start}{word}{end}" for word in words)
     value = f"{end}{start}".join(words[3:7])
     assert value in {text[one.start : one.end] for one in detector.scan(text)}
+
+
+def test_a_value_in_the_chunks_of_a_body_is_found(detector: Detector) -> None:
+    chunks = "".join(f"5\r\n{_BYTES.decode()[at : at + 5]}\r\n" for at in range(0, 35, 5))
+    text = f"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nA: b\r\n\r\n{chunks}0\r\n\r\n"
+    values = [text[one.start : one.end].replace("\r\n5\r\n", "") for one in detector.scan(text)]
+    assert "4111 1111 1111 1111" in values
 
 
 def test_records_are_no_stream(detector: Detector) -> None:

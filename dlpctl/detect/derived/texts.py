@@ -12,6 +12,7 @@ from functools import cache
 
 from dlpctl.deflated import LEAST, may_be_raw
 from dlpctl.detect.derived.binaries import binary_text, long_runs
+from dlpctl.detect.derived.bodies import body_text
 from dlpctl.detect.derived.chunks import chunked_text
 from dlpctl.detect.derived.columns import Columns
 from dlpctl.detect.derived.decoded import DecodedText
@@ -63,6 +64,8 @@ def derived_texts(
     texts += listed_texts(data)
     texts += dumped_texts(data)
     texts += streamed_texts(data)
+    if body := body_text(data):
+        texts.append(body)
     if joins_lines:
         if grouped := GroupedText.of(data):
             texts.append(grouped)
