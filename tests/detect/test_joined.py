@@ -289,6 +289,9 @@ def test_chunks_of_data_are_one_value(
 _IN_BINARY = base64.b64encode(b"\x30\x82\x01\x0a\x00" + _BYTES + bytes(range(128, 150))).decode()
 
 
+_CONCEALED = bytes([7, *(byte ^ 7 for byte in b"jane.doe@acme.com")]).hex()
+
+
 def _codes(form: str, after_comma: str = "") -> str:
     return f",{after_comma}".join(map(form.format, _BYTES))
 
@@ -343,6 +346,8 @@ def _codes(form: str, after_comma: str = "") -> str:
             _codes("{:02x},00", "\\\n  "),
         ),
         (f"char a[] = {{{_codes('0x{:02x}', ' ')}}};", _codes("0x{:02x}", " ")),
+        (f'<a data-cfemail="{_CONCEALED}">', _CONCEALED),
+        (f"href=/cdn-cgi/l/email-protection#{_CONCEALED}", _CONCEALED),
         (f"x = {_codes('{}').replace(',', ' ')} y", _codes("{}").replace(",", " ")),
         (f"x = {_codes('0x{:02x}').replace(',', ' ')} y", _codes("0x{:02x}").replace(",", " ")),
         (f"x = {_codes('Chr({})').replace(',', ' & ')}", _codes("Chr({})").replace(",", " & ")),

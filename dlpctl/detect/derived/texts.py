@@ -15,6 +15,7 @@ from dlpctl.detect.derived.binaries import binary_text, long_runs
 from dlpctl.detect.derived.bodies import body_text
 from dlpctl.detect.derived.chunks import chunked_text
 from dlpctl.detect.derived.columns import Columns
+from dlpctl.detect.derived.concealed import concealed_text
 from dlpctl.detect.derived.decoded import DecodedText
 from dlpctl.detect.derived.dumps import dumped_texts
 from dlpctl.detect.derived.escaped import EscapedText
@@ -64,8 +65,7 @@ def derived_texts(
     texts += listed_texts(data)
     texts += dumped_texts(data)
     texts += streamed_texts(data)
-    if body := body_text(data):
-        texts.append(body)
+    texts += (text for read in (body_text, concealed_text) if (text := read(data)))
     if joins_lines:
         if grouped := GroupedText.of(data):
             texts.append(grouped)
