@@ -1,29 +1,41 @@
-"""Addresses that a web page conceals from programs: encoded with a key, which is their first byte.
-
-The script of a service for web sites decodes them, so that a reader of the page sees them.
+"""Addresses that are concealed from programs: their sign as a character's number or twice, and
+those that a service for web sites encodes with a key, which is their first byte.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
 
 from dlpctl.detect.derived.decoded import DecodedText, copy_around
 from dlpctl.regex import lazy
 
-_SIGNS = (b"data-cfemail=", b"email-protection#")
-_ENCODED = lazy(rb"[\"']?((?:[0-9A-Fa-f]{2}){6,256})(?![0-9A-Fa-f])")
+_OPERATOR = rb"[ \t]*(?:[&+.]|\|\|)[ \t]*"
+_CONCEALED = {
+    b"(64)": lazy(
+        rb"([\"']%b(?:chrw?|n?char)\(64\)%b[\"'])" % (_OPERATOR, _OPERATOR), re.IGNORECASE
+    ),
+    b"@@": lazy(rb"(?<=[0-9A-Za-z])(@@)(?=[0-9a-z])"),
+    b"cfemail=": lazy(rb"cfemail=[\"']?((?:[0-9a-f]{2}){6,256})(?![0-9a-f])"),
+    b"email-protection#": lazy(rb"email-protection#((?:[0-9a-f]{2}){6,256})(?![0-9a-f])"),
+}
+"""Regexes by the text that a quick check looks for; their group is what is decoded."""
 
 
 def concealed_text(data: bytes) -> DecodedText | None:
     """Return the text with its concealed addresses decoded; None without any."""
-    runs = sorted(run for sign in _SIGNS if sign in data for run in _runs(data, sign))
+    runs = sorted(
+        (*found.span(1), _decoded(found[1]))
+        for sign, regex in _CONCEALED.items()
+        if sign in data
+        for found in regex.finditer(data)
+    )
     return DecodedText(*copy_around(data, runs)) if runs else None
 
 
-def _runs(data: bytes, sign: bytes) -> Iterator[tuple[int, int, bytes]]:
-    at = 0
-    while (at := data.find(sign, at) + len(sign)) >= len(sign):
-        if found := _ENCODED.match(data, at):
-            key, *codes = bytes.fromhex(found[1].decode())
-            address = bytes(code ^ key for code in codes).decode("utf-8", "replace").encode()
-            yield (*found.span(1), b" " + address + b" ")
+def _decoded(concealed: bytes) -> bytes:
+    """Return a sign, or an address with blanks around it."""
+    if not concealed.isalnum():
+        return b"@"
+    key, *codes = bytes.fromhex(concealed.decode())
+    address = bytes(code ^ key for code in codes).decode("utf-8", "replace")
+    return f" {address} ".encode()

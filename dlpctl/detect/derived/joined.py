@@ -28,7 +28,7 @@ _STRINGS_JOINED = (
 _LINE_ENDS = ("\n", "\r", "\f", "\x85", "\u2028", "\u2029")
 """Line ends of systems and programs of all times, and the end of a page."""
 _LINES_JOINED = (
-    rf"(?:[ \t\r`^&%]|\\c)*(?:\n\f?|{'|'.join(_LINE_ENDS[1:])})\r?[ \t>]*"
+    rf"(?:[ \t\r`^&%=\\]|\\c)*(?:\n\f?|{'|'.join(_LINE_ENDS[1:])})\r?[ \t>]*"
     r"(?:(?://|--|[#*%;+&]|[1-9] CON[CT] )[ \t]*)?"
 )
 _MARKS_OF_LINES = (

@@ -22,7 +22,7 @@ _PARTS = (
 _LINE_END = r"[ \t\r\\`]*\n"
 _GOES_ON = lazy(rb"[^\n]*[0-9A-Z-]" + _LINE_END.encode())
 _NEXT_PART = lazy(
-    rb"[ \t]*(?:[0-9(-]|\+[ 0-9(]|[A-Z][A-Z0-9]{3}\b|(?P<domain>[a-z0-9][a-z0-9-]*\.?[a-z]))"
+    rb"[ \t]*(?:[0-9(-]|\+[ 0-9(]|(?P<letters>[A-Z]{4}\b)|(?P<domain>[a-z0-9][a-z0-9-]*\.?[a-z]))"
 )
 _LABEL = lazy(rb"[^0-9\n]{0,80}?[g-zG-Z\x80-\xff]")
 """Letters that hexadecimal numbers lack, before the first number of a line."""
@@ -60,6 +60,8 @@ def prefixed_breaks(data: bytes) -> Iterator[PrefixedBreak]:
             part = _NEXT_PART.match(below, prefix) if prefix else None
             if part is None or is_address != (part["domain"] is not None) or prefix < known:
                 break
+            if part["letters"] and (known or not data[start : start + 2].isalpha()):
+                break  # only the start of an IBAN goes on with letters
             if not (known or is_address or _LABEL.match(above, prefix)):
                 break
             end = _in_line(data, line, prefix)
