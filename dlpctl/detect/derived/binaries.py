@@ -12,8 +12,8 @@ from dlpctl.regex import lazy
 
 _IN_BASE64 = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-")
 _SHAPES = bytes(ord("x") if code in _IN_BASE64 else ord(" ") for code in range(256))
-_LONG = b"x" * 40
 _LEAST = 48
+_LONG = b"x" * _LEAST
 """The length of runs that may be more than a checksum."""
 _NEXT_LINE = rb"\r?\n[ \t]*[0-9A-Za-z+/]"
 _RUN = lazy(
@@ -25,33 +25,18 @@ _MAY_HOLD = lazy(rb"@|[0-9](?:[ ().+-]{0,2}[0-9]){6}|[0-9A-Z]{16}")
 """A sign of a mail address, a number or a key."""
 
 
-def long_runs(data: bytes) -> list[tuple[int, int]]:
-    """Return the spans of the runs in a line that may be data in base64."""
-    shapes = data.translate(_SHAPES)
-    runs: list[tuple[int, int]] = []
-    end = 0
-    while (start := shapes.find(_LONG, end)) >= 0:
-        end = shapes.find(b" ", start)
-        end = len(data) if end < 0 else end
-        runs.append((start, end))
-    return runs
-
-
-def binary_text(
-    data: bytes, long: list[tuple[int, int]], outer: DecodedText | None
-) -> DecodedText | None:
-    """Return the strings of the data that a text has in its long runs, if any; `outer` is the text
-    if it was decoded itself.
+def binary_text(data: bytes, outer: DecodedText | None) -> DecodedText | None:
+    """Return the strings of the data that a text has in base64, if any; `outer` is the text if it
+    was decoded itself.
     """
-    runs = list(_runs(data, long))
+    runs = list(_runs(data))
     return DecodedText(*copy_around(data, runs), outer) if runs else None
 
 
-def _runs(data: bytes, long: list[tuple[int, int]]) -> Iterator[tuple[int, int, bytes]]:
+def _runs(data: bytes) -> Iterator[tuple[int, int, bytes]]:
+    shapes = data.translate(_SHAPES)
     end = 0
-    for start, line_end in long:
-        if start < end or line_end - start < _LEAST:
-            continue
+    while (start := shapes.find(_LONG, end)) >= 0:
         found = _RUN.match(data, start)
         assert found is not None
         end = found.end()

@@ -6,47 +6,51 @@ Pieces that are apart in the same way are decoded as one, and reported as one.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from dlpctl.detect.derived.decoded import DecodedText, copy_around, decode_base64, inflater
 from dlpctl.regex import lazy
 
+_IN_BASE64 = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+_SHAPES = bytes(ord("x") if code in _IN_BASE64 else ord(" ") for code in range(256))
+_LONG = b"x" * 48
+"""More characters than most checksums have."""
 _CHUNK = lazy(rb"[0-9A-Za-z+/]++")
-_BETWEEN = lazy(rb"[^0-9A-Za-z+/=][^=]{0,160}?(?=[0-9A-Za-z+/]{40})", re.DOTALL)
+_UP_TO_NEXT = rb"[^0-9A-Za-z+/=][^=]{0,160}?(?=[0-9A-Za-z+/]{48})"
+_BETWEEN = lazy(_UP_TO_NEXT)
+_LONG_RUN = lazy(
+    rb"(?:[0-9A-Za-z+/]++\r?\n[ \t]*(?=[0-9A-Za-z+/]{48}))*+"
+    rb"(?:[0-9A-Fa-f]++(?![0-9A-Za-z+/])|([0-9A-Za-z+/]++)(?=%b)|[0-9A-Za-z+/]++)" % _UP_TO_NEXT
+)
+"""Lines of data, the last of which is a checksum, or a chunk before another one."""
 _NUMBER = lazy(rb"[0-9]+")
-_BLANKS = b" \t"
-_LINE_ENDS = (b"\n", b"\r\n")
-"""Signs between the lines of data that are one run."""
 
 
-def chunked_text(data: bytes, long: list[tuple[int, int]]) -> DecodedText | None:
-    """Return the text that the chunks among the long runs of a text encode; None without any."""
-    runs = list(_runs(data, long))
+def chunked_text(data: bytes) -> DecodedText | None:
+    """Return the text that the chunks within a text encode; None without any."""
+    runs = list(_runs(data))
     return DecodedText(*copy_around(data, runs)) if runs else None
 
 
-def _runs(data: bytes, long: list[tuple[int, int]]) -> Iterator[tuple[int, int, bytes]]:
+def _runs(data: bytes) -> Iterator[tuple[int, int, bytes]]:
+    shapes = data.translate(_SHAPES)
     inflate = inflater(data)
     end = 0
-    for start, _ in long:
-        first = _CHUNK.match(data, start)
-        if start < end or first is None:
-            continue
-        end = first.end()
-        between = _BETWEEN.match(data, end)
-        if between is None or between[0].strip(_BLANKS) in _LINE_ENDS:
-            continue
-        if decode_base64(first[0], inflate) is not None:
-            end, encoded = _sequence(data, first)
+    while (start := shapes.find(_LONG, end)) >= 0:
+        found = _LONG_RUN.match(data, start)
+        assert found is not None
+        end = found.end()
+        if found[1] and decode_base64(found[1], inflate) is not None:
+            start = found.start(1)
+            end, encoded = _sequence(data, start, end)
             if decoded := decode_base64(encoded, inflate):
                 yield start, end, b" " + decoded + b" "
 
 
-def _sequence(data: bytes, chunk: re.Match[bytes]) -> tuple[int, bytes]:
+def _sequence(data: bytes, start: int, end: int) -> tuple[int, bytes]:
     """Return the end of a sequence of chunks, and their data; the last one may be shorter."""
-    size, end = len(chunk[0]), chunk.end()
-    chunks = [chunk[0]]
+    size = end - start
+    chunks = [data[start:end]]
     apart, width = b"", 0
     while len(chunks[-1]) == size:
         between = _BETWEEN.match(data, end)

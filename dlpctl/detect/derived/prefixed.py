@@ -14,9 +14,9 @@ from dlpctl.detect.linear import Find, compile_regex, finders
 from dlpctl.regex import lazy
 
 _PARTS = (
-    r"(?:\b(?:[3-6][0-9]{3}(?:[ -]?[0-9]{4}){0,2}-?|3[47][0-9]{2}[ -][0-9]{6}-?"
+    r"(?:[ \t:=#(]([3-6][0-9]{3}(?:[ -]?[0-9]{4}){0,2}-?|3[47][0-9]{2}[ -][0-9]{6}-?"
     r"|[0-9]{3}-(?:[0-9]{2}-)?|[A-Z]{2}[0-9]{2}(?:[ ]?[0-9A-Z]{4}){0,7})"
-    r"|\+[0-9][0-9 ().-]{0,14}|@(?:[0-9A-Za-z_.-]{0,64}[.-])?)"
+    r"|(\+[0-9][0-9 ().-]{0,14}|@(?:[0-9A-Za-z_.-]{0,64}[.-])?))"
 )
 """The first part of a card number, an SSN, an IBAN or a phone number, or that of a mail address."""
 _LINE_END = r"[ \t\r\\`]*\n"
@@ -46,9 +46,9 @@ class PrefixedBreak(NamedTuple):
 def prefixed_breaks(data: bytes) -> Iterator[PrefixedBreak]:
     """Yield the line ends that may break a value."""
     search, at, size = _search(), 0, len(data)
-    while (found := search(data, at, size)[0])[0] >= 0:
-        start, at = found
-        is_address = data.find(b"@", *found) >= 0
+    while (found := search(data, at, size))[0][0] >= 0:
+        start, at = max(found[1:])[0], found[0][1]
+        is_address = data.find(b"@", start, at) >= 0
         known = 0
         first = data.rfind(b"\n", max(start - _LONGEST_LINE, 0), start) + 1
         above = _start_of(data, _indented(data, first))

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from dlpctl.deflated import LEAST, may_be_raw
-from dlpctl.detect.derived.binaries import binary_text, long_runs
+from dlpctl.detect.derived.binaries import binary_text
 from dlpctl.detect.derived.bodies import body_text
 from dlpctl.detect.derived.chunks import chunked_text
 from dlpctl.detect.derived.columns import Columns
@@ -58,14 +58,11 @@ def derived_texts(
             cells := Columns.of(escaped.data, inner_headers, None, words or HeaderWords())
         ):
             texts.append(_NestedText(cells, escaped))
-    long = long_runs(data)
-    texts += _decoded_texts(data, runs, long)
-    if chunked := chunked_text(data, long):
-        texts.append(chunked)
+    texts += _decoded_texts(data, runs)
     texts += listed_texts(data)
     texts += dumped_texts(data)
     texts += streamed_texts(data)
-    texts += (text for read in (body_text, concealed_text) if (text := read(data)))
+    texts += (text for read in (body_text, chunked_text, concealed_text) if (text := read(data)))
     if joins_lines:
         if grouped := GroupedText.of(data):
             texts.append(grouped)
@@ -79,11 +76,11 @@ def derived_texts(
     return texts
 
 
-def _decoded_texts(data: bytes, runs: Spans, long: Spans) -> Iterator[DecodedText]:
+def _decoded_texts(data: bytes, runs: Spans) -> Iterator[DecodedText]:
     """Yield what runs are decoded to, as often as they were encoded."""
     decoded: DecodedText | None = None
     for _level in range(_MOST_TIMES):
-        if binary := binary_text(data, long, decoded):
+        if binary := binary_text(data, decoded):
             yield binary
         decoded = DecodedText.of(data, runs, decoded) if runs else None
         if decoded is None or decoded.data == data:
@@ -91,7 +88,6 @@ def _decoded_texts(data: bytes, runs: Spans, long: Spans) -> Iterator[DecodedTex
         yield decoded
         data = decoded.data
         runs, _ = openings(data)
-        long = long_runs(data)
 
 
 class _NestedText(DerivedText):
