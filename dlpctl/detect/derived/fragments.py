@@ -17,18 +17,23 @@ from dlpctl.regex import lazy
 _STRINGS = r"([\"'`][^\"'`\n]*(?:\n[^\"'`\n]*)?[\"'`])"
 """Program text between two strings, with their quotes."""
 _TAGS = r"([ \t\r\n]*(?:</?[A-Za-z][^<>\n]*>[ \t\r\n]*)+)"
-_LABEL = r"(?:[g-zG-Z\x{80}-\x{10FFFF}]|\b[A-Z]{2}[0-9]{2}[ 0-9])"
-"""Letters that hexadecimal numbers lack, or the start of an IBAN."""
+_LABEL, _NUMBER = r"[g-zG-Z\x{80}-\x{10FFFF}]", r"[0-9+(][0-9 ().+-]*"
+"""Letters that hexadecimal numbers lack, and what may be between the number after them and its end;
+a regex of any text there would read a long line anew for each match in it.
+"""
 _TAIL, _HEAD = r"(?:[0-9]{2}[)-]?|\+[0-9]{1,3})[ ]?", r"[ ]?[(-]?[0-9]{2}"
-_IBAN_TAIL, _IBAN_HEAD = r"\b[A-Z]{2}[0-9]{2}[ ]?(?:[A-Z]{4}[ ]?)?", r"[0-9A-Z]{4}\b"
-_MAIL_TAIL, _MAIL_HEAD = r"@(?:[0-9A-Za-z_.-]{0,64}[.-])?", r"[a-z0-9]"
+_IBAN_TAIL, _IBAN_HEAD = r"\b[A-Z]{2}[0-9]{2}(?:[ ]?[0-9A-Z]{4}){0,7}[ ]?", r"[0-9A-Z]{2}"
+_MAIL_TAIL, _MAIL_HEAD = (
+    r"@(?:[0-9A-Za-z_.-]{0,64}[.-])?",
+    r"[a-z0-9][a-z0-9-]{0,62}[.\"'`<\s]",
+)
 _BEFORE_AT, _AT = r"[0-9A-Za-z]", r"@[a-z0-9]"
 _JOINED = r"([\"'`][ \t]*(?:[+.&~^<|]{1,2}[ \t\r_]*)?(?:\n[ \t]*(?:[+.&~^<|]{1,2}[ \t]*)?)?[\"'`])"
 """An operator between two strings, or nothing."""
 _BESIDE = "|".join(
     (
-        rf"{_LABEL}[^\"'`\n]*{_TAIL}{_STRINGS}{_HEAD}",
-        rf"{_LABEL}[^<>\n]*{_TAIL}{_TAGS}{_HEAD}",
+        rf"{_LABEL}[^\"'`\n0-9]*(?:{_NUMBER})?{_TAIL}{_STRINGS}{_HEAD}",
+        rf"{_LABEL}[^<>\n0-9]*(?:{_NUMBER})?{_TAIL}{_TAGS}{_HEAD}",
         rf"(?:[0-9][ -]|\)[ ]?){_STRINGS}{_HEAD}|[0-9)]{_STRINGS}[ -]\(?[0-9]{{2}}",
         rf"[0-9]-{_TAGS}{_HEAD}|[0-9]{_TAGS}-[0-9]{{2}}",
         *(f"{_IBAN_TAIL}{apart}{_IBAN_HEAD}" for apart in (_STRINGS, _TAGS)),
@@ -39,7 +44,7 @@ _BESIDE = "|".join(
 _KEYS = "content|CONTENT|insert|plain_text|text|Text|UnicodeString|word"
 """The names of the texts in messages, and of attributes with texts."""
 _MESSAGE = rf"(?:[\"'](?:{_KEYS})[\"'][ ]?:|[ \t\n](?:{_KEYS})=)[ ]?[\"']"
-_IN_MESSAGES = rf"{_MESSAGE}()(?:{_HEAD}|{_IBAN_HEAD}|{_AT})|{_MAIL_TAIL}()[\"']"
+_IN_MESSAGES = rf"{_MESSAGE}()(?:{_HEAD}|[A-Z]{{4}}\b|{_AT})|{_MAIL_TAIL}()[\"']"
 _KEY = lazy(rf"({_KEYS})[\"']?[ ]?[:=][ ]?[\"']\Z".encode())
 _NEXT = lazy(rf"[\"' \t\n]({_KEYS})[\"']?[ ]?[:=][ ]?[\"'](?={_MAIL_HEAD})".encode())
 _BETWEEN = lazy(rf"{_STRINGS}(?={_MAIL_HEAD})".encode())
