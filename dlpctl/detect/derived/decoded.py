@@ -243,10 +243,10 @@ def _number(run: bytes) -> bytes:
     if power:
         digits = digits.replace(b".", b"").ljust(int(exponent) + 1, b"0")
         return digits if len(digits) == int(exponent) + 1 else run
-    whole, _, rest = run.strip(b"ILnlUu").partition(b".")
-    if rest.strip(b"0"):
-        whole += rest
-    return whole.translate(None, b",.'").lstrip(b"0").replace(b"_", b"-")
+    digits, _, decimals = run.strip(b"ILnlUu").partition(b".")
+    if decimals.strip(b"0"):
+        digits += decimals
+    return digits.translate(None, b",.'").lstrip(b"0").replace(b"_", b"-")
 
 
 def _encoded(run: bytes) -> bytes | None:

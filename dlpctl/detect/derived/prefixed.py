@@ -22,7 +22,8 @@ _PARTS = (
 _LINE_END = r"[ \t\r\\`]*\n"
 _GOES_ON = lazy(rb"[^\n]*[0-9A-Z-]" + _LINE_END.encode())
 _NEXT_PART = lazy(
-    rb"[ \t]*(?:[0-9(-]|\+[ 0-9(]|(?P<letters>[A-Z]{4}\b)|(?P<domain>[a-z0-9][a-z0-9-]*(?=[.\s]|\Z)))"
+    rb"[ \t]*(?:[0-9(-]|\+[ 0-9(]|(?P<letters>[A-Z]{4}\b)"
+    rb"|(?P<domain>[a-z0-9][a-z0-9-]*(?=[.\s]|\Z)))"
 )
 _LABEL = lazy(rb"[^0-9\n]{0,80}?[g-zG-Z\x80-\xff]")
 """Letters that hexadecimal numbers lack, before the first number of a line."""
