@@ -84,6 +84,11 @@ def detector_fixture() -> Detector:
             'jane@", "plain_text": "jane@"}, {"content": "acme.com',
             "EMAIL",
         ),
+        (
+            '["card ", {"text": "4111 1111 "\n },\n "1111 1111"]',
+            '4111 1111 "\n },\n "1111 1111',
+            "CREDIT_CARD",
+        ),
         ("<p>card 4111 1111</p>\n<p>1111 1111", "4111 1111</p>\n<p>1111 1111", "CREDIT_CARD"),
         (
             "<td>IBAN DE89 3704</td><td>0044 0532 0130 00",

@@ -62,6 +62,12 @@ def test_encodings_are_known_by_their_writing(encoding: str) -> None:
     assert decoded.text == WRITING[encoding]
 
 
+@pytest.mark.parametrize("bom", ["", "\ufeff"])
+def test_wide_text_before_text_in_single_bytes_is_not_read_as_wide(bom: str) -> None:
+    data = f"{bom}{'started ' * 40}".encode("utf-16-le") + b"written by another program\r\n" * 4
+    assert decode(data) is None
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.binary(max_size=200), st.integers(0, 100), st.integers(0, 30))
 def test_bytes_outside_an_edit_stay(data: bytes, start: int, length: int) -> None:

@@ -14,7 +14,7 @@ from functools import cache
 from dlpctl.detect.linear import Find, compile_regex, finders
 from dlpctl.regex import lazy
 
-_STRINGS = r"([\"'`][^\"'`\n]*(?:\n[^\"'`\n]*)?[\"'`])"
+_STRINGS = r"([\"'`][^\"'`\n]*(?:\n[^\"'`\n]*){0,3}[\"'`])"
 """Program text between two strings, with their quotes."""
 _TAGS = r"([ \t\r\n]*(?:</?[A-Za-z][^<>\n]*>[ \t\r\n]*)+)"
 _LABEL, _NUMBER = r"[g-zG-Z\x{80}-\x{10FFFF}]", r"[0-9+(][0-9 ().+-]*"
