@@ -45,6 +45,9 @@ _SAMPLE = HEAD
 _EBCDIC = "cp037"
 _EBCDIC_SPACE = b"\x40"
 _EBCDIC_LINE_ENDS = str.maketrans("", "", "\n\r\t\x85")
+_WIDE = ("utf-16", "utf-32")
+_NARROW = re.compile(rb"[\t\r\n -~]{48}")
+"""Text of single bytes, which a program wrote after text in UTF-16 or UTF-32."""
 _FIRST = 16
 """The number of bytes at the start of a text that must not contain a zero."""
 _BLOCK = 1 << 12
@@ -204,6 +207,8 @@ def character(code: int) -> str:
 
 def _strict(data: bytes, codec: str) -> str | None:
     """Return the text if encoding it restores every byte, so that offsets are certain."""
+    if codec.startswith(_WIDE) and _NARROW.search(data):
+        return None
     try:
         text = data.decode(codec)
         certain = codec == "utf-8" or text.encode(codec) == data

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from dlpctl.errors import FormatError
+from dlpctl.formats.betweenparts import is_other_member, without_syntax
 from dlpctl.formats.encoding import Edit, character, on_one_line, spliced
 from dlpctl.formats.interface import Limits, NotThisFormatError
 from dlpctl.formats.source import Resolved, TextFormat, Token, nesting
@@ -55,6 +56,12 @@ class Json(TextFormat):
         for found in _TOKEN.finditer(source):
             if found.lastgroup is not None:
                 yield Token(found.start(), found.end(), found.lastgroup)
+
+    def fit(self, source: str, edits: Sequence[Edit]) -> Iterator[Edit]:
+        tokens = without_syntax(
+            self.tokens(source), edits, lambda _, *pair: is_other_member(source, *pair)
+        )
+        return self.fitted(source, tokens, edits)
 
     def write(self, syntax: str, token: str, edits: Sequence[Edit]) -> str:
         if syntax == "bare":

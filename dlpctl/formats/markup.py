@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from xml.parsers import expat
 
 from dlpctl.errors import CannotMaskError, FormatError
+from dlpctl.formats.betweenparts import is_inner_attribute, without_syntax
 from dlpctl.formats.cellgroups import has_groups, rows_of_groups
 from dlpctl.formats.encoding import Decoded, Edit, spliced
 from dlpctl.formats.interface import Limits, Piece, Segment, View, too_deep
@@ -120,6 +121,10 @@ class Markup(TextFormat):
             for found in _ATTRIBUTE.finditer(source, start, end):
                 yield Token(found.start(1), found.end(1), "attribute")
 
+    def fit(self, source: str, edits: Sequence[Edit]) -> Iterator[Edit]:
+        tokens = without_syntax(self.tokens(source), edits, is_inner_attribute)
+        return self.fitted(source, tokens, edits)
+
     def write(self, syntax: str, token: str, edits: Sequence[Edit]) -> str:
         if any(
             found[0].strip("&;") not in _XML_ENTITIES and html.unescape(found[0]) == found[0]
@@ -177,7 +182,9 @@ class Markup(TextFormat):
                 if not self.html and (blank or ("/<" in signs and not are_runs)):
                     yield group
                     group = []
-                if group or not blank:
+                if group and blank and self.html:
+                    group.append(" ")  # as a line end is shown
+                elif group or not blank:
                     group.append((start, end))
                 signs, are_runs = "", True
             elif syntax == "tag":

@@ -1122,6 +1122,17 @@ def _line_kinds() -> Iterator[Kind]:
         ("lines of PowerShell", ".ps1", "`\n", '${label} = "{value}"\n'),
         ("folded YAML", ".yaml", "\n  ", "{label}: >-\n  {value}\n"),
         ("breaks in Markdown", ".md", "<br>", "|{label}|{value}|\n"),
+        ("logs", ".log", "\n10:12 INFO ", "10:11 INFO {label}: {value}\n10:12 INFO done\n"),
+        ("listings", ".txt", "\n  12\t", "  9\t{label}: {value}\n  13\tok\n"),
+        ("lines of old systems", ".txt", "\r", "{label}: {value}\r"),
+        ("calls of Java", ".java", '");\n  b.append("', '  b.append("{label} {value}");\n'),
+        (
+            "messages of rich text",
+            ".json",
+            '"}, {"a": {"b": true}, "text": "',
+            '[{{"text": "{label} {value}"}}]\n',
+        ),
+        ("blocks of HTML", ".html", "</p>\n<p>", "<p>{label}: {value}</p>\n"),
     ):
         yield Kind(name, suffix, _parted(between, line), _rejoined(between))
 

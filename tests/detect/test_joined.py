@@ -47,6 +47,55 @@ def detector_fixture() -> Detector:
         ("her card 4111 1111 &\n  & 1111 1111", "4111 1111 &\n  & 1111 1111", "CREDIT_CARD"),
         ("1 NOTE card 4111 1111\n2 CONC 1111 1111", "4111 1111\n2 CONC 1111 1111", "CREDIT_CARD"),
         ('[label="card 4111 1111\\n1111 1111"]', "4111 1111\\n1111 1111", "CREDIT_CARD"),
+        ("Card: 4111 1111\r1111 1111", "4111 1111\r1111 1111", "CREDIT_CARD"),
+        ("Card: 4111 1111\x851111 1111", "4111 1111\x851111 1111", "CREDIT_CARD"),
+        ("Card: 4111 1111\u20281111 1111", "4111 1111\u20281111 1111", "CREDIT_CARD"),
+        ("Card: 4111 1111\n\f1111 1111", "4111 1111\n\f1111 1111", "CREDIT_CARD"),
+        ('msg="card 4111 1111\\\\n1111 1111"', "4111 1111\\\\n1111 1111", "CREDIT_CARD"),
+        ("app: card 4111 1111#0121111 1111", "4111 1111#0121111 1111", "CREDIT_CARD"),
+        ("<p>card 4111 1111{' '}\n1111 1111", "4111 1111{' '}\n1111 1111", "CREDIT_CARD"),
+        (
+            "10:11:12 INFO card 4111 1111\n10:11:12 INFO 1111 1111\n10:11:13 INFO done",
+            "4111 1111\n10:11:12 INFO 1111 1111",
+            "CREDIT_CARD",
+        ),
+        ("    9\tssn 536-90-\n   10\t4399\n   11\tok", "536-90-\n   10\t4399", "SSN"),
+        ("/// to jane.doe@\n/// acme.com", "jane.doe@\n/// acme.com", "EMAIL"),
+        (
+            "JD> IBAN DE89\nJD> 3704 0044\nJD> 0532 0130 00 x",
+            "DE89\nJD> 3704 0044\nJD> 0532 0130 00",
+            "IBAN",
+        ),
+        (
+            'b.append("card 4111 1111");\nb.append("1111 1111");',
+            '4111 1111");\nb.append("1111 1111',
+            "CREDIT_CARD",
+        ),
+        ("card = '4111 1111 ' .. '1111 1111'", "4111 1111 ' .. '1111 1111", "CREDIT_CARD"),
+        ('ssn = ["536-90-", "4399"]', '536-90-", "4399', "SSN"),
+        ("write('jane.doe' + '@' + 'acme.com')", "jane.doe' + '@' + 'acme.com", "EMAIL"),
+        (
+            '[{"text": "card 4111 1111 "}, {"b": {"c": 1}, "text": "1111 1111"}]',
+            '4111 1111 "}, {"b": {"c": 1}, "text": "1111 1111',
+            "CREDIT_CARD",
+        ),
+        (
+            '[{"content": "jane@", "plain_text": "jane@"}, {"content": "acme.com", "a": "b"}]',
+            'jane@", "plain_text": "jane@"}, {"content": "acme.com',
+            "EMAIL",
+        ),
+        (
+            '["card ", {"text": "4111 1111 "\n },\n "1111 1111"]',
+            '4111 1111 "\n },\n "1111 1111',
+            "CREDIT_CARD",
+        ),
+        ("<p>card 4111 1111</p>\n<p>1111 1111", "4111 1111</p>\n<p>1111 1111", "CREDIT_CARD"),
+        (
+            "<td>IBAN DE89 3704</td><td>0044 0532 0130 00",
+            "DE89 3704</td><td>0044 0532 0130 00",
+            "IBAN",
+        ),
+        ("<li>536-90-</li><li>4399</li> is her ssn", "536-90-</li><li>4399", "SSN"),
         ("OBX|card||4111 1111\\.br\\1111 1111", "4111 1111\\.br\\1111 1111", "CREDIT_CARD"),
     ],
 )
@@ -59,7 +108,10 @@ def test_a_broken_value_is_found(detector: Detector, text: str, value: str, name
     "text",
     [
         "4111 1111\n1111 1111\n",  # a column of numbers
+        "card\r4111 1111\r1111 1111\r",
         "1,x,41111111\n11111111,y,2\n",  # cells of two rows
+        "/// 4111 1111\n/// 1111 1111\n",
+        "10:11 size 4111 1111\n10:11 size 1111 1111\n",
         "2024-05-01 took 4111\n2024-05-01 took 1111\n",
         "7344 3976\n7345 3b62\n734e 734f 6052\n7357 6055\n7363 3d43\n7368 6057\n7370 6058\n",
         "'V2\n71360\n71370',\n'V4\n6480\n6510\n6512\n6517',\n'V6\n10\n2673\n2674\n70199\n72344',\n",
@@ -68,12 +120,19 @@ def test_a_broken_value_is_found(detector: Detector, text: str, value: str, name
         'card,"4111 1111"\n"1111 1111",x\n',
         "cards = [\n  '4111 1111',\n  '1111 1111',\n]\n",
         "* card 4111\n* card 1111 1111 1111\n",
+        "cards = [\"4111 1111\", '1111 1111']",
+        "<tr><td>4111 1111</td>\n<td>1111 1111</td></tr>",
+        '[{"text": "4111 1111"}, {"text": "1111 1111"}]',
+        'card = {"text": "4111 1111"}, {"text": "1111 1111"}',
+        "f('+3.25'), 3.25\nf('-3.25'), g('-0.0')",
+        "(\"login_url\", '@tornado.web')",
         "def function\n@pytest.mark.parametrize",
         "mail the staff@\n\nacme.com",
     ],
 )
-def test_a_line_end_between_values_joins_nothing(detector: Detector, text: str) -> None:
-    assert not [one for one in detector.scan(text) if "\n" in text[one.start : one.end]]
+def test_what_is_between_values_joins_nothing(detector: Detector, text: str) -> None:
+    found = [text[one.start : one.end] for one in detector.scan(text)]
+    assert not [value for value in found if set(value) & set("\n\r\"'<")]
 
 
 _GRID = "+---+---+\n| a | b |\n+===+===+\n"
@@ -127,6 +186,8 @@ _RULE = "=====  =========  ====\n"
             "4111</li><li>1111</li> <li>1111</li><li>1111",
             "CREDIT_CARD",
         ),
+        ("Card number:\n4111\n1111\n1111\n1111\nok", "4111\n1111\n1111\n1111", "CREDIT_CARD"),
+        ("DE89\n3704\n0044\n0532\n0130\n00\n", "DE89\n3704\n0044\n0532\n0130\n00", "IBAN"),
         ("Karte: 4111 - 1111 - 1111 - 1111", "4111 - 1111 - 1111 - 1111", "CREDIT_CARD"),
         ("her IBAN DE89.3704.0044.0532.0130.00", "DE89.3704.0044.0532.0130.00", "IBAN"),
     ],
@@ -144,6 +205,7 @@ def test_a_value_in_several_cells_is_found(
         "+-+\n| a |\n+-+\n| 4111 1111 |\n| 1111 1111 |\n+-+\n",
         f"{_RULE}a      4111 1111  x\nb      1111 1111  y\n{_RULE}",
         "4111,1111,1111,1111\n",
+        "4111\n1111\n1111\n1111\n" * 4,
         "4111,1111,1111,1111\n" * 3 + "4111,1111,1111,1112\n",
         "card,year,low,high\n4111,1111,1111,1111\n",
         "cards 1 to 9: 4111,1111,1111,1111\n",
@@ -152,6 +214,7 @@ def test_a_value_in_several_cells_is_found(
         "AB12,3704,0044,0532,0130,00\n",
         "release 4111.1111.1111.1111 of 2024",
         "52,49,49,49,200,49,49,49,52,52\n",
+        "signs = [" + "',', " * 9 + "]",
         "pixels = [10, 20, 30, 34, 40, 50, 60, 34, 70, 80]",
         "signs = ['(', ')', ',', ';', ':', '[', ']', '{', '}', '.']",
     ],
@@ -191,8 +254,10 @@ def _od(form: str, size: int = 1, offset: str = "{:07o}") -> list[str]:
         _od("   {:c}", offset=""),
         _od(" {:02x}", offset=""),
         _od("{:02x}", offset=""),
+        [f":10{at:04x}00{_BYTES[at:at+16].hex()}00" for at in (0, 16, 32)],
+        [f"S113{at:04X}{_BYTES[at:at+16].hex().upper()}00" for at in (0, 16, 32)],
     ],
-    ids=["hexdump", "xxd", "gdb", "od -x", "od -t x8", "od", "od -b", "od -d", "od -t d1", "od -c", "od -An -c", "od -An -t x1", "xxd -p"],
+    ids=["hexdump", "xxd", "gdb", "od -x", "od -t x8", "od", "od -b", "od -d", "od -t d1", "od -c", "od -An -c", "od -An -t x1", "xxd -p", "Intel HEX", "S-records"],
 )  # fmt: skip
 def test_a_dump_is_one_value(detector: Detector, rows: list[str]) -> None:
     text = "memory:\n" + "\n".join(rows) + "\nend\n"
@@ -204,7 +269,33 @@ def test_a_dump_is_one_value(detector: Detector, rows: list[str]) -> None:
     )
 
 
+_PIECES = [base64.b64encode(_BYTES * 3).decode()[at : at + 60] for at in range(0, 148, 60)]
+
+
+@pytest.mark.parametrize(
+    ("start", "between", "end"),
+    [
+        ('data = (\n  "', '"\n  "', '")'),
+        ('["', '", "', '"]'),
+        ("", " ", "\n"),
+        ("10:11 DEBUG ", "\n10:12 DEBUG ", "\n"),
+        ("> ", "\n> ", "\n"),
+    ],
+    ids=["strings", "array", "blanks", "log", "quotation"],
+)
+def test_chunks_of_data_are_one_value(
+    detector: Detector, start: str, between: str, end: str
+) -> None:
+    text = start + between.join(_PIECES) + end
+    assert (len(start), len(text) - len(end)) in {
+        (one.start, one.end) for one in detector.scan(text) if one.type == "CREDIT_CARD"
+    }
+
+
 _IN_BINARY = base64.b64encode(b"\x30\x82\x01\x0a\x00" + _BYTES + bytes(range(128, 150))).decode()
+
+
+_CONCEALED = bytes([7, *(byte ^ 7 for byte in b"jane.doe@acme.com")]).hex()
 
 
 def _codes(form: str, after_comma: str = "") -> str:
@@ -226,6 +317,10 @@ def _codes(form: str, after_comma: str = "") -> str:
         ("tel ๐๘๑-๒๓๔-๕๖๗๘", "๐๘๑-๒๓๔-๕๖๗๘"),
         ("x = 4111_1111_1111_1111", "4111_1111_1111_1111"),
         ("card 4111 <b>1111</b> 1111 1111", "4111 <b>1111</b> 1111 1111"),
+        ("card 4111 {+1111 1111+} 1111", "4111 {+1111 1111+} 1111"),
+        ("'jane.doe' || CHR(64) || 'acme.com'", "jane.doe' || CHR(64) || 'acme.com"),
+        ("to jane.doe@@acme.com", "jane.doe@@acme.com"),
+        ("to jane.doe&amp;#64;acme.com", "jane.doe&amp;#64;acme.com"),
         ("card 4111 [i]1111[/i] 1111 1111", "4111 [i]1111[/i] 1111 1111"),
         ("card 4111 `1111` 1111 1111", "4111 `1111` 1111 1111"),
         ("4111&thinsp;1111&ensp;1111&ndash;1111", "4111&thinsp;1111&ensp;1111&ndash;1111"),
@@ -241,6 +336,13 @@ def _codes(form: str, after_comma: str = "") -> str:
         ("card 4111 ^[[31m1111^[[0m 1111 1111", "4111 ^[[31m1111^[[0m 1111 1111"),
         ("card 4111 \\033[1m1111\\033[0m 1111 1111", "4111 \\033[1m1111\\033[0m 1111 1111"),
         ("card\n4111111111111111.0\n", "4111111111111111.0"),
+        ("card\n4111111111111111.000000\n", "4111111111111111.000000"),
+        ("card\n4.111111111111111E+15\n", "4.111111111111111E+15"),
+        ("card\n3.78282246310005e14\n", "3.78282246310005e14"),
+        ("card: 4,111,111,111,111,111", "4,111,111,111,111,111"),
+        ("card: 4.111.111.111.111.111", "4.111.111.111.111.111"),
+        ("card: 4'111'111'111'111'111", "4'111'111'111'111'111"),
+        ("card: 0004111111111111111", "0004111111111111111"),
         (f"COPY t\n1\t\\\\x{_BYTES.hex()}\n", f"\\\\x{_BYTES.hex()}"),
         (
             f"VALUES (0x{_BYTES.decode().encode('utf-16-le').hex()})",
@@ -254,6 +356,11 @@ def _codes(form: str, after_comma: str = "") -> str:
             _codes("{:02x},00", "\\\n  "),
         ),
         (f"char a[] = {{{_codes('0x{:02x}', ' ')}}};", _codes("0x{:02x}", " ")),
+        (f'<a data-cfemail="{_CONCEALED}">', _CONCEALED),
+        (f"href=/cdn-cgi/l/email-protection#{_CONCEALED}", _CONCEALED),
+        (f"x = {_codes('{}').replace(',', ' ')} y", _codes("{}").replace(",", " ")),
+        (f"x = {_codes('0x{:02x}').replace(',', ' ')} y", _codes("0x{:02x}").replace(",", " ")),
+        (f"x = {_codes('Chr({})').replace(',', ' & ')}", _codes("Chr({})").replace(",", " & ")),
         (f"x = {_codes('{:08b}').replace(',', ' ')} y", _codes("{:08b}").replace(",", " ")),
         (f"cert: {_IN_BINARY}\n", _IN_BINARY),
         (f"data: {_IN_BINARY[:64]}\n{_IN_BINARY[64:]}\n", f"{_IN_BINARY[:64]}\n{_IN_BINARY[64:]}"),
@@ -283,6 +390,29 @@ def test_a_streamed_value_is_found(detector: Detector, start: str, end: str) -> 
     shown = text[: found.start] + text[found.end :]
     assert found.type == "CREDIT_CARD"
     assert not any(digit in shown.replace("0.5", "").replace("1.5", "") for digit in "14")
+
+
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [
+        ('{"word": "', '", "start": 0.5},'),
+        ("<String HPOS='3' CONTENT='", "'/><SP/>"),
+        ('<word xMin="2.5">', "</word>\n"),
+    ],
+    ids=["speech", "ALTO", "pdftotext"],
+)
+def test_a_value_in_recognized_words_is_found(detector: Detector, start: str, end: str) -> None:
+    words = _BYTES.decode().split()
+    text = "".join(f"{start}{word}{end}" for word in words)
+    value = f"{end}{start}".join(words[3:7])
+    assert value in {text[one.start : one.end] for one in detector.scan(text)}
+
+
+def test_a_value_in_the_chunks_of_a_body_is_found(detector: Detector) -> None:
+    chunks = "".join(f"5\r\n{_BYTES.decode()[at : at + 5]}\r\n" for at in range(0, 35, 5))
+    text = f"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nA: b\r\n\r\n{chunks}0\r\n\r\n"
+    values = [text[one.start : one.end].replace("\r\n5\r\n", "") for one in detector.scan(text)]
+    assert "4111 1111 1111 1111" in values
 
 
 def test_records_are_no_stream(detector: Detector) -> None:

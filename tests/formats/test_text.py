@@ -63,6 +63,12 @@ def test_encodings_are_known_by_their_writing(encoding: str) -> None:
     assert decoded.text == WRITING[encoding]
 
 
+@pytest.mark.parametrize("bom", ["", "\ufeff"])
+def test_wide_text_before_text_in_single_bytes_is_not_read_as_wide(bom: str) -> None:
+    data = f"{bom}{'started ' * 40}".encode("utf-16-le") + b"written by another program\r\n" * 4
+    assert decode(data) is None
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.binary(max_size=200), st.integers(0, 100), st.integers(0, 30))
 def test_bytes_outside_an_edit_stay(data: bytes, start: int, length: int) -> None:
@@ -222,6 +228,20 @@ def test_each_item_gets_its_part_of_a_replacement_of_the_same_shape(name: str, s
     value = source[source.index("one") : source.index("two") + 3]
     replacement = value.replace("one", "***").replace("wo", "**")
     assert masked(name, source, value, replacement) == source.replace(value, replacement)
+
+
+@pytest.mark.parametrize(
+    ("name", "source"),
+    [
+        ("json", '[{"t": "one"}, {"b": {"c": "d", "e": true}, "t": "two"}]'),
+        ("xml", '<r><a b="1">one</a><a b="1">two</a></r>'),
+        ("html", '<p>one</p><p class="2">two'),
+    ],
+)
+def test_what_is_between_the_parts_of_a_value_stays(name: str, source: str) -> None:
+    value = source[source.index("one") : source.index("two") + 3]
+    result = source.replace("one", "[A]").replace("two", "")
+    assert masked(name, source, value, "[A]") == result
 
 
 def test_what_fails_to_inflate_counts_toward_the_limit() -> None:

@@ -172,7 +172,7 @@ def _runs(data: bytes, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, 
     """Return the spans of runs that hide something, with what they hide."""
     last_end = 0
     lines_of_digits = False
-    inflate = Inflater(_MOST_INFLATED + _RATIO * len(data))
+    inflate = inflater(data)
     for start, end in spans:
         if data[end - 1 : end].isspace() and _SOFT_BREAK.fullmatch(data, start, end):
             yield start, end, b""
@@ -238,7 +238,15 @@ def _joined(run: bytes) -> bytes | None:
 
 
 def _number(run: bytes) -> bytes:
-    return run.partition(b".")[0].strip(b"ILnlUu").replace(b"_", b"-")
+    """Return the digits of a number that is written in the notation of a program or an office."""
+    digits, power, exponent = run.lower().partition(b"e")
+    if power:
+        digits = digits.replace(b".", b"").ljust(int(exponent) + 1, b"0")
+        return digits if len(digits) == int(exponent) + 1 else run
+    digits, _, decimals = run.strip(b"ILnlUu").partition(b".")
+    if decimals.strip(b"0"):
+        digits += decimals
+    return digits.translate(None, b",.'").lstrip(b"0").replace(b"_", b"-")
 
 
 def _encoded(run: bytes) -> bytes | None:
@@ -271,6 +279,17 @@ def _inflated(run: bytes, inflate: Inflater) -> bytes | None:
         return inflate(packed, GZIP).decode("utf-8", "replace").encode() or None
     is_wrapped = packed.startswith(_ZLIB_HEADS)
     return _text(inflate(packed, ZLIB if is_wrapped else RAW)) or None
+
+
+def inflater(data: bytes) -> Inflater:
+    """Return what inflates the runs of a text, up to a limit for all of them."""
+    return Inflater(_MOST_INFLATED + _RATIO * len(data))
+
+
+def decode_base64(run: bytes, inflate: Inflater) -> bytes | None:
+    """Return the text that a run of base64 encodes or deflates; None if it is no text."""
+    text = _encoded(run)
+    return _inflated(run, inflate) if text is None and _MAY_BE_PACKED.match(run) else text
 
 
 def from_base64(run: bytes) -> bytes:

@@ -28,7 +28,7 @@ _START = (
     rf"\n(?:[ \t]*{_OFFSET}(?:0[xX]{_BYTE}[, \t]|(?:{_BYTE})+[ ]{_BYTE})"
     rf"|{_LONG_OFFSET}(?:[ \t]+-?[0-9]{{1,6}}[ \t]+-?[0-9]|{_CHARACTER}{{2}})"
     rf"|[ \t]*(?:{_BYTES % (7, 3)})|(?:{_BYTE}){{16,}}\r?\n{_BYTE}"
-    rf"|{_FIRST_CHARACTER}{_CHARACTER}{{7}})"
+    rf"|{_FIRST_CHARACTER}{_CHARACTER}{{7}}|:(?:{_BYTE}){{5}}|S[123](?:{_BYTE}){{4}})"
 )
 """The start of a row after a line, which is searched for quickly."""
 _WITH_OFFSETS = (
@@ -36,6 +36,11 @@ _WITH_OFFSETS = (
     rf"|{_BYTE}(?:[ ]{_BYTE}){{7}}(?:[ ]{{2}}|[ ]?-[ ]?){_BYTE}(?:[ ]{_BYTE})*+"
     rf"|(?:{_BYTE}){{1,8}}(?:[ ](?:{_BYTE}){{1,8}})%s)(?![^\s|])[^\n]*+"
 )
+_HEX_RECORD = rf":(?:{_BYTE}){{3}}00((?:{_BYTE})+){_BYTE}[ \t\r]*+"
+_S_RECORD = (
+    rf"S(?:1(?:{_BYTE}){{3}}|2(?:{_BYTE}){{4}}|3(?:{_BYTE}){{5}})((?:{_BYTE})+){_BYTE}[ \t\r]*+"
+)
+"""Records of firmware, by Intel and Motorola: a length, an address, bytes and their checksum."""
 _LEAST_SHOWN = 0.75
 """The share of characters in bytes that are written as numbers, as those of few tables are."""
 _CELL = lazy(rb"(?:0[xX])?([0-9A-Fa-f]{2,})")
@@ -155,6 +160,8 @@ _WORDS = (
         False,
     ),
     (rf"({_PLAIN % '16,'})", rf"({_PLAIN % '1,'})", False),
+    (_HEX_RECORD, _HEX_RECORD, True),
+    (_S_RECORD, _S_RECORD, True),
 )
 _NUMBERS = (
     (r"[01][0-7]{5}", 8, 2),

@@ -23,9 +23,9 @@ _TAG = r"<[A-Za-z][0-9A-Za-z:_-]*>"
 _SIGN = (
     rf"(?:[\"'][^<>\n]*>[ \t\r\n]*<input[^<>\n]* value=[\"']"
     rf"|</[0-9A-Za-z:_-]+>[ \t\r\n]*{_TAG}|[\"'][ \t]+[A-Za-z][0-9A-Za-z:_-]*=[\"']"
-    rf"|{_APART}|[\"']?\r?\n[ \t]*-[ ][\"']?|\][ ]?\[|\)[ ]?\(|[ ][./:-][ ]|[./:+*=#~_'])"
+    rf"|{_APART}|[\"']?\r?\n[ \t]*(?:-[ ][\"']?)?|\][ ]?\[|\)[ ]?\(|[ ][./:-][ ]|[./:+*=#~_'])"
 )
-"""The text between groups, also in lists of YAML, and in elements and attributes of their own."""
+"""The text between groups, also in lines, and in elements and attributes of their own."""
 _CARD = rf"[0-9]{{4}}(?:{_SIGN}[0-9]{{4}}){{3}}|3[47][0-9]{{2}}{_SIGN}[0-9]{{6}}{_SIGN}[0-9]{{5}}"
 _SSN = rf"[0-9]{{3}}{_SIGN}[0-9]{{2}}{_SIGN}[0-9]{{4}}"
 _IBAN = rf"[A-Z]{{2}}[0-9]{{2}}(?:{_SIGN}[0-9A-Z]{{4}}){{2,7}}(?:{_SIGN}[0-9A-Z]{{1,3}})?"
@@ -164,6 +164,8 @@ def _is_labelled(
 
 def _is_row(data: bytes, start: int, end: int) -> bool:
     """Return whether a line has nothing else."""
+    if data.find(b"\n", start, end) >= 0:
+        return False
     before = data[max(start - _LONGEST_FRAME, 0) : start].rpartition(b"\n")[2]
     after = data[end : end + _LONGEST_FRAME].partition(b"\n")[0]
     return not (before + after).strip(_FRAME)

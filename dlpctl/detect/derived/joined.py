@@ -10,10 +10,14 @@ column, and rows of hexadecimal ones a table.
 from __future__ import annotations
 
 import re
+from array import array
+from bisect import bisect_left
 from collections.abc import Iterator
 from functools import cache
 
 from dlpctl.detect.derived.decoded import DecodedText, copy_around
+from dlpctl.detect.derived.fragments import fragment_breaks
+from dlpctl.detect.derived.prefixed import prefixed_breaks
 from dlpctl.detect.linear import Find, compile_regex, finders
 from dlpctl.regex import lazy
 
@@ -21,15 +25,24 @@ _STRINGS_JOINED = (
     r"[\"'`][ \t]*(?:(?:[+.&]|\|\|)[ \t\r_]*(?:\n[ \t]*)?|(?:\.{3}[ \t]*)?(?:\r?\n[ \t]*)?)"
     r"[\"'`][ \t]*"
 )
-_LINES_JOINED = r"(?:[ \t\r`^&%]|\\c)*\n[ \t>]*(?:(?://|--|[#*%;+&]|[1-9] CON[CT] )[ \t]*)?"
-_MARKS_OF_LINES = r"<(?:br|BR) ?/?>|\\[nN]|\\\.br\\|\?2[0-9]"
-"""Line ends that a text spells: in HTML, strings, captions and messages of clinics and banks."""
+_LINE_ENDS = ("\n", "\r", "\f", "\x85", "\u2028", "\u2029")
+"""Line ends of systems and programs of all times, and the end of a page."""
+_LINES_JOINED = (
+    rf"(?:[ \t\r`^&%=\\]|\\c)*(?:\n\f?|{'|'.join(_LINE_ENDS[1:])})\r?[ \t>]*"
+    r"(?:(?://|--|[#*%;+&]|[1-9] CON[CT] )[ \t]*)?"
+)
+_MARKS_OF_LINES = (
+    r"<(?:br|BR) ?/?>|(?:\\{1,4}r)?\\{1,4}[nN](?:\\{1,4}t)?|\\\.br\\|\?2[0-9]|#012"
+    r"|\$?\{[\"'`] ?[\"'`]\}(?:[ \t\r]*\n[ \t]*)?"
+)
+"""Line ends that a text spells: in HTML, strings, captions, logs, messages of clinics and banks;
+and empty strings within the text of a template.
+"""
 _BREAK = rf"(?:[ \t]*(?:{_STRINGS_JOINED}|(?:{_MARKS_OF_LINES})[ \t]*)|{_LINES_JOINED})"
 """A line end with what is around it between parts of a value."""
 _PART = r"(?:[0-9(-]|\+[ 0-9(]|[A-Z][A-Z0-9]{3}\b)"
 _NUMBER_GOES_ON = rf"(?:[0-9A-Z)./]|[0-9A-Z)]-){_BREAK}{_PART}"
 """A line end between what may be parts of a number."""
-_ANY_BREAK = lazy(_BREAK.encode())
 _AT_BREAK = lazy(rb"%b(?=%b)" % (_BREAK.encode(), _PART.encode()))
 _IN_ADDRESS = lazy(
     rb"@(?:[\w.-]{0,64}[.-])?(?P<end>%b)[a-z0-9]|@[\w.-]{1,64}(?P<before>%b)\.[a-z]"
@@ -45,6 +58,9 @@ _OPENS = lazy(rb"(?:[>|][+-]?|\"\"|[({\[:=\\])[ \t]*\r?\n\Z")
 """The end of a line that names what the following ones say."""
 _LONGEST_OPENING = 16
 _LONGEST_CELL = 64
+_LONGEST_LINE = 1024
+_MOST_LAYERS = 3
+_ENCODED_ENDS = tuple(map(str.encode, _LINE_ENDS))
 _ENCODED = lazy(rb"[0-9A-Za-z+/=]{36}")
 """More characters at the end of a line than a number has: those of encoded data."""
 _LONGEST_PART = 36
@@ -62,22 +78,23 @@ _SHAPES = bytes.maketrans(_DIGITS + _UPPER + _UPPER.lower(), b"9" * 10 + b"a" * 
 class JoinedText(DecodedText):
     """A text with the line ends replaced that may break a value."""
 
-    def __init__(self, data: bytes, runs: list[tuple[int, int, bytes]]) -> None:
-        super().__init__(*copy_around(data, runs))
+    def __init__(self, data: bytes, breaks: list[tuple[int, int]], joiner: bytes) -> None:
+        super().__init__(*copy_around(data, [(*span, joiner) for span in breaks]))
         self._original = data
+        self._breaks = array("q", [start for start, _ in breaks])
 
     def original_span(self, start: int, end: int) -> tuple[int, int] | None:
         value = self.data[start:end]
         if not may_go_over_lines(value):
             return None
         span = super().original_span(start, end)
-        if span is None or not _ANY_BREAK.search(self._original, *span):
+        if span is None or bisect_left(self._breaks, span[0]) == bisect_left(self._breaks, span[1]):
             return None
         if b"@" in value:
             return span
-        start = self._original.rfind(b"\n", 0, span[0]) + 1
+        start = _line_start(self._original, span[0])
         if opening := _OPENS.search(self._original, max(start - _LONGEST_OPENING, 0), start):
-            start = self._original.rfind(b"\n", 0, opening.start()) + 1
+            start = _line_start(self._original, opening.start())
         return span if _WORD.search(self._original, start, span[0]) else None
 
 
@@ -88,9 +105,31 @@ def may_go_over_lines(value: bytes) -> bool:
 
 def joined_texts(data: bytes) -> list[JoinedText]:
     """Return the text with its lines joined; nothing where no line end may break a value."""
-    breaks = sorted({*_breaks_of_numbers(data), *_breaks_of_addresses(data)})
-    joiners = (b"", b" ") if breaks else ()
-    return [JoinedText(data, [(*span, joiner) for span in breaks]) for joiner in joiners]
+    prefixed = list(prefixed_breaks(data))
+    ends = {each.next_end for each in prefixed}
+    unprefixed = (*_breaks_of_numbers(data), *_breaks_of_addresses(data))
+    breaks = [
+        *((start, end) for start, end, _ in prefixed),
+        *(span for span in unprefixed if span[0] not in ends),
+        *fragment_breaks(data),
+    ]
+    return [JoinedText(data, layer, joiner) for layer in _layers(breaks) for joiner in (b"", b" ")]
+
+
+def _layers(breaks: list[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:
+    """Yield the breaks in order; those that start within others, which messages with several texts
+    have, come in another layer.
+    """
+    waiting = sorted(set(breaks), key=lambda span: (span[0], -span[1]))
+    for _ in range(_MOST_LAYERS):
+        if not waiting:
+            return
+        kept = waiting[:1]
+        inner: list[tuple[int, int]] = []
+        for span in waiting[1:]:
+            (kept if span[0] >= kept[-1][1] else inner).append(span)
+        yield kept
+        waiting = inner
 
 
 def _breaks_of_addresses(data: bytes) -> Iterator[tuple[int, int]]:
@@ -124,7 +163,7 @@ def _is_row(data: bytes, broken: re.Match[bytes]) -> bool:
     alike, or its last cell ends with it, or it ends with more than a number.
     """
     end, following = broken.span()
-    start = data.rfind(b"\n", 0, end) + 1
+    start = _line_start(data, end)
     line_end = data.find(b"\n", end, following)
     is_quoted = broken[0].lstrip()[:1] in _QUOTES
     if not is_quoted and _shape(data, start) in (
@@ -136,6 +175,15 @@ def _is_row(data: bytes, broken: re.Match[bytes]) -> bool:
         return True
     cell = _QUOTED_CELL if is_quoted else _CELL
     return cell.search(data, max(end - _LONGEST_CELL, 0), end) is not None
+
+
+def _line_start(data: bytes, position: int) -> int:
+    """Return the start of a line, or of the part of it that may be a label."""
+    first = max(position - _LONGEST_LINE, 0)
+    for end in _ENCODED_ENDS:
+        if (found := data.rfind(end, first, position)) >= 0:
+            first = found + len(end)
+    return first
 
 
 def _shape(data: bytes, start: int) -> bytes:

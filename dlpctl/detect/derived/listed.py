@@ -17,6 +17,11 @@ from dlpctl.detect.linear import Find, compile_regex, finders
 _FEWEST = 8
 """The characters of a list: half a card number."""
 _COMMA = r"[ \t]*,(?:[ \t]*\\?\r?\n)?[ \t]*"
+_HEX = "0[xX][0-9A-Fa-f]{1,2}"
+_BLANK = r"[ \t]+(?:\r?\n[ \t]*)?"
+_OPERATOR = r"[ \t]*(?:[&+.]|\|\|)[ \t]*(?:_?\r?\n[ \t]*)?"
+_CALL = r"(?i:chr|char|chrw|chrb)\(\d{2,3}\)"
+_SHOWN_CODE = "(?:3[2-9]|[4-9][0-9]|1[01][0-9]|12[0-6])"
 _CHARACTER = r"[\"'](?:[ -!#-&(-\[\]-~]|\\.)[\"']"
 _LEAST_SHOWN = 0.9
 """The share of characters among the numbers of a text: those of a table are others."""
@@ -47,8 +52,11 @@ class _Notation(NamedTuple):
 
 _NOTATIONS = (
     _Notation("[0-9]{1,3}", _COMMA, int),
-    _Notation("0[xX][0-9A-Fa-f]{1,2}", _COMMA, lambda cell: int(cell, 16)),
+    _Notation(_HEX, _COMMA, lambda cell: int(cell, 16)),
     _Notation("[0-9A-Fa-f]{2}", _COMMA, lambda cell: int(cell, 16)),
+    _Notation(_HEX, _BLANK, lambda cell: int(cell, 16)),
+    _Notation(_SHOWN_CODE, _BLANK, int),
+    _Notation(_CALL, _OPERATOR, lambda cell: int(re.sub(r"\D", "", cell))),
     _Notation("[01]{8}", "[ ,]{1,2}", lambda cell: int(cell, 2)),
     _Notation(_CHARACTER, _COMMA, lambda cell: ord(cell[-2])),
 )
@@ -61,10 +69,15 @@ def _compiled(cell: str, between: str) -> re.Pattern[bytes]:
 
 @cache
 def _search() -> Find:
-    cell = rf"(?:\b(?:0[xX][0-9A-Fa-f]{{1,2}}|[0-9A-Fa-f]{{2}}|1[0-2][0-9]|0)\b|{_CHARACTER})"
-    many = f"{{{_FEWEST - 1}}}"
-    starts = rf"{cell}(?:{_COMMA}{cell}){many}|\b[01]{{8}}(?:[ ,]{{1,2}}[01]{{8}}){many}\b"
-    return finders(compile_regex(starts, "listed characters"))[0]
+    starts = (
+        (rf"(?:\b(?:{_HEX}|[0-9A-Fa-f]{{2}}|1[0-2][0-9]|0)\b|{_CHARACTER})", _COMMA),
+        (rf"\b{_HEX}\b", _BLANK),
+        (rf"\b{_SHOWN_CODE}\b", _BLANK),
+        (rf"\b{_CALL}", _OPERATOR),
+        (r"\b[01]{8}\b", "[ ,]{1,2}"),
+    )
+    lists = (f"{cell}(?:{between}{cell}){{{_FEWEST - 1}}}" for cell, between in starts)
+    return finders(compile_regex("|".join(lists), "listed characters"))[0]
 
 
 def listed_texts(data: bytes) -> Iterator[DecodedText]:

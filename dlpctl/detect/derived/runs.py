@@ -92,22 +92,33 @@ _ENCODED = (
     r"|[E-P][A-Z2-7]{15,}|[e-p][a-z2-7]{19,})={0,6}"
     r"|<~[!-uz\s]{10,}~>"
 )
-# A number that is a literal of a program or of a pickle.
-LITERAL = (
-    r"\b(?:[IL][0-9]{12,19}L?|[0-9]{12,19}(?:n|[uU]?[lL]{1,2}|\.00?)|[0-9]{4}(?:_[0-9]{4}){3})\b"
+_IN_THOUSANDS = "|".join(
+    rf"3[47][0-9](?:{sign}[0-9]{{3}}){{4}}|[2-6](?:{sign}[0-9]{{3}}){{5}}"
+    for sign in (",", "'", r"\.")
 )
-_LITERAL_START = r"\b(?:[IL]?[0-9]{12}|[0-9]{4}_[0-9]{4}_)"
+# A number that is a literal of a program or of a pickle, or written as the amount, the measure or
+# the field of fixed width that it is not.
+LITERAL = (
+    r"\b(?:[IL][0-9]{12,19}L?|[0-9]{12,19}(?:n|[uU]?[lL]{1,2}|\.0{1,8})|[0-9]{4}(?:_[0-9]{4}){3}"
+    r"|[1-9]\.[0-9]{9,18}[eE][+]?1[1-8]|0{3,12}[1-9][0-9]{11,18}"
+    rf"|{_IN_THOUSANDS})\b"
+)
+_LITERAL_START = (
+    r"\b(?:[IL]?[0-9]{12}|[0-9]{4}_[0-9]{4}_|[1-9]\.[0-9]{9}"
+    r"|[1-9][0-9]{0,2}(?:,[0-9]{3},[0-9]{3},|\.[0-9]{3}\.[0-9]{3}\.|'[0-9]{3}'[0-9]{3}'))"
+)
 # The groups of a card number or an IBAN that are quoted one by one, in cells or items.
 _NEXT = r"[\"'](?:\s*[,;|&+.]\s*|\t)[\"']"
 _FIRST_GROUP = rf"\b(?:[0-9]{{4}}|[A-Z]{{2}}[0-9]{{2}}){_NEXT}[0-9A-Z]{{4}}"
 GROUPS = (
     rf"{_FIRST_GROUP}[0-9A-Z]{{0,2}}(?:{_NEXT}[0-9A-Z]{{4,6}}){{0,8}}(?:{_NEXT}[0-9]{{1,3}})?\b"
 )
-# Tags of HTML, forums, wikis and man pages within a number or an address.
+# Tags of HTML, forums, wikis, man pages and differences of words within a number or an address.
 TAG = (
     r"(?:</?(?:a|b|i|u|s|em|tt|big|del|ins|kbd|sub|sup|bdi|wbr|abbr|code|font|mark|nobr|samp|span"
     r"|small|strong|strike|ruby|rb|rt|rp|nowiki|bold|italic|underline|fixed)(?:[ \t][^<>\n]*)?/?>"
-    r"|<!--[^<>\n]*-->|\[/?[a-z]{1,6}(?:=[^\[\]\n]*)?\]|\{color(?::[^{}\n]*)?\}|\\f[BIPR])"
+    r"|\{\+|\+\}|<!--[^<>\n]*-->|\[/?[a-z]{1,6}(?:=[^\[\]\n]*)?\]|\{color(?::[^{}\n]*)?\}"
+    r"|\\f[BIPR])"
 )
 TAGGED = rf"[0-9)](?:[ -]?{TAG})+[ -]?[0-9(]|[0-9A-Za-z.-]{TAG}+@|[@-]{TAG}+[0-9A-Za-z]"
 # What a printer strikes over another character or under it, colours of a terminal, line ends that

@@ -1,7 +1,8 @@
 """Streamed text: what a program sends or records in many short messages, joined again.
 
-Models send an answer word by word, and recordings of terminals have each key on its own. The
-messages differ only in their text and in numbers, such as times.
+Models send an answer word by word, recordings of terminals have each key on its own, and programs
+that read pictures and speech give the place of each word or character. The messages differ only in
+their text and in numbers, such as times.
 """
 
 from __future__ import annotations
@@ -15,14 +16,23 @@ from dlpctl.detect.derived.decoded import DecodedText, copy_around
 from dlpctl.detect.linear import Find, compile_regex, finders
 from dlpctl.regex import lazy
 
-_KEYS = "arguments|completion|content|data|delta|log|o|partial_json|response|text|thinking|token|v"
-_MESSAGE = rf"\"({_KEYS})\"[ ]?[:,][ ]?\"((?:[^\"\\\n]|\\[^\n]){{0,64}})\""
-_LONGEST_BETWEEN = 1024
+_KEYS = (
+    "arguments|completion|content|data|delta|log|o|partial_json|response|text|Text|thinking|token|v"
+    "|word|Word"
+)
+_STRING = r"\"((?:[^\"\\\n]|\\[^\n])*)\""
+_MESSAGE = (
+    rf"\"({_KEYS})\"[ ]?[:,][ ]?{_STRING}|[ ](CONTENT)=[\"']([^\"'\n]*)[\"']"
+    r"|<(char|text|w|word)\b[^<>\n]*>([^<>\n]*)</"
+)
+_LONGEST, _LONGEST_BETWEEN = 64, 1024
+"""Bytes of a message, and between two."""
 _FEWEST = 4
 """The messages of a stream."""
-_LEAST_WORDS = 0.3
+_LEAST_WORDS = 0.25
 """The share of messages with letters: others are rows of numbers."""
 _NUMBERS, _LETTER = lazy(rb"[0-9.]+"), lazy(rb"[A-Za-z\x80-\xff]")
+_BLANK = ord(" ")
 _Span = tuple[int, int]
 
 
@@ -40,11 +50,23 @@ def streamed_texts(data: bytes) -> Iterator[StreamedText]:
     search, at, size = _search(), 0, len(data)
     streams: dict[bytes, list[_Span]] = {}
     while (found := search(data, at, size))[0][0] >= 0:
-        (_, at), key, text = found[:3]
-        streams.setdefault(data[slice(*key)], []).append(text)
+        at = found[0][1]
+        key, text = max(found[1::2]), max(found[2::2])
+        if text[1] - text[0] <= _LONGEST:
+            streams.setdefault(data[slice(*key)], []).append(text)
     for spans in streams.values():
-        if runs := list(_breaks(data, spans)):
-            yield StreamedText(*copy_around(data, runs))
+        if breaks := list(_breaks(data, spans)):
+            joiner = b"" if _are_parts(data, spans) else b" "
+            yield StreamedText(*copy_around(data, [(*span, joiner) for span in breaks]))
+
+
+def _are_parts(data: bytes, spans: list[_Span]) -> bool:
+    """Return whether messages have the blanks between words, or single characters."""
+    return any(
+        end - start == 1 or _BLANK in (data[start], data[end - 1])
+        for start, end in spans
+        if start < end
+    )
 
 
 @cache
@@ -52,7 +74,7 @@ def _search() -> Find:
     return finders(compile_regex(_MESSAGE, "streams"))[0]
 
 
-def _breaks(data: bytes, spans: list[_Span]) -> Iterator[tuple[int, int, bytes]]:
+def _breaks(data: bytes, spans: list[_Span]) -> Iterator[_Span]:
     """Yield what is between the messages of streams."""
     alike = spans[:1]
     before: bytes | None = None
@@ -66,7 +88,7 @@ def _breaks(data: bytes, spans: list[_Span]) -> Iterator[tuple[int, int, bytes]]
         alike.append(span)
 
 
-def _joints(data: bytes, spans: list[_Span]) -> Iterator[tuple[int, int, bytes]]:
+def _joints(data: bytes, spans: list[_Span]) -> Iterator[_Span]:
     worded = sum(_LETTER.search(data, *span) is not None for span in spans)
     if len(spans) >= _FEWEST and worded >= _LEAST_WORDS * len(spans):
-        yield from ((end, start, b"") for (_, end), (start, _) in pairwise(spans))
+        yield from ((end, start) for (_, end), (start, _) in pairwise(spans))

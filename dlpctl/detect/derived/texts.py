@@ -12,7 +12,10 @@ from functools import cache
 
 from dlpctl.deflated import LEAST, may_be_raw
 from dlpctl.detect.derived.binaries import binary_text
+from dlpctl.detect.derived.bodies import body_text
+from dlpctl.detect.derived.chunks import chunked_text
 from dlpctl.detect.derived.columns import ColumnCells, Columns
+from dlpctl.detect.derived.concealed import concealed_text
 from dlpctl.detect.derived.decoded import DecodedText
 from dlpctl.detect.derived.dumps import dumped_texts
 from dlpctl.detect.derived.escaped import EscapedText
@@ -78,6 +81,7 @@ def _texts_but_columns(
     texts += listed_texts(data)
     texts += dumped_texts(data)
     texts += streamed_texts(data)
+    texts += (text for read in (body_text, chunked_text, concealed_text) if (text := read(data)))
     if joins_lines:
         if grouped := GroupedText.of(data):
             texts.append(grouped)

@@ -1,0 +1,113 @@
+"""Prefixed lines: values that go on in the next line, after what both lines start with.
+
+Logs write a time and a source before each line, listings its number, and comments, quotations and
+differences a sign. Two lines share a prefix if they start alike, apart from the numbers in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import NamedTuple
+
+from dlpctl.detect.linear import Find, compile_regex, finders
+from dlpctl.regex import lazy
+
+_PARTS = (
+    r"(?:[ \t:=#(]([3-6][0-9]{3}(?:[ -]?[0-9]{4}){0,2}-?|3[47][0-9]{2}[ -][0-9]{6}-?"
+    r"|[0-9]{3}-(?:[0-9]{2}-)?|[A-Z]{2}[0-9]{2}(?:[ ]?[0-9A-Z]{4}){0,7})"
+    r"|(\+[0-9][0-9 ().-]{0,14}|@(?:[0-9A-Za-z_.-]{0,64}[.-])?))"
+)
+"""The first part of a card number, an SSN, an IBAN or a phone number, or that of a mail address."""
+_LINE_END = r"[ \t\r\\`]*\n"
+_GOES_ON = lazy(rb"[^\n]*[0-9A-Z-]" + _LINE_END.encode())
+_NEXT_PART = lazy(
+    rb"[ \t]*(?:[0-9(-]|\+[ 0-9(]|(?P<letters>[A-Z]{4}\b)"
+    rb"|(?P<domain>[a-z0-9][a-z0-9-]*(?=[.\s]|\Z)))"
+)
+_LABEL = lazy(rb"[^0-9\n]{0,80}?[g-zG-Z\x80-\xff]")
+"""Letters that hexadecimal numbers lack, before the first number of a line."""
+_LONGEST_PREFIX = 160
+_LONGEST_LINE = 1024
+_INDENTATION = lazy(rb"[ \t]*")
+_NUMBER = lazy(rb"[0-9]+")
+_LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0"
+_AFTER_PART = b" \t\r\n\\`"
+
+
+class PrefixedBreak(NamedTuple):
+    """A line end that may break a value, with the prefix of the next line."""
+
+    start: int
+    end: int
+    next_end: int
+    """The end of the next line, where the value ends unless another break starts there."""
+
+
+def prefixed_breaks(data: bytes) -> Iterator[PrefixedBreak]:
+    """Yield the line ends that may break a value."""
+    search, at, size = _search(), 0, len(data)
+    while (found := search(data, at, size))[0][0] >= 0:
+        start, at = max(found[1:])[0], found[0][1]
+        is_address = data.find(b"@", start, at) >= 0
+        known = 0
+        first = data.rfind(b"\n", max(start - _LONGEST_LINE, 0), start) + 1
+        above = _start_of(data, _indented(data, first))
+        while at < size:
+            line = _indented(data, at)
+            below = _start_of(data, line)
+            shared = _shared_prefix(above, below)
+            prefix = min(shared, known or shared)
+            part = _NEXT_PART.match(below, prefix) if prefix else None
+            if part is None or is_address != (part["domain"] is not None) or prefix < known:
+                break
+            if part["letters"] and (known or not data[start : start + 2].isalpha()):
+                break  # only the start of an IBAN goes on with letters
+            if not (known or is_address or _LABEL.match(above, prefix)):
+                break
+            end = _in_line(data, line, prefix)
+            goes_on = _GOES_ON.match(data, end)
+            next_end = goes_on.end() if goes_on else data.find(b"\n", end)
+            next_end = size if next_end < 0 else next_end
+            yield PrefixedBreak(_part_end(data, start, at), end, _part_end(data, end, next_end))
+            if not goes_on or is_address:
+                break
+            above, start, at, known = below, end, next_end, prefix
+
+
+@cache
+def _search() -> Find:
+    return finders(compile_regex(_PARTS + _LINE_END, "prefixed lines"))[0]
+
+
+def _part_end(data: bytes, start: int, line_end: int) -> int:
+    """Return the end of what is before the blanks and signs at a line end."""
+    return start + len(data[start:line_end].rstrip(_AFTER_PART))
+
+
+def _indented(data: bytes, line: int) -> int:
+    """Return the start of a line after its indentation, which numbers of lines have."""
+    found = _INDENTATION.match(data, line)
+    return found.end() if found else line
+
+
+def _start_of(data: bytes, line: int) -> bytes:
+    """Return the start of a line, with one digit for each number."""
+    return _NUMBER.sub(b"0", data[line : line + _LONGEST_PREFIX])
+
+
+def _shared_prefix(above: bytes, below: bytes) -> int:
+    """Return the length of what two lines start with alike, up to a sign or a blank."""
+    size = min(len(above), len(below))
+    differing = int.from_bytes(above[:size]) ^ int.from_bytes(below[:size])
+    return len(above[: size - (differing.bit_length() + 7) // 8].rstrip(_LETTERS))
+
+
+def _in_line(data: bytes, line: int, position: int) -> int:
+    """Return where a position in the start of a line with one digit for each number is."""
+    position += line
+    for number in _NUMBER.finditer(data, line, line + _LONGEST_PREFIX):
+        if number.start() >= position:
+            break
+        position += number.end() - number.start() - 1
+    return position
