@@ -92,6 +92,10 @@ class Values:
         draw = self.random.randrange
         return self._plant(f"+1 (612) {draw(220, 999)}-{draw(1000, 9999)}")
 
+    def key(self) -> str:
+        letters = self.random.choices("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", k=16)
+        return self._plant("AKIA" + "".join(letters))
+
     def labelled(self) -> list[tuple[str, str]]:
         return [
             ("card", self.card()),
@@ -1595,9 +1599,66 @@ def _program_kinds() -> Iterator[Kind]:
         ), _without(regex))  # fmt: skip
 
 
+# ---- parts of packages of Office, and of files like these
+
+_OPENXML = "http://schemas.openxmlformats.org"
+
+
+def _mixed(values: Values) -> bytes:
+    rows = [(label, *halves(values, value)) for label, value in values.labelled()]
+    cut = values.key()
+    notes = [
+        f"<note>{label}{' of' * (n % 2)} <i>{first}</i><i>{second}</i>{'' if n % 2 else ' thanks'}</note>"
+        for n, (label, first, second) in enumerate([*rows, ("AWS key", cut[:9], cut[9:])])
+    ]
+    return f"<notes>{''.join(notes)}</notes>".encode()
+
+
+def _runs_of_hancom(_: int, label: str, first: str, second: str) -> str:
+    return f"<h:p><h:run><h:t>{label} {first}</h:t></h:run><h:run><h:t>{second}</h:t></h:run></h:p>"
+
+
+def _package(parts: dict[str, bytes | str], main: str = "", family: str = "") -> bytes:
+    """Return a package of parts, with an empty main part if there is a family."""
+    if family:
+        parts = {
+            "[Content_Types].xml": f'<Types xmlns="{_OPENXML}/package/2006/content-types">'
+            '<Default Extension="xml" ContentType="application/xml"/><Override PartName="/'
+            f'{main}" ContentType="application/vnd.openxmlformats-officedocument.{family}.main+xml"/>'
+            "</Types>",
+            main: f'<main xmlns="{_OPENXML}/{family.partition(".")[0]}/2006/main"/>',
+            **parts,
+        }
+    output = io.BytesIO()
+    with zipfile.ZipFile(output, "w") as archive:
+        for name, contents in parts.items():
+            archive.writestr(name, contents)
+    return output.getvalue()
+
+
+def _word(**parts: Callable[[Values], bytes | str]) -> Callable[[Values], bytes]:
+    return lambda values: _package(
+        {name: make(values) for name, make in parts.items()},
+        "word/document.xml",
+        "wordprocessingml.document",
+    )
+
+
+def _package_kinds() -> Iterator[Kind]:
+    """Values in parts of packages that the program keeps beside its document."""
+    yield Kind("mixed content", ".xml", _mixed, xml_texts)
+    yield Kind(
+        "mixed content of Word", ".docx", _word(**{"customXml/item1.xml": _mixed}), _read_zip
+    )
+    hancom = _each(_runs_of_hancom, '<s xmlns:h="urn:h">', "</s>")
+    yield Kind("runs of Hancom", ".hwpx",
+               lambda v: _package({"Contents/section0.xml": hancom(v)}), _read_zip)  # fmt: skip
+
+
 def kinds() -> list[Kind]:
     return [
         *_text_kinds(), *_other_kinds(), *_line_kinds(), *_hidden_kinds(), *_shown_kinds(), *_program_kinds(),
+        *_package_kinds(),
     ]  # fmt: skip
 
 

@@ -11,8 +11,9 @@ from dlpctl.formats.encoding import Edit as TextEdit
 from dlpctl.formats.encoding import spliced
 from dlpctl.formats.interface import Limits
 from dlpctl.formats.office import formulas, sheet
-from dlpctl.formats.office.flow import ATTRIBUTES, TEXT, Dialect, Flow
+from dlpctl.formats.office.flow import ATTRIBUTES, Dialect, Flow
 from dlpctl.formats.office.formulas import Renames
+from dlpctl.formats.office.joining import TEXT
 from dlpctl.formats.office.layers import layers_of
 from dlpctl.formats.office.opc import OpenXml, dialect_of, in_reading_order, label_of, part_readings
 from dlpctl.formats.office.parts import PackagePlan, tags
