@@ -1644,11 +1644,38 @@ def _word(**parts: Callable[[Values], bytes | str]) -> Callable[[Values], bytes]
     )
 
 
+def _queries(values: Values) -> bytes:
+    """Return a part with queries of Excel, in UTF-16 and base64."""
+    card, iban, ssn, mail = values.card(), values.iban(), values.ssn(), values.mail()
+    formulas = f'section Section1; shared Q = [Query="select {mail}", Card="{card}"] in Q;'
+    package = _package({"Formulas/Section1.m": formulas})
+    metadata = f"<Items><Entry Value='IBAN {iban}'/></Items>".encode()
+    described = bytes(4) + _sized(metadata) + _sized(b"")
+    blocks = (package, b"<List/>", described, f"SSN {ssn}".encode())
+    coded = base64.b64encode(bytes(4) + b"".join(map(_sized, blocks))).decode()
+    return f'<?xml version="1.0"?><DataMashup>{coded}</DataMashup>'.encode("utf-16")
+
+
+def _sized(block: bytes) -> bytes:
+    return struct.pack("<I", len(block)) + block
+
+
+def _read_queries(data: bytes) -> str:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        part = archive.read("customXml/item1.xml").decode("utf-16")
+    queries = base64.b64decode(re.sub(r"<.*?>", "", part))
+    end = 8 + int.from_bytes(queries[4:8], "little")
+    return _read_zip(queries[8:end]) + queries[end:].decode("latin-1")
+
+
 def _package_kinds() -> Iterator[Kind]:
     """Values in parts of packages that the program keeps beside its document."""
     yield Kind("mixed content", ".xml", _mixed, xml_texts)
     yield Kind(
         "mixed content of Word", ".docx", _word(**{"customXml/item1.xml": _mixed}), _read_zip
+    )
+    yield Kind(
+        "queries of Excel", ".docx", _word(**{"customXml/item1.xml": _queries}), _read_queries
     )
     hancom = _each(_runs_of_hancom, '<s xmlns:h="urn:h">', "</s>")
     yield Kind("runs of Hancom", ".hwpx",

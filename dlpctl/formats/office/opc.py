@@ -13,6 +13,7 @@ from dlpctl.formats.encoding import Edit as TextEdit
 from dlpctl.formats.interface import Limits, NotThisFormatError
 from dlpctl.formats.office.content import is_telling
 from dlpctl.formats.office.flow import Dialect, Flow, says_nothing
+from dlpctl.formats.office.foreign import without_files
 from dlpctl.formats.office.parts import CONTENT_TYPES, FAMILIES, PackagePlan, rels_of
 from dlpctl.formats.office.reading import Reading, Spot
 from dlpctl.formats.office.writing import source_edits
@@ -60,6 +61,9 @@ class OpenXml(ZippedDocument[PackagePlan]):
     def is_unread(self, part: str) -> bool:
         # Embedded fonts contain nothing that a person wrote.
         return part.lower().endswith((".odttf", ".fntdata", ".ttf", ".otf"))
+
+    def is_foreign(self, part: str) -> bool:
+        return dialect_of(part) is Dialect.FOREIGN
 
     def names(self, parts: Mapping[str, bytes]) -> str:
         return "\n".join(
@@ -110,7 +114,8 @@ def part_readings(part: str, data: bytes, limits: Limits) -> Iterator[Reading]:
     dialect = dialect_of(part)
     if dialect is Dialect.STYLES and says_nothing(source.text):
         return iter(())
-    return Flow(source.text, dialect, limits, part).readings()
+    text = without_files(source.text) if dialect is Dialect.FOREIGN else source.text
+    return Flow(text, dialect, limits, part).readings()
 
 
 def dialect_of(part: str) -> Dialect:
