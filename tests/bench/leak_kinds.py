@@ -1644,6 +1644,24 @@ def _word(**parts: Callable[[Values], bytes | str]) -> Callable[[Values], bytes]
     )
 
 
+def _excel_parts(**parts: Callable[[Values], bytes | str]) -> Callable[[Values], bytes]:
+    return lambda values: _package(
+        {name: make(values) for name, make in parts.items()},
+        "xl/workbook.xml",
+        "spreadsheetml.sheet",
+    )
+
+
+def _pivot_cache(values: Values) -> str:
+    numbers = "".join(f'<n v="{re.sub("[^0-9]", "", values.ssn())}"/>' for _ in range(3))
+    texts = "".join(f'<s v="{value}"/>' for _, value in values.labelled())
+    return (
+        '<pivotCacheDefinition><cacheFields><cacheField name="SSN"><sharedItems containsNumber="1">'
+        f'{numbers}</sharedItems></cacheField><cacheField name="note"><sharedItems>{texts}'
+        "</sharedItems></cacheField></cacheFields></pivotCacheDefinition>"
+    )
+
+
 def _queries(values: Values) -> bytes:
     """Return a part with queries of Excel, in UTF-16 and base64."""
     card, iban, ssn, mail = values.card(), values.iban(), values.ssn(), values.mail()
@@ -1653,7 +1671,7 @@ def _queries(values: Values) -> bytes:
     described = bytes(4) + _sized(metadata) + _sized(b"")
     blocks = (package, b"<List/>", described, f"SSN {ssn}".encode())
     coded = base64.b64encode(bytes(4) + b"".join(map(_sized, blocks))).decode()
-    return f'<?xml version="1.0"?><DataMashup>{coded}</DataMashup>'.encode("utf-16")
+    return f'<?xml version="1.0"?><q><M>{coded}</M><n>{values.mail()}</n></q>'.encode("utf-16")
 
 
 def _sized(block: bytes) -> bytes:
@@ -1663,9 +1681,9 @@ def _sized(block: bytes) -> bytes:
 def _read_queries(data: bytes) -> str:
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         part = archive.read("customXml/item1.xml").decode("utf-16")
-    queries = base64.b64decode(re.sub(r"<.*?>", "", part))
+    queries = base64.b64decode(part.partition("<M>")[2].partition("<")[0])
     end = 8 + int.from_bytes(queries[4:8], "little")
-    return _read_zip(queries[8:end]) + queries[end:].decode("latin-1")
+    return part + _read_zip(queries[8:end]) + queries[end:].decode("latin-1")
 
 
 def _package_kinds() -> Iterator[Kind]:

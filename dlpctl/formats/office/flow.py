@@ -22,6 +22,7 @@ from dlpctl.formats.office.content import (
     words,
 )
 from dlpctl.formats.office.joining import DELETED, INSERTED, Group, joined
+from dlpctl.formats.office.pivots import PivotFields
 from dlpctl.formats.office.reading import Builder, Leaf, Reading, ViewPlan
 from dlpctl.formats.office.xmltext import TOKEN, attributes, local, unescaped
 from dlpctl.regex import lazy
@@ -87,12 +88,20 @@ class _Element:
 class Flow:
     """One pass over the tokens of a part."""
 
-    def __init__(self, source: str, dialect: Dialect, limits: Limits, location: str) -> None:
+    def __init__(
+        self,
+        source: str,
+        dialect: Dialect,
+        limits: Limits,
+        location: str,
+        pivot: PivotFields | None = None,
+    ) -> None:
         self._source = source
         self._dialect = dialect
         self._labelled = dialect in {Dialect.PROPERTIES, Dialect.FOREIGN}
         self._limits = limits
         self._location = location
+        self._pivot = pivot
         self._grouping = _GROUPS | _MORE_GROUPS if dialect is Dialect.OPEN_DOCUMENT else _GROUPS
         self._groups: list[Group] = []
         self._open: list[tuple[Group, Group]] = []
@@ -120,6 +129,8 @@ class Flow:
                     continue
                 if tag and (name, tag) not in self._seen_tags:
                     self._see_attributes(name, tag, found.start("attributes"))
+                if self._pivot is not None:
+                    self._pivot.start(name, tag)
                 self._start(name, found, empty=empty is not None)
             elif text is not None:
                 self._text(text, found.start(), found.end(), unescaped)
@@ -263,13 +274,16 @@ class Flow:
             self._seen_values.add((name, raw))
             value = unescaped(raw)
             if self._is_content(element, name, value):
-                self._attributes.apart(f"{name} ")
+                label = self._pivot.label(element, name) if self._pivot else ""
+                self._attributes.apart(f"{label}: " if label else f"{name} ")
                 self._attributes.leaf(Leaf(start, end, value, f"{element}@{name}"))
                 self._attributes.apart("\n")
 
     def _is_content(self, element: str, name: str, value: str) -> bool:
         if self._dialect is Dialect.FOREIGN:
             return is_foreign_content(value)
+        if self._pivot is not None and self._pivot.is_content(element, name, value):
+            return True
         return (
             is_telling(value)
             if self._dialect is Dialect.STYLES
