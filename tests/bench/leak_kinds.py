@@ -1652,6 +1652,44 @@ def _excel_parts(**parts: Callable[[Values], bytes | str]) -> Callable[[Values],
     )
 
 
+def _glyphs(values: Values) -> bytes:
+    """Return a page whose values are cut into glyphs that are beside each other, in two sizes."""
+    lines = []
+    for row, (label, value) in enumerate(values.labelled()):
+        x = 40.0
+        for text in (f"{label} ", *halves(values, value)):
+            lines.append(
+                f'<Glyphs OriginX="{x}" OriginY="{20 * row}" FontRenderingEmSize="10" '
+                f'UnicodeString="{text}" Indices=",50;,50"/>'
+            )
+            x += 5 * len(text)
+    page = (
+        f'<FixedPage xmlns="http://schemas.microsoft.com/xps/2005/06">{"".join(lines)}</FixedPage>'
+    )
+    return _package({"Documents/1/Pages/1.fpage": page})
+
+
+def _adjacent(values: Values) -> bytes:
+    lines = []
+    for row, (label, value) in enumerate(values.labelled()):
+        first, second = value[:7], value[7:]
+        start = f'<g transform="translate(0 {row})"><text x="10">{label}: {first}</text>'
+        x = 10 + 8 * len(f"{label}: {first}")
+        lines.append(f'{start}<text x="{x}">{second}</text></g>')
+    return f'<svg xmlns="http://www.w3.org/2000/svg">{"".join(lines)}</svg>'.encode()
+
+
+def _read_glyphs(data: bytes) -> str:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        page = archive.read("Documents/1/Pages/1.fpage").decode()
+    assert all(
+        "Indices" not in glyphs or 'Indices=""' in glyphs
+        for glyphs in page.split("<Glyphs")
+        if "*" in glyphs
+    ), "masked characters keep their shapes"
+    return "".join(re.findall(r'UnicodeString="([^"]*)"', page))
+
+
 def _pivot_cache(values: Values) -> str:
     numbers = "".join(f'<n v="{re.sub("[^0-9]", "", values.ssn())}"/>' for _ in range(3))
     texts = "".join(f'<s v="{value}"/>' for _, value in values.labelled())
@@ -1695,6 +1733,8 @@ def _package_kinds() -> Iterator[Kind]:
     yield Kind(
         "queries of Excel", ".docx", _word(**{"customXml/item1.xml": _queries}), _read_queries
     )
+    yield Kind("glyphs of XPS", ".xps", _glyphs, _read_glyphs)
+    yield Kind("adjacent texts in SVG", ".svg", _adjacent, _without('</text><text x="\\d+">'))
     hancom = _each(_runs_of_hancom, '<s xmlns:h="urn:h">', "</s>")
     yield Kind("runs of Hancom", ".hwpx",
                lambda v: _package({"Contents/section0.xml": hancom(v)}), _read_zip)  # fmt: skip
