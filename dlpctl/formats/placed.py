@@ -46,9 +46,9 @@ def views_by_place(
         for text, step in zip(line, [*steps, 0.0], strict=True):
             piece = Piece(0, readable.offset_of(text.start), readable.offset_of(text.end))
             is_close = letters and step <= _WIDE_GAP * usual
-            gap = "" if is_close or source[text.end - 1].isspace() else " "
+            gap = "" if is_close or source[text.end - 1].isspace() else " " if step > 0 else "\n"
             spaced += (piece, gap)
-            adjacent = gap == "" or step <= _WIDEST * text.size
+            adjacent = gap == "" or 0 < step <= _WIDEST * text.size
             joined += (piece, "" if adjacent else gap)
             is_joined = is_joined or (adjacent and gap != "")
         spaced[-1] = "\n"
