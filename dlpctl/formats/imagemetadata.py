@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 _TEXT = re.compile(r"[^\x00-\x08\x0e-\x1f\x7f\ufffd]{4,}")
 _STRING = re.compile(rb"[\t\n\r -~]{9,}")
-_VALUE = re.compile(rb"[\w.+-]{2}@[\w-]+\.[A-Za-z]{2}|(?:[0-9][^0-9A-Za-z]{0,2}){8}")
+_VALUE = re.compile(
+    rb"[\w.+-]{2}@[\w-]+\.[A-Za-z]{2}|(?:[0-9][^0-9A-Za-z]{0,2}){8}|[A-Za-z][A-Za-z0-9_/+-]{15}"
+)
 _GIF_EXTENSION, _GIF_FRAME = 0x21, 0x2C
 _EXIF_FOLDERS = (0x8769, 0x8825, 0xA005)
 
@@ -44,7 +46,7 @@ def metadata_of(image: Image, data: bytes) -> Iterator[str]:
 
 
 def hidden_strings(image: Image, data: bytes) -> Iterator[str]:
-    """Yield the strings with a number or an address in bytes that no viewer shows.
+    """Yield the strings with a number, an address or a key in bytes that no viewer shows.
 
     Color profiles contain their makers' texts, and bytes between the parts of a picture are mostly
     pixels.

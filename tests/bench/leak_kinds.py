@@ -1724,6 +1724,29 @@ def _read_queries(data: bytes) -> str:
     return part + _read_zip(queries[8:end]) + queries[end:].decode("latin-1")
 
 
+def _after_bitmap(values: Values) -> bytes:
+    from PIL import Image
+
+    output = io.BytesIO()
+    Image.new("RGB", (16, 16), "white").save(output, "BMP")
+    return output.getvalue() + f"AWS key: {values.key()}".encode()
+
+
+def _segments(values: Values) -> bytes:
+    """Return a picture with segments whose numbers those of JFIF and colour profiles have, too."""
+    from PIL import Image
+
+    output = io.BytesIO()
+    Image.new("RGB", (16, 16), "white").save(output, "JPEG")
+    data = output.getvalue()
+    for number, start, value in (
+        (0xE0, b"JFXX\0", values.card()), (0xE2, b"MPF\0", values.iban()), (0xEE, b"Note\0", values.mail()),
+    ):  # fmt: skip
+        contents = start + value.encode()
+        data = data[:2] + struct.pack(">BBH", 0xFF, number, len(contents) + 2) + contents + data[2:]
+    return data
+
+
 def _package_kinds() -> Iterator[Kind]:
     """Values in parts of packages that the program keeps beside its document."""
     yield Kind("mixed content", ".xml", _mixed, xml_texts)
@@ -1733,6 +1756,8 @@ def _package_kinds() -> Iterator[Kind]:
     yield Kind(
         "queries of Excel", ".docx", _word(**{"customXml/item1.xml": _queries}), _read_queries
     )
+    yield Kind("after a bitmap", ".bmp", _after_bitmap, lambda d: d.decode("latin-1"))
+    yield Kind("segments of JPEG", ".jpg", _segments, lambda d: d.decode("latin-1"))
     yield Kind("glyphs of XPS", ".xps", _glyphs, _read_glyphs)
     yield Kind("adjacent texts in SVG", ".svg", _adjacent, _without('</text><text x="\\d+">'))
     hancom = _each(_runs_of_hancom, '<s xmlns:h="urn:h">', "</s>")

@@ -79,6 +79,8 @@ class Collector:
                 _Visit(page, page.objgen, (), f"page {index + 1}", "", ""), entered=True
             )
         trailer = self._pdf.trailer
+        if is_dictionary(keys := trailer.get("/Encrypt")):
+            self._seen.add(keys.objgen)
         for key in ("/Info", "/Root"):
             if key in trailer:
                 yield from self._walk(
