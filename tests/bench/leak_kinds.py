@@ -1732,6 +1732,19 @@ def _after_bitmap(values: Values) -> bytes:
     return output.getvalue() + f"AWS key: {values.key()}".encode()
 
 
+def _without_rowid(values: Values) -> bytes:
+    import sqlite3
+    from contextlib import closing
+
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.execute("CREATE TABLE a (b, c, d, PRIMARY KEY (b, c)) WITHOUT ROWID")
+        for _ in range(3):
+            row = (values.mail(), values.card(), f"SSN {values.ssn()}")
+            database.execute("INSERT INTO a VALUES (?, ?, ?)", row)
+        database.commit()
+        return database.serialize()
+
+
 def _segments(values: Values) -> bytes:
     """Return a picture with segments whose numbers those of JFIF and colour profiles have, too."""
     from PIL import Image
@@ -1757,6 +1770,7 @@ def _package_kinds() -> Iterator[Kind]:
         "queries of Excel", ".docx", _word(**{"customXml/item1.xml": _queries}), _read_queries
     )
     yield Kind("after a bitmap", ".bmp", _after_bitmap, lambda d: d.decode("latin-1"))
+    yield Kind("keys of SQLite", ".db", _without_rowid, lambda d: d.decode("latin-1"))
     yield Kind("segments of JPEG", ".jpg", _segments, lambda d: d.decode("latin-1"))
     yield Kind("glyphs of XPS", ".xps", _glyphs, _read_glyphs)
     yield Kind("adjacent texts in SVG", ".svg", _adjacent, _without('</text><text x="\\d+">'))
