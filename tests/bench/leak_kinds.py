@@ -1700,6 +1700,16 @@ def _pivot_cache(values: Values) -> str:
     )
 
 
+def _annotated(values: Values) -> str:
+    """Return paragraphs with a value above each value, directly before it in the source."""
+    paragraphs = "".join(
+        f"<w:p><w:r><w:ruby><w:rt><w:r><w:t>{values.card()}</w:t></w:r></w:rt><w:rubyBase><w:r>"
+        f"<w:t>{label}: {value}</w:t></w:r></w:rubyBase></w:ruby></w:r></w:p>"
+        for label, value in values.labelled()
+    )
+    return f'<w:hdr xmlns:w="{_OPENXML}/wordprocessingml/2006/main">{paragraphs}</w:hdr>'
+
+
 def _queries(values: Values) -> bytes:
     """Return a part with queries of Excel, in UTF-16 and base64."""
     card, iban, ssn, mail = values.card(), values.iban(), values.ssn(), values.mail()
@@ -1766,9 +1776,11 @@ def _package_kinds() -> Iterator[Kind]:
     yield Kind(
         "mixed content of Word", ".docx", _word(**{"customXml/item1.xml": _mixed}), _read_zip
     )
-    yield Kind(
-        "queries of Excel", ".docx", _word(**{"customXml/item1.xml": _queries}), _read_queries
-    )
+    yield Kind("ruby of Word", ".docx", _word(**{"word/header1.xml": _annotated}), _read_zip)
+    queries = _excel_parts(**{"customXml/item1.xml": _queries})
+    yield Kind("queries of Excel", ".xlsx", queries, _read_queries)
+    cache = _excel_parts(**{"xl/pivotCache/pivotCacheDefinition1.xml": _pivot_cache})
+    yield Kind("caches of pivot tables", ".xlsx", cache, _read_zip)
     yield Kind("after a bitmap", ".bmp", _after_bitmap, lambda d: d.decode("latin-1"))
     yield Kind("keys of SQLite", ".db", _without_rowid, lambda d: d.decode("latin-1"))
     yield Kind("segments of JPEG", ".jpg", _segments, lambda d: d.decode("latin-1"))

@@ -29,7 +29,7 @@ from dlpctl.regex import lazy
 
 ATTRIBUTES, REMARKS = "attributes", "remarks"
 SYMBOL, HYPHENS, NUMBER = "sym", {"noBreakHyphen": "-", "softHyphen": "\u00ad"}, "cached number"
-_GROUPS = {"p", "h", "si", "is", "rPh", "text"}
+_GROUPS = {"p", "h", "si", "is", "rPh", "rt", "text"}
 _MORE_GROUPS = words("more groups in OpenDocument")
 _LEAVES = {"t", "delText", "instrText", "delInstrText"}
 _INSTRUCTIONS = {"instrText", "delInstrText"}
