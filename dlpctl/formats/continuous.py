@@ -1,4 +1,4 @@
-"""Texts of markup that continue across tags: within blocks of HTML, runs and mixed content of XML."""
+"""Texts of markup that continue across tags: in blocks of HTML, runs and mixed content of XML."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ _BLOCKS = frozenset((
 """Elements of HTML that start and end lines; others, known or not, are within one."""
 _RUNS = frozenset((
     "bookmark", "characterstylerange", "content", "textpath", "bookmark-end", "bookmark-start",
-    "em", "emphasis", "font", "hi", "phrase", "run", "soft-page-break", "span", "strong", "t", "tspan"
+    "em", "emphasis", "font", "hi", "phrase", "run", "soft-page-break", "span", "strong", "t",
+    "tspan"
 ))  # fmt: skip
 """XML elements that divide a text into runs of one style."""
 _OFFICE, _BLOCKS_OF_OFFICE = (

@@ -27,11 +27,13 @@ from dlpctl.regex import lazy
 _NAME = b"name"
 _READ = frozenset(
     tag.ljust(4)
-    for tag in b"cmap head hhea hmtx maxp name OS/2 post cvt fpgm glyf loca prep gasp CFF CFF2 VORG BASE "
-    b"GDEF GPOS GSUB JSTF MATH avar cvar fvar gvar HVAR MVAR STAT VVAR COLR CPAL DSIG hdmx kern "
-    b"LTSH PCLT VDMX vhea vmtx FFTM GPKG TTFA webf feat morx mort kerx just lcar opbd prop trak "
-    b"Zapf bsln Silf Glat Gloc Feat Sill TSI0 TSI1 TSI2 TSI3 TSI5 meta PfEd TeX BDF ankr "
-    b"ltag".split()
+    for tag in (
+        b"cmap head hhea hmtx maxp name OS/2 post cvt fpgm glyf loca prep gasp CFF CFF2 VORG BASE "
+        b"GDEF GPOS GSUB JSTF MATH avar cvar fvar gvar HVAR MVAR STAT VVAR COLR CPAL DSIG hdmx "
+        b"kern LTSH PCLT VDMX vhea vmtx FFTM GPKG TTFA webf feat morx mort kerx just lcar opbd "
+        b"prop trak Zapf bsln Silf Glat Gloc Feat Sill TSI0 TSI1 TSI2 TSI3 TSI5 meta PfEd TeX BDF "
+        b"ankr ltag"
+    ).split()
 )
 """Tables that draw glyphs, and those whose strings show everything in them."""
 _VALUE = lazy(
@@ -77,12 +79,12 @@ class Font(BinaryFormat):
         if font.metadata:
             segments.append(Segment(font.metadata.decode("utf-8", "replace"), "metadata"))
         others = (contents for tag, contents in font.tables if tag != _NAME)
-        for place, contents in (
+        for location, contents in (
             ("bytes beside the tables", [font.outside, names.unused()]),
             (_REST, others),
         ):
             text = "\n".join(string for each in contents for string in telling_strings(each))
-            segments += [Segment(text, place, place)] if text else []
+            segments += [Segment(text, location, location)] if text else []
         parts = [part for number, each in enumerate(segments) for part in _shown(number, each.text)]
         views = [View("texts", parts, segments)] if parts else []
         unread = (tag for tag, _ in font.tables if tag not in _READ)

@@ -176,7 +176,7 @@ def main(name: str, *preloaded: str) -> None:
     gc.freeze()  # the collector would copy pages that all children share
     statuses: dict[int, int] = {}
     # A handler alone would miss the signal that arrives just before the wait for a message: the
-    # parent would wait for ever.
+    # parent would wait forever.
     ended, signalled = os.pipe()
     os.set_blocking(signalled, False)
     signal.signal(signal.SIGCHLD, lambda _signal, _frame: None)

@@ -1,5 +1,5 @@
-"""Join the texts of a part to one text and its views: with and without changes, by rows, columns and
-elements of mixed content.
+"""Join the texts of a part to one text and its views: with and without changes, by rows and
+columns, and by elements of mixed content.
 """
 
 from __future__ import annotations
