@@ -61,6 +61,8 @@ _PATCH_LINE = 52
 _PATCH_LENGTHS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _ZLIB_HEADS = ("eJ", "eN", "eA", "eF")
 """The first base64 characters of zlib's headers."""
+_MASHUP = lazy(r"AAAAA[A-Za-z0-9+/]{7}SwME")
+"""A version of zero, a length, and the start of a ZIP archive: queries of Excel and Power BI."""
 _UU_LINE = 45
 _LARGEST = 64 << 20
 """The maximum size in bytes of all deflated data of a text, for each way to find it."""
@@ -79,7 +81,10 @@ class EmbeddedFile(NamedTuple):
 
 def embedded_files(source: str) -> list[EmbeddedFile]:
     """Return the files within a text, in order and without overlaps."""
-    finders = (_declared, _by_start, _deflated, _uuencoded, _patches, _diagrams, _without_header)
+    finders = (
+        *(_declared, _mashups, _by_start, _deflated),
+        *(_uuencoded, _patches, _diagrams, _without_header),
+    )
     found = sorted(each for find in finders for each in find(source))
     kept: list[EmbeddedFile] = []
     for each in found:
@@ -118,6 +123,12 @@ def _by_start(source: str) -> Iterator[EmbeddedFile]:
                 if found and data.startswith(start):
                     yield EmbeddedFile(*found.span(), f"embedded.{suffix}", data, write)
                 at = source.find(text, found.end() if found else at + 1)
+
+
+def _mashups(source: str) -> Iterator[EmbeddedFile]:
+    for found in _MASHUP.finditer(source) if "SwME" in source else ():
+        if run := _BASE64.match(source, found.start()):
+            yield EmbeddedFile(*run.span(), "embedded.mashup", _from_base64(run[0]), _to_base64)
 
 
 def _deflated(source: str) -> Iterator[EmbeddedFile]:

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 _TEXT = re.compile(r"[^\x00-\x08\x0e-\x1f\x7f\ufffd]{4,}")
 _STRING = re.compile(rb"[\t\n\r -~]{9,}")
-_VALUE = re.compile(rb"[\w.+-]{2}@[\w-]+\.[A-Za-z]{2}|(?:[0-9][^0-9A-Za-z]{0,2}){8}")
+_VALUE = re.compile(
+    rb"[\w.+-]{2}@[\w-]+\.[A-Za-z]{2}|(?:[0-9][^0-9A-Za-z]{0,2}){8}"
+    rb"|(?<![^\s=:\"'])(?:[A-Z]{4}|[a-z]{2,8}[_-])[A-Za-z0-9_/+-]{12}"
+)
 _GIF_EXTENSION, _GIF_FRAME = 0x21, 0x2C
 _EXIF_FOLDERS = (0x8769, 0x8825, 0xA005)
 
@@ -44,15 +47,20 @@ def metadata_of(image: Image, data: bytes) -> Iterator[str]:
 
 
 def hidden_strings(image: Image, data: bytes) -> Iterator[str]:
-    """Yield the strings with a number or an address in bytes that no viewer shows.
+    """Yield the strings with a number, an address or a key in bytes that no viewer shows.
 
     Color profiles contain their makers' texts, and bytes between the parts of a picture are mostly
     pixels.
     """
     for each in (data, image.info.get("icc_profile") or b""):
-        for found in _STRING.finditer(each):
-            if _VALUE.search(found[0]):
-                yield found[0].decode()
+        yield from telling_strings(each)
+
+
+def telling_strings(data: bytes) -> Iterator[str]:
+    """Yield the strings with a number, an address or a key."""
+    for found in _STRING.finditer(data):
+        if _VALUE.search(found[0]):
+            yield found[0].decode()
 
 
 def _decodings(value: object) -> Iterator[str]:

@@ -22,6 +22,8 @@ from dlpctl.regex import lazy
 Limits = FileLimits
 CELLS_APART = "\n\n"
 """The separator between the cells of a column in its view."""
+APART = "\n\n\n"
+"""Separates texts that do not continue in each other: a number has at most two gaps in a row."""
 BINARY = "binary"
 """The format of files that no other format reads."""
 SIGNED = "The file is signed; a masked copy loses the signature."

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 _END_OF_SCAN = re.compile(rb"\xff[\x01-\xcf\xd8-\xfe]")
 """A marker after the start of the samples, where a zero follows each 0xFF that is data."""
-_KEPT = {0xE0, 0xE2, 0xEE}
+_KEPT = {0xE0: b"JFIF\0", 0xE2: b"ICC_PROFILE\0", 0xEE: b"Adobe"}
 """JFIF, color profile, Adobe's color transform: needed to show the picture."""
 
 
@@ -41,15 +41,17 @@ def with_orientation(data: bytes, exif: bytes) -> bytes:
     return data[:2] + b"\xff\xe1" + (len(exif) + 2).to_bytes(2, "big") + exif + data[2:]
 
 
-def _is_note(marker: int) -> bool:
-    return marker == 0xFE or (0xE0 <= marker <= 0xEF and marker not in _KEPT)
+def _is_note(marker: int, contents: bytes) -> bool:
+    if 0xE0 <= marker <= 0xEF:
+        return marker not in _KEPT or not contents.startswith(_KEPT[marker])
+    return marker == 0xFE
 
 
 def note_text(data: bytes) -> str:
     """Return the readable text of the metadata, one line each."""
     texts: list[str] = []
     for marker, start, end in _markers(data):
-        if _is_note(marker):
+        if _is_note(marker, data[start + 4 : end]):
             found = re.findall(rb"[\x20-\x7e]{4,}|(?:[\x20-\x7e]\x00){4,}", data[start + 4 : end])
             texts += [text.replace(b"\x00", b"").decode("ascii") for text in found]
     return "\n".join(texts)
@@ -59,7 +61,7 @@ def without_notes(data: bytes) -> bytes:
     kept = bytearray(data[:2])
     position = 2
     for marker, start, end in _markers(data):
-        if not _is_note(marker):
+        if not _is_note(marker, data[start + 4 : end]):
             kept += data[start:end]
         position = end
     return bytes(kept) + data[position : end_of(data)]

@@ -17,8 +17,9 @@ from xml.parsers import expat
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.betweenparts import is_inner_attribute, without_syntax
 from dlpctl.formats.cellgroups import has_groups, rows_of_groups
+from dlpctl.formats.continuous import continuous_texts
 from dlpctl.formats.encoding import Decoded, Edit, spliced
-from dlpctl.formats.interface import Limits, Piece, Segment, View, too_deep
+from dlpctl.formats.interface import APART, Limits, Piece, Segment, View, too_deep
 from dlpctl.formats.residues import CELL_END
 from dlpctl.formats.source import Readable, Resolved, TextFormat, Token, blanked, outermost
 from dlpctl.regex import lazy
@@ -40,7 +41,6 @@ _TOKEN = lazy(
     rf"""|(?P<tag></?[^\W\d][^\s/<>]*+(?:{_QUOTED}|[^'"<>])*+(?:>|\Z))|(?P<text>[^<]++|<)""",
     re.DOTALL,
 )
-_NAME = lazy(r"</?([^\s/>]+)")
 _ATTRIBUTE = lazy(r"""=\s*+("[^"]*+"|'[^']*+'|[^\s"'>]++)""")
 _RAW_ELEMENTS = lazy(
     r"<(script|style|textarea|title|xmp)\b[^<>]*+>(?P<raw>.*?)(?=</\1\b|\Z)",
@@ -55,34 +55,10 @@ _FONTS = lazy(
     rf"""|((?:{_WORDS_OF_FONTS}|'{_WORDS_OF_FONTS}*'|"{_WORDS_OF_FONTS}*")+))"""
 )
 _MANY_ATTRIBUTES = 256
-_BLOCKS = frozenset((
-    "address", "article", "aside", "blockquote", "body", "caption", "center", "col", "colgroup",
-    "dd", "details", "dialog", "dir", "div", "dl", "dt", "fieldset", "figcaption", "figure",
-    "footer", "form", "frame", "frameset", "h1", "h2", "h3", "h4", "h5", "h6", "head", "header",
-    "hgroup", "hr", "html", "iframe", "legend", "li", "link", "main", "menu", "meta", "nav",
-    "noframes", "noscript", "ol", "optgroup", "option", "p", "pre", "script", "search", "section",
-    "select", "style", "summary", "table", "tbody", "td", "template", "text", "textarea", "tfoot",
-    "th", "thead", "title", "tr", "ul"
-))  # fmt: skip
-"""Elements of HTML that start and end lines; others, known or not, are within one."""
-_RUNS = frozenset((
-    "bookmark", "characterstylerange", "content", "textpath", "bookmark-end", "bookmark-start",
-    "em", "emphasis", "font", "hi", "phrase", "run", "soft-page-break", "span", "strong", "tspan"
-))  # fmt: skip
-"""XML elements that divide a text into runs of one style."""
-_OFFICE, _BLOCKS_OF_OFFICE = (
-    ("w", "a"),
-    frozenset(("p", "tc", "tr", "tbl", "txbody", "txbxcontent")),
-)
-"""The usual prefixes of texts in Office's XML, and the elements that are more than runs."""
-_APART = "\n\n\n"
-"""Separates texts that do not continue in each other: a number has at most two gaps in a row."""
 _CELLS = frozenset(("td", "th", "entry"))
 _CELL = lazy(r"(?i)<(?:\w+:)?(?:td|th|entry)\b")
 _ROW = lazy(r"(?i)<(?:\w+:)?(table|tr|row)\b")
 _BETWEEN_CELLS = lazy(r"\s*(?:<[^<>]*>\s*)+")
-_GAPS = {"br": "\n", "lb": "\n", "line-break": "\n", "s": " ", "tab": " "}
-"""Elements that show a line end or a space."""
 _XML_ENTITIES = {"amp", "lt", "gt", "quot", "apos"}
 
 
@@ -144,7 +120,7 @@ class Markup(TextFormat):
     def views(self, source: str, readable: Readable, segments: Sequence[Segment]) -> Iterable[View]:
         """Return a view of text that continues across tags, without the tags."""
         parts: list[Piece | str] = []
-        for group in self._groups(source):
+        for group in continuous_texts(source, self._parts, html=self.html):
             if len(group) > 1:
                 parts += (
                     item
@@ -152,7 +128,7 @@ class Markup(TextFormat):
                     else Piece(0, readable.offset_of(item[0]), readable.offset_of(item[1]))
                     for item in group
                 )
-                parts.append(_APART)
+                parts.append(APART)
         if parts:
             yield View("across tags", parts, segments)
         rows = {
@@ -169,41 +145,6 @@ class Markup(TextFormat):
                 segments,
                 repeats=True,
             )
-
-    def _groups(self, source: str) -> Iterator[list[tuple[int, int] | str]]:
-        """Yield runs of continuous text: between blocks of HTML, across elements of XML."""
-        group: list[tuple[int, int] | str] = []
-        signs, are_runs = "", True
-        for syntax, start, end in self._parts(source):
-            if syntax in {"text", "cdata"}:
-                # In XML a child between other children is data of its own: `>1</a><b>2<`; text
-                # beside a tag is not.
-                blank = not source[start:end].strip()
-                if not self.html and (blank or ("/<" in signs and not are_runs)):
-                    yield group
-                    group = []
-                if group and blank and self.html:
-                    group.append(" ")  # as a line end is shown
-                elif group or not blank:
-                    group.append((start, end))
-                signs, are_runs = "", True
-            elif syntax == "tag":
-                found = _NAME.match(source, start)
-                prefix, _, name = (found[1] if found else "").lower().rpartition(":")
-                is_gap = name == "br" if self.html else source[end - 2] == "/"
-                gap = _GAPS.get(name) if is_gap else None
-                signs += "/" if source[start + 1] == "/" else "<"
-                is_run = prefix in _OFFICE and name not in _BLOCKS_OF_OFFICE
-                are_runs = are_runs and (is_run or name in _RUNS or name in _GAPS)
-                if self.html and name in _BLOCKS:
-                    yield group
-                    group = []
-                elif gap and group:
-                    group.append(gap)
-            elif syntax not in {"comment", "instruction"}:
-                yield group
-                group = []
-        yield group
 
     def _rows(self, source: str) -> dict[tuple[int, int], list[list[tuple[int, int]]]]:
         """Return the texts of the cells of rows with groups of a value, and of the headers above

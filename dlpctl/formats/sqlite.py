@@ -10,7 +10,7 @@ import re
 import sqlite3
 import struct
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import NamedTuple
 
@@ -83,18 +83,17 @@ class Sqlite(BinaryFormat):
                 database.execute("PRAGMA ignore_check_constraints = ON")
                 for name, _ in triggers:
                     database.execute(f"DROP TRIGGER {_quoted(name)}")
-                distinct: defaultdict[tuple[int, int], DistinctTexts] = defaultdict(DistinctTexts)
+                changes: list[tuple[_Cell, str | bytes | None]] = []
                 for segment, text in edited(document, edits):
                     if isinstance(segment.anchor, _Cell):
-                        column = distinct[segment.anchor[:2]]
-                        _update(database, tables, segment.anchor, text, column)
+                        changes.append((segment.anchor, text))
                     elif segment.anchor != "deleted":
                         raise CannotMaskError(
                             "the schema of the database holds a value: rename it at its source"
                         )
                 blobs = dict(_blobs(document)) if children else {}
-                for key, contents in children.items():
-                    _update(database, tables, blobs[key], contents, DistinctTexts())
+                changes += ((blobs[key], contents) for key, contents in children.items())
+                _Rows(database, tables).change(changes)
                 _rebuild_indexes(database, tables)
                 for _, sql in triggers:
                     database.execute(sql)
@@ -216,37 +215,50 @@ def _blobs(document: Document) -> Iterator[tuple[str, _Cell]]:
             yield segment.anchor[1], segment.anchor[2]
 
 
-def _update(
-    database: sqlite3.Connection,
-    tables: Sequence[_SqlTable],
-    cell: _Cell,
-    value: str | bytes | None,
-    distinct: DistinctTexts,
-) -> None:
-    """Set a cell; where a column is unique, equal texts become `distinct`."""
-    table = tables[cell.table]
-    where = " AND ".join(f"{_quoted(name)} = ?" for name in table.key)
-    column = _quoted(table.columns[cell.column])
-    statement = " ".join(("UPDATE", _quoted(table.name), "SET", column, "= ? WHERE", where))
-    if table.columns[cell.column] in table.key:
-        raise CannotMaskError("a value is the primary key of its row: mask it at its source")
-    if not isinstance(value, str):
-        database.execute(statement, (value, *cell.row))
-        return
+class _Rows:
+    """Rows that change; a row of a table without rowid is found by its key, which may change."""
 
-    def is_free(text: str) -> bool:
-        try:
-            database.execute(statement, (text, *cell.row))
-        except sqlite3.IntegrityError:
-            return False
-        return True
+    def __init__(self, database: sqlite3.Connection, tables: Sequence[_SqlTable]) -> None:
+        self._database = database
+        self._tables = tables
+        self._distinct: defaultdict[tuple[int, int], DistinctTexts] = defaultdict(DistinctTexts)
+        self._keys: dict[tuple[int, tuple[object, ...]], tuple[object, ...]] = {}
+        """The new key of each row that has one, by table and old key."""
 
-    def numbered(number: int) -> str:
-        if number > _MOST_EQUAL:
-            raise CannotMaskError("a unique column holds too many values that mask to the same")
-        return f"{value} {number}"
+    def change(self, changes: Iterable[tuple[_Cell, str | bytes | None]]) -> None:
+        for cell, value in changes:
+            if isinstance(value, str):
+                self._set_text(cell, value)
+            else:
+                self._set(cell, value)
 
-    distinct.choose(value, numbered, is_free)
+    def _set(self, cell: _Cell, value: str | bytes | None) -> None:
+        table = self._tables[cell.table]
+        name = table.columns[cell.column]
+        key = self._keys.get((cell.table, cell.row), cell.row)
+        where = " AND ".join(f"{_quoted(each)} = ?" for each in table.key)
+        statement = ("UPDATE", _quoted(table.name), "SET", _quoted(name), "= ? WHERE", where)
+        self._database.execute(" ".join(statement), (value, *key))
+        if name in table.key:
+            at = table.key.index(name)
+            self._keys[cell.table, cell.row] = (*key[:at], value, *key[at + 1 :])
+
+    def _set_text(self, cell: _Cell, value: str) -> None:
+        """Set a cell; where a column is unique, equal texts become distinct."""
+
+        def is_free(text: str) -> bool:
+            try:
+                self._set(cell, text)
+            except sqlite3.IntegrityError:
+                return False
+            return True
+
+        def numbered(number: int) -> str:
+            if number > _MOST_EQUAL:
+                raise CannotMaskError("a unique column holds too many values that mask to the same")
+            return f"{value} {number}"
+
+        self._distinct[cell[:2]].choose(value, numbered, is_free)
 
 
 def _rebuild_indexes(database: sqlite3.Connection, tables: Sequence[_SqlTable]) -> None:

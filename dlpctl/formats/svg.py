@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby, pairwise
-from statistics import median
 from typing import NamedTuple
 
 from dlpctl.formats.interface import (
     LIKE_LETTERS,
     Document,
     Limits,
-    Piece,
     Segment,
     Uninspected,
     View,
 )
 from dlpctl.formats.markup import Xml
+from dlpctl.formats.placed import PlacedText, views_by_place
 from dlpctl.formats.source import Readable
 from dlpctl.regex import lazy
 
@@ -32,20 +30,11 @@ _NUMBER = lazy(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 _MOVED = lazy(r"translate\(([^()]*)\)|matrix\(([^()]*)\)")
 _COMMAND = lazy(r"([MmLlHhVvCcSsQqTtAaZz])([^A-Za-z]*(?:[eE][-+]?[0-9][^A-Za-z]*)*)")
 _OPERANDS = {"m": 2, "l": 2, "h": 1, "v": 1, "c": 6, "s": 4, "q": 4, "t": 2, "a": 7}
-_WIDE_GAP = 1.6
-"""Letters that are further apart than this, in their usual steps, are of two words."""
+_SIZE = lazy(r"""font-size\s*[:=]\s*["']?([0-9]{1,4}(?:\.[0-9]{1,9})?)""")
+_USUAL_SIZE = 16.0
 _LETTERS, _SHAPES = 8, 5
 """So many shapes beside each other, of so many kinds, look like a line of letters."""
 _MOST_SHAPES = 20_000
-
-
-class _Run(NamedTuple):
-    """A text and the place where it is shown."""
-
-    start: int
-    end: int
-    x: float
-    y: float
 
 
 class _Shape(NamedTuple):
@@ -75,29 +64,16 @@ class Svg(Xml):
     def views(self, source: str, readable: Readable, segments: Sequence[Segment]) -> Iterable[View]:
         """Texts that are beside each other, whatever elements they are in."""
         yield from super().views(source, readable, segments)
-        parts: list[Piece | str] = []
-        for _, group in groupby(self._runs(source), key=lambda run: run.y):
-            line = list(group)
-            if len(line) < 2:
-                continue
-            steps = [
-                (after.x - run.x) / max(run.end - run.start, 1) for run, after in pairwise(line)
-            ]
-            usual = median(steps)
-            letters = sum(run.end - run.start for run in line) <= 2 * len(line)
-            for run, step in zip(line, [*steps, 0.0], strict=True):
-                piece = Piece(0, readable.offset_of(run.start), readable.offset_of(run.end))
-                is_close = letters and step <= _WIDE_GAP * usual
-                parts += (piece, "" if is_close or source[run.end - 1].isspace() else " ")
-            parts[-1] = "\n"
-        if parts:
-            yield View("texts by place", parts, segments)
+        yield from views_by_place(source, self._runs(source), readable, segments)
 
-    def _runs(self, source: str) -> Iterator[_Run]:
+    def _runs(self, source: str) -> Iterator[PlacedText]:
         x = y = 0.0
+        size = _USUAL_SIZE
         for part, start, end in self._parts(source):
             if part == "tag" and (found := _ELEMENT.match(source, start)):
                 given = _attributes(found[2])
+                if sized := _SIZE.search(found[2]):
+                    size = float(sized[1])
                 if found[1] == "text":
                     x, y = _translation(given)
                 for key in ("x", "y"):
@@ -107,7 +83,7 @@ class Svg(Xml):
                     elif number is not None:
                         y = float(number[0])
             elif part in {"text", "cdata"} and source[start:end].strip():
-                yield _Run(start, end, x, y)
+                yield PlacedText(start, end, x, y, size)
 
 
 def _attributes(text: str) -> dict[str, str]:

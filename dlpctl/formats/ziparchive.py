@@ -20,6 +20,7 @@ from dlpctl.formats.archive import (
     renamed,
 )
 from dlpctl.formats.distinct import DistinctNames
+from dlpctl.formats.fonttables import obfuscated
 from dlpctl.formats.interface import Child, Children, Document, Edits, Limits
 from dlpctl.formats.zipsections import zip_sections
 
@@ -61,11 +62,9 @@ class Zip(BinaryFormat):
                     f"extra fields of entry {index + 1}",
                 )
                 if not info.filename.endswith("/") or info.file_size:
-                    children.append(
-                        Child(
-                            str(index), info.filename, _contents(archive, info, allowance, password)
-                        )
-                    )
+                    contents = _contents(archive, info, allowance, password)
+                    contents = obfuscated(info.filename, contents)
+                    children.append(Child(str(index), info.filename, contents))
             children += zipfiles.gaps(data, archive, "entries")
         return names.document(self.name, children)
 
@@ -84,9 +83,11 @@ class Zip(BinaryFormat):
                     raise CannotMaskError(
                         "an encrypted ZIP cannot be written again: unpack it and check the files"
                     )
-                contents = kept(children, str(index), archive.read(info))
+                before = obfuscated(info.filename, archive.read(info))
+                contents = kept(children, str(index), before)
                 if contents is None:
                     continue
+                contents = obfuscated(info.filename, contents)
                 name = as_file_name(texts.get(f"name {index}", info.filename))
                 member = zipfiles.copy_of(info, member_name(name, distinct))
                 if member.compress_type not in _WRITABLE:

@@ -175,21 +175,22 @@ def main(name: str, *preloaded: str) -> None:
             importlib.import_module(each)
     gc.freeze()  # the collector would copy pages that all children share
     statuses: dict[int, int] = {}
-
-    def tell(_signal: int, _frame: object) -> None:
-        with suppress(ChildProcessError):
-            while (ended := os.waitpid(-1, os.WNOHANG))[0]:
-                descriptor = statuses.pop(ended[0])
-                with suppress(OSError):
-                    os.write(descriptor, _NUMBER.pack(os.waitstatus_to_exitcode(ended[1])))
-                os.close(descriptor)
-
-    signal.signal(signal.SIGCHLD, tell)
+    # A handler alone would miss the signal that arrives just before the wait for a message: the
+    # parent would wait forever.
+    ended, signalled = os.pipe()
+    os.set_blocking(signalled, False)
+    signal.signal(signal.SIGCHLD, lambda _signal, _frame: None)
+    signal.set_wakeup_fd(signalled, warn_on_full_buffer=False)
     while True:
+        ready, _, _ = select.select([control.fileno(), ended], [], [])
+        if ended in ready:
+            os.read(ended, _LARGEST)
+            _tell(statuses)
+        if control.fileno() not in ready:
+            continue
         message, descriptors, _, _ = socket.recv_fds(control, _LARGEST, 3)
         if not message:
             return
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
         child = os.fork()
         if not child:
             _live(module.main, decode(_FORK, message), descriptors)
@@ -197,15 +198,24 @@ def main(name: str, *preloaded: str) -> None:
         statuses[child] = descriptors.pop()
         for descriptor in descriptors:
             os.close(descriptor)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
+
+
+def _tell(statuses: dict[int, int]) -> None:
+    """Write the status of each child that has ended to its descriptor."""
+    with suppress(ChildProcessError):
+        while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+            descriptor = statuses.pop(ended[0])
+            with suppress(OSError):
+                os.write(descriptor, _NUMBER.pack(os.waitstatus_to_exitcode(ended[1])))
+            os.close(descriptor)
 
 
 def _live(serve: Callable[..., None], fork: Fork, descriptors: Sequence[int]) -> NoReturn:
     """Run as the child; never return into the loop of the forking process."""
     status = 1
     try:
+        signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
         os.setsid()
         os.chdir(fork.folder)
         os.environ.clear()

@@ -92,6 +92,10 @@ class Values:
         draw = self.random.randrange
         return self._plant(f"+1 (612) {draw(220, 999)}-{draw(1000, 9999)}")
 
+    def key(self) -> str:
+        letters = self.random.choices("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", k=16)
+        return self._plant("AKIA" + "".join(letters))
+
     def labelled(self) -> list[tuple[str, str]]:
         return [
             ("card", self.card()),
@@ -1606,9 +1610,202 @@ def _program_kinds() -> Iterator[Kind]:
         ), _without(regex))  # fmt: skip
 
 
+# ---- parts of packages of Office, and of files like these
+
+_OPENXML = "http://schemas.openxmlformats.org"
+
+
+def _mixed(values: Values) -> bytes:
+    rows = [(label, *halves(values, value)) for label, value in values.labelled()]
+    cut = values.key()
+    notes = [
+        f"<note>{label}{' of' * (n % 2)} <i>{first}</i><i>{second}</i>{'' if n % 2 else ' thanks'}</note>"
+        for n, (label, first, second) in enumerate([*rows, ("AWS key", cut[:9], cut[9:])])
+    ]
+    return f"<notes>{''.join(notes)}</notes>".encode()
+
+
+def _runs_of_hancom(_: int, label: str, first: str, second: str) -> str:
+    return f"<h:p><h:run><h:t>{label} {first}</h:t></h:run><h:run><h:t>{second}</h:t></h:run></h:p>"
+
+
+def _package(parts: dict[str, bytes | str], main: str = "", family: str = "") -> bytes:
+    """Return a package of parts, with an empty main part if there is a family."""
+    if family:
+        parts = {
+            "[Content_Types].xml": f'<Types xmlns="{_OPENXML}/package/2006/content-types">'
+            '<Default Extension="xml" ContentType="application/xml"/><Override PartName="/'
+            f'{main}" ContentType="application/vnd.openxmlformats-officedocument.{family}.main+xml"/>'
+            "</Types>",
+            main: f'<main xmlns="{_OPENXML}/{family.partition(".")[0]}/2006/main"/>',
+            **parts,
+        }
+    output = io.BytesIO()
+    with zipfile.ZipFile(output, "w") as archive:
+        for name, contents in parts.items():
+            archive.writestr(name, contents)
+    return output.getvalue()
+
+
+def _word(**parts: Callable[[Values], bytes | str]) -> Callable[[Values], bytes]:
+    return lambda values: _package(
+        {name: make(values) for name, make in parts.items()},
+        "word/document.xml",
+        "wordprocessingml.document",
+    )
+
+
+def _excel_parts(**parts: Callable[[Values], bytes | str]) -> Callable[[Values], bytes]:
+    return lambda values: _package(
+        {name: make(values) for name, make in parts.items()},
+        "xl/workbook.xml",
+        "spreadsheetml.sheet",
+    )
+
+
+def _glyphs(values: Values) -> bytes:
+    """Return a page whose values are cut into glyphs that are beside each other, in two sizes."""
+    lines = []
+    for row, (label, value) in enumerate(values.labelled()):
+        x = 40.0
+        for text in (f"{label} ", *halves(values, value)):
+            lines.append(
+                f'<Glyphs OriginX="{x}" OriginY="{20 * row}" FontRenderingEmSize="10" '
+                f'UnicodeString="{text}" Indices=",50;,50"/>'
+            )
+            x += 5 * len(text)
+    page = (
+        f'<FixedPage xmlns="http://schemas.microsoft.com/xps/2005/06">{"".join(lines)}</FixedPage>'
+    )
+    return _package({"Documents/1/Pages/1.fpage": page})
+
+
+def _adjacent(values: Values) -> bytes:
+    lines = []
+    for row, (label, value) in enumerate(values.labelled()):
+        first, second = value[:7], value[7:]
+        start = f'<g transform="translate(0 {row})"><text x="10">{label}: {first}</text>'
+        x = 10 + 8 * len(f"{label}: {first}")
+        lines.append(f'{start}<text x="{x}">{second}</text></g>')
+    return f'<svg xmlns="http://www.w3.org/2000/svg">{"".join(lines)}</svg>'.encode()
+
+
+def _read_glyphs(data: bytes) -> str:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        page = archive.read("Documents/1/Pages/1.fpage").decode()
+    assert all(
+        "Indices" not in glyphs or 'Indices=""' in glyphs
+        for glyphs in page.split("<Glyphs")
+        if "*" in glyphs
+    ), "masked characters keep their shapes"
+    return "".join(re.findall(r'UnicodeString="([^"]*)"', page))
+
+
+def _pivot_cache(values: Values) -> str:
+    numbers = "".join(f'<n v="{re.sub("[^0-9]", "", values.ssn())}"/>' for _ in range(3))
+    texts = "".join(f'<s v="{value}"/>' for _, value in values.labelled())
+    return (
+        '<pivotCacheDefinition><cacheFields><cacheField name="SSN"><sharedItems containsNumber="1">'
+        f'{numbers}</sharedItems></cacheField><cacheField name="note"><sharedItems>{texts}'
+        "</sharedItems></cacheField></cacheFields></pivotCacheDefinition>"
+    )
+
+
+def _annotated(values: Values) -> str:
+    """Return paragraphs with a value above each value, directly before it in the source."""
+    paragraphs = "".join(
+        f"<w:p><w:r><w:ruby><w:rt><w:r><w:t>{values.card()}</w:t></w:r></w:rt><w:rubyBase><w:r>"
+        f"<w:t>{label}: {value}</w:t></w:r></w:rubyBase></w:ruby></w:r></w:p>"
+        for label, value in values.labelled()
+    )
+    return f'<w:hdr xmlns:w="{_OPENXML}/wordprocessingml/2006/main">{paragraphs}</w:hdr>'
+
+
+def _queries(values: Values) -> bytes:
+    """Return a part with queries of Excel, in UTF-16 and base64."""
+    card, iban, ssn, mail = values.card(), values.iban(), values.ssn(), values.mail()
+    formulas = f'section Section1; shared Q = [Query="select {mail}", Card="{card}"] in Q;'
+    package = _package({"Formulas/Section1.m": formulas})
+    metadata = f"<Items><Entry Value='IBAN {iban}'/></Items>".encode()
+    described = bytes(4) + _sized(metadata) + _sized(b"")
+    blocks = (package, b"<List/>", described, f"SSN {ssn}".encode())
+    coded = base64.b64encode(bytes(4) + b"".join(map(_sized, blocks))).decode()
+    return f'<?xml version="1.0"?><q><M>{coded}</M><n>{values.mail()}</n></q>'.encode("utf-16")
+
+
+def _sized(block: bytes) -> bytes:
+    return struct.pack("<I", len(block)) + block
+
+
+def _read_queries(data: bytes) -> str:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        part = archive.read("customXml/item1.xml").decode("utf-16")
+    queries = base64.b64decode(part.partition("<M>")[2].partition("<")[0])
+    end = 8 + int.from_bytes(queries[4:8], "little")
+    return part + _read_zip(queries[8:end]) + queries[end:].decode("latin-1")
+
+
+def _after_bitmap(values: Values) -> bytes:
+    from PIL import Image
+
+    output = io.BytesIO()
+    Image.new("RGB", (16, 16), "white").save(output, "BMP")
+    return output.getvalue() + f"AWS key: {values.key()}".encode()
+
+
+def _without_rowid(values: Values) -> bytes:
+    import sqlite3
+    from contextlib import closing
+
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.execute("CREATE TABLE a (b, c, d, PRIMARY KEY (b, c)) WITHOUT ROWID")
+        for _ in range(3):
+            row = (values.mail(), values.card(), f"SSN {values.ssn()}")
+            database.execute("INSERT INTO a VALUES (?, ?, ?)", row)
+        database.commit()
+        return database.serialize()
+
+
+def _segments(values: Values) -> bytes:
+    """Return a picture with segments whose numbers those of JFIF and colour profiles have, too."""
+    from PIL import Image
+
+    output = io.BytesIO()
+    Image.new("RGB", (16, 16), "white").save(output, "JPEG")
+    data = output.getvalue()
+    for number, start, value in (
+        (0xE0, b"JFXX\0", values.card()), (0xE2, b"MPF\0", values.iban()), (0xEE, b"Note\0", values.mail()),
+    ):  # fmt: skip
+        contents = start + value.encode()
+        data = data[:2] + struct.pack(">BBH", 0xFF, number, len(contents) + 2) + contents + data[2:]
+    return data
+
+
+def _package_kinds() -> Iterator[Kind]:
+    """Values in parts of packages that the program keeps beside its document."""
+    yield Kind("mixed content", ".xml", _mixed, xml_texts)
+    yield Kind(
+        "mixed content of Word", ".docx", _word(**{"customXml/item1.xml": _mixed}), _read_zip
+    )
+    yield Kind("ruby of Word", ".docx", _word(**{"word/header1.xml": _annotated}), _read_zip)
+    queries = _excel_parts(**{"customXml/item1.xml": _queries})
+    yield Kind("queries of Excel", ".xlsx", queries, _read_queries)
+    cache = _excel_parts(**{"xl/pivotCache/pivotCacheDefinition1.xml": _pivot_cache})
+    yield Kind("caches of pivot tables", ".xlsx", cache, _read_zip)
+    yield Kind("after a bitmap", ".bmp", _after_bitmap, lambda d: d.decode("latin-1"))
+    yield Kind("keys of SQLite", ".db", _without_rowid, lambda d: d.decode("latin-1"))
+    yield Kind("segments of JPEG", ".jpg", _segments, lambda d: d.decode("latin-1"))
+    yield Kind("glyphs of XPS", ".xps", _glyphs, _read_glyphs)
+    yield Kind("adjacent texts in SVG", ".svg", _adjacent, _without('</text><text x="\\d+">'))
+    hancom = _each(_runs_of_hancom, '<s xmlns:h="urn:h">', "</s>")
+    yield Kind("runs of Hancom", ".hwpx",
+               lambda v: _package({"Contents/section0.xml": hancom(v)}), _read_zip)  # fmt: skip
+
+
 def kinds() -> list[Kind]:
     return [
         *_text_kinds(), *_other_kinds(), *_line_kinds(), *_hidden_kinds(), *_shown_kinds(), *_program_kinds(),
+        *_package_kinds(),
     ]  # fmt: skip
 
 

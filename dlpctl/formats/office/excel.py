@@ -11,10 +11,11 @@ from dlpctl.formats.encoding import Edit as TextEdit
 from dlpctl.formats.encoding import spliced
 from dlpctl.formats.interface import Limits
 from dlpctl.formats.office import formulas, sheet
-from dlpctl.formats.office.flow import ATTRIBUTES, TEXT, Dialect, Flow
+from dlpctl.formats.office.flow import ATTRIBUTES, Dialect, Flow
 from dlpctl.formats.office.formulas import Renames
+from dlpctl.formats.office.joining import TEXT
 from dlpctl.formats.office.layers import layers_of
-from dlpctl.formats.office.opc import OpenXml, dialect_of, in_reading_order, label_of, part_readings
+from dlpctl.formats.office.opc import OpenXml, in_reading_order, label_of, part_readings
 from dlpctl.formats.office.parts import PackagePlan, tags
 from dlpctl.formats.office.reading import Leaf, Reading, Spot, disjoint
 from dlpctl.formats.office.strings import STRINGS
@@ -53,7 +54,7 @@ class Excel(OpenXml):
             if part in book.sheets:
                 yield from self._sheet(book, book.sheets[part], texts, used, limits)
             elif plan.is_xml(part) and part != book.strings_part:
-                for reading in part_readings(part, parts[part], limits):
+                for reading in part_readings(part, parts[part], limits, book.fields.get(part)):
                     yield (
                         reading,
                         Spot(part, reading.layer, label_of(part), reading.places, reading.unit),
@@ -256,7 +257,7 @@ class _Masking:
         self._write(
             part,
             self._source(part),
-            Flow(self._source(part), dialect_of(part), READ_BEFORE, part).readings(),
+            part_readings(part, self._parts[part], READ_BEFORE, self._book.fields.get(part)),
             0,
             0,
         )

@@ -9,35 +9,33 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum, auto
 
-from dlpctl.formats.cellgroups import Rows, rows_of_groups
 from dlpctl.formats.encoding import character
 from dlpctl.formats.interface import Limits, too_deep
 from dlpctl.formats.office.content import (
     STRUCTURAL_TEXTS,
     is_content,
     is_foreign_content,
-    is_header,
     is_telling,
     words,
 )
+from dlpctl.formats.office.joining import DELETED, INSERTED, Group, joined
+from dlpctl.formats.office.pivots import PivotFields
 from dlpctl.formats.office.reading import Builder, Leaf, Reading, ViewPlan
 from dlpctl.formats.office.xmltext import TOKEN, attributes, local, unescaped
-from dlpctl.formats.residues import CELL_END
 from dlpctl.regex import lazy
 
-TEXT, ATTRIBUTES, REMARKS = "text", "attributes", "remarks"
+ATTRIBUTES, REMARKS = "attributes", "remarks"
 SYMBOL, HYPHENS, NUMBER = "sym", {"noBreakHyphen": "-", "softHyphen": "\u00ad"}, "cached number"
-_GROUPS = {"p", "h", "si", "is", "rPh", "text"}
+_GROUPS = {"p", "h", "si", "is", "rPh", "rt", "text"}
 _MORE_GROUPS = words("more groups in OpenDocument")
 _LEAVES = {"t", "delText", "instrText", "delInstrText"}
 _INSTRUCTIONS = {"instrText", "delInstrText"}
 _SEPARATORS = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "line-break": "\n", "s": " "}
 _SUBSTITUTES = {*_SEPARATORS, *HYPHENS, SYMBOL, "fldChar"}
-_DELETED, _INSERTED = 1, 2
-_CHANGES = {"del": _DELETED, "moveFrom": _DELETED, "ins": _INSERTED, "moveTo": _INSERTED}
+_CHANGES = {"del": DELETED, "moveFrom": DELETED, "ins": INSERTED, "moveTo": INSERTED}
 _TABLES, _ROWS, _CELLS = (
     {"tbl", "table"},
     {"tr", "table-row"},
@@ -78,26 +76,32 @@ class Dialect(Enum):
 
 
 @dataclass(slots=True)
-class Group:
-    """Pieces that read as one text: a paragraph, the fields of one, or a separate text."""
+class _Element:
+    """An open element of a foreign part, whose content is mixed if it has both."""
 
-    label: str = ""
-    items: list[tuple[Leaf | str, int]] = field(default_factory=list)
-    cell: tuple[int, int, int] | None = None
-    """Table, row and column."""
-    mark: int = 0
-    """A flag for the end of the paragraph: deleted, inserted, or neither."""
+    first: int
+    """The number of groups before the element."""
+    has_text: bool = False
+    has_elements: bool = False
 
 
 class Flow:
     """One pass over the tokens of a part."""
 
-    def __init__(self, source: str, dialect: Dialect, limits: Limits, location: str) -> None:
+    def __init__(
+        self,
+        source: str,
+        dialect: Dialect,
+        limits: Limits,
+        location: str,
+        pivot: PivotFields | None = None,
+    ) -> None:
         self._source = source
         self._dialect = dialect
         self._labelled = dialect in {Dialect.PROPERTIES, Dialect.FOREIGN}
         self._limits = limits
         self._location = location
+        self._pivot = pivot
         self._grouping = _GROUPS | _MORE_GROUPS if dialect is Dialect.OPEN_DOCUMENT else _GROUPS
         self._groups: list[Group] = []
         self._open: list[tuple[Group, Group]] = []
@@ -107,6 +111,9 @@ class Flow:
         self._table_count = 0
         self._names: list[str] = []
         self._labels: list[str] = []
+        self._elements: list[_Element] = []
+        self._mixed: list[tuple[int, int]] = []
+        """The groups within each outermost element of mixed content: the first and the last."""
         self._remarks = Builder(REMARKS)
         self._attributes = Builder(ATTRIBUTES)
         self._seen_tags: set[tuple[str, str]] = set()
@@ -122,6 +129,8 @@ class Flow:
                     continue
                 if tag and (name, tag) not in self._seen_tags:
                     self._see_attributes(name, tag, found.start("attributes"))
+                if self._pivot is not None:
+                    self._pivot.start(name, tag)
                 self._start(name, found, empty=empty is not None)
             elif text is not None:
                 self._text(text, found.start(), found.end(), unescaped)
@@ -131,6 +140,9 @@ class Flow:
                 self._remark(Leaf(*found.span("comment"), comment, "comment"))
             elif not instruction.startswith("xml "):
                 self._remark(Leaf(*found.span("instruction"), instruction, "instruction"))
+        for number, (first, last) in enumerate(self._mixed, 1):
+            for group in self._groups[first:last]:
+                group.mixed = number
         yield joined(self._groups, labelled=self._labelled)
         for builder in (self._attributes, self._remarks):
             reading = builder.done()
@@ -142,6 +154,8 @@ class Flow:
     def _start(self, name: str, found: re.Match[str], *, empty: bool) -> None:
         if self._open and name in _SUBSTITUTES:
             self._substitute(name, found, empty=empty)
+        if self._elements:
+            self._elements[-1].has_elements = True
         if empty:
             if name in _CHANGES and self._names[-2:] == ["pPr", "rPr"] and self._open:
                 self._open[-1][0].mark |= _CHANGES[name]
@@ -165,6 +179,8 @@ class Flow:
             self._tables[-1][1:] = [self._tables[-1][1] + 1, -1]
         elif self._tables and name in _CELLS:
             self._tables[-1][2] += _repeated(found)
+        if self._dialect is Dialect.FOREIGN:
+            self._elements.append(_Element(len(self._groups)))
         if self._labelled:
             named = _NAME.search(found["attributes"] or "")
             self._labels.append(unescaped(named[1] or named[2] or name) if named else name)
@@ -175,6 +191,8 @@ class Flow:
         self._names.pop()
         if self._labels:
             self._labels.pop()
+        if self._elements:
+            self._end_element(self._elements.pop())
         if name in self._grouping and self._open:
             self._open.pop()
         elif name in _CHANGES:
@@ -182,18 +200,26 @@ class Flow:
         elif name in _TABLES and self._tables:
             self._tables.pop()
 
+    def _end_element(self, element: _Element) -> None:
+        if element.has_text and element.has_elements:
+            while self._mixed and self._mixed[-1][0] >= element.first:
+                self._mixed.pop()
+            self._mixed.append((element.first, len(self._groups)))
+
     def _count_change(self, name: str, by: int) -> None:
-        if _CHANGES[name] == _DELETED:
+        if _CHANGES[name] == DELETED:
             self._deleted += by
         else:
             self._inserted += by
 
     def _text(self, raw: str, start: int, end: int, meaning: Callable[[str], str]) -> None:
         name = self._names[-1] if self._names else ""
+        if self._elements and raw.strip():
+            self._elements[-1].has_text = True
         if self._open and (
             self._dialect is Dialect.OPEN_DOCUMENT
             or name in _LEAVES
-            or (name in _GROUPS and raw.strip())
+            or (name in _GROUPS and raw.strip() and self._dialect is not Dialect.FOREIGN)
         ):
             self._add(Leaf(start, end, meaning(raw), name), field=name in _INSTRUCTIONS)
         elif raw.strip() and (self._dialect is Dialect.FOREIGN or name not in STRUCTURAL_TEXTS):
@@ -207,6 +233,8 @@ class Flow:
                 self._groups[-1].items += ((" ", 0), (leaf, 0))
             else:
                 self._groups.append(Group(label, [(leaf, 0)], self._cell()))
+        elif self._elements and self._groups:
+            self._groups[-1].items.append((" ", 0))
 
     def _substitute(self, name: str, found: re.Match[str], *, empty: bool) -> None:
         """Add the character that an element represents."""
@@ -221,7 +249,7 @@ class Flow:
 
     def _add(self, item: Leaf | str, *, field: bool = False) -> None:
         group, fields = self._open[-1]
-        change = (_DELETED if self._deleted else 0) | (_INSERTED if self._inserted else 0)
+        change = (DELETED if self._deleted else 0) | (INSERTED if self._inserted else 0)
         (fields if field else group).items.append((item, change))
 
     def _cell(self) -> tuple[int, int, int] | None:
@@ -246,13 +274,16 @@ class Flow:
             self._seen_values.add((name, raw))
             value = unescaped(raw)
             if self._is_content(element, name, value):
-                self._attributes.apart(f"{name} ")
+                label = self._pivot.label(element, name) if self._pivot else ""
+                self._attributes.apart(f"{label}: " if label else f"{name} ")
                 self._attributes.leaf(Leaf(start, end, value, f"{element}@{name}"))
                 self._attributes.apart("\n")
 
     def _is_content(self, element: str, name: str, value: str) -> bool:
         if self._dialect is Dialect.FOREIGN:
             return is_foreign_content(value)
+        if self._pivot is not None and self._pivot.is_content(element, name, value):
+            return True
         return (
             is_telling(value)
             if self._dialect is Dialect.STYLES
@@ -287,99 +318,3 @@ def _character(name: str, tag: str) -> str:
 def _repeated(found: re.Match[str]) -> int:
     times = _REPEATED.search(found["attributes"] or "")
     return int(times[1]) if times else 1
-
-
-def joined(groups: list[Group], *, labelled: bool) -> Reading:
-    """Return the groups as one text, and its views."""
-    builder = Builder(TEXT)
-    builder.reading.unit = "text" if labelled else "paragraph"
-    spans: list[list[tuple[int, int, int]]] = []
-    """The items of each group: start, end, change."""
-    tracked = False
-    kept = [
-        group
-        for group in groups
-        if any(isinstance(item, Leaf) and item.text for item, _ in group.items)
-    ]
-    for group in kept:
-        builder.place()
-        if labelled and group.label:
-            builder.apart(f"{group.label}: ")
-        items: list[tuple[int, int, int]] = []
-        for item, change in group.items:
-            at = builder.length
-            if isinstance(item, Leaf):
-                builder.leaf(item)
-            else:
-                builder.apart(item)
-            items.append((at, builder.length, change))
-            tracked = tracked or change > 0
-        tracked = tracked or group.mark > 0
-        spans.append(items)
-        builder.apart("\n" if group.cell is None else f"{CELL_END}\n")
-    reading = builder.done()
-    reading.plans.append(ViewPlan("text", [(0, len(reading.text))]))
-    if tracked:
-        reading.plans += (
-            ViewPlan("text with changes accepted", _without(kept, spans, _DELETED)),
-            ViewPlan("text with changes rejected", _without(kept, spans, _INSERTED)),
-        )
-    if rows := list(rows_of_groups(_rows(kept, spans), reading.text)):
-        reading.plans.append(ViewPlan("rows of groups", rows, repeats=True))
-    if tabbed := list(_tabbed(spans, reading.text)):
-        reading.plans.append(ViewPlan("text without tabs", tabbed))
-    reading.plans += _columns(kept, spans, reading.text)
-    return reading
-
-
-def _tabbed(spans: list[list[tuple[int, int, int]]], text: str) -> Iterator[tuple[int, int] | str]:
-    """Yield the paragraphs with tabs, which a reader may see as gaps within a value."""
-    for items in spans:
-        if any(text[start:end] == "\t" for start, end, _ in items[1:-1]):
-            for start, end, _ in items:
-                if text[start:end] != "\t":
-                    yield start, end
-                elif not text.endswith(("-", "@"), 0, start):
-                    yield " "
-            yield "\n"
-
-
-def _rows(groups: list[Group], spans: list[list[tuple[int, int, int]]]) -> Rows:
-    """Return the texts of the cells of all tables, by table and row."""
-    rows: dict[tuple[int, int], dict[int, list[tuple[int, int]]]] = {}
-    for group, items in zip(groups, spans, strict=True):
-        if group.cell is not None and items:
-            table, row, column = group.cell
-            cells = rows.setdefault((table, row), {})
-            cells.setdefault(column, []).append((items[0][0], items[-1][1]))
-    return {key: list(cells.values()) for key, cells in rows.items()}
-
-
-def _without(
-    groups: list[Group], spans: list[list[tuple[int, int, int]]], change: int
-) -> list[tuple[int, int] | str]:
-    parts: list[tuple[int, int] | str] = []
-    for group, items in zip(groups, spans, strict=True):
-        parts += [(start, end) for start, end, changed in items if not changed & change]
-        if not group.mark & change:
-            parts.append("\n")
-    return parts
-
-
-def _columns(
-    groups: list[Group], spans: list[list[tuple[int, int, int]]], text: str
-) -> Iterator[ViewPlan]:
-    """Yield a view for each column of each table whose first row is a header."""
-    columns: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
-    for group, items in zip(groups, spans, strict=True):
-        if group.cell is not None and items:
-            table, row, column = group.cell
-            columns.setdefault((table, column), []).append((row, items[0][0], items[-1][1]))
-    for cells in columns.values():
-        header = " ".join(text[start:end].strip() for row, start, end in cells if row == 0)
-        if is_header(header) and cells[-1][0] > 0:
-            parts: list[tuple[int, int] | str] = []
-            for row, start, end in cells:
-                if row > 0:
-                    parts += ((start, end), "\n\n")
-            yield ViewPlan("column", parts, header, repeats=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
 from dlpctl.formats import zipfiles
@@ -13,7 +13,9 @@ from dlpctl.formats.encoding import Edit as TextEdit
 from dlpctl.formats.interface import Limits, NotThisFormatError
 from dlpctl.formats.office.content import is_telling
 from dlpctl.formats.office.flow import Dialect, Flow, says_nothing
+from dlpctl.formats.office.foreign import without_files
 from dlpctl.formats.office.parts import CONTENT_TYPES, FAMILIES, PackagePlan, rels_of
+from dlpctl.formats.office.pivots import PivotFields
 from dlpctl.formats.office.reading import Reading, Spot
 from dlpctl.formats.office.writing import source_edits
 from dlpctl.formats.office.xmltext import decoded
@@ -61,6 +63,9 @@ class OpenXml(ZippedDocument[PackagePlan]):
         # Embedded fonts contain nothing that a person wrote.
         return part.lower().endswith((".odttf", ".fntdata", ".ttf", ".otf"))
 
+    def is_foreign(self, part: str) -> bool:
+        return dialect_of(part) is Dialect.FOREIGN
+
     def names(self, parts: Mapping[str, bytes]) -> str:
         return "\n".join(
             name for name in (PurePosixPath(part).stem for part in parts) if is_telling(name)
@@ -104,13 +109,17 @@ class OpenXml(ZippedDocument[PackagePlan]):
         return set()
 
 
-def part_readings(part: str, data: bytes, limits: Limits) -> Iterator[Reading]:
-    """Yield the layers of one XML part."""
+def part_readings(
+    part: str, data: bytes, limits: Limits, fields: Sequence[str] | None = None
+) -> Iterator[Reading]:
+    """Yield the layers of one XML part; `fields` are those of the pivot cache that it is of."""
     source = decoded(data, part, strict=not part.lower().endswith(".vml"))
     dialect = dialect_of(part)
     if dialect is Dialect.STYLES and says_nothing(source.text):
         return iter(())
-    return Flow(source.text, dialect, limits, part).readings()
+    text = without_files(source.text) if dialect is Dialect.FOREIGN else source.text
+    pivot = None if fields is None else PivotFields(fields)
+    return Flow(text, dialect, limits, part, pivot).readings()
 
 
 def dialect_of(part: str) -> Dialect:

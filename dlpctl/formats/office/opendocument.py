@@ -11,6 +11,7 @@ from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.encoding import Edit as TextEdit
 from dlpctl.formats.interface import Limits, NotThisFormatError
 from dlpctl.formats.office.flow import Dialect, Flow
+from dlpctl.formats.office.foreign import without_files
 from dlpctl.formats.office.reading import Reading, Spot
 from dlpctl.formats.office.writing import source_edits
 from dlpctl.formats.office.xmltext import ATTRIBUTE, TOKEN, decoded, local
@@ -85,6 +86,9 @@ class OpenDocument(ZippedDocument[_Plan]):
     def is_unread(self, part: str) -> bool:
         return part == "mimetype"
 
+    def is_foreign(self, part: str) -> bool:
+        return _dialect_of(part) is Dialect.FOREIGN
+
     def readings(
         self, parts: Mapping[str, bytes], plan: _Plan, limits: Limits
     ) -> Iterator[tuple[Reading, Spot]]:
@@ -121,14 +125,19 @@ class OpenDocument(ZippedDocument[_Plan]):
 
 
 def _readings(part: str, data: bytes, limits: Limits) -> Iterator[Reading]:
+    dialect = _dialect_of(part)
+    source = decoded(data, part, doctype=True).text
+    text = without_files(source) if dialect is Dialect.FOREIGN else source
+    return Flow(text, dialect, limits, part).readings()
+
+
+def _dialect_of(part: str) -> Dialect:
     name = PurePosixPath(part).name
     if name in {"content.xml", "styles.xml"}:
-        dialect = Dialect.OPEN_DOCUMENT
-    elif name in {"settings.xml", "manifest.xml"}:
-        dialect = Dialect.STYLES
-    else:
-        dialect = Dialect.PROPERTIES if name == "meta.xml" else Dialect.FOREIGN
-    return Flow(decoded(data, part, doctype=True).text, dialect, limits, part).readings()
+        return Dialect.OPEN_DOCUMENT
+    if name in {"settings.xml", "manifest.xml"}:
+        return Dialect.STYLES
+    return Dialect.PROPERTIES if name == "meta.xml" else Dialect.FOREIGN
 
 
 def _as_texts(source: str, edits: Sequence[TextEdit]) -> Iterator[TextEdit]:

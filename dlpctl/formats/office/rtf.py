@@ -13,7 +13,7 @@ from dlpctl.formats.encoding import Edit as TextEdit
 from dlpctl.formats.encoding import character, spliced
 from dlpctl.formats.interface import Children, Document, Edits, Limits, Uninspected, too_deep
 from dlpctl.formats.office.content import words
-from dlpctl.formats.office.flow import TEXT, Group, joined
+from dlpctl.formats.office.joining import TEXT, Group, joined
 from dlpctl.formats.office.reading import Collector, Leaf, Reading, Spot, edits_by_layer
 from dlpctl.formats.recognition import HEAD
 from dlpctl.regex import lazy

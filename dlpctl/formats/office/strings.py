@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from dlpctl.formats.encoding import Edit
-from dlpctl.formats.office.flow import TEXT
+from dlpctl.formats.office.joining import TEXT
 from dlpctl.formats.office.reading import Builder, Leaf, Reading, ViewPlan
 from dlpctl.formats.office.sheet import PHONETIC, decoded, encoded
 from dlpctl.formats.office.writing import source_edits

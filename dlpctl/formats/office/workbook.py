@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from dlpctl.formats.office import sheet
 from dlpctl.formats.office.numbers import Shown, shown_by_style
 from dlpctl.formats.office.parts import PackagePlan, tags
+from dlpctl.formats.office.pivots import pivot_fields
 from dlpctl.formats.office.reading import Spot
 from dlpctl.formats.office.strings import Strings
 from dlpctl.formats.office.xmltext import decoded
@@ -83,6 +84,8 @@ class Workbook:
             or "macrosheet+xml" in plan.type_of(part).lower()
             or (part in listed and plan.is_xml(part))
         }
+        self.fields = pivot_fields(parts, plan)
+        """The names of the fields of each part of a pivot table's cache."""
         strings = next(iter(plan.targets(self.part, "sharedStrings")), "")
         self.strings_part = strings if strings in parts else ""
         styles = next(iter(plan.targets(self.part, "styles")), "")

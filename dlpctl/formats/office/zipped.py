@@ -27,6 +27,7 @@ from dlpctl.formats.interface import (
 )
 from dlpctl.formats.metadata import is_without_metadata
 from dlpctl.formats.office import second
+from dlpctl.formats.office.foreign import files_within, part_of, with_files
 from dlpctl.formats.office.package import Package, opened, rewritten
 from dlpctl.formats.office.reading import (
     Builder,
@@ -129,6 +130,10 @@ class ZippedDocument(ABC, Generic[P]):
     def is_unread(self, part: str) -> bool:
         """Return whether a part other than XML contains nothing that a person wrote."""
 
+    @abstractmethod
+    def is_foreign(self, part: str) -> bool:
+        """Return whether an XML part is data of other programs, which may contain files."""
+
     def names(self, parts: Mapping[str, bytes]) -> str:
         """Return names of parts that may contain a value, one per line."""
         return ""
@@ -150,7 +155,11 @@ class ZippedDocument(ABC, Generic[P]):
         if any("signature" in part.lower() for part in dropped):
             document.notes.append(SIGNED)
         for part, contents in package.parts.items():
-            if plan.is_xml(part) or part in dropped or self.is_unread(part):
+            if part in dropped or self.is_unread(part):
+                continue
+            if plan.is_xml(part):
+                if self.is_foreign(part):
+                    document.children += files_within(part, contents)
                 continue
             # Only an embedded document cannot be replaced by an empty part.
             spare = not contents.startswith(_ZIP)
@@ -178,6 +187,10 @@ class ZippedDocument(ABC, Generic[P]):
         for part, contents in children.items():
             if part in parts and part not in gone:
                 changed[part] = _empty(part) if contents is None else contents
+        for part in set(filter(None, map(part_of, children))):
+            current = changed.get(part, parts[part])
+            if current is not None:
+                changed[part] = with_files(part, current, children)
         return rewritten(data, changed, remarks=not drop_remarks)
 
     def read_again(self, data: bytes, limits: Limits) -> list[str]:

@@ -92,6 +92,8 @@ def _string(
     for step in anchor.path[:-1]:
         container = container[step]
     last = anchor.path[-1]
+    if isinstance(last, str) and last not in container:
+        return []  # words of a mark that were removed with the glyphs that they are read for
     current = container[last]
     if not is_string(current):
         raise CannotMaskError(f"{location}: the text is not what it was when the file was checked")

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 TRAILER: ObjectNumber = (0, 0)
 _DATE = re.compile(r"D:[0-9]{4,14}(?:[Z+-](?:[0-9]{2}'?(?:[0-9]{2}'?)?)?)?")
-_TELLING_NAME = re.compile(r"@|[0-9](?:[^0-9]{0,2}[0-9]){5}")
+_TELLING_NAME = re.compile(r"@|[0-9](?:[^0-9]{0,2}[0-9]){5}|[A-Z]{4}[A-Z0-9]{12}")
 _TECHNICAL_KEYS = frozenset(facts("keys")["technical"])
 _NO_TEXT_KEYS = frozenset(facts("keys")["without text"])
 _BACKWARD_KEYS = ("/Parent", "/P")
@@ -79,6 +79,8 @@ class Collector:
                 _Visit(page, page.objgen, (), f"page {index + 1}", "", ""), entered=True
             )
         trailer = self._pdf.trailer
+        if is_dictionary(keys := trailer.get("/Encrypt")):
+            self._seen.add(keys.objgen)
         for key in ("/Info", "/Root"):
             if key in trailer:
                 yield from self._walk(

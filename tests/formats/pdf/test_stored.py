@@ -85,6 +85,7 @@ def test_everything_else_that_holds_strings(handmade, check):
         AP=Dictionary(N=made.form(f"BT /F1 9 Tf (Call {SSN} now) Tj ET")),
     )
     made.page.Annots = Array([pdf.make_indirect(link), pdf.make_indirect(note)])
+    made.page.AA = Dictionary(O=Dictionary(S=Name.Launch, F=f"/home/{EMAIL}/letter"))
     made.page.Thumb = pdf.make_stream(
         b"\0" * 300, Width=10, Height=10, ColorSpace=Name.DeviceRGB, BitsPerComponent=8
     )
@@ -102,6 +103,16 @@ def test_everything_else_that_holds_strings(handmade, check):
         assert names == ["aaa", "dest [EMAIL]", "zzz"]
         appearance = pdf.pages[0].obj.Annots[1].AP.N.read_bytes()
         assert b"Artifact BMC" in appearance
+
+
+def test_words_of_a_mark_in_the_resources(handmade, check):
+    from pikepdf import Dictionary
+
+    made = handmade()
+    made.content("/Span /Words BDC BT /F1 9 Tf 50 720 Td (x) Tj ET EMC")
+    made.page.Resources.Properties = Dictionary(Words=Dictionary(ActualText=f"Call {SSN}"))
+    result = check(made.save())
+    assert not result.leaks(SSN)
 
 
 def test_form_fields_with_their_appearances_and_xfa(handmade, check):

@@ -1,0 +1,141 @@
+"""Join the texts of a part to one text and its views: with and without changes, by rows and
+columns, and by elements of mixed content.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import groupby
+
+from dlpctl.formats.cellgroups import Rows, rows_of_groups
+from dlpctl.formats.interface import APART
+from dlpctl.formats.office.content import is_header
+from dlpctl.formats.office.reading import Builder, Leaf, Reading, ViewPlan
+from dlpctl.formats.residues import CELL_END
+
+TEXT = "text"
+DELETED, INSERTED = 1, 2
+
+
+@dataclass(slots=True)
+class Group:
+    """Pieces that read as one text: a paragraph, the fields of one, or a separate text."""
+
+    label: str = ""
+    items: list[tuple[Leaf | str, int]] = field(default_factory=list)
+    cell: tuple[int, int, int] | None = None
+    """Table, row and column."""
+    mark: int = 0
+    """A flag for the end of the paragraph: deleted, inserted, or neither."""
+    mixed: int = 0
+    """The number of the outermost element of mixed content around a text; 0 if there is none."""
+
+
+def joined(groups: list[Group], *, labelled: bool) -> Reading:
+    """Return the groups as one text, and its views."""
+    builder = Builder(TEXT)
+    builder.reading.unit = "text" if labelled else "paragraph"
+    spans: list[list[tuple[int, int, int]]] = []
+    """The items of each group: start, end, change."""
+    tracked = False
+    kept = [
+        group
+        for group in groups
+        if any(isinstance(item, Leaf) and item.text for item, _ in group.items)
+    ]
+    for group in kept:
+        builder.place()
+        if labelled and group.label:
+            builder.apart(f"{group.label}: ")
+        items: list[tuple[int, int, int]] = []
+        for item, change in group.items:
+            at = builder.length
+            if isinstance(item, Leaf):
+                builder.leaf(item)
+            else:
+                builder.apart(item)
+            items.append((at, builder.length, change))
+            tracked = tracked or change > 0
+        tracked = tracked or group.mark > 0
+        spans.append(items)
+        builder.apart("\n" if group.cell is None else f"{CELL_END}\n")
+    reading = builder.done()
+    reading.plans.append(ViewPlan("text", [(0, len(reading.text))]))
+    if tracked:
+        reading.plans += (
+            ViewPlan("text with changes accepted", _without(kept, spans, DELETED)),
+            ViewPlan("text with changes rejected", _without(kept, spans, INSERTED)),
+        )
+    if rows := list(rows_of_groups(_rows(kept, spans), reading.text)):
+        reading.plans.append(ViewPlan("rows of groups", rows, repeats=True))
+    if tabbed := list(_tabbed(spans, reading.text)):
+        reading.plans.append(ViewPlan("text without tabs", tabbed))
+    if mixed := list(_mixed(kept, spans)):
+        reading.plans.append(ViewPlan("mixed content", mixed))
+    reading.plans += _columns(kept, spans, reading.text)
+    return reading
+
+
+def _tabbed(spans: list[list[tuple[int, int, int]]], text: str) -> Iterator[tuple[int, int] | str]:
+    """Yield the paragraphs with tabs, which a reader may see as gaps within a value."""
+    for items in spans:
+        if any(text[start:end] == "\t" for start, end, _ in items[1:-1]):
+            for start, end, _ in items:
+                if text[start:end] != "\t":
+                    yield start, end
+                elif not text.endswith(("-", "@"), 0, start):
+                    yield " "
+            yield "\n"
+
+
+def _mixed(
+    groups: list[Group], spans: list[list[tuple[int, int, int]]]
+) -> Iterator[tuple[int, int] | str]:
+    """Yield the texts of each element of mixed content as one."""
+    lines = groupby(zip(groups, spans, strict=True), key=lambda each: each[0].mixed)
+    for number, line in lines:
+        if number:
+            yield from ((start, end) for _, items in line for start, end, _ in items)
+            yield APART
+
+
+def _rows(groups: list[Group], spans: list[list[tuple[int, int, int]]]) -> Rows:
+    """Return the texts of the cells of all tables, by table and row."""
+    rows: dict[tuple[int, int], dict[int, list[tuple[int, int]]]] = {}
+    for group, items in zip(groups, spans, strict=True):
+        if group.cell is not None and items:
+            table, row, column = group.cell
+            cells = rows.setdefault((table, row), {})
+            cells.setdefault(column, []).append((items[0][0], items[-1][1]))
+    return {key: list(cells.values()) for key, cells in rows.items()}
+
+
+def _without(
+    groups: list[Group], spans: list[list[tuple[int, int, int]]], change: int
+) -> list[tuple[int, int] | str]:
+    parts: list[tuple[int, int] | str] = []
+    for group, items in zip(groups, spans, strict=True):
+        parts += [(start, end) for start, end, changed in items if not changed & change]
+        if not group.mark & change:
+            parts.append("\n")
+    return parts
+
+
+def _columns(
+    groups: list[Group], spans: list[list[tuple[int, int, int]]], text: str
+) -> Iterator[ViewPlan]:
+    """Yield a view for each column of each table whose first row is a header."""
+    columns: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
+    for group, items in zip(groups, spans, strict=True):
+        if group.cell is not None and items:
+            table, row, column = group.cell
+            columns.setdefault((table, column), []).append((row, items[0][0], items[-1][1]))
+    for cells in columns.values():
+        header = " ".join(text[start:end].strip() for row, start, end in cells if row == 0)
+        if is_header(header) and cells[-1][0] > 0:
+            parts: list[tuple[int, int] | str] = []
+            for row, start, end in cells:
+                if row > 0:
+                    parts += ((start, end), "\n\n")
+            yield ViewPlan("column", parts, header, repeats=True)

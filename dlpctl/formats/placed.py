@@ -1,0 +1,61 @@
+"""Views of texts that a page or drawing places one beside the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby, pairwise
+from statistics import median
+from typing import NamedTuple
+
+from dlpctl.formats.interface import Piece, Segment, View
+from dlpctl.formats.source import Readable
+
+_WIDE_GAP = 1.6
+"""Letters that are further apart than this, in their usual steps, are of two words."""
+_WIDEST = 0.72
+"""The width of a character, in sizes of the font, from which a gap is after it."""
+
+
+class PlacedText(NamedTuple):
+    """A text, and where it starts."""
+
+    start: int
+    end: int
+    x: float
+    y: float
+    size: float
+    """The size of the font."""
+
+
+def views_by_place(
+    source: str, texts: Iterable[PlacedText], readable: Readable, segments: Sequence[Segment]
+) -> Iterator[View]:
+    """Yield lines of texts with gaps between them, and without gaps where texts may be adjacent."""
+    spaced: list[Piece | str] = []
+    joined: list[Piece | str] = []
+    for _, group in groupby(texts, key=lambda text: text.y):
+        line = list(group)
+        if len(line) < 2:
+            continue
+        steps = [
+            (after.x - text.x) / max(text.end - text.start, 1) for text, after in pairwise(line)
+        ]
+        usual = median(steps)
+        letters = sum(text.end - text.start for text in line) <= 2 * len(line)
+        is_joined = False
+        for text, step in zip(line, [*steps, 0.0], strict=True):
+            piece = Piece(0, readable.offset_of(text.start), readable.offset_of(text.end))
+            is_close = letters and step <= _WIDE_GAP * usual
+            gap = "" if is_close or source[text.end - 1].isspace() else " " if step > 0 else "\n"
+            spaced += (piece, gap)
+            adjacent = gap == "" or 0 < step <= _WIDEST * text.size
+            joined += (piece, "" if adjacent else gap)
+            is_joined = is_joined or (adjacent and gap != "")
+        spaced[-1] = "\n"
+        joined[-1] = "\n"
+        if not is_joined:
+            del joined[-2 * len(line) :]
+    if spaced:
+        yield View("texts by place", spaced, segments)
+    if joined:
+        yield View("adjacent texts", joined, segments)
