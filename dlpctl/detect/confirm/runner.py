@@ -106,7 +106,7 @@ class Runner:
 
     @property
     def proven(self) -> bool:
-        """Whether a validator proves the values."""
+        """True if a validator proves the values."""
         self._validators()
         return self._proven
 
