@@ -17,6 +17,8 @@ IsSyntax = Callable[[Token, Token, Token], bool]
 
 _COLON = lazy(r"\s*+:")
 _OF_VALUES = lazy(r"[0-9@]")
+_NAME = lazy(r"([^\s\"'<>/=]+)\s*=\s*\Z")
+_LONGEST_NAME = 80
 
 
 def without_syntax(
@@ -38,9 +40,17 @@ def without_syntax(
         yield token
 
 
-def is_inner_attribute(first: Token, previous: Token, token: Token) -> bool:
-    """Return whether a token is an attribute between texts."""
-    return token.kind == "attribute" and first.kind != "attribute"
+def is_other_attribute(source: str, first: Token, previous: Token, token: Token) -> bool:
+    """Return whether a token is an attribute between texts, or between attributes of one name."""
+    return token.kind == "attribute" and (
+        first.kind != "attribute" or _name_of(source, first) != _name_of(source, token)
+    )
+
+
+def _name_of(source: str, attribute: Token) -> str:
+    before = source[max(attribute.start - _LONGEST_NAME, 0) : attribute.start]
+    name = _NAME.search(before)
+    return name[1] if name else ""
 
 
 def is_other_member(source: str, previous: Token, token: Token) -> bool:

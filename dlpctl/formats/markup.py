@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from xml.parsers import expat
 
 from dlpctl.errors import CannotMaskError, FormatError
-from dlpctl.formats.betweenparts import is_inner_attribute, without_syntax
+from dlpctl.formats.betweenparts import is_other_attribute, without_syntax
 from dlpctl.formats.cellgroups import has_groups, rows_of_groups
 from dlpctl.formats.continuous import continuous_texts
 from dlpctl.formats.encoding import Decoded, Edit, spliced
@@ -98,7 +98,7 @@ class Markup(TextFormat):
                 yield Token(found.start(1), found.end(1), "attribute")
 
     def fit(self, source: str, edits: Sequence[Edit]) -> Iterator[Edit]:
-        tokens = without_syntax(self.tokens(source), edits, is_inner_attribute)
+        tokens = without_syntax(self.tokens(source), edits, partial(is_other_attribute, source))
         return self.fitted(source, tokens, edits)
 
     def write(self, syntax: str, token: str, edits: Sequence[Edit]) -> str:

@@ -27,7 +27,6 @@ KINDS = {
     "program or library (Mach-O)": b"\xcf\xfa\xed\xfe\7\0\0\1",
     "program (WebAssembly)": b"\0asm\1\0\0\0",
     "compiled Python": b"\xa7\r\r\n\0\0\0\0",
-    "font": b"\0\1\0\0\0\x0f\0\x80",
     "database (Access)": b"\0\1\0\0Standard Jet DB\0",
     "binary file of unknown format": b"\1\2\3\0\0\0\4",
 }

@@ -168,9 +168,10 @@ def _run_spans(data: bytes) -> Iterator[tuple[int, int]]:
         if start == size:
             return
         run = match(data, start, size)[0]
+        position = start + 1
         if run[0] >= 0:
             yield run
-        position = max(start + 1, run[1])
+            position = run[1]
 
 
 def _header_spans(data: bytes) -> Iterator[tuple[int, int]]:

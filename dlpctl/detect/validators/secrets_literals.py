@@ -31,7 +31,7 @@ _PATH = re.compile(
 )
 _WORDS = read_words("password_labels")
 _TALKS_ABOUT = re.compile(
-    r"example|sample|placeholder|change[_-]?(?:me|it|this)|your[_-]?(?:pass|pwd|secret|token|key|own|api|db|user|app|account|email|very|super|client)|_here\b|-here\b"
+    r"example|sample|placeholder|change[_-]?(?:me|it|this)|your[_-]?(?:[0-9]|pass|pwd|secret|token|key|own|api|db|user|app|account|email|very|super|client)|_here\b|-here\b"
     r"|enter[_-]|xxxx|dummy|fake|redacted|replace|insert[_-]|foobar|mock|lorem|todo|fixme|tbd|not[_-]?(?:set|used|real|a[_-])|\btest|test$|test\d{0,4}$|masked|^my[_-]"
     r"|^some[_-]|^(?:a|the|any|new|old)[_-]?(?:pass|secret|token|key)|^(?:foo|bar|baz|qux|abc|xyz|asdf|qwer|aaa|bbb)\d{0,3}$|invalid|wrong[_-]?pass",
     re.IGNORECASE,
