@@ -108,7 +108,9 @@ def test_source_code_and_binaries_are_read_the_same_elsewhere(
     library: Detector, files: list[File]
 ) -> None:
     Path("tree/a.py").write_text(f"# {TEXT}")
-    Path("tree/b.bin").write_bytes(b"\1\2" * 2000 + TEXT.encode())
+    Path("tree/b.bin").write_bytes(
+        b"\0\1" * 2000 + b"postgres://admin:Xk29vQpLw81z@db.acme.io/prod"
+    )
     files = [File(f"tree/{name}", f"tree/{name}", 1) for name in ("a.py", "b.bin", "c.txt")]
     examiner = Examiner(library, 0.5, AllowList())
     here = listed(Reader(examiner, sources=[LocalFiles(["tree"])])(Task(FILES, files)))

@@ -8,7 +8,8 @@ first one has words, too. Other strings beside each other are lists and rows.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 from dlpctl.detect.linear import Find, compile_regex, finders
@@ -63,6 +64,7 @@ Span = tuple[int, int]
 def fragment_breaks(data: bytes) -> Iterator[Span]:
     """Yield what is between the fragments of a value."""
     search, at, size = _search(), 0, len(data)
+    messages: list[re.Match[bytes]] | None = None
     while (found := search(data, at, size))[0][0] >= 0:
         *beside, (head, _), (tail, _) = found[1:]
         span: Span | None = max(beside)
@@ -70,7 +72,9 @@ def fragment_breaks(data: bytes) -> Iterator[Span]:
         if head >= 0:
             span, at = _before(data, head), head
         elif tail >= 0:
-            span = _after(data, tail)
+            if messages is None:
+                messages = list(_NEXT.finditer(data))
+            span = _after(data, tail, messages)
         elif span:
             at = span[1]
         if span:
@@ -113,11 +117,15 @@ def _before(data: bytes, head: int) -> Span | None:
     return (end, head) if is_part and _goes_on(data, first, end, head) else None
 
 
-def _after(data: bytes, tail: int) -> Span | None:
+def _after(data: bytes, tail: int, messages: Sequence[re.Match[bytes]]) -> Span | None:
     """Return what is between a message and the one with the same key after it, or between two
     strings.
     """
-    for following in _NEXT.finditer(data, tail, tail + _LONGEST_BETWEEN):
+    first = bisect_left(messages, tail, key=re.Match.start)
+    for number in range(first, len(messages)):
+        following = messages[number]
+        if following.end() > tail + _LONGEST_BETWEEN:
+            break
         text = _last_message(data, following[1], tail + 1)
         if text and text[1] == tail:
             return tail, following.end()

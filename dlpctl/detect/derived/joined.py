@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 
 from dlpctl.detect.derived.decoded import DecodedText, copy_around
@@ -141,6 +141,7 @@ def _breaks_of_numbers(data: bytes) -> Iterator[tuple[int, int]]:
     """Return the line ends, with the blanks around them, that may break a number."""
     search = _number_search()
     size = len(data)
+    ends = [end for end in _ENCODED_ENDS if end in data]
     following = 0
     while (found := search(data, following, size)[0])[0] >= 0:
         end = found[0] + 1
@@ -149,7 +150,7 @@ def _breaks_of_numbers(data: bytes) -> Iterator[tuple[int, int]]:
         assert broken is not None
         following = broken.end()
         is_part = data[end - 1] in (_DIGITS if data[following] in _UPPER + b"-" else _ENDS_OF_PARTS)
-        if is_part and (b"\n" not in broken[0] or not _is_row(data, broken)):
+        if is_part and (b"\n" not in broken[0] or not _is_row(data, broken, ends)):
             yield broken.span()
 
 
@@ -158,12 +159,12 @@ def _number_search() -> Find:
     return finders(compile_regex(_NUMBER_GOES_ON, "joined lines"))[0]
 
 
-def _is_row(data: bytes, broken: re.Match[bytes]) -> bool:
+def _is_row(data: bytes, broken: re.Match[bytes], ends: Iterable[bytes]) -> bool:
     """Return whether a line is one of a log, a table or encoded data: the following one starts
     alike, or its last cell ends with it, or it ends with more than a number.
     """
     end, following = broken.span()
-    start = _line_start(data, end)
+    start = _line_start(data, end, ends)
     line_end = data.find(b"\n", end, following)
     is_quoted = broken[0].lstrip()[:1] in _QUOTES
     if not is_quoted and _shape(data, start) in (
@@ -177,10 +178,10 @@ def _is_row(data: bytes, broken: re.Match[bytes]) -> bool:
     return cell.search(data, max(end - _LONGEST_CELL, 0), end) is not None
 
 
-def _line_start(data: bytes, position: int) -> int:
+def _line_start(data: bytes, position: int, ends: Iterable[bytes] = _ENCODED_ENDS) -> int:
     """Return the start of a line, or of the part of it that may be a label."""
     first = max(position - _LONGEST_LINE, 0)
-    for end in _ENCODED_ENDS:
+    for end in ends:
         if (found := data.rfind(end, first, position)) >= 0:
             first = found + len(end)
     return first

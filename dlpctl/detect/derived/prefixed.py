@@ -6,6 +6,7 @@ differences a sign. Two lines share a prefix if they start alike, apart from the
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
@@ -27,6 +28,7 @@ _NEXT_PART = lazy(
 )
 _LABEL = lazy(rb"[^0-9\n]{0,80}?[g-zG-Z\x80-\xff]")
 """Letters that hexadecimal numbers lack, before the first number of a line."""
+_NAMED = lazy(rb"[g-zG-Z\x80-\xff]")
 _LONGEST_PREFIX = 160
 _LONGEST_LINE = 1024
 _INDENTATION = lazy(rb"[ \t]*")
@@ -50,9 +52,13 @@ def prefixed_breaks(data: bytes) -> Iterator[PrefixedBreak]:
     while (found := search(data, at, size))[0][0] >= 0:
         start, at = max(found[1:])[0], found[0][1]
         is_address = data.find(b"@", start, at) >= 0
-        known = 0
         first = data.rfind(b"\n", max(start - _LONGEST_LINE, 0), start) + 1
-        above = _start_of(data, _indented(data, first))
+        if not (is_address or _NAMED.search(data, first, start)):
+            continue
+        known = 0
+        above = _start_of(data, _indented(data, first), start)
+        if not above.rstrip(_LETTERS):
+            continue
         while at < size:
             line = _indented(data, at)
             below = _start_of(data, line)
@@ -91,9 +97,9 @@ def _indented(data: bytes, line: int) -> int:
     return found.end() if found else line
 
 
-def _start_of(data: bytes, line: int) -> bytes:
+def _start_of(data: bytes, line: int, end: int = sys.maxsize) -> bytes:
     """Return the start of a line, with one digit for each number."""
-    return _NUMBER.sub(b"0", data[line : line + _LONGEST_PREFIX])
+    return _NUMBER.sub(b"0", data[line : min(line + _LONGEST_PREFIX, end)])
 
 
 def _shared_prefix(above: bytes, below: bytes) -> int:
