@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from dlpctl.detect import engine
+from dlpctl.detect.automaton import files as automaton_files
 from dlpctl.detect.automaton.cache import Cache
 from dlpctl.detect.engine import Detector
 from dlpctl.detect.patterns.library import builtin_files, load_patterns, parse_file, read_file
@@ -230,12 +231,13 @@ def test_without_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     folder.mkdir()
     within = folder / "mine.toml"
     within.write_text("")
+    # Somebody else may not read this project either, nor import what a detector needs.
+    monkeypatch.setattr(engine, "builtin_files", list)
+    monkeypatch.setattr(automaton_files, "_MAKERS", [])
+    Detector(files=[within])
     folder.chmod(0)
     for parent in (tmp_path, *tmp_path.parents[:2]):
         parent.chmod(parent.stat().st_mode | 0o711)
-    monkeypatch.setattr(
-        engine, "builtin_files", list
-    )  # somebody else may not read this project either
     root = os.geteuid() == 0
     try:
         if root:
