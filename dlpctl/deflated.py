@@ -20,7 +20,8 @@ LEAST = 24
 _PART = 1 << 20
 _CONTROL = lazy(rb"[\x00-\x08\x0b\x0e-\x1f]")
 _IN_BASE64 = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
-_SHAPES = bytes(ord("x") if code in _IN_BASE64 else ord(" ") for code in range(256))
+SHAPES = bytes(ord("x") if code in _IN_BASE64 else ord(" ") for code in range(256))
+"""Translates characters of base64 to `x`, and others to blanks."""
 _LONG_RUN = b"x" * LEAST
 
 
@@ -52,7 +53,7 @@ class Inflater:
 
 def starts_of_runs(data: bytes) -> Iterator[int]:
     """Yield where runs of characters of base64 start that are long enough for a file."""
-    shapes = data.translate(_SHAPES)
+    shapes = data.translate(SHAPES)
     end = 0
     while (start := shapes.find(_LONG_RUN, end)) >= 0:
         yield start

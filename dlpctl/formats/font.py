@@ -47,6 +47,8 @@ _AROUND = 32
 """The number of characters around a value that may label it."""
 _RECORD, _LANGUAGE = struct.Struct(">6H"), struct.Struct(">2H")
 _MACINTOSH = 1
+_MOST_NAMES = 1 << 20
+"""Bytes of all texts, which may share them: more than any font has."""
 _REST = "strings"
 
 
@@ -73,9 +75,9 @@ class Font(BinaryFormat):
         try:
             font = fonttables.read(data, limits)
             names = _Names(dict(font.tables).get(_NAME, b""))
+            segments = [Segment(text, "names", anchor) for anchor, text in names.texts()]
         except (FormatError, struct.error) as error:
             raise NotThisFormatError("the font is damaged") from error
-        segments = [Segment(text, "names", anchor) for anchor, text in names.texts()]
         if font.metadata:
             segments.append(Segment(font.metadata.decode("utf-8", "replace"), "metadata"))
         others = (contents for tag, contents in font.tables if tag != _NAME)
@@ -153,20 +155,21 @@ class _Names:
 
     def texts(self) -> Iterator[tuple[_Text, str]]:
         """Return each text once."""
-        found: dict[_Text, str] = {}
-        for platform, *_, size, start in self._records:
-            text = _Text(start, size, "mac-roman" if platform == _MACINTOSH else "utf-16-be")
-            words = self._bytes(start, size).decode(text.codec, "replace")
-            found.setdefault(text, words)
-        for size, start in self._languages:
-            words = self._bytes(start, size).decode("utf-16-be", "replace")
-            found.setdefault(_Text(start, size, "utf-16-be"), words)
-        return iter(found.items())
+        texts = [
+            _Text(start, size, "mac-roman" if platform == _MACINTOSH else "utf-16-be")
+            for platform, *_, size, start in self._records
+        ]
+        texts += (_Text(start, size, "utf-16-be") for size, start in self._languages)
+        distinct = dict.fromkeys(texts)
+        if sum(text.size for text in distinct) > _MOST_NAMES:
+            raise FormatError("the names of the font overlap")
+        for text in distinct:
+            yield text, self._bytes(text.start, text.size).decode(text.codec, "replace")
 
     def unused(self) -> bytes:
         """Return the bytes of the storage that no record refers to."""
         storage = bytearray(self._table[self._storage :])
-        for *_, size, start in (*self._records, *self._languages):
+        for size, start in {each[-2:] for each in (*self._records, *self._languages)}:
             storage[start : start + size] = bytes(len(storage[start : start + size]))
         return bytes(storage)
 

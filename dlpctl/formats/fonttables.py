@@ -24,6 +24,8 @@ _TAGS_OF_WOFF2 = (
     b"VDMXvheavmtxBASEGDEFGPOSGSUBEBSCJSTFMATHCBDTCBLCCOLRCPALSVG sbixacntavarbdatblocbslncvar"
     b"fdscfeatfmtxfvargvarhstyjustlcarmortmorxopbdproptrakZapfSilfGlatGlocFeatSill"
 )
+_LONGEST_NUMBER = 5
+"""Bytes of a number in WOFF 2."""
 _ADJUSTMENT_AT, _ADJUSTMENT = 8, 0xB1B0AFBA
 _SIGNATURE, _HEAD = b"DSIG", b"head"
 _OBFUSCATED, _OBFUSCATED_BYTES = ".odttf", 32
@@ -84,9 +86,11 @@ def _read_sfnt(data: bytes) -> FontTables:
     version, count, *_ = _HEADER.unpack_from(data)
     tables: list[tuple[bytes, bytes]] = []
     ranges = [(0, _HEADER.size + count * _ENTRY.size)]
+    left = len(data)
     for index in range(count):
         tag, _, start, size = _ENTRY.unpack_from(data, _HEADER.size + index * _ENTRY.size)
-        tables.append((tag, _slice(data, start, size)))
+        left -= size
+        tables.append((tag, _slice(data, start, size, left)))
         ranges.append((start, start + size))
     return FontTables(version, tuple(tables), outside=_outside(data, ranges))
 
@@ -98,11 +102,13 @@ def _read_woff(data: bytes, limits: Limits) -> FontTables:
     allowance = Allowance(limits)
     tables: list[tuple[bytes, bytes]] = []
     ranges = [(0, _WOFF_HEADER.size + count * _WOFF_ENTRY.size), (meta_at, meta_at + meta_size)]
+    left = len(data)
     for index in range(count):
         tag, start, packed, size, _ = _WOFF_ENTRY.unpack_from(
             data, _WOFF_HEADER.size + index * _WOFF_ENTRY.size
         )
-        contents = _slice(data, start, packed)
+        left -= packed
+        contents = _slice(data, start, packed, left)
         tables.append((tag, contents if packed == size else _inflated(contents, allowance)))
         ranges.append((start, start + packed))
     metadata = _inflated(_slice(data, meta_at, meta_size), allowance) if meta_size else b""
@@ -143,16 +149,21 @@ def _read_woff2(data: bytes, limits: Limits) -> FontTables:
 def _number(data: bytes, at: int) -> tuple[int, int]:
     """Return a number in groups of seven bits, and the position after it."""
     value = 0
-    while True:
-        value = value << 7 | data[at] & 127
-        at += 1
-        if not data[at - 1] & 128:
-            return value, at
+    for after in range(at + 1, at + 1 + _LONGEST_NUMBER):
+        value = value << 7 | data[after - 1] & 127
+        if not data[after - 1] & 128:
+            return value, after
+    raise FormatError("a number of the font is too long")
 
 
-def _slice(data: bytes, start: int, size: int) -> bytes:
+def _slice(data: bytes, start: int, size: int, left: int = 0) -> bytes:
+    """Return a part of a font; `left` is below zero if its parts share bytes, of which each would
+    be copied many times.
+    """
     if start + size > len(data):
         raise FormatError("the font is cut off")
+    if left < 0:
+        raise FormatError("the tables of the font overlap")
     return data[start : start + size]
 
 
@@ -204,7 +215,7 @@ def _sfnt(version: bytes, tables: tuple[tuple[bytes, bytes], ...]) -> bytes:
     power = 1 << count.bit_length() - 1
     header = _HEADER.pack(version, count, power * 16, power.bit_length() - 1, (count - power) * 16)
     at = len(header) + count * _ENTRY.size
-    entries, body = b"", b""
+    entries, body = bytearray(), bytearray()
     head_at = 0
     for tag, contents in tables:
         padded = contents + bytes(-len(contents) % 4)
@@ -228,11 +239,11 @@ def _checksum(padded: bytes) -> int:
 def _woff(version: bytes, sfnt: bytes) -> bytes:
     count = _HEADER.unpack_from(sfnt)[1]
     at = _WOFF_HEADER.size + count * _WOFF_ENTRY.size
-    entries, body = b"", b""
+    entries, body = bytearray(), bytearray()
     for index in range(count):
         tag, checksum, start, size = _ENTRY.unpack_from(sfnt, _HEADER.size + index * _ENTRY.size)
         packed = min(zlib.compress(sfnt[start : start + size]), sfnt[start : start + size], key=len)
         entries += _WOFF_ENTRY.pack(tag, at + len(body), len(packed), size, checksum)
         body += packed + bytes(-len(packed) % 4)
     header = (_WOFF, version, at + len(body), count, 0, len(sfnt), 1, 0, 0, 0, 0, 0, 0)
-    return _WOFF_HEADER.pack(*header) + entries + body
+    return b"".join((_WOFF_HEADER.pack(*header), entries, body))

@@ -6,6 +6,7 @@ import io
 import struct
 import zipfile
 import zlib
+from collections.abc import Callable
 
 import pytest
 
@@ -148,6 +149,22 @@ def test_a_damaged_font_is_no_font() -> None:
     for data in (sfnt(TABLES)[:-90], woff(TABLES)[:60], woff2(TABLES)[:-9]):
         with pytest.raises(NotThisFormatError):
             read(data)
+
+
+def overlapping_tables() -> bytes:
+    entries = struct.pack(">4s3L", b"glyf", 0, 0, 1 << 16) * 4000
+    return struct.pack(">4s4H", b"OTTO", 4000, 0, 0, 0) + entries + bytes(1 << 16)
+
+
+def overlapping_names() -> bytes:
+    records = b"".join(struct.pack(">6H", 3, 0, 0, 0, 60_000, at) for at in range(4000))
+    return sfnt({b"name": struct.pack(">3H", 0, 4000, 6 + len(records)) + records + bytes(65_000)})
+
+
+@pytest.mark.parametrize("make", [overlapping_tables, overlapping_names])
+def test_a_small_font_does_not_expand_to_gigabytes(make: Callable[[], bytes]) -> None:
+    with pytest.raises(NotThisFormatError):
+        FONT.extract(make(), Limits())
 
 
 def test_obfuscated_fonts_of_xps() -> None:

@@ -139,13 +139,13 @@ class Runner:
             ends = self.promising(data, ends, min_score, is_accepted)
         if not ends:
             return []
-        accepts, judge, proven, index = self._checks, self._scorer.score, self._proven, self._index
+        checks, judge, proven, index = self._checks, self._scorer.score, self._proven, self._index
         score = plain_score = self._scorer.plain_score
         found: list[Candidate] = []
         for start, end in self._matcher.spans(data, ends, progress[-1] if progress else 0):
             if progress is not None:
                 progress.append(end)
-            if accepts and not is_accepted(data[start:end]):
+            if checks and not is_accepted(data[start:end]):
                 if also_possible and self._is_possible(data, start, end):
                     found.append(_new(Candidate, (start, end, self._possible, False, index)))
                 continue

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dlpctl.deflated import SHAPES
 from dlpctl.detect.derived.decoded import DecodedText, copy_around, decode_base64, inflater
 from dlpctl.regex import lazy
 
-_IN_BASE64 = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
-_SHAPES = bytes(ord("x") if code in _IN_BASE64 else ord(" ") for code in range(256))
 _LONG = b"x" * 48
 """More characters than most checksums have."""
 _CHUNK = lazy(rb"[0-9A-Za-z+/]++")
@@ -33,7 +32,7 @@ def chunked_text(data: bytes) -> DecodedText | None:
 
 
 def _runs(data: bytes) -> Iterator[tuple[int, int, bytes]]:
-    shapes = data.translate(_SHAPES)
+    shapes = data.translate(SHAPES)
     inflate = inflater(data)
     end = 0
     while (start := shapes.find(_LONG, end)) >= 0:
