@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import random
 import string
-import time
-import timeit
 
 import pytest
 from hypothesis import given, settings
@@ -93,9 +91,3 @@ class TestEveryValidator:
     @settings(max_examples=40)
     def test_takes_any_text(self, name: str, value: str) -> None:
         assert find(name).accepts(value) in (True, False)
-
-    @pytest.mark.no_cover
-    @pytest.mark.parametrize("char", ["a", "=", "-", ".", "/", "0", "\u20ac", "\\", "$"])
-    def test_takes_a_megabyte_of_one_character_quickly(self, name: str, char: str) -> None:
-        accepts, value = find(name).accepts, char * 1_000_000
-        assert timeit.timeit(lambda: accepts(value), timer=time.process_time, number=1) < 0.5
