@@ -154,6 +154,18 @@ def test_masking_again_finds_no_name_beside_masked_ones(detector, text):
     assert mask(masked, detector=detector) == masked
 
 
+def test_words_beside_masked_values_stay(detector):
+    text = (
+        "Mme Hélène Lefèvre, née le 12/07/1979, n° 2 79 07 75 120 005 73, tél. 06 39 98 12 34\n"
+        "Sr. Joaquín Ibáñez Ruiz, DNI 12345678Z, C/ Mayor 14, 3ºB, 28013 Madrid\n"
+        "MRN 00482913. Verlauf: Frau Steinberger erhielt Antibiotika, das Fieber sank.\n"
+    )
+    masked = mask(text, detector=detector)
+    assert "*" in masked
+    kept = ("Mme", "née le", "1979", "n°", "tél.", "Sr.", "DNI", "Frau", "erhielt Antibiotika")
+    assert [word for word in kept if word not in masked] == []
+
+
 def test_an_unknown_destination_names_the_nearest(detector):
     with pytest.raises(UsageError, match="did you mean 'CUSTOMER'"):
         check("x", destination="CUSTOMERS", detector=detector)

@@ -82,7 +82,9 @@ def find(text: str, region: Tagged, spans: Iterable[tuple[int, int, float]]) -> 
         shaped = _is_shaped(text[start:end], region, first, stop)
         kept = (
             (1 + score) / 2
-            if shaped and not _is_quantity(region.words, stop)
+            if shaped
+            and not _is_quantity(region.words, stop)
+            and not _is_masked(region.words[first:stop])
             else min(score, _UNSHAPED)
         )
         found.append(Finding("ADDRESS", Category.PII, start, end, round(kept, 4), "address"))
@@ -94,6 +96,12 @@ def _is_quantity(words: Sequence[Word], stop: int) -> bool:
     if stop == len(words) or words[stop - 1].outline[0] != "d":
         return False
     return words[stop].key in _QUANTITIES
+
+
+def _is_masked(words: Sequence[Word]) -> bool:
+    """Return whether more is masked than not; to the tagger, masks look like words of an address."""
+    masked = sum("*" in word.key for word in words)
+    return masked > 0 and masked > sum(word.outline != "p" for word in words)
 
 
 def _start(words: Sequence[Word], first: int, stop: int) -> int:

@@ -198,6 +198,7 @@ def trim(text: str, region: Tagged, first: int, stop: int) -> tuple[int, int] | 
         not words[stop - 1].is_word
         or (stop - first > 1 and words[stop - 1].key in _SUFFIXES)
         or (cased and _is_everyday(words[stop - 1]) and words[stop - 2].key != "-")
+        or (cased and _follows_initials(words, first, stop - 1))
     ):
         stop -= 1
     if (
@@ -284,6 +285,14 @@ def _is_everyday(word: Word) -> bool:
     if word.outline == "x1":
         return True
     return word.outline == "x" and word.flags.common > 0 and not word.flags.particle
+
+
+def _follows_initials(words: Sequence[Word], first: int, index: int) -> bool:
+    """Return whether a word in lower case follows initials alone: Frau W. | erhielt."""
+    before = words[first:index]
+    return words[index].outline == "x" and all(
+        word.outline == "X1" or not word.is_word for word in before
+    )
 
 
 _INITIALS = lazy(r"(?<![^\W_])(?:[A-Z]\.){2,4} ?$")
