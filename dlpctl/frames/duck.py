@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from operator import attrgetter
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dlpctl.frames.core import TableMasker
+from dlpctl.frames.judging import Remembering
 from dlpctl.types import Destination
 
 if TYPE_CHECKING:
     from pyarrow import Array, ChunkedArray
 
-    from dlpctl.frames.judging import Judgement
-
-Answers = Callable[[Iterable["Judgement"]], list[str | None]]
-"""Returns what a query is told of values that were judged."""
+Answers = Callable[[str, Sequence[str]], Sequence[str | None]]
+"""Returns what a query is told of each value below a header."""
 _APART = ", "
 
 
@@ -30,17 +28,22 @@ def register(
     `dlp_mask` replaces what the policy masks or blocks; `dlp_types` names the types of what was
     found, and is null where nothing was. Further options are those of `mask`.
     """
-    from pyarrow import compute
-
     masker = TableMasker(destination, policy, **options)
 
+    @Remembering
+    def masked(header: str, texts: Sequence[str]) -> list[str | None]:
+        judged = zip(texts, masker.judge(header, texts), strict=True)
+        return [text if one.masked is None else one.masked for text, one in judged]
+
+    @Remembering
+    def types(header: str, texts: Sequence[str]) -> list[str | None]:
+        return [_APART.join(one.types) or None for one in masker.judge(header, texts)]
+
     def dlp_mask(values: Any, headers: Any) -> Any:
-        column = _combined(values)
-        replaced = _by_header(masker, column, headers, _replacements)
-        return compute.coalesce(replaced, column)
+        return _by_header(values, headers, masked)
 
     def dlp_types(values: Any, headers: Any) -> Any:
-        return _by_header(masker, _combined(values), headers, _types)
+        return _by_header(values, headers, types)
 
     for function in (dlp_mask, dlp_types):
         connection.create_function(
@@ -53,17 +56,7 @@ def register(
         )
 
 
-def _replacements(judged: Iterable[Judgement]) -> list[str | None]:
-    return list(map(attrgetter("masked"), judged))
-
-
-def _types(judged: Iterable[Judgement]) -> list[str | None]:
-    return [_APART.join(types) or None for types, _ in judged]
-
-
-def _by_header(
-    masker: TableMasker, column: Array, headers: ChunkedArray, answers: Answers
-) -> Array:
+def _by_header(values: Any, headers: ChunkedArray, answers: Answers) -> Array:
     """Judge the values of each header on their own; nearly always, there is one.
 
     DuckDB asks for two thousand rows at once: too few for a dictionary of their values to pay off.
@@ -72,9 +65,11 @@ def _by_header(
     from pyarrow import compute
 
     def answered(part: Array, header: str) -> Array:
-        texts = part.fill_null("").to_pylist()
-        return pyarrow.array(answers(masker.judge(header, texts)), column.type)
+        texts = (part.fill_null("") if part.null_count else part).to_pylist()
+        found = pyarrow.array(answers(header, texts), part.type)
+        return compute.if_else(part.is_valid(), found, None) if part.null_count else found
 
+    column = _combined(values)
     names = _combined(headers).fill_null("")
     distinct = names.unique().to_pylist()
     if len(distinct) == 1:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import filterfalse
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 
 from dlpctl.detect.values import scan_values
 from dlpctl.errors import StillExposedError
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from dlpctl.preflight import Checker
     from dlpctl.types import Finding
 
+Answer = TypeVar("Answer")
 _MOST_REMEMBERED = 1 << 24
 """Characters of the values that are remembered, each of which costs some more."""
 _COST = 100
@@ -154,18 +155,18 @@ class ValueMasker:
         )
 
 
-class Remembering:
+class Remembering(Generic[Answer]):
     """A judge that remembers the values it saw last, for tables that come in batches.
 
     Values may be repeated.
     """
 
-    def __init__(self, judge: Judge) -> None:
+    def __init__(self, judge: Callable[[str, Sequence[str]], Sequence[Answer]]) -> None:
         self._judge = judge
-        self._known: dict[str, dict[str, Judgement]] = {}
+        self._known: dict[str, dict[str, Answer]] = {}
         self._size = 0
 
-    def __call__(self, header: str, values: Sequence[str], /) -> Sequence[Judgement]:
+    def __call__(self, header: str, values: Sequence[str], /) -> Sequence[Answer]:
         known = self._known.setdefault(header, {})
         new = list(dict.fromkeys(filterfalse(known.__contains__, values)))
         if new:
