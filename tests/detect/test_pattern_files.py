@@ -75,6 +75,7 @@ BAD_KEYS: list[tuple[dict[str, Any], str]] = [
     ({"context": "near"}, "pattern 'badge': context is not a table"),
     ({"context": {"score": 0.9}}, "pattern 'badge': context.words is missing"),
     ({"context": {"words": ["badge"]}}, "pattern 'badge': context.score is missing"),
+    ({"context": {"words": ["{{near}}"], "score": 0.9}}, "pattern 'badge': context.words[0] is wrong: fragment 'near' is not defined as a list in this file"),
     ({"context": {"words": ["badge", " "], "score": 0.9}}, "pattern 'badge': context.words[1] is not a text"),
     ({"context": {"words": ["a"], "score": 0.9, "before": 5000}}, "pattern 'badge': context.before is not between 0 and 1000"),
     ({"examples": {"match": [1]}}, "pattern 'badge': examples.match[0] is not a text"),
@@ -263,6 +264,16 @@ def test_fragments_are_put_into_those_after_them() -> None:
     table = GOOD | {"regex": "AC-{{number}}"}
     (pattern,) = parse_file({"fragments": fragments, "pattern": [table]}, "mine.toml")
     assert pattern.regex == GOOD["regex"]
+
+
+def test_contexts_share_lists_of_words() -> None:
+    content = {
+        "fragments": {"near": ["badge", "staff"]},
+        "pattern": [GOOD | {"context": {"words": ["{{near}}", "visitor"], "score": 0.9}}],
+    }
+    (pattern,) = parse_file(content, "mine.toml")
+    assert pattern.context is not None
+    assert pattern.context.words == ("badge", "staff", "visitor")
 
 
 def test_each_pattern_shows_what_it_finds_and_what_it_does_not() -> None:

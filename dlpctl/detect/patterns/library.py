@@ -13,6 +13,7 @@ from dlpctl.errors import PatternError, did_you_mean
 from dlpctl.regular import read_regular
 
 if TYPE_CHECKING:
+    from dlpctl.detect.patterns.syntax import Fragments
     from dlpctl.mappings import Source
 
 _KEYS = ("pattern", "fragments")
@@ -116,14 +117,17 @@ def parse_file(
     return patterns
 
 
-def _fragments(table: object, read: Source) -> dict[str, str]:
+def _fragments(table: object, read: Source) -> Fragments:
+    from dlpctl.detect.patterns.syntax import Fragments
+
     if not isinstance(table, dict):
         read.fail("fragments", "must be a table of texts")
-        return {}
-    fragments: dict[str, str] = {}
+        table = {}
+    regexes: dict[str, str] = {}
     for name, value in table.items():
-        fragments[name] = _fragment(value, f"fragments.{name}", fragments, read)
-    return fragments
+        regexes[name] = _fragment(value, f"fragments.{name}", regexes, read)
+    lists = {name: value for name, value in table.items() if isinstance(value, list)}
+    return Fragments(regexes, lists)
 
 
 def _fragment(value: object, path: str, above: Mapping[str, str], read: Source) -> str:

@@ -10,7 +10,9 @@ from dlpctl.detect import validators
 from dlpctl.detect.patterns.labels import LABELLED_WIDTH, label_regexes
 from dlpctl.detect.patterns.model import AFTER, BEFORE, WIDEST, Context, Pattern, Possible
 from dlpctl.detect.patterns.syntax import (
+    NAMED,
     VALUE,
+    Fragments,
     loosened,
     put_in,
     stems_of,
@@ -36,7 +38,7 @@ def parse_pattern(
     table: Mapping[str, Any],
     source: Source,
     index: int,
-    fragments: Mapping[str, str],
+    shared: Fragments,
     *,
     check_regexes: bool,
 ) -> Pattern:
@@ -50,14 +52,14 @@ def parse_pattern(
     labels, short_labels = reader.strings("labels"), reader.strings("short_labels")
     checks = reader.strings("validators", _known_validator)
     labelled = bool(labels or short_labels)
-    label_trigger, regex = "", reader.text("regex")
+    fragments, label_trigger, regex = shared.regexes, "", reader.text("regex")
     if labelled:
         value = value_of(regex)
         if " " not in value:  # otherwise the next word would belong to a value
             regex = regex.replace(f">{value})", f">(?i:{value}))", 1)  # as in chats
         before, label_trigger = label_regexes(labels, short_labels, gated=reader.boolean("gated"))
         fragments = {**fragments, "labels": before}
-    read_context = _context(context, fragments) if context else None
+    read_context = _context(context, shared) if context else None
     pattern = Pattern(
         id=identifier,
         type=reader.text("type", TYPE, "upper-case words joined by underscores"),
@@ -110,8 +112,8 @@ def _check_regexes(pattern: Pattern, reader: _TableReader) -> None:
                 reader.problems.add(problem.message)
 
 
-def _context(reader: _TableReader, fragments: Mapping[str, str]) -> Context:
-    words, against = reader.strings("words"), reader.strings("against")
+def _context(reader: _TableReader, shared: Fragments) -> Context:
+    words, against = (_words(reader, key, shared.words) for key in ("words", "against"))
     not_after = reader.strings("not_after")
     if not words and not against and not not_after:
         reader.fail("words", "is missing")
@@ -123,9 +125,21 @@ def _context(reader: _TableReader, fragments: Mapping[str, str]) -> Context:
         before=reader.integer("before", 0, 1000, default=BEFORE),
         after=reader.integer("after", 0, 1000, default=AFTER),
         not_after=tuple(
-            _with_fragments(reader, each, fragments, "not_after") for each in not_after
+            _with_fragments(reader, each, shared.regexes, "not_after") for each in not_after
         ),
     )
+
+
+def _words(reader: _TableReader, key: str, lists: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """Return words of a context, with those of the fragments that it names."""
+    words: list[str] = []
+    for at, word in enumerate(reader.strings(key)):
+        name = NAMED.fullmatch(word)
+        if name and name[1] not in lists:
+            problem = unknown_fragment(name[1], "as a list in this file")
+            reader.fail(f"{key}[{at}]", f"is wrong: {problem}")
+        words += lists.get(name[1], ()) if name else [word]
+    return tuple(words)
 
 
 def _possible(reader: _TableReader) -> Possible:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
+NAMED = lazy(r"\{\{([a-z_]+)\}\}")
 VALUE = lazy(r"\(\?P?<value>")
 _FLAGS = lazy(r"\(\?[a-zA-Z]+\)")
 _PARTS = lazy(r"\\.|\[\^?\]?(?:\\.|\[:[a-z]+:\]|[^\]\\])*\]|[()|]", re.DOTALL)
@@ -102,6 +103,14 @@ def _stem(word: str) -> str:
     return stem if len(stem) >= (_OF_PHRASE if " " in word else _OF_WORD) else ""
 
 
+class Fragments(NamedTuple):
+    """The parts that the patterns of a file share."""
+
+    regexes: Mapping[str, str]
+    words: Mapping[str, Sequence[str]]
+    """The fragments that are lists of words, of which `regexes` match any."""
+
+
 def put_in(regex: str, fragments: Mapping[str, str], fail: Callable[[str], None]) -> str:
     """Return a regex with its fragments inserted; `fail` is called with unknown ones."""
 
@@ -111,7 +120,7 @@ def put_in(regex: str, fragments: Mapping[str, str], fail: Callable[[str], None]
             fail(name)
         return fragments.get(name, "")
 
-    return re.sub(r"\{\{([a-z_]+)\}\}", expand, regex)
+    return NAMED.sub(expand, regex)
 
 
 def unknown_fragment(name: str, where: str) -> str:
