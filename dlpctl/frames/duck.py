@@ -31,19 +31,19 @@ def register(
     masker = TableMasker(destination, policy, **options)
 
     @Remembering
-    def masked(header: str, texts: Sequence[str]) -> list[str | None]:
+    def shown(header: str, texts: Sequence[str]) -> list[str | None]:
         judged = zip(texts, masker.judge(header, texts), strict=True)
-        return [text if one.masked is None else one.masked for text, one in judged]
+        return [text if masked is None else masked for text, (_, masked) in judged]
 
     @Remembering
-    def types(header: str, texts: Sequence[str]) -> list[str | None]:
-        return [_APART.join(one.types) or None for one in masker.judge(header, texts)]
+    def named(header: str, texts: Sequence[str]) -> list[str | None]:
+        return [_APART.join(types) or None for types, _ in masker.judge(header, texts)]
 
     def dlp_mask(values: Any, headers: Any) -> Any:
-        return _by_header(values, headers, masked)
+        return _by_header(values, headers, shown)
 
     def dlp_types(values: Any, headers: Any) -> Any:
-        return _by_header(values, headers, types)
+        return _by_header(values, headers, named)
 
     for function in (dlp_mask, dlp_types):
         connection.create_function(

@@ -299,8 +299,10 @@ def test_a_broad_pattern_lends_a_sure_address_no_words(library: Detector) -> Non
         "3 West and 12 East won.",
         "Martin Luther King Jr. Day",
         "the corner of the room and the hall",
-        "Mme H. L., née le **/**/1979, n° SS * ** ** ** *** *** **, tél. ** ** ** ** 34\n"
-        "Sr. J. I. R., DNI *******8Z, */ ***** **, ***, ***** ******\n",
+        (
+            "Mme H. L., née le **/**/1979, n° SS * ** ** ** *** *** **, tél. ** ** ** ** 34\n"
+            "Sr. J. I. R., DNI *******8Z, */ ***** **, ***, ***** ******\n"
+        ),
     ],
 )
 def test_texts_without_addresses(library: Detector, text: str) -> None:

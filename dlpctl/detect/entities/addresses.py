@@ -99,7 +99,7 @@ def _is_quantity(words: Sequence[Word], stop: int) -> bool:
 
 
 def _is_masked(words: Sequence[Word]) -> bool:
-    """Return whether more is masked than not; to the tagger, masks look like words of an address."""
+    """Return whether more is masked than not, which the tagger takes for an address."""
     masked = sum("*" in word.key for word in words)
     return masked > 0 and masked > sum(word.outline != "p" for word in words)
 

@@ -138,7 +138,7 @@ def _words(reader: _TableReader, key: str, lists: Mapping[str, Sequence[str]]) -
         if name and name[1] not in lists:
             problem = unknown_fragment(name[1], "as a list in this file")
             reader.fail(f"{key}[{at}]", f"is wrong: {problem}")
-        words += lists.get(name[1], ()) if name else [word]
+        words += lists.get(name[1], [word]) if name else [word]
     return tuple(words)
 
 
