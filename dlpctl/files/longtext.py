@@ -78,7 +78,7 @@ class LongText:
     def of(cls, checker: Checker, node: Node) -> LongText | None:
         """Search a file; return None for a file that is short, or shows one text in several views.
 
-        Otherwise, the views of columns are searched and then freed.
+        Otherwise, the views of columns are searched and then freed, as are the bytes of the file.
         """
         if checker.counts or _length(node) < LONG:
             return None
@@ -87,6 +87,7 @@ class LongText:
         if sections is None or found is None:
             return None
         sections.forget_columns()
+        sections.keep_only_text()
         return cls(checker, sections, found)
 
     def decide(self) -> PolicyDecision:
@@ -171,19 +172,18 @@ class LongText:
         self, repeated: list[FindingDecision], masker: Masker
     ) -> tuple[bytes, Written] | None:
         """Mask in parts; return None if the format needs all edits at once."""
-        if self._sections.source is None:
+        source = self._sections.source
+        if source is None:
             return None
         chosen = cast("TextFormat", format_named(self._node.document.format))
-        decoded = chosen.decoded(self._node.data)
-        codec, mark = decoded.codec, decoded.runs[0].byte
         parts = chosen.parts(self.text, BLOCK)
-        if parts is None or codec is None or decoded.text != self.text:
+        if parts is None or source.codec is None:
             return None
-        del decoded
-        masking = TextMasking(self, repeated, masker, parts, codec)
+        masking = TextMasking(self, repeated, masker, parts, source.codec)
         texts, lengths = TextHashes(), set[int]()
         copy = io.BytesIO()
-        copy.write(self._node.data[:mark])
+        if source.mark:
+            copy.write(self._node.data[: source.mark])
         for result in in_order(masking.count, _number, masking.block, self.checker.processes):
             made, _, piece = result.partition(b"\n")
             replacements = json.loads(made)

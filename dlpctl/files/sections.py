@@ -135,6 +135,12 @@ class Sections:
             # `Files` may return the same document again.
             each.document = replace(each.document, views=_shown(each.document))
 
+    def keep_only_text(self) -> None:
+        """Free the bytes of a file that is one text, from which they can be made again."""
+        source = self.source
+        if source is not None and source.codec == "utf-8":
+            self.node.content.keep_as(self.text, "\ufeff" if source.mark else "")
+
     def at(self, position: int) -> Section:
         """Return the section of a position."""
         return self.all[bisect_right(self._starts, position) - 1]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import NamedTuple, Protocol, Self, cast, runtime_checkable
@@ -122,6 +122,10 @@ Children = Mapping[str, bytes | None]
 """New contents of files within a file by key; None drops a file."""
 
 
+CellSpans = Callable[[], tuple["array[int]", "array[int]"]]
+"""Returns the starts and the ends of cells."""
+
+
 class ViewColumns(NamedTuple):
     """The pieces of a view, as columns of numbers."""
 
@@ -137,6 +141,7 @@ class View:
     """A text for detectors: pieces of segments, stored as numbers, with separators between them."""
 
     __slots__ = (
+        "_cells",
         "_froms",
         "_segments",
         "_source",
@@ -183,6 +188,8 @@ class View:
         self._text: str | None = "".join(texts)
         self._source = ""
         """The segment of cells, from which their text is made when needed."""
+        self._cells: CellSpans | None = None
+        """Reads the spans of cells, until they are needed."""
 
     @classmethod
     def of_columns(
@@ -200,25 +207,29 @@ class View:
         name: str,
         source: str,
         segment: int,
-        cells: tuple[array[int], array[int]],
+        cells: CellSpans,
         header: str,
     ) -> Self:
-        """Return the view of a column: the cells of a segment that a header labels, given by their
-        starts and ends.
-        """
-        starts, ends = cells
+        """Return the view of a column: the cells of a segment that a header labels."""
         view = cls(name, (), (), header, repeats=True)
-        view._segments = array("B" if segment < 256 else "I", [segment]) * len(starts)
-        view._froms, view._tos = starts, ends
-        view._source = source
+        view._segments = array("B" if segment < 256 else "I", [segment])
+        view._source, view._cells = source, cells
         view.release()
         return view
+
+    def _find_cells(self) -> None:
+        """Read the spans of cells before they are needed for the first time."""
+        if self._cells is not None:
+            self._froms, self._tos = self._cells()
+            self._segments *= len(self._froms)
+            self._cells = None
 
     @property
     def text(self) -> str:
         return self._read_cells() if self._text is None else self._text
 
     def _read_cells(self) -> str:
+        self._find_cells()
         source = self._source
         texts = [source[start:end] for start, end in zip(self._froms, self._tos, strict=True)]
         apart = len(CELLS_APART).__add__
@@ -242,10 +253,12 @@ class View:
     @property
     def count(self) -> int:
         """The number of pieces."""
+        self._find_cells()
         return len(self._froms)
 
     def pieces(self) -> Iterator[tuple[int, int, int]]:
         """Yield all pieces, as segment, start and end."""
+        self._find_cells()
         return zip(self._segments, self._froms, self._tos, strict=True)
 
     def pieces_of(self, start: int, end: int) -> list[Piece]:

@@ -74,10 +74,19 @@ class Readable:
         "_source_ends",
         "_source_starts",
         "_starts",
+        "codec",
+        "mark",
         "text",
     )
 
-    def __init__(self, source: str, resolved: Iterable[Resolved] = ()) -> None:
+    def __init__(
+        self, source: str, resolved: Iterable[Resolved] = (), decoded: Decoded | None = None
+    ) -> None:
+        """`decoded` is the file that the source is all of."""
+        self.codec = None if decoded is None else decoded.codec
+        """The encoding in which parts of the file can be written; None if that is unknown."""
+        self.mark = 0 if decoded is None else decoded.runs[0].byte
+        """The number of bytes of the byte order mark."""
         self._source = source
         self._lines: array[int] | None = None
         self._starts = array("q")
@@ -184,7 +193,7 @@ class TextFormat:
         self.check(source, limits)
         files = embedded_files(source)
         blanks = (blanked(each.start, each.end) for each in files)
-        readable = Readable(source, outermost(blanks, self.resolve(source)))
+        readable = Readable(source, outermost(blanks, self.resolve(source)), decoded)
         segments = [Segment(readable.text, "", readable)]
         full = View("text", [Piece(0, 0, len(readable.text))], segments)
         document = Document(self.name, segments, [full, *self.views(source, readable, segments)])
