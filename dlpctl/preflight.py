@@ -205,6 +205,11 @@ class Checker:
         leave = self._detector.aside
         return leave.processes() if leave else 1
 
+    def take_leave_to_fork(self) -> None:
+        """Let this process, a child of the one that had the leave to fork, have it now."""
+        if self._detector.aside is not None:
+            self._detector.aside.move_here()
+
     def scan(self, text: str, encoded: bytes | None = None) -> Sequence[Finding]:
         """Find values in a text, down to the lowest score that matters to the policy."""
         return blocks.scan(self._detector, text, self._min_score, encoded)

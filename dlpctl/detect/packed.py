@@ -129,6 +129,10 @@ class PackedFindings(Sequence[Finding]):
         name, category, score, pattern_id, _ = self.listed[self.sorts[at]]
         return Finding(name, category, self.starts[at], self.ends[at], score, pattern_id)
 
+    def clear(self) -> None:
+        for column in (self.starts, self.ends, self.sorts):
+            del column[:]
+
     def append(self, start: int, end: int, score: float, pattern: int) -> None:
         self._append(start, end, self._number(pattern, score))
 

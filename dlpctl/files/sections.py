@@ -19,13 +19,13 @@ from dlpctl.detect.engine import encode
 from dlpctl.detect.packed import PackedFindings
 from dlpctl.files.finding import WholePieces, scan_labelled, spelled
 from dlpctl.formats.discovery import format_named
-from dlpctl.formats.interface import BINARY
+from dlpctl.formats.interface import BINARY, Document
 from dlpctl.formats.source import Readable, TextFormat
 
 if TYPE_CHECKING:
     from dlpctl.files.finding import Finder
     from dlpctl.formats.files import Node
-    from dlpctl.formats.interface import Document, View
+    from dlpctl.formats.interface import View
     from dlpctl.types import Finding
 
 _APART = "\n"
@@ -140,6 +140,18 @@ class Sections:
         source = self.source
         if source is not None and source.codec == "utf-8":
             self.node.content.keep_as(self.text, "\ufeff" if source.mark else "")
+
+    def forget_texts(self) -> None:
+        """Free the texts, of which none is needed any longer in this process."""
+        for each in self.node.walk():
+            each.document = Document(each.document.format, [], [])
+        self.all, self.text = (), ""
+
+    def forget(self) -> None:
+        """Free everything that the file holds, in a process that does not need it."""
+        self.forget_texts()
+        for each in self.node.walk():
+            each.content.forget()
 
     def at(self, position: int) -> Section:
         """Return the section of a position."""

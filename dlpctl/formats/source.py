@@ -230,13 +230,12 @@ class TextFormat:
         return splice(masked, decoded, replaced)
 
     def read_again(self, data: bytes, limits: Limits) -> Iterable[str]:
-        """Return the bytes in other encodings, in case the first reading chose a wrong one."""
-        texts = [data.decode("utf-8", "ignore")]
+        """Yield the bytes in other encodings, in case the first reading chose a wrong one."""
+        yield data.decode("utf-8", "ignore")
         if not data.isascii():
-            texts.append(data.decode("latin-1"))
+            yield data.decode("latin-1")
         if b"\0" in data:
-            texts.append(data.decode("utf-16-le", "ignore"))
-        return texts
+            yield data.decode("utf-16-le", "ignore")
 
     def decoded(self, data: bytes) -> Decoded:
         decoded = decode(data)
