@@ -44,6 +44,11 @@ class HiddenValues:
             if verdict != REJECTED and not self._hides[verdict]:
                 self.hold(*found.listed[sort][:2], "")  # before processes are forked
 
+    def forget(self) -> None:
+        """Free the text and the findings, in a process that needs no values."""
+        self._text, self._verdicts = "", b""
+        self._found.clear()
+
     @property
     def chunk_count(self) -> int:
         return -(-len(self._found) // _CHUNK)

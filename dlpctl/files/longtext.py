@@ -88,7 +88,6 @@ class LongText:
         if sections is None or found is None:
             return None
         sections.forget_columns()
-        sections.keep_only_text()
         return cls(checker, sections, found)
 
     def decide(self) -> PolicyDecision:
@@ -289,9 +288,8 @@ class LongText:
         if os.getpid() != self._process:
             self.checker.take_leave_to_fork()
             self._sections.forget()
-            self.found.clear()
+            self._hidden.forget()
             self.text, self._verdicts = "", b""
-            self.__dict__.pop("_hidden", None)
         return work()
 
 

@@ -109,7 +109,7 @@ class Sections:
 
     def search(self, finder: Finder) -> PackedFindings | None:
         """Return the findings in the sections and under the labels of columns; None if the two
-        overlap.
+        overlap. The bytes of the file are freed if its text is enough.
         """
         together = PackedFindings.of((), len(self.text))
         for section in self.all:
@@ -120,6 +120,7 @@ class Sections:
                 together.extend(found, section.start)
             if self._columns and section.view.count > 1 and _crosses(section, found):
                 return None
+        self.keep_only_text()
         more: list[Finding] = []
         for columns in self._columns:
             labelled = columns.search(together, finder)

@@ -12,7 +12,8 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, islice
+from operator import sub
 from typing import NamedTuple, Protocol, Self, cast, runtime_checkable
 
 from dlpctl.config.settings import FileLimits
@@ -24,6 +25,8 @@ CELLS_APART = "\n\n"
 """The separator between the cells of a column in its view."""
 APART = "\n\n\n"
 """Separates texts that do not continue in each other: a number has at most two gaps in a row."""
+_CELLS = 1 << 12
+"""The number of cells that are objects at the same time: a column has millions."""
 BINARY = "binary"
 """The format of files that no other format reads."""
 SIGNED = "The file is signed; a masked copy loses the signature."
@@ -231,11 +234,14 @@ class View:
     def _read_cells(self) -> str:
         self._find_cells()
         source = self._source
-        texts = [source[start:end] for start, end in zip(self._froms, self._tos, strict=True)]
-        apart = len(CELLS_APART).__add__
-        self._starts = array("I", accumulate(map(apart, map(len, texts)), initial=0))
+        lengths = map(sub, self._tos, self._froms)
+        self._starts = array("I", accumulate(map(len(CELLS_APART).__add__, lengths), initial=0))
         self._starts.pop()
-        text = self._text = CELLS_APART.join([*texts, ""])
+        parts: list[str] = []
+        spans = zip(self._froms, self._tos, strict=True)
+        while some := [source[start:end] for start, end in islice(spans, _CELLS)]:
+            parts.append(CELLS_APART.join([*some, ""]))
+        text = self._text = "".join(parts)
         return text
 
     def release(self) -> None:
