@@ -15,7 +15,6 @@ from itertools import islice, pairwise
 from operator import eq
 from typing import TYPE_CHECKING, NamedTuple
 
-from dlpctl.detect.engine import encode
 from dlpctl.detect.packed import PackedFindings
 from dlpctl.files.finding import WholePieces, scan_labelled, spelled
 from dlpctl.formats.discovery import format_named
@@ -139,7 +138,7 @@ class Sections:
     def keep_only_text(self) -> None:
         """Free the bytes of a file that is one text, from which they can be made again."""
         source = self.source
-        if source is not None and source.codec == "utf-8":
+        if source is not None and source.is_utf8:
             self.node.content.keep_as(self.text, "\ufeff" if source.mark else "")
 
     def forget_texts(self) -> None:
@@ -266,10 +265,10 @@ def _packed(section: Section, finder: Finder, size: int) -> PackedFindings:
     elif is_binary:
         seen = finder.scan_binary(view.text)
     else:
-        data = section.node.data
+        source = section.source
         # One copy of a long text less is in memory.
-        is_encoded = section.source is not None and data == encode(view.text)
-        seen = finder.scan(view.text, data if is_encoded else None)
+        is_encoded = source is not None and source.is_utf8 and not source.mark
+        seen = finder.scan(view.text, section.node.data if is_encoded else None)
     return seen if isinstance(seen, PackedFindings) else PackedFindings.of(seen, size)
 
 

@@ -108,6 +108,11 @@ class Readable:
         self.text = "".join(parts)
 
     @property
+    def is_utf8(self) -> bool:
+        """True if the file is the text in UTF-8, without escapes."""
+        return self.codec == "utf-8" and self.is_verbatim
+
+    @property
     def is_verbatim(self) -> bool:
         """True if the source has no escapes."""
         return not self._starts
