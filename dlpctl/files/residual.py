@@ -49,6 +49,8 @@ _SIZE = 4
 _FIRST = Struct("=I")
 _MARKS = 16_777_213
 """A prime, so that all bytes of a gram count."""
+_SHIFTS = 0, 20, 40
+"""The bits of a hash from which on it makes the number of a mark."""
 _NUL = b"\0"
 _SPACE = lazy(r"\s")
 _NUMBER = lazy(rb"[0-9]{%d,}" % GRAM)
@@ -63,8 +65,8 @@ class Pieces:
     """Marks for the pieces of a copy; a value that remains in it has no other ones.
 
     Pieces are words, the first digits of numbers in texts, long numbers in bytes, and all bytes in
-    lower case that follow each other. A copy may have millions, so that several share a mark.
-    Forked processes share the marks too.
+    lower case that follow each other. A copy may have millions, so that several share a mark; each
+    has three, except bytes. Forked processes share the marks too.
     """
 
     def __init__(self) -> None:
@@ -74,23 +76,28 @@ class Pieces:
         words = set(WORD.findall(text))
         words.update(*(TOKEN.findall(word) for word in words if "_" in word))
         spelled = folded("\n".join(words)).split("\n")
-        self._add(map(hash, {*spelled, *number_starts(text)}))
+        self._add({*spelled, *number_starts(text)})
 
     def add_bytes(self, data: bytes) -> None:
         for form in forms(data, GRAM):
             lowered = form.data.lower()
-            numbers = set(map(bytes.decode, _NUMBER.findall(lowered)))
-            self._add(map(hash, numbers))
+            self._add(set(map(bytes.decode, _NUMBER.findall(lowered))))
             for shift in range(_SIZE):
-                self._add(set(_numbered(lowered[shift:])))
+                self._mark(set(_numbered(lowered[shift:])))
 
-    def _add(self, numbers: Iterable[int]) -> None:
+    def _add(self, pieces: Iterable[str]) -> None:
+        hashes = list(map(hash, pieces))
+        for bits in _SHIFTS:
+            self._mark(map(bits.__rrshift__, hashes))
+
+    def _mark(self, numbers: Iterable[int]) -> None:
         marks = self._marks
         for mark in map(_MARKS.__rmod__, numbers):
             marks[mark] = 1
 
     def _has(self, piece: str) -> bool:
-        return bool(self._marks[hash(piece) % _MARKS])
+        number, marks = hash(piece), self._marks
+        return all(marks[(number >> bits) % _MARKS] for bits in _SHIFTS)
 
     def may_show(self, value: str) -> bool:
         """Return whether a text may contain a value, which is in the form of searches."""

@@ -83,6 +83,13 @@ def test_pieces_of_blocks_are_those_of_the_copy() -> None:
     assert not pieces.may_hold("Maria_Lopes 123", ["utf-8"])
 
 
+def test_few_values_that_a_copy_lacks_are_searched_for() -> None:
+    pieces = Pieces()
+    pieces.add_text(" ".join(f"word{number}" for number in range(20_000)))
+    assert all(pieces.may_show(f"word{number} word7") for number in range(20_000))
+    assert sum(pieces.may_show(f"name{number}") for number in range(20_000)) < 5
+
+
 @pytest.mark.parametrize(
     ("row", "is_clean"),
     [
