@@ -283,14 +283,14 @@ class LongText:
             return None
         return (copy, Verification(count, len(masked.formats), (), ())) if count else None
 
-    def _without_original(self, work: Callable[[], bytes]) -> bytes:
-        """Do work for which a child process needs neither the text nor its findings."""
+    def _without_original(self, task: Callable[[], bytes]) -> bytes:
+        """Do a task for which a child process needs neither the text nor its findings."""
         if os.getpid() != self._process:
             self.checker.take_leave_to_fork()
             self._sections.forget()
             self._hidden.forget()
             self.text, self._verdicts = "", b""
-        return work()
+        return task()
 
 
 class _Values(NamedTuple):

@@ -108,7 +108,7 @@ def remaining(
 ) -> int | None:
     """Return the number of hidden values, of which the copy has none; None if it may have some.
 
-    `without_original` does work after freeing the original, if it is called in a child process.
+    `without_original` does a task after freeing the original, if it is called in a child process.
     """
     processes = checker.processes
     if all(map(is_in_process, copy.formats)):
@@ -116,8 +116,8 @@ def remaining(
     else:  # children cannot share a worker process
         read = partial(_known, copy.read(once=False))
 
-    def apart(work: Callable[[], bytes]) -> bytes:
-        with begun(partial(without_original, work), processes) as result:
+    def apart(task: Callable[[], bytes]) -> bytes:
+        with begun(partial(without_original, task), processes) as result:
             return result()
 
     detect = partial(CopyDetection(checker, written).run, read)

@@ -42,7 +42,7 @@ class Delimited(TextFormat):
         headers = [source[starts[0] : ends[0]].strip('" \t') for starts, ends in first]
         if not _are_headers(headers):
             return
-        table = _Table(source)
+        table = _CsvTable(source)
         for number, header in enumerate(headers):
             cells = partial(table.cells_below, number)
             yield View.of_cells(f"column {header}", source, 0, cells, header)
@@ -156,7 +156,7 @@ class _Column(NamedTuple):
     ends: array[int]
 
 
-class _Table:
+class _CsvTable:
     """The columns of a source, which are read when the cells of one are needed."""
 
     def __init__(self, source: str) -> None:

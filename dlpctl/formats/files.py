@@ -201,7 +201,7 @@ class Files:
         The texts of a long file are read one after the other if its format does so.
         """
         chosen = format_named(format_name)
-        if not _in_process(chosen):
+        if not is_in_process(chosen.name):
             yield from self._worker.read_again(chosen.name, data, self.limits, self._seconds())
             return
         texts = iter(_direct(lambda: chosen.read_again(data, self.limits)))
@@ -211,7 +211,7 @@ class Files:
 
     def prepare(self, format_name: str) -> None:
         """Prepare for reading a file of a format."""
-        if not _in_process(format_named(format_name)):
+        if not is_in_process(format_name):
             self._worker.start([home_of(format_name)])
 
     def reset(self, until: float | None = None) -> None:
@@ -255,11 +255,8 @@ class Files:
             self._expanded += len(child.data)
             inner = child.name or _unpacked_name(name)
             child_trail = f"{trail} > {inner}" if trail else inner
-            label = (
-                f"file {number} ({PurePosixPath(inner).suffix[:6]})"
-                if "." in inner
-                else f"file {number}"
-            )
+            suffix = PurePosixPath(inner).suffix[:6]
+            label = f"file {number} ({suffix})" if "." in inner else f"file {number}"
             child_where = f"{where} > {label}" if where else label
             try:
                 content = FileBytes(child.data)
@@ -296,7 +293,7 @@ class Files:
     def _extract(
         self, chosen: Format, data: bytes, limits: Limits, password: str | None
     ) -> Document:
-        if _in_process(chosen):
+        if is_in_process(chosen.name):
             return _direct(lambda: chosen.extract(data, limits, password))
         if len(data) > _SMALL:
             return self._worker.extract(chosen.name, data, limits, password, self._seconds())
@@ -343,7 +340,7 @@ class Files:
 
     def _mask(self, node: Node, edits: Edits, children: Children) -> bytes:
         chosen = format_named(node.document.format)
-        if _in_process(chosen):
+        if is_in_process(chosen.name):
             return _direct(lambda: chosen.mask(node.data, node.document, edits, children))
         return self._worker.mask(
             chosen.name, node.data, self.limits, node.password, edits, children, self._seconds()
@@ -385,11 +382,7 @@ def _flattened(format_name: str) -> str:
 
 def is_in_process(format_name: str) -> bool:
     """Return whether a format needs no worker process."""
-    return _in_process(format_named(format_name))
-
-
-def _in_process(chosen: Format) -> bool:
-    return bool(getattr(chosen, "in_process", False))
+    return bool(getattr(format_named(format_name), "in_process", False))
 
 
 def _direct(call: Callable[[], _T]) -> _T:

@@ -78,8 +78,7 @@ _BESIDE_THINGS = _set(
 in the column `name`.
 """
 _COLUMNS = _COLUMNS_OF_NAMES | _ADDRESS_KEYS | _COLUMNS_OF_OTHERS | _BESIDE_THINGS
-_ADDITION = lazy(r"(?:[ _-]?\d{1,2}| ?\([^()]*\))+$")
-"""What tells a column from others with the same label: `name 2`, `contact name (new)`."""
+_ADDITION = lazy(r"(?:[ _-]?\d{1,2}| ?\([^()]*\))+$")  # name 2, contact name (new)
 _WRITTEN = lazy(r"[A-ZÀ-Þ](?:[^\WA-ZÀ-Þ\d_]+|[A-ZÀ-Þ]+)")  # as in a letter
 LABEL = lazy(r"(?<!\w)([^\W\d_]\w{3,40}+)(?=[\"']?\s?[:=])")
 _KEY = lazy(r"[^\W_]+")
@@ -93,8 +92,7 @@ _NO_HEADER = lazy(r"[{}<\[\]\\]|[(:]\s*$|\w\(")
 _NAME = lazy(r"[^\W\d_](?:[^\W\d_]|[ '’.,-])*")
 _MEMBER = lazy(r"[^\W\d_]{2}\.[^\W\d_]{2}")  # request.user
 _MAIL = lazy(r"[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)*\.[A-Za-z]{2,}")
-_MOST_WORDS = 6
-_USUAL = 3
+_MOST_WORDS, _USUAL = 6, 3
 _RULE = frozenset("-|:+ \r")
 
 
@@ -108,9 +106,8 @@ def key_of(label: str) -> str:
 
 def _column_key(label: str) -> str:
     """Return the key of a column, without an addition unless it is part of the key."""
-    key = key_of(label)
-    bare = key if key in _COLUMNS else key_of(_ADDITION.sub("", label))
-    return bare if bare in _COLUMNS else key
+    keys = key_of(label), key_of(_ADDITION.sub("", label))
+    return next((key for key in keys if key in _COLUMNS), keys[0])
 
 
 def is_key(label: str) -> bool:

@@ -23,7 +23,7 @@ _STREETS_GLUED = alternatives("street_endings")
 _LABELS = alternatives("name_labels")
 _HEADERS = alternatives("column_headers")
 _ADDITION = r"(?:[ _-]?[0-9]{1,2})?(?: \([^()\n]{1,20}\))?"
-"""What may follow the label of a column: `name 2`, `contact name (new)`."""
+"""The addition to the label of a column: `name 2`, `contact name (new)`."""
 _RESIDENCES = alternatives("residence_cues")
 _CUES = alternatives("name_cues")
 _BOX = alternatives("box_cues")
