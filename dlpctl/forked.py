@@ -37,6 +37,10 @@ class LeaveToFork:
         self._owner = os.getpid()
         self._processes = processes
 
+    def move_here(self) -> None:
+        """Give the leave to this process, a child of the one that had it."""
+        self._owner = os.getpid()
+
     def processes(self) -> int:
         """Return how many children may work at the same time; 1 if none may."""
         if sys.platform != "linux" or os.getpid() != self._owner:

@@ -172,15 +172,12 @@ class Checker:
         """True if the policy masks or blocks names or addresses."""
         actions = {self._policy.default_action or Action.ALLOW}
         for item in TAGGED:
-            actions.update(
-                rule.verdict.action
-                for rule in self._decider.covering(item.type, item.category, item.id)
-            )
+            rules = self._decider.covering(item.type, item.category, item.id)
+            actions.update(rule.verdict.action for rule in rules)
         return actions != {Action.ALLOW}
 
     def _require_inspection(self) -> None:
-        reason = self.not_inspected()
-        if reason:
+        if reason := self.not_inspected():
             from dlpctl.errors import NameDataError
 
             raise NameDataError(f"{reason}; nothing was output")
@@ -204,6 +201,11 @@ class Checker:
         """The number of processes that may work on one text."""
         leave = self._detector.aside
         return leave.processes() if leave else 1
+
+    def take_leave_to_fork(self) -> None:
+        """Give the leave to fork to this process, a child of the one that had it."""
+        if self._detector.aside is not None:
+            self._detector.aside.move_here()
 
     def scan(self, text: str, encoded: bytes | None = None) -> Sequence[Finding]:
         """Find values in a text, down to the lowest score that matters to the policy."""

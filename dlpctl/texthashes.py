@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import chain
 
 _PARTS = 1 << 8
 _FEW = 1 << 16
@@ -44,7 +45,14 @@ class TextHashes:
         return sum(map(len, self._sorted()))
 
     def __contains__(self, text: object) -> bool:
-        number = hash(text)
+        return self.has(hash(text))
+
+    def __iter__(self) -> Iterator[int]:
+        """Yield the distinct hashes."""
+        return chain.from_iterable(self._sorted())
+
+    def has(self, number: int) -> bool:
+        """Return whether a text with this hash is in the set."""
         part = self._sorted()[number % _PARTS]
         at = bisect_left(part, number)
         return at < len(part) and part[at] == number

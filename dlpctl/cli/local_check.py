@@ -15,6 +15,7 @@ from dlpctl.cli.outputs import writing
 from dlpctl.cli.shown_lines import ShownLine, lines_of, print_lines
 from dlpctl.detect.possible import possible_note
 from dlpctl.errors import DlpctlError, FormatError, InputError, OutputError
+from dlpctl.formats.contents import FileBytes
 from dlpctl.types import Decision
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ class LocalCheck:
         head, chunks = inputs.peeked(name, required=self._required)
         most = self._session.config.limits.input_bytes
         if not documents.is_plain(name, head):
-            return self._check_file(name, documents.read_all(chunks, most))
+            return self._check_file(name, FileBytes(documents.read_all(chunks, most)))
         shown = self._shown(name)
         if self._answer.decision_only:
             try:
@@ -127,7 +128,7 @@ class LocalCheck:
         data = documents.read_all(chunks, most)
         # The first chunk may not show that the content is not plain text.
         if len(data) > most or not documents.is_plain(name, data):
-            return self._check_file(name, data)
+            return self._check_file(name, FileBytes(data))
         text = data.decode("utf-8", "surrogateescape")
         report = self._checker.check(text)
         copy = self._answer.output
@@ -154,29 +155,31 @@ class LocalCheck:
             possible=self._checker.possible(text),
         )
 
-    def _check_file(self, name: str, data: bytes) -> CheckedContent:
+    def _check_file(self, name: str, content: FileBytes) -> CheckedContent:
         checker = self._session.file_checker(
             self._checker,
             self._content.on_uninspected,
             self._content.metadata,
             flatten=self._content.flatten,
         )
-        shown = self._shown(name)
+        shown, size = self._shown(name), len(content.data)
         with documents.cleaning_up():
             with documents.progress(shown) as stage:
-                answer = checker.check(data, Path(name).name, self._password, stage=stage)
+                answer = checker.check(content, Path(name).name, self._password, stage=stage)
             report = answer.report
-            done = CheckedContent(shown, report.decision, report, file=answer, size=len(data))
+            done = CheckedContent(shown, report.decision, report, file=answer, size=size)
             if self._answer.decision_only:
                 return done
             try:
-                copy = self._save_copy(answer, data, name, shown)
-                pictures = self._draw_pages(answer, data, shown)
+                copy = self._save_copy(answer, content, name, shown)
+                pictures = self._draw_pages(answer, content, shown)
             except OutputError as problem:
                 return done._replace(problem=problem)
         return done._replace(copy=copy, pictures=pictures)
 
-    def _save_copy(self, answer: FileReport, data: bytes, name: str, shown: str) -> Path | None:
+    def _save_copy(
+        self, answer: FileReport, content: FileBytes, name: str, shown: str
+    ) -> Path | None:
         """Save the masked copy; for plain text only if --output asks for it."""
         if answer.masked is None:
             beside = documents.beside(name, Path(shown).name) if self._content.force else None
@@ -190,18 +193,18 @@ class LocalCheck:
             # Inside the folder of a table, a copy would not be part of the table.
             if is_text or any(map(is_delta, Path(name).parents)):
                 return None
-            if answer.masked == data or name == inputs.STDIN:
+            if content.holds(answer.masked) or name == inputs.STDIN:
                 return None
             target = documents.beside(name, Path(shown).name)
         documents.save(answer.masked, target, force=self._content.force)
         return target
 
-    def _draw_pages(self, answer: FileReport, data: bytes, shown: str) -> list[Path]:
+    def _draw_pages(self, answer: FileReport, content: FileBytes, shown: str) -> list[Path]:
         folder = self._content.before_after
         if folder is None or not answer.pages:
             return []
         name = Path(shown).name
-        return documents.save_pictures(answer, data, name, folder, self._password)
+        return documents.save_pictures(answer, content.data, name, folder, self._password)
 
     def _shown(self, name: str) -> str:
         if name == inputs.STDIN:

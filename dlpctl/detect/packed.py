@@ -14,6 +14,7 @@ from dlpctl.types import Finding
 if TYPE_CHECKING:
     from dlpctl.types import Category
 
+_FEW = 1 << 8
 _FURTHER = -1_000
 """The numbers of patterns that are unknown to the detector start here and descend."""
 _new = tuple.__new__
@@ -49,8 +50,8 @@ class PackedFindings(Sequence[Finding]):
         text.
         """
         self.starts, self.ends = positions(size), positions(size)
-        self.sorts: array[int] = array("I")
-        """The number of each finding's sort."""
+        self.sorts: array[int] = array("B")
+        """The number of each finding's sort, of which there are few."""
         self.listed: list[Sort] = []
         """The sorts by their numbers."""
         self._numbers: dict[tuple[int, float], int] = {}
@@ -72,6 +73,7 @@ class PackedFindings(Sequence[Finding]):
         """Return no findings, with the sorts of these."""
         empty = PackedFindings(self._sample_of, self._size)
         empty.listed, empty._numbers, empty._patterns = self.listed, self._numbers, self._patterns
+        empty.sorts = array(self.sorts.typecode)
         return empty
 
     def _number(self, pattern: int, score: float) -> int:
@@ -85,6 +87,8 @@ class PackedFindings(Sequence[Finding]):
 
     def _add(self, sort: Sort) -> int:
         number = self._numbers[sort.pattern, sort.score] = len(self.listed)
+        if number == _FEW and self.sorts.typecode == "B":
+            self.sorts = array("I", self.sorts)
         self._patterns.setdefault((sort.type, sort.category, sort.pattern_id), sort.pattern)
         self.listed.append(sort)
         return number
@@ -125,6 +129,10 @@ class PackedFindings(Sequence[Finding]):
         name, category, score, pattern_id, _ = self.listed[self.sorts[at]]
         return Finding(name, category, self.starts[at], self.ends[at], score, pattern_id)
 
+    def clear(self) -> None:
+        for column in (self.starts, self.ends, self.sorts):
+            del column[:]
+
     def append(self, start: int, end: int, score: float, pattern: int) -> None:
         self._append(start, end, self._number(pattern, score))
 
@@ -153,11 +161,12 @@ class PackedFindings(Sequence[Finding]):
         numbers = [self._number(sort.pattern, sort.score) for sort in others.listed]
         self.starts[first:last] = others.starts
         self.ends[first:last] = others.ends
-        self.sorts[first:last] = array("I", map(numbers.__getitem__, others.sorts))
+        self.sorts[first:last] = array(self.sorts.typecode, map(numbers.__getitem__, others.sorts))
 
     def with_others(self, others: Sequence[Finding]) -> PackedFindings | None:
         """Return these findings and others, in order; None if different ones overlap."""
         added = self._empty()
+        added.sorts = array("I")  # of which these may still get more
         indexes: list[int] = []
         raised: dict[int, int] = {}
         """The sorts of findings that others give a better score."""
@@ -184,7 +193,7 @@ class PackedFindings(Sequence[Finding]):
             sorts[at] = sort
         _merge(self.starts, added.starts, indexes, together.starts)
         _merge(self.ends, added.ends, indexes, together.ends)
-        _merge(sorts, added.sorts, indexes, together.sorts)
+        _merge(sorts, array(sorts.typecode, added.sorts), indexes, together.sorts)
         return together
 
     def _known(self, at: int) -> tuple[int, int, int]:
@@ -193,7 +202,7 @@ class PackedFindings(Sequence[Finding]):
 
     def to_bytes(self) -> bytes:
         sorts = json.dumps([(sort.pattern, sort.score) for sort in self.listed])
-        columns = self.starts, self.ends, self.sorts
+        columns = self.starts, self.ends, array("I", self.sorts)
         return b"".join([sorts.encode(), b"\n", *(column.tobytes() for column in columns)])
 
     def add_bytes(self, data: bytes) -> None:

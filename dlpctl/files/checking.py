@@ -13,6 +13,7 @@ from dlpctl.files.flattening import Refusals, flattened_copy
 from dlpctl.files.longtext import LongText
 from dlpctl.files.masking import FileMasking
 from dlpctl.files.report import Coverage, FileReport, Gap, Verified
+from dlpctl.formats.contents import FileBytes
 from dlpctl.formats.files import Files
 from dlpctl.formats.interface import Limits, Uninspected, described
 from dlpctl.formats.verify import Verifier
@@ -56,19 +57,22 @@ class FileChecker:
 
     def check(
         self,
-        data: bytes,
+        data: bytes | FileBytes,
         name: str,
         password: str | None = None,
         *,
         masker: Masker | None = None,
         stage: Callable[[str], None] = lambda _: None,
     ) -> FileReport:
-        """Find values, decide, and mask if that is the decision; block whatever is uncertain."""
-        return self._examine(data, name, password, masker, stage, everything=False)
+        """Find values, decide, and mask if that is the decision; block whatever is uncertain.
+
+        Bytes that the caller passes as `FileBytes` are freed while the text of a long file is held.
+        """
+        return self._examine(FileBytes.of(data), name, password, masker, stage, everything=False)
 
     def mask(
         self,
-        data: bytes,
+        data: bytes | FileBytes,
         name: str,
         password: str | None = None,
         *,
@@ -76,7 +80,9 @@ class FileChecker:
         stage: Callable[[str], None] = lambda _: None,
     ) -> FileReport:
         """Mask all that the policy masks or blocks; raise `StillExposedError` if that fails."""
-        report = self._examine(data, name, password, masker, stage, everything=True)
+        content = FileBytes.of(data)
+        del data  # which `content` may free
+        report = self._examine(content, name, password, masker, stage, everything=True)
         if report.masked is None:
             reason = report.summary.partition(": ")[2]
             raise StillExposedError(f"{reason}; no copy was returned")
@@ -84,7 +90,7 @@ class FileChecker:
 
     def _examine(
         self,
-        data: bytes,
+        content: FileBytes,
         name: str,
         password: str | None,
         masker: Masker | None,
@@ -95,7 +101,7 @@ class FileChecker:
         with Files(self._limits, self._method) as files:
             stage("reading")
             try:
-                node = files.open(data, name, password)
+                node = files.open(content, name, password)
             except FormatError as error:
                 ruling = self._checker.ruling("", [])
                 report = self._checker.report("", ruling, None, error.message)
@@ -108,7 +114,7 @@ class FileChecker:
                 if answer is not None:
                     return answer
                 del long_text
-                node = files.open(data, name, password)
+                node = files.open(content, name, password)
             masking = FileMasking(self._checker, masker or self._checker.masker())
             return self._examine_parts(files, node, name, password, masking, stage, everything)
 
@@ -175,7 +181,7 @@ class FileChecker:
         ruling = long_text.decide()
         if everything:
             ruling = ruling.masking_blocked()
-        masked: bytes = node.data
+        masked: bytes | None = None
         verified: Verified | None = None
         metadata = self._metadata_to_clean(node, ruling)
         if metadata:
@@ -189,7 +195,9 @@ class FileChecker:
             masked, found = made
             verified = verified_of(found)
         report = self._checker.report(long_text.text, ruling, None)
-        given = None if report.decision is Decision.BLOCKED else masked
+        given = None
+        if report.decision is not Decision.BLOCKED:
+            given = node.data if masked is None else masked
         coverage = coverage_of(
             node, long_text.names, metadata=metadata if given is not None else ()
         )

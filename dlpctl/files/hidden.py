@@ -15,7 +15,7 @@ from dlpctl.texthashes import TextHashes
 from dlpctl.types import Action
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from dlpctl.detect.packed import PackedFindings
     from dlpctl.policy.decide import Verdict
@@ -43,6 +43,11 @@ class HiddenValues:
         for sort, verdict in self._pairs:
             if verdict != REJECTED and not self._hides[verdict]:
                 self.hold(*found.listed[sort][:2], "")  # before processes are forked
+
+    def forget(self) -> None:
+        """Free the text and the findings, in a process that needs no values."""
+        self._text, self._verdicts = "", b""
+        self._found.clear()
 
     @property
     def chunk_count(self) -> int:
@@ -88,6 +93,11 @@ class HiddenValues:
         if key not in self._hashes:
             self._hashes[key] = TextHashes(self._texts(key))
         return value in self._hashes[key]
+
+    def holds_any(self, type_name: str, category: Category, hashes: Iterable[int]) -> bool:
+        """Return whether a value with one of the hashes is hidden as one of this type."""
+        self.hold(type_name, category, "")
+        return any(map(self._hashes[type_name, category].has, hashes))
 
     def findings_of(self, texts: Set[str]) -> Iterator[Finding]:
         """Yield the hidden findings whose values are in `texts`."""

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import io
 import json
+import os
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property, partial
-from itertools import islice
+from functools import cached_property
 from operator import sub
 from typing import TYPE_CHECKING, NamedTuple, cast
 
@@ -20,10 +20,10 @@ from dlpctl.errors import FormatError
 from dlpctl.files.decided import REJECTED, REPEATED, DecidedFindings
 from dlpctl.files.hidden import HiddenValues
 from dlpctl.files.longcopy import EditMasking, TextMasking, held
+from dlpctl.files.longverified import Copy, remaining
 from dlpctl.files.names import PlaceNames
-from dlpctl.files.residual import Reading, ResidualSearch, second_reading
 from dlpctl.files.sections import Sections
-from dlpctl.forked import begun, in_order
+from dlpctl.forked import in_order
 from dlpctl.formats.discovery import format_named
 from dlpctl.formats.source import TextFormat
 from dlpctl.formats.spans import ViewEdit
@@ -66,6 +66,7 @@ class LongText:
         self.checker = checker
         self._sections = sections
         self._node = sections.node
+        self._process = os.getpid()
         self.text = sections.text
         self.found = found
         self.names = PlaceNames(checker.scan)
@@ -78,7 +79,7 @@ class LongText:
     def of(cls, checker: Checker, node: Node) -> LongText | None:
         """Search a file; return None for a file that is short, or shows one text in several views.
 
-        Otherwise, the views of columns are searched and then freed.
+        Otherwise, the views of columns are searched and then freed, as are the bytes of the file.
         """
         if checker.counts or _length(node) < LONG:
             return None
@@ -171,19 +172,18 @@ class LongText:
         self, repeated: list[FindingDecision], masker: Masker
     ) -> tuple[bytes, Written] | None:
         """Mask in parts; return None if the format needs all edits at once."""
-        if self._sections.source is None:
+        source = self._sections.source
+        if source is None:
             return None
         chosen = cast("TextFormat", format_named(self._node.document.format))
-        decoded = chosen.decoded(self._node.data)
-        codec, mark = decoded.codec, decoded.runs[0].byte
         parts = chosen.parts(self.text, BLOCK)
-        if parts is None or codec is None or decoded.text != self.text:
+        if parts is None or source.codec is None:
             return None
-        del decoded
-        masking = TextMasking(self, repeated, masker, parts, codec)
+        masking = TextMasking(self, repeated, masker, parts, source.codec)
         texts, lengths = TextHashes(), set[int]()
         copy = io.BytesIO()
-        copy.write(self._node.data[:mark])
+        if source.mark:
+            copy.write(self._node.data[: source.mark])
         for result in in_order(masking.count, _number, masking.block, self.checker.processes):
             made, _, piece = result.partition(b"\n")
             replacements = json.loads(made)
@@ -274,44 +274,23 @@ class LongText:
     def _verified(
         self, files: Files, name: str, copy: bytes, written: Written, *, cleaning: bool
     ) -> tuple[bytes, Verification] | None:
+        masked = Copy(files, name, copy, self._sections.formats, has_metadata=not cleaning)
         try:
-            sections = Sections.of(files.open(copy, name))
-            if sections is None or sections.formats != self._sections.formats:
-                return None
-            if cleaning and any(sections.node.metadata()):
-                return None
-            again = [second_reading(files, node) for node in sections.node.walk()]
-            processes = self.checker.processes
-            remaining = partial(self._remaining, sections, again, max(processes - 1, 1))
-            with begun(remaining, processes) as result:
-                found = sections.search(self.checker)
-                if found is None or self._shows_more(sections.text, found, written):
-                    return None
-                count = result()
+            count = remaining(
+                self.checker, self._hidden, masked, written, BLOCK, self._without_original
+            )
         except FormatError:
             return None
-        if not count:
-            return None
-        uninspected = tuple(sections.node.uninspected())
-        return copy, Verification(int(count), len(sections.formats), (), uninspected)
+        return (copy, Verification(count, len(masked.formats), (), ())) if count else None
 
-    def _remaining(self, sections: Sections, again: Sequence[Reading], processes: int) -> bytes:
-        """Return the number of hidden values; nothing if a copy still has one of them."""
-        sections.forget_columns()
-        count = ResidualSearch(self._hidden, sections, again, BLOCK).run(processes)
-        return b"" if count is None else b"%d" % count
-
-    def _shows_more(self, text: str, found: Sequence[Finding], written: Written) -> bool:
-        """Return whether a copy has findings that must not remain, other than replacements."""
-        for chunk in _chunks(found):
-            for finding, verdict in self.checker.ruling(text, chunk).ruled:
-                value = text[finding.start : finding.end]
-                if (
-                    verdict.action is not Action.ALLOW
-                    or self._hidden.hold(finding.type, finding.category, value)
-                ) and not written.is_within(text, finding.start, finding.end):
-                    return True
-        return False
+    def _without_original(self, task: Callable[[], bytes]) -> bytes:
+        """Do a task for which a child process needs neither the text nor its findings."""
+        if os.getpid() != self._process:
+            self.checker.take_leave_to_fork()
+            self._sections.forget()
+            self._hidden.forget()
+            self.text, self._verdicts = "", b""
+        return task()
 
 
 class _Values(NamedTuple):
@@ -342,9 +321,3 @@ def _length(node: Node) -> int:
 
 def _number(number: int) -> bytes:
     return b"%d" % number
-
-
-def _chunks(found: Sequence[Finding]) -> Iterator[list[Finding]]:
-    findings = iter(found)
-    while chunk := list(islice(findings, _CHUNK)):
-        yield chunk

@@ -1,7 +1,8 @@
 """Search a long copy for residual values, block by block.
 
 Most values cannot remain, since the copy lacks one of their pieces. Only the others are indexed and
-searched for. Forked processes share the objects of this module.
+searched for. Forked processes share the objects of this module; what reads the copy needs none of
+the values, so that no process has to hold the copy and the original in full.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from array import array
 from collections.abc import Callable, Iterable
 from functools import partial
 from hashlib import sha256
+from mmap import mmap
 from struct import Struct
 from typing import TYPE_CHECKING, AnyStr, NamedTuple, Protocol
 
@@ -39,110 +41,90 @@ if TYPE_CHECKING:
     from dlpctl.formats.files import Files, Node
 
 _CLEAN = b"clean"
-"""The result of a block without values."""
+"""The result of a part without values."""
+_WIDE = b"wide"
+"""The result of reading a copy with zeros, which may hold text in UTF-16."""
 _SIZE = 4
 """The number of bytes in a gram: texts have few different ones."""
 _FIRST = Struct("=I")
 _MARKS = 16_777_213
 """A prime, so that all bytes of a gram count."""
-_MOST = 1 << 20
-"""The number of words and numbers from which on a copy is taken to have all."""
+_SHIFTS = 0, 20, 40
+"""The bits of a hash from which on it makes the number of a mark."""
 _NUL = b"\0"
 _SPACE = lazy(r"\s")
 _NUMBER = lazy(rb"[0-9]{%d,}" % GRAM)
 _DIGESTED = 1 << 20
 Reading = Callable[[], Iterable[str]]
 """Reads a file again."""
+Apart = Callable[[Callable[[], bytes]], bytes]
+"""Returns the result of work that may be done in another process."""
 
 
-class Pieces(NamedTuple):
-    """The pieces of a copy; a value that remains in it has no other ones."""
+class Pieces:
+    """Marks for the pieces of a copy; a value that remains in it has no other ones.
 
-    words: set[str]
-    number_starts: set[str]
-    """The first digits of the numbers in texts."""
-    numbers: set[str]
-    """The digits of long numbers in bytes."""
-    grams: bytearray
-    """Marks for all bytes in lower case that follow each other, by the remainder of their number:
-    packed data have too many different ones for a set.
+    Pieces are words, the first digits of numbers in texts, long numbers in bytes, and all bytes in
+    lower case that follow each other. A copy may have millions, so that several share a mark; each
+    has three, except bytes. Forked processes share the marks too.
     """
 
-    @classmethod
-    def none(cls) -> Pieces:
-        return cls(set(), set(), set(), bytearray(_MARKS))
+    def __init__(self) -> None:
+        self._marks = mmap(-1, _MARKS)
 
-    def add(self, data: bytes) -> None:
-        """Add the pieces that `pieces_of_text` or `pieces_of_bytes` found."""
-        texts, _, grams = data.partition(b"\n")
-        for mine, more in zip(self[:3], json.loads(texts), strict=True):
-            mine.update(more)
-        marks = self.grams
-        for number in memoryview(grams).cast("I"):
-            marks[number] = 1
+    def add_text(self, text: str) -> None:
+        words = set(WORD.findall(text))
+        words.update(*(TOKEN.findall(word) for word in words if "_" in word))
+        spelled = folded("\n".join(words)).split("\n")
+        self._add({*spelled, *number_starts(text)})
 
-    @property
-    def total(self) -> int:
-        return sum(len(pieces) for pieces in self[:3])
+    def add_bytes(self, data: bytes) -> None:
+        for form in forms(data, GRAM):
+            lowered = form.data.lower()
+            self._add(set(map(bytes.decode, _NUMBER.findall(lowered))))
+            for shift in range(_SIZE):
+                self._mark(set(_numbered(lowered[shift:])))
+
+    def _add(self, pieces: Iterable[str]) -> None:
+        hashes = list(map(hash, pieces))
+        for bits in _SHIFTS:
+            self._mark(map(bits.__rrshift__, hashes))
+
+    def _mark(self, numbers: Iterable[int]) -> None:
+        marks = self._marks
+        for mark in map(_MARKS.__rmod__, numbers):
+            marks[mark] = 1
+
+    def _has(self, piece: str) -> bool:
+        number, marks = hash(piece), self._marks
+        return all(marks[(number >> bits) % _MARKS] for bits in _SHIFTS)
 
     def may_show(self, value: str) -> bool:
         """Return whether a text may contain a value, which is in the form of searches."""
         if number := digits_of_number(value):
-            return number[:FEWEST_DIGITS_SEARCHED] in self.number_starts
+            return self._has(number[:FEWEST_DIGITS_SEARCHED])
         words = needed_words(value)
-        return words is None or self.words.issuperset(words)
+        return words is None or all(map(self._has, words))
 
     def may_hold(self, value: str, encodings: Iterable[str]) -> bool:
         """Return whether bytes may contain a value in one of the encodings."""
-        marks = self.grams
+        marks = self._marks
         for encoding in encodings:
             # A number is not searched for within longer ones.
             is_number = encoding == "utf-8" and value.isascii() and value.isdigit()
-            if is_number and value not in self.numbers:
+            if is_number and not self._has(value):
                 continue
             data = value.encode(encoding, "replace").lower()
             # Most values start with bytes that the copy does not have.
             if len(data) >= _SIZE and not marks[_FIRST.unpack_from(data)[0] % _MARKS]:
                 continue
-            if all(map(marks.__getitem__, _grams(data))):
+            if all(map(marks.__getitem__, map(_MARKS.__rmod__, _numbered(data)))):
                 return True
         return False
 
 
-def pieces_of_text(text: str) -> bytes:
-    words = set(WORD.findall(text))
-    words.update(*(TOKEN.findall(word) for word in words if "_" in word))
-    spelled = folded("\n".join(words)).split("\n")
-    return _packed(spelled, number_starts(text), (), ())
-
-
-def pieces_of_bytes(data: bytes) -> bytes:
-    numbers: set[str] = set()
-    grams: set[int] = set()
-    for form in forms(data, GRAM):
-        lowered = form.data.lower()
-        numbers.update(map(bytes.decode, _NUMBER.findall(lowered)))
-        for shift in range(_SIZE):
-            grams.update(_numbered(lowered[shift:]))
-    return _packed((), (), numbers, set(map(_MARKS.__rmod__, grams)))
-
-
-def _packed(
-    words: Iterable[str],
-    starts: Iterable[str],
-    numbers: Iterable[str],
-    grams: Iterable[int],
-) -> bytes:
-    texts = json.dumps([list(words), list(set(starts)), list(numbers)])
-    return texts.encode() + b"\n" + array("I", grams).tobytes()
-
-
-def _grams(data: bytes) -> Iterator[int]:
-    """Return the places of the marks for bytes."""
-    return map(_MARKS.__rmod__, _numbered(data))
-
-
 def _numbered(data: bytes) -> memoryview:
+    """Return the grams of bytes as numbers."""
     return memoryview(data)[: len(data) // _SIZE * _SIZE].cast("I")
 
 
@@ -159,23 +141,112 @@ class SearchedValues(Protocol):
         """Return values, and those that match only as they are written, or in capitals."""
 
 
+class CopyReading(NamedTuple):
+    """A copy that has been read."""
+
+    sections: Sections
+    again: Sequence[Reading]
+    """The second readings."""
+    once: bool = False
+    """True if the texts are read only once, and may be freed then."""
+
+    @property
+    def is_wide(self) -> bool:
+        return any(_NUL in node.data for node in self.sections.node.walk())
+
+    def results(
+        self,
+        result_of: Callable[[str | bytes], bytes],
+        longest: int,
+        size: int,
+        processes: int,
+    ) -> Iterator[bytes]:
+        """Yield the results for the parts of all readings and of the bytes, which overlap by the
+        longest value.
+        """
+        for text in self._texts(size):
+            cuts = _text_cuts(text, size)
+            yield from _results(result_of, text, cuts, 4 * longest, processes)
+            del text  # before the next one is read
+        for node in self.sections.node.walk():
+            data = node.data
+            yield from _results(result_of, data, _byte_cuts(data, size), 8 * longest, processes)
+
+    def _texts(self, size: int) -> Iterator[str]:
+        """Yield the distinct texts of both readings, of which long ones take much memory; short
+        ones are joined, since each text costs a task.
+        """
+        known: set[bytes] = set()
+        short: list[str] = []
+        for text in self._read():
+            if len(text) < size:
+                short.append(text)
+                continue
+            digest = _digest(text)
+            if digest not in known:
+                known.add(digest)
+                yield text
+            del text
+        yield "\n".join(short)
+
+    def _read(self) -> Iterator[str]:
+        for section in self.sections.all:
+            yield searched_text(section.node.document, section.view)
+        if self.once:
+            self.sections.forget_texts()
+        for read in self.again:
+            yield from read()
+
+
 class ResidualSearch:
     """Searches a copy for values: both readings of its text, and its bytes."""
 
     def __init__(
-        self, values: SearchedValues, sections: Sections, again: Sequence[Reading], size: int
+        self, values: SearchedValues, read: Callable[[], CopyReading | None], size: int
     ) -> None:
-        """`again` are the second readings of the copy."""
-        self._values, self._sections, self._again = values, sections, again
-        self._size = size
-        is_wide = any(_NUL in node.data for node in sections.node.walk())
-        self._encodings = ("utf-8", "utf-16-le", "utf-16-be") if is_wide else ("utf-8",)
+        """`read` reads the copy; None if it is not as expected."""
+        self._values, self._read, self._size = values, read, size
+        self._pieces = Pieces()
 
-    def run(self, processes: int) -> int | None:
-        """Return the number of distinct values; None if one of them remains."""
-        pieces = self._pieces(processes)
+    def run(self, processes: int, apart: Apart) -> int | None:
+        """Return the number of distinct values; None if one of them remains.
+
+        `apart` does what needs the copy but not the values.
+        """
+        longest = self._values.longest
+        marked = apart(partial(self._mark, longest, processes))
+        if not marked:
+            return None
+        is_wide = marked == _WIDE
+        count, matcher = self._candidates(is_wide, processes)
+        if not (matcher.values or matcher.words):
+            return count
+        matcher.prepare(is_wide=is_wide)
+        found = apart(partial(self._searched, matcher, longest, processes))
+        return count if found == _CLEAN else None
+
+    def _mark(self, longest: int, processes: int) -> bytes:
+        """Mark the pieces of the copy; return nothing if it cannot be read."""
+        copy = self._read()
+        if copy is None:
+            return b""
+
+        def mark(part: str | bytes) -> bytes:
+            if isinstance(part, bytes):
+                self._pieces.add_bytes(part)
+            else:
+                self._pieces.add_text(part)
+            return b""
+
+        for _ in copy.results(mark, longest, self._size, processes):
+            pass
+        return _WIDE if copy.is_wide else _CLEAN
+
+    def _candidates(self, is_wide: bool, processes: int) -> tuple[int, StrictMatcher]:
+        """Return the number of distinct values, and a matcher of those that may remain."""
+        encodings = ("utf-8", "utf-16-le", "utf-16-be") if is_wide else ("utf-8",)
         judged = in_order(
-            self._values.chunk_count, b"%d".__mod__, partial(self._judged, pieces), processes
+            self._values.chunk_count, b"%d".__mod__, partial(self._judged, encodings), processes
         )
         values, words = set[str](), set[str]()
         forms, spelled = TextHashes(), TextHashes()
@@ -187,20 +258,9 @@ class ResidualSearch:
             numbers = memoryview(hashes).cast("q")
             forms.add(numbers[:count])
             spelled.add(numbers[count:])
-        count = len(forms) + len(spelled)
-        matcher = StrictMatcher(values, words)
-        if not (matcher.values or matcher.words):
-            return count
-        matcher.prepare(is_wide=len(self._encodings) > 1)
-        del values, words, forms, spelled
+        return len(forms) + len(spelled), StrictMatcher(values, words)
 
-        def search(part: str | bytes) -> bytes:
-            holds = matcher.in_bytes(part) if isinstance(part, bytes) else matcher.in_text(part)
-            return b"" if holds else _CLEAN
-
-        return count if all(each == _CLEAN for each in self._in_parts(search, processes)) else None
-
-    def _judged(self, pieces: Pieces | None, task: bytes) -> bytes:
+    def _judged(self, encodings: Sequence[str], task: bytes) -> bytes:
         """Return the values and words of a chunk that may remain, and the hashes of all of them, as
         they are searched for.
         """
@@ -212,75 +272,34 @@ class ResidualSearch:
             [
                 each
                 for each, (form, spaced) in zip(values, searched, strict=True)
-                if self._may_remain(pieces, form, spaced)
+                if self._may_remain(encodings, form, spaced)
             ],
-            [each for each in words if self._may_remain(pieces, folded(each), each)],
+            [each for each in words if self._may_remain(encodings, folded(each), each)],
         ]
         hashes = array("q", [*forms, *map(hash, words)])
         return json.dumps(plain).encode() + b"\n" + hashes.tobytes()
 
-    def _pieces(self, processes: int) -> Pieces | None:
-        """Return the pieces of the copy; None if it has too many different ones."""
-
-        def pieces_of(part: str | bytes) -> bytes:
-            return pieces_of_bytes(part) if isinstance(part, bytes) else pieces_of_text(part)
-
-        pieces = Pieces.none()
-        for found in self._in_parts(pieces_of, processes):
-            pieces.add(found)
-            if pieces.total > _MOST:
-                return None
-        return pieces
-
-    def _in_parts(
-        self, result_of: Callable[[str | bytes], bytes], processes: int
-    ) -> Iterator[bytes]:
-        """Yield the results for the parts of all readings and of the bytes, which overlap by the
-        longest value.
-        """
-        size, longest = self._size, self._values.longest
-        for text in self._texts():
-            cuts = _text_cuts(text, size)
-            yield from _results(result_of, text, cuts, 4 * longest, processes)
-            del text  # before the next one is read
-        for node in self._sections.node.walk():
-            data = node.data
-            yield from _results(result_of, data, _byte_cuts(data, size), 8 * longest, processes)
-
-    def _texts(self) -> Iterator[str]:
-        """Yield the distinct texts of both readings, of which long ones take much memory; short
-        ones are joined, since each text costs a task.
-        """
-        known: set[bytes] = set()
-        short: list[str] = []
-        for text in self._read():
-            if len(text) < self._size:
-                short.append(text)
-                continue
-            digest = _digest(text)
-            if digest not in known:
-                known.add(digest)
-                yield text
-            del text
-        yield "\n".join(short)
-
-    def _read(self) -> Iterator[str]:
-        for section in self._sections.all:
-            yield searched_text(section.node.document, section.view)
-        for read in self._again:
-            yield from read()
-
-    def _may_remain(self, pieces: Pieces | None, form: str, spaced: str) -> bool:
+    def _may_remain(self, encodings: Sequence[str], form: str, spaced: str) -> bool:
         """Return whether a value may remain, which is searched for in this form, or in bytes as it
         is written.
         """
         if len(form) < SHORTEST_SEARCHED:
             return False
-        return (
-            pieces is None
-            or pieces.may_show(form)
-            or (len(spaced) >= GRAM and pieces.may_hold(spaced, self._encodings))
-        )
+        pieces = self._pieces
+        return pieces.may_show(form) or (len(spaced) >= GRAM and pieces.may_hold(spaced, encodings))
+
+    def _searched(self, matcher: StrictMatcher, longest: int, processes: int) -> bytes:
+        """Return `_CLEAN` if the copy has none of the values."""
+        copy = self._read()
+        if copy is None:
+            return b""
+
+        def search(part: str | bytes) -> bytes:
+            holds = matcher.in_bytes(part) if isinstance(part, bytes) else matcher.in_text(part)
+            return b"" if holds else _CLEAN
+
+        results = copy.results(search, longest, self._size, processes)
+        return _CLEAN if all(each == _CLEAN for each in results) else b""
 
 
 def second_reading(files: Files, node: Node) -> Reading:

@@ -15,17 +15,16 @@ from itertools import islice, pairwise
 from operator import eq
 from typing import TYPE_CHECKING, NamedTuple
 
-from dlpctl.detect.engine import encode
 from dlpctl.detect.packed import PackedFindings
 from dlpctl.files.finding import WholePieces, scan_labelled, spelled
 from dlpctl.formats.discovery import format_named
-from dlpctl.formats.interface import BINARY
+from dlpctl.formats.interface import BINARY, Document
 from dlpctl.formats.source import Readable, TextFormat
 
 if TYPE_CHECKING:
     from dlpctl.files.finding import Finder
     from dlpctl.formats.files import Node
-    from dlpctl.formats.interface import Document, View
+    from dlpctl.formats.interface import View
     from dlpctl.types import Finding
 
 _APART = "\n"
@@ -109,7 +108,7 @@ class Sections:
 
     def search(self, finder: Finder) -> PackedFindings | None:
         """Return the findings in the sections and under the labels of columns; None if the two
-        overlap.
+        overlap. The bytes of the file are freed if its text is enough.
         """
         together = PackedFindings.of((), len(self.text))
         for section in self.all:
@@ -120,6 +119,7 @@ class Sections:
                 together.extend(found, section.start)
             if self._columns and section.view.count > 1 and _crosses(section, found):
                 return None
+        self.keep_only_text()
         more: list[Finding] = []
         for columns in self._columns:
             labelled = columns.search(together, finder)
@@ -134,6 +134,24 @@ class Sections:
         for each in self.node.walk():
             # `Files` may return the same document again.
             each.document = replace(each.document, views=_shown(each.document))
+
+    def keep_only_text(self) -> None:
+        """Free the bytes of a file that is one text, from which they can be made again."""
+        source = self.source
+        if source is not None and source.is_utf8:
+            self.node.content.keep_as(self.text, "\ufeff" if source.mark else "")
+
+    def forget_texts(self) -> None:
+        """Free the texts, of which none is needed any longer in this process."""
+        for each in self.node.walk():
+            each.document = Document(each.document.format, [], [])
+        self.all, self.text = (), ""
+
+    def forget(self) -> None:
+        """Free everything that the file holds, in a process that does not need it."""
+        self.forget_texts()
+        for each in self.node.walk():
+            each.content.forget()
 
     def at(self, position: int) -> Section:
         """Return the section of a position."""
@@ -247,10 +265,10 @@ def _packed(section: Section, finder: Finder, size: int) -> PackedFindings:
     elif is_binary:
         seen = finder.scan_binary(view.text)
     else:
-        data = section.node.data
+        source = section.source
         # One copy of a long text less is in memory.
-        is_encoded = section.source is not None and data == encode(view.text)
-        seen = finder.scan(view.text, data if is_encoded else None)
+        is_encoded = source is not None and source.is_utf8 and not source.mark
+        seen = finder.scan(view.text, section.node.data if is_encoded else None)
     return seen if isinstance(seen, PackedFindings) else PackedFindings.of(seen, size)
 
 

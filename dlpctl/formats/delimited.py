@@ -6,7 +6,7 @@ import csv
 import re
 from array import array
 from collections import Counter
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from itertools import compress, islice
 from operator import add
 from typing import TYPE_CHECKING, NamedTuple
@@ -36,14 +36,16 @@ class Delimited(TextFormat):
 
     def views(self, source: str, readable: Readable, segments: Sequence[Segment]) -> Iterable[View]:
         """Return a view of each column under its own header and no other."""
-        rows = _columns(source)
-        headers = [source[starts[0] : ends[0]].strip('" \t') for starts, ends in rows]
+        del segments
+        first: list[_Column] = []
+        _read_rows(source, 0, 1, _delimiter(source), first)
+        headers = [source[starts[0] : ends[0]].strip('" \t') for starts, ends in first]
         if not _are_headers(headers):
             return
-        del segments
-        for header, (starts, ends) in zip(headers, rows, strict=True):
-            del starts[0], ends[0]
-            yield View.of_cells(f"column {header}", source, 0, (starts, ends), header)
+        table = _CsvTable(source)
+        for number, header in enumerate(headers):
+            cells = partial(table.cells_below, number)
+            yield View.of_cells(f"column {header}", source, 0, cells, header)
 
     def tokens(self, source: str) -> Iterable[Token]:
         return _tokens(source, _delimiter(source))
@@ -152,6 +154,24 @@ class _Column(NamedTuple):
 
     starts: array[int]
     ends: array[int]
+
+
+class _CsvTable:
+    """The columns of a source, which are read when the cells of one are needed."""
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+
+    @cached_property
+    def _columns(self) -> list[_Column]:
+        columns = _columns(self._source)
+        for starts, ends in columns:
+            del starts[0], ends[0]  # the header
+        return columns
+
+    def cells_below(self, number: int) -> _Column:
+        """Return the cells of a column, without its header."""
+        return self._columns[number]
 
 
 def _numbers(numbers: Iterable[int] = ()) -> array[int]:

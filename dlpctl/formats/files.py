@@ -14,6 +14,7 @@ from pathlib import PurePosixPath
 from typing import Self, TypeVar
 
 from dlpctl.errors import CannotMaskError, FormatError
+from dlpctl.formats.contents import FileBytes
 from dlpctl.formats.discovery import format_named, formats, home_of, rank
 from dlpctl.formats.interface import (
     BINARY,
@@ -57,13 +58,17 @@ class Node:
     """The path to the file for display: `mail.zip > cv.docx`. Names may hold values."""
     where: str
     """The path by numbers, for errors: `file 2 (.zip) > file 1 (.docx)`."""
-    data: bytes
+    content: FileBytes
     document: Document
     children: list[Node] = field(default_factory=list)
     """One node for each of the document's children, in order."""
     password: str | None = field(default=None, repr=False)
     others: list[Document] = field(default_factory=list)
     """The file read in its other possible formats: searched, and searched again after masking."""
+
+    @property
+    def data(self) -> bytes:
+        return self.content.data
 
     def walk(self) -> Iterator[Node]:
         """Yield this node and all nodes below it."""
@@ -129,7 +134,7 @@ class Files:
 
     def open(
         self,
-        data: bytes,
+        data: bytes | FileBytes,
         name: str,
         password: str | None = None,
         *,
@@ -142,11 +147,13 @@ class Files:
         """
         self.reset(until)
         self._flattening = flattening
+        content = FileBytes.of(data)
+        del data  # which `content` may free
         for head, home in _LIKELY.items():
-            if data.startswith(head):
+            if content.data.startswith(head):
                 self._worker.start([home])
-        self._check_size(data)
-        return self._node(data, name, "", "", 0, password)
+        self._check_size(content.data)
+        return self._node(content, name, "", "", 0, password)
 
     def parts(self, data: bytes, name: str) -> Iterator[Node]:
         """Yield a file as `open` returns it, or the parts of one whose format has them."""
@@ -160,7 +167,7 @@ class Files:
         limits = self.limits._replace(expanded_bytes=most)
         for document in self._worker.parts(chosen.name, data, limits):
             self.reset()
-            node = Node(name, "", "", data, document)
+            node = Node(name, "", "", FileBytes(data), document)
             self._add_children(node, 0)
             yield node
 
@@ -194,7 +201,7 @@ class Files:
         The texts of a long file are read one after the other if its format does so.
         """
         chosen = format_named(format_name)
-        if not _in_process(chosen):
+        if not is_in_process(chosen.name):
             yield from self._worker.read_again(chosen.name, data, self.limits, self._seconds())
             return
         texts = iter(_direct(lambda: chosen.read_again(data, self.limits)))
@@ -204,7 +211,7 @@ class Files:
 
     def prepare(self, format_name: str) -> None:
         """Prepare for reading a file of a format."""
-        if not _in_process(format_named(format_name)):
+        if not is_in_process(format_name):
             self._worker.start([home_of(format_name)])
 
     def reset(self, until: float | None = None) -> None:
@@ -216,17 +223,23 @@ class Files:
         return self._deadline - time.monotonic()
 
     def _node(
-        self, data: bytes, name: str, trail: str, where: str, depth: int, password: str | None
+        self,
+        content: FileBytes,
+        name: str,
+        trail: str,
+        where: str,
+        depth: int,
+        password: str | None,
     ) -> Node:
         try:
-            document, others = self._documents(data, name, password)
+            document, others = self._documents(content.data, name, password)
             if document.children and depth >= self.limits.depth:
                 raise FormatError(
                     f"files lie more than {self.limits.depth} deep in files: raise limits.depth"
                 )
         except FormatError as error:
             raise type(error)(f"{where}: {error.message}" if where else error.message) from error
-        node = Node(name, trail, where, data, document, [], password, others)
+        node = Node(name, trail, where, content, document, [], password, others)
         self._add_children(node, depth)
         return node
 
@@ -242,22 +255,20 @@ class Files:
             self._expanded += len(child.data)
             inner = child.name or _unpacked_name(name)
             child_trail = f"{trail} > {inner}" if trail else inner
-            label = (
-                f"file {number} ({PurePosixPath(inner).suffix[:6]})"
-                if "." in inner
-                else f"file {number}"
-            )
+            suffix = PurePosixPath(inner).suffix[:6]
+            label = f"file {number} ({suffix})" if "." in inner else f"file {number}"
             child_where = f"{where} > {label}" if where else label
             try:
+                content = FileBytes(child.data)
                 read = self._node(
-                    child.data, inner, child_trail, child_where, depth + 1, node.password
+                    content, inner, child_trail, child_where, depth + 1, node.password
                 )
             except FormatError as error:
                 if not child.spare:
                     raise
                 unread = [Uninspected("content", error.message)]
                 document = Document(BINARY, [], [], unread)
-                read = Node(inner, child_trail, child_where, child.data, document)
+                read = Node(inner, child_trail, child_where, content, document)
             node.children.append(read)
 
     def _documents(
@@ -282,7 +293,7 @@ class Files:
     def _extract(
         self, chosen: Format, data: bytes, limits: Limits, password: str | None
     ) -> Document:
-        if _in_process(chosen):
+        if is_in_process(chosen.name):
             return _direct(lambda: chosen.extract(data, limits, password))
         if len(data) > _SMALL:
             return self._worker.extract(chosen.name, data, limits, password, self._seconds())
@@ -329,7 +340,7 @@ class Files:
 
     def _mask(self, node: Node, edits: Edits, children: Children) -> bytes:
         chosen = format_named(node.document.format)
-        if _in_process(chosen):
+        if is_in_process(chosen.name):
             return _direct(lambda: chosen.mask(node.data, node.document, edits, children))
         return self._worker.mask(
             chosen.name, node.data, self.limits, node.password, edits, children, self._seconds()
@@ -371,11 +382,7 @@ def _flattened(format_name: str) -> str:
 
 def is_in_process(format_name: str) -> bool:
     """Return whether a format needs no worker process."""
-    return _in_process(format_named(format_name))
-
-
-def _in_process(chosen: Format) -> bool:
-    return bool(getattr(chosen, "in_process", False))
+    return bool(getattr(format_named(format_name), "in_process", False))
 
 
 def _direct(call: Callable[[], _T]) -> _T:

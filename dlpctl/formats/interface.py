@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, islice
+from operator import sub
 from typing import NamedTuple, Protocol, Self, cast, runtime_checkable
 
 from dlpctl.config.settings import FileLimits
@@ -24,6 +25,8 @@ CELLS_APART = "\n\n"
 """The separator between the cells of a column in its view."""
 APART = "\n\n\n"
 """Separates texts that do not continue in each other: a number has at most two gaps in a row."""
+_CELLS = 1 << 12
+"""The number of cells that are objects at the same time: a column has millions."""
 BINARY = "binary"
 """The format of files that no other format reads."""
 SIGNED = "The file is signed; a masked copy loses the signature."
@@ -122,6 +125,10 @@ Children = Mapping[str, bytes | None]
 """New contents of files within a file by key; None drops a file."""
 
 
+CellSpans = Callable[[], tuple["array[int]", "array[int]"]]
+"""Returns the starts and the ends of cells."""
+
+
 class ViewColumns(NamedTuple):
     """The pieces of a view, as columns of numbers."""
 
@@ -137,6 +144,7 @@ class View:
     """A text for detectors: pieces of segments, stored as numbers, with separators between them."""
 
     __slots__ = (
+        "_cells",
         "_froms",
         "_segments",
         "_source",
@@ -183,6 +191,8 @@ class View:
         self._text: str | None = "".join(texts)
         self._source = ""
         """The segment of cells, from which their text is made when needed."""
+        self._cells: CellSpans | None = None
+        """Reads the spans of cells, until they are needed."""
 
     @classmethod
     def of_columns(
@@ -200,31 +210,38 @@ class View:
         name: str,
         source: str,
         segment: int,
-        cells: tuple[array[int], array[int]],
+        cells: CellSpans,
         header: str,
     ) -> Self:
-        """Return the view of a column: the cells of a segment that a header labels, given by their
-        starts and ends.
-        """
-        starts, ends = cells
+        """Return the view of a column: the cells of a segment that a header labels."""
         view = cls(name, (), (), header, repeats=True)
-        view._segments = array("B" if segment < 256 else "I", [segment]) * len(starts)
-        view._froms, view._tos = starts, ends
-        view._source = source
+        view._segments = array("B" if segment < 256 else "I", [segment])
+        view._source, view._cells = source, cells
         view.release()
         return view
+
+    def _find_cells(self) -> None:
+        """Read the spans of cells before they are needed for the first time."""
+        if self._cells is not None:
+            self._froms, self._tos = self._cells()
+            self._segments *= len(self._froms)
+            self._cells = None
 
     @property
     def text(self) -> str:
         return self._read_cells() if self._text is None else self._text
 
     def _read_cells(self) -> str:
+        self._find_cells()
         source = self._source
-        texts = [source[start:end] for start, end in zip(self._froms, self._tos, strict=True)]
-        apart = len(CELLS_APART).__add__
-        self._starts = array("I", accumulate(map(apart, map(len, texts)), initial=0))
+        lengths = map(sub, self._tos, self._froms)
+        self._starts = array("I", accumulate(map(len(CELLS_APART).__add__, lengths), initial=0))
         self._starts.pop()
-        text = self._text = CELLS_APART.join([*texts, ""])
+        parts: list[str] = []
+        spans = zip(self._froms, self._tos, strict=True)
+        while some := [source[start:end] for start, end in islice(spans, _CELLS)]:
+            parts.append(CELLS_APART.join([*some, ""]))
+        text = self._text = "".join(parts)
         return text
 
     def release(self) -> None:
@@ -242,10 +259,12 @@ class View:
     @property
     def count(self) -> int:
         """The number of pieces."""
+        self._find_cells()
         return len(self._froms)
 
     def pieces(self) -> Iterator[tuple[int, int, int]]:
         """Yield all pieces, as segment, start and end."""
+        self._find_cells()
         return zip(self._segments, self._froms, self._tos, strict=True)
 
     def pieces_of(self, start: int, end: int) -> list[Piece]:

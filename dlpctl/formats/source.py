@@ -74,10 +74,19 @@ class Readable:
         "_source_ends",
         "_source_starts",
         "_starts",
+        "codec",
+        "mark",
         "text",
     )
 
-    def __init__(self, source: str, resolved: Iterable[Resolved] = ()) -> None:
+    def __init__(
+        self, source: str, resolved: Iterable[Resolved] = (), decoded: Decoded | None = None
+    ) -> None:
+        """`decoded` is the file that the source is all of."""
+        self.codec = None if decoded is None else decoded.codec
+        """The encoding in which parts of the file can be written; None if that is unknown."""
+        self.mark = 0 if decoded is None else decoded.runs[0].byte
+        """The number of bytes of the byte order mark."""
         self._source = source
         self._lines: array[int] | None = None
         self._starts = array("q")
@@ -97,6 +106,11 @@ class Readable:
             read = end
         parts.append(source[read:])
         self.text = "".join(parts)
+
+    @property
+    def is_utf8(self) -> bool:
+        """True if the file is the text in UTF-8, without escapes."""
+        return self.codec == "utf-8" and self.is_verbatim
 
     @property
     def is_verbatim(self) -> bool:
@@ -184,7 +198,7 @@ class TextFormat:
         self.check(source, limits)
         files = embedded_files(source)
         blanks = (blanked(each.start, each.end) for each in files)
-        readable = Readable(source, outermost(blanks, self.resolve(source)))
+        readable = Readable(source, outermost(blanks, self.resolve(source)), decoded)
         segments = [Segment(readable.text, "", readable)]
         full = View("text", [Piece(0, 0, len(readable.text))], segments)
         document = Document(self.name, segments, [full, *self.views(source, readable, segments)])
@@ -221,13 +235,12 @@ class TextFormat:
         return splice(masked, decoded, replaced)
 
     def read_again(self, data: bytes, limits: Limits) -> Iterable[str]:
-        """Return the bytes in other encodings, in case the first reading chose a wrong one."""
-        texts = [data.decode("utf-8", "ignore")]
+        """Yield the bytes in other encodings, in case the first reading chose a wrong one."""
+        yield data.decode("utf-8", "ignore")
         if not data.isascii():
-            texts.append(data.decode("latin-1"))
+            yield data.decode("latin-1")
         if b"\0" in data:
-            texts.append(data.decode("utf-16-le", "ignore"))
-        return texts
+            yield data.decode("utf-16-le", "ignore")
 
     def decoded(self, data: bytes) -> Decoded:
         decoded = decode(data)

@@ -84,7 +84,17 @@ def test_packed_findings_of_a_child_are_added():
     elsewhere.extend(found, 1 << 33)
     moved = [one._replace(start=one.start + (1 << 33), end=one.end + (1 << 33)) for one in expected]
     assert list(elsewhere) == [finding(0, 2, sort="NAME"), *moved]
-    assert found.starts.itemsize == found.sorts.itemsize == 4
+    assert (found.starts.itemsize, found.sorts.itemsize) == (4, 1)
+
+
+def test_more_sorts_of_findings_than_a_byte_counts():
+    findings = [finding(2 * at, 2 * at + 1, at / 1_000) for at in range(300)]
+    found = packed(findings[:200])
+    found.add_bytes(packed(findings[200:]).to_bytes())
+    assert list(found) == findings
+    found.replace(0, 10, packed(findings[:10]))
+    assert list(found) == findings
+    assert list(packed(findings[:250]).with_others(findings[250:])) == findings
 
 
 def test_an_end_of_two_blocks_is_replaced():

@@ -144,6 +144,8 @@ def test_texts_without_names(library: Detector, text: str) -> None:
 
 LABELLED = [
     ("first_name,last_name,email\nXolani,Dlamini,a@example.com\n", ["Xolani", "Dlamini"], []),
+    ("contact name (new),Name_1\nxolani zuma,Wanja Keter\n", ["xolani zuma", "Wanja Keter"], []),
+    ("Address_1;Name 2\nLindenstr. 5;Xyzzq\n", [], ["Lindenstr. 5"]),
     (
         "owner;address\nJulia Weber;Lindenstr. 5, 10969 Berlin\n",
         ["Julia Weber"],

@@ -8,6 +8,7 @@ import pytest
 
 from dlpctl.files.finding import PlacedValue, ValueList, place_all, repeats_of, scan_document
 from dlpctl.files.names import PlaceNames
+from dlpctl.formats.contents import FileBytes
 from dlpctl.formats.files import Node
 from dlpctl.formats.interface import Document, Piece, Segment, View
 from dlpctl.types import Category, Finding
@@ -27,7 +28,7 @@ def scan(text: str) -> list[Finding]:
 
 
 def node(document: Document, trail: str = "") -> Node:
-    return Node("a", trail, "", b"", document)
+    return Node("a", trail, "", FileBytes(b""), document)
 
 
 def found(document: Document, trail: str = "") -> list[PlacedValue]:

@@ -23,8 +23,9 @@ from dlpctl.detect.entities import taggers
 from dlpctl.detect.aside import Aside
 from dlpctl.detect.engine import Detector
 from dlpctl.errors import StillExposedError
-from dlpctl.files import longtext
+from dlpctl.files import longtext, longverified
 from dlpctl.files.checking import FileChecker
+from dlpctl.formats.contents import FileBytes
 from dlpctl.preflight import Checker
 from dlpctl.policy.model import Policy
 from dlpctl.types import Destination
@@ -144,8 +145,16 @@ def counted(*args):
     global taken
     made = general(*args)
     taken += made is not None
+    searched.append(made)
     return made
 longtext.LongText.of = counted
+
+parent, searched, read = os.getpid(), [], longverified.Copy.read
+def read_alone(self, **how):
+    if os.getpid() != parent and searched[-1].text:
+        print("the process that reads the copy has the original too", file=sys.stderr)
+    return read(self, **how)
+longverified.Copy.read = read_alone
 
 BOTH = [destination.value for destination in Destination]
 MIXED = Policy.from_dict({"name": "mixed", "rules": [
@@ -167,7 +176,7 @@ for number in range(int(sys.argv[2])):
     detector.aside, longtext.LONG = None, 1 << 60
     alone = run(checking(), how, data, file)
     detector.aside, longtext.LONG = Aside(), 1
-    together = run(checking(), how, data, file)
+    together = run(checking(), how, FileBytes(data), file)
     if alone != together:
         different.append(number)
         if len(sys.argv) > 4:

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
-from dlpctl.files.residual import Pieces, ResidualSearch, pieces_of_bytes, pieces_of_text
+from dlpctl.files.residual import CopyReading, Pieces, ResidualSearch
 from dlpctl.files.sections import Sections
 from dlpctl.formats.files import Files
 from dlpctl.formats.residues import StrictMatcher, all_as_searched, as_searched
@@ -50,7 +50,7 @@ def test_what_a_matcher_finds_has_all_of_its_pieces_in_the_copy() -> None:
     chance = random.Random(5)
     found = absent = 0
     for _ in range(600):
-        pieces = Pieces.none()
+        pieces = Pieces()
         parts = chance.choices(PARTS, k=chance.randint(1, 4))
         value = "".join(part + chance.choice(APART) for part in parts)[:-1].strip()
         if not value:
@@ -62,8 +62,8 @@ def test_what_a_matcher_finds_has_all_of_its_pieces_in_the_copy() -> None:
         form, written = as_searched(value)
         shown, held = matcher.in_text(text), matcher.in_bytes(data)
         found += shown + held
-        pieces.add(pieces_of_text(text))
-        pieces.add(pieces_of_bytes(data))
+        pieces.add_text(text)
+        pieces.add_bytes(data)
         assert pieces.may_show(form) or not shown, (value, text)
         is_held = pieces.may_hold(written, ENCODINGS)
         assert is_held or not held, (value, data)
@@ -73,14 +73,21 @@ def test_what_a_matcher_finds_has_all_of_its_pieces_in_the_copy() -> None:
 
 
 def test_pieces_of_blocks_are_those_of_the_copy() -> None:
-    pieces = Pieces.none()
+    pieces = Pieces()
     for part in ("Maria_Lopez 123 456 7890", "ΝΙΚΟΣ"):
-        pieces.add(pieces_of_text(part))
-        pieces.add(pieces_of_bytes(part.encode()))
-    assert pieces.words >= {"maria_lopez", "maria", "νικοσ"}
-    assert pieces.number_starts == {"1234567", "4567890"}
+        pieces.add_text(part)
+        pieces.add_bytes(part.encode())
+    assert all(map(pieces.may_show, ["maria_lopez", "maria", "νικοσ", "12345678", "45678901"]))
+    assert not any(map(pieces.may_show, ["mario", "maria lopes", "23456789"]))
     assert pieces.may_hold("Maria_Lopez 123", ["utf-8"])
     assert not pieces.may_hold("Maria_Lopes 123", ["utf-8"])
+
+
+def test_few_values_that_a_copy_lacks_are_searched_for() -> None:
+    pieces = Pieces()
+    pieces.add_text(" ".join(f"word{number}" for number in range(20_000)))
+    assert all(pieces.may_show(f"word{number} word7") for number in range(20_000))
+    assert sum(pieces.may_show(f"name{number}") for number in range(20_000)) < 5
 
 
 @pytest.mark.parametrize(
@@ -103,9 +110,10 @@ def test_a_value_that_remains_in_a_copy_is_found(row: str, is_clean: bool) -> No
     with Files() as files:
         sections = Sections.of(files.open(copy.encode(), "copy.csv"))
     assert sections is not None
-    search = ResidualSearch(Chunks(values, "Sunshine"), sections, [lambda: [copy]], 256)
+    reading = CopyReading(sections, [lambda: [copy]])
+    search = ResidualSearch(Chunks(values, "Sunshine"), lambda: reading, 256)
     expected = count_values(StrictMatcher(values, ["Sunshine"])) if is_clean else None
-    assert search.run(1) == expected
+    assert search.run(1, lambda work: work()) == expected
 
 
 def test_values_are_searched_for_together_as_each_alone() -> None:

@@ -24,6 +24,7 @@ from dlpctl.cli.outputs import writing
 from dlpctl.cli.session import Session, open_masker
 from dlpctl.detect.possible import possible_note
 from dlpctl.errors import OutputError, StillExposedError, UsageError
+from dlpctl.formats.contents import FileBytes
 
 if TYPE_CHECKING:
     from dlpctl.files.report import FileReport
@@ -77,8 +78,9 @@ def mask(
                 for piece in _masked(chunks, checker, store, counts, possible):
                     write(piece)
         else:
-            data = documents.read_all(chunks, session.config.limits.input_bytes)
-            report = _masked_file(session, checker, store, content, name, data, output)
+            most = session.config.limits.input_bytes
+            read = FileBytes(documents.read_all(chunks, most))
+            report = _masked_file(session, checker, store, content, name, read, output)
             counts.update(
                 {detection.type: detection.occurrences for detection in report.report.detected}
             )
@@ -113,7 +115,7 @@ def _masked_file(
     store: Vault | None,
     content: options.ContentOptions,
     name: str,
-    data: bytes,
+    read: FileBytes,
     output: Path | None,
 ) -> FileReport:
     """Mask a file that is not plain text, and write its masked copy."""
@@ -125,7 +127,7 @@ def _masked_file(
     shown = "stdin" if name == inputs.STDIN else documents.without_values(base, checker)
     with documents.cleaning_up():
         with open_masker(store, checker) as masker, documents.progress(shown) as stage:
-            report = masking.mask(data, base, secret, masker=masker, stage=stage)
+            report = masking.mask(read, base, secret, masker=masker, stage=stage)
         assert report.masked is not None
         if output is not None:
             documents.save(report.masked, output, force=content.force)
@@ -135,7 +137,7 @@ def _masked_file(
             with writing(None) as write:
                 write(report.masked)
         if content.before_after is not None:
-            documents.save_pictures(report, data, shown, content.before_after, secret)
+            documents.save_pictures(report, read.data, shown, content.before_after, secret)
     return report
 
 

@@ -77,6 +77,8 @@ _BESIDE_THINGS = _set(
 """Labels of columns that tell of places, characters, species, programs or goods: their names are
 in the column `name`.
 """
+_COLUMNS = _COLUMNS_OF_NAMES | _ADDRESS_KEYS | _COLUMNS_OF_OTHERS | _BESIDE_THINGS
+_ADDITION = lazy(r"(?:[ _-]?\d{1,2}| ?\([^()]*\))+$")  # name 2, contact name (new)
 _WRITTEN = lazy(r"[A-ZÀ-Þ](?:[^\WA-ZÀ-Þ\d_]+|[A-ZÀ-Þ]+)")  # as in a letter
 LABEL = lazy(r"(?<!\w)([^\W\d_]\w{3,40}+)(?=[\"']?\s?[:=])")
 _KEY = lazy(r"[^\W_]+")
@@ -90,8 +92,7 @@ _NO_HEADER = lazy(r"[{}<\[\]\\]|[(:]\s*$|\w\(")
 _NAME = lazy(r"[^\W\d_](?:[^\W\d_]|[ '’.,-])*")
 _MEMBER = lazy(r"[^\W\d_]{2}\.[^\W\d_]{2}")  # request.user
 _MAIL = lazy(r"[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)*\.[A-Za-z]{2,}")
-_MOST_WORDS = 6
-_USUAL = 3
+_MOST_WORDS, _USUAL = 6, 3
 _RULE = frozenset("-|:+ \r")
 
 
@@ -101,6 +102,12 @@ def key_of(label: str) -> str:
     """
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", label)
     return "_".join(_KEY.findall(normalize(spaced)))
+
+
+def _column_key(label: str) -> str:
+    """Return the key of a column, without an addition unless it is part of the key."""
+    keys = key_of(label), key_of(_ADDITION.sub("", label))
+    return next((key for key in keys if key in _COLUMNS), keys[0])
 
 
 def is_key(label: str) -> bool:
@@ -230,7 +237,7 @@ def _table(text: str, at: int, cells: Cells, flags: Flags) -> tuple[int, Header 
     labels = [label.strip(" \"'*") for label in written.split(delimiter)]
     if not 1 < len(labels) <= _MOST_COLUMNS or not all(map(_is_label, labels)):
         return end, None
-    header = Header(delimiter, tuple(map(key_of, labels)))
+    header = Header(delimiter, tuple(map(_column_key, labels)))
     before = len(cells.known)
     last = _read(text, end + 1, header, cells, flags)
     if len(cells.known) > before:

@@ -22,6 +22,8 @@ _STREETS_FIRST = alternatives("street_openers")
 _STREETS_GLUED = alternatives("street_endings")
 _LABELS = alternatives("name_labels")
 _HEADERS = alternatives("column_headers")
+_ADDITION = r"(?:[ _-]?[0-9]{1,2})?(?: \([^()\n]{1,20}\))?"
+"""The addition to the label of a column: `name 2`, `contact name (new)`."""
 _RESIDENCES = alternatives("residence_cues")
 _CUES = alternatives("name_cues")
 _BOX = alternatives("box_cues")
@@ -40,9 +42,9 @@ PATTERNS = tuple(
             rf"(?:{_LABELS})\\?[\"']?(?:\s?[:=>|]| [-–])\s?\\?[\"']?(?:[A-Za-z]|{_ACCENTED})",
         ),
         ("cue", rf"\b(?:{_CUES})\.?,?\s[a-z]"),
-        ("header", rf"(?:{_HEADERS})[\"']? ?[,;\t|][^0-9\n]"),
+        ("header", rf"(?:{_HEADERS}){_ADDITION}[\"']? ?[,;\t|][^0-9\n]"),
         ("header", rf"(?:{_HEADERS}) {{2,40}}\|"),
-        ("header", rf"[,;\t|] ?[\"']?(?:{_HEADERS})[\"']? ?\r?\n"),
+        ("header", rf"[,;\t|] ?[\"']?(?:{_HEADERS}){_ADDITION}[\"']? ?\r?\n"),
         ("street", rf"[0-9A-Za-z.À-ž] (?:{_STREETS})[ ,.;\n]"),
         ("street", rf"\b(?:{_STREETS_FIRST})\.? [0-9A-Zdl]"),
         ("street", rf"[a-z. À-ž-](?:{_STREETS_GLUED}),? [0-9]"),

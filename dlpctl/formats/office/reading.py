@@ -47,6 +47,9 @@ class ColumnPlan(NamedTuple):
     ends: array[int]
     header: str
 
+    def cells(self) -> tuple[array[int], array[int]]:
+        return self.starts, self.ends
+
 
 @dataclass(frozen=True, slots=True)
 class LeafRanges:
@@ -241,9 +244,10 @@ class Collector:
                     repeats=plan.repeats,
                 )
             )
-        for name, starts, ends, header in reading.columns:
+        for column in reading.columns:
+            name = f"{spot.label}: {column.name}"
             self.views.append(
-                View.of_cells(f"{spot.label}: {name}", reading.text, number, (starts, ends), header)
+                View.of_cells(name, reading.text, number, column.cells, column.header)
             )
 
 
