@@ -16,6 +16,7 @@ from dlpctl.detect.entities.evidence import is_bare, is_ordinary, least_score
 from dlpctl.detect.entities.known import Known
 from dlpctl.detect.entities.regions import Region, RegionFinder, TriggerMatch
 from dlpctl.detect.entities.rejections import is_rejected
+from dlpctl.detect.entities.repeated import without_things
 from dlpctl.detect.entities.triggers import PATTERNS
 from dlpctl.detect.entities.truecase import Truecaser
 from dlpctl.detect.resolve import Overlaps
@@ -83,6 +84,7 @@ class NameTagger:
             self._remember(text, cell, known.names)
         regions = self._regions.regions(text, matches, code, cells.settled())
         found = self.tag(text, regions, known.names) if regions else []
+        found = without_things(text, found, self._flags)
         return labelled.joined(found, cells)
 
     def tag(
@@ -154,6 +156,8 @@ class NameTagger:
             for left, right in split_lines(region.words, first, stop):
                 span = trim(text, region, left, right)
                 if span:
+                    while not region.words[right - 1].is_word:
+                        right -= 1
                     rejected = (code and is_bare(region.words, left, right)) or is_rejected(
                         region.words, left, right
                     )
