@@ -179,7 +179,7 @@ _PARTIES = lexicon_words("parties")
 _SALUTATIONS = lexicon_words("introductions") | lexicon_words("relatives") | CLOSINGS
 _SUFFIXES = lexicon_words("suffixes")
 _LONG_ROLE = 8
-_LONGEST_CODE = 3
+_LONGEST_CODE = _SHORTEST_IN_CAPITALS = 3
 _ARTICLES = lexicon_words("articles")
 _DESCENT = lexicon_words("descent")  # of whom a person is a child: Ahmed bin Khalid
 _OPENING, _CLOSING = (' "', " “", " '", " ‘"), ('" ', "” ", "' ", "’ ")
@@ -238,7 +238,8 @@ def _is_abbreviation(words: Sequence[Word]) -> bool:
     if len(words) == 3 and words[1].key == "-" and all(map(_is_code, named)):
         return True  # JFK-LHR, EG-AST
     if len(named) == 1 and named[0].outline == "XX":
-        return not named[0].flags.usual  # neither a usual given name nor a usual surname
+        # JO is a code; a longer word may be a usual given name or surname.
+        return len(named[0].key) < _SHORTEST_IN_CAPITALS or not named[0].flags.usual
     letters = [word for word in named if word.outline == "x1"]
     return 2 * len(letters) > len(named) or all(
         word.outline == "X1"

@@ -35,6 +35,7 @@ def is_rejected(words: Sequence[Word], left: int, right: int) -> bool:
             or _is_city(*span)
             or _is_compound_label(*span)
             or _is_compound_institution(*span)
+            or _ends_in_noun(*span)
         )
     return (
         _is_product(*span)
@@ -44,6 +45,7 @@ def is_rejected(words: Sequence[Word], left: int, right: int) -> bool:
         or _is_institution(*span)
         or _is_eponym(*span)
         or _is_in_list_of_words(*span)
+        or _is_before_abbreviation(*span)
     )
 
 
@@ -98,6 +100,24 @@ def _is_noun(words: Sequence[Word], left: int, _right: int) -> bool:
     if len(word.key) < _LONG_NOUN or word.flags.named or not word.key.endswith(_NOUN_ENDS):
         return False
     return not any(before.flags.title for before in words[max(0, left - 3) : left])
+
+
+def _ends_in_noun(words: Sequence[Word], left: int, right: int) -> bool:
+    """Vera Sans, Jackson Parish: the last word is a usual one and in no list of names."""
+    word = words[right - 1]
+    if word.outline != "Xx" or word.flags.named or word.flags.common < _USUAL_WORD:
+        return False
+    return not has_cue(words, left)
+
+
+def _is_before_abbreviation(words: Sequence[Word], left: int, right: int) -> bool:
+    """Ariel PCIe, Luna IOMMU: a single word before an abbreviation or an identifier."""
+    if right == len(words) or words[right].outline not in ("XX", "xX"):
+        return False
+    known = words[right].flags
+    if known.named or known.suffix or known.common or words[left].outline != "Xx":
+        return False
+    return not has_cue(words, left)
 
 
 def _has_legal_form(words: Sequence[Word], left: int, right: int) -> bool:
@@ -256,6 +276,7 @@ def _is_common_in_capitals(word: Word) -> bool:
 
 
 _LONG_NOUN = 7
+_USUAL_WORD = 2
 _LONGEST_MARKS = 4
 _FEWEST_PARTS = 2
 _QUOTES = ('"', "'", '\\"')
