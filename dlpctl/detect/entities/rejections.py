@@ -103,8 +103,10 @@ def _is_noun(words: Sequence[Word], left: int, _right: int) -> bool:
 
 
 def _ends_in_noun(words: Sequence[Word], left: int, right: int) -> bool:
-    """Vera Sans, Jackson Parish: the last word is a usual one and in no list of names."""
+    """Jackson Parish: the last word is a usual one and in no list of names; Joe Hockey is one."""
     word = words[right - 1]
+    if words[left].flags.given == _IN_ALL_LISTS:
+        return False
     if word.outline != "Xx" or word.flags.named or word.flags.common < _USUAL_WORD:
         return False
     return not has_cue(words, left)
@@ -115,7 +117,9 @@ def _is_before_abbreviation(words: Sequence[Word], left: int, right: int) -> boo
     if right == len(words) or words[right].outline not in ("XX", "xX"):
         return False
     known = words[right].flags
-    if known.named or known.suffix or known.common or words[left].outline != "Xx":
+    if known.named or known.suffix or known.common:
+        return False
+    if words[left].outline != "Xx" or words[left].flags.given == _IN_ALL_LISTS:
         return False
     return not has_cue(words, left)
 
@@ -277,6 +281,7 @@ def _is_common_in_capitals(word: Word) -> bool:
 
 _LONG_NOUN = 7
 _USUAL_WORD = 2
+_IN_ALL_LISTS = 3
 _LONGEST_MARKS = 4
 _FEWEST_PARTS = 2
 _QUOTES = ('"', "'", '\\"')

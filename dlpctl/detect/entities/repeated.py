@@ -42,10 +42,11 @@ _KEYED = lazy(
 )
 _ELEMENT = lazy(r"<([A-Za-z][\w:.-]{0,40}+)(?:\s[^<>\n]{0,200}+)?>([^<>\n]{1,60}+)</")
 _ITEM = lazy(r"(?<=\n)([ \t]{0,20}+[-*•] )[\"']?([^\n\"'#]{1,60}+)[\"']?\n")
+_WIDE = "  "
 _WIDE_CELL = lazy(r"\S++(?: \S++)*+")
 _BORDERS = frozenset("\"'=:>,;|\t\n -*•")
 _WORDS = lazy(r"[^\W\d_]+")
-_MARKS = str.maketrans("-/", "  ", ".'’‘`")
+_MARKS = str.maketrans("-/,&()", " " * 6, ".'’‘`")
 
 
 def without_things(text: str, found: list[Finding], flags: Flags) -> list[Finding]:
@@ -116,7 +117,9 @@ def _is_full_name(value: str, flags: Flags) -> bool:
     words = [flags(word) for word in _WORDS.findall(value)]
     if len(words) < _FEWEST_WORDS or words[0].given < _USUAL or words[-1].surname < _USUAL:
         return False
-    return not (words[0].common and words[-1].common) and words[0].place < _USUAL
+    if words[0].place >= _USUAL or words[-1].street:  # Sylvia Park
+        return False
+    return not (words[0].common and words[-1].common)
 
 
 def _keyed(text: str) -> Iterator[_Value]:
@@ -141,28 +144,32 @@ def _items(text: str) -> Iterator[_Value]:
 
 
 def _cells(text: str) -> Iterator[_Value]:
-    """Yield the cells of lines, by their delimiter, their number in the line and its column."""
-    start = 0
+    """Yield the cells of lines, by the first of the lines with a delimiter, and the column."""
+    start = first = 0
+    delimiter = ""
     while start < len(text):
         end = text.find("\n", start)
         end = len(text) if end < 0 else end
-        if end - start <= _LONGEST_LINE:
-            yield from _cells_of(text, start, end)
+        line = text[start:end] if end - start <= _LONGEST_LINE else ""
+        own = max(",;\t|", key=line.count)
+        own = own if own in line else _WIDE
+        if own != delimiter:
+            first, delimiter = start, own
+        cells, starts = _split(line, start, delimiter)
+        if len(cells) < _FEWEST_WORDS:
+            delimiter = ""
+        for column, cell in enumerate(cells):
+            bare = cell.strip(" \"'")
+            if delimiter and bare:
+                at = starts[column] + cell.index(bare)
+                yield (first, column), at, at + len(bare)
         start = end + 1
 
 
-def _cells_of(text: str, start: int, end: int) -> Iterator[_Value]:
-    line = text[start:end]
-    delimiter = max(",;\t|", key=line.count)
-    if delimiter in line:
+def _split(line: str, start: int, delimiter: str) -> tuple[list[str], list[int]]:
+    """Return the cells of a line that is at a position, and theirs."""
+    if delimiter != _WIDE:
         cells = line.split(delimiter)
-        starts = list(accumulate((len(cell) + 1 for cell in cells), initial=start))
-    else:
-        wide = list(_WIDE_CELL.finditer(line))
-        cells, starts = [cell[0] for cell in wide], [start + cell.start() for cell in wide]
-        delimiter = ""
-    for column, cell in enumerate(cells) if len(cells) > 1 else ():
-        bare = cell.strip(" \"'")
-        if bare:
-            at = starts[column] + cell.index(bare)
-            yield (delimiter, len(cells), column), at, at + len(bare)
+        return cells, list(accumulate((len(cell) + 1 for cell in cells), initial=start))
+    wide = list(_WIDE_CELL.finditer(line))
+    return [cell[0] for cell in wide], [start + cell.start() for cell in wide]
