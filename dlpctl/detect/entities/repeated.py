@@ -98,8 +98,10 @@ def _overlaps(start: int, end: int, spans: list[tuple[int, int]]) -> bool:
 
 
 def _is_shaped(value: str) -> bool:
-    """Return whether a value is words with capitals, and short ones between them."""
+    """Return whether a value is words with capitals, and short ones between them, or one word."""
     words = value.translate(_MARKS).split()
+    if len(words) == 1:
+        return words[0].isalpha()
     return (
         bool(words)
         and words[0][0].isupper()
@@ -117,7 +119,7 @@ def _is_full_name(value: str, flags: Flags) -> bool:
     words = [flags(word) for word in _WORDS.findall(value)]
     if len(words) < _FEWEST_WORDS or words[0].given < _USUAL or words[-1].surname < _USUAL:
         return False
-    if words[0].place >= _USUAL or words[-1].street:  # Sylvia Park
+    if words[0].place >= words[0].given or words[-1].street:  # Jordan Creek, Sylvia Park
         return False
     return not (words[0].common and words[-1].common)
 
