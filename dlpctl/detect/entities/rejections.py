@@ -103,13 +103,15 @@ def _is_noun(words: Sequence[Word], left: int, _right: int) -> bool:
 
 
 def _ends_in_noun(words: Sequence[Word], left: int, right: int) -> bool:
-    """Jackson Parish: the last word is a usual one and in no list of names; Joe Hockey is one."""
-    word = words[right - 1]
-    if words[left].flags.given == _IN_ALL_LISTS:
+    """Jackson Parish, Ariel IOMMU: the last word is a usual one, or an abbreviation, and in no list
+    of names; Joe Hockey is a name.
+    """
+    first, last = words[left], words[right - 1]
+    if last.flags.named or last.flags.suffix or first.flags.given == _IN_ALL_LISTS:
         return False
-    if word.outline != "Xx" or word.flags.named or word.flags.common < _USUAL_WORD:
-        return False
-    return not has_cue(words, left)
+    is_noun = last.outline == "Xx" and last.flags.common >= _USUAL_WORD
+    is_short = last.outline == "XX" and len(last.key) <= _LONGEST_ABBREVIATION
+    return (is_noun or (is_short and first.outline == "Xx")) and not has_cue(words, left)
 
 
 def _is_before_abbreviation(words: Sequence[Word], left: int, right: int) -> bool:
@@ -282,6 +284,7 @@ def _is_common_in_capitals(word: Word) -> bool:
 _LONG_NOUN = 7
 _USUAL_WORD = 2
 _IN_ALL_LISTS = 3
+_LONGEST_ABBREVIATION = 5
 _LONGEST_MARKS = 4
 _FEWEST_PARTS = 2
 _QUOTES = ('"', "'", '\\"')
