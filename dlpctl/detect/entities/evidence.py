@@ -39,12 +39,12 @@ def least_score(words: Sequence[Word], left: int, right: int) -> float:
         return 0.0
     if _is_compound(words, left, right) and not _is_compound_name(words, left, right):
         return _NEVER
-    is_english = _is_english(words, left, right)
-    if is_english and any(word.flags.named for word in words[left:right]):
+    in_english = is_english(words, left, right)
+    if in_english and any(word.flags.named for word in words[left:right]):
         return 0.0
     if _has_initial(words, left, right):
         return 0.0
-    if is_english:
+    if in_english:
         return _VERY_SURE
     named = [
         word
@@ -147,7 +147,7 @@ def _has_initial(words: Sequence[Word], left: int, right: int) -> bool:
     )
 
 
-def _is_english(words: Sequence[Word], left: int, right: int) -> bool:
+def is_english(words: Sequence[Word], left: int, right: int) -> bool:
     """Return whether a word in the line of a name is one that only English has."""
     for nearby in (
         range(left - 1, max(-1, left - 1 - _AROUND), -1),
