@@ -47,6 +47,15 @@ NAMED = [
     ("Mention our late grandfather Otto and their plans.", ["Otto"]),
     ("in Wolfsburg sprach Betriebsratschefin Daniela Cavallo von Sorgen.", ["Daniela Cavallo"]),
     ("Sayın Mehmet Yıldırım Bey,\nKære Mette\nSagen om", ["Mehmet Yıldırım", "Mette"]),
+    (
+        "Kavya: where is it?\nTobin: ask reception\nKavya: ok\nTobin: bye\n",
+        ["Kavya", "Tobin", "Kavya", "Tobin"],
+    ),
+    ("Ti richiamo venerdì.\nUn saluto,\nGinevra Tassinari\n", ["Ginevra Tassinari"]),
+    ("Melding van mevrouw Hoekstra-Visser: lekkage keuken.", ["Hoekstra-Visser"]),
+    ("Bitte setz Friederike in Kopie, es liegt bei Annegret im Büro.", ["Friederike", "Annegret"]),
+    ("Pt seen with daughter Blessing. On Synthroid.", ["Blessing"]),
+    ("Joe Hockey said that it was agreed.", ["Joe Hockey"]),
     ("Ich heiße Tjark Hinrichsen und wohne hier.", ["Tjark Hinrichsen"]),
     ("Die Abgeordnete Heidi Reichinnek nannte das falsch.", ["Heidi Reichinnek"]),
     ("hi, i'm sarah connor and i can't log in", ["sarah connor"]),
@@ -131,6 +140,8 @@ NOT_NAMED = [
     '{"code": "U+10E0", "name": "Georgian Letter Rae"}',
     "<description>Czech, Slovak and German (US)</description>",
     "13e1  Ariel IOMMU\n13e2  Ariel PCIe Bridge\n",
+    "Der Techniker war am Dienstag vor Ort, Ersatzteil von Vaillant bestellt.",
+    "Cita en el servicio de Salud de Castilla; o plano de Saúde. Negativa de cobertura.",
     "570, 'Jackson Parish', 'LA'\n",
     "com.fasterxml.jackson.jr:jackson-jr-objects\t2.23.0\n",
     "JN\tJapan\nJO\tJordan\nKE\tKenya\n",
@@ -196,13 +207,38 @@ def test_columns_and_keys(
     assert found(library, text, "ADDRESS") == addresses
 
 
-_TOWNS = (
-    "Springfield Leverkusen Jackson Sevilla Torino Medina Utrecht Gdynia Izmir Brno Malaga Rodriguez "
-    "Pune Lagos"
-).split()
-_PEOPLE = (
-    "Xolani Amara Yuki Priya Tjark Heidi Mehmet Mette Gustavo Okoro Wazir Letizia Pavel Sunita"
-).split()
+_TOWNS = [
+    "Springfield",
+    "Leverkusen",
+    "Jackson",
+    "Sevilla",
+    "Torino",
+    "Medina",
+    "Utrecht",
+    "Gdynia",
+    "Izmir",
+    "Brno",
+    "Malaga",
+    "Rodriguez",
+    "Pune",
+    "Lagos",
+]
+_PEOPLE = [
+    "Xolani",
+    "Amara",
+    "Yuki",
+    "Priya",
+    "Tjark",
+    "Heidi",
+    "Mehmet",
+    "Mette",
+    "Gustavo",
+    "Okoro",
+    "Wazir",
+    "Letizia",
+    "Pavel",
+    "Sunita",
+]
 
 
 @pytest.mark.parametrize(

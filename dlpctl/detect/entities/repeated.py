@@ -9,10 +9,10 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from itertools import accumulate
+from itertools import chain
 
 from dlpctl.detect.entities.crf.words import WordFlags
-from dlpctl.detect.entities.labelled import is_key, key_of
+from dlpctl.detect.entities.labelled import is_key, key_of, set_of
 from dlpctl.regex import lazy
 from dlpctl.types import Finding
 
@@ -31,9 +31,9 @@ _LONGEST_SHORT_WORD = 3
 _FEWEST_WORDS = 2
 _USUAL = 2
 _LIKELY = 0.5
-_MIXED = frozenset(
+_MIXED = set_of(
     "value val v text t content data answer result input output response message cell c td th "
-    "span div p li a b i em strong string item entry option label".split()
+    "span div p li a b i em strong string item entry option label"
 )
 """Keys and elements that precede values of all kinds."""
 _KEYED = lazy(
@@ -42,9 +42,9 @@ _KEYED = lazy(
 )
 _ELEMENT = lazy(r"<([A-Za-z][\w:.-]{0,40}+)(?:\s[^<>\n]{0,200}+)?>([^<>\n]{1,60}+)</")
 _ITEM = lazy(r"(?<=\n)([ \t]{0,20}+[-*•] )[\"']?([^\n\"'#]{1,60}+)[\"']?\n")
-_WIDE = "  "
+_DELIMITERS, _WIDE = ",;\t|", "  "
 _WIDE_CELL = lazy(r"\S++(?: \S++)*+")
-_BORDERS = frozenset("\"'=:>,;|\t\n -*•")
+_BORDERS = frozenset(("", *"\"'=:>,;|\t\n "))
 _WORDS = lazy(r"[^\W\d_]+")
 _MARKS = str.maketrans("-/,&()", " " * 6, ".'’‘`")
 
@@ -56,20 +56,21 @@ def without_things(text: str, found: list[Finding], flags: Flags) -> list[Findin
         for finding in found
         if finding.type == "PERSON_NAME" and finding.score >= _LIKELY
     )
-    if not any(not start or text[start - 1] in _BORDERS for start, _ in taken):
+    before = {text[max(0, start - 1) : start] for start, _ in taken}
+    if before.isdisjoint(_BORDERS):
         return found
-    things = sorted(
-        span
-        for values in (_keyed(text), _elements(text), _items(text), _cells(text))
-        for span in _things(text, values, taken)
-    )
+    fields = {values for mark, values in _FIELDS if text.count(mark) >= _FEWEST}
+    values = chain(*(of_field(text) for of_field in fields), _cells(text, taken))
+    things = sorted(_things(text, values, taken))
+    if not things:
+        return found
     return [
         finding
         for finding in found
         if finding.type != "PERSON_NAME"
         or not _overlaps(finding.start, finding.end, things)
         or _is_full_name(text[finding.start : finding.end], flags)
-    ] if things else found
+    ]
 
 
 def _things(
@@ -129,14 +130,14 @@ def _keyed(text: str) -> Iterator[_Value]:
     for match in _KEYED.finditer(text):
         key = key_of(match[1])
         if key not in _MIXED and not is_key(match[1]):
-            yield key, *match.span(match.lastindex or 0)
+            yield ("=", key), *match.span(match.lastindex or 0)
 
 
 def _elements(text: str) -> Iterator[_Value]:
     for match in _ELEMENT.finditer(text):
         key = key_of(match[1])
         if key not in _MIXED and not is_key(match[1]):
-            yield key, *match.span(2)
+            yield ("<", key), *match.span(2)
 
 
 def _items(text: str) -> Iterator[_Value]:
@@ -145,33 +146,57 @@ def _items(text: str) -> Iterator[_Value]:
         yield match[1], *match.span(2)
 
 
-def _cells(text: str) -> Iterator[_Value]:
-    """Yield the cells of lines, by the first of the lines with a delimiter, and the column."""
-    start = first = 0
-    delimiter = ""
-    while start < len(text):
-        end = text.find("\n", start)
-        end = len(text) if end < 0 else end
-        line = text[start:end] if end - start <= _LONGEST_LINE else ""
-        own = max(",;\t|", key=line.count)
-        own = own if own in line else _WIDE
-        if own != delimiter:
-            first, delimiter = start, own
-        cells, starts = _split(line, start, delimiter)
-        if len(cells) < _FEWEST_WORDS:
-            delimiter = ""
-        for column, cell in enumerate(cells):
-            bare = cell.strip(" \"'")
-            if delimiter and bare:
-                at = starts[column] + cell.index(bare)
-                yield (first, column), at, at + len(bare)
-        start = end + 1
+def _cells(text: str, taken: Iterable[tuple[int, int]]) -> Iterator[_Value]:
+    """Yield the cells of columns that have a name, by the first of the lines with their delimiter,
+    and the column.
+    """
+    columns: dict[str, set[int]] = defaultdict(set)
+    for start, _ in taken:
+        delimiter, column = _column_at(text, start)
+        if delimiter:
+            columns[delimiter].add(column)
+    lines = text.split("\n") if columns else []
+    for delimiter, wanted in columns.items():
+        first = start = 0
+        for line in lines:
+            if delimiter in line and len(line) <= _LONGEST_LINE:
+                cells = _bare_cells(line, start, delimiter)
+                for column in wanted:
+                    if column < len(cells) and cells[column][0] < cells[column][1]:
+                        yield (delimiter, first, column), *cells[column]
+            else:
+                first = start
+            start += len(line) + 1
 
 
-def _split(line: str, start: int, delimiter: str) -> tuple[list[str], list[int]]:
-    """Return the cells of a line that is at a position, and theirs."""
-    if delimiter != _WIDE:
-        cells = line.split(delimiter)
-        return cells, list(accumulate((len(cell) + 1 for cell in cells), initial=start))
-    wide = list(_WIDE_CELL.finditer(line))
-    return [cell[0] for cell in wide], [start + cell.start() for cell in wide]
+def _column_at(text: str, position: int) -> tuple[str, int]:
+    """Return the delimiter and the column of the cell that starts at a position; if there is none,
+    an empty delimiter.
+    """
+    start = text.rfind("\n", 0, position) + 1
+    end = text.find("\n", position)
+    line = text[start : end if end >= 0 else len(text)]
+    if len(line) <= _LONGEST_LINE:
+        delimiter = max(_DELIMITERS, key=line.count)
+        delimiter = delimiter if delimiter in line else _WIDE
+        starts = [cell[0] for cell in _bare_cells(line, start, delimiter)]
+        if len(starts) > 1 and position in starts:
+            return delimiter, starts.index(position)
+    return "", 0
+
+
+def _bare_cells(line: str, start: int, delimiter: str) -> list[tuple[int, int]]:
+    """Return the spans of the cells of a line that is at a position, without quotes and blanks."""
+    if delimiter == _WIDE:
+        return [(start + cell.start(), start + cell.end()) for cell in _WIDE_CELL.finditer(line)]
+    spans: list[tuple[int, int]] = []
+    for cell in line.split(delimiter):
+        bare = cell.strip(" \"'")
+        at = start + cell.find(bare)
+        spans.append((at, at + len(bare)))
+        start += len(cell) + 1
+    return spans
+
+
+_FIELDS = (("=", _keyed), (":", _keyed), ("</", _elements), ("\n", _items))
+"""The fields of a text but for cells, each with a mark that is beside every value."""

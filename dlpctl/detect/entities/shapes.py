@@ -47,14 +47,16 @@ def find(region: Tagged) -> Iterator[tuple[int, int, float]]:
     yield from _addressed(region.words)
     if ": " in region.tokens:
         yield from _speaking(region.words)
-        yield from _in_conversation(region.words)
-    yield from _within_sentence(region.words)
+        yield from _in_conversation(region)
     yield from _in_signature(region.words)
     for index, word in enumerate(region.words):
         if word.key in _CUES:
             yield from _after_cue(region.words, index)
-        if word.flags.given >= 2 and word.outline == "Xx" and _is_pair(region.words, index):
-            yield index, index + 2, _PAIRED
+        if word.flags.given >= _USUAL and word.outline == "Xx":
+            if _is_pair(region.words, index):
+                yield index, index + 2, _PAIRED
+            elif _is_within_sentence(region.words, index):
+                yield index, index + 1, _PAIRED
 
 
 def _after_cue(words: list[Word], index: int) -> Iterator[tuple[int, int, float]]:
@@ -154,7 +156,7 @@ def _addressed(words: list[Word]) -> Iterator[tuple[int, int, float]]:
         word = words[index]
         if word.outline != "Xx" or words[index + 1].key not in (", ", ": "):
             continue
-        if index and not words[index - 1].is_line_break:
+        if not _starts_line(words, index):
             continue
         known = word.flags.given == 3 and word.flags.common < 2 and word.flags.place < 2
         spoken = words[index + 2]
@@ -177,16 +179,15 @@ def _speaking(words: list[Word]) -> Iterator[tuple[int, int, float]]:
             yield index, index + 1, _PAIRED
 
 
-def _in_conversation(words: list[Word]) -> Iterator[tuple[int, int, float]]:
+def _in_conversation(region: Tagged) -> Iterator[tuple[int, int, float]]:
     """Tobin: sure; Jandira: ok: words before colons at the start of lines, each a usual given name
     or repeated beside one.
     """
+    words = region.words
     speakers = [
-        index
-        for index in range(len(words) - 1)
-        if words[index + 1].key == ": "
-        and (index == 0 or words[index - 1].is_line_break)
-        and _is_rare(words[index])
+        mark - 1
+        for mark, written in enumerate(region.tokens)
+        if written == ": " and _starts_line(words, mark - 1) and _is_rare(words[mark - 1])
     ]
     given = [index for index in speakers if words[index].flags.given >= _USUAL]
     if given and len(speakers) > 1:
@@ -196,20 +197,23 @@ def _in_conversation(words: list[Word]) -> Iterator[tuple[int, int, float]]:
                 yield index, index + 1, _PAIRED
 
 
-def _within_sentence(words: list[Word]) -> Iterator[tuple[int, int, float]]:
-    """Setz Friederike in Kopie: a usual given name between words in lower case, in a language of
-    which the tagger knows little.
+def _starts_line(words: list[Word], index: int) -> bool:
+    return index == 0 or (index > 0 and words[index - 1].is_line_break)
+
+
+def _is_within_sentence(words: list[Word], index: int) -> bool:
+    """Return whether a given name is between words in lower case, in a language of which the tagger
+    knows little: setz Friederike in Kopie.
     """
-    for index in range(1, len(words) - 1):
-        word = words[index]
-        if word.flags.given < _USUAL or not _is_rare(word) or is_ordinary(word):
-            continue
-        before, after = words[index - 1], words[index + 1]
-        within = before.outline == "x" and not before.flags.particle  # plano de Saúde
-        is_noun = after.outline == "Xx" and after.flags.common and not after.flags.named
-        ends = after.outline == "x" or is_noun or after.key.strip() in _AFTER_GIVEN
-        if within and ends and not is_english(words, index, index + 1):
-            yield index, index + 1, _PAIRED
+    word = words[index]
+    if not 0 < index < len(words) - 1 or not _is_rare(word) or is_ordinary(word):
+        return False
+    before, after = words[index - 1], words[index + 1]
+    if before.outline != "x" or before.flags.particle:  # plano de Saúde
+        return False
+    is_noun = after.outline == "Xx" and after.flags.common and not after.flags.named
+    ends = after.outline == "x" or is_noun or after.key.strip() in _AFTER_GIVEN
+    return bool(ends) and not is_english(words, index, index + 1)
 
 
 def _is_rare(word: Word) -> bool:
