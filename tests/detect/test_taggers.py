@@ -139,6 +139,7 @@ NOT_NAMED = [
     '{"timezone": "Asia/Tokyo"}, {"code": "EG-AST"}',
     '{"code": "U+10E0", "name": "Georgian Letter Rae"}',
     "<description>Czech, Slovak and German (US)</description>",
+    "103c 104c  Ethernet with LAN remote power, import FHIR resources\n",
     "13e1  Ariel IOMMU\n13e2  Ariel PCIe Bridge\n",
     "Der Techniker war am Dienstag vor Ort, Ersatzteil von Vaillant bestellt.",
     "Cita en el servicio de Salud de Castilla; o plano de Saúde. Negativa de cobertura.",

@@ -46,6 +46,7 @@ def is_rejected(words: Sequence[Word], left: int, right: int) -> bool:
         or _is_eponym(*span)
         or _is_in_list_of_words(*span)
         or _is_before_abbreviation(*span)
+        or _is_abbreviation(*span)
     )
 
 
@@ -124,6 +125,18 @@ def _is_before_abbreviation(words: Sequence[Word], left: int, right: int) -> boo
     if words[left].outline != "Xx" or words[left].flags.given == _IN_ALL_LISTS:
         return False
     return not has_cue(words, left)
+
+
+def _is_abbreviation(words: Sequence[Word], left: int, right: int) -> bool:
+    """Ethernet with LAN power: a short word in capitals, beside one in lower case."""
+    word = words[left]
+    if word.outline != "XX" or len(word.key) >= _LONGEST_ABBREVIATION:
+        return False
+    if word.flags.given == _IN_ALL_LISTS or has_cue(words, left):
+        return False
+    return any(
+        near.outline == "x" for near in (*words[max(0, left - 1) : left], *words[right : right + 1])
+    )
 
 
 def _has_legal_form(words: Sequence[Word], left: int, right: int) -> bool:
