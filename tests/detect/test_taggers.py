@@ -47,6 +47,15 @@ NAMED = [
     ("Mention our late grandfather Otto and their plans.", ["Otto"]),
     ("in Wolfsburg sprach Betriebsratschefin Daniela Cavallo von Sorgen.", ["Daniela Cavallo"]),
     ("Sayın Mehmet Yıldırım Bey,\nKære Mette\nSagen om", ["Mehmet Yıldırım", "Mette"]),
+    (
+        "Kavya: where is it?\nTobin: ask reception\nKavya: ok\nTobin: bye\n",
+        ["Kavya", "Tobin", "Kavya", "Tobin"],
+    ),
+    ("Ti richiamo venerdì.\nUn saluto,\nGinevra Tassinari\n", ["Ginevra Tassinari"]),
+    ("Melding van mevrouw Hoekstra-Visser: lekkage keuken.", ["Hoekstra-Visser"]),
+    ("Bitte setz Friederike in Kopie, es liegt bei Annegret im Büro.", ["Friederike", "Annegret"]),
+    ("Pt seen with daughter Blessing. On Synthroid.", ["Blessing"]),
+    ("Joe Hockey said that it was agreed.", ["Joe Hockey"]),
     ("Ich heiße Tjark Hinrichsen und wohne hier.", ["Tjark Hinrichsen"]),
     ("Die Abgeordnete Heidi Reichinnek nannte das falsch.", ["Heidi Reichinnek"]),
     ("hi, i'm sarah connor and i can't log in", ["sarah connor"]),
@@ -127,6 +136,16 @@ NOT_NAMED = [
     "Lexxy - A rich editor.\n@3846masa/axios-cookiejar-support\t7.0.0\t2301\tAdd axios.\n",
     "To a Dataproc Metastore\n service, or the password that Dataproc Metastore should use.",
     '2402 location="Maria Ellend" region="North"\n2443 location="Deutsch Jahrndorf" region="N"\n',
+    '{"timezone": "Asia/Tokyo"}, {"code": "EG-AST"}',
+    '{"code": "U+10E0", "name": "Georgian Letter Rae"}',
+    "<description>Czech, Slovak and German (US)</description>",
+    "103c 104c  Ethernet with LAN remote power, import FHIR resources\n",
+    "13e1  Ariel IOMMU\n13e2  Ariel PCIe Bridge\n",
+    "Der Techniker war am Dienstag vor Ort, Ersatzteil von Vaillant bestellt.",
+    "Cita en el servicio de Salud de Castilla; o plano de Saúde. Negativa de cobertura.",
+    "570, 'Jackson Parish', 'LA'\n",
+    "com.fasterxml.jackson.jr:jackson-jr-objects\t2.23.0\n",
+    "JN\tJapan\nJO\tJordan\nKE\tKenya\n",
     "delay:\n  min: 1s  # the first one\n  max: 20s  # the maximal delay between re-tries\n",
     "THIS SOFTWARE IS PROVIDED BY THE COPYRIGHT HOLDERS AND CONTRIBUTORS",
 ]
@@ -189,6 +208,70 @@ def test_columns_and_keys(
 ) -> None:
     assert found(library, text, "PERSON_NAME") == persons
     assert found(library, text, "ADDRESS") == addresses
+
+
+_TOWNS = [
+    "Springfield",
+    "Leverkusen",
+    "Jackson",
+    "Sevilla",
+    "Torino",
+    "Medina",
+    "Utrecht",
+    "Gdynia",
+    "Izmir",
+    "Brno",
+    "Malaga",
+    "Rodriguez",
+    "Pune",
+    "Lagos",
+]
+_PEOPLE = [
+    "Xolani",
+    "Amara",
+    "Yuki",
+    "Priya",
+    "Tjark",
+    "Heidi",
+    "Mehmet",
+    "Mette",
+    "Gustavo",
+    "Okoro",
+    "Wazir",
+    "Letizia",
+    "Pavel",
+    "Sunita",
+]
+
+
+@pytest.mark.parametrize(
+    ("row", "delimiter"),
+    [
+        ('{{"id": {number}, "name": "{value}", "zone": "A"}}', ",\n"),
+        ("<place id='{number}'>{value}</place>", "\n"),
+        ("- {value}", "\n"),
+        ("{number};{value};DE", "\n"),
+        ("INSERT INTO t VALUES ({number}, '{value}', 'DE');", "\n"),
+        ("{value:30} DE {number:9}", "\n"),
+    ],
+)
+def test_values_of_a_repeated_field_are_judged_together(
+    library: Detector, row: str, delimiter: str
+) -> None:
+    def written(values: list[str]) -> str:
+        rows = (row.format(number=7000 + at, value=value) for at, value in enumerate(values))
+        return "\n" + delimiter.join(rows) + "\n"
+
+    assert found(library, written(_TOWNS), "PERSON_NAME") == []
+    assert found(library, written([*_TOWNS, "Anna Meyer"]), "PERSON_NAME") == ["Anna Meyer"]
+    people = found(library, written([f"{given} Meyer" for given in _PEOPLE]), "PERSON_NAME")
+    assert people == [f"{given} Meyer" for given in _PEOPLE]
+
+
+def test_a_field_of_mixed_content_is_not_judged(library: Detector) -> None:
+    form = (("name", "Amara"), ("mail", "a@example.com"), ("phone", "555-0100"), ("since", "2024"))
+    text = "".join(f'"{key}": "{value}"\n' for _ in range(12) for key, value in form)
+    assert found(library, text.replace("name", "answer"), "PERSON_NAME") == ["Amara"] * 12
 
 
 @pytest.mark.parametrize(

@@ -246,10 +246,14 @@ def load() -> Lists:
 
 
 def further_names() -> Iterable[tuple[str, int, int]]:
-    """Yield names that the packages lack, written for this project, with shift and level."""
+    """Yield names and places that the packages lack, written for this project, with shift and
+    level.
+    """
     for file, shift in (("given_names.txt", GIVEN), ("surnames.txt", SURNAME)):
         for name in (HERE / file).read_text(encoding="utf-8").split():
             yield name, shift, _USUAL
+    for place in lexicon_words("gazetteer_places"):
+        yield place, PLACE, _USUAL
 
 
 def gazetteer(

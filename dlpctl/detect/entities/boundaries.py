@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 def split_lines(words: Sequence[Word], first: int, stop: int) -> Iterable[tuple[int, int]]:
-    """Yield the parts of a span between line breaks: no name runs over one."""
+    """Yield the parts of a span between line breaks and wide blanks: no name runs over one."""
     start = first
     for index in range(first, stop):
-        if words[index].is_line_break:
+        if words[index].is_line_break or words[index].outline == "TAB":
             if index > start:
                 yield start, index
             start = index + 1
@@ -179,6 +179,7 @@ _PARTIES = lexicon_words("parties")
 _SALUTATIONS = lexicon_words("introductions") | lexicon_words("relatives") | CLOSINGS
 _SUFFIXES = lexicon_words("suffixes")
 _LONG_ROLE = 8
+_LONGEST_CODE = _SHORTEST_IN_CAPITALS = 3
 _ARTICLES = lexicon_words("articles")
 _DESCENT = lexicon_words("descent")  # of whom a person is a child: Ahmed bin Khalid
 _OPENING, _CLOSING = (' "', " “", " '", " ‘"), ('" ', "” ", "' ", "’ ")
@@ -235,19 +236,21 @@ def is_race_and_sex(words: Sequence[Word], index: int) -> bool:
 def _is_abbreviation(words: Sequence[Word]) -> bool:
     """Return whether no word is as long as a name: codes of countries, keywords, letters."""
     named = [word for word in words if word.is_word]
-    codes = all(
-        word.outline == "XX" and len(word.key) == 3 and not word.flags.named for word in named
-    )
-    if codes and len(words) == 3 and words[1].key == "-":
-        return True  # JFK-LHR
+    if len(words) == 3 and words[1].key == "-" and all(map(_is_code, named)):
+        return True  # JFK-LHR, EG-AST
     if len(named) == 1 and named[0].outline == "XX":
-        return not named[0].flags.usual  # neither a usual given name nor a usual surname
+        # JO is a code; a longer word may be a usual given name or surname.
+        return len(named[0].key) < _SHORTEST_IN_CAPITALS or not named[0].flags.usual
     letters = [word for word in named if word.outline == "x1"]
     return 2 * len(letters) > len(named) or all(
         word.outline == "X1"
         or (len(word.key) < 3 and word.outline == "XX" and not word.flags.named)
         for word in named
     )
+
+
+def _is_code(word: Word) -> bool:
+    return word.outline == "XX" and len(word.key) <= _LONGEST_CODE
 
 
 def _is_before_name(words: Sequence[Word], first: int, stop: int, cased: bool) -> bool:

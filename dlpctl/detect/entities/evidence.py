@@ -37,14 +37,14 @@ def least_score(words: Sequence[Word], left: int, right: int) -> float:
     """Return the score that words must have as a name, by the evidence for it."""
     if has_cue(words, left, 3) or (left and words[left - 1].key in _INTRODUCTIONS):
         return 0.0
-    if _is_compound(words, left, right) and not _has_named(words, left, right):
+    if _is_compound(words, left, right) and not _is_compound_name(words, left, right):
         return _NEVER
-    is_english = _is_english(words, left, right)
-    if is_english and any(word.flags.named for word in words[left:right]):
+    in_english = is_english(words, left, right)
+    if in_english and any(word.flags.named for word in words[left:right]):
         return 0.0
     if _has_initial(words, left, right):
         return 0.0
-    if is_english:
+    if in_english:
         return _VERY_SURE
     named = [
         word
@@ -147,7 +147,7 @@ def _has_initial(words: Sequence[Word], left: int, right: int) -> bool:
     )
 
 
-def _is_english(words: Sequence[Word], left: int, right: int) -> bool:
+def is_english(words: Sequence[Word], left: int, right: int) -> bool:
     """Return whether a word in the line of a name is one that only English has."""
     for nearby in (
         range(left - 1, max(-1, left - 1 - _AROUND), -1),
@@ -207,5 +207,9 @@ def _is_compound(words: Sequence[Word], left: int, right: int) -> bool:
     return all(word.key in _JOINTS for word in words[left + 1 : right : 2])
 
 
-def _has_named(words: Sequence[Word], left: int, right: int) -> bool:
-    return any(word.flags.named for word in words[left:right:2])
+def _is_compound_name(words: Sequence[Word], left: int, right: int) -> bool:
+    """Return whether a part is known as a name; of a compound in lower case, all: jackson-core."""
+    parts = words[left:right:2]
+    if len(parts) > 1 and all(part.outline == "x" for part in parts):
+        return all(part.flags.named for part in parts)
+    return any(part.flags.named for part in parts)

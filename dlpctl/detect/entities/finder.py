@@ -10,12 +10,13 @@ from dlpctl.detect.confirm.code_density import SHORT, dense
 from dlpctl.detect.entities import addresses, labelled, shapes
 from dlpctl.detect.entities.boundaries import complete, split_lines, trim
 from dlpctl.detect.entities.crf.model import LABELS, Model
-from dlpctl.detect.entities.crf.sequence import Sequencer, Tagged
+from dlpctl.detect.entities.crf.sequence import Sequencer, Tagged, Word
 from dlpctl.detect.entities.crf.words import look_up_keys, word_flags
 from dlpctl.detect.entities.evidence import is_bare, is_ordinary, least_score
 from dlpctl.detect.entities.known import Known
 from dlpctl.detect.entities.regions import Region, RegionFinder, TriggerMatch
 from dlpctl.detect.entities.rejections import is_rejected
+from dlpctl.detect.entities.repeated import without_things
 from dlpctl.detect.entities.triggers import PATTERNS
 from dlpctl.detect.entities.truecase import Truecaser
 from dlpctl.detect.resolve import Overlaps
@@ -83,6 +84,7 @@ class NameTagger:
             self._remember(text, cell, known.names)
         regions = self._regions.regions(text, matches, code, cells.settled())
         found = self.tag(text, regions, known.names) if regions else []
+        found = without_things(text, found, self._flags)
         return labelled.joined(found, cells)
 
     def tag(
@@ -154,10 +156,9 @@ class NameTagger:
             for left, right in split_lines(region.words, first, stop):
                 span = trim(text, region, left, right)
                 if span:
-                    rejected = (code and is_bare(region.words, left, right)) or is_rejected(
-                        region.words, left, right
-                    )
-                    proven = score >= least_score(region.words, left, right)
+                    tokens = region.words, left, _past_last_word(region.words, right)
+                    rejected = (code and is_bare(*tokens)) or is_rejected(*tokens)
+                    proven = score >= least_score(*tokens)
                     adjusted = score if proven else score * _UNPROVEN
                     yield _finding(*span, min(adjusted, _REJECTED) if rejected else adjusted)
 
@@ -262,6 +263,13 @@ class NameTagger:
 _LONGEST_TITLE = 24
 _WORD_BEFORE = lazy(r"([^\W\d_]+)[\s.:,\"']*$")
 _PART = lazy(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+
+
+def _past_last_word(words: Sequence[Word], stop: int) -> int:
+    """Return the end of a span without the marks at its end."""
+    while not words[stop - 1].is_word:
+        stop -= 1
+    return stop
 
 
 def _with_fields(text: str, fields: Iterable[Finding], found: list[Finding]) -> list[Finding]:

@@ -28,39 +28,40 @@ of them count.
 """
 
 
-def _set(words: str) -> frozenset[str]:
+def set_of(words: str) -> frozenset[str]:
+    """Return the words of a text."""
     return frozenset(words.split())
 
 
-OWNERS = _set(
+OWNERS = set_of(
     "first last middle given family full maiden birth legal preferred display contact customer client patient employee "
     "member owner holder cardholder account_holder beneficiary recipient sender guest tenant student teacher parent "
     "guardian spouse applicant candidate manager doctor physician provider author agent driver passenger insured payee "
     "payer buyer seller person signer signatory billing shipping reporter assignee"
 )
-_PERSON_KEYS = frozenset(f"{who}_name" for who in OWNERS) | _set(
+_PERSON_KEYS = frozenset(f"{who}_name" for who in OWNERS) | set_of(
     "surname forename firstname lastname fullname vorname nachname familienname nom_de_famille prenom nom nombre "
     "apellido apellidos nome cognome sobrenome voornaam achternaam naam fname lname patient owner customer client "
     "employee assignee reporter author recipient sender cardholder beneficiary tenant attending physician "
     "policyholder policy_holder account_holder named_insured subscriber guarantor claimant plaintiff defendant respondent petitioner "
     "decedent borrower co_borrower lessee lessor grantor grantee payee"
 )
-_NAMES_ALONE = _set(
+_NAMES_ALONE = set_of(
     "cardholder policyholder surname forename lastname firstname vorname nachname familienname prenom apellidos cognome "
     "sobrenome voornaam achternaam"
 )
 """Labels that precede only names, even if a person has written the label."""
-_ADDRESS_KEYS = _set(
+_ADDRESS_KEYS = set_of(
     "address street street_address address1 address2 address_1 address_line1 address_line_1 addr home_address "
     "mailing_address postal_address shipping_address billing_address delivery_address work_address residence "
     "residential_address location_address adresse anschrift strasse direccion domicilio calle indirizzo via endereco "
     "morada rua adres straat full_address customer_address patient_address"
 )
-_NAMES_OF_ANYTHING = _set("name names nom nombre nome naam")
-_COLUMNS_OF_NAMES = _PERSON_KEYS | _set(
+_NAMES_OF_ANYTHING = set_of("name names nom nombre nome naam")
+_COLUMNS_OF_NAMES = _PERSON_KEYS | set_of(
     "name names contact contacts member manager doctor person user guest"
 )
-LABELS_OF_THINGS = _set(
+LABELS_OF_THINGS = set_of(
     "city town country state province region county origin destination product sku brand model "
     "make vendor supplier company employer organization organisation department team project "
     "category type status color colour currency month day weekday language airport station bank "
@@ -68,8 +69,8 @@ LABELS_OF_THINGS = _set(
     "codename package application app device chassis cpu theme font font_family typeface species "
     "genus common_name scientific_name timezone time_zone locale continent river lake"
 )
-_COLUMNS_OF_OTHERS = LABELS_OF_THINGS | _set("place item description title subject")
-_BESIDE_THINGS = _set(
+_COLUMNS_OF_OTHERS = LABELS_OF_THINGS | set_of("place item description title subject")
+_BESIDE_THINGS = set_of(
     "lat lon lng latitude longitude population elevation altitude area capital continent iso iso2 "
     "iso3 timezone time_zone block script codepoint unicode genus species version license licence "
     "price stock quantity sku"

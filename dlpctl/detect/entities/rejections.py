@@ -35,6 +35,7 @@ def is_rejected(words: Sequence[Word], left: int, right: int) -> bool:
             or _is_city(*span)
             or _is_compound_label(*span)
             or _is_compound_institution(*span)
+            or _ends_in_noun(*span)
         )
     return (
         _is_product(*span)
@@ -44,6 +45,8 @@ def is_rejected(words: Sequence[Word], left: int, right: int) -> bool:
         or _is_institution(*span)
         or _is_eponym(*span)
         or _is_in_list_of_words(*span)
+        or _is_before_abbreviation(*span)
+        or _is_abbreviation(*span)
     )
 
 
@@ -98,6 +101,42 @@ def _is_noun(words: Sequence[Word], left: int, _right: int) -> bool:
     if len(word.key) < _LONG_NOUN or word.flags.named or not word.key.endswith(_NOUN_ENDS):
         return False
     return not any(before.flags.title for before in words[max(0, left - 3) : left])
+
+
+def _ends_in_noun(words: Sequence[Word], left: int, right: int) -> bool:
+    """Jackson Parish, Ariel IOMMU: the last word is a usual one, or an abbreviation, and in no list
+    of names; Joe Hockey is a name.
+    """
+    first, last = words[left], words[right - 1]
+    if last.flags.named or last.flags.suffix or first.flags.given == _IN_ALL_LISTS:
+        return False
+    is_noun = last.outline == "Xx" and last.flags.common >= _USUAL_WORD
+    is_short = last.outline == "XX" and len(last.key) <= _LONGEST_ABBREVIATION
+    return (is_noun or (is_short and first.outline == "Xx")) and not has_cue(words, left)
+
+
+def _is_before_abbreviation(words: Sequence[Word], left: int, right: int) -> bool:
+    """Ariel PCIe, Luna IOMMU: a single word before an abbreviation or an identifier."""
+    if right == len(words) or words[right].outline not in ("XX", "xX"):
+        return False
+    known = words[right].flags
+    if known.named or known.suffix or known.common:
+        return False
+    if words[left].outline != "Xx" or words[left].flags.given == _IN_ALL_LISTS:
+        return False
+    return not has_cue(words, left)
+
+
+def _is_abbreviation(words: Sequence[Word], left: int, right: int) -> bool:
+    """Ethernet with LAN power: a short word in capitals, beside one in lower case."""
+    word = words[left]
+    if word.outline != "XX" or len(word.key) >= _LONGEST_ABBREVIATION:
+        return False
+    if word.flags.given == _IN_ALL_LISTS or has_cue(words, left):
+        return False
+    return any(
+        near.outline == "x" for near in (*words[max(0, left - 1) : left], *words[right : right + 1])
+    )
 
 
 def _has_legal_form(words: Sequence[Word], left: int, right: int) -> bool:
@@ -256,6 +295,9 @@ def _is_common_in_capitals(word: Word) -> bool:
 
 
 _LONG_NOUN = 7
+_USUAL_WORD = 2
+_IN_ALL_LISTS = 3
+_LONGEST_ABBREVIATION = 5
 _LONGEST_MARKS = 4
 _FEWEST_PARTS = 2
 _QUOTES = ('"', "'", '\\"')

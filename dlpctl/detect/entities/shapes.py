@@ -6,9 +6,11 @@ lexicons.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from dlpctl.detect.entities.boundaries import CLOSINGS, is_race_and_sex
+from dlpctl.detect.entities.evidence import is_english, is_ordinary
 from dlpctl.detect.entities.lexicon import words as lexicon_words
 from dlpctl.detect.entities.rejections import FIRMS
 
@@ -22,8 +24,12 @@ _PAIRED = 0.55
 _HONORIFICS = lexicon_words("honorifics")
 _TITLES = lexicon_words("titles")
 _STOPS = (". ", ".")
+_AFTER_CLOSING = (",", ".", "!")
+_MOST_SIGNED = 3  # words of the name that signs a letter
 _MOST_PARTS = 5  # words and hyphens after a title
 _ENDS = ('"', "”", "'", ".", "-", "<", "/")
+_USUAL = 2
+_AFTER_GIVEN = (".", ",", "?", "!", ")")
 _AFTER_TIMES = ("]", "-")
 _RELATIVES = lexicon_words("relatives")
 _BORN = lexicon_words("born")  # the name of the parents follows
@@ -41,17 +47,22 @@ def find(region: Tagged) -> Iterator[tuple[int, int, float]]:
     yield from _addressed(region.words)
     if ": " in region.tokens:
         yield from _speaking(region.words)
+        yield from _in_conversation(region)
     yield from _in_signature(region.words)
     for index, word in enumerate(region.words):
         if word.key in _CUES:
             yield from _after_cue(region.words, index)
-        if word.flags.given >= 2 and word.outline == "Xx" and _is_pair(region.words, index):
-            yield index, index + 2, _PAIRED
+        if word.flags.given >= _USUAL and word.outline == "Xx":
+            if _is_pair(region.words, index):
+                yield index, index + 2, _PAIRED
+            elif _is_within_sentence(region.words, index):
+                yield index, index + 1, _PAIRED
 
 
 def _after_cue(words: list[Word], index: int) -> Iterator[tuple[int, int, float]]:
     word = words[index]
-    if (word.outline == "Xx" and word.key in _TITLES) or word.key in _BORN:
+    titled = word.key in _TITLES and (word.outline == "Xx" or not word.flags.common)
+    if titled or word.key in _BORN:
         yield from _after_title(words, index)
     if word.outline in ("x", "Xx") and word.key in _RELATIVES:
         yield from _after_relative(words, index)
@@ -126,7 +137,7 @@ def _after_relative(words: list[Word], index: int) -> Iterator[tuple[int, int, f
     if first >= len(words) or words[first].outline != "Xx" or words[first].flags.other:
         return
     flags = words[first].flags
-    if max(flags.given, flags.surname) < 2 or flags.common > 1:
+    if max(flags.given, flags.surname) < max(2, flags.common):
         return
     stop = first + 1
     if stop < len(words) and words[stop].outline == "Xx" and words[stop].flags.common < 3:
@@ -145,7 +156,7 @@ def _addressed(words: list[Word]) -> Iterator[tuple[int, int, float]]:
         word = words[index]
         if word.outline != "Xx" or words[index + 1].key not in (", ", ": "):
             continue
-        if index and not words[index - 1].is_line_break:
+        if not _starts_line(words, index):
             continue
         known = word.flags.given == 3 and word.flags.common < 2 and word.flags.place < 2
         spoken = words[index + 2]
@@ -168,23 +179,75 @@ def _speaking(words: list[Word]) -> Iterator[tuple[int, int, float]]:
             yield index, index + 1, _PAIRED
 
 
+def _in_conversation(region: Tagged) -> Iterator[tuple[int, int, float]]:
+    """Tobin: sure; Jandira: ok: words before colons at the start of lines, each a usual given name
+    or repeated beside one.
+    """
+    words = region.words
+    speakers = [
+        mark - 1
+        for mark, written in enumerate(region.tokens)
+        if written == ": " and _starts_line(words, mark - 1) and _is_rare(words[mark - 1])
+    ]
+    given = [index for index in speakers if words[index].flags.given >= _USUAL]
+    if given and len(speakers) > 1:
+        repeated = Counter(words[index].key for index in speakers)
+        for index in speakers:
+            if index in given or repeated[words[index].key] > 1:
+                yield index, index + 1, _PAIRED
+
+
+def _starts_line(words: list[Word], index: int) -> bool:
+    return index == 0 or (index > 0 and words[index - 1].is_line_break)
+
+
+def _is_within_sentence(words: list[Word], index: int) -> bool:
+    """Return whether a given name is between words in lower case, in a language of which the tagger
+    knows little: setz Friederike in Kopie.
+    """
+    word = words[index]
+    if not 0 < index < len(words) - 1 or not _is_rare(word) or is_ordinary(word):
+        return False
+    before, after = words[index - 1], words[index + 1]
+    if before.outline != "x" or before.flags.particle:  # plano de Saúde
+        return False
+    is_noun = after.outline == "Xx" and after.flags.common and not after.flags.named
+    ends = after.outline == "x" or is_noun or after.key.strip() in _AFTER_GIVEN
+    return bool(ends) and not is_english(words, index, index + 1)
+
+
+def _is_rare(word: Word) -> bool:
+    """Return whether a word with a capital is in no list but those of names."""
+    flags = word.flags
+    other = flags.common or flags.other or flags.label or flags.proper or flags.place > 1
+    return word.outline == "Xx" and not other
+
+
 def _in_signature(words: list[Word]) -> Iterator[tuple[int, int, float]]:
-    """Thx, Raj: a given name after the closing of a letter, at the end of its line."""
+    """Thx, Raj: a name after the closing of a letter, at the end of its line; one in no list has
+    several words and a line of its own.
+    """
     for index in range(len(words) - 1):
         if words[index].key not in CLOSINGS:
             continue
-        name = index + 1 if words[index + 1].is_word else index + 2
-        if name >= len(words) or (words[name - 1].is_sign and words[name - 1].key != ", "):
+        name = index + 1 + (words[index + 1].key.strip() in _AFTER_CLOSING)
+        name += name < len(words) and words[name].is_line_break
+        if name >= len(words):
             continue
         word = words[name]
-        ends = (
-            name + 1 == len(words)
-            or words[name + 1].is_line_break
-            or words[name + 1].key.strip() in _ENDS
-        )
         named = max(word.flags.given, word.flags.surname) > word.flags.common
-        if ends and named and word.outline == "Xx" and not word.flags.other:
+        if named and word.outline == "Xx" and not word.flags.other and _ends(words, name + 1):
             yield name, name + 1, _PAIRED
+        stop = name
+        while stop < len(words) and stop - name < _MOST_SIGNED and _is_rare(words[stop]):
+            stop += 1
+        if stop - name > 1 and words[name - 1].is_line_break and _ends(words, stop):
+            yield name, stop, _PAIRED
+
+
+def _ends(words: list[Word], stop: int) -> bool:
+    """Return whether a line or its text ends at a token."""
+    return stop == len(words) or words[stop].is_line_break or words[stop].key.strip() in _ENDS
 
 
 def _is_pair(words: list[Word], index: int) -> bool:

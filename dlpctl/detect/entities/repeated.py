@@ -1,0 +1,202 @@
+"""Fields that repeat: the values of one key, element, column or list are judged together.
+
+A town such as Jackson or a font such as Georgia looks like a name. Beside many other values of its
+field, most of which do not, it is none; a usual given name with a usual surname still is.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from itertools import chain
+
+from dlpctl.detect.entities.crf.words import WordFlags
+from dlpctl.detect.entities.labelled import is_key, key_of, set_of
+from dlpctl.regex import lazy
+from dlpctl.types import Finding
+
+Flags = Callable[[str], WordFlags]
+_Value = tuple[Hashable, int, int]
+"""The key of a field, and the start and end of a value of it."""
+
+_FEWEST = 10
+"""The number of different values of the shape of a name from which a field is judged."""
+_SHAPED = 2 / 3
+"""The share of such values: a field of mixed content, as the answers of a form, is not judged."""
+_OF_PERSONS = 0.5
+"""The share of them that are found as names in a field of persons."""
+_LONGEST_LINE = 400
+_LONGEST_SHORT_WORD = 3
+_FEWEST_WORDS = 2
+_USUAL = 2
+_LIKELY = 0.5
+_MIXED = set_of(
+    "value val v text t content data answer result input output response message cell c td th "
+    "span div p li a b i em strong string item entry option label"
+)
+"""Keys and elements that precede values of all kinds."""
+_KEYED = lazy(
+    r"(?<!\w)([^\W\d_][\w.-]{0,40}+)[\"']?\s?(?:=>|[:=])\s?"
+    r"(?:\"([^\"\n]{1,60}+)\"|'([^'\n]{1,60}+)'|([^\W\d_][^\n\"',;{}()<>\[\]=:]{0,60}+)(?=[,;\n]))"
+)
+_ELEMENT = lazy(r"<([A-Za-z][\w:.-]{0,40}+)(?:\s[^<>\n]{0,200}+)?>([^<>\n]{1,60}+)</")
+_ITEM = lazy(r"(?<=\n)([ \t]{0,20}+[-*•] )[\"']?([^\n\"'#]{1,60}+)[\"']?\n")
+_DELIMITERS, _WIDE = ",;\t|", "  "
+_WIDE_CELL = lazy(r"\S++(?: \S++)*+")
+_BORDERS = frozenset(("", *"\"'=:>,;|\t\n "))
+_WORDS = lazy(r"[^\W\d_]+")
+_MARKS = str.maketrans("-/,&()", " " * 6, ".'’‘`")
+
+
+def without_things(text: str, found: list[Finding], flags: Flags) -> list[Finding]:
+    """Return findings without the names of things: in a field of which most values are no names."""
+    taken = sorted(
+        (finding.start, finding.end)
+        for finding in found
+        if finding.type == "PERSON_NAME" and finding.score >= _LIKELY
+    )
+    before = {text[max(0, start - 1) : start] for start, _ in taken}
+    if before.isdisjoint(_BORDERS):
+        return found
+    fields = {values for mark, values in _FIELDS if text.count(mark) >= _FEWEST}
+    values = chain(*(of_field(text) for of_field in fields), _cells(text, taken))
+    things = sorted(_things(text, values, taken))
+    if not things:
+        return found
+    return [
+        finding
+        for finding in found
+        if finding.type != "PERSON_NAME"
+        or not _overlaps(finding.start, finding.end, things)
+        or _is_full_name(text[finding.start : finding.end], flags)
+    ]
+
+
+def _things(
+    text: str, values: Iterable[_Value], taken: list[tuple[int, int]]
+) -> Iterator[tuple[int, int]]:
+    """Yield the values of fields of which some are found as names, but most are none."""
+    fields: dict[Hashable, dict[str, list[tuple[int, int]]]] = defaultdict(dict)
+    for key, start, end in values:
+        fields[key].setdefault(text[start:end], []).append((start, end))
+    for distinct in fields.values():
+        if len(distinct) < _FEWEST:
+            continue
+        shaped = [spans for value, spans in distinct.items() if _is_shaped(value)]
+        if len(shaped) < max(_FEWEST, _SHAPED * len(distinct)):
+            continue
+        named = sum(any(_overlaps(*span, taken) for span in spans) for spans in shaped)
+        if 0 < named < _OF_PERSONS * len(shaped):
+            for spans in distinct.values():
+                yield from spans
+
+
+def _overlaps(start: int, end: int, spans: list[tuple[int, int]]) -> bool:
+    """Return whether a span overlaps one of those in order, which do not overlap each other."""
+    at = bisect_right(spans, (start, end))
+    return (at > 0 and spans[at - 1][1] > start) or (at < len(spans) and spans[at][0] < end)
+
+
+def _is_shaped(value: str) -> bool:
+    """Return whether a value is words with capitals, and short ones between them, or one word."""
+    words = value.translate(_MARKS).split()
+    if len(words) == 1:
+        return words[0].isalpha()
+    return (
+        bool(words)
+        and words[0][0].isupper()
+        and all(
+            word.isalpha() and (word[0].isupper() or len(word) <= _LONGEST_SHORT_WORD)
+            for word in words
+        )
+    )
+
+
+def _is_full_name(value: str, flags: Flags) -> bool:
+    """Return whether a usual given name is first and a usual surname last, not both of them usual
+    as other words.
+    """
+    words = [flags(word) for word in _WORDS.findall(value)]
+    if len(words) < _FEWEST_WORDS or words[0].given < _USUAL or words[-1].surname < _USUAL:
+        return False
+    if words[0].place >= words[0].given or words[-1].street:  # Jordan Creek, Sylvia Park
+        return False
+    return not (words[0].common and words[-1].common)
+
+
+def _keyed(text: str) -> Iterator[_Value]:
+    """Yield the values after keys, other than those of persons: "name": "Jackson"."""
+    for match in _KEYED.finditer(text):
+        key = key_of(match[1])
+        if key not in _MIXED and not is_key(match[1]):
+            yield ("=", key), *match.span(match.lastindex or 0)
+
+
+def _elements(text: str) -> Iterator[_Value]:
+    for match in _ELEMENT.finditer(text):
+        key = key_of(match[1])
+        if key not in _MIXED and not is_key(match[1]):
+            yield ("<", key), *match.span(2)
+
+
+def _items(text: str) -> Iterator[_Value]:
+    """Yield the items of lists, by their indent and bullet."""
+    for match in _ITEM.finditer(text):
+        yield match[1], *match.span(2)
+
+
+def _cells(text: str, taken: Iterable[tuple[int, int]]) -> Iterator[_Value]:
+    """Yield the cells of columns that have a name, by the first of the lines with their delimiter,
+    and the column.
+    """
+    columns: dict[str, set[int]] = defaultdict(set)
+    for start, _ in taken:
+        delimiter, column = _column_at(text, start)
+        if delimiter:
+            columns[delimiter].add(column)
+    lines = text.split("\n") if columns else []
+    for delimiter, wanted in columns.items():
+        first = start = 0
+        for line in lines:
+            if delimiter in line and len(line) <= _LONGEST_LINE:
+                cells = _bare_cells(line, start, delimiter)
+                for column in wanted:
+                    if column < len(cells) and cells[column][0] < cells[column][1]:
+                        yield (delimiter, first, column), *cells[column]
+            else:
+                first = start
+            start += len(line) + 1
+
+
+def _column_at(text: str, position: int) -> tuple[str, int]:
+    """Return the delimiter and the column of the cell that starts at a position; if there is none,
+    an empty delimiter.
+    """
+    start = text.rfind("\n", 0, position) + 1
+    end = text.find("\n", position)
+    line = text[start : end if end >= 0 else len(text)]
+    if len(line) <= _LONGEST_LINE:
+        delimiter = max(_DELIMITERS, key=line.count)
+        delimiter = delimiter if delimiter in line else _WIDE
+        starts = [cell[0] for cell in _bare_cells(line, start, delimiter)]
+        if len(starts) > 1 and position in starts:
+            return delimiter, starts.index(position)
+    return "", 0
+
+
+def _bare_cells(line: str, start: int, delimiter: str) -> list[tuple[int, int]]:
+    """Return the spans of the cells of a line that is at a position, without quotes and blanks."""
+    if delimiter == _WIDE:
+        return [(start + cell.start(), start + cell.end()) for cell in _WIDE_CELL.finditer(line)]
+    spans: list[tuple[int, int]] = []
+    for cell in line.split(delimiter):
+        bare = cell.strip(" \"'")
+        at = start + cell.find(bare)
+        spans.append((at, at + len(bare)))
+        start += len(cell) + 1
+    return spans
+
+
+_FIELDS = (("=", _keyed), (":", _keyed), ("</", _elements), ("\n", _items))
+"""The fields of a text but for cells, each with a mark that is beside every value."""
