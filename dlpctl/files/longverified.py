@@ -17,13 +17,12 @@ from dlpctl.errors import FormatError
 from dlpctl.files.residual import Apart, CopyReading, ResidualSearch, second_reading
 from dlpctl.files.sections import Sections
 from dlpctl.forked import begun
-from dlpctl.formats.files import is_in_process
+from dlpctl.formats.files import Files, is_in_process
 from dlpctl.texthashes import TextHashes
 from dlpctl.types import Action, Category, Finding
 
 if TYPE_CHECKING:
     from dlpctl.files.hidden import HiddenValues
-    from dlpctl.formats.files import Files
     from dlpctl.formats.verify import Written
     from dlpctl.preflight import Checker
 
@@ -111,9 +110,11 @@ def remaining(
     `without_original` does a task after freeing the original, if it is called in a child process.
     """
     processes = checker.processes
+    # Children cannot share a worker process.
     if all(map(is_in_process, copy.formats)):
-        read = partial(copy.read, once=True)
-    else:  # children cannot share a worker process
+        own = copy._replace(files=Files(copy.files.limits, "spawn"))
+        read = partial(own.read, once=True)
+    else:
         read = partial(_known, copy.read(once=False))
 
     def apart(task: Callable[[], bytes]) -> bytes:
