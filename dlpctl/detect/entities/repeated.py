@@ -61,7 +61,7 @@ def without_things(text: str, found: list[Finding], flags: Flags) -> list[Findin
         return found
     fields = {values for mark, values in _FIELDS if text.count(mark) >= _FEWEST}
     values = chain(*(of_field(text) for of_field in fields), _cells(text, taken))
-    things = sorted(_things(text, values, taken))
+    things = _joined(_things(text, values, taken))
     if not things:
         return found
     return [
@@ -90,6 +90,17 @@ def _things(
         if 0 < named < _OF_PERSONS * len(shaped):
             for spans in distinct.values():
                 yield from spans
+
+
+def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return spans in order, those that overlap as one."""
+    joined: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if joined and start < joined[-1][1]:
+            joined[-1] = joined[-1][0], max(end, joined[-1][1])
+        else:
+            joined.append((start, end))
+    return joined
 
 
 def _overlaps(start: int, end: int, spans: list[tuple[int, int]]) -> bool:
@@ -160,10 +171,9 @@ def _cells(text: str, taken: Iterable[tuple[int, int]]) -> Iterator[_Value]:
         first = start = 0
         for line in lines:
             if delimiter in line and len(line) <= _LONGEST_LINE:
-                cells = _bare_cells(line, start, delimiter)
-                for column in wanted:
-                    if column < len(cells) and cells[column][0] < cells[column][1]:
-                        yield (delimiter, first, column), *cells[column]
+                for column, cell in enumerate(_bare_cells(line, start, delimiter)):
+                    if column in wanted and cell[0] < cell[1]:
+                        yield (delimiter, first, column), *cell
             else:
                 first = start
             start += len(line) + 1
@@ -173,10 +183,11 @@ def _column_at(text: str, position: int) -> tuple[str, int]:
     """Return the delimiter and the column of the cell that starts at a position; if there is none,
     an empty delimiter.
     """
-    start = text.rfind("\n", 0, position) + 1
-    end = text.find("\n", position)
-    line = text[start : end if end >= 0 else len(text)]
-    if len(line) <= _LONGEST_LINE:
+    low, high = max(0, position - _LONGEST_LINE), position + _LONGEST_LINE
+    start = text.rfind("\n", low, position) + 1
+    end = text.find("\n", position, high)
+    line = text[start : high if end < 0 else end]
+    if (start or not low) and len(line) <= _LONGEST_LINE:
         delimiter = max(_DELIMITERS, key=line.count)
         delimiter = delimiter if delimiter in line else _WIDE
         starts = [cell[0] for cell in _bare_cells(line, start, delimiter)]
