@@ -20,6 +20,13 @@ FOUND = {
     "abbreviated word for number": ("Abgabenkontonr. {}", "71-808/3272"),
     "aside after the label": ("PESEL (11 digits): {}", "44051401458"),
     "person after a short label": ("CNP pacient: {}", "1821106347049"),
+    "aside after a number's noun": ("kt. nr (required): {}", "020875-9769"),
+    "leaders of a form": ("[ ] kt. ....... {}", "020875-9769"),
+    "abbreviated header": ("name,Abgabenkontonr.,city\nAnn,{},Graz\n", "71-808/3272"),
+    "abbreviation in brackets": ("{} (no. cukai)", "OG 6971612036"),
+    "letters at the end": ("{} (plaque d'immatriculation)", "IB-729-XW"),
+    "supply point without a label": ("for {} since May", "ES1234123456789012JY"),
+    "land register without a label": ("for {} since May", "9872023VH5797S0001WX"),
     "letters beyond ASCII": ("účet č. {}", "4703234178/0100"),
     "label in brackets": ("Ann Lee, {} (NHS number of the patient)", "943 476 5919"),
     "label after a verb": ("{} is her social security number.", "536-90-4399"),
@@ -45,6 +52,7 @@ NONE = (
     "upgraded server from 10.2.31.4 to 11",
     "https://acme.example/hooks/use-previous-state-of-component",
     "password = getpass()",
+    'iv = unhexlify("9ce5a948ec64774b3f9525e6b0fd7b23")',
     "the password is case-sensitive",
 )
 

@@ -17,7 +17,9 @@ from dlpctl.detect.linear import Find, compile_regex, finders
 from dlpctl.regex import lazy
 
 _LABEL_CHARACTER = r"(?:[^()\[\]\n0-9:=,;.（）]|\.[^\s()\[\]0-9:=,;.])"
-_LABEL = rf"[^\s()\[\]0-9:=,;.]{_LABEL_CHARACTER}{{1,39}}"
+_FIRST = r"[^\s()\[\]0-9:=,;.]"
+_LABEL = rf"{_FIRST}{_LABEL_CHARACTER}{{1,39}}"
+_LABEL_IN_BRACKETS = rf"{_FIRST}(?:{_LABEL_CHARACTER}|\. ){{1,39}}"
 _IS = (
     "is|was|as|ist|war|est|était|es|era|è|é|är|er|on|jest|je|to|este|is het|olarak|adalah|это|<-|←"
 )
@@ -26,10 +28,10 @@ _WHOSE = (
     "|sa|votre|el|mi|su|il|lo|mio|sua|seu|o|meu|minha|het|de|mijn|mitt?|min|ditt?"
 )
 _FOLLOWED = (
-    r"[0-9][A-Za-z]{0,3}[\"'`*]{0,2}(?:(?:[ \t]{0,2}（|[ \t]{1,2}[(\[])"
-    rf"({_LABEL})\.?[)\]）]|[ \t]{{1,3}}(?:{_IS})[ \t](?:(?:{_WHOSE})[ \t]?){{0,2}}({_LABEL}))"
+    r"[0-9]((?:[ -]?[A-Za-z]{1,3})?)[\"'`*]{0,2}(?:(?:[ \t]{0,2}（|[ \t]{1,2}[(\[])"
+    rf"({_LABEL_IN_BRACKETS})\.?[)\]）]|[ \t]{{1,3}}(?:{_IS})[ \t](?:(?:{_WHOSE})[ \t]?){{0,2}}({_LABEL}))"
 )
-"""The last digit of a value, and its label as a group."""
+"""The last digit of a value, what follows it in the value, and its label as a group."""
 _VALUE = lazy(
     rb"(?<![0-9A-Za-z/.-])(?:[A-Z]{1,4} )?(?=[A-Za-z/.-]*[0-9])[0-9A-Za-z/.-]+"
     rb"(?: (?:(?=[A-Za-z/.-]*[0-9])[0-9A-Za-z/.-]+|[A-Z]{1,2}))*\Z"
@@ -65,12 +67,11 @@ def _followed(data: bytes, words: HeaderWords) -> Iterator[Cells]:
     position = 0
     while (groups := search(data, position, size))[0][0] >= 0:
         position = groups[0][0] + 1
-        label = _FURTHER.sub(b"", data[slice(*max(groups[1:]))])
+        label = _FURTHER.sub(b"", data[slice(*max(groups[2:]))])
         if not words.are_in(label):
             continue
-        while data[position : position + 1].isalpha():
-            position += 1
-        value = _VALUE.search(data, max(0, position - _LONGEST), position)
+        end = groups[1][1]
+        value = _VALUE.search(data, max(0, end - _LONGEST), end)
         if value is not None and sum(map(str.isdigit, value[0].decode())) >= _FEWEST_DIGITS:
             position = groups[0][1]
             yield Cells([label], [value.start()], [value[0]])

@@ -98,8 +98,9 @@ _VERB = r"(?i:is|was|its|it['’]s|ist|lautet|es|est|è|é|är|er|on|to|adalah)"
 # Whose number it is, before a colon: `CNP pacient: `, `C.F. del dichiarante: `.
 _WHOSE = r"[ _](?:(?:del?|della|du|d[oa]|of the|of) )?[a-z\x{DF}-\x{17F}]{3,14}"
 _NEAR = (
-    rf"(?:(?:[ _.\-]{{0,2}}{_NOUN}(?:[ _.\-]{{1,2}}{_NOUN})?)?\.?[\"'\])]{{0,2}}(?:\s{_VERB}?)?"
-    rf"(?:(?:[\s:=#|\"'“”„«»(\[,>\-]|</?t[dh]>){{1,8}}|{_ANSWER}[\s:\"'(#])"
+    rf"(?:[ _.\-]{{0,2}}{_NOUN}(?:[ _.\-]{{1,2}}{_NOUN})?)?"
+    rf"(?:\.?[\"'\])]{{0,2}}(?:\s{_VERB}?)?"
+    rf"(?:(?:[\s:=#|\"'“”„«»(\[,>\-]|</?t[dh]>|\.{{3,60}}){{1,8}}|{_ANSWER}[\s:\"'(#])"
     rf"|\.?(?:{_WHOSE}|{_ASIDE})[\"']?[ ]?[:=|\t][\s\"']{{0,4}})"
 )
 _NEAR_OTHER = rf"(?:[^0-9\n]*?(?:[^0-9A-Za-z\n]|[\s:.№]?{_NEXT_LINE}|{_ANSWER}[\s:\"'(#]))??"

@@ -28,8 +28,8 @@ _SUBJECTS = {
         "private_address"
     ),
     "national": (
-        "br_cnh br_titulo in_aadhaar it_codice_fiscale pt_cartao_cidadao de_steuer_id ie_pps "
-        "fi_hetu tr_vkn vat_cy vat_fr vat_nl vat_ie fr_nir loinc mrz_td3"
+        "br_cnh br_titulo in_aadhaar it_codice_fiscale pt_cartao_cidadao de_steuer_id "
+        "es_cups ie_pps fi_hetu tr_vkn vat_cy vat_fr vat_nl vat_ie fr_nir loinc mrz_td3"
     ),
     "network": (
         "email_address email_international user_name no_program_word has_digit ipv4 ipv4_public "

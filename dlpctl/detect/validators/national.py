@@ -21,6 +21,8 @@ from dlpctl.detect.validators.registry import validator
 
 _HETU_LETTERS = "0123456789ABCDEFHJKLMNPRSTUVWXY"
 _HETU_CENTURIES = {"+": 1800, **dict.fromkeys("-YXWVU", 1900), **dict.fromkeys("ABCDEF", 2000)}
+_DNI_LETTERS = "TRWAGMYFPDXBNJZSQVHLCKE"
+_CUPS = re.compile(r"ES([0-9]{16})([A-Z]{2})(?:[0-9][CFPRXYZ])?")
 _PPS_LETTERS = "WABCDEFGHIJKLMNOPQRSTUV"
 _ITALIAN_MONTHS = "ABCDEHLMPRST"
 _ITALIAN_DIGITS = str.maketrans("LMNPQRSTUV", "0123456789")
@@ -101,6 +103,16 @@ def de_steuer_id(value: str) -> bool:
         return False
     repeated = [bare[:10].count(char) for char in set(bare[:10]) if bare[:10].count(char) > 1]
     return repeated in ([2], [3])
+
+
+@validator("es_cups", proves=True)
+def es_cups(value: str) -> bool:
+    """Spain's supply points: two letters are the number modulo 529, in base 23."""
+    match = _CUPS.fullmatch(compact(value))
+    if not match or not varied(match[1]):
+        return False
+    first, second = divmod(int(match[1]) % 529, 23)
+    return _DNI_LETTERS[first] + _DNI_LETTERS[second] == match[2]
 
 
 @validator("ie_pps", proves=True)

@@ -67,6 +67,8 @@ _DESCRIBES = re.compile(
     r"(?:ed|[^r]ing|[ai]ble|[^e]al|ly|ive|ory|ous|less|ful|ent|ant|ic|est|own|ith|tion|ext|ary"
     r"|[tldv]en)$|^(?:un|in|non|pre|re)"
 )
+_STATEMENTS = read_words("statements_about_passwords")
+_SHORTEST_STEM, _LONGEST_ENDING = 5, 4
 # The algorithm before a digest.
 _DIGEST = re.compile(
     r"(?:[\w./:-]{1,200}@)?(?:sha-?[0-9]{1,3}|md5|blake2[bs]?|blake3|crc32)[:=-]", re.IGNORECASE
@@ -77,6 +79,18 @@ _PROGRAM_NUMBER = re.compile(
 )
 _NUMBERS = re.compile(r"[0-9.,:/ -]+")
 _LATIN = re.compile(r"[\x20-\x7e]+")
+
+
+def _describes(word: str) -> bool:
+    """Return whether a word in lower case describes a password: expired, obligatorio."""
+    return (
+        _DESCRIBES.search(word) is not None
+        or word in _STATEMENTS
+        or any(
+            word[:size] in _STATEMENTS
+            for size in range(max(_SHORTEST_STEM, len(word) - _LONGEST_ENDING), len(word))
+        )
+    )
 
 
 def password(value: str) -> bool:
@@ -141,7 +155,7 @@ def word_password(value: str) -> bool:
         return True
     return (
         (value.islower() or len(judge.PART.findall(value)) > 1)
-        and not _DESCRIBES.search(value.lower())
+        and not _describes(value.lower())
         and _has_no_program_word(value)
         and password(value)
     )
@@ -156,7 +170,7 @@ def declared_password(value: str) -> bool:
         or (judge.is_random(value) and password(value))
         or (
             _has_no_program_word(value)
-            and not _DESCRIBES.search(value.lower())
+            and not _describes(value.lower())
             and (value.islower() or len(judge.PART.findall(value)) > 1)
             and password(value)
         )
@@ -338,7 +352,7 @@ def password_or_phrase(value: str) -> bool:
         return False
     of_programs = sum([word in judge.PROGRAM_WORDS for word in words])
     if len(words) == _FEWEST_WORDS:
-        return value.islower() and not of_programs and not any(map(_DESCRIBES.search, words))
+        return value.islower() and not of_programs and not any(map(_describes, words))
     return 2 * of_programs <= len(words)
 
 
