@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from dlpctl.errors import CannotMaskError
 from dlpctl.formats.embedded import embedded_files
-from dlpctl.formats.encoding import Decoded, Edit, binary_at, decode, splice, spliced
+from dlpctl.formats.encoding import Decoded, Edit, binary_at, decode, splice, spliced, with_spaces
 from dlpctl.formats.interface import (
     Child,
     Children,
@@ -96,7 +96,7 @@ class Readable:
             length += len(meaning)
             read = end
         parts.append(source[read:])
-        self.text = "".join(parts)
+        self.text = with_spaces("".join(parts))
 
     @property
     def is_verbatim(self) -> bool:
