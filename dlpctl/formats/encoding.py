@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from dlpctl.errors import CannotMaskError
-from dlpctl.formats.recognition import CONTROLS, HEAD, SEPARATORS, SHIFTED, is_utf8
+from dlpctl.formats.controls import END_OF_FILE, SEPARATORS, count, has_zero_ended_texts
+from dlpctl.formats.recognition import CONTROLS, HEAD, SHIFTED
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -53,11 +54,6 @@ _FIRST = 16
 _BLOCK = 1 << 12
 _BINARY_BYTES = CONTROLS.replace(b"\0", b"")
 """Zeros are not included: a crash during the writing of a log leaves them."""
-_END_OF_FILE = b"\x1a"
-"""Ends texts of DOS and CP/M, repeated up to the end of a block."""
-_PADDED = re.compile(rb"[^\0]+")
-_SHORT_FIELD, _FEW = 4, 20
-_AS_SPACE = {"\0": "\n", "\x01": "\t", **dict.fromkeys("\x0b\x1c\x1d\x1e", "\n"), "\x1f": "\t"}
 _GUESSED = 1 << 13
 """The number of bytes in lines beyond ASCII from which an older encoding is guessed."""
 
@@ -115,12 +111,12 @@ def decode(data: bytes) -> Decoded | None:
             text = _strict(data[len(bom) :], codec)
             if text is not None:
                 return Decoded(text, (_Run(0, len(bom), codec),))
-    sample = data.rstrip(_END_OF_FILE)[:_SAMPLE]
+    sample = data.rstrip(END_OF_FILE)[:_SAMPLE]
     if b"\0" in sample:
         wide = _wide(data)
         if wide is not None:
             return wide
-        if _has_zero_ended_texts(data):
+        if has_zero_ended_texts(data):
             return Decoded(data.decode(), (_Run(0, 0, "utf-8"),))
         if b"\0" in sample[:_FIRST]:
             return None
@@ -129,9 +125,9 @@ def decode(data: bytes) -> Decoded | None:
         return None if text is None else Decoded(text, (_Run(0, 0, _EBCDIC),))
     shifted = b"" if SHIFTED not in sample else b"\x0e\x0f"
     few = len(sample) // 100
-    if _count(sample, CONTROLS.translate(None, shifted + SEPARATORS)) > few:
+    if count(sample, CONTROLS.translate(None, shifted + SEPARATORS)) > few:
         return None
-    if _count(sample, SEPARATORS) > few:
+    if count(sample, SEPARATORS) > few:
         # Other encodings would take binary data for text.
         text = _strict(data, "utf-8")
         return None if text is None else Decoded(text, (_Run(0, 0, "utf-8"),))
@@ -144,27 +140,6 @@ def decode(data: bytes) -> Decoded | None:
     if text is not None:
         return Decoded(text, (_Run(0, 0, "utf-8"),))
     return _legacy(data)
-
-
-def with_spaces(text: str) -> str:
-    """Return a text of the same length with white space as its separators."""
-    for separator, space in _AS_SPACE.items():
-        if separator in text:
-            text = text.replace(separator, space)
-    return text
-
-
-def _count(data: bytes, among: bytes) -> int:
-    return len(data) - len(data.translate(None, among))
-
-
-def _has_zero_ended_texts(data: bytes) -> bool:
-    """Return whether data are texts that zeros end or pad, and not numbers or wide characters."""
-    if data.startswith(b"\0") or _count(data, CONTROLS.replace(b"\0", b"")) or not is_utf8(data):
-        return False
-    lengths = [found.end() - found.start() for found in _PADDED.finditer(data)]
-    short = sum(length for length in lengths if length < _SHORT_FIELD)
-    return short * _FEW <= sum(lengths)
 
 
 def binary_at(data: bytes, decoded: Decoded) -> int | None:

@@ -23,8 +23,6 @@ comment.
 """
 CONTROLS = bytes(set(range(32)) - set(b"\a\t\n\r\f\b\x1b"))
 """Control characters, which are rare in text."""
-SEPARATORS = b"\x01\x0b\x1c\x1d\x1e\x1f"
-"""Control characters that separate the fields and records of exports and messages."""
 CATCH_ALL = 90
 """The rank of plain text and unknown binaries, which claim any file."""
 

@@ -16,8 +16,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from dlpctl.errors import CannotMaskError
+from dlpctl.formats.controls import with_spaces
 from dlpctl.formats.embedded import embedded_files
-from dlpctl.formats.encoding import Decoded, Edit, binary_at, decode, splice, spliced, with_spaces
+from dlpctl.formats.encoding import Decoded, Edit, binary_at, decode, splice, spliced
 from dlpctl.formats.interface import (
     Child,
     Children,

@@ -318,6 +318,11 @@ def make_cbor() -> bytes:
     return b"\xa4" + packed + b"\x1b" + int(CARD).to_bytes(8)
 
 
+def make_bencode() -> bytes:
+    texts = ["note", "kept text", "ssn", SSN, "mail", MAIL, "card"]
+    return f"d{''.join(f'{len(item)}:{item}' for item in texts)}i{CARD}ee".encode()
+
+
 def make_diagram() -> bytes:
     cell = f'<mxGraphModel><mxCell value="kept text {MAIL} {SSN} {CARD}"/></mxGraphModel>'
     packer = zlib.compressobj(wbits=-15)
@@ -454,6 +459,7 @@ SAMPLES = [
     )),
     Sample("a.msgpack", "msgpack", make_msgpack),
     Sample("export", "cbor", make_cbor),
+    Sample("a.torrent", "bencode", make_bencode),
     Sample("a.plist", "bplist", lambda: plistlib.dumps(
         {"note": "kept text", MAIL: [SSN, int(CARD), CARD.encode(), 1.5, b"\0" * 9]}, fmt=plistlib.FMT_BINARY
     ), parse=plistlib.loads),
