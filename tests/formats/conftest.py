@@ -323,6 +323,27 @@ def make_bencode() -> bytes:
     return f"d{''.join(f'{len(item)}:{item}' for item in texts)}i{CARD}ee".encode()
 
 
+def make_dbf() -> bytes:
+    columns = (("NAME", b"C", 12), ("SSN", b"C", 11), ("MAIL", b"C", 21), ("CARD", b"N", 16))
+    rows = (("kept text", SSN, MAIL, CARD), ("Zoë", "", MAIL, "7"))
+    header = b"\x03\x7a\x01\x1f" + struct.pack("<IHH21x", 2, 33 + 32 * len(columns), 61)[:28]
+    header += b"".join(
+        struct.pack("<11sc4xB15x", name.encode(), kind, size) for name, kind, size in columns
+    )
+    cells = [
+        " " + "".join(text.ljust(size) for text, (_, _, size) in zip(row, columns, strict=True))
+        for row in rows
+    ]
+    return header + b"\r" + "".join(cells).encode("cp1252") + b"\x1a"
+
+
+def read_dbf(data: bytes) -> object:
+    size, width = struct.unpack_from("<HH", data, 8)
+    assert len(data) == size + 2 * width + 1
+    assert data[size + width :].startswith("\x20Zoë ".encode("cp1252"))
+    return data[size:]
+
+
 def make_diagram() -> bytes:
     cell = f'<mxGraphModel><mxCell value="kept text {MAIL} {SSN} {CARD}"/></mxGraphModel>'
     packer = zlib.compressobj(wbits=-15)
@@ -459,6 +480,7 @@ SAMPLES = [
     )),
     Sample("a.msgpack", "msgpack", make_msgpack),
     Sample("export", "cbor", make_cbor),
+    Sample("a.dbf", "dbf", make_dbf, ("kept text", "Zoë"), read_dbf),
     Sample("a.torrent", "bencode", make_bencode),
     Sample("a.plist", "bplist", lambda: plistlib.dumps(
         {"note": "kept text", MAIL: [SSN, int(CARD), CARD.encode(), 1.5, b"\0" * 9]}, fmt=plistlib.FMT_BINARY
