@@ -170,6 +170,32 @@ def make_zip() -> bytes:
     return output.getvalue()
 
 
+def make_packed_zip() -> bytes:
+    """An archive with the methods Deflate64 and PPMd, which the standard library does not write."""
+    import inflate64
+    import pyppmd
+
+    contents = f"kept text {SSN} {CARD} {MAIL} ".encode() * 9
+    deflater, encoder = inflate64.Deflater(), pyppmd.Ppmd8Encoder(6, 1 << 20, 0)
+    members = {
+        9: deflater.deflate(contents) + deflater.flush(),
+        98: b"\5\0" + encoder.encode(contents) + encoder.flush(),
+    }
+    output = io.BytesIO()
+    with zipfile.ZipFile(output, "w") as archive:
+        for method, packed in members.items():
+            archive.writestr(f"{method}.txt", packed)
+    data = bytearray(output.getvalue())
+    for magic, method_at in ((b"PK\3\4", 8), (b"PK\1\2", 10)):
+        at = 0
+        for method in members:
+            at = data.index(magic, at + 1 if at else 0)
+            struct.pack_into("<H", data, at + method_at, method)
+            struct.pack_into("<I", data, at + method_at + 6, zlib.crc32(contents))
+            struct.pack_into("<I", data, at + method_at + 14, len(contents))
+    return bytes(data)
+
+
 def make_tar() -> bytes:
     output = io.BytesIO()
     with tarfile.open(fileobj=output, mode="w:gz") as archive:
@@ -449,6 +475,7 @@ SAMPLES = [
     Sample("a.eml", "eml", make_mail),
     Sample("a.mbox", "mbox", lambda: b"From jane.roe@acme.example Thu\n" + make_mail() + b"\n\nFrom x Fri\n" + make_mail()),
     Sample("a.zip", "zip", make_zip, parse=zipped),
+    Sample("packed.zip", "zip", make_packed_zip, parse=zipped),
     Sample("a.tgz", "gzip", make_tar, parse=tarred),
     Sample("a.txt.gz", "gzip", lambda: gzip.compress(text(LOG)()), parse=gzip.decompress),
     Sample("a.txt.bz2", "bzip2", lambda: bz2.compress(text(LOG)()), parse=bz2.decompress),
