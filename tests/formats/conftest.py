@@ -370,6 +370,49 @@ def read_dbf(data: bytes) -> object:
     return data[size:]
 
 
+def make_array() -> bytes:
+    import numpy
+
+    output = io.BytesIO()
+    numpy.save(output, numpy.array(["kept text", SSN, f"{MAIL} {CARD}"]))
+    return output.getvalue()
+
+
+def read_array(data: bytes) -> object:
+    import numpy
+
+    array = numpy.load(io.BytesIO(data))
+    assert array.shape == (3,)
+    return array
+
+
+def make_catalog() -> bytes:
+    texts = [
+        ("", f"Last-Translator: Zoë <{MAIL}>\nContent-Type: text/plain; charset=UTF-8\n"),
+        ("menu\4kept text", SSN),
+        ("%d card\0%d cards", f"kept text\0{CARD}"),
+    ]
+    pairs = sorted((one.encode(), other.encode()) for one, other in texts)
+    strings = [*(one for one, _ in pairs), *(other for _, other in pairs)]
+    at = 28 + 8 * len(strings)
+    table, body = b"", b""
+    for each in strings:
+        table += struct.pack("<2I", len(each), at + len(body))
+        body += each + b"\0"
+    header = struct.pack("<7I", 0x950412DE, 0, len(pairs), 28, 28 + 8 * len(pairs), 0, at)
+    return header + table + body
+
+
+def read_catalog(data: bytes) -> object:
+    import gettext
+
+    catalog = gettext.GNUTranslations(io.BytesIO(data))
+    assert catalog.ngettext("%d card", "%d cards", 1) == "kept text"
+    assert catalog.ngettext("%d card", "%d cards", 2) == "[CARD]"
+    assert catalog.pgettext("menu", "kept text") == "[SSN 1]"
+    return catalog.info()
+
+
 def make_diagram() -> bytes:
     cell = f'<mxGraphModel><mxCell value="kept text {MAIL} {SSN} {CARD}"/></mxGraphModel>'
     packer = zlib.compressobj(wbits=-15)
@@ -508,6 +551,8 @@ SAMPLES = [
     Sample("a.msgpack", "msgpack", make_msgpack),
     Sample("export", "cbor", make_cbor),
     Sample("a.dbf", "dbf", make_dbf, ("kept text", "Zoë"), read_dbf),
+    Sample("a.npy", "npy", make_array, parse=read_array),
+    Sample("a.mo", "mo", make_catalog, ("kept text", "Zoë"), read_catalog),
     Sample("a.torrent", "bencode", make_bencode),
     Sample("a.plist", "bplist", lambda: plistlib.dumps(
         {"note": "kept text", MAIL: [SSN, int(CARD), CARD.encode(), 1.5, b"\0" * 9]}, fmt=plistlib.FMT_BINARY
