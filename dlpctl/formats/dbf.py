@@ -37,6 +37,10 @@ _OPAQUE = {b"T", b"@", b"0"}
 """Types of times and flags in binary form."""
 _POINTERS = {b"G", b"M", b"P", b"W"}
 _DECIMAL = {b"F", b"N"}
+_FLAGS = b" *"
+"""The first byte of a record: `*` if it is deleted."""
+_WIDE = 16
+"""The size from which a field holds texts that may be longer."""
 _PADDING = b" \0\x1a"
 _BREAKS = re.compile(r"[\0-\x1f]")
 
@@ -99,6 +103,8 @@ class Dbf(BinaryFormat):
         layout = _layout(data)
         if layout.end > len(data):
             raise FormatError("the dBASE table is cut off")
+        if data[layout.first : layout.end : layout.width].strip(_FLAGS):
+            raise FormatError("the records of the dBASE table are damaged")
         texts: list[str] = []
         starts, ends = array("q"), array("q")
         length = 0
@@ -122,6 +128,8 @@ class Dbf(BinaryFormat):
             View(text, [Piece(at, 0, len(segments[at].text))], segments)
             for at, text in enumerate(("records", "names of fields"))
         ]
+        if full := list(_continued(data, layout, starts, ends)):
+            views.append(View("cells that continue", full, segments))
         for column, name in enumerate(names):
             spans = starts[column::width], ends[column::width]
             views.append(View.of_cells(f"column {name}", cells, 0, spans, name))
@@ -185,6 +193,26 @@ def _shown(raw: bytes, field_type: bytes, codec: str) -> str:
     if field_type in _OPAQUE or (field_type in _POINTERS and len(raw) <= 4):
         return ""
     return _BREAKS.sub(" ", raw.decode(codec, "replace")).strip()
+
+
+def _continued(
+    data: bytes, layout: _Layout, starts: array[int], ends: array[int]
+) -> Iterator[Piece | str]:
+    """Yield runs of cells in which a text fills a wide field and continues in the next one."""
+    run: list[Piece | str] = []
+    for number, span in enumerate(zip(starts, ends, strict=True)):
+        at, field = layout.position(number)
+        before, after = data[at - 2 : at], data[at : at + 2]
+        is_first = number % len(layout.fields) == 0
+        blanks = (
+            len(before) - len(before.rstrip(_PADDING)) + len(after) - len(after.lstrip(_PADDING))
+        )
+        if run and (is_first or field.type != b"C" or blanks > 1):
+            yield from [*run, "\n"] if len(run) > 1 else []
+            run = []
+        if run or (field.type == b"C" and field.size >= _WIDE):
+            run += [*([" "] if run and blanks else []), Piece(0, *span)]
+    yield from run if len(run) > 1 else []
 
 
 def _by_cell(records: Segment, edits: list[Edit]) -> dict[int, list[Edit]]:

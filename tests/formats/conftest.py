@@ -350,9 +350,13 @@ def make_bencode() -> bytes:
 
 
 def make_dbf() -> bytes:
-    columns = (("NAME", b"C", 12), ("SSN", b"C", 11), ("MAIL", b"C", 21), ("CARD", b"N", 16))
-    rows = (("kept text", SSN, MAIL, CARD), ("Zoë", "", MAIL, "7"))
-    header = b"\x03\x7a\x01\x1f" + struct.pack("<IHH21x", 2, 33 + 32 * len(columns), 61)[:28]
+    columns = [("NAME", b"C", 12), ("SSN", b"C", 11), ("MAIL", b"C", 21), ("CARD", b"N", 16)]
+    columns += (("NOTE", b"C", 16), ("MORE", b"C", 16))
+    rows = (
+        ("kept text", SSN, MAIL, CARD, "a long note: 123", "-45-6789"),
+        ("Zoë", "", MAIL, "7", "", ""),
+    )
+    header = b"\x03\x7a\x01\x1f" + struct.pack("<IHH21x", 2, 33 + 32 * len(columns), 93)[:28]
     header += b"".join(
         struct.pack("<11sc4xB15x", name.encode(), kind, size) for name, kind, size in columns
     )
