@@ -35,6 +35,7 @@ _CODE_PAGES = {
 _NUMBERS = {b"I": "<i", b"+": ">i", b"B": "<d", b"Y": "<q"}
 _OPAQUE = {b"T", b"@", b"0"}
 """Types of times and flags in binary form."""
+_TYPES = b"+0@BCDFGILMNOPQTVWY"
 _POINTERS = {b"G", b"M", b"P", b"W"}
 _DECIMAL = {b"F", b"N"}
 _FLAGS = b" *"
@@ -164,8 +165,8 @@ def _layout(data: bytes) -> _Layout:
     if len(data) < _HEADER + _FIELD or data[0] not in _VERSIONS or data[2] > 12 or data[3] > 31:
         raise FormatError("the file is not a dBASE table")
     count, first, width = struct.unpack_from("<IHH", data, 4)
-    fields = list(_fields(data[:first]))
-    if not fields or not all(field.size for field in fields) or not width:
+    fields = list(_fields(data[:first])) if first > _HEADER + _FIELD else []
+    if not fields or not all(field.size and field.type in _TYPES for field in fields) or not width:
         raise FormatError("the header of the dBASE table is damaged")
     codec = _CODE_PAGES.get(data[29], "cp1252")
     if is_utf8(data[first : first + count * width]):
