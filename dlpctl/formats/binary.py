@@ -36,6 +36,7 @@ _STRINGS = {
 }
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
+_HEIC = "HEIC picture (save it as JPEG or PNG)"
 # Prefixes of formats that are known but not read.
 _KINDS = {
     b"\x7fELF": "program or library (ELF)",
@@ -65,10 +66,25 @@ _KINDS = {
     b"fLaC": "recording",
     b"RIFF": "recording",
     b"\x1a\x45\xdf\xa3": "recording",
+    **dict.fromkeys(
+        (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83"),
+        "log of an SQLite database (let SQLite write it to the database: PRAGMA wal_checkpoint)",
+    ),
+    b"8BPS": "Photoshop picture (save it as PNG or PDF)",
+    b"\x4c\0\0\0\x01\x14\x02\0": "Windows shortcut",
+    b"\xe4\x52\x5c\x7b\x8c\xd8\xa7\x4d": "OneNote section (save it as PDF)",
+    b"ElfFile\0": "Windows event log (save it as CSV)",
+    b"\xd4\xc3\xb2\xa1": "network capture",
+    b"\x0a\x0d\x0d\x0a": "network capture",
+    b"$FL2": "SPSS file (save it as CSV)",
+    b"MATLAB ": "MATLAB file (save it as CSV)",
+    b"MThd": "music (MIDI)",
     b"\x04\x22\x4d\x18": "LZ4 file without the extra that reads it",
 }
 # Magic bytes at other positions.
 _MARKS = (
+    *((4, b"ftyp" + brand, _HEIC) for brand in (b"heic", b"heix", b"heim", b"hevc", b"mif1")),
+    (128, b"DICM", "medical picture (DICOM)"),
     (4, b"ftyp", "recording"),
     (4, b"Standard Jet DB", "database (Access)"),
     (4, b"Standard ACE DB", "database (Access)"),

@@ -20,7 +20,7 @@ from dlpctl.tables import regular_rows
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-_DELIMITERS = ",;\t|"
+_DELIMITERS = ",;\t|\x01\x1f"
 _QUOTED = re.compile(r'"(?:[^"]|"")*+"')
 _LINE = re.compile(r"[^\r\n]*+(?:\r\n|\n|\r)|[^\r\n]++")
 _ROWS = 1 << 10

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from dlpctl.errors import CannotMaskError
+from dlpctl.formats.controls import END_OF_FILE, SEPARATORS, count, has_zero_ended_texts
 from dlpctl.formats.recognition import CONTROLS, HEAD, SHIFTED
 
 _BOMS = (
@@ -110,20 +111,26 @@ def decode(data: bytes) -> Decoded | None:
             text = _strict(data[len(bom) :], codec)
             if text is not None:
                 return Decoded(text, (_Run(0, len(bom), codec),))
-    sample = data[:_SAMPLE]
+    sample = data.rstrip(END_OF_FILE)[:_SAMPLE]
     if b"\0" in sample:
         wide = _wide(data)
         if wide is not None:
             return wide
+        if has_zero_ended_texts(data):
+            return Decoded(data.decode(), (_Run(0, 0, "utf-8"),))
         if b"\0" in sample[:_FIRST]:
             return None
     if _is_ebcdic(sample):
         text = _strict(data, _EBCDIC)
         return None if text is None else Decoded(text, (_Run(0, 0, _EBCDIC),))
     shifted = b"" if SHIFTED not in sample else b"\x0e\x0f"
-    controls = CONTROLS.translate(None, shifted)
-    if len(sample.translate(None, controls)) < len(sample) - len(sample) // 100:
+    few = len(sample) // 100
+    if count(sample, CONTROLS.translate(None, shifted + SEPARATORS)) > few:
         return None
+    if count(sample, SEPARATORS) > few:
+        # Other encodings would take binary data for text.
+        text = _strict(data, "utf-8")
+        return None if text is None else Decoded(text, (_Run(0, 0, "utf-8"),))
     for escape, codec in _ESCAPES.items():
         if escape in data:
             text = _strict(data, codec)

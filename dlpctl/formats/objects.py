@@ -1,10 +1,11 @@
-"""MessagePack and CBOR: texts, byte strings and numbers, each preceded by its length.
+"""MessagePack, CBOR and bencode: texts, byte strings and numbers, each preceded by its length.
 
 Containers count items, not bytes, so that a text can be replaced without a change elsewhere.
 """
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
@@ -30,6 +31,7 @@ _SHORT = 64
 _LEAST_TEXT = 4
 """A file with an unknown suffix is of this format if over one byte in this many is text."""
 _CBOR_DOUBLE = 0xFB
+_BENCODED = re.compile(rb"([dl])|(e)|i(-?\d{1,20})e|(\d{1,10}):")
 _KEY = 64
 """The maximum length of a text that may label the next one."""
 
@@ -152,6 +154,24 @@ def _float(start: int, end: int, bits: int) -> Iterator[Item]:
         yield Item(start, start + 1, end, "number", int(number))
 
 
+def _bencode(cursor: _Cursor) -> Iterator[Item]:
+    depth = 0
+    while True:
+        start = cursor.at
+        found = _BENCODED.match(cursor.data, start)
+        if found is None:
+            raise FormatError("the file is not bencode")
+        cursor.at = found.end()
+        depth += 1 if found[1] else -1 if found[2] else 0
+        cursor.within(depth)
+        if found[3]:
+            yield Item(start, start, cursor.at, "number", int(found[3]))
+        elif found[4]:
+            yield cursor.string(start, int(found[4]), "text")
+        elif not depth:
+            return
+
+
 def _packed_text(raw: bytes) -> bytes:
     return (
         b"\xd9" + bytes((len(raw),)) if len(raw) < 256 else b"\xdb" + struct.pack(">L", len(raw))
@@ -160,6 +180,10 @@ def _packed_text(raw: bytes) -> bytes:
 
 def _packed_bytes(raw: bytes) -> bytes:
     return b"\xc6" + struct.pack(">L", len(raw)) + raw
+
+
+def _bencoded(raw: bytes) -> bytes:
+    return b"%d:%b" % (len(raw), raw)
 
 
 class Objects(BinaryFormat):
@@ -237,6 +261,15 @@ class Objects(BinaryFormat):
         return b"".join((*output, data[read:]))
 
 
+class Bencode(Objects):
+    """Texts of bencode may be all of a file of text characters."""
+
+    text_start = rb"[dl](?:\d{1,10}:|i-?\d|[dl])"
+
+    def sniff(self, head: bytes, name: str) -> bool:
+        return _BENCODED.match(head, 1) is not None and super().sniff(head, name)
+
+
 def _codec(raw: bytes) -> str:
     return "utf-8" if is_utf8(raw) else "latin-1"
 
@@ -260,4 +293,5 @@ FORMATS = (
         _cbor,
         {"text": _cbor_string(3), "bytes": _cbor_string(2)},
     ),
+    Bencode("bencode", (".torrent",), b"dl", _bencode, dict.fromkeys(("text", "bytes"), _bencoded)),
 )

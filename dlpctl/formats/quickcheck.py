@@ -68,6 +68,7 @@ STARTS = (
         0,
     ),
     ("dlpctl.formats.metafile", b"VCLMTF", 0),
+    ("dlpctl.formats.objects", b"[dl](?:\\d{1,10}:|i-?\\d|[dl])", 0),
     ("dlpctl.formats.office", b"[\\xef\\xbb\\xbf \\t\\r\\n]*+\\{\\\\rtf", 0),
     ("dlpctl.formats.pdf", b"%PDF-", 1029),
     ("dlpctl.formats.shown", b"(?:\\xef\\xbb\\xbf)?(?:WEBVTT\\b|\\[Script Info\\])", 0),

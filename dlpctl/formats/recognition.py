@@ -21,7 +21,7 @@ ZIP_END = 22 + (1 << 16)
 """The number of bytes at the end of a file that contain the end of a ZIP archive: its record and a
 comment.
 """
-CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\b\x1b"))
+CONTROLS = bytes(set(range(32)) - set(b"\a\t\n\r\f\b\x1b"))
 """Control characters, which are rare in text."""
 CATCH_ALL = 90
 """The rank of plain text and unknown binaries, which claim any file."""

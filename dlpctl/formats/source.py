@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from dlpctl.errors import CannotMaskError
+from dlpctl.formats.controls import with_spaces
 from dlpctl.formats.embedded import embedded_files
 from dlpctl.formats.encoding import Decoded, Edit, binary_at, decode, splice, spliced
 from dlpctl.formats.interface import (
@@ -105,7 +106,7 @@ class Readable:
             length += len(meaning)
             read = end
         parts.append(source[read:])
-        self.text = "".join(parts)
+        self.text = with_spaces("".join(parts))
 
     @property
     def is_utf8(self) -> bool:

@@ -33,4 +33,6 @@ def goes_on(lines: Sequence[str], number: int, glue: str) -> bool:
     # split.
     if longest <= _NARROW:
         return full and not (before[-1].isalpha() and after[0].isalpha())
-    return full and not before[-1].isalpha() and not after[0].isalpha()
+    plain = before[-1].isalpha(), after[0].isalpha()
+    is_key = before[-1].isupper() and after[0].isupper() and not all(plain)
+    return full and (is_key or not any(plain))

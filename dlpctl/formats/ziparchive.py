@@ -28,6 +28,8 @@ _LOCAL_HEADER_SIZE, _METHOD_AT = 30, 8
 # ZIP64 sizes, which are written again, and copies of the name and the comment, which would keep
 # masked values.
 _DROPPED_EXTRAS = {0x0001, 0x7075, 0x6375}
+_READ_BEFORE = Limits(entries=1 << 40, expanded_bytes=1 << 60, entry_ratio=1 << 40)
+"""No limits for an archive that was read within its limits."""
 _WRITABLE = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA}
 
 
@@ -72,6 +74,7 @@ class Zip(BinaryFormat):
         texts = renamed(document, edits)
         output = io.BytesIO()
         distinct = DistinctNames()
+        allowance = Allowance(_READ_BEFORE)
         with (
             zipfiles.opened(data) as archive,
             zipfile.ZipFile(output, "w", zipfile.ZIP_DEFLATED) as result,
@@ -83,7 +86,8 @@ class Zip(BinaryFormat):
                     raise CannotMaskError(
                         "an encrypted ZIP cannot be written again: unpack it and check the files"
                     )
-                before = obfuscated(info.filename, archive.read(info))
+                before = zipfiles.contents(archive, info, allowance)
+                before = obfuscated(info.filename, before)
                 contents = kept(children, str(index), before)
                 if contents is None:
                     continue

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from dlpctl.errors import DlpctlError, FormatError
 from dlpctl.formats.interface import Child
+from dlpctl.formats.zipmethods import METHODS
 from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
@@ -64,8 +65,21 @@ def contents(
     password: str | None = None,
 ) -> bytes:
     """Return the decompressed entry, within the limits."""
+    if info.compress_type in METHODS and not info.flag_bits & ENCRYPTED:
+        return _unpacked(archive, info, allowance)
     with archive.open(info, pwd=None if password is None else password.encode()) as stream:
         return allowance.read(stream, info.compress_size)
+
+
+def _unpacked(archive: zipfile.ZipFile, info: zipfile.ZipInfo, allowance: Allowance) -> bytes:
+    assert archive.fp is not None
+    archive.fp.seek(info.header_offset)
+    archive.fp.seek(info.header_offset + local_size(archive.fp.read(_LOCAL_HEADER.size)))
+    packed = archive.fp.read(info.compress_size)
+    data = allowance.read(METHODS[info.compress_type](packed, info.file_size), len(packed))
+    if zlib.crc32(data) != info.CRC:
+        raise zipfile.BadZipFile(info.CRC)
+    return data
 
 
 def gaps(data: bytes, archive: zipfile.ZipFile, noun: str) -> Iterator[Child]:

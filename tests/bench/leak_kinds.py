@@ -1802,10 +1802,96 @@ def _package_kinds() -> Iterator[Kind]:
                lambda v: _package({"Contents/section0.xml": hancom(v)}), _read_zip)  # fmt: skip
 
 
+def _rows(values: Values, count: int = 3) -> list[list[tuple[str, str]]]:
+    return [list(values.labelled()) for _ in range(count)]
+
+
+def _separated(between: str, after: str) -> Callable[[Values], bytes]:
+    """Return rows of values with separators, below a row of labels."""
+
+    def make(values: Values) -> bytes:
+        rows = _rows(values)
+        cells = [[label for label, _ in rows[0]], *([value for _, value in row] for row in rows)]
+        return "".join(between.join(row) + after for row in cells).encode()
+
+    return make
+
+
+def _tagged(values: Values) -> bytes:
+    """Return messages of numbered fields, as banks exchange them."""
+    fields = (f"58={label}: {value}" for row in _rows(values) for label, value in row)
+    return b"8=FIX.4.4\x0135=B\x01" + "\x01".join(fields).encode() + b"\x0110=128\x01"
+
+
+def _zero_padded(values: Values) -> bytes:
+    lines = (f"{label}: {value}" for row in _rows(values) for label, value in row)
+    return b"".join(line.encode().ljust(64, b"\0") for line in lines)
+
+
+def _dbf(values: Values) -> bytes:
+    rows = _rows(values)
+    fields = b"".join(
+        struct.pack("<11sc4xB15x", label.upper().replace(" ", "_").encode()[:10], b"C", 40)
+        for label, _ in rows[0]
+    )
+    head = b"\x03\x7a\x01\x01" + struct.pack(
+        "<IHH", len(rows), 33 + len(fields), 1 + 40 * len(rows[0])
+    )
+    cells = (" " + "".join(value.ljust(40) for _, value in row) for row in rows)
+    return head + bytes(20) + fields + b"\r" + "".join(cells).encode() + b"\x1a"
+
+
+def _bencode(value: Any) -> bytes:
+    if isinstance(value, dict):
+        return (
+            b"d" + b"".join(map(_bencode, (part for pair in value.items() for part in pair))) + b"e"
+        )
+    if isinstance(value, list):
+        return b"l" + b"".join(map(_bencode, value)) + b"e"
+    if isinstance(value, int):
+        return b"i%de" % value
+    raw = value if isinstance(value, bytes) else str(value).encode()
+    return b"%d:%b" % (len(raw), raw)
+
+
+def _array(values: Values) -> bytes:
+    import numpy
+
+    output = io.BytesIO()
+    numpy.save(
+        output, numpy.array([f"{label}: {value}" for row in _rows(values) for label, value in row])
+    )
+    return output.getvalue()
+
+
+def _read_array(data: bytes) -> str:
+    import numpy
+
+    return "\n".join(numpy.load(io.BytesIO(data)).tolist())
+
+
+def _bencode_tree(values: Values) -> dict[str, Any]:
+    return {
+        "n": int(values.card().replace(" ", "")),
+        "people": [_record(values), {"note": prose(values, 1)}],
+    }
+
+
+def _export_kinds() -> Iterator[Kind]:
+    yield Kind("unit separators", ".dat", _separated("\x1f", "\x1e"), utf8)
+    yield Kind("columns by SOH", ".csv", _separated("\x01", "\n"), utf8)
+    yield Kind("vertical tabs", ".txt", _separated(";", "\x0b"), utf8)
+    yield Kind("tagged messages", ".fix", _tagged, utf8)
+    yield Kind("zero-padded records", ".dat", _zero_padded, utf8)
+    yield Kind("dBASE", ".dbf", _dbf, utf8)
+    yield Kind("bencode", ".torrent", lambda v: _bencode(_bencode_tree(v)), utf8)
+    yield Kind("numpy texts", ".npy", _array, _read_array)
+
+
 def kinds() -> list[Kind]:
     return [
         *_text_kinds(), *_other_kinds(), *_line_kinds(), *_hidden_kinds(), *_shown_kinds(), *_program_kinds(),
-        *_package_kinds(),
+        *_package_kinds(), *_export_kinds(),
     ]  # fmt: skip
 
 

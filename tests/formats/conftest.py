@@ -170,6 +170,32 @@ def make_zip() -> bytes:
     return output.getvalue()
 
 
+def make_packed_zip() -> bytes:
+    """An archive with the methods Deflate64 and PPMd, which the standard library does not write."""
+    import inflate64
+    import pyppmd
+
+    contents = f"kept text {SSN} {CARD} {MAIL} ".encode() * 9
+    deflater, encoder = inflate64.Deflater(), pyppmd.Ppmd8Encoder(6, 1 << 20, 0)
+    members = {
+        9: deflater.deflate(contents) + deflater.flush(),
+        98: b"\5\0" + encoder.encode(contents) + encoder.flush(),
+    }
+    output = io.BytesIO()
+    with zipfile.ZipFile(output, "w") as archive:
+        for method, packed in members.items():
+            archive.writestr(f"{method}.txt", packed)
+    data = bytearray(output.getvalue())
+    for magic, method_at in ((b"PK\3\4", 8), (b"PK\1\2", 10)):
+        at = 0
+        for method in members:
+            at = data.index(magic, at + 1 if at else 0)
+            struct.pack_into("<H", data, at + method_at, method)
+            struct.pack_into("<I", data, at + method_at + 6, zlib.crc32(contents))
+            struct.pack_into("<I", data, at + method_at + 14, len(contents))
+    return bytes(data)
+
+
 def make_tar() -> bytes:
     output = io.BytesIO()
     with tarfile.open(fileobj=output, mode="w:gz") as archive:
@@ -318,6 +344,79 @@ def make_cbor() -> bytes:
     return b"\xa4" + packed + b"\x1b" + int(CARD).to_bytes(8)
 
 
+def make_bencode() -> bytes:
+    texts = ["note", "kept text", "ssn", SSN, "mail", MAIL, "card"]
+    return f"d{''.join(f'{len(item)}:{item}' for item in texts)}i{CARD}ee".encode()
+
+
+def make_dbf() -> bytes:
+    columns = [("NAME", b"C", 12), ("SSN", b"C", 11), ("MAIL", b"C", 21), ("CARD", b"N", 16)]
+    columns += (("NOTE", b"C", 16), ("MORE", b"C", 16))
+    rows = (
+        ("kept text", SSN, MAIL, CARD, "a long note: 123", "-45-6789"),
+        ("Zoë", "", MAIL, "7", "", ""),
+    )
+    header = b"\x03\x7a\x01\x1f" + struct.pack("<IHH21x", 2, 33 + 32 * len(columns), 93)[:28]
+    header += b"".join(
+        struct.pack("<11sc4xB15x", name.encode(), kind, size) for name, kind, size in columns
+    )
+    cells = [
+        " " + "".join(text.ljust(size) for text, (_, _, size) in zip(row, columns, strict=True))
+        for row in rows
+    ]
+    return header + b"\r" + "".join(cells).encode("cp1252") + b"\x1a"
+
+
+def read_dbf(data: bytes) -> object:
+    size, width = struct.unpack_from("<HH", data, 8)
+    assert len(data) == size + 2 * width + 1
+    assert data[size + width :].startswith("\x20Zoë ".encode("cp1252"))
+    return data[size:]
+
+
+def make_array() -> bytes:
+    import numpy
+
+    output = io.BytesIO()
+    numpy.save(output, numpy.array(["kept text", SSN, f"{MAIL} {CARD}"]))
+    return output.getvalue()
+
+
+def read_array(data: bytes) -> object:
+    import numpy
+
+    array = numpy.load(io.BytesIO(data))
+    assert array.shape == (3,)
+    return array
+
+
+def make_catalog() -> bytes:
+    texts = [
+        ("", f"Last-Translator: Zoë <{MAIL}>\nContent-Type: text/plain; charset=UTF-8\n"),
+        ("menu\4kept text", SSN),
+        ("%d card\0%d cards", f"kept text\0{CARD}"),
+    ]
+    pairs = sorted((one.encode(), other.encode()) for one, other in texts)
+    strings = [*(one for one, _ in pairs), *(other for _, other in pairs)]
+    at = 28 + 8 * len(strings)
+    table, body = b"", b""
+    for each in strings:
+        table += struct.pack("<2I", len(each), at + len(body))
+        body += each + b"\0"
+    header = struct.pack("<7I", 0x950412DE, 0, len(pairs), 28, 28 + 8 * len(pairs), 0, at)
+    return header + table + body
+
+
+def read_catalog(data: bytes) -> object:
+    import gettext
+
+    catalog = gettext.GNUTranslations(io.BytesIO(data))
+    assert catalog.ngettext("%d card", "%d cards", 1) == "kept text"
+    assert catalog.ngettext("%d card", "%d cards", 2) == "[CARD]"
+    assert catalog.pgettext("menu", "kept text") == "[SSN 1]"
+    return catalog.info()
+
+
 def make_diagram() -> bytes:
     cell = f'<mxGraphModel><mxCell value="kept text {MAIL} {SSN} {CARD}"/></mxGraphModel>'
     packer = zlib.compressobj(wbits=-15)
@@ -423,6 +522,7 @@ SAMPLES = [
     Sample("a.eml", "eml", make_mail),
     Sample("a.mbox", "mbox", lambda: b"From jane.roe@acme.example Thu\n" + make_mail() + b"\n\nFrom x Fri\n" + make_mail()),
     Sample("a.zip", "zip", make_zip, parse=zipped),
+    Sample("packed.zip", "zip", make_packed_zip, parse=zipped),
     Sample("a.tgz", "gzip", make_tar, parse=tarred),
     Sample("a.txt.gz", "gzip", lambda: gzip.compress(text(LOG)()), parse=gzip.decompress),
     Sample("a.txt.bz2", "bzip2", lambda: bz2.compress(text(LOG)()), parse=bz2.decompress),
@@ -454,6 +554,10 @@ SAMPLES = [
     )),
     Sample("a.msgpack", "msgpack", make_msgpack),
     Sample("export", "cbor", make_cbor),
+    Sample("a.dbf", "dbf", make_dbf, ("kept text", "Zoë"), read_dbf),
+    Sample("a.npy", "npy", make_array, parse=read_array),
+    Sample("a.mo", "mo", make_catalog, ("kept text", "Zoë"), read_catalog),
+    Sample("a.torrent", "bencode", make_bencode),
     Sample("a.plist", "bplist", lambda: plistlib.dumps(
         {"note": "kept text", MAIL: [SSN, int(CARD), CARD.encode(), 1.5, b"\0" * 9]}, fmt=plistlib.FMT_BINARY
     ), parse=plistlib.loads),

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from dlpctl.errors import FormatError
 from dlpctl.formats.discovery import format_named
 from dlpctl.formats.encoding import Edit, decode, splice
+from dlpctl.formats.files import Files
 from dlpctl.formats.interface import Document, Limits, View
 from dlpctl.formats.interface import Edit as SegmentEdit
 from dlpctl.formats.source import Readable, Resolved
@@ -67,6 +68,45 @@ def test_encodings_are_known_by_their_writing(encoding: str) -> None:
 def test_wide_text_before_text_in_single_bytes_is_not_read_as_wide(bom: str) -> None:
     data = f"{bom}{'started ' * 40}".encode("utf-16-le") + b"written by another program\r\n" * 4
     assert decode(data) is None
+
+
+SEPARATED = {
+    b"8=FIX.4.4\x0158=value\x0110=1\x01": "8=FIX.4.4\t58=value\t10=1\t",
+    b"id\x1fname\x1e1\x1fvalue\x1e": "id\tname\n1\tvalue\n",
+    b"\x0bMSH|value\r\x1c\r": "\nMSH|value\r\n\r",
+    b"first line\x0bvalue\x07\x1a\x1a": "first line\nvalue\x07\x1a\x1a",
+    b"USER=value\0HOME=/root\0": "USER=value\nHOME=/root\n",
+    b"value".ljust(16, b"\0"): "value".ljust(16, "\n"),
+}
+
+
+@pytest.mark.parametrize("data", SEPARATED)
+def test_separators_of_exports_are_white_space(data: bytes) -> None:
+    with Files() as files:
+        node = files.open(data, "export")
+    assert (node.document.format, node.document.segments[0].text) == ("text", SEPARATED[data])
+    at = SEPARATED[data].index("value")
+    copy = format_named("text").mask(data, node.document, [SegmentEdit(0, at, at + 5, "*")], {})
+    assert copy == data.replace(b"value", b"*")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\0\0value of a counter",
+        b"value A\0\0\0B\0\0C\0D\0",
+        b"value\0\x1a\x02A\0\0\0B\0\0\0",
+        b"caf\xe9\x1fvalue\x1f\x1f",
+        b"value\x02\x03\x04\x05\x06",
+    ],
+)
+def test_numbers_and_pixels_are_no_separated_text(data: bytes) -> None:
+    assert decode(data) is None
+
+
+def test_a_control_character_delimits_columns() -> None:
+    document = format_named("csv").extract(b"id\x01ssn\n1\x01value\n", LIMITS)
+    assert view(document, "column ssn").text.split() == ["value"]
 
 
 @settings(max_examples=60, deadline=None)

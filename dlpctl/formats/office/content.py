@@ -61,7 +61,7 @@ _NUMBER = lazy(
 _TELLING = lazy(r"@|%40|(?:\d[ \-./()]?){7,}|://|\S\s+\S|[A-Za-z0-9_+/=-]{20,}|mailto:")
 # Number formats are full of zeros.
 _NO_ZEROES = lazy(r"[1-9@%]")
-_VALUE = lazy(r"@|%40|(?:\d[ \-./()]?){7,}|[A-Z]{4}[A-Z0-9]{12}")
+_VALUE = lazy(r"@|%40|(?:\d[ \-./()]?){7,}|[A-Z]{4}[A-Z0-9]{12}|[a-z]{2}_[A-Za-z0-9_]{12}")
 _STANDARD = lazy(
     r"(?:https?://)?(?:schemas|purl|www)\.(?:openxmlformats|microsoft|w3|oclc|openoffice|oasis)"
     r"|urn:(?:oasis|schemas)|https?://(?:purl\.o|docs\.oasis)"

@@ -22,6 +22,7 @@ from dlpctl.formats.office.content import (
     words,
 )
 from dlpctl.formats.office.joining import DELETED, INSERTED, Group, joined
+from dlpctl.formats.office.numbers import plain
 from dlpctl.formats.office.pivots import PivotFields
 from dlpctl.formats.office.reading import Builder, Leaf, Reading, ViewPlan
 from dlpctl.formats.office.xmltext import TOKEN, attributes, local, unescaped
@@ -46,6 +47,8 @@ _CACHED_NUMBERS = {"numCache", "numLit"}
 _SYMBOL_FONT = range(0xF020, 0xF100)
 _CHARACTER = lazy(r"char\s*=\s*[\"']([0-9A-Fa-f]{1,6})[\"']")
 _REPEATED = lazy(r"number-columns-repeated\s*=\s*[\"'](\d{1,5})[\"']")
+_STORED = lazy(r"\boffice:value\s*=\s*[\"']([0-9][0-9.eE+]{6,})[\"']")
+_NO_DIGITS = lazy(r"[^0-9]+")
 _QUOTED = lazy(r"\"([^\"]*)\"|'([^']*)'")
 _BETWEEN_TAGS = lazy(r">\s*[^<\s]|<!|<\?(?!xml )")
 _NAMED_VALUE = lazy(r"_(?<=[A-Za-z0-9]_)[0-9+(]")
@@ -109,6 +112,8 @@ class Flow:
         self._deleted = self._inserted = 0
         self._tables: list[list[int]] = []
         self._table_count = 0
+        self._stored: list[tuple[int, Leaf | None]] = []
+        """The number of each open cell, with the number of groups before the cell."""
         self._names: list[str] = []
         self._labels: list[str] = []
         self._elements: list[_Element] = []
@@ -161,6 +166,8 @@ class Flow:
                 self._open[-1][0].mark |= _CHANGES[name]
             elif name in _CELLS and self._tables:
                 self._tables[-1][2] += _repeated(found)
+                if stored := _stored_number(found):
+                    self._groups.append(Group(items=[(stored, 0)], cell=self._cell()))
             return
         self._names.append(name)
         if len(self._names) > self._limits.nesting:
@@ -179,6 +186,7 @@ class Flow:
             self._tables[-1][1:] = [self._tables[-1][1] + 1, -1]
         elif self._tables and name in _CELLS:
             self._tables[-1][2] += _repeated(found)
+            self._stored.append((len(self._groups), _stored_number(found)))
         if self._dialect is Dialect.FOREIGN:
             self._elements.append(_Element(len(self._groups)))
         if self._labelled:
@@ -199,6 +207,17 @@ class Flow:
             self._count_change(name, -1)
         elif name in _TABLES and self._tables:
             self._tables.pop()
+        elif name in _CELLS and self._stored:
+            self._end_cell(*self._stored.pop())
+
+    def _end_cell(self, first: int, stored: Leaf | None) -> None:
+        """Add the number that a cell stores if its text shows another one."""
+        if stored is None:
+            return
+        items = (item for group in self._groups[first:] for item, _ in group.items)
+        shown = "".join(item.text for item in items if isinstance(item, Leaf))
+        if stored.text not in _NO_DIGITS.sub("", shown):
+            self._groups.append(Group(items=[(stored, 0)], cell=self._cell()))
 
     def _end_element(self, element: _Element) -> None:
         if element.has_text and element.has_elements:
@@ -289,6 +308,20 @@ class Flow:
             if self._dialect is Dialect.STYLES
             else is_content(element, name, value)
         )
+
+
+def _stored_number(found: re.Match[str]) -> Leaf | None:
+    """Return the long number that a cell of OpenDocument stores beside its text."""
+    value = _STORED.search(found["attributes"] or "")
+    if value is None:
+        return None
+    at = found.start("attributes")
+    digits = plain(value[1])
+    return (
+        Leaf(at + value.start(1), at + value.end(1), digits, "value")
+        if digits.isdecimal()
+        else None
+    )
 
 
 def _words_of_names(text: str) -> Iterator[tuple[int, int] | str]:

@@ -15,6 +15,7 @@ _TOKEN = lazy(
     r"(?P<literal>\"(?:[^\"]|\"\")*\")"
     r"|(?P<quoted>'(?:[^']|'')*'(?=!))"
     r"|(?P<sheet>[^\W\d][\w.]*(?::[^\W\d][\w.]*)?(?=!))"
+    r"|(?P<book>\[[^\[\]']+\](?=[^\W\d][\w.]*!))"
     r"|(?P<columns>\[(?:[^\[\]']|'.|\[(?:[^\[\]']|'.)*\])*\])"
     r"|(?P<name>[^\W\d][\w.\\]*)"
 )
@@ -67,6 +68,9 @@ def _token(token: re.Match[str], edits: Sequence[Edit], renames: Renames) -> str
     if syntax == "literal":
         moved = (edit.moved(-at) for edit in edits)
         return spliced(text, moved, lambda new: new.replace('"', '""'), margin=1)
+    if syntax == "book":
+        moved = (edit.moved(-at) for edit in edits)
+        return spliced(text, moved, lambda name: name.translate(_ILLEGAL), margin=1)
     if syntax in {"quoted", "sheet"}:
         name = text[1:-1].replace("''", "'") if syntax == "quoted" else text
         new = ":".join(renames.sheets.get(each, each) for each in name.split(":"))

@@ -16,6 +16,7 @@ from dlpctl.formats.pdf.model import (
     JpegNotes,
     NameText,
     PdfDocument,
+    ProfileText,
     StreamText,
     StringAt,
     XmlStream,
@@ -68,6 +69,8 @@ def apply(
                 filter=Name.DCTDecode,
                 decode_parms=parameters if is_dictionary(parameters) else None,
             )
+        elif isinstance(anchor, ProfileText):
+            _profile(pdf, anchor, segment.text, edits, budget)
         elif isinstance(anchor, NameText):
             _rename(pdf, anchor.name, "/" + edited(segment.text, edits), segment.place)
         else:
@@ -122,6 +125,17 @@ def _stream(
     else:
         text = edited(text, edits)
     stream.write(text.encode(codec, "replace"))
+
+
+def _profile(
+    pdf: pikepdf.Pdf, anchor: ProfileText, text: str, edits: Sequence[Edit], budget: Budget
+) -> None:
+    """Cover values in a color profile; its parts keep their positions."""
+    stream = pdf.get_object(anchor.owner)
+    data = stream_bytes(stream, budget.expanded)
+    for value in {line for each in edits for line in text[each.start : each.end].splitlines()}:
+        data = data.replace(value.encode(), b"*" * len(value))
+    stream.write(data)
 
 
 def _rename(pdf: pikepdf.Pdf, old: str, new: str, location: str) -> None:

@@ -88,6 +88,13 @@ class JpegNotes:
 
 
 @dataclass(frozen=True, slots=True)
+class ProfileText:
+    """The strings with a value in a color profile, one per line."""
+
+    owner: ObjectNumber
+
+
+@dataclass(frozen=True, slots=True)
 class NameText:
     """A name that is more than a technical term."""
 

@@ -7,9 +7,18 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.formats import jpeg
+from dlpctl.formats.imagemetadata import telling_strings
 from dlpctl.formats.pdf.drawing import Budget
 from dlpctl.formats.pdf.encodings import facts
-from dlpctl.formats.pdf.model import Dropped, JpegNotes, NameText, StreamText, StringAt, XmlStream
+from dlpctl.formats.pdf.model import (
+    Dropped,
+    JpegNotes,
+    NameText,
+    ProfileText,
+    StreamText,
+    StringAt,
+    XmlStream,
+)
 from dlpctl.formats.pdf.objects import (
     filters_of,
     is_array,
@@ -223,6 +232,8 @@ class Collector:
             or visit.key in _NO_TEXT_KEYS
             or _is_technical(item, object_type, subtype)
         ):
+            if "/N" in item and not object_type:
+                yield from self._profile(item, visit)
             return
         data = stream_bytes(item, self._budget.expanded)
         if len(data) > _MOST_STREAM:
@@ -253,6 +264,13 @@ class Collector:
             )
         else:
             yield TextAt(text, visit.place, StreamText(number), "")
+
+    def _profile(self, item: pikepdf.Object, visit: _Visit) -> Iterator[TextAt]:
+        """Yield the strings with a value in a color profile; others are its maker's."""
+        data = stream_bytes(item, self._budget.expanded)
+        self._budget.spend(expanded=len(data))
+        if text := "\n".join(telling_strings(data)):
+            yield TextAt(text, f"{visit.place}, color profile", ProfileText(item.objgen), "")
 
 
 def readable(data: bytes) -> str:

@@ -229,6 +229,7 @@ EVERYWHERE = {
     "xl/connections.xml": f'<connections><connection name="c" connection="Server=x;User={MAIL};Password=p"/></connections>',
     "xl/drawings/drawing1.xml": f'<wsDr><cNvPr id="2" name="Picture" descr="{SSN}"/></wsDr>',
     "xl/charts/chart1.xml": f"<c:numCache xmlns:c='u'><c:pt><c:v>{CARD}</c:v></c:pt></c:numCache>",
+    "xl/charts/chart2.xml": f"<c:f xmlns:c='u'>[{MAIL}.xlsx]Sheet1!$B$2</c:f>",
 }  # fmt: skip
 
 

@@ -42,6 +42,9 @@ TEXTS = {
     "an annotation": f"<text:p>kept<office:annotation><creator>{MAIL}</creator><text:p>{SSN}</text:p></office:annotation></text:p>",
     "a deleted paragraph": f"<text:tracked-changes><text:deletion><text:p>{SSN}</text:p></text:deletion></text:tracked-changes><text:p>kept</text:p>",
     "a link": f"<text:p><text:a xmlns:xlink='x' xlink:href='mailto:{MAIL}'>kept</text:a></text:p>",
+    "a number that a cell shows in short": "<table:table><table:table-row><table:table-cell><text:p>kept</text:p></table:table-cell></table:table-row>"
+    f"<table:table-row><table:table-cell office:value-type='float' office:value='{CARD[0]}.{CARD[1:]}E15'><text:p>4E+15</text:p></table:table-cell>"
+    "</table:table-row></table:table>",
     "a field": f"<text:p>kept <text:user-defined text:name='x' office:string-value='{CARD}'>{CARD}</text:user-defined></text:p>",
 }  # fmt: skip
 
@@ -92,9 +95,16 @@ def test_a_picture_of_a_chart_that_shows_a_value_is_left_out(masked: Mask, parts
 
 
 def test_names_of_fonts_are_no_words(read: Callable[[bytes, str], Node]) -> None:
-    fonts = "<style:font-face xmlns:style='s' style:name='Calibri' style:font-adornments='Georgia Bold'/>"
+    key = "key_" + "Of24Letters" * 2
+    fonts = (
+        "<style:font-face xmlns:style='s' style:name='Calibri' style:font-adornments='Georgia Bold'/>"
+        f"<style:font-face xmlns:style='s' style:name='{key}'/>"
+    )
     node = read(made("text", f"{fonts}<text:p>kept</text:p>"), "a.odt")
-    assert not any("Calibri" in view.text or "Georgia" in view.text for view in node.document.views)
+    text = "".join(view.text for view in node.document.views)
+    assert "Calibri" not in text
+    assert "Georgia" not in text
+    assert key in text
 
 
 OTHER = "xmlns:style='s' xmlns:draw='d' xmlns:svg='v'"

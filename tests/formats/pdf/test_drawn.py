@@ -75,6 +75,17 @@ def test_a_value_over_a_line_break(drawn, check):
     assert "which is all there is" in result.text()
 
 
+def test_a_key_of_capitals_over_a_line_break(drawn):
+    key = "KEYOFCAPITALS" + "234U567"
+
+    def page(canvas):
+        words(canvas, 700, f"the access key of this account is {key[:9]}")
+        words(canvas, 686, f"{key[9:]} and the next word of the line")
+
+    document = FORMAT.extract(drawn(page), Limits())
+    assert any(key in view.text for view in document.views)
+
+
 def test_a_value_over_a_page_break_with_a_footer_between(drawn, check):
     def page(number, first, last):
         def draw(canvas):

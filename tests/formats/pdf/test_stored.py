@@ -182,6 +182,24 @@ def test_binary_data_that_pictures_share_is_no_text(handmade):
     assert found.isascii()
 
 
+def test_values_in_a_color_profile_are_covered(handmade, check):
+    from pikepdf import Array, Dictionary, Name
+
+    made = handmade()
+    profile = made.pdf.make_stream(
+        b"\0acsp\0Copyright a Maker\0" + f"by {EMAIL}\0end".encode(), N=3
+    )
+    made.page.Resources.ColorSpace = Dictionary(CS=Array([Name.ICCBased, profile]))
+    result = check(made.save())
+    assert not result.leaks(EMAIL)
+    import pikepdf
+
+    with pikepdf.open(io.BytesIO(result.masked)) as pdf:
+        kept = pdf.pages[0].Resources.ColorSpace.CS[1].read_bytes()
+    assert kept == profile.read_bytes().replace(EMAIL.encode(), b"*" * len(EMAIL))
+    assert not any("Maker" in segment.text for segment in result.document.segments)
+
+
 def test_attachments_are_children_that_can_be_replaced_or_dropped(handmade):
     import pikepdf
 
