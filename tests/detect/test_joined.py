@@ -159,6 +159,23 @@ _RULE = "=====  =========  ====\n"
             "4111 1111 | jane@ |\n| 1111 1111 | acme.com",
             "CREDIT_CARD",
         ),
+        (
+            " card | 4111 1111 +| x\n      | 1111 1111  | \n",
+            "4111 1111 +| x\n      | 1111 1111",
+            "CREDIT_CARD",
+        ),
+        (" ssn | 536-90-.| x\n     |.4399    | ", "536-90-.| x\n     |.4399", "SSN"),
+        (
+            "her card 4111 1111   some more\n1111 1111            of text\n",
+            "4111 1111   some more\n1111 1111",
+            "CREDIT_CARD",
+        ),
+        (
+            "ünlike this   IBAN DE89 3704\nor that too   0044 0532\nof text       0130 00\n",
+            "DE89 3704\nor that too   0044 0532\nof text       0130 00",
+            "IBAN",
+        ),
+        ("to jane@    as said\nacme.com    above\n", "jane@    as said\nacme.com", "EMAIL"),
         ("card,4111,1111,1111,1111\n", "4111,1111,1111,1111", "CREDIT_CARD"),
         ("card = [4111, 1111, 1111, 1111]", "4111, 1111, 1111, 1111", "CREDIT_CARD"),
         ("| amex | 3782 | 822463 | 10005 |\n", "3782 | 822463 | 10005", "CREDIT_CARD"),
@@ -204,6 +221,8 @@ def test_a_value_in_several_cells_is_found(
         "| a | 4111 1111 |\n| b | 1111 1111 |\n",  # cells of two rows
         "+-+\n| a |\n+-+\n| 4111 1111 |\n| 1111 1111 |\n+-+\n",
         f"{_RULE}a      4111 1111  x\nb      1111 1111  y\n{_RULE}",
+        "cards of x  4111 1111  y\ncards of z  1111 1111  y\n",
+        "cards of x 4111 1111  y\n\n           1111 1111  y\n",
         "4111,1111,1111,1111\n",
         "4111\n1111\n1111\n1111\n" * 4,
         "4111,1111,1111,1111\n" * 3 + "4111,1111,1111,1112\n",

@@ -17,7 +17,9 @@ from functools import cache
 
 from dlpctl.detect.derived.decoded import DecodedText, copy_around
 from dlpctl.detect.derived.fragments import fragment_breaks
+from dlpctl.detect.derived.parts import first_parts
 from dlpctl.detect.derived.prefixed import prefixed_breaks
+from dlpctl.detect.derived.stacked import stacked_breaks
 from dlpctl.detect.linear import Find, compile_regex, finders
 from dlpctl.regex import lazy
 
@@ -105,12 +107,17 @@ def may_go_over_lines(value: bytes) -> bool:
 
 def joined_texts(data: bytes) -> list[JoinedText]:
     """Return the text with its lines joined; nothing where no line end may break a value."""
-    prefixed = list(prefixed_breaks(data))
-    ends = {each.next_end for each in prefixed}
-    unprefixed = (*_breaks_of_numbers(data), *_breaks_of_addresses(data))
+    parts = list(first_parts(data))
+    prefixed = list(prefixed_breaks(data, parts))
+    known = {end for each in prefixed for end in (each.start, each.next_end)}
+    others = (
+        *_breaks_of_numbers(data),
+        *_breaks_of_addresses(data),
+        *stacked_breaks(data, parts),
+    )
     breaks = [
         *((start, end) for start, end, _ in prefixed),
-        *(span for span in unprefixed if span[0] not in ends),
+        *(span for span in others if span[0] not in known),
         *fragment_breaks(data),
     ]
     return [JoinedText(data, layer, joiner) for layer in _layers(breaks) for joiner in (b"", b" ")]
