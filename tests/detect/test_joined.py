@@ -417,14 +417,34 @@ def test_a_streamed_value_is_found(detector: Detector, start: str, end: str) -> 
         ('{"word": "', '", "start": 0.5},'),
         ("<String HPOS='3' CONTENT='", "'/><SP/>"),
         ('<word xMin="2.5">', "</word>\n"),
+        ("", " O\n"),
+        ("1\t", "\tx\tNN\t_\n"),
+        ("a 1 0.5 0.2 ", " 0.9\n"),
+        ("5\t1\t1\t1\t2\t3\t40\t50\t60\t7\t96.5\t", "\n"),
     ],
-    ids=["speech", "ALTO", "pdftotext"],
+    ids=["speech", "ALTO", "pdftotext", "entities", "CoNLL", "times", "tesseract"],
 )
 def test_a_value_in_recognized_words_is_found(detector: Detector, start: str, end: str) -> None:
     words = _BYTES.decode().split()
     text = "".join(f"{start}{word}{end}" for word in words)
     value = f"{end}{start}".join(words[3:7])
     assert value in {text[one.start : one.end] for one in detector.scan(text)}
+
+
+@pytest.mark.parametrize(
+    ("label", "start", "end"),
+    [
+        ('{"text": "a"}, {"text": ":"}, {"is": "blank"}', '{"text": "', '"}, '),
+        (": 1 2 3 4 0\n", "", " 1 2 3 4 0\n"),
+        ("card number\n", "", "\n"),
+    ],
+    ids=["symbols", "boxes", "lines"],
+)
+def test_a_value_in_characters_of_their_own_is_found(
+    detector: Detector, label: str, start: str, end: str
+) -> None:
+    (found,) = detector.scan(label + "".join(f"{start}{each}{end}" for each in "4111111111111111"))
+    assert found.type == "CREDIT_CARD"
 
 
 def test_a_value_in_the_chunks_of_a_body_is_found(detector: Detector) -> None:
