@@ -219,7 +219,11 @@ def _nothing(_: bytes) -> bytes:
 
 
 def _unmarked(run: bytes) -> bytes:
-    return run.translate(None, b"\\" if b"\\" in run else b"*_`~'")
+    if b"\\" in run:
+        return run.replace(b"\\", b"")
+    if run[:1] == b"_":
+        return run.strip(b"_")
+    return run.translate(None, b"*_`~'=/+").replace(b"- ", b"-").replace(b"@ ", b"@")
 
 
 def _untagged(run: bytes) -> bytes:
