@@ -96,6 +96,10 @@ def detector_fixture() -> Detector:
             "IBAN",
         ),
         ("<li>536-90-</li><li>4399</li> is her ssn", "536-90-</li><li>4399", "SSN"),
+        ("her card 4111  1111 1111  1111", "4111  1111 1111  1111", "CREDIT_CARD"),
+        ("ssn 536-90-\t4399 ok", "536-90-\t4399", "SSN"),
+        ("to jane.doe@  acme.com", "jane.doe@  acme.com", "EMAIL"),
+        ("ssn 536-90-\n4399\n2026-01-02 ok", "536-90-\n4399", "SSN"),
         ("OBX|card||4111 1111\\.br\\1111 1111", "4111 1111\\.br\\1111 1111", "CREDIT_CARD"),
     ],
 )
@@ -128,6 +132,7 @@ def test_a_broken_value_is_found(detector: Detector, text: str, value: str, name
         "(\"login_url\", '@tornado.web')",
         "def function\n@pytest.mark.parametrize",
         "mail the staff@\n\nacme.com",
+        "cards of x 4111  1111 1111  1111\ncards of y 4111  1111 1112  1111\n",
     ],
 )
 def test_what_is_between_values_joins_nothing(detector: Detector, text: str) -> None:

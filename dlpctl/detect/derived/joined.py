@@ -19,6 +19,7 @@ from dlpctl.detect.derived.decoded import DecodedText, copy_around
 from dlpctl.detect.derived.fragments import fragment_breaks
 from dlpctl.detect.derived.parts import first_parts
 from dlpctl.detect.derived.prefixed import prefixed_breaks
+from dlpctl.detect.derived.spaced import spaced_breaks
 from dlpctl.detect.derived.stacked import stacked_breaks
 from dlpctl.detect.linear import Find, compile_regex, finders
 from dlpctl.regex import lazy
@@ -74,6 +75,7 @@ _SAME = 10
 """Bytes at the starts of lines that tell rows by their digits and letters."""
 _DIGITS, _UPPER = b"0123456789", b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _ENDS_OF_PARTS = _DIGITS + _UPPER + b")-./"
+_IN_NUMBERS = _DIGITS + _UPPER + b" ()-./"
 _SHAPES = bytes.maketrans(_DIGITS + _UPPER + _UPPER.lower(), b"9" * 10 + b"a" * 52)
 
 
@@ -109,34 +111,44 @@ def joined_texts(data: bytes) -> list[JoinedText]:
     """Return the text with its lines joined; nothing where no line end may break a value."""
     parts = list(first_parts(data))
     prefixed = list(prefixed_breaks(data, parts))
-    known = {end for each in prefixed for end in (each.start, each.next_end)}
-    others = (
-        *_breaks_of_numbers(data),
-        *_breaks_of_addresses(data),
-        *stacked_breaks(data, parts),
-    )
+    ends = {each.next_end for each in prefixed}
+    known = ends | {each.start for each in prefixed}
+    unprefixed = (*_breaks_of_numbers(data), *_breaks_of_addresses(data))
     breaks = [
         *((start, end) for start, end, _ in prefixed),
-        *(span for span in others if span[0] not in known),
+        *(span for span in unprefixed if span[0] not in ends),
+        *(span for span in stacked_breaks(data, parts) if span[0] not in known),
+        *spaced_breaks(data, parts),
         *fragment_breaks(data),
     ]
-    return [JoinedText(data, layer, joiner) for layer in _layers(breaks) for joiner in (b"", b" ")]
+    return [
+        JoinedText(data, layer, joiner) for layer in _layers(data, breaks) for joiner in (b"", b" ")
+    ]
 
 
-def _layers(breaks: list[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:
+def _layers(data: bytes, breaks: list[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:
     """Yield the breaks in order; those that start within others, which messages with several texts
-    have, come in another layer.
+    have, come in another layer, and in the last one no value has two breaks: the line after a value
+    may start with a number, too.
     """
-    waiting = sorted(set(breaks), key=lambda span: (span[0], -span[1]))
+    breaks = sorted(set(breaks), key=lambda span: (span[0], -span[1]))
+    waiting = breaks
     for _ in range(_MOST_LAYERS):
         if not waiting:
-            return
+            break
         kept = waiting[:1]
         inner: list[tuple[int, int]] = []
         for span in waiting[1:]:
             (kept if span[0] >= kept[-1][1] else inner).append(span)
         yield kept
         waiting = inner
+    alone = breaks[:1]
+    for span in breaks[1:]:
+        between = data[alone[-1][1] : span[0]]
+        if len(between) > _LONGEST_PART or between.translate(None, _IN_NUMBERS):
+            alone.append(span)
+    if len(alone) < len(breaks):
+        yield alone
 
 
 def _breaks_of_addresses(data: bytes) -> Iterator[tuple[int, int]]:
