@@ -211,6 +211,16 @@ _RULE = "=====  =========  ====\n"
         ("Card number:\n4111\n1111\n1111\n1111\nok", "4111\n1111\n1111\n1111", "CREDIT_CARD"),
         ("DE89\n3704\n0044\n0532\n0130\n00\n", "DE89\n3704\n0044\n0532\n0130\n00", "IBAN"),
         ("Karte: 4111 - 1111 - 1111 - 1111", "4111 - 1111 - 1111 - 1111", "CREDIT_CARD"),
+        (
+            "card1 = 4111\ncard2 = 1111\ncard3 = 1111\ncard4 = 1111\n",
+            "4111\ncard2 = 1111\ncard3 = 1111\ncard4 = 1111",
+            "CREDIT_CARD",
+        ),
+        (
+            '{"ssn_a": "536", "ssn_b": "90", "ssn_c": "4399"}',
+            '536", "ssn_b": "90", "ssn_c": "4399',
+            "SSN",
+        ),
         ("her IBAN DE89.3704.0044.0532.0130.00", "DE89.3704.0044.0532.0130.00", "IBAN"),
     ],
 )
@@ -322,6 +332,11 @@ _IN_BINARY = base64.b64encode(b"\x30\x82\x01\x0a\x00" + _BYTES + bytes(range(128
 _CONCEALED = bytes([7, *(byte ^ 7 for byte in b"jane.doe@acme.com")]).hex()
 
 
+_ENCODED_WORDS = "?=\n =?utf-8?B?".join(
+    base64.b64encode(part).decode() for part in (_BYTES[:20], _BYTES[20:])
+)
+
+
 def _codes(form: str, after_comma: str = "") -> str:
     return f",{after_comma}".join(map(form.format, _BYTES))
 
@@ -348,6 +363,10 @@ def _codes(form: str, after_comma: str = "") -> str:
         ("card 4111 [i]1111[/i] 1111 1111", "4111 [i]1111[/i] 1111 1111"),
         ("card 4111 `1111` 1111 1111", "4111 `1111` 1111 1111"),
         ("4111&thinsp;1111&ensp;1111&ndash;1111", "4111&thinsp;1111&ensp;1111&ndash;1111"),
+        (
+            "to jane.doe<span style='display:none'>x</span>@acme.com",
+            "jane.doe<span style='display:none'>x</span>@acme.com",
+        ),
         ("card 4111 <!-- x -->1111 1111 1111", "4111 <!-- x -->1111 1111 1111"),
         ("card 4111 ~~1111~~ 1111 1111", "4111 ~~1111~~ 1111 1111"),
         ("card _4111 1111 1111 1111_ x", "_4111 1111 1111 1111_"),
@@ -378,6 +397,7 @@ def _codes(form: str, after_comma: str = "") -> str:
             f"VALUES (0x{_BYTES.decode().encode('utf-16-le').hex()})",
             f"0x{_BYTES.decode().encode('utf-16-le').hex()}",
         ),
+        (f"Subject: =?utf-8?B?{_ENCODED_WORDS}?=\n", _ENCODED_WORDS),
         (f"x: {_BYTES.hex('-')} y", _BYTES.hex("-")),
         (f"String.fromCharCode({_codes('{}')})", _codes("{}")),
         (f'"a"=hex(1):{_codes("{:02x},00")},00,00', f"{_codes('{:02x},00')},00,00"),
@@ -448,8 +468,10 @@ def test_a_value_in_recognized_words_is_found(detector: Detector, start: str, en
         ('{"text": "a"}, {"text": ":"}, {"is": "blank"}', '{"text": "', '"}, '),
         (": 1 2 3 4 0\n", "", " 1 2 3 4 0\n"),
         ("card number\n", "", "\n"),
+        ("<b>card</b> ", "<i class=a>", "</i>\n"),
+        ("<b>card</b> ", '<input name="a" value="', '">'),
     ],
-    ids=["symbols", "boxes", "lines"],
+    ids=["symbols", "boxes", "lines", "elements", "inputs"],
 )
 def test_a_value_in_characters_of_their_own_is_found(
     detector: Detector, label: str, start: str, end: str

@@ -20,8 +20,13 @@ from dlpctl.regex import lazy
 
 _APART = r"[\"']?(?:[ \t]*[,;|][ \t]*(?:\r?\n[ \t]+)?|\t|[ ]{2,8})[\"']?"
 _TAG = r"<[A-Za-z][0-9A-Za-z:_-]*>"
+_NEXT_KEY = (
+    r"[\"']?,?(?:[ ]?\r?\n[ \t]*|[ ])[\"']?[A-Za-z][A-Za-z_ .-]{0,24}[1-9]?[\"']?"
+    r"[ ]?[:=,][ ]?[\"']?"
+)
+"""What is between the groups of a number that have keys of their own."""
 _SIGN = (
-    rf"(?:[\"'][^<>\n]*>[ \t\r\n]*<input[^<>\n]* value=[\"']"
+    rf"(?:{_NEXT_KEY}|[\"'][^<>\n]*>[ \t\r\n]*<input[^<>\n]* value=[\"']"
     rf"|</[0-9A-Za-z:_-]+>[ \t\r\n]*{_TAG}|[\"'][ \t]+[A-Za-z][0-9A-Za-z:_-]*=[\"']"
     rf"|{_APART}|[\"']?\r?\n[ \t]*(?:-[ ][\"']?)?|\][ ]?\[|\)[ ]?\(|[ ][./:-][ ]|[./:+*=#~_'])"
 )

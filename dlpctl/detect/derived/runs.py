@@ -114,8 +114,10 @@ GROUPS = (
     rf"{_FIRST_GROUP}[0-9A-Z]{{0,2}}(?:{_NEXT}[0-9A-Z]{{4,6}}){{0,8}}(?:{_NEXT}[0-9]{{1,3}})?\b"
 )
 # Tags of HTML, forums, wikis, man pages and differences of words within a number or an address.
+_HIDDEN = r"(?:display:[ ]?none|visibility:[ ]?hidden|font-size:[ ]?0|hidden[ \"'>])"
 TAG = (
-    r"(?:</?(?:a|b|i|u|s|em|tt|big|del|ins|kbd|sub|sup|bdi|wbr|abbr|code|font|mark|nobr|samp|span"
+    rf"(?:<[a-z]{{1,8}}[ ][^<>\n]*{_HIDDEN}[^<>\n]*>[^<>\n]{{0,64}}</[a-z]{{1,8}}>"
+    r"|</?(?:a|b|i|u|s|em|tt|big|del|ins|kbd|sub|sup|bdi|wbr|abbr|code|font|mark|nobr|samp|span"
     r"|small|strong|strike|ruby|rb|rt|rp|nowiki|bold|italic|underline|fixed)(?:[ \t][^<>\n]*)?/?>"
     r"|\{\+|\+\}|<!--[^<>\n]*-->|\[/?[a-z]{1,6}(?:=[^\[\]\n]*)?\]|\{color(?::[^{}\n]*)?\}"
     r"|\\f[BIPR])"
@@ -128,6 +130,8 @@ _COLOURS = r"(?:\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[()][
 # Colours as logs show them, or as programs write them.
 COLOUR_NAMES = r"(?:(?:\^\[|#033|\\(?:033|e|x1[bB]|u001[bB]))\[[0-9;]*m)+"
 SOFT_BREAKS = r"=\r?\n|\\\r?\n[ \t]*"
+# What is between two words of a header that are encoded.
+_ENCODED_APART = r"\?=\s+=\?[0-9A-Za-z-]{2,20}\?[BQbq]\?"
 # A number, an account, an address or a key that is emphasized by underscores, which belong to words
 # otherwise.
 _EMPHASIZED = (
@@ -154,7 +158,7 @@ _UTF7 = r"\+A[A-H][0-9A-Za-z+/]+-?"
 RUN = (
     rf"{GROUPS}|{LITERAL}|{_ENCODED}|{QUOTED}|{_FORM}|{_UTF7}|{_OVERSTRUCK}|{_COLOURS}"
     rf"|{COLOUR_NAMES}"
-    rf"|{SOFT_BREAKS}|{MARKS}|{TAGGED}|(?:%[0-9A-Fa-f]{{2}})+|(?:{_ESCAPE}|{_NAMED_ENTITY})+"
+    rf"|{SOFT_BREAKS}|{_ENCODED_APART}|{MARKS}|{TAGGED}|(?:%[0-9A-Fa-f]{{2}})+|(?:{_ESCAPE}|{_NAMED_ENTITY})+"
     rf"|{_SPACED}|{_INVISIBLE}+|{_KEYCAP}|{TAGS}|{SELECTORS}|{_OTHER_FORMS}"
 )
 # The starts of all types of runs, which are searched for from every byte of a text; with all that
@@ -168,7 +172,7 @@ _OTHER_STARTS = (
     rf"|%[0-9A-Fa-f]{{2}}|{_ESCAPE}|{_NAMED_ENTITY}"
     rf"|\b[0-9](?:[ ._*-]{{1,3}}[0-9]){{8}}|\b[A-Za-z](?: [!-~]){{9}}"
     rf"|\b(?:[E-P][A-Z2-7]{{15}}|[e-p][a-z2-7]{{19}})|<~[!-uz]{{5}}|{_OVERSTRUCK}"
-    rf"|{_FORM_START}|\+A[A-H][0-9A-Za-z+/]|\x1b[\[\]()]|[=\\]\r?\n"
+    rf"|{_FORM_START}|\+A[A-H][0-9A-Za-z+/]|\x1b[\[\]()]|[=\\]\r?\n|\?=\s+=\?"
     rf"|(?:\^\[|#033|\\(?:033|e|x1[bB]|u001[bB]))\["
     rf"|{MARKS}|{TAGGED}|{_LITERAL_START}|{_FIRST_GROUP}|{QUOTED}"
     rf"|{_INVISIBLE}|{_KEYCAP}|{_OPENED}?{_OTHER_LETTERS}|{_OTHER_DIGITS}{{2}}|{_SET_DIGITS}{{2}}"

@@ -41,17 +41,31 @@ _SHAPES = (
     _Shape(r"(?:^|\n)[^\s](?:[ ][0-9]+){4}[ ]0[ \r]*\n", rf"([^\s])(?:[ ][0-9]+){{5}}{_END}"),
     _Shape(r"(?:^|\n)(?:[0-9A-Z][ \t\r]*\n){8}", rf"([0-9A-Z]){_END}"),
 )
-START = "|".join(shape.start for shape in _SHAPES)
+_BLANK = r"[ \t\r\n]*"
+_BOXES = (
+    _Shape(
+        rf">[0-9A-Z+]{_BLANK}</[^<>]*>{_BLANK}<[^<>]*>[0-9A-Z]<",
+        rf"([0-9A-Z+]){_BLANK}(?:<[^<>]*>{_BLANK})+",
+    ),
+    _Shape(
+        rf"<input [^<>]*value=[\"']?[0-9A-Z+][\"' ][^<>]*>{_BLANK}<input ",
+        rf"<?input [^<>]*value=[\"']?([0-9A-Z+])[\"' /][^<>]*>{_BLANK}",
+    ),
+)
+"""The boxes of a form, which have a character each, from the second character of the start on."""
+START = "|".join(shape.start for shape in (*_SHAPES, *_BOXES))
 """The regex of what tells that rows of words start in the line where it ends, or after it."""
+_TAG_SIGNS = (b"<", b">")
 _FEWEST = 4
 _LONGEST_ROW = 256
 
 
 def rows_of_words(data: bytes, start: int, end: int) -> tuple[list[Span], int]:
     """Return the words in the rows that a match of `START` tells, and where the rows end."""
+    is_box = data[start : start + 1] in _TAG_SIGNS
     line = data.rfind(b"\n", max(start - _LONGEST_ROW, 0), start + 1) + 1
-    for shape in _SHAPES:
-        words, stop = _words(data, line, shape.row)
+    for shape in _BOXES if is_box else _SHAPES:
+        words, stop = _words(data, start + 1 if is_box else line, shape.row)
         if len(words) >= _FEWEST:
             return words, max(stop - 1, end)
     return [], end
