@@ -51,6 +51,7 @@ NAMED = [
     ("Die Abgeordnete Heidi Reichinnek nannte das falsch.", ["Heidi Reichinnek"]),
     ("hi, i'm sarah connor and i can't log in", ["sarah connor"]),
     ("customer: jane doe", ["jane doe"]),
+    ("- customer name: _Peter Lindqvist_\n", ["Peter Lindqvist"]),
     (
         '{"word": "name", "n": 1}, {"word": "is", "n": 2}, {"word": "Anna", "n": 3}, {"word": "Lind", "n": 4}',
         ['Anna", "n": 3}, {"word": "Lind'],

@@ -19,6 +19,7 @@ from dlpctl.deflated import GZIP, RAW, ZLIB, Inflater
 from dlpctl.detect.derived.characters import is_unseen, plain_forms, unseen_text
 from dlpctl.detect.derived.interface import DerivedText
 from dlpctl.detect.derived.runs import (
+    BOXED,
     COLOUR_NAMES,
     GROUPS,
     LITERAL,
@@ -45,10 +46,11 @@ _HEX_DIGITS = b"0123456789ABCDEFabcdef :-"
 _SOFT_BREAK = lazy(SOFT_BREAKS.encode())
 _MAY_BE_PACKED = lazy(MAY_BE_PACKED.encode())
 _SHAPES = lazy(
-    f"({MARKS})|({TAGGED})|({LITERAL})|({GROUPS})|({QUOTED})|({COLOUR_NAMES})".replace(
+    f"({MARKS})|({TAGGED})|({LITERAL})|({GROUPS})|({QUOTED})|({COLOUR_NAMES})|({BOXED})".replace(
         r"\b", ""
     ).encode()
 )
+_BETWEEN_BOXES = lazy(rb"(?<=.)(?:[ ]?\|[ ]?|\][ ]?\[|\)[ ]?\()")
 _TAGS = lazy(TAG.encode())
 _GROUP = lazy(rb"[0-9A-Z]+")
 _OF_CARDS = range(13, 20)
@@ -230,6 +232,10 @@ def _untagged(run: bytes) -> bytes:
     return _TAGS.sub(b"", run)
 
 
+def _unboxed(run: bytes) -> bytes:
+    return _BETWEEN_BOXES.sub(b"", run)
+
+
 def _unquoted(run: bytes) -> bytes:
     return binascii.a2b_qp(run)
 
@@ -397,5 +403,5 @@ _DECODERS: dict[bytes, Callable[[bytes], bytes | None]] = {
     b" ": _nothing,
     b"<": _ascii85,
 }
-_BY_SHAPE = (_nothing, _unmarked, _untagged, _number, _joined, _unquoted, _nothing)
+_BY_SHAPE = (_nothing, _unmarked, _untagged, _number, _joined, _unquoted, _nothing, _unboxed)
 """The decoders of runs that are told by more than their first bytes."""

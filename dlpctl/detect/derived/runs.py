@@ -47,6 +47,8 @@ _NAMED_ENTITY = (
     r"|[a-z]{1,4}sp|zwn?j);"
 )
 _ESCAPE = "|".join(f"{each.before}{each.of_text}{each.after}" for each in ESCAPES)
+# The characters of a form in brackets or between bars.
+BOXED = r"\b[0-9A-Za-z](?:(?:[ ]?\|[ ]?|\][ ]?\[|\)[ ]?\()[!-~]){8,}"
 _SPACED = r"\b[0-9](?:[ ._*-]{1,3}[0-9]){8,24}\b|\b[A-Za-z](?: [!-~]){9,}(?:[\s\"'<,;)]|$)"
 # The start of text in base64, by its possible first bytes: ASCII, one byte of ASCII and a longer
 # character, a longer character, a line end, UTF-16. Identifiers of source code are mostly told
@@ -139,7 +141,7 @@ _EMPHASIZED = (
     r"|[0-9A-Za-z.+-]{1,64}@[0-9A-Za-z.-]{3,64}|(?:[A-Za-z]{2,4}_)?[0-9A-Za-z-]{16,100}"
 )
 MARKS = (
-    r"\b\\(?:[-.@]\b|_)|\\[(+][0-9](?:\\\))?|[0-9]\\\)"
+    r"[0-9A-Z)]\\ [0-9A-Z(]|\b\\(?:[-.@]\b|_)|\\[(+][0-9](?:\\\))?|[0-9]\\\)"
     r"|[0-9](?:[ -]?(?:[*`]{1,3}|~~|'{2,3})[ -]?|[ -]_{1,3}|_{1,3}[ -])[0-9]"
     r"|[0-9)](?:[*`]{1,3}|~~|'{2,3}) (?:[*`]{1,3}|~~|'{2,3})[0-9(]"
     r"|\)[ ]?(?:~~|'{2,3})[ ]?[0-9]|\)[ ]\*{1,3}[0-9]"
@@ -156,7 +158,7 @@ _FORM_START = r"=[0-9A-Za-z%._-]+\+[0-9A-Za-z%]"
 _FORM = r"=[0-9A-Za-z%._-]+(?:\+[0-9A-Za-z%._-]+)+"
 _UTF7 = r"\+A[A-H][0-9A-Za-z+/]+-?"
 RUN = (
-    rf"{GROUPS}|{LITERAL}|{_ENCODED}|{QUOTED}|{_FORM}|{_UTF7}|{_OVERSTRUCK}|{_COLOURS}"
+    rf"{BOXED}|{GROUPS}|{LITERAL}|{_ENCODED}|{QUOTED}|{_FORM}|{_UTF7}|{_OVERSTRUCK}|{_COLOURS}"
     rf"|{COLOUR_NAMES}"
     rf"|{SOFT_BREAKS}|{_ENCODED_APART}|{MARKS}|{TAGGED}|(?:%[0-9A-Fa-f]{{2}})+|(?:{_ESCAPE}|{_NAMED_ENTITY})+"
     rf"|{_SPACED}|{_INVISIBLE}+|{_KEYCAP}|{TAGS}|{SELECTORS}|{_OTHER_FORMS}"
@@ -172,7 +174,7 @@ _OTHER_STARTS = (
     rf"|%[0-9A-Fa-f]{{2}}|{_ESCAPE}|{_NAMED_ENTITY}"
     rf"|\b[0-9](?:[ ._*-]{{1,3}}[0-9]){{8}}|\b[A-Za-z](?: [!-~]){{9}}"
     rf"|\b(?:[E-P][A-Z2-7]{{15}}|[e-p][a-z2-7]{{19}})|<~[!-uz]{{5}}|{_OVERSTRUCK}"
-    rf"|{_FORM_START}|\+A[A-H][0-9A-Za-z+/]|\x1b[\[\]()]|[=\\]\r?\n|\?=\s+=\?"
+    rf"|{BOXED}|{_FORM_START}|\+A[A-H][0-9A-Za-z+/]|\x1b[\[\]()]|[=\\]\r?\n|\?=\s+=\?"
     rf"|(?:\^\[|#033|\\(?:033|e|x1[bB]|u001[bB]))\["
     rf"|{MARKS}|{TAGGED}|{_LITERAL_START}|{_FIRST_GROUP}|{QUOTED}"
     rf"|{_INVISIBLE}|{_KEYCAP}|{_OPENED}?{_OTHER_LETTERS}|{_OTHER_DIGITS}{{2}}|{_SET_DIGITS}{{2}}"

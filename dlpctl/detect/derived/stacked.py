@@ -17,7 +17,8 @@ from dlpctl.regex import lazy
 _BAR = rb"(?:\||\xe2\x94\x82)"
 _MARK = rb"(?:[+.]|\xe2\x86\xb5|\xe2\x80\xa6)"
 """The mark of a cell that goes on, before the bar or after it."""
-_CELL_START = lazy(rb"(?:\A|[ ]{2}|%b%b?)[ ]*" % (_BAR, _MARK))
+_CELL_START = lazy(rb"(?:\A[ ]*(?:[#*;%%!/\\]{1,3}[ ])?|[ ]{2}|%b%b?)[ ]*" % (_BAR, _MARK))
+"""The blanks before a cell; the first one may be in a comment or in a frame of signs."""
 _CELL_END = lazy(rb"[ ]{2}|[ ]*%b?[ ]*%b|[ \r]*\Z" % (_MARK, _BAR))
 _AFTER_PART = lazy(rb"(?:[ ]*(?:%b[ ]*)?%b|[\s\\`]+)\Z" % (_MARK, _BAR))
 _NAMED = lazy(rb"[g-zG-Z\x80-\xff]")
@@ -54,7 +55,8 @@ def stacked_breaks(data: bytes, parts: Iterable[FirstPart]) -> Iterator[tuple[in
             continue  # a table of numbers, mostly
         at = start - line.start
         cell = bisect_right(line.cells, at) - 1
-        if cell < is_last or not _NAMED.search(line.text, 0, at):
+        is_bare = is_last and b"  " not in data[start:following]  # no frame at the right
+        if cell < is_bare or not _NAMED.search(line.text, 0, at):
             continue  # a line without a label, or of one cell
         may_be_beside = _NAMED.search(line.text, line.cells[cell], at) is not None
         end = start + len(_AFTER_PART.sub(b"", data[start:following]))

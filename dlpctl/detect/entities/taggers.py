@@ -6,6 +6,7 @@ The tagger is only imported and loaded when a text contains a trigger match.
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -69,6 +70,8 @@ _MOST_KNOWN = 10_000
 _NEWLINE = b"\n"
 SENTENCE = 6
 """The number of blanks from which a line without an end is a sentence, and no cell of a table."""
+_EMPHASIS = lazy(rb"(?<![0-9A-Za-z_])_{1,3}(?=[A-Z])|(?<=[a-z])_{1,3}(?![0-9A-Za-z_])")
+"""Underscores that emphasize words."""
 _new = tuple.__new__
 _LINE_END = lazy(rb"\\[nrt]")
 """A line end within a name is none, but part of a path: `HOST\\thomas`."""
@@ -142,6 +145,8 @@ class Taggers:
             escaped = EscapedText.throughout(part)
             part = escaped.data if escaped else part
             code = code_blocks(part)
+            if b"_" in part and not is_code(code):
+                part = _EMPHASIS.sub(_blank, part)
             if _is_prose(part) and is_lower_case(part) and not is_code(code) and self._tagger:
                 part = self._tagger.with_capitals(part.decode()).encode()
             matches = (self._in_code if is_code(code) else self._in_prose).matches(part)
@@ -177,6 +182,10 @@ class Taggers:
                         Candidate(offset + start, offset + stop, finding.score, False, index)
                     )
         return found
+
+
+def _blank(marks: re.Match[bytes]) -> bytes:
+    return b" " * len(marks[0])
 
 
 def _without_parts(found: list[Candidate], streamed: list[Candidate]) -> list[Candidate]:
