@@ -190,6 +190,14 @@ _RULE = "=====  =========  ====\n"
             "4111 1111    #\n# 1111 1111",
             "CREDIT_CARD",
         ),
+        (
+            " card:    +| x\n 4111 1111+| \n 1111 1111 | \n",
+            "4111 1111+| \n 1111 1111",
+            "CREDIT_CARD",
+        ),
+        ("value | jane@+\n      | acme.com\n", "jane@+\n      | acme.com", "EMAIL"),
+        ("|===\n|ssn\n|536-90-\n4399\n", "536-90-\n4399", "SSN"),
+        ("   * - ssn\n     - 536-90-\n       4399\n", "536-90-\n       4399", "SSN"),
         ("to jane@    as said\nacme.com    above\n", "jane@    as said\nacme.com", "EMAIL"),
         ("card,4111,1111,1111,1111\n", "4111,1111,1111,1111", "CREDIT_CARD"),
         ("card = [4111, 1111, 1111, 1111]", "4111, 1111, 1111, 1111", "CREDIT_CARD"),
@@ -466,6 +474,7 @@ def test_a_streamed_value_is_found(detector: Detector, start: str, end: str) -> 
     ("start", "end"),
     [
         ('{"word": "', '", "start": 0.5},'),
+        ('{"word": "', '", "punctuated": "A"}, {"speaker": "B"}, '),
         ("<String HPOS='3' CONTENT='", "'/><SP/>"),
         ('<word xMin="2.5">', "</word>\n"),
         ("", " O\n"),
@@ -473,7 +482,7 @@ def test_a_streamed_value_is_found(detector: Detector, start: str, end: str) -> 
         ("a 1 0.5 0.2 ", " 0.9\n"),
         ("5\t1\t1\t1\t2\t3\t40\t50\t60\t7\t96.5\t", "\n"),
     ],
-    ids=["speech", "ALTO", "pdftotext", "entities", "CoNLL", "times", "tesseract"],
+    ids=["speech", "speakers", "ALTO", "pdftotext", "entities", "CoNLL", "times", "tesseract"],
 )
 def test_a_value_in_recognized_words_is_found(detector: Detector, start: str, end: str) -> None:
     words = _BYTES.decode().split()

@@ -20,7 +20,7 @@ from dlpctl.detect.derived.fragments import fragment_breaks
 from dlpctl.detect.derived.parts import first_parts
 from dlpctl.detect.derived.prefixed import prefixed_breaks
 from dlpctl.detect.derived.spaced import spaced_breaks
-from dlpctl.detect.derived.stacked import stacked_breaks
+from dlpctl.detect.derived.stacked import MARKED, stacked_breaks
 from dlpctl.detect.linear import Find, compile_regex, finders
 from dlpctl.regex import lazy
 
@@ -54,11 +54,13 @@ _IN_ADDRESS = lazy(
 _WORD = lazy(rb"[g-zG-Z\x80-\xff]|[A-Fa-f][,;:=.\"'()]")
 """Letters that hexadecimal numbers lack, or do not have before a sign."""
 _CELL, _QUOTED_CELL = (
-    lazy(rb"[,;|\t]%b[0-9A-Z()+-][0-9A-Z()+./ -]*\Z" % quote) for quote in (b"", b"[\"']")
+    lazy(rb"[^\n][,;|\t]%b[0-9A-Z()+-][0-9A-Z()+./ -]*\Z" % quote) for quote in (b"", b"[\"']")
 )
 """The end of a row in a table, whose last cell is a number."""
 _OPENS = lazy(rb"(?:[>|][+-]?|\"\"|[({\[:=\\])[ \t]*\r?\n\Z")
 """The end of a line that names what the following ones say."""
+_ITEM = lazy(rb"[ \t]*(?:\||\*[ ]-|-)[ ]*")
+"""The start of a cell that has a line of its own, in AsciiDoc and reStructuredText."""
 _LONGEST_OPENING = 16
 _LONGEST_CELL = 64
 _LONGEST_LINE = 1024
@@ -99,7 +101,19 @@ class JoinedText(DecodedText):
         start = _line_start(self._original, span[0])
         if opening := _OPENS.search(self._original, max(start - _LONGEST_OPENING, 0), start):
             start = _line_start(self._original, opening.start())
-        return span if _WORD.search(self._original, start, span[0]) else None
+        if _WORD.search(self._original, start, span[0]):
+            return span
+        above = _line_start(self._original, max(start - 1, 0))
+        is_labelled = _goes_on_below(self._original, above, start, span[0])
+        return span if is_labelled and _WORD.search(self._original, above, start) else None
+
+
+def _goes_on_below(data: bytes, above: int, line: int, value: int) -> bool:
+    """Return whether the cell of a value starts in the line above, or the one before it is there,
+    in tables with a line for each cell.
+    """
+    is_item = _ITEM.fullmatch(data, line, value) and _ITEM.match(data, above, line)
+    return is_item is not None or MARKED.search(data, above, line) is not None
 
 
 def may_go_over_lines(value: bytes) -> bool:

@@ -15,7 +15,7 @@ _PARTS = (
 )
 """The first part of a card number, an SSN, an IBAN or a phone number, or that of a mail address."""
 _LINE_END = r"[ \t\r\\`]*\n"
-_GAP = r"(?:[ ]{2}|[ ]?\t|[ ]*(?:[+.↵…][ ]*)?[|│])"
+_GAP = r"(?:[ ]{2}|[ ]?\t|[ ]*(?:[+.↵…][ ]*)?[|│]|[ ]*\+[ ]*\r?\n)"
 """The blanks or the bar after a cell, with the mark of a cell that goes on."""
 _BEFORE_PARTS = b" \t:=#("
 _NEW_LINE = ord("\n")

@@ -49,7 +49,7 @@ _NAMED_ENTITY = (
 _ESCAPE = "|".join(f"{each.before}{each.of_text}{each.after}" for each in ESCAPES)
 # The characters of a form in brackets or between bars.
 BOXED = r"\b[0-9A-Za-z](?:(?:[ ]?\|[ ]?|\][ ]?\[|\)[ ]?\()[!-~]){8,}"
-_SPACED = r"\b[0-9](?:[ ._*-]{1,3}[0-9]){8,24}\b|\b[A-Za-z](?: [!-~]){9,}(?:[\s\"'<,;)]|$)"
+_SPACED = r"\b[0-9](?:[ ._*-]{1,3}[0-9]){8,24}\b|\b[A-Za-z](?: {1,3}[!-~]){9,}(?:[\s\"'<,;)]|$)"
 # The start of text in base64, by its possible first bytes: ASCII, one byte of ASCII and a longer
 # character, a longer character, a line end, UTF-16. Identifiers of source code are mostly told
 # apart by that, before anything of them is copied. In hexadecimal digits of text every other one
@@ -121,7 +121,7 @@ TAG = (
     rf"(?:<[a-z]{{1,8}}[ ][^<>\n]*{_HIDDEN}[^<>\n]*>[^<>\n]{{0,64}}</[a-z]{{1,8}}>"
     r"|</?(?:a|b|i|u|s|em|tt|big|del|ins|kbd|sub|sup|bdi|wbr|abbr|code|font|mark|nobr|samp|span"
     r"|small|strong|strike|ruby|rb|rt|rp|nowiki|bold|italic|underline|fixed)(?:[ \t][^<>\n]*)?/?>"
-    r"|\{\+|\+\}|<!--[^<>\n]*-->|\[/?[a-z]{1,6}(?:=[^\[\]\n]*)?\]|\{color(?::[^{}\n]*)?\}"
+    r"|\{\+|\+\}|\{\{(?:nbsp|spaces?|thinsp)\}\}|<!--[^<>\n]*-->|\[/?[a-z]{1,6}(?:=[^\[\]\n]*)?\]|\{color(?::[^{}\n]*)?\}"
     r"|\\f[BIPR])"
 )
 TAGGED = rf"[0-9)](?:[ -]?{TAG})+[ -]?[0-9(]|[0-9A-Za-z.-]{TAG}+@|[@-]{TAG}+[0-9A-Za-z]"
@@ -172,7 +172,7 @@ _OTHER_STARTS = (
     rf"(?:\b|\b0[xX]|\\{{1,2}}x){_HEX_STARTS}[0-9A-Fa-f]{{4}}"
     rf"|\b[0-9A-Fa-f]{{2}}(?:[ :-][0-9A-Fa-f]{{2}}){{8}}\b"
     rf"|%[0-9A-Fa-f]{{2}}|{_ESCAPE}|{_NAMED_ENTITY}"
-    rf"|\b[0-9](?:[ ._*-]{{1,3}}[0-9]){{8}}|\b[A-Za-z](?: [!-~]){{9}}"
+    rf"|\b[0-9](?:[ ._*-]{{1,3}}[0-9]){{8}}|\b[A-Za-z](?: {{1,3}}[!-~]){{9}}"
     rf"|\b(?:[E-P][A-Z2-7]{{15}}|[e-p][a-z2-7]{{19}})|<~[!-uz]{{5}}|{_OVERSTRUCK}"
     rf"|{BOXED}|{_FORM_START}|\+A[A-H][0-9A-Za-z+/]|\x1b[\[\]()]|[=\\]\r?\n|\?=\s+=\?"
     rf"|(?:\^\[|#033|\\(?:033|e|x1[bB]|u001[bB]))\["

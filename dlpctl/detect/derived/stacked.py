@@ -19,8 +19,10 @@ _MARK = rb"(?:[+.]|\xe2\x86\xb5|\xe2\x80\xa6)"
 """The mark of a cell that goes on, before the bar or after it."""
 _CELL_START = lazy(rb"(?:\A[ ]*(?:[#*;%%!/\\]{1,3}[ ])?|[ ]{2}|%b%b?)[ ]*" % (_BAR, _MARK))
 """The blanks before a cell; the first one may be in a comment or in a frame of signs."""
-_CELL_END = lazy(rb"[ ]{2}|[ ]*%b?[ ]*%b|[ \r]*\Z" % (_MARK, _BAR))
-_AFTER_PART = lazy(rb"(?:[ ]*(?:%b[ ]*)?%b|[\s\\`]+)\Z" % (_MARK, _BAR))
+_CELL_END = lazy(rb"[ ]{2}|[ ]*%b?[ ]*%b|[ ]*[+]?[ \r]*\Z" % (_MARK, _BAR))
+_AFTER_PART = lazy(rb"(?:[ ]*(?:%b[ ]*)?%b|[ ]*[+]\s*\n|[\s\\`]+)\Z" % (_MARK, _BAR))
+MARKED = lazy(rb"[ ]*%b[ ]*(?:%b|\r?\n)" % (_MARK, _BAR))
+"""The end of a cell that goes on below."""
 _NAMED = lazy(rb"[g-zG-Z\x80-\xff]")
 _BLANK = lazy(rb"(?:[\s.]|%b|%b)*" % (_BAR, _MARK))
 _BEFORE = (b" ", b"|", b"\xe2", b"")
@@ -56,10 +58,10 @@ def stacked_breaks(data: bytes, parts: Iterable[FirstPart]) -> Iterator[tuple[in
         at = start - line.start
         cell = bisect_right(line.cells, at) - 1
         is_bare = is_last and b"  " not in data[start:following]  # no frame at the right
-        if cell < is_bare or not _NAMED.search(line.text, 0, at):
+        end = start + len(_AFTER_PART.sub(b"", data[start:following]))
+        if cell < is_bare or not (_NAMED.search(line.text, 0, at) or MARKED.match(data, end)):
             continue  # a line without a label, or of one cell
         may_be_beside = _NAMED.search(line.text, line.cells[cell], at) is not None
-        end = start + len(_AFTER_PART.sub(b"", data[start:following]))
         is_address = data.find(b"@", start, end) >= 0
         may_be_letters = data[start : start + 2].isalpha()
         above = line

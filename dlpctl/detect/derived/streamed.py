@@ -19,7 +19,7 @@ from dlpctl.detect.linear import Find, compile_regex, finders
 from dlpctl.regex import lazy
 
 _KEYS = (
-    "arguments|completion|content|data|delta|log|o|partial_json|response|text|Text|thinking|token|v"
+    "arguments|completion|content|data|delta|log|o|partial_json|punctuated_word|response|text|Text|thinking|token|v"
     "|word|Word"
 )
 _STRING = r"\"((?:[^\"\\\n]|\\[^\n])*)\""
@@ -37,7 +37,10 @@ _LONGEST_CHARACTER = 4
 _FEWEST_SHAPES = 2
 _LEAST_SINGLE = 0.9
 """The share of messages of one character in a stream that spells words."""
-_NUMBERS, _LETTER = lazy(rb"[0-9.]+"), lazy(rb"[A-Za-z\x80-\xff]")
+_NUMBERS, _LETTER = (
+    lazy(rb"[0-9.]+|(?<=:[ ])\"[^\"\n]*\"|(?<=:)\"[^\"\n]*\""),
+    lazy(rb"[A-Za-z\x80-\xff]"),
+)
 _BLANK = ord(" ")
 _Span = tuple[int, int]
 
@@ -49,6 +52,21 @@ class StreamedText(DecodedText):
         """Return the span of a value that takes several messages."""
         breaks = bisect_left(self._starts, end) - bisect_right(self._starts, start)
         return super().original_span(start, end) if breaks else None
+
+    def spans_in_messages(self, start: int, end: int) -> Iterator[_Span]:
+        """Yield the spans of the words of a value that takes several messages, or its own span if
+        messages divide words.
+        """
+        if (span := self.original_span(start, end)) is None:
+            return
+        first, last = bisect_right(self._starts, start) - 1, bisect_left(self._starts, end)
+        parts = [piece for piece in self._pieces[first:last] if not piece.decoded]
+        if len(parts) > len(self.data[start:end].split()):
+            yield span
+            return
+        for piece in parts:
+            offset = piece.origin - piece.start
+            yield max(piece.origin, start + offset), min(piece.end, end + offset)
 
 
 def streamed_texts(data: bytes) -> Iterator[StreamedText]:

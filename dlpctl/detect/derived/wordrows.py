@@ -67,6 +67,8 @@ def rows_of_words(data: bytes, start: int, end: int) -> tuple[list[Span], int]:
     for shape in _BOXES if is_box else _SHAPES:
         words, stop = _words(data, start + 1 if is_box else line, shape.row)
         if len(words) >= _FEWEST:
+            if is_box:
+                words.insert(0, (start + 1, start + 1))  # their label is before the first tag
             return words, max(stop - 1, end)
     return [], end
 

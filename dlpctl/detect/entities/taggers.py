@@ -134,7 +134,7 @@ class Taggers:
             _new(Candidate, (*span, *name[2:]))
             for text in streamed_texts(data)
             for name in self._in_text(text.data, min_score, Known())
-            if (span := text.original_span(name.start, name.end))
+            for span in text.spans_in_messages(name.start, name.end)
         ]
         return _without_parts(found, streamed) if streamed else found
 
