@@ -89,6 +89,11 @@ def detector_fixture() -> Detector:
             '4111 1111 "\n },\n "1111 1111',
             "CREDIT_CARD",
         ),
+        (
+            "<dt>card</dt><dd>4111 1111</dd><dd>1111 1111",
+            "4111 1111</dd><dd>1111 1111",
+            "CREDIT_CARD",
+        ),
         ("<p>card 4111 1111</p>\n<p>1111 1111", "4111 1111</p>\n<p>1111 1111", "CREDIT_CARD"),
         (
             "<td>IBAN DE89 3704</td><td>0044 0532 0130 00",
@@ -96,6 +101,10 @@ def detector_fixture() -> Detector:
             "IBAN",
         ),
         ("<li>536-90-</li><li>4399</li> is her ssn", "536-90-</li><li>4399", "SSN"),
+        ("her card 4111  1111 1111  1111", "4111  1111 1111  1111", "CREDIT_CARD"),
+        ("ssn 536-90-\t4399 ok", "536-90-\t4399", "SSN"),
+        ("to jane.doe@  acme.com", "jane.doe@  acme.com", "EMAIL"),
+        ("ssn 536-90-\n4399\n2026-01-02 ok", "536-90-\n4399", "SSN"),
         ("OBX|card||4111 1111\\.br\\1111 1111", "4111 1111\\.br\\1111 1111", "CREDIT_CARD"),
     ],
 )
@@ -128,6 +137,7 @@ def test_a_broken_value_is_found(detector: Detector, text: str, value: str, name
         "(\"login_url\", '@tornado.web')",
         "def function\n@pytest.mark.parametrize",
         "mail the staff@\n\nacme.com",
+        "cards of x 4111  1111 1111  1111\ncards of y 4111  1111 1112  1111\n",
     ],
 )
 def test_what_is_between_values_joins_nothing(detector: Detector, text: str) -> None:
@@ -159,6 +169,36 @@ _RULE = "=====  =========  ====\n"
             "4111 1111 | jane@ |\n| 1111 1111 | acme.com",
             "CREDIT_CARD",
         ),
+        (
+            " card | 4111 1111 +| x\n      | 1111 1111  | \n",
+            "4111 1111 +| x\n      | 1111 1111",
+            "CREDIT_CARD",
+        ),
+        (" ssn | 536-90-.| x\n     |.4399    | ", "536-90-.| x\n     |.4399", "SSN"),
+        (
+            "her card 4111 1111   some more\n1111 1111            of text\n",
+            "4111 1111   some more\n1111 1111",
+            "CREDIT_CARD",
+        ),
+        (
+            "ünlike this   IBAN DE89 3704\nor that too   0044 0532\nof text       0130 00\n",
+            "DE89 3704\nor that too   0044 0532\nof text       0130 00",
+            "IBAN",
+        ),
+        (
+            "# card 4111 1111    #\n# 1111 1111         #\n",
+            "4111 1111    #\n# 1111 1111",
+            "CREDIT_CARD",
+        ),
+        (
+            " card:    +| x\n 4111 1111+| \n 1111 1111 | \n",
+            "4111 1111+| \n 1111 1111",
+            "CREDIT_CARD",
+        ),
+        ("value | jane@+\n      | acme.com\n", "jane@+\n      | acme.com", "EMAIL"),
+        ("|===\n|ssn\n|536-90-\n4399\n", "536-90-\n4399", "SSN"),
+        ("   * - ssn\n     - 536-90-\n       4399\n", "536-90-\n       4399", "SSN"),
+        ("to jane@    as said\nacme.com    above\n", "jane@    as said\nacme.com", "EMAIL"),
         ("card,4111,1111,1111,1111\n", "4111,1111,1111,1111", "CREDIT_CARD"),
         ("card = [4111, 1111, 1111, 1111]", "4111, 1111, 1111, 1111", "CREDIT_CARD"),
         ("| amex | 3782 | 822463 | 10005 |\n", "3782 | 822463 | 10005", "CREDIT_CARD"),
@@ -189,6 +229,23 @@ _RULE = "=====  =========  ====\n"
         ("Card number:\n4111\n1111\n1111\n1111\nok", "4111\n1111\n1111\n1111", "CREDIT_CARD"),
         ("DE89\n3704\n0044\n0532\n0130\n00\n", "DE89\n3704\n0044\n0532\n0130\n00", "IBAN"),
         ("Karte: 4111 - 1111 - 1111 - 1111", "4111 - 1111 - 1111 - 1111", "CREDIT_CARD"),
+        (
+            "card1 = 4111\ncard2 = 1111\ncard3 = 1111\ncard4 = 1111\n",
+            "4111\ncard2 = 1111\ncard3 = 1111\ncard4 = 1111",
+            "CREDIT_CARD",
+        ),
+        ("GET /?ssn1=536&ssn2=90&ssn3=4399", "536&ssn2=90&ssn3=4399", "SSN"),
+        ("ssn[0]=536\nssn[1]=90\nssn[2]=4399\n", "536\nssn[1]=90\nssn[2]=4399", "SSN"),
+        (
+            '<b>ssn</b><input maxlength="3" value="536"><input value="90"><input value="4399">',
+            '536"><input value="90"><input value="4399',
+            "SSN",
+        ),
+        (
+            '{"ssn_a": "536", "ssn_b": "90", "ssn_c": "4399"}',
+            '536", "ssn_b": "90", "ssn_c": "4399',
+            "SSN",
+        ),
         ("her IBAN DE89.3704.0044.0532.0130.00", "DE89.3704.0044.0532.0130.00", "IBAN"),
     ],
 )
@@ -204,6 +261,8 @@ def test_a_value_in_several_cells_is_found(
         "| a | 4111 1111 |\n| b | 1111 1111 |\n",  # cells of two rows
         "+-+\n| a |\n+-+\n| 4111 1111 |\n| 1111 1111 |\n+-+\n",
         f"{_RULE}a      4111 1111  x\nb      1111 1111  y\n{_RULE}",
+        "cards of x  4111 1111  y\ncards of z  1111 1111  y\n",
+        "cards of x 4111 1111  y\n\n           1111 1111  y\n",
         "4111,1111,1111,1111\n",
         "4111\n1111\n1111\n1111\n" * 4,
         "4111,1111,1111,1111\n" * 3 + "4111,1111,1111,1112\n",
@@ -298,6 +357,11 @@ _IN_BINARY = base64.b64encode(b"\x30\x82\x01\x0a\x00" + _BYTES + bytes(range(128
 _CONCEALED = bytes([7, *(byte ^ 7 for byte in b"jane.doe@acme.com")]).hex()
 
 
+_ENCODED_WORDS = "?=\n =?utf-8?B?".join(
+    base64.b64encode(part).decode() for part in (_BYTES[:20], _BYTES[20:])
+)
+
+
 def _codes(form: str, after_comma: str = "") -> str:
     return f",{after_comma}".join(map(form.format, _BYTES))
 
@@ -324,8 +388,21 @@ def _codes(form: str, after_comma: str = "") -> str:
         ("card 4111 [i]1111[/i] 1111 1111", "4111 [i]1111[/i] 1111 1111"),
         ("card 4111 `1111` 1111 1111", "4111 `1111` 1111 1111"),
         ("4111&thinsp;1111&ensp;1111&ndash;1111", "4111&thinsp;1111&ensp;1111&ndash;1111"),
+        (
+            "to jane.doe<span style='display:none'>x</span>@acme.com",
+            "jane.doe<span style='display:none'>x</span>@acme.com",
+        ),
         ("card 4111 <!-- x -->1111 1111 1111", "4111 <!-- x -->1111 1111 1111"),
         ("card 4111 ~~1111~~ 1111 1111", "4111 ~~1111~~ 1111 1111"),
+        ("card _4111 1111 1111 1111_ x", "_4111 1111 1111 1111_"),
+        ("card 4111 1111 1111 _1111_ x", "4111 1111 1111 _1111_"),
+        (f"card [4{'][1' * 15}]", "4" + "][1" * 15),
+        (f"card |4{'|1' * 15}|", "4" + "|1" * 15),
+        ("card=4111\\ 1111\\ 1111\\ 1111", "4111\\ 1111\\ 1111\\ 1111"),
+        ("to __jane.doe@acme.com__ now", "__jane.doe@acme.com__"),
+        ("card 4111 *_1111_* 1111 1111", "4111 *_1111_* 1111 1111"),
+        ("ssn *536-90-* /4399/ ok", "536-90-* /4399"),
+        ("card 4111 =1111= 1111 1111", "4111 =1111= 1111 1111"),
         ("card '''4111''' 1111 1111 1111", "4111''' 1111 1111 1111"),
         ("card **4111** **1111** **1111** **1111**", "4111** **1111** **1111** **1111"),
         ("card 4111 \x1b[1C\x1b[0K1111 1111 1111", "4111 \x1b[1C\x1b[0K1111 1111 1111"),
@@ -348,6 +425,7 @@ def _codes(form: str, after_comma: str = "") -> str:
             f"VALUES (0x{_BYTES.decode().encode('utf-16-le').hex()})",
             f"0x{_BYTES.decode().encode('utf-16-le').hex()}",
         ),
+        (f"Subject: =?utf-8?B?{_ENCODED_WORDS}?=\n", _ENCODED_WORDS),
         (f"x: {_BYTES.hex('-')} y", _BYTES.hex("-")),
         (f"String.fromCharCode({_codes('{}')})", _codes("{}")),
         (f'"a"=hex(1):{_codes("{:02x},00")},00,00', f"{_codes('{:02x},00')},00,00"),
@@ -396,16 +474,39 @@ def test_a_streamed_value_is_found(detector: Detector, start: str, end: str) -> 
     ("start", "end"),
     [
         ('{"word": "', '", "start": 0.5},'),
+        ('{"word": "', '", "punctuated": "A"}, {"speaker": "B"}, '),
         ("<String HPOS='3' CONTENT='", "'/><SP/>"),
         ('<word xMin="2.5">', "</word>\n"),
+        ("", " O\n"),
+        ("1\t", "\tx\tNN\t_\n"),
+        ("a 1 0.5 0.2 ", " 0.9\n"),
+        ("5\t1\t1\t1\t2\t3\t40\t50\t60\t7\t96.5\t", "\n"),
     ],
-    ids=["speech", "ALTO", "pdftotext"],
+    ids=["speech", "speakers", "ALTO", "pdftotext", "entities", "CoNLL", "times", "tesseract"],
 )
 def test_a_value_in_recognized_words_is_found(detector: Detector, start: str, end: str) -> None:
     words = _BYTES.decode().split()
     text = "".join(f"{start}{word}{end}" for word in words)
     value = f"{end}{start}".join(words[3:7])
     assert value in {text[one.start : one.end] for one in detector.scan(text)}
+
+
+@pytest.mark.parametrize(
+    ("label", "start", "end"),
+    [
+        ('{"text": "a"}, {"text": ":"}, {"is": "blank"}', '{"text": "', '"}, '),
+        (": 1 2 3 4 0\n", "", " 1 2 3 4 0\n"),
+        ("card number\n", "", "\n"),
+        ("<b>card</b> ", "<i class=a>", "</i>\n"),
+        ("<b>card</b> ", '<input name="a" value="', '">'),
+    ],
+    ids=["symbols", "boxes", "lines", "elements", "inputs"],
+)
+def test_a_value_in_characters_of_their_own_is_found(
+    detector: Detector, label: str, start: str, end: str
+) -> None:
+    (found,) = detector.scan(label + "".join(f"{start}{each}{end}" for each in "4111111111111111"))
+    assert found.type == "CREDIT_CARD"
 
 
 def test_a_value_in_the_chunks_of_a_body_is_found(detector: Detector) -> None:

@@ -60,6 +60,12 @@ NAMED = [
     ("Die Abgeordnete Heidi Reichinnek nannte das falsch.", ["Heidi Reichinnek"]),
     ("hi, i'm sarah connor and i can't log in", ["sarah connor"]),
     ("customer: jane doe", ["jane doe"]),
+    ("- customer name: _Peter Lindqvist_\n", ["Peter Lindqvist"]),
+    (
+        '{"word": "name", "n": 1}, {"word": "is", "n": 2}, {"word": "Anna", "n": 3}, {"word": "Lind", "n": 4}',
+        ["Anna", "Lind"],
+    ),
+    ("My O\nname O\nis O\nAnna O\nLindqvist O\n. O\n", ["Anna O", "Lindqvist"]),
     ("J.R.R. Tolkien wrote it.", ["J.R.R. Tolkien"]),
     ("Okafor, Amara; Meyer, Anna", ["Okafor, Amara", "Meyer, Anna"]),
     ("Charles de Gaulle met Oscar de la Renta.", ["Charles de Gaulle", "Oscar de la Renta"]),

@@ -19,6 +19,7 @@ from dlpctl.deflated import GZIP, RAW, ZLIB, Inflater
 from dlpctl.detect.derived.characters import is_unseen, plain_forms, unseen_text
 from dlpctl.detect.derived.interface import DerivedText
 from dlpctl.detect.derived.runs import (
+    BOXED,
     COLOUR_NAMES,
     GROUPS,
     LITERAL,
@@ -45,10 +46,11 @@ _HEX_DIGITS = b"0123456789ABCDEFabcdef :-"
 _SOFT_BREAK = lazy(SOFT_BREAKS.encode())
 _MAY_BE_PACKED = lazy(MAY_BE_PACKED.encode())
 _SHAPES = lazy(
-    f"({MARKS})|({TAGGED})|({LITERAL})|({GROUPS})|({QUOTED})|({COLOUR_NAMES})".replace(
+    f"({MARKS})|({TAGGED})|({LITERAL})|({GROUPS})|({QUOTED})|({COLOUR_NAMES})|({BOXED})".replace(
         r"\b", ""
     ).encode()
 )
+_BETWEEN_BOXES = lazy(rb"(?<=.)(?:[ ]?\|[ ]?|\][ ]?\[|\)[ ]?\()")
 _TAGS = lazy(TAG.encode())
 _GROUP = lazy(rb"[0-9A-Z]+")
 _OF_CARDS = range(13, 20)
@@ -219,11 +221,19 @@ def _nothing(_: bytes) -> bytes:
 
 
 def _unmarked(run: bytes) -> bytes:
-    return run.translate(None, b"\\" if b"\\" in run else b"*_`~'")
+    if b"\\" in run:
+        return run.replace(b"\\", b"")
+    if run[:1] == b"_":
+        return run.strip(b"_")
+    return run.translate(None, b"*_`~'=/+").replace(b"- ", b"-").replace(b"@ ", b"@")
 
 
 def _untagged(run: bytes) -> bytes:
     return _TAGS.sub(b"", run)
+
+
+def _unboxed(run: bytes) -> bytes:
+    return _BETWEEN_BOXES.sub(b"", run)
 
 
 def _unquoted(run: bytes) -> bytes:
@@ -389,8 +399,9 @@ _DECODERS: dict[bytes, Callable[[bytes], bytes | None]] = {
     b"\x1b": _nothing,
     b"\x08": _nothing,
     b"_": _nothing,
+    b"?=": _nothing,
     b" ": _nothing,
     b"<": _ascii85,
 }
-_BY_SHAPE = (_nothing, _unmarked, _untagged, _number, _joined, _unquoted, _nothing)
+_BY_SHAPE = (_nothing, _unmarked, _untagged, _number, _joined, _unquoted, _nothing, _unboxed)
 """The decoders of runs that are told by more than their first bytes."""

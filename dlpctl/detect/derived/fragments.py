@@ -18,6 +18,7 @@ from dlpctl.regex import lazy
 _STRINGS = r"([\"'`][^\"'`\n]*(?:\n[^\"'`\n]*){0,3}[\"'`])"
 """Program text between two strings, with their quotes."""
 _TAGS = r"([ \t\r\n]*(?:</?[A-Za-z][^<>\n]*>[ \t\r\n]*)+)"
+_AFTER_LABEL = r"</(?:b|dt|label|strong|th)>[ \t\r\n]*<[a-z]+[^<>\n]*>[ \t\r\n]*"
 _LABEL, _NUMBER = r"[g-zG-Z\x{80}-\x{10FFFF}]", r"[0-9+(][0-9 ().+-]*"
 """Letters that hexadecimal numbers lack, and what may be between the number after them and its end;
 a regex of any text there would read a long line anew for each match in it.
@@ -34,7 +35,7 @@ _JOINED = r"([\"'`][ \t]*(?:[+.&~^<|]{1,2}[ \t\r_]*)?(?:\n[ \t]*(?:[+.&~^<|]{1,2
 _BESIDE = "|".join(
     (
         rf"{_LABEL}[^\"'`\n0-9]*(?:{_NUMBER})?{_TAIL}{_STRINGS}{_HEAD}",
-        rf"{_LABEL}[^<>\n0-9]*(?:{_NUMBER})?{_TAIL}{_TAGS}{_HEAD}",
+        rf"{_LABEL}[^<>\n0-9]*(?:{_AFTER_LABEL})?(?:{_NUMBER})?{_TAIL}{_TAGS}{_HEAD}",
         rf"(?:[0-9][ -]|\)[ ]?){_STRINGS}{_HEAD}|[0-9)]{_STRINGS}[ -]\(?[0-9]{{2}}",
         rf"[0-9]-{_TAGS}{_HEAD}|[0-9]{_TAGS}-[0-9]{{2}}",
         *(f"{_IBAN_TAIL}{apart}{_IBAN_HEAD}" for apart in (_STRINGS, _TAGS)),

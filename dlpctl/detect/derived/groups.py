@@ -20,10 +20,15 @@ from dlpctl.regex import lazy
 
 _APART = r"[\"']?(?:[ \t]*[,;|][ \t]*(?:\r?\n[ \t]+)?|\t|[ ]{2,8})[\"']?"
 _TAG = r"<[A-Za-z][0-9A-Za-z:_-]*>"
+_NEXT_KEY = (
+    r"[\"']?,?(?:[ ]?\r?\n[ \t]*|[ ]|[&;][ ]?)[\"']?[A-Za-z][A-Za-z_ .-]{0,24}"
+    r"(?:[1-9]|\[[0-9]?\])?[\"']?[ ]?[:=,][ ]?[\"']?"
+)
+"""What is between the groups of a number that have keys of their own."""
 _SIGN = (
     rf"(?:[\"'][^<>\n]*>[ \t\r\n]*<input[^<>\n]* value=[\"']"
     rf"|</[0-9A-Za-z:_-]+>[ \t\r\n]*{_TAG}|[\"'][ \t]+[A-Za-z][0-9A-Za-z:_-]*=[\"']"
-    rf"|{_APART}|[\"']?\r?\n[ \t]*(?:-[ ][\"']?)?|\][ ]?\[|\)[ ]?\(|[ ][./:-][ ]|[./:+*=#~_'])"
+    rf"|{_NEXT_KEY}|{_APART}|[\"']?\r?\n[ \t]*(?:-[ ][\"']?)?|\][ ]?\[|\)[ ]?\(|[ ][./:-][ ]|[./:+*=#~_'])"
 )
 """The text between groups, also in lines, and in elements and attributes of their own."""
 _CARD = rf"[0-9]{{4}}(?:{_SIGN}[0-9]{{4}}){{3}}|3[47][0-9]{{2}}{_SIGN}[0-9]{{6}}{_SIGN}[0-9]{{5}}"
@@ -42,14 +47,15 @@ _OF_SSNS = r"(?i:(?<![a-z])(?:ssn|soc(?:ial)?[ _-]?sec)|ssn(?![a-z]))"
 _TO_VALUE = r"[^0-9\n]{0,40}(?:[\[({:=>][ \t]*\r?\n[^0-9\n]{0,40})?\Z"
 _NAMES = {True: lazy(_OF_CARDS), False: lazy(_OF_SSNS)}
 _RIGHT_BEFORE = {
-    is_card: lazy(rf"{label}\w*{_TO_VALUE}")
+    is_card: lazy(rf"{label}\w*(?:\[[0-9]?\])?{_TO_VALUE}")
     for is_card, label in ((True, _OF_CARDS), (False, _OF_SSNS))
 }
 _BETWEEN = lazy(_APART)
 _BETWEEN_GROUPS = lazy(_SIGN.encode())
 _MAY_BE_LABEL = lazy(rb"[A-Za-z\x80-\xff]")
+_MARKUP = lazy(rb"\A[^<>]*>|<[^<>]*(?:>|\Z)")
 _LETTER = lazy(r"[^\W\d_]")
-_LONGEST_LABEL, _LONGEST_ROW = 80, 2048
+_LONGEST_LABEL, _LONGEST_MARKUP, _LONGEST_ROW = 80, 320, 2048
 _LEAST_ROWS = 3
 """The rows of a table that are cards without a label: numbers are all that in one of 8,000."""
 _FRAME = b" \t\r|;,[]()\"'"
@@ -147,8 +153,13 @@ def _is_labelled(
     """Return whether a label is right before a number, or headers above name all of its groups."""
     start = number.start
     before = data[max(start - _LONGEST_LABEL, 0) : start]
-    if _MAY_BE_LABEL.search(before) and _RIGHT_BEFORE[is_card].search(
-        before.decode("utf-8", "ignore")
+    labels = [before]
+    if b"<" in before:
+        labels.append(_MARKUP.sub(b"", data[max(start - _LONGEST_MARKUP, 0) : start]))
+    if any(
+        _MAY_BE_LABEL.search(label)
+        and _RIGHT_BEFORE[is_card].search(label.decode("utf-8", "ignore"))
+        for label in labels
     ):
         return True
     if not headers.cells or not 0 <= headers.end < start:

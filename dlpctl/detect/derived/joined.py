@@ -17,7 +17,10 @@ from functools import cache
 
 from dlpctl.detect.derived.decoded import DecodedText, copy_around
 from dlpctl.detect.derived.fragments import fragment_breaks
+from dlpctl.detect.derived.parts import first_parts
 from dlpctl.detect.derived.prefixed import prefixed_breaks
+from dlpctl.detect.derived.spaced import spaced_breaks
+from dlpctl.detect.derived.stacked import MARKED, stacked_breaks
 from dlpctl.detect.linear import Find, compile_regex, finders
 from dlpctl.regex import lazy
 
@@ -51,11 +54,13 @@ _IN_ADDRESS = lazy(
 _WORD = lazy(rb"[g-zG-Z\x80-\xff]|[A-Fa-f][,;:=.\"'()]")
 """Letters that hexadecimal numbers lack, or do not have before a sign."""
 _CELL, _QUOTED_CELL = (
-    lazy(rb"[,;|\t]%b[0-9A-Z()+-][0-9A-Z()+./ -]*\Z" % quote) for quote in (b"", b"[\"']")
+    lazy(rb"[^\n][,;|\t]%b[0-9A-Z()+-][0-9A-Z()+./ -]*\Z" % quote) for quote in (b"", b"[\"']")
 )
 """The end of a row in a table, whose last cell is a number."""
 _OPENS = lazy(rb"(?:[>|][+-]?|\"\"|[({\[:=\\])[ \t]*\r?\n\Z")
 """The end of a line that names what the following ones say."""
+_ITEM = lazy(rb"[ \t]*(?:\||\*[ ]-|-)[ ]*")
+"""The start of a cell that has a line of its own, in AsciiDoc and reStructuredText."""
 _LONGEST_OPENING = 16
 _LONGEST_CELL = 64
 _LONGEST_LINE = 1024
@@ -72,6 +77,7 @@ _SAME = 10
 """Bytes at the starts of lines that tell rows by their digits and letters."""
 _DIGITS, _UPPER = b"0123456789", b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _ENDS_OF_PARTS = _DIGITS + _UPPER + b")-./"
+_IN_NUMBERS = _DIGITS + _UPPER + b" ()-./"
 _SHAPES = bytes.maketrans(_DIGITS + _UPPER + _UPPER.lower(), b"9" * 10 + b"a" * 52)
 
 
@@ -95,7 +101,19 @@ class JoinedText(DecodedText):
         start = _line_start(self._original, span[0])
         if opening := _OPENS.search(self._original, max(start - _LONGEST_OPENING, 0), start):
             start = _line_start(self._original, opening.start())
-        return span if _WORD.search(self._original, start, span[0]) else None
+        if _WORD.search(self._original, start, span[0]):
+            return span
+        above = _line_start(self._original, max(start - 1, 0))
+        is_labelled = _goes_on_below(self._original, above, start, span[0])
+        return span if is_labelled and _WORD.search(self._original, above, start) else None
+
+
+def _goes_on_below(data: bytes, above: int, line: int, value: int) -> bool:
+    """Return whether the cell of a value starts in the line above, or the one before it is there,
+    in tables with a line for each cell.
+    """
+    is_item = _ITEM.fullmatch(data, line, value) and _ITEM.match(data, above, line)
+    return is_item is not None or MARKED.search(data, above, line) is not None
 
 
 def may_go_over_lines(value: bytes) -> bool:
@@ -105,31 +123,46 @@ def may_go_over_lines(value: bytes) -> bool:
 
 def joined_texts(data: bytes) -> list[JoinedText]:
     """Return the text with its lines joined; nothing where no line end may break a value."""
-    prefixed = list(prefixed_breaks(data))
+    parts = list(first_parts(data))
+    prefixed = list(prefixed_breaks(data, parts))
     ends = {each.next_end for each in prefixed}
+    known = ends | {each.start for each in prefixed}
     unprefixed = (*_breaks_of_numbers(data), *_breaks_of_addresses(data))
     breaks = [
         *((start, end) for start, end, _ in prefixed),
         *(span for span in unprefixed if span[0] not in ends),
+        *(span for span in stacked_breaks(data, parts) if span[0] not in known),
+        *spaced_breaks(data, parts),
         *fragment_breaks(data),
     ]
-    return [JoinedText(data, layer, joiner) for layer in _layers(breaks) for joiner in (b"", b" ")]
+    return [
+        JoinedText(data, layer, joiner) for layer in _layers(data, breaks) for joiner in (b"", b" ")
+    ]
 
 
-def _layers(breaks: list[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:
+def _layers(data: bytes, breaks: list[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:
     """Yield the breaks in order; those that start within others, which messages with several texts
-    have, come in another layer.
+    have, come in another layer, and in the last one no value has two breaks: the line after a value
+    may start with a number, too.
     """
-    waiting = sorted(set(breaks), key=lambda span: (span[0], -span[1]))
+    breaks = sorted(set(breaks), key=lambda span: (span[0], -span[1]))
+    waiting = breaks
     for _ in range(_MOST_LAYERS):
         if not waiting:
-            return
+            break
         kept = waiting[:1]
         inner: list[tuple[int, int]] = []
         for span in waiting[1:]:
             (kept if span[0] >= kept[-1][1] else inner).append(span)
         yield kept
         waiting = inner
+    alone = breaks[:1]
+    for span in breaks[1:]:
+        between = data[alone[-1][1] : span[0]]
+        if len(between) > _LONGEST_PART or between.translate(None, _IN_NUMBERS):
+            alone.append(span)
+    if len(alone) < len(breaks):
+        yield alone
 
 
 def _breaks_of_addresses(data: bytes) -> Iterator[tuple[int, int]]:

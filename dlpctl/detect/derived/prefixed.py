@@ -7,25 +7,13 @@ differences a sign. Two lines share a prefix if they start alike, apart from the
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from dlpctl.detect.linear import Find, compile_regex, finders
+from dlpctl.detect.derived.parts import NEXT_PART, FirstPart
 from dlpctl.regex import lazy
 
-_PARTS = (
-    r"(?:[ \t:=#(]([3-6][0-9]{3}(?:[ -]?[0-9]{4}){0,2}-?|3[47][0-9]{2}[ -][0-9]{6}-?"
-    r"|[0-9]{3}-(?:[0-9]{2}-)?|[A-Z]{2}[0-9]{2}(?:[ ]?[0-9A-Z]{4}){0,7})"
-    r"|(\+[0-9][0-9 ().-]{0,14}|@(?:[0-9A-Za-z_.-]{0,64}[.-])?))"
-)
-"""The first part of a card number, an SSN, an IBAN or a phone number, or that of a mail address."""
-_LINE_END = r"[ \t\r\\`]*\n"
-_GOES_ON = lazy(rb"[^\n]*[0-9A-Z-]" + _LINE_END.encode())
-_NEXT_PART = lazy(
-    rb"[ \t]*(?:[0-9(-]|\+[ 0-9(]|(?P<letters>[A-Z]{4}\b)"
-    rb"|(?P<domain>[a-z0-9][a-z0-9-]*(?=[.\s]|\Z)))"
-)
+_GOES_ON = lazy(rb"[^\n]*[0-9A-Z-][ \t\r\\`]*\n")
 _LABEL = lazy(rb"[^0-9\n]{0,80}?[g-zG-Z\x80-\xff]")
 """Letters that hexadecimal numbers lack, before the first number of a line."""
 _NAMED = lazy(rb"[g-zG-Z\x80-\xff]")
@@ -46,11 +34,13 @@ class PrefixedBreak(NamedTuple):
     """The end of the next line, where the value ends unless another break starts there."""
 
 
-def prefixed_breaks(data: bytes) -> Iterator[PrefixedBreak]:
-    """Yield the line ends that may break a value."""
-    search, at, size = _search(), 0, len(data)
-    while (found := search(data, at, size))[0][0] >= 0:
-        start, at = max(found[1:])[0], found[0][1]
+def prefixed_breaks(data: bytes, parts: Iterable[FirstPart]) -> Iterator[PrefixedBreak]:
+    """Yield the line ends after parts that may break a value."""
+    at, size = 0, len(data)
+    for part in parts:
+        if part.start < at or not part.is_last:
+            continue
+        start, at, _ = part
         is_address = data.find(b"@", start, at) >= 0
         first = data.rfind(b"\n", max(start - _LONGEST_LINE, 0), start) + 1
         if not (is_address or _NAMED.search(data, first, start)):
@@ -64,10 +54,10 @@ def prefixed_breaks(data: bytes) -> Iterator[PrefixedBreak]:
             below = _start_of(data, line)
             shared = _shared_prefix(above, below)
             prefix = min(shared, known or shared)
-            part = _NEXT_PART.match(below, prefix) if prefix else None
-            if part is None or is_address != (part["domain"] is not None) or prefix < known:
+            after = NEXT_PART.match(below, prefix) if prefix else None
+            if after is None or is_address != (after["domain"] is not None) or prefix < known:
                 break
-            if part["letters"] and (known or not data[start : start + 2].isalpha()):
+            if after["letters"] and (known or not data[start : start + 2].isalpha()):
                 break  # only the start of an IBAN goes on with letters
             if not (known or is_address or _LABEL.match(above, prefix)):
                 break
@@ -79,11 +69,6 @@ def prefixed_breaks(data: bytes) -> Iterator[PrefixedBreak]:
             if not goes_on or is_address:
                 break
             above, start, at, known = below, end, next_end, prefix
-
-
-@cache
-def _search() -> Find:
-    return finders(compile_regex(_PARTS + _LINE_END, "prefixed lines"))[0]
 
 
 def _part_end(data: bytes, start: int, line_end: int) -> int:

@@ -47,7 +47,9 @@ _NAMED_ENTITY = (
     r"|[a-z]{1,4}sp|zwn?j);"
 )
 _ESCAPE = "|".join(f"{each.before}{each.of_text}{each.after}" for each in ESCAPES)
-_SPACED = r"\b[0-9](?:[ ._*-]{1,3}[0-9]){8,24}\b|\b[A-Za-z](?: [!-~]){9,}(?:[\s\"'<,;)]|$)"
+# The characters of a form in brackets or between bars.
+BOXED = r"\b[0-9A-Za-z](?:(?:[ ]?\|[ ]?|\][ ]?\[|\)[ ]?\()[!-~]){8,}"
+_SPACED = r"\b[0-9](?:[ ._*-]{1,3}[0-9]){8,24}\b|\b[A-Za-z](?: {1,3}[!-~]){9,}(?:[\s\"'<,;)]|$)"
 # The start of text in base64, by its possible first bytes: ASCII, one byte of ASCII and a longer
 # character, a longer character, a line end, UTF-16. Identifiers of source code are mostly told
 # apart by that, before anything of them is copied. In hexadecimal digits of text every other one
@@ -114,10 +116,12 @@ GROUPS = (
     rf"{_FIRST_GROUP}[0-9A-Z]{{0,2}}(?:{_NEXT}[0-9A-Z]{{4,6}}){{0,8}}(?:{_NEXT}[0-9]{{1,3}})?\b"
 )
 # Tags of HTML, forums, wikis, man pages and differences of words within a number or an address.
+_HIDDEN = r"(?:display:[ ]?none|visibility:[ ]?hidden|font-size:[ ]?0|hidden[ \"'>])"
 TAG = (
-    r"(?:</?(?:a|b|i|u|s|em|tt|big|del|ins|kbd|sub|sup|bdi|wbr|abbr|code|font|mark|nobr|samp|span"
+    rf"(?:<[a-z]{{1,8}}[ ][^<>\n]*{_HIDDEN}[^<>\n]*>[^<>\n]{{0,64}}</[a-z]{{1,8}}>"
+    r"|</?(?:a|b|i|u|s|em|tt|big|del|ins|kbd|sub|sup|bdi|wbr|abbr|code|font|mark|nobr|samp|span"
     r"|small|strong|strike|ruby|rb|rt|rp|nowiki|bold|italic|underline|fixed)(?:[ \t][^<>\n]*)?/?>"
-    r"|\{\+|\+\}|<!--[^<>\n]*-->|\[/?[a-z]{1,6}(?:=[^\[\]\n]*)?\]|\{color(?::[^{}\n]*)?\}"
+    r"|\{\+|\+\}|\{\{(?:nbsp|spaces?|thinsp)\}\}|<!--[^<>\n]*-->|\[/?[a-z]{1,6}(?:=[^\[\]\n]*)?\]|\{color(?::[^{}\n]*)?\}"
     r"|\\f[BIPR])"
 )
 TAGGED = rf"[0-9)](?:[ -]?{TAG})+[ -]?[0-9(]|[0-9A-Za-z.-]{TAG}+@|[@-]{TAG}+[0-9A-Za-z]"
@@ -128,12 +132,24 @@ _COLOURS = r"(?:\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[()][
 # Colours as logs show them, or as programs write them.
 COLOUR_NAMES = r"(?:(?:\^\[|#033|\\(?:033|e|x1[bB]|u001[bB]))\[[0-9;]*m)+"
 SOFT_BREAKS = r"=\r?\n|\\\r?\n[ \t]*"
+# What is between two words of a header that are encoded.
+_ENCODED_APART = r"\?=\s+=\?[0-9A-Za-z-]{2,20}\?[BQbq]\?"
+# A number, an account, an address or a key that is emphasized by underscores, which belong to words
+# otherwise.
+_EMPHASIZED = (
+    r"[+(]?[0-9][0-9 ().+-]{5,28}[0-9]|[A-Z]{2}[0-9]{2}[0-9A-Z ]{8,32}"
+    r"|[0-9A-Za-z.+-]{1,64}@[0-9A-Za-z.-]{3,64}|(?:[A-Za-z]{2,4}_)?[0-9A-Za-z-]{16,100}"
+)
 MARKS = (
-    r"\b\\(?:[-.@]\b|_)|\\[(+][0-9](?:\\\))?|[0-9]\\\)"
+    r"[0-9A-Z)]\\ [0-9A-Z(]|\b\\(?:[-.@]\b|_)|\\[(+][0-9](?:\\\))?|[0-9]\\\)"
     r"|[0-9](?:[ -]?(?:[*`]{1,3}|~~|'{2,3})[ -]?|[ -]_{1,3}|_{1,3}[ -])[0-9]"
     r"|[0-9)](?:[*`]{1,3}|~~|'{2,3}) (?:[*`]{1,3}|~~|'{2,3})[0-9(]"
     r"|\)[ ]?(?:~~|'{2,3})[ ]?[0-9]|\)[ ]\*{1,3}[0-9]"
     r"|[0-9A-Za-z][@-](?:\*{1,3}|~~|'{2,3})[0-9A-Za-z]"
+    r"|[0-9)-][ ]?(?:[*~][*_~]{1,3}|_[*~]{1,3})[0-9(]|@(?:[*~][*_~]{1,3}|_[*~]{1,3})[a-z]"
+    r"|[0-9)-][*/=~+_`]{1,3} [*/=~+_`]{1,3}[0-9(]|@[*/=~+_`]{1,3} [*/=~+_`]{1,3}[a-z]"
+    r"|[0-9] [/=~][0-9]{2}|[0-9][/=~] [0-9]{2}|[0-9]_{1,3}[*~]{1,3}|[0-9]{2}_{1,3}\b"
+    rf"|\b_{{1,3}}(?:{_EMPHASIZED})_{{1,3}}\b"
 )
 # Quoted-printable where no header tells of it.
 QUOTED = r"(?:=[2-7][0-9A-F]){3,}|[0-9]=(?:20|2D)[0-9]"
@@ -142,9 +158,9 @@ _FORM_START = r"=[0-9A-Za-z%._-]+\+[0-9A-Za-z%]"
 _FORM = r"=[0-9A-Za-z%._-]+(?:\+[0-9A-Za-z%._-]+)+"
 _UTF7 = r"\+A[A-H][0-9A-Za-z+/]+-?"
 RUN = (
-    rf"{GROUPS}|{LITERAL}|{_ENCODED}|{QUOTED}|{_FORM}|{_UTF7}|{_OVERSTRUCK}|{_COLOURS}"
+    rf"{BOXED}|{GROUPS}|{LITERAL}|{_ENCODED}|{QUOTED}|{_FORM}|{_UTF7}|{_OVERSTRUCK}|{_COLOURS}"
     rf"|{COLOUR_NAMES}"
-    rf"|{SOFT_BREAKS}|{MARKS}|{TAGGED}|(?:%[0-9A-Fa-f]{{2}})+|(?:{_ESCAPE}|{_NAMED_ENTITY})+"
+    rf"|{SOFT_BREAKS}|{_ENCODED_APART}|{MARKS}|{TAGGED}|(?:%[0-9A-Fa-f]{{2}})+|(?:{_ESCAPE}|{_NAMED_ENTITY})+"
     rf"|{_SPACED}|{_INVISIBLE}+|{_KEYCAP}|{TAGS}|{SELECTORS}|{_OTHER_FORMS}"
 )
 # The starts of all types of runs, which are searched for from every byte of a text; with all that
@@ -156,9 +172,9 @@ _OTHER_STARTS = (
     rf"(?:\b|\b0[xX]|\\{{1,2}}x){_HEX_STARTS}[0-9A-Fa-f]{{4}}"
     rf"|\b[0-9A-Fa-f]{{2}}(?:[ :-][0-9A-Fa-f]{{2}}){{8}}\b"
     rf"|%[0-9A-Fa-f]{{2}}|{_ESCAPE}|{_NAMED_ENTITY}"
-    rf"|\b[0-9](?:[ ._*-]{{1,3}}[0-9]){{8}}|\b[A-Za-z](?: [!-~]){{9}}"
+    rf"|\b[0-9](?:[ ._*-]{{1,3}}[0-9]){{8}}|\b[A-Za-z](?: {{1,3}}[!-~]){{9}}"
     rf"|\b(?:[E-P][A-Z2-7]{{15}}|[e-p][a-z2-7]{{19}})|<~[!-uz]{{5}}|{_OVERSTRUCK}"
-    rf"|{_FORM_START}|\+A[A-H][0-9A-Za-z+/]|\x1b[\[\]()]|[=\\]\r?\n"
+    rf"|{BOXED}|{_FORM_START}|\+A[A-H][0-9A-Za-z+/]|\x1b[\[\]()]|[=\\]\r?\n|\?=\s+=\?"
     rf"|(?:\^\[|#033|\\(?:033|e|x1[bB]|u001[bB]))\["
     rf"|{MARKS}|{TAGGED}|{_LITERAL_START}|{_FIRST_GROUP}|{QUOTED}"
     rf"|{_INVISIBLE}|{_KEYCAP}|{_OPENED}?{_OTHER_LETTERS}|{_OTHER_DIGITS}{{2}}|{_SET_DIGITS}{{2}}"

@@ -8,22 +8,24 @@ their text and in numbers, such as times.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
 
 from dlpctl.detect.derived.decoded import DecodedText, copy_around
+from dlpctl.detect.derived.wordrows import START, rows_of_words
 from dlpctl.detect.linear import Find, compile_regex, finders
 from dlpctl.regex import lazy
 
 _KEYS = (
-    "arguments|completion|content|data|delta|log|o|partial_json|response|text|Text|thinking|token|v"
+    "arguments|completion|content|data|delta|log|o|partial_json|punctuated_word|response|text|Text|thinking|token|v"
     "|word|Word"
 )
 _STRING = r"\"((?:[^\"\\\n]|\\[^\n])*)\""
 _MESSAGE = (
     rf"\"({_KEYS})\"[ ]?[:,][ ]?{_STRING}|[ ](CONTENT)=[\"']([^\"'\n]*)[\"']"
-    r"|<(char|text|w|word)\b[^<>\n]*>([^<>\n]*)</"
+    rf"|<(char|text|w|word)\b[^<>\n]*>([^<>\n]*)</|({START})"
 )
 _LONGEST, _LONGEST_BETWEEN = 64, 1024
 """Bytes of a message, and between two."""
@@ -31,7 +33,14 @@ _FEWEST = 4
 """The messages of a stream."""
 _LEAST_WORDS = 0.25
 """The share of messages with letters: others are rows of numbers."""
-_NUMBERS, _LETTER = lazy(rb"[0-9.]+"), lazy(rb"[A-Za-z\x80-\xff]")
+_LONGEST_CHARACTER = 4
+_FEWEST_SHAPES = 2
+_LEAST_SINGLE = 0.9
+"""The share of messages of one character in a stream that spells words."""
+_NUMBERS, _LETTER = (
+    lazy(rb"[0-9.]+|(?<=:[ ])\"[^\"\n]*\"|(?<=:)\"[^\"\n]*\""),
+    lazy(rb"[A-Za-z\x80-\xff]"),
+)
 _BLANK = ord(" ")
 _Span = tuple[int, int]
 
@@ -44,6 +53,21 @@ class StreamedText(DecodedText):
         breaks = bisect_left(self._starts, end) - bisect_right(self._starts, start)
         return super().original_span(start, end) if breaks else None
 
+    def spans_in_messages(self, start: int, end: int) -> Iterator[_Span]:
+        """Yield the spans of the words of a value that takes several messages, or its own span if
+        messages divide words.
+        """
+        if (span := self.original_span(start, end)) is None:
+            return
+        first, last = bisect_right(self._starts, start) - 1, bisect_left(self._starts, end)
+        parts = [piece for piece in self._pieces[first:last] if not piece.decoded]
+        if len(parts) > len(self.data[start:end].split()):
+            yield span
+            return
+        for piece in parts:
+            offset = piece.origin - piece.start
+            yield max(piece.origin, start + offset), min(piece.end, end + offset)
+
 
 def streamed_texts(data: bytes) -> Iterator[StreamedText]:
     """Yield the texts of the streams in a text, one for each key."""
@@ -51,22 +75,51 @@ def streamed_texts(data: bytes) -> Iterator[StreamedText]:
     streams: dict[bytes, list[_Span]] = {}
     while (found := search(data, at, size))[0][0] >= 0:
         at = found[0][1]
-        key, text = max(found[1::2]), max(found[2::2])
+        if found[-1][0] >= 0:
+            words, at = rows_of_words(data, *found[-1])
+            if words:
+                joints = [(end, start) for (_, end), (start, _) in pairwise(words)]
+                yield _joined(data, words, joints)
+            continue
+        key, text = max(found[1:-1:2]), max(found[2:-1:2])
         if text[1] - text[0] <= _LONGEST:
             streams.setdefault(data[slice(*key)], []).append(text)
     for spans in streams.values():
         if breaks := list(_breaks(data, spans)):
-            joiner = b"" if _are_parts(data, spans) else b" "
-            yield StreamedText(*copy_around(data, [(*span, joiner) for span in breaks]))
+            yield _joined(data, spans, breaks)
+        if spelled := _spelled(data, spans):
+            yield StreamedText(*copy_around(data, spelled))
+
+
+def _spelled(data: bytes, spans: list[_Span]) -> list[tuple[int, int, bytes]]:
+    """Return what is between single characters, where a blank is if their words are apart."""
+    single = [span for span in spans if 0 < span[1] - span[0] <= _LONGEST_CHARACTER]
+    if len(single) < max(_FEWEST, _LEAST_SINGLE * len(spans)):
+        return []
+    breaks = [
+        (end, start) for (_, end), (start, _) in pairwise(single) if start - end < _LONGEST_BETWEEN
+    ]
+    shapes = [_NUMBERS.sub(b"0", data[end:start]) for end, start in breaks]
+    counted = Counter(shapes)
+    if len(counted) < _FEWEST_SHAPES:
+        return []  # one stream
+    ((usual, _),) = counted.most_common(1)
+    return [
+        (*span, b"" if shape == usual else b" ") for span, shape in zip(breaks, shapes, strict=True)
+    ]
+
+
+def _joined(data: bytes, spans: list[_Span], breaks: list[_Span]) -> StreamedText:
+    """Return the text of messages without what is between them."""
+    joiner = b"" if _are_parts(data, spans) else b" "
+    return StreamedText(*copy_around(data, [(*span, joiner) for span in breaks]))
 
 
 def _are_parts(data: bytes, spans: list[_Span]) -> bool:
-    """Return whether messages have the blanks between words, or single characters."""
-    return any(
-        end - start == 1 or _BLANK in (data[start], data[end - 1])
-        for start, end in spans
-        if start < end
-    )
+    """Return whether messages have the blanks between words, or are mostly single characters."""
+    texts = [data[start:end] for start, end in spans if start < end]
+    single = sum(len(text) == 1 for text in texts)
+    return single > len(texts) - single or any(_BLANK in (text[0], text[-1]) for text in texts)
 
 
 @cache

@@ -6,6 +6,7 @@ The tagger is only imported and loaded when a text contains a trigger match.
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, cast
 from dlpctl.detect.automaton.compiled import from_patterns
 from dlpctl.detect.confirm.code_density import code_blocks, is_code
 from dlpctl.detect.derived.escaped import EscapedText
+from dlpctl.detect.derived.streamed import streamed_texts
 from dlpctl.detect.entities.known import Known
 from dlpctl.detect.entities.truecase import is_lower_case
 from dlpctl.detect.patterns.model import Pattern
@@ -68,6 +70,9 @@ _MOST_KNOWN = 10_000
 _NEWLINE = b"\n"
 SENTENCE = 6
 """The number of blanks from which a line without an end is a sentence, and no cell of a table."""
+_EMPHASIS = lazy(rb"(?<![0-9A-Za-z_])_{1,3}(?=[A-Z])|(?<=[a-z])_{1,3}(?![0-9A-Za-z_])")
+"""Underscores that emphasize words."""
+_new = tuple.__new__
 _LINE_END = lazy(rb"\\[nrt]")
 """A line end within a name is none, but part of a path: `HOST\\thomas`."""
 
@@ -121,14 +126,27 @@ class Taggers:
     def candidates(
         self, data: bytes, min_score: float, known: Known | None = None
     ) -> list[Candidate]:
-        """Return names and addresses in valid UTF-8, in order; those of one type do not overlap."""
+        """Return names and addresses in valid UTF-8 and in the streams of words that it has, in
+        order; those of one type do not overlap.
+        """
+        found = self._in_text(data, min_score, known or Known())
+        streamed = [
+            _new(Candidate, (*span, *name[2:]))
+            for text in streamed_texts(data)
+            for name in self._in_text(text.data, min_score, Known())
+            for span in text.spans_in_messages(name.start, name.end)
+        ]
+        return _without_parts(found, streamed) if streamed else found
+
+    def _in_text(self, data: bytes, min_score: float, known: Known) -> list[Candidate]:
         found: list[Candidate] = []
-        known = known or Known()
         for offset, end in _windows(data):
             part = data if end - offset == len(data) else data[offset:end]
             escaped = EscapedText.throughout(part)
             part = escaped.data if escaped else part
             code = code_blocks(part)
+            if b"_" in part and not is_code(code):
+                part = _EMPHASIS.sub(_blank, part)
             if _is_prose(part) and is_lower_case(part) and not is_code(code) and self._tagger:
                 part = self._tagger.with_capitals(part.decode()).encode()
             matches = (self._in_code if is_code(code) else self._in_prose).matches(part)
@@ -164,6 +182,21 @@ class Taggers:
                         Candidate(offset + start, offset + stop, finding.score, False, index)
                     )
         return found
+
+
+def _blank(marks: re.Match[bytes]) -> bytes:
+    return b" " * len(marks[0])
+
+
+def _without_parts(found: list[Candidate], streamed: list[Candidate]) -> list[Candidate]:
+    """Return all candidates in order, without those that overlap one of a stream before them."""
+    kept: list[Candidate] = []
+    ends = {PERSON_NAME: 0, ADDRESS: 0}
+    for span in sorted([*streamed, *found], key=lambda span: (span.start, -span.end)):
+        if span.start >= ends[span.pattern]:
+            kept.append(span)
+            ends[span.pattern] = span.end
+    return kept
 
 
 def _is_prose(data: bytes) -> bool:
