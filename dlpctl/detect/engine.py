@@ -57,6 +57,7 @@ class Detector:
         """
         self._taggers: Taggers | None = None
         files = tuple(files)
+        usual = cache
         if patterns is None:
             usual = cache or _usual_cache()
             self._taggers = Taggers(usual)
@@ -67,7 +68,7 @@ class Detector:
         self.aside: Aside | None = None
         """Leave to look into long texts with a second process."""
         headers = sets if patterns is not None else sets[-1:] if files else []
-        self.search: PatternSearch = PatternSearch(sets, headers)
+        self.search: PatternSearch = PatternSearch(sets, headers, usual)
 
     def for_types(self, selectors: Iterable[str]) -> Detector:
         """Return a detector for the findings of these categories, types or pattern ids alone."""
@@ -149,10 +150,15 @@ class Detector:
         `progress` is called with the number of patterns that are compiled, and of all; `rivals` are
         patterns that were not asked for, and may win where those that were match.
         """
-        taggers = self._taggers if self._wants_tagged else None
         first_pass = self.search.first_pass
         sets = range(len(first_pass.sets)) if rivals else self.search.wanted_sets
-        first_pass.compile(sets, taggers.compile if taggers else None, progress)
+        first_pass.compile(sets, self._compile_others, progress)
+        self.search.gates.compile()
+
+    def _compile_others(self) -> None:
+        self.search.gates.compile()
+        if self._taggers is not None and self._wants_tagged:
+            self._taggers.compile()
 
     @property
     def widest(self) -> int:

@@ -46,6 +46,16 @@ _KEYS = "content|CONTENT|insert|plain_text|text|Text|UnicodeString|word"
 """The names of the texts in messages, and of attributes with texts."""
 _MESSAGE = rf"(?:[\"'](?:{_KEYS})[\"'][ ]?:|[ \t\n](?:{_KEYS})=)[ ]?[\"']"
 _IN_MESSAGES = rf"{_MESSAGE}()(?:{_HEAD}|[A-Z]{{4}}\b|{_AT})|{_MAIL_TAIL}()[\"']"
+GATE = "|".join(
+    (
+        rf"[0-9)-][ ]?(?:{_STRINGS}|{_TAGS})[ -]?[(-]?[0-9]{{2}}",
+        rf"\b[A-Z]{{2}}[0-9]{{2}}[0-9A-Z ]{{0,36}}(?:{_STRINGS}|{_TAGS}){_IBAN_HEAD}",
+        rf"{_MAIL_TAIL}{_TAGS}{_MAIL_HEAD}",
+        rf"{_BEFORE_AT}{_JOINED}{_AT}|{_BEFORE_AT}{_STRINGS}@[\"'`]",
+        _IN_MESSAGES,
+    )
+)
+"""Matches wherever two fragments are, whatever is before them."""
 _KEY = lazy(rf"({_KEYS})[\"']?[ ]?[:=][ ]?[\"']\Z".encode())
 _NEXT = lazy(rf"[\"' \t\n]({_KEYS})[\"']?[ ]?[:=][ ]?[\"'](?={_MAIL_HEAD})".encode())
 _BETWEEN = lazy(rf"{_STRINGS}(?={_MAIL_HEAD})".encode())

@@ -21,6 +21,7 @@ _PARTS = (
 )
 """The first part of a card number, an SSN, an IBAN or a phone number, or that of a mail address."""
 _LINE_END = r"[ \t\r\\`]*\n"
+GATE = _PARTS + _LINE_END
 _GOES_ON = lazy(rb"[^\n]*[0-9A-Z-]" + _LINE_END.encode())
 _NEXT_PART = lazy(
     rb"[ \t]*(?:[0-9(-]|\+[ 0-9(]|(?P<letters>[A-Z]{4}\b)"
@@ -83,7 +84,7 @@ def prefixed_breaks(data: bytes) -> Iterator[PrefixedBreak]:
 
 @cache
 def _search() -> Find:
-    return finders(compile_regex(_PARTS + _LINE_END, "prefixed lines"))[0]
+    return finders(compile_regex(GATE, "prefixed lines"))[0]
 
 
 def _part_end(data: bytes, start: int, line_end: int) -> int:

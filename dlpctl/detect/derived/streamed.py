@@ -25,6 +25,7 @@ _MESSAGE = (
     rf"\"({_KEYS})\"[ ]?[:,][ ]?{_STRING}|[ ](CONTENT)=[\"']([^\"'\n]*)[\"']"
     r"|<(char|text|w|word)\b[^<>\n]*>([^<>\n]*)</"
 )
+GATE = _MESSAGE
 _LONGEST, _LONGEST_BETWEEN = 64, 1024
 """Bytes of a message, and between two."""
 _FEWEST = 4
