@@ -226,8 +226,8 @@ class Detector:
             aside is None
             or self.search.selected is not None  # tagged spans affect which patterns are searched
             or self._taggers is None
-            or not self._taggers.is_ready
             or not aside.is_worthwhile(len(data))
+            or not self._taggers.is_ready
         ):
             tagged: Sequence[Candidate] = self.tagged(data, min_score)
             return self.resolved(

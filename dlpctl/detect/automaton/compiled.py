@@ -32,7 +32,7 @@ _PREFIX = "patterns-"
 _OF_POLICIES = "policy-"
 _MOST_BYTES = {_PREFIX: 256 << 20, _OF_POLICIES: 64 << 20}
 """The maximum total size of cache entries, by prefix; a library takes about 15 MB."""
-_FORMAT = 16
+_FORMAT = 17
 """The version of the layout of a block; blocks of other versions are never read."""
 _TAKEN = lazy(r"(\[(?!\^)[!-Z^-~]+\](?:\{(\d+)\})?)?")
 """A class of ASCII characters with its count; a class with a backslash may contain others."""
@@ -199,9 +199,9 @@ def pack(patterns: Sequence[Pattern], *, is_checked: bool = False) -> Block:
         if told == 0 and width >= _WIDE:
             ahead = min(width, max_width(pattern._replace(regex=prefix, width=None))[0])
         # If a trigger match shows the start of the value, only a validator rejects more; otherwise,
-        # the shape after a word does.
+        # the shape after a word does, such as a label.
         telling = pattern.validators if told >= 0 else _WORD.search(prefix)
-        known = len(prefix) if telling and not pattern.labels else 0
+        known = len(prefix) if telling else 0
         found = {"at_most": width, "ahead": ahead, "told": told, "known": known}
         records.append(json.dumps(fields_of(pattern) | found).encode())
         ends.append((ends[-1] if ends else 0) + len(records[-1]))

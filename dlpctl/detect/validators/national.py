@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from dlpctl.detect.validators.checksums import (
     alphanumeric,
     compact,
@@ -18,6 +16,7 @@ from dlpctl.detect.validators.checksums import (
 )
 from dlpctl.detect.validators.dates import exists, short_reversed
 from dlpctl.detect.validators.registry import validator
+from dlpctl.regex import lazy
 
 _HETU_LETTERS = "0123456789ABCDEFHJKLMNPRSTUVWXY"
 _HETU_CENTURIES = {"+": 1800, **dict.fromkeys("-YXWVU", 1900), **dict.fromkeys("ABCDEF", 2000)}
@@ -26,11 +25,9 @@ _ITALIAN_MONTHS = "ABCDEHLMPRST"
 _ITALIAN_DIGITS = str.maketrans("LMNPQRSTUV", "0123456789")
 _ITALIAN_ODD = [ord(letter) - ord("A") for letter in "BAFHJNPRTVCESULDGIMOQKWZYX"]
 """The weights of characters at odd positions, by value; digits have the values of A to J."""
-_ITALIAN_CODE = re.compile(
-    r"[A-Z]{6}[0-9LMNP-V]{2}[A-EHLMPRST][0-9LMNP-V]{2}[A-Z][0-9LMNP-V]{3}[A-Z]"
-)
+_ITALIAN_CODE = lazy(r"[A-Z]{6}[0-9LMNP-V]{2}[A-EHLMPRST][0-9LMNP-V]{2}[A-Z][0-9LMNP-V]{3}[A-Z]")
 _CORSICA = {"2A": "19", "2B": "18"}
-_LOINC = re.compile(r"[0-9]{1,6}-[0-9]")
+_LOINC = lazy(r"[0-9]{1,6}-[0-9]")
 
 
 @validator("br_cnh", proves=True)
