@@ -173,11 +173,12 @@ def _is_row(data: bytes, broken: re.Match[bytes], ends: Iterable[bytes]) -> bool
     start = _line_start(data, end, ends)
     line_end = data.find(b"\n", end, following)
     is_quoted = broken[0].lstrip()[:1] in _QUOTES
-    if not is_quoted and _shape(data, start) in (
-        _shape(data, following),
-        _shape(data, line_end + 1 or following),
-    ):
-        return True
+    if not is_quoted:
+        shape, below = _shape(data, start), line_end + 1 or following
+        if shape == _shape(data, following) or (
+            below != following and shape == _shape(data, below)
+        ):
+            return True
     if _ENCODED.fullmatch(data, max(end - _LONGEST_PART, 0), end):
         return True
     cell = _QUOTED_CELL if is_quoted else _CELL
