@@ -142,6 +142,6 @@ def _ids(detector: Detector, selectors: Iterable[str]) -> set[str]:
     wanted = {selector.upper() for selector in selectors}
     return {
         pattern.id
-        for pattern in detector.known
+        for pattern in detector.pattern_names
         if not wanted.isdisjoint((pattern.id.upper(), pattern.type.upper(), pattern.category.value))
     }

@@ -187,7 +187,7 @@ class Session:
         """The types and patterns that a policy may name."""
         from dlpctl.policy.model import Catalogue
 
-        patterns = self.detector().known
+        patterns = self.detector().pattern_names
         types: dict[Category, set[str]] = {}
         for pattern in patterns:
             types.setdefault(pattern.category, set()).add(pattern.type)

@@ -50,7 +50,7 @@ class Engine:
     @cached_property
     def catalogue(self) -> Catalogue:
         """Return the types and patterns that a policy may name."""
-        patterns = self.detector.known
+        patterns = self.detector.pattern_names
         types: dict[Category, set[str]] = {}
         for pattern in patterns:
             types.setdefault(pattern.category, set()).add(pattern.type)

@@ -5,9 +5,10 @@ packages of `detect` and makes no decisions of its own.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
-from dlpctl.detect.automaton.compiled import from_patterns
+from dlpctl.detect.automaton.compiled import from_patterns, name_of
 from dlpctl.detect.automaton.files import from_files, state_of
 from dlpctl.detect.confirm.runner import Trace
 from dlpctl.detect.entities.taggers import TAGGED, Taggers
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from dlpctl.detect.automaton.compiled import Compiled, PatternSet
     from dlpctl.detect.confirm.runner import Runner
     from dlpctl.detect.entities.known import Known
-    from dlpctl.detect.patterns.model import Pattern
+    from dlpctl.detect.patterns.model import Pattern, PatternName
     from dlpctl.detect.resolve import Candidate
 
 THRESHOLD = 0.5
@@ -57,6 +58,7 @@ class Detector:
         """
         self._taggers: Taggers | None = None
         files = tuple(files)
+        usual = cache
         if patterns is None:
             usual = cache or _usual_cache()
             self._taggers = Taggers(usual)
@@ -67,12 +69,12 @@ class Detector:
         self.aside: Aside | None = None
         """Leave to look into long texts with a second process."""
         headers = sets if patterns is not None else sets[-1:] if files else []
-        self.search: PatternSearch = PatternSearch(sets, headers)
+        self.search: PatternSearch = PatternSearch(sets, headers, usual)
 
     def for_types(self, selectors: Iterable[str]) -> Detector:
         """Return a detector for the findings of these categories, types or pattern ids alone."""
         wanted = {selector.upper() for selector in selectors}
-        known = {name for pattern in self.known for name in _names(pattern)}
+        known = {name for pattern in self.pattern_names for name in _names(pattern)}
         for unknown in sorted(wanted - known):
             raise UsageError(
                 f"{unknown!r} is not a category, type or pattern; see 'dlpctl patterns list'"
@@ -93,8 +95,8 @@ class Detector:
             )
         )
 
-    def _narrowed(self, is_wanted: Callable[[int, Pattern], bool]) -> Detector:
-        numbered = enumerate(self.known, start=-len(self._tagged))
+    def _narrowed(self, is_wanted: Callable[[int, PatternName], bool]) -> Detector:
+        numbered = enumerate(self.pattern_names, start=-len(self._tagged))
         wanted = {index: pattern for index, pattern in numbered if is_wanted(index, pattern)}
         # Only numbers and addresses go on after a line end.
         joins_lines = any(pattern.category is not Category.SECRETS for pattern in wanted.values())
@@ -149,10 +151,15 @@ class Detector:
         `progress` is called with the number of patterns that are compiled, and of all; `rivals` are
         patterns that were not asked for, and may win where those that were match.
         """
-        taggers = self._taggers if self._wants_tagged else None
         first_pass = self.search.first_pass
         sets = range(len(first_pass.sets)) if rivals else self.search.wanted_sets
-        first_pass.compile(sets, taggers.compile if taggers else None, progress)
+        first_pass.compile(sets, self._compile_others, progress)
+        self.search.gates.compile()
+
+    def _compile_others(self) -> None:
+        self.search.gates.compile()
+        if self._taggers is not None and self._wants_tagged:
+            self._taggers.compile()
 
     @property
     def widest(self) -> int:
@@ -167,6 +174,12 @@ class Detector:
     def known(self) -> list[Pattern]:
         """Return everything that can be found: the types of the taggers, and the patterns."""
         return [*self._tagged, *self.patterns]
+
+    @property
+    def pattern_names(self) -> list[PatternName]:
+        """Return the names of everything that can be found, in the order of `known`."""
+        sets = self.search.first_pass.sets
+        return [*map(name_of, self._tagged), *chain.from_iterable(each.names for each in sets)]
 
     def label(self, pattern_id: str) -> str:
         """Return the label of a pattern that has findings."""
@@ -220,8 +233,8 @@ class Detector:
             aside is None
             or self.search.selected is not None  # tagged spans affect which patterns are searched
             or self._taggers is None
-            or not self._taggers.is_ready
             or not aside.is_worthwhile(len(data))
+            or not self._taggers.is_ready
         ):
             tagged: Sequence[Candidate] = self.tagged(data, min_score)
             return self.resolved(
@@ -235,7 +248,7 @@ class Detector:
         """Return the names and addresses in valid UTF-8, as far as they are asked for."""
         if self._taggers is None or not self._wants_tagged:
             return []
-        return self._taggers.candidates(data, min_score, known)
+        return self._taggers.candidates(data, min_score, known, self.search.gates.may_match)
 
     def triggers(self, data: bytes) -> Iterable[int]:
         """Return the ends of what may be parts of names and addresses in short texts."""
@@ -349,5 +362,5 @@ def valid_utf8(data: bytes) -> bytes:
     return data
 
 
-def _names(pattern: Pattern) -> set[str]:
+def _names(pattern: PatternName) -> set[str]:
     return {pattern.category.value, pattern.type, pattern.id.upper()}

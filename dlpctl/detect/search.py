@@ -9,14 +9,16 @@ from copy import copy
 from typing import TYPE_CHECKING
 
 from dlpctl.detect.automaton.first_pass import FirstPass, Hits
+from dlpctl.detect.automaton.gates import Gates
 from dlpctl.detect.confirm.runner import Runner
 from dlpctl.detect.derived.headers import HeaderWords
-from dlpctl.detect.derived.texts import derived_texts, texts_and_cells
+from dlpctl.detect.derived.texts import GATES, derived_texts, texts_and_cells
 from dlpctl.detect.resolve import Candidate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from dlpctl.detect.automaton.cache import Cache
     from dlpctl.detect.automaton.compiled import PatternSet
     from dlpctl.detect.confirm.runner import Trace
     from dlpctl.detect.derived.columns import ColumnCells
@@ -33,10 +35,16 @@ _new = tuple.__new__
 class PatternSearch:
     """Finds matches of patterns. Threads may share it."""
 
-    def __init__(self, sets: Sequence[PatternSet], headers: Sequence[PatternSet]) -> None:
+    def __init__(
+        self,
+        sets: Sequence[PatternSet],
+        headers: Sequence[PatternSet],
+        cache: Cache | None = None,
+    ) -> None:
         """The labels of patterns in `headers`, which are not in the library, name columns of
-        tables.
+        tables. The gates of derived texts are kept in the cache.
         """
+        self.gates: Gates = Gates(GATES, cache)
         self.first_pass: FirstPass = FirstPass(sets)
         self.selected: frozenset[int] | None = None
         """The numbers of the selected patterns, including tagged types; None for all patterns."""
@@ -114,11 +122,22 @@ class PatternSearch:
 
     def derived(self, data: bytes, table: OpenTable | None = None) -> list[DerivedText]:
         """Return the texts that are derived from a text, and searched as well."""
-        return derived_texts(data, table, self._header_words, joins_lines=self.joins_lines)
+        return derived_texts(
+            data,
+            table,
+            self._header_words,
+            joins_lines=self.joins_lines,
+            may_match=self.gates.may_match,
+        )
 
     def derived_in_ranges(self, data: bytes) -> tuple[list[DerivedText], ColumnCells | None]:
         """Return the same for a search range by range, to which the cells of columns are enough."""
-        return texts_and_cells(data, self._header_words, joins_lines=self.joins_lines)
+        return texts_and_cells(
+            data,
+            self._header_words,
+            joins_lines=self.joins_lines,
+            may_match=self.gates.may_match,
+        )
 
     def confirmed(
         self, possible: Hits, data: bytes, min_score: float, progress: Progress | None = None

@@ -10,6 +10,7 @@ import struct
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
+from functools import partial
 from typing import NamedTuple
 
 from dlpctl.errors import CannotMaskError, FormatError
@@ -132,7 +133,7 @@ class Dbf(BinaryFormat):
         if full := list(_continued(data, layout, starts, ends)):
             views.append(View("cells that continue", full, segments))
         for column, name in enumerate(names):
-            spans = starts[column::width], ends[column::width]
+            spans = partial(_column, starts, ends, slice(column, None, width))
             views.append(View.of_cells(f"column {name}", cells, 0, spans, name))
         after = data[layout.end :]
         children = [Child("end", f"bytes after {layout.end}", after, spare=True)]
@@ -183,6 +184,10 @@ def _fields(header: bytes) -> Iterator[_Field]:
             size += decimals << 8
         yield _Field(name.split(b"\0")[0].decode("latin-1"), field_type, position, size)
         position += size
+
+
+def _column(starts: array[int], ends: array[int], rows: slice) -> tuple[array[int], array[int]]:
+    return starts[rows], ends[rows]
 
 
 def _shown(raw: bytes, field_type: bytes, codec: str) -> str:

@@ -32,7 +32,8 @@ class Cache:
         try:
             if not _is_private(os.lstat(self.folder), folder=True):
                 return None
-            with (self.folder / name).open("rb") as file:
+            # Without a buffer, megabytes are read in one piece and not copied.
+            with (self.folder / name).open("rb", buffering=0) as file:
                 status = os.fstat(file.fileno())
                 if not _is_private(status, folder=False):
                     return None
@@ -44,7 +45,7 @@ class Cache:
                 if zlib.crc32(content) != int.from_bytes(head[-4:], "little"):
                     return None
                 _note_use(self.folder / name, status)
-                return content, file.read()
+                return content, file.readall()
         except OSError:
             return None
 

@@ -18,7 +18,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from dlpctl.detect.automaton.anchors import ANCHORS, NUMBERS
 from dlpctl.detect.automaton.cache import Cache
-from dlpctl.detect.patterns.model import AFTER, BEFORE, Context, Pattern, Possible
+from dlpctl.detect.patterns.model import (
+    AFTER,
+    BEFORE,
+    Context,
+    Pattern,
+    PatternName,
+    Possible,
+)
 from dlpctl.detect.patterns.syntax import loosened, prefix_of
 from dlpctl.errors import EngineError
 from dlpctl.regex import lazy
@@ -32,16 +39,17 @@ _PREFIX = "patterns-"
 _OF_POLICIES = "policy-"
 _MOST_BYTES = {_PREFIX: 256 << 20, _OF_POLICIES: 64 << 20}
 """The maximum total size of cache entries, by prefix; a library takes about 15 MB."""
-_FORMAT = 16
+_FORMAT = 17
 """The version of the layout of a block; blocks of other versions are never read."""
 _TAKEN = lazy(r"(\[(?!\^)[!-Z^-~]+\](?:\{(\d+)\})?)?")
 """A class of ASCII characters with its count; a class with a backslash may contain others."""
 _WORD = lazy("[A-Za-z]{3}")
 _WIDE = 160
 """The width from which on it pays to limit where a match may start."""
-_HEAD = Struct("<IIIII")
+_HEAD = Struct("<IIIIII")
 """The number of patterns, the width in bytes of the widest one with its context, the bytes before
-and after an anchor in which a trigger may end, and the size of the database of anchors.
+and after an anchor in which a trigger may end, and the sizes of the database of anchors and of the
+names of patterns.
 """
 
 
@@ -71,6 +79,9 @@ class PatternSet(Protocol):
     @property
     def patterns(self) -> Sequence[Pattern]: ...
 
+    @property
+    def names(self) -> Sequence[PatternName]: ...
+
     def __len__(self) -> int: ...
 
     def complete(self) -> Compiled:
@@ -92,13 +103,14 @@ class Compiled:
         from dlpctl.detect.automaton.database import load_database
 
         head: tuple[int, ...] = _HEAD.unpack_from(block.records)
-        size, widest, before, after, anchors = head
+        size, widest, before, after, anchors, names = head
         self.widest: int = widest
         self.before: int = before
         self.after: int = after
         after_head = _HEAD.size + anchors
-        self._first = after_head + 4 * size
-        self._ends = array("I", block.records[after_head : self._first])
+        self._names = slice(after_head + 4 * size, after_head + 4 * size + names)
+        self._first = self._names.stop
+        self._ends = array("I", block.records[after_head : self._names.start])
         self._records = block.records
         self.numbers: Sequence[int] = range(size) if numbers is None else numbers
         self.database: hyperscan.Database | None = load_database(block.database) if size else None
@@ -114,6 +126,14 @@ class Compiled:
         return _record(
             json.loads(self._records[self._first + start : self._first + self._ends[index]])
         )
+
+    @cached_property
+    def names(self) -> list[PatternName]:
+        """Return the names of all patterns, which takes a hundredth of reading their records."""
+        return [
+            PatternName(name, type_name, Category(category))
+            for name, type_name, category in json.loads(self._records[self._names])
+        ]
 
     @cached_property
     def records(self) -> list[Record]:
@@ -199,9 +219,9 @@ def pack(patterns: Sequence[Pattern], *, is_checked: bool = False) -> Block:
         if told == 0 and width >= _WIDE:
             ahead = min(width, max_width(pattern._replace(regex=prefix, width=None))[0])
         # If a trigger match shows the start of the value, only a validator rejects more; otherwise,
-        # the shape after a word does.
+        # the shape after a word does, such as a label.
         telling = pattern.validators if told >= 0 else _WORD.search(prefix)
-        known = len(prefix) if telling and not pattern.labels else 0
+        known = len(prefix) if telling else 0
         found = {"at_most": width, "ahead": ahead, "told": told, "known": known}
         records.append(json.dumps(fields_of(pattern) | found).encode())
         ends.append((ends[-1] if ends else 0) + len(records[-1]))
@@ -212,8 +232,14 @@ def pack(patterns: Sequence[Pattern], *, is_checked: bool = False) -> Block:
         anchors = compile_anchors(list(dict.fromkeys(chain.from_iterable(needed))))
     # A label precedes its value, which contains the anchor.
     after = reach if any(not pattern.labels for pattern in patterns) else 0
-    head = _HEAD.pack(len(ends), widest, reach, after, len(anchors)) + anchors + ends.tobytes()
-    return Block(head + b"".join(records), compile_database(patterns) if patterns else b"")
+    names = json.dumps([name_of(pattern) for pattern in patterns]).encode()
+    head = _HEAD.pack(len(ends), widest, reach, after, len(anchors), len(names))
+    content = b"".join((head, anchors, ends.tobytes(), names, *records))
+    return Block(content, compile_database(patterns) if patterns else b"")
+
+
+def name_of(pattern: Pattern) -> PatternName:
+    return PatternName(pattern.id, pattern.type, pattern.category)
 
 
 def _told(prefix: str, trigger: str) -> int:

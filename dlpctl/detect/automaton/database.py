@@ -68,7 +68,15 @@ def compile_anchors(anchors: Sequence[str]) -> bytes:
     return serialized
 
 
-def _compiled(regexes: Sequence[str]) -> hyperscan.Database:
+def compile_gate(regex: str) -> bytes:
+    """Return the serialized database of a regex, which reports its first match only."""
+    import hyperscan
+
+    serialized: bytes = hyperscan.dumpb(_compiled([regex], hyperscan.HS_FLAG_SINGLEMATCH))
+    return serialized
+
+
+def _compiled(regexes: Sequence[str], flags: int = 0) -> hyperscan.Database:
     import hyperscan
 
     database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
@@ -76,7 +84,7 @@ def _compiled(regexes: Sequence[str]) -> hyperscan.Database:
         expressions=[_expression(regex) for regex in regexes],
         ids=list(range(len(regexes))),
         elements=len(regexes),
-        flags=[hyperscan.HS_FLAG_UTF8] * len(regexes),
+        flags=[hyperscan.HS_FLAG_UTF8 | flags] * len(regexes),
     )
     return database
 

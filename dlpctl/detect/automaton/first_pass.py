@@ -4,14 +4,14 @@ trigger matches.
 
 from __future__ import annotations
 
-import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dlpctl.detect.automaton.anchors import Surroundings, character_start
+from dlpctl.detect.automaton.scratches import Scratches
 from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class FirstPass:
     def __init__(self, sets: Sequence[PatternSet]) -> None:
         self.sets: tuple[PatternSet, ...] = tuple(sets)
         self._firsts = [0, *accumulate(len(each) for each in sets)]
-        self._local = threading.local()
+        self._scratches = Scratches()
         self.widest: int = max((each.widest for each in sets), default=0)
 
     def of(self, index: int) -> tuple[PatternSet, int]:
@@ -192,13 +192,4 @@ class FirstPass:
         return Surroundings(data, anchors[1:], each.before + _CLOSE, each.after + _CLOSE)
 
     def _scan(self, database: hyperscan.Database, data: bytes, on_hit: Callable[..., None]) -> None:
-        database.scan(data, match_event_handler=on_hit, scratch=self._scratch(database))
-
-    def _scratch(self, database: hyperscan.Database) -> Any:
-        """Return the working memory for one database in this thread."""
-        scratches = self._local.__dict__.setdefault("scratches", {})
-        if database not in scratches:
-            import hyperscan
-
-            scratches[database] = hyperscan.Scratch(database)
-        return scratches[database]
+        database.scan(data, match_event_handler=on_hit, scratch=self._scratches.of(database))

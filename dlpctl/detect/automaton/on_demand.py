@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
-from dlpctl.detect.automaton.compiled import Compiled, Record, pack
-from dlpctl.detect.patterns.model import WIDEST, Pattern
+from dlpctl.detect.automaton.compiled import Compiled, Record, name_of, pack
+from dlpctl.detect.patterns.model import WIDEST, Pattern, PatternName
 
 _LONG = 1 << 18
 """The total size of texts in bytes from which on the complete set is compiled."""
@@ -38,6 +38,10 @@ class OnDemand:
 
     def __len__(self) -> int:
         return len(self.patterns)
+
+    @property
+    def names(self) -> Sequence[PatternName]:
+        return [name_of(pattern) for pattern in self.patterns]
 
     @property
     def is_complete(self) -> bool:

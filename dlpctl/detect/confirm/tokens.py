@@ -33,20 +33,17 @@ _LINE_ENDS = b"\r\n"
 class TokenMatcher:
     """One pattern's regex, which is only matched around tokens."""
 
-    __slots__ = ("_compile", "_complete", "_label", "_prefix", "_regex", "_tail", "_tail_value")
+    __slots__ = ("_compile", "_complete", "_known_parts", "_label", "_prefix", "_regex")
 
     def __init__(self, pattern: Pattern) -> None:
         where = f"{pattern.source}: pattern '{pattern.id}'"
         self._compile = partial(compile_regex, where=where, megabytes=32)
         self._regex = pattern.regex
         self._complete: tuple[Find, int] | None = None
-        prefix = prefix_of(pattern.regex)
+        self._prefix = prefix = prefix_of(pattern.regex)
         # At the end of a text, RE2 goes backward from there, and stops where no label can follow.
         self._label, _ = finders(self._compile(rf"(?:{loosened(prefix)})\z"))
-        self._prefix, _ = finders(self._compile(prefix, longest_match=True))
-        tail = self._compile(flags_of(pattern.regex) + pattern.regex[len(prefix) :])
-        self._tail, _ = finders(tail)
-        self._tail_value: int = tail.groupindex["value"]
+        self._known_parts: tuple[Find, Find, int] | None = None
 
     def spans(self, data: bytes, ends: Iterable[int], resume: int = 0) -> Iterator[tuple[int, int]]:
         """Yield the values, as byte offsets, of the matches around `ends`, which ascend."""
@@ -67,15 +64,16 @@ class TokenMatcher:
         """Return the value within a token, if a label precedes it, from `first` on."""
         # If no label ends within the token, and no value starts before it, the parts of the regex
         # match like the complete one, in a sixth of the time.
-        groups = self._tail(data, first, stop)
+        prefix, tail, tail_value = self._known_parts or self._parts()
+        groups = tail(data, first, stop)
         if groups[0][0] == start:
             after = first
             for _ in range(_LABELS):
-                label, end = self._prefix(data, after, stop)[0]
+                label, end = prefix(data, after, stop)[0]
                 if label < 0:
                     return None
                 if end == start:
-                    return groups[self._tail_value]
+                    return groups[tail_value]
                 if end > start:
                     break
                 after = label + 1
@@ -88,6 +86,15 @@ class TokenMatcher:
             # The text matched before the token may be its label, if that is long.
             first = groups[0][0] + 1 or -1
         return None
+
+    def _parts(self) -> tuple[Find, Find, int]:
+        """Return finders for the part up to the value and for the rest, and the group of the value
+        in the rest: of most texts, no label is found.
+        """
+        prefix, _ = finders(self._compile(self._prefix, longest_match=True))
+        tail = self._compile(flags_of(self._regex) + self._regex[len(self._prefix) :])
+        self._known_parts = prefix, finders(tail)[0], tail.groupindex["value"]
+        return self._known_parts
 
     def _compiled(self) -> tuple[Find, int]:
         """Return a finder for the complete regex, and the group of the value."""

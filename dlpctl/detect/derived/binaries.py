@@ -15,6 +15,8 @@ _SHAPES = bytes(ord("x") if code in _IN_BASE64 else ord(" ") for code in range(2
 _LEAST = 48
 _LONG = b"x" * _LEAST
 """The length of runs that may be more than a checksum."""
+GATE = f"[0-9A-Za-z+/_-]{{{_LEAST}}}"
+"""Matches wherever a long run is."""
 _NEXT_LINE = rb"\r?\n[ \t]*[0-9A-Za-z+/]"
 _RUN = lazy(
     rb"[0-9A-Za-z+/_-]++(?:%b{40,76}+)*+(?:%b{2,76}+(?==|\s|\Z))?={0,2}" % (_NEXT_LINE, _NEXT_LINE)

@@ -8,7 +8,8 @@ from dlpctl.detect.derived.decoded import copy_around
 from dlpctl.detect.derived.streamed import StreamedText
 from dlpctl.regex import lazy
 
-_NAME = b"chunked"
+GATE = "chunked"
+_NAME = GATE.encode()
 _BLANK_LINE = lazy(rb"\n\r?\n")
 _LONGEST_HEADERS = 1 << 14
 _SIZE = lazy(rb"\r?\n?([0-9A-Fa-f]{1,8})(?:;[^\r\n]*)?\r?\n")

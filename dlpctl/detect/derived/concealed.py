@@ -19,6 +19,7 @@ _CONCEALED = {
     b"email-protection#": lazy(rb"email-protection#((?:[0-9a-f]{2}){6,256})(?![0-9a-f])"),
 }
 """Regexes by the text that a quick check looks for; their group is what is decoded."""
+GATE = "|".join(re.escape(sign.decode()) for sign in _CONCEALED)
 
 
 def concealed_text(data: bytes) -> DecodedText | None:

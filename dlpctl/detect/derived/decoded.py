@@ -65,6 +65,8 @@ _SEPARATED = frozenset({b" ", b".", b"_", b"*", b"-"})
 _UNITS = lazy(rb"(?:\\u[0-9A-Fa-f]{4})+")
 _BASE32 = lazy(rb"[E-P][A-Z2-7]{15,}|[e-p][a-z2-7]{19,}")
 _URL_SAFE = bytes.maketrans(b"-_", b"+/")
+_new = tuple.__new__
+"""Makes a piece: a text may have millions, and its constructor takes three times as long."""
 _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\r") + b"\x7f"
 
 
@@ -139,26 +141,27 @@ def copy_around(data: bytes, runs: list[tuple[int, int, bytes]]) -> tuple[bytes,
 
     def copy(start: int, end: int) -> None:
         if start < end:
-            pieces.append(_Piece(len(view), start, end, decoded=False))
+            pieces.append(_new(_Piece, (len(view), start, end, False)))
             view.extend(data[start:end])
 
     copied = 0
     for start, end, decoded in runs:
-        after = min(copied + _AFTER, start) if pieces else copied
-        before = max(after, start - _BEFORE)
-        if pieces and before > after:
-            copy(copied, after)
-            pieces.append(_Piece(len(view), after, after, decoded=False))
+        if not pieces:
+            copy(_character(data, max(copied, start - _BEFORE)), start)
+        elif start - copied > _AFTER + _BEFORE:
+            copy(copied, copied + _AFTER)
+            pieces.append(_new(_Piece, (len(view), copied + _AFTER, copied + _AFTER, False)))
             view += b"\n\n"
-            copy(_character(data, before), start)
-        else:
-            copy(copied if pieces else _character(data, before), start)
+            copy(_character(data, start - _BEFORE), start)
+        elif copied < start:
+            pieces.append(_new(_Piece, (len(view), copied, start, False)))
+            view += data[copied:start]
         if decoded:
-            pieces.append(_Piece(len(view), start, end, decoded=True))
+            pieces.append(_new(_Piece, (len(view), start, end, True)))
             view += decoded
         elif pieces:
             # Nothing is left of an invisible run, but the text after it counts as decoded.
-            pieces.append(_Piece(len(view), end, end, decoded=True))
+            pieces.append(_new(_Piece, (len(view), end, end, True)))
         copied = end
     copy(copied, min(len(data), copied + _AFTER))
     return bytes(view), pieces

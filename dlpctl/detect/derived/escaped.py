@@ -36,6 +36,12 @@ _BACKSLASH_MARK = lazy(
     rb"|\\{0,6}[\"'][ ]?[:=,\]})&]|(?:(?<=[:=,({\[]\\)|(?<=[:=,({\[][ ]\\))\\{0,6}[\"']))"
     rb"[^\n]{0,%d}" % _CLOSE
 )
+GATE = (
+    r"&(?:amp;){0,2}(?:(?:quot|apos|#34|#39|#x22|#x27);|lt;/[A-Za-z])|[=-]&(?:amp;){0,2}gt;"
+    r"|[0-9A-Za-z!#-&(-\[\]-~]\\{1,7}[nrt][0-9A-Za-z_.\[{<#/-]|\\[\"'][ ]?[:=,\]})&]"
+    r"|[:=,({\[][ ]?\\{1,7}[\"']"
+)
+"""Matches wherever a mark is."""
 # Characters beyond ASCII, by number or by the usual names of letters with marks.
 _CHARACTER = (
     rb"(?:#(?:[1-9][0-9]{2,4}|[xX][0-9A-Fa-f]{2,4})"

@@ -32,6 +32,12 @@ _FOLLOWED = (
     rf"({_LABEL_IN_BRACKETS})\.?[)\]）]|[ \t]{{1,3}}(?:{_IS})[ \t](?:(?:{_WHOSE})[ \t]?){{0,2}}({_LABEL}))"
 )
 """The last digit of a value, what follows it in the value, and its label as a group."""
+GATE = (
+    r"[0-9](?:[ -]?[A-Za-z]{1,3})?[\"'`*]{0,2}(?:(?:[ \t]{0,2}（|[ \t]{1,2}[(\[])"
+    r"[^\s()\[\]0-9:=,;.][^()\[\]\n0-9:=,;（）]"
+    rf"|[ \t]{{1,3}}(?:{_IS})[ \t])"
+)
+"""Matches wherever a label may follow, whatever it is."""
 _VALUE = lazy(
     rb"(?<![0-9A-Za-z/.-])(?:[A-Z]{1,4} )?(?=[A-Za-z/.-]*[0-9])[0-9A-Za-z/.-]+"
     rb"(?: (?:(?=[A-Za-z/.-]*[0-9])[0-9A-Za-z/.-]+|[A-Z]{1,2}))*\Z"

@@ -46,7 +46,18 @@ _BESIDE = "|".join(
 _KEYS = "content|CONTENT|insert|plain_text|text|Text|UnicodeString|word"
 """The names of the texts in messages, and of attributes with texts."""
 _MESSAGE = rf"(?:[\"'](?:{_KEYS})[\"'][ ]?:|[ \t\n](?:{_KEYS})=)[ ]?[\"']"
+_BESIDE_OR_MAIL = rf"{_BESIDE}|{_MAIL_TAIL}{_STRINGS}{_MAIL_HEAD}"
 _IN_MESSAGES = rf"{_MESSAGE}()(?:{_HEAD}|[A-Z]{{4}}\b|{_AT})|{_MAIL_TAIL}()[\"']"
+GATE = "|".join(
+    (
+        rf"[0-9)-][ ]?(?:{_STRINGS}|{_TAGS})[ -]?[(-]?[0-9]{{2}}",
+        rf"\b[A-Z]{{2}}[0-9]{{2}}[0-9A-Z ]{{0,36}}(?:{_STRINGS}|{_TAGS}){_IBAN_HEAD}",
+        rf"{_MAIL_TAIL}{_TAGS}{_MAIL_HEAD}",
+        rf"{_BEFORE_AT}{_JOINED}{_AT}|{_BEFORE_AT}{_STRINGS}@[\"'`]",
+        _IN_MESSAGES,
+    )
+)
+"""Matches wherever two fragments are, whatever is before them."""
 _KEY = lazy(rf"({_KEYS})[\"']?[ ]?[:=][ ]?[\"']\Z".encode())
 _NEXT = lazy(rf"[\"' \t\n]({_KEYS})[\"']?[ ]?[:=][ ]?[\"'](?={_MAIL_HEAD})".encode())
 _BETWEEN = lazy(rf"{_STRINGS}(?={_MAIL_HEAD})".encode())
@@ -64,7 +75,11 @@ Span = tuple[int, int]
 
 def fragment_breaks(data: bytes) -> Iterator[Span]:
     """Yield what is between the fragments of a value."""
-    search, at, size = _search(), 0, len(data)
+    size = len(data)
+    if _finder(_MESSAGE)(data, 0, size)[0][0] < 0:
+        yield from _breaks_beside(data)
+        return
+    search, at = _finder(f"{_BESIDE}|{_IN_MESSAGES}"), 0
     messages: list[re.Match[bytes]] | None = None
     while (found := search(data, at, size))[0][0] >= 0:
         *beside, (head, _), (tail, _) = found[1:]
@@ -82,9 +97,18 @@ def fragment_breaks(data: bytes) -> Iterator[Span]:
             yield span
 
 
+def _breaks_beside(data: bytes) -> Iterator[Span]:
+    """Yield what is between the fragments of a text without messages."""
+    search, at, size = _finder(_BESIDE_OR_MAIL), 0, len(data)
+    while (found := search(data, at, size))[0][0] >= 0:
+        span = max(found[1:])
+        at = span[1]
+        yield span
+
+
 @cache
-def _search() -> Find:
-    return finders(compile_regex(f"{_BESIDE}|{_IN_MESSAGES}", "fragments"))[0]
+def _finder(regex: str) -> Find:
+    return finders(compile_regex(regex, "fragments"))[0]
 
 
 @cache

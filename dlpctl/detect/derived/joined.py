@@ -15,8 +15,11 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from functools import cache
 
+from dlpctl.detect.automaton.gates import MayMatch, all_open
 from dlpctl.detect.derived.decoded import DecodedText, copy_around
+from dlpctl.detect.derived.fragments import GATE as FRAGMENTS
 from dlpctl.detect.derived.fragments import fragment_breaks
+from dlpctl.detect.derived.parts import GATE as PARTS
 from dlpctl.detect.derived.parts import first_parts
 from dlpctl.detect.derived.prefixed import prefixed_breaks
 from dlpctl.detect.derived.spaced import spaced_breaks
@@ -46,6 +49,9 @@ _BREAK = rf"(?:[ \t]*(?:{_STRINGS_JOINED}|(?:{_MARKS_OF_LINES})[ \t]*)|{_LINES_J
 _PART = r"(?:[0-9(-]|\+[ 0-9(]|[A-Z][A-Z0-9]{3}\b)"
 _NUMBER_GOES_ON = rf"(?:[0-9A-Z)./]|[0-9A-Z)]-){_BREAK}{_PART}"
 """A line end between what may be parts of a number."""
+OF_NUMBERS = _NUMBER_GOES_ON
+OF_ADDRESSES = rf"@(?:[\w.-]{{0,64}}[.-])?(?:{_BREAK})[a-z0-9]|@[\w.-]{{1,64}}(?:{_BREAK})\.[a-z]"
+"""Gates of line ends in numbers and in addresses."""
 _AT_BREAK = lazy(rb"%b(?=%b)" % (_BREAK.encode(), _PART.encode()))
 _IN_ADDRESS = lazy(
     rb"@(?:[\w.-]{0,64}[.-])?(?P<end>%b)[a-z0-9]|@[\w.-]{1,64}(?P<before>%b)\.[a-z]"
@@ -121,20 +127,22 @@ def may_go_over_lines(value: bytes) -> bool:
     return b"@" in value or sum(byte in _DIGITS for byte in value) >= _FEWEST_DIGITS
 
 
-def joined_texts(data: bytes) -> list[JoinedText]:
+def joined_texts(data: bytes, may_match: MayMatch = all_open) -> list[JoinedText]:
     """Return the text with its lines joined; nothing where no line end may break a value."""
-    parts = list(first_parts(data))
+    parts = list(first_parts(data)) if may_match(PARTS, data) else []
     prefixed = list(prefixed_breaks(data, parts))
     ends = {each.next_end for each in prefixed}
     known = ends | {each.start for each in prefixed}
-    unprefixed = (*_breaks_of_numbers(data), *_breaks_of_addresses(data))
     breaks = [
         *((start, end) for start, end, _ in prefixed),
-        *(span for span in unprefixed if span[0] not in ends),
         *(span for span in stacked_breaks(data, parts) if span[0] not in known),
         *spaced_breaks(data, parts),
-        *fragment_breaks(data),
     ]
+    for gate, find in ((OF_NUMBERS, _breaks_of_numbers), (OF_ADDRESSES, _breaks_of_addresses)):
+        if may_match(gate, data):
+            breaks += (span for span in find(data) if span[0] not in ends)
+    if may_match(FRAGMENTS, data):
+        breaks += fragment_breaks(data)
     return [
         JoinedText(data, layer, joiner) for layer in _layers(data, breaks) for joiner in (b"", b" ")
     ]
@@ -200,11 +208,12 @@ def _is_row(data: bytes, broken: re.Match[bytes], ends: Iterable[bytes]) -> bool
     start = _line_start(data, end, ends)
     line_end = data.find(b"\n", end, following)
     is_quoted = broken[0].lstrip()[:1] in _QUOTES
-    if not is_quoted and _shape(data, start) in (
-        _shape(data, following),
-        _shape(data, line_end + 1 or following),
-    ):
-        return True
+    if not is_quoted:
+        shape, below = _shape(data, start), line_end + 1 or following
+        if shape == _shape(data, following) or (
+            below != following and shape == _shape(data, below)
+        ):
+            return True
     if _ENCODED.fullmatch(data, max(end - _LONGEST_PART, 0), end):
         return True
     cell = _QUOTED_CELL if is_quoted else _CELL

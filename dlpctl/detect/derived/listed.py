@@ -67,16 +67,26 @@ def _compiled(cell: str, between: str) -> re.Pattern[bytes]:
     return re.compile(rf"{cell}(?:{between}{cell}){{{_FEWEST - 1},}}(?![0-9A-Za-z])".encode())
 
 
+_STARTS = (
+    (rf"(?:\b(?:{_HEX}|[0-9A-Fa-f]{{2}}|1[0-2][0-9]|0)\b|{_CHARACTER})", _COMMA),
+    (rf"\b{_HEX}\b", _BLANK),
+    (rf"\b{_SHOWN_CODE}\b", _BLANK),
+    (rf"\b{_CALL}", _OPERATOR),
+    (r"\b[01]{8}\b", "[ ,]{1,2}"),
+)
+_NUMBER = r"[0-9A-Fa-f][0-9A-Fa-fxX]{0,3}"
+GATE = (
+    rf"{_COMMA}{_NUMBER}{_COMMA}{_NUMBER}{_COMMA}{_NUMBER}{_COMMA}"
+    rf"|{_CHARACTER}(?:{_COMMA}{_CHARACTER}){{3}}|{_HEX}(?:{_BLANK}{_HEX}){{3}}"
+    rf"|[0-9]{{2}}(?:{_BLANK}[0-9]{{2,3}}){{3}}|(?i:chr|char|chrw|chrb)\([0-9]{{2,3}}\)"
+    r"|[01]{8}[ ,]{1,2}[01]{8}"
+)
+"""Matches wherever a part of a list is."""
+
+
 @cache
 def _search() -> Find:
-    starts = (
-        (rf"(?:\b(?:{_HEX}|[0-9A-Fa-f]{{2}}|1[0-2][0-9]|0)\b|{_CHARACTER})", _COMMA),
-        (rf"\b{_HEX}\b", _BLANK),
-        (rf"\b{_SHOWN_CODE}\b", _BLANK),
-        (rf"\b{_CALL}", _OPERATOR),
-        (r"\b[01]{8}\b", "[ ,]{1,2}"),
-    )
-    lists = (f"{cell}(?:{between}{cell}){{{_FEWEST - 1}}}" for cell, between in starts)
+    lists = (f"{cell}(?:{between}{cell}){{{_FEWEST - 1}}}" for cell, between in _STARTS)
     return finders(compile_regex("|".join(lists), "listed characters"))[0]
 
 

@@ -17,6 +17,7 @@ _PARTS = (
 _LINE_END = r"[ \t\r\\`]*\n"
 _GAP = r"(?:[ ]{2}|[ ]?\t|[ ]*(?:[+.↵…][ ]*)?[|│]|[ ]*\+[ ]*\r?\n)"
 """The blanks or the bar after a cell, with the mark of a cell that goes on."""
+GATE = f"{_PARTS}(?:{_LINE_END}|{_GAP})"
 _BEFORE_PARTS = b" \t:=#("
 _NEW_LINE = ord("\n")
 NEXT_PART = lazy(
@@ -48,4 +49,4 @@ def first_parts(data: bytes) -> list[FirstPart]:
 
 @cache
 def _search() -> Find:
-    return finders(compile_regex(f"{_PARTS}(?:{_LINE_END}|{_GAP})", "parts of values"))[0]
+    return finders(compile_regex(GATE, "parts of values"))[0]

@@ -20,6 +20,7 @@ _NAMED = lazy(rb"[g-zG-Z\x80-\xff]")
 _LONGEST_PREFIX = 160
 _LONGEST_LINE = 1024
 _INDENTATION = lazy(rb"[ \t]*")
+_INDENTING = {b" ", b"\t"}
 _NUMBER = lazy(rb"[0-9]+")
 _LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0"
 _AFTER_PART = b" \t\r\n\\`"
@@ -78,6 +79,8 @@ def _part_end(data: bytes, start: int, line_end: int) -> int:
 
 def _indented(data: bytes, line: int) -> int:
     """Return the start of a line after its indentation, which numbers of lines have."""
+    if data[line : line + 1] not in _INDENTING:
+        return line
     found = _INDENTATION.match(data, line)
     return found.end() if found else line
 

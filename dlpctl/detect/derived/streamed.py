@@ -27,6 +27,7 @@ _MESSAGE = (
     rf"\"({_KEYS})\"[ ]?[:,][ ]?{_STRING}|[ ](CONTENT)=[\"']([^\"'\n]*)[\"']"
     rf"|<(char|text|w|word)\b[^<>\n]*>([^<>\n]*)</|({START})"
 )
+GATE = _MESSAGE
 _LONGEST, _LONGEST_BETWEEN = 64, 1024
 """Bytes of a message, and between two."""
 _FEWEST = 4

@@ -7,10 +7,25 @@ pass.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 
 from dlpctl.deflated import LEAST, may_be_raw
+from dlpctl.detect.automaton.gates import MayMatch, all_open
+from dlpctl.detect.derived import (
+    binaries,
+    bodies,
+    concealed,
+    escaped,
+    followed,
+    fragments,
+    groups,
+    joined,
+    listed,
+    parts,
+    streamed,
+    wrapped,
+)
 from dlpctl.detect.derived.binaries import binary_text
 from dlpctl.detect.derived.bodies import body_text
 from dlpctl.detect.derived.chunks import chunked_text
@@ -33,6 +48,17 @@ from dlpctl.detect.linear import Find, compile_regex, finders
 from dlpctl.regex import lazy
 
 Spans = list[tuple[int, int]]
+GATES = (
+    *(
+        reading.GATE
+        for reading in (binaries, bodies, concealed, escaped, followed, fragments, groups)
+    ),
+    *(reading.GATE for reading in (listed, parts, streamed, wrapped)),
+    joined.OF_NUMBERS,
+    joined.OF_ADDRESSES,
+    RAW_STARTS,
+)
+"""The gates of readings, which keep them from texts that have nothing for them."""
 _LINE_END = ord("\n")
 _MOST_TIMES = 4
 _RAW_RUN = lazy(RAW_RUN.encode())
@@ -44,67 +70,84 @@ def derived_texts(
     words: HeaderWords | None = None,
     *,
     joins_lines: bool = True,
+    may_match: MayMatch = all_open,
 ) -> list[DerivedText]:
     """Return what is derived from a text in UTF-8.
 
     `table` is the one whose rows the text starts with, and `words` name sensitive columns.
+    `may_match` answers for the `GATES`.
     """
     words = words or HeaderWords()
-    texts, headers = _texts_but_columns(data, words, joins_lines=joins_lines)
+    texts, headers = _texts_but_columns(data, words, may_match, joins_lines=joins_lines)
     if (headers or table is not None) and (columns := Columns.of(data, headers, table, words)):
         texts.append(columns)
     return texts
 
 
 def texts_and_cells(
-    data: bytes, words: HeaderWords, *, joins_lines: bool
+    data: bytes, words: HeaderWords, *, joins_lines: bool, may_match: MayMatch = all_open
 ) -> tuple[list[DerivedText], ColumnCells | None]:
     """Return the same, but only the cells of the columns, if there are any."""
-    texts, headers = _texts_but_columns(data, words, joins_lines=joins_lines)
+    texts, headers = _texts_but_columns(data, words, may_match, joins_lines=joins_lines)
     if not headers:
         return texts, None
     return texts, ColumnCells(data, sensitive_cells(data, headers, OpenTable(), words))
 
 
 def _texts_but_columns(
-    data: bytes, words: HeaderWords, *, joins_lines: bool
+    data: bytes, words: HeaderWords, may_match: MayMatch, *, joins_lines: bool
 ) -> tuple[list[DerivedText], Spans]:
     """Return the derived texts other than columns, and the headers of columns."""
-    runs, headers = openings(data)
+    runs, headers = openings(data, may_match)
     texts: list[DerivedText] = []
-    if escaped := EscapedText.of(data):
-        texts.append(escaped)
-        _, inner_headers = _openings(escaped.data)
-        if inner_headers and (cells := Columns.of(escaped.data, inner_headers, None, words)):
-            texts.append(_NestedText(cells, escaped))
-    texts += _decoded_texts(data, runs)
-    texts += listed_texts(data)
+    if may_match(escaped.GATE, data) and (unescaped := EscapedText.of(data)):
+        texts.append(unescaped)
+        inner_headers = list(_header_spans(unescaped.data))
+        if inner_headers and (cells := Columns.of(unescaped.data, inner_headers, None, words)):
+            texts.append(_NestedText(cells, unescaped))
+    texts += _decoded_texts(data, runs, may_match)
     texts += dumped_texts(data)
-    texts += streamed_texts(data)
-    texts += (text for read in (body_text, chunked_text, concealed_text) if (text := read(data)))
+    for gate, read_all in _READINGS:
+        if may_match(gate, data):
+            texts += read_all(data)
+    for gate, read in (*_READINGS_OF_ONE, *(_JOINING if joins_lines else ())):
+        if may_match(gate, data) and (text := read(data)):
+            texts.append(text)
     if joins_lines:
-        if grouped := GroupedText.of(data):
-            texts.append(grouped)
-        texts += joined_texts(data)
-        if wrapped := WrappedText.of(data):
-            texts.append(wrapped)
-        if followed := FollowedText.of(data, words):
-            texts.append(followed)
+        texts += joined_texts(data, may_match)
+        if may_match(followed.GATE, data) and (text := FollowedText.of(data, words)):
+            texts.append(text)
     return texts, headers
 
 
-def _decoded_texts(data: bytes, runs: Spans) -> Iterator[DecodedText]:
+_READINGS: tuple[tuple[str, Callable[[bytes], Iterable[DerivedText]]], ...] = (
+    (listed.GATE, listed_texts),
+    (streamed.GATE, streamed_texts),
+)
+_READINGS_OF_ONE: tuple[tuple[str, Callable[[bytes], DerivedText | None]], ...] = (
+    (bodies.GATE, body_text),
+    (binaries.GATE, chunked_text),
+    (concealed.GATE, concealed_text),
+)
+_JOINING: tuple[tuple[str, Callable[[bytes], DerivedText | None]], ...] = (
+    (groups.GATE, GroupedText.of),
+    (wrapped.GATE, WrappedText.of),
+)
+"""Readings with gates: of several texts, of one, and of lines that are joined."""
+
+
+def _decoded_texts(data: bytes, runs: Spans, may_match: MayMatch) -> Iterator[DecodedText]:
     """Yield what runs are decoded to, as often as they were encoded."""
     decoded: DecodedText | None = None
     for _level in range(_MOST_TIMES):
-        if binary := binary_text(data, decoded):
+        if may_match(binaries.GATE, data) and (binary := binary_text(data, decoded)):
             yield binary
         decoded = DecodedText.of(data, runs, decoded) if runs else None
         if decoded is None or decoded.data == data:
             return
         yield decoded
         data = decoded.data
-        runs, _ = openings(data)
+        runs = _runs(data, may_match)
 
 
 class _NestedText(DerivedText):
@@ -119,12 +162,16 @@ class _NestedText(DerivedText):
         return self._outer.original_span(*span) if span else None
 
 
-def openings(data: bytes) -> tuple[Spans, Spans]:
+def openings(data: bytes, may_match: MayMatch = all_open) -> tuple[Spans, Spans]:
     """Return the spans of runs and of headers, which may start within each other."""
-    runs, headers = _openings(data)
-    if raw := list(_deflated_runs(data)):
+    return _runs(data, may_match), list(_header_spans(data))
+
+
+def _runs(data: bytes, may_match: MayMatch) -> Spans:
+    runs = list(_run_spans(data))
+    if may_match(RAW_STARTS, data) and (raw := list(_deflated_runs(data))):
         runs = _outermost(sorted([*runs, *raw]))
-    return runs, headers
+    return runs
 
 
 def _deflated_runs(data: bytes) -> Iterator[tuple[int, int]]:
@@ -148,10 +195,6 @@ def _outermost(spans: Spans) -> Spans:
         if not kept or span[0] >= kept[-1][1]:
             kept.append(span)
     return kept
-
-
-def _openings(data: bytes) -> tuple[Spans, Spans]:
-    return list(_run_spans(data)), list(_header_spans(data))
 
 
 def _run_spans(data: bytes) -> Iterator[tuple[int, int]]:

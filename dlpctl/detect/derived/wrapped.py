@@ -28,6 +28,8 @@ _START = (
     r"|={2,} +=|-{2,} +-)"
 )
 """The start of a table after a line, which is searched for quickly."""
+GATE = r"(?:^|\n)[ \t]*(?:[|│┃║][^\n]*\n[ \t]*[|│┃║+\x{2500}-\x{257F}]|={2,} +=|-{2,} +-)"
+"""Matches wherever a table starts, also in the first line."""
 _OF_RULES = lazy(rb"(?:[\s|:+=-]|\xe2[\x94\x95][\x80-\xbf])*+")
 _FIRST_BAR = lazy(_BAR)
 _COLUMN = lazy(rb"[=-]+")

@@ -7,15 +7,17 @@ The tagger is only imported and loaded when a text contains a trigger match.
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from dlpctl.detect.automaton.compiled import from_patterns
+from dlpctl.detect.automaton.gates import MayMatch, all_open
+from dlpctl.detect.automaton.scratches import Scratches
 from dlpctl.detect.confirm.code_density import code_blocks, is_code
 from dlpctl.detect.derived.escaped import EscapedText
+from dlpctl.detect.derived.streamed import GATE as STREAMED
 from dlpctl.detect.derived.streamed import streamed_texts
 from dlpctl.detect.entities.known import Known
 from dlpctl.detect.entities.truecase import is_lower_case
@@ -124,12 +126,18 @@ class Taggers:
         return [end for _, end in self._in_prose.matches(data)]
 
     def candidates(
-        self, data: bytes, min_score: float, known: Known | None = None
+        self,
+        data: bytes,
+        min_score: float,
+        known: Known | None = None,
+        may_match: MayMatch = all_open,
     ) -> list[Candidate]:
         """Return names and addresses in valid UTF-8 and in the streams of words that it has, in
         order; those of one type do not overlap.
         """
         found = self._in_text(data, min_score, known or Known())
+        if not may_match(STREAMED, data):
+            return found
         streamed = [
             _new(Candidate, (*span, *name[2:]))
             for text in streamed_texts(data)
@@ -225,7 +233,7 @@ class _TriggerScanner:
         ]
         self._database = cast("hyperscan.Database", from_patterns(patterns, cache).database)
         self._indexes = indexes
-        self._local = threading.local()
+        self._scratches = Scratches()
 
     def matches(self, data: bytes) -> list[tuple[int, int]]:
         """Return triggers and their ends, in bytes."""
@@ -235,17 +243,10 @@ class _TriggerScanner:
         def on_match(index: int, _start: int, end: int, _flags: int, _context: object) -> None:
             found.append((indexes[index], end))
 
-        self._database.scan(data, match_event_handler=on_match, scratch=self._scratch())
+        self._database.scan(
+            data, match_event_handler=on_match, scratch=self._scratches.of(self._database)
+        )
         return found
-
-    def _scratch(self) -> hyperscan.Scratch:
-        """Return working memory, one for each thread."""
-        if not hasattr(self._local, "scratch"):
-            import hyperscan
-
-            self._local.scratch = hyperscan.Scratch(self._database)
-        scratch: hyperscan.Scratch = self._local.scratch
-        return scratch
 
 
 class _Bytes:

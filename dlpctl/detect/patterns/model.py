@@ -37,6 +37,14 @@ class Possible(NamedTuple):
     validators: tuple[str, ...] = ()
 
 
+class PatternName(NamedTuple):
+    """What a pattern may be selected by."""
+
+    id: str
+    type: str
+    category: Category
+
+
 class Pattern(NamedTuple):
     id: str
     type: str

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 
 from dlpctl.detect.validators.checksums import (
@@ -14,6 +13,7 @@ from dlpctl.detect.validators.checksums import (
 )
 from dlpctl.detect.validators.registry import validator
 from dlpctl.detect.validators.wordlists import read_table, read_words
+from dlpctl.regex import lazy
 
 _NETWORKS = (
     # The first and last prefix of a range, and the valid lengths of its numbers.
@@ -51,7 +51,7 @@ _NETWORKS = (
 )
 _RANGES = [(int(f"{first:0<4}"), int(f"{last:9<4}"), lengths) for first, last, lengths in _NETWORKS]
 """The ranges by their first four digits."""
-_GROUPS = re.compile(r"[0-9]+")
+_GROUPS = lazy(r"[0-9]+")
 _SEPARATED = {
     (4, 4, 4, 4),
     (4, 6, 5),

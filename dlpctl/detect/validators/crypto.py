@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 
 from dlpctl.detect.validators.keccak import keccak_256
 from dlpctl.detect.validators.registry import validator
+from dlpctl.regex import lazy
 
 _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _BASE58_RIPPLE = "rpshnaf39wBUDNEGHJKLM4PQRST7VWXYZ2bcdeCg65jkm8oFqi1tuvAxyz"
@@ -48,7 +48,7 @@ _HRPS = frozenset(
         "sei",
     }
 )
-_ETHEREUM = re.compile(r"0x[0-9a-fA-F]{40}")
+_ETHEREUM = lazy(r"0x[0-9a-fA-F]{40}")
 _LONGEST_PHRASE = 400
 _WORD_COUNTS = frozenset({12, 15, 18, 21, 24})
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from datetime import date
 
 from dlpctl.detect.validators.registry import validator
 from dlpctl.detect.validators.wordlists import read_table
+from dlpctl.regex import lazy
 
 OLDEST, LATEST = 1890, 2035
 """The range of years for the birth of a living person, or for a document in use."""
 
 _MONTHS = {name: int(number) for name, number in read_table("months").items()}
-_PARTS = re.compile(r"[0-9]+|[^\W\d_]+")
-_UNITS = re.compile("[年월月년日일]")
+_PARTS = lazy(r"[0-9]+|[^\W\d_]+")
+_UNITS = lazy("[年월月년日일]")
 _ERAS = {"明治": 1867, "大正": 1911, "昭和": 1925, "平成": 1988, "令和": 2018}
 """The year before the first one of each Japanese era."""
 _FILLERS = frozenset(

@@ -8,6 +8,7 @@ from functools import cache
 from dlpctl.detect.validators.checksums import alphanumeric, compact, varied
 from dlpctl.detect.validators.registry import validator
 from dlpctl.detect.validators.wordlists import read_rows
+from dlpctl.regex import lazy
 
 _VIN_VALUES = dict(
     zip(
@@ -17,13 +18,13 @@ _VIN_VALUES = dict(
     )
 )
 _VIN_WEIGHTS = (8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2)
-_NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
-_YEARS = re.compile(r"(?:19|20)[0-9]{2} ?[-–/ ] ?(?:19|20)[0-9]{2}")
-_DATE = re.compile(
+_NUMBER = lazy(r"[0-9]+(?:\.[0-9]+)?")
+_YEARS = lazy(r"(?:19|20)[0-9]{2} ?[-–/ ] ?(?:19|20)[0-9]{2}")
+_DATE = lazy(
     r"(?:19|20)\d\d([-/.])(?:0[1-9]|1[0-2])\1(?:0[1-9]|[12]\d|3[01])"
     r"|(?:0[1-9]|[12]\d|3[01])([-/.])(?:0[1-9]|1[0-2])\2(?:19|20)\d\d"
 )
-_COORDINATE = re.compile(r"[-+]?[0-9]{1,3}\.[0-9]+")
+_COORDINATE = lazy(r"[-+]?[0-9]{1,3}\.[0-9]+")
 
 
 def _vin_shaped(bare: str) -> bool:

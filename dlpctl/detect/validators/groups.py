@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 
 from dlpctl.detect.validators.registry import validator
+from dlpctl.regex import lazy
 
-_GROUP = re.compile("[0-9]+")
+_GROUP = lazy("[0-9]+")
 _STEPS = 2
 """As many steps of one are no chance."""
 _NEAR = 10

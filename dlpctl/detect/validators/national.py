@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from dlpctl.detect.validators.checksums import (
     alphanumeric,
     compact,
@@ -18,21 +16,20 @@ from dlpctl.detect.validators.checksums import (
 )
 from dlpctl.detect.validators.dates import exists, short_reversed
 from dlpctl.detect.validators.registry import validator
+from dlpctl.regex import lazy
 
 _HETU_LETTERS = "0123456789ABCDEFHJKLMNPRSTUVWXY"
 _HETU_CENTURIES = {"+": 1800, **dict.fromkeys("-YXWVU", 1900), **dict.fromkeys("ABCDEF", 2000)}
 _DNI_LETTERS = "TRWAGMYFPDXBNJZSQVHLCKE"
-_CUPS = re.compile(r"ES([0-9]{16})([A-Z]{2})(?:[0-9][CFPRXYZ])?")
+_CUPS = lazy(r"ES([0-9]{16})([A-Z]{2})(?:[0-9][CFPRXYZ])?")
 _PPS_LETTERS = "WABCDEFGHIJKLMNOPQRSTUV"
 _ITALIAN_MONTHS = "ABCDEHLMPRST"
 _ITALIAN_DIGITS = str.maketrans("LMNPQRSTUV", "0123456789")
 _ITALIAN_ODD = [ord(letter) - ord("A") for letter in "BAFHJNPRTVCESULDGIMOQKWZYX"]
 """The weights of characters at odd positions, by value; digits have the values of A to J."""
-_ITALIAN_CODE = re.compile(
-    r"[A-Z]{6}[0-9LMNP-V]{2}[A-EHLMPRST][0-9LMNP-V]{2}[A-Z][0-9LMNP-V]{3}[A-Z]"
-)
+_ITALIAN_CODE = lazy(r"[A-Z]{6}[0-9LMNP-V]{2}[A-EHLMPRST][0-9LMNP-V]{2}[A-Z][0-9LMNP-V]{3}[A-Z]")
 _CORSICA = {"2A": "19", "2B": "18"}
-_LOINC = re.compile(r"[0-9]{1,6}-[0-9]")
+_LOINC = lazy(r"[0-9]{1,6}-[0-9]")
 
 
 @validator("br_cnh", proves=True)
@@ -112,7 +109,8 @@ def es_cups(value: str) -> bool:
     if not match or not varied(match[1]):
         return False
     first, second = divmod(int(match[1]) % 529, 23)
-    return _DNI_LETTERS[first] + _DNI_LETTERS[second] == match[2]
+    letters: str = match[2]
+    return _DNI_LETTERS[first] + _DNI_LETTERS[second] == letters
 
 
 @validator("ie_pps", proves=True)

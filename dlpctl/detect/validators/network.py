@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 from dlpctl.detect.validators.registry import validator
 from dlpctl.detect.validators.wordlists import read_words
+from dlpctl.regex import lazy
 
 _HEX = frozenset("0123456789abcdefABCDEF")
 _FILE_ENDINGS = read_words("file_endings")
@@ -171,7 +170,7 @@ def mac_address(value: str) -> bool:
     )
 
 
-_TEMPLATE = re.compile(r"[$<{%\[]")
+_TEMPLATE = lazy(r"[$<{%\[]")
 
 
 @validator("url_secret")

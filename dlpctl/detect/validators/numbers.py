@@ -17,10 +17,11 @@ from dlpctl.detect.validators import checksums
 from dlpctl.detect.validators.checksums import ALPHABET, alphanumeric, compact, digits, varied
 from dlpctl.detect.validators.dates import exists
 from dlpctl.detect.validators.registry import Accepts, Validator
+from dlpctl.regex import lazy
 
 Find = Callable[[str], Validator]
 _Sum = Callable[[str], int]
-_TABLE = re.compile(r"^\[{1,2}(\w+)\]{1,2}\n(?:(?!\[).*\n?)*", re.MULTILINE)
+_TABLE = lazy(r"^\[{1,2}(\w+)\]{1,2}\n(?:(?!\[).*\n?)*", re.MULTILINE)
 _NEXT = ">"
 """In `digits`: the next row of weights decides."""
 _ALGORITHMS: dict[str, Accepts] = {

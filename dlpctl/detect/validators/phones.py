@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import re
-
 from dlpctl.detect.validators.groups import no_series
 from dlpctl.detect.validators.registry import validator
 from dlpctl.detect.validators.wordlists import read_table
+from dlpctl.regex import lazy
 
 _LENGTHS = {
     code: tuple(map(int, bounds.split("-"))) for code, bounds in read_table("phone_lengths").items()
 }
 _NOT_DIGITS = str.maketrans("", "", " -./()\u00a0\u2009\u202f\u2010\u2011\u2012\u2013\t")
 _LONGEST = 48
-_DATE = re.compile(
+_DATE = lazy(
     r"(?:19|20)[0-9]{2}[-./][0-9]{1,2}[-./][0-9]{1,2}|^(?:19|20)[0-9]{2} ?[-–/] ?(?:19|20)[0-9]{2}$|[0-9]{1,2}[-./][0-9]{1,2}[-./](?:19|20)[0-9]{2}"
 )
-_COORDINATES = re.compile(r"\+[0-9]{4}(?:[0-9]{2})?-[01][0-9]{4}(?:[0-9]{2})?")
+_COORDINATES = lazy(r"\+[0-9]{4}(?:[0-9]{2})?-[01][0-9]{4}(?:[0-9]{2})?")
 """Latitude and longitude by ISO 6709, as in the table of time zones."""
 
 

@@ -15,6 +15,7 @@ from itertools import pairwise
 from operator import sub
 
 from dlpctl.detect.validators.wordlists import read_rows, read_words
+from dlpctl.regex import lazy
 
 # A longer value is judged by its first part, so that the cost is bounded.
 JUDGED = 64
@@ -61,30 +62,30 @@ def _pair_weights() -> list[int]:
     return weights
 
 
-_HEX = re.compile(r"[0-9a-fA-F]+")
+_HEX = lazy(r"[0-9a-fA-F]+")
 _LONG_NUMBER = 24
 # Hexadecimal digits with an attached prefix or suffix: `dapi`, `SK`, `:fx`.
-_HEX_TAIL = re.compile(r"[A-Za-z]{0,8}?[0-9a-fA-F]{8,}[A-Za-z]{0,2}")
-_CONSTANT = re.compile(r"(?:[0-9A-Za-z]{1,20}[_-]){2,}[0-9A-Za-z]{1,20}")
+_HEX_TAIL = lazy(r"[A-Za-z]{0,8}?[0-9a-fA-F]{8,}[A-Za-z]{0,2}")
+_CONSTANT = lazy(r"(?:[0-9A-Za-z]{1,20}[_-]){2,}[0-9A-Za-z]{1,20}")
 _SURELY_CONSTANT = -1.0
 # Words before a digest, as in the keys of caches and tasks, or its algorithm.
-_NAMED_DIGEST = re.compile(
+_NAMED_DIGEST = lazy(
     r"(?:(?:[a-z]{3,}-){2,}|(?:[a-z][a-z0-9]*-){3,})[0-9a-f]{32,64}"
     r"|sha-?[0-9]{1,3}-[0-9A-Za-z+/_-]{27,88}={0,2}"
 )
-_LONG_RUN = re.compile(r"[0-9A-Za-z]{10}")
-_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-_SEGMENT = re.compile(r"[0-9A-Za-z]+")
+_LONG_RUN = lazy(r"[0-9A-Za-z]{10}")
+_UUID = lazy(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_SEGMENT = lazy(r"[0-9A-Za-z]+")
 # The words of placeholders, with at least four letters, so that only one random token in ten
 # thousand contains one.
-_PLACEHOLDER = re.compile(
+_PLACEHOLDER = lazy(
     r"example|sample|placeholder|change_?-?me|your|_here|-here|keyhere|tokenhere|goeshere|xxxxxx|dummy|fake|redacted|todo|insert|replace"
     r"|secret|passw|token|test|foobar|qwert|asdfg|zxcvb|dead-?beef|cafe-?babe|badc0de|mykey|apikey|12345|abcde|00000|98765|masked"
     r"|censored|sanitized|obfuscated|removed|hidden|private|public|undefined|lorem|ipsum"
 )
 # After a provider's prefix, fewer words reject a value: `sk_test_` is a prefix, and so are `token`
 # and `secret`.
-_TAIL_PLACEHOLDER = re.compile(
+_TAIL_PLACEHOLDER = lazy(
     r"example|sample|placeholder|changeme|yourkey|yourapi|yourtoken|keyhere|tokenhere|goeshere|xxxxxx|dummy|redacted|foobar|qwert"
     r"|asdfg|zxcvb|deadbeef|cafebabe|1234567|abcdefg|0000000|9876543|masked|sanitized"
 )
@@ -112,7 +113,7 @@ def wordiness(value: str) -> float:
     return sum(map(weight, array("H", even)), sum(map(weight, array("H", odd)))) / len(classes)
 
 
-PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+PART = lazy(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
 def is_made_of_words(value: str) -> bool:

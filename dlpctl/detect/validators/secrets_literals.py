@@ -8,40 +8,41 @@ import re
 
 from dlpctl.detect.validators import secrets_judge as judge
 from dlpctl.detect.validators.wordlists import read_words
+from dlpctl.regex import lazy
 
 _LONGEST = 256
 
 # Values that are replaced or evaluated later.
-_TEMPLATE = re.compile(
+_TEMPLATE = lazy(
     r"\$\{|\{\{|\}\}|\$\(|#\{|<%|%>|%\(\w+\)|^%[\w-]+%$|%[sdrvq](?:\W|$)|^\$[A-Za-z_][\w.\[\]>-]*$|^\$\d$|^@\{|^@[A-Za-z][\w.]*$|^\{[\w.:-]*\}$|^:[a-z_]\w*$"
     r"|^<.*>?$|^\[.*\]?$|^\(.*\)$|^\*+$|\*{3}|\.{3}|…|^[.?_#=+-]+$|^!(?:Ref|Sub|GetAtt|secret|vault|env_var)\b|^ENC\[|\[\w[\w .'\"-]*\]$"
     r"|^(?:vault|secret|env|ssm|op|sops|aws-ssm|awssm|keyvault|kms|ref|file|arn|projects|azurekeyvault|gcpsecrets|secretsmanager)[:/]"
 )
 # Code: calls, member access, operators, regular expressions, markup.
-_CODE = re.compile(
+_CODE = lazy(
     r"[\w\])]\(|\(\)|->|=>|::|&&|\|\||==[^=]|\+=.|^&?[A-Za-z_]\w*(?:(?:\?\.|->)[A-Za-z_]\w*)+;?$|\(\?|\\[dwsDWS]|\[[\w^-]{2,}\]|^[A-Za-z_]\w*\[|&(?:quot|lt|gt|nbsp)\b|\[\^|^\^|</|/>"
     r"|^(?:process|os|System|ENV|env|config|settings|self|this|req|request|params|ctx|event|data|props|state)[.\[]|;\w+=|^--?\w[\w-]*$|^(?:required|string|nullable)\|"
 )
 # Member access, unless its parts are words that programs do not use: `sunny.meadow`.
-_MEMBER = re.compile(r"&?[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+;?")
-_PATH = re.compile(
+_MEMBER = lazy(r"&?[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+;?")
+_PATH = lazy(
     r"^(?:\.{0,2}/|~/|[A-Za-z]:\\|\\\\|https?:|ftp:|file:|s3:|data:|[a-z][a-z0-9+.-]{1,12}://)"
     r"|\.(?:txt|pem|key|crt|cer|p12|pfx|jks|json|ya?ml|xml|php|html?|jsx?|tsx?|py|rb|go|java|kt|cs|conf|cfg|ini|env|properties|md|svg|png|css|sh|enc|gpg|db|log)$",
     re.IGNORECASE,
 )
 _WORDS = read_words("password_labels")
-_TALKS_ABOUT = re.compile(
+_TALKS_ABOUT = lazy(
     r"example|sample|placeholder|change[_-]?(?:me|it|this)|your[_-]?(?:[0-9]|pass|pwd|secret|token|key|own|api|db|user|app|account|email|very|super|client)|_here\b|-here\b"
     r"|enter[_-]|xxxx|dummy|fake|redacted|replace|insert[_-]|foobar|mock|lorem|todo|fixme|tbd|not[_-]?(?:set|used|real|a[_-])|\btest|test$|test\d{0,4}$|masked|^my[_-]"
     r"|^some[_-]|^(?:a|the|any|new|old)[_-]?(?:pass|secret|token|key)|^(?:foo|bar|baz|qux|abc|xyz|asdf|qwer|aaa|bbb)\d{0,3}$|invalid|wrong[_-]?pass",
     re.IGNORECASE,
 )
-_NAME = re.compile(r"[A-Za-z_][A-Za-z_.$-]*")
+_NAME = lazy(r"[A-Za-z_][A-Za-z_.$-]*")
 _LABELS = frozenset({"password", "passwd", "passphrase", "pass", "pwd", "authentication"})
 _SHORTEST_WORD = 5
 _FEWEST_WORDS = 3
-_NAME_WITH_DIGIT = re.compile(r"[a-z]+_?[a-z_]*\d|[a-z]+\d*(?:_[a-z]+\d*){2,}")
-_WORD_AND_DIGIT = re.compile(
+_NAME_WITH_DIGIT = lazy(r"[a-z]+_?[a-z_]*\d|[a-z]+\d*(?:_[a-z]+\d*){2,}")
+_WORD_AND_DIGIT = lazy(
     r"(?:pass|password|passwd|pwd|psw|user|username|field|input|text|key|value|val|str|arg|param|var|tmp|token|secret|item|col|column|row|line|data|type|mode|version|v"
     r"|oauth|auth|ipv|utf|md|sha|base|win|x|http|h|p|f|s|a|b|c|n)_?-?\d{1,2}",
     re.IGNORECASE,
@@ -52,33 +53,33 @@ _MIXED_BASE64 = re.compile(r"[A-Za-z0-9+/]{20,}={0,2}")
 _SENTENCE = read_words("sentences_about_phrases")
 _MESSAGE = read_words("words_of_messages")
 # The word for a password, in any form and compound of the languages of interfaces.
-_PASSWORD_STEM = re.compile(
+_PASSWORD_STEM = lazy(
     r"passw|passe|passord|phras|secret|kennw|kodeord|kodewort|contrase|senha|wachtw|hasł|hesl"
     r"|lösen|adgangsk|salasan|jelsz|gesl|lozin|slapta|şifre|parol|sandi|account|user"
 )
 _SIGNS = frozenset("!@#$%^&*()+?~")
 # Unlikely in a password: references, templates, calls of a named function, operators.
-_EVALUATED = re.compile(
+_EVALUATED = lazy(
     r"\$\{|\{\{|\}\}|\$\(\w|#\{|<%|%>|%\(\w+\)|->|=>|::|&&|\|\||\(\)|\*{3}|\.{3}|&(?:amp|quot|lt|gt|nbsp);|^\$\w+$|[A-Za-z_]\w*\.\w+[(.]"
     r"|^[A-Za-z_.]{3,}\(|\w{3,}\([^()]*\)[;,.]?$|^@[A-Za-z]+\("
 )
 # Endings of words that describe a password: required, optional, visible, confirming.
-_DESCRIBES = re.compile(
+_DESCRIBES = lazy(
     r"(?:ed|[^r]ing|[ai]ble|[^e]al|ly|ive|ory|ous|less|ful|ent|ant|ic|est|own|ith|tion|ext|ary"
     r"|[tldv]en)$|^(?:un|in|non|pre|re)"
 )
 _STATEMENTS = read_words("statements_about_passwords")
 _SHORTEST_STEM, _LONGEST_ENDING = 5, 4
 # The algorithm before a digest.
-_DIGEST = re.compile(
+_DIGEST = lazy(
     r"(?:[\w./:-]{1,200}@)?(?:sha-?[0-9]{1,3}|md5|blake2[bs]?|blake3|crc32)[:=-]", re.IGNORECASE
 )
 # Numbers of a program: hexadecimal, versions and ranges of them, measures.
-_PROGRAM_NUMBER = re.compile(
+_PROGRAM_NUMBER = lazy(
     r"0x[0-9a-fA-F]{1,16}[uUlL]{0,3}|[v^~=<>]{0,2}\d+(?:\.\d+)+(?:-\d+(?:\.\d+)*)?(?:[.,+]|[mun]?s|%|[kKMG]i?B?|x)?"
 )
-_NUMBERS = re.compile(r"[0-9.,:/ -]+")
-_LATIN = re.compile(r"[\x20-\x7e]+")
+_NUMBERS = lazy(r"[0-9.,:/ -]+")
+_LATIN = lazy(r"[\x20-\x7e]+")
 
 
 def _describes(word: str) -> bool:

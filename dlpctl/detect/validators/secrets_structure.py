@@ -9,6 +9,7 @@ import zlib
 from dlpctl.detect.validators import secrets_judge as judge
 from dlpctl.detect.validators.secrets_literals import password
 from dlpctl.detect.validators.wordlists import read_words
+from dlpctl.regex import lazy
 
 BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -117,8 +118,8 @@ def bech32_key(value: str) -> bool:
     return _polymod(_expanded(prefix) + [BECH32.index(char) for char in data]) == 1
 
 
-_KEY_HEADER = re.compile(r"[A-Za-z-]{4,24}: [^\n\\]{0,200}")
-_BLANK = re.compile(r"\\[nrt]|[\s\"'+,\\|*#>;()]|^-|<br ?/?>", re.IGNORECASE)
+_KEY_HEADER = lazy(r"[A-Za-z-]{4,24}: [^\n\\]{0,200}")
+_BLANK = lazy(r"\\[nrt]|[\s\"'+,\\|*#>;()]|^-|<br ?/?>", re.IGNORECASE)
 _BASE64_RUN = re.compile(r"[A-Za-z0-9+/=]+")
 
 

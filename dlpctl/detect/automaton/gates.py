@@ -1,0 +1,113 @@
+"""Gates: quick checks of whether a regex may match in a text.
+
+Hyperscan tells in a fraction of the time in which RE2 searches, and builds nothing while it scans.
+Each gate has a database of its own, since one for all would be slower than all of them together.
+"""
+
+from __future__ import annotations
+
+import threading
+from array import array
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING
+from zlib import crc32
+
+from dlpctl.detect.automaton.compiled import key_of
+from dlpctl.detect.automaton.first_pass import PART
+from dlpctl.detect.automaton.scratches import Scratches
+
+if TYPE_CHECKING:
+    import hyperscan
+
+    from dlpctl.detect.automaton.cache import Cache
+
+MayMatch = Callable[[str, bytes], bool]
+"""Tells whether a regex may match in valid UTF-8."""
+_PREFIX = "gates-"
+_MOST_BYTES = 16 << 20
+"""The maximum total size of cache entries; one takes about 1.2 MB."""
+_LONG = 1 << 20
+"""The bytes that gates are asked about until it pays to compile them."""
+
+
+def all_open(_regex: str, _data: bytes) -> bool:
+    return True
+
+
+class Gates:
+    """The gates of some regexes, which are open until they are compiled. Threads may share them."""
+
+    def __init__(self, regexes: Sequence[str], cache: Cache | None) -> None:
+        self._regexes = regexes
+        self._cache = cache
+        self._lock = threading.Lock()
+        self._serialized: dict[str, bytes] = {}
+        self._databases: dict[str, hyperscan.Database] = {}
+        self._scratches = Scratches()
+        self._was_read = False
+        self._asked = 0
+
+    def may_match(self, regex: str, data: bytes) -> bool:
+        """Return whether one of the regexes may match in valid UTF-8."""
+        database = self._databases.get(regex) or self._loaded(regex, len(data))
+        if database is None or len(data) > PART:
+            return True
+        matches: list[int] = []
+
+        def on_match(_gate: int, _start: int, end: int, _flags: int, _context: object) -> None:
+            matches.append(end)
+
+        database.scan(data, match_event_handler=on_match, scratch=self._scratches.of(database))
+        return bool(matches)
+
+    def compile(self) -> None:
+        """Compile the gates now, unless they are in the cache."""
+        with self._lock:
+            if not self._read():
+                self._compile()
+
+    def _loaded(self, regex: str, size: int) -> hyperscan.Database | None:
+        with self._lock:
+            self._asked += size
+            if not self._read():
+                if self._asked < _LONG:
+                    return None
+                self._compile()
+            if regex not in self._databases:
+                from dlpctl.detect.automaton.database import load_database
+
+                self._databases[regex] = load_database(self._serialized[regex])
+            return self._databases[regex]
+
+    def _read(self) -> bool:
+        """Return whether the gates are compiled, now or in the cache."""
+        if not self._was_read and self._cache:
+            entry = self._cache.read(self._entry)
+            if entry and entry[0].startswith(self._head):
+                ends = array("I", entry[0][len(self._head) :])
+                self._serialized = {
+                    regex: entry[1][start:end]
+                    for regex, (start, end) in zip(self._regexes, pairwise((0, *ends)), strict=True)
+                }
+        self._was_read = True
+        return bool(self._serialized)
+
+    def _compile(self) -> None:
+        from dlpctl.detect.automaton.database import compile_gate
+
+        self._serialized = {regex: compile_gate(regex) for regex in self._regexes}
+        if self._cache:
+            ends = array("I", accumulate(map(len, self._serialized.values())))
+            sealed = b"".join(self._serialized.values())
+            if self._cache.write(self._entry, self._head + ends.tobytes(), sealed):
+                self._cache.evict(_PREFIX, _MOST_BYTES)
+
+    @cached_property
+    def _head(self) -> bytes:
+        return key_of(repr(self._regexes)) + b"\n"
+
+    @property
+    def _entry(self) -> str:
+        return f"{_PREFIX}{crc32(self._head):08x}"

@@ -1,0 +1,48 @@
+"""A gate is open wherever its reading finds anything, in this process and from the cache."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dlpctl.detect.automaton.cache import Cache
+from dlpctl.detect.automaton.gates import Gates
+from dlpctl.detect.derived.texts import GATES, derived_texts
+from dlpctl.detect.engine import Detector, valid_utf8
+from tests.bench.leak_kinds import Values, kinds
+
+CHUNKS = b"Transfer-Encoding: chunked\n\n8\njohn@exa\n9\nmple.com\n0\n"
+CLEAN = b"def compare(first: str, second: str) -> bool:\n    return first < second\n"
+
+
+@pytest.fixture(scope="module")
+def gates(library: Detector) -> Gates:
+    library.search.gates.compile()
+    return library.search.gates
+
+
+def test_gates_change_no_derived_text(gates: Gates) -> None:
+    opened: set[str] = set()
+    for data in (CHUNKS, *(valid_utf8(kind.make(Values(0))) for kind in kinds())):
+        found = derived_texts(data, may_match=gates.may_match)
+        assert [text.data for text in found] == [text.data for text in derived_texts(data)]
+        opened.update(gate for gate in GATES if gates.may_match(gate, data))
+    assert opened == set(GATES)
+
+
+def test_gates_are_closed_to_plain_text(gates: Gates) -> None:
+    assert not any(gates.may_match(gate, CLEAN) for gate in GATES)
+
+
+def test_gates_come_from_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    regexes = ("a+b", "[0-9]{4}")
+    Gates(regexes, Cache(tmp_path)).compile()
+    monkeypatch.setattr("dlpctl.detect.automaton.database.compile_gate", None)
+    kept = Gates(regexes, Cache(tmp_path))
+    answers = [kept.may_match(regex, data) for regex in regexes for data in (b"aab", b"4111")]
+    assert answers == [True, False, False, True]
+
+
+def test_gates_that_are_not_compiled_are_open(tmp_path: Path) -> None:
+    assert Gates(("a+b",), Cache(tmp_path)).may_match("a+b", b"c")
