@@ -98,13 +98,15 @@ def _layout(data: bytes) -> _Layout:
         raise FormatError("the array holds records or objects, or its header is damaged") from error
     if found is None:
         raise FormatError("the array holds Python objects: save it as CSV")
-    order, kind, size = found[1], found[2], int(found[3])
-    width = 4 * size if kind == "U" else size
+    order, letter, size = found[1], found[2], int(found[3])
+    width = 4 * size if letter == "U" else size
     if start + count * width != len(data) or not width:
         raise FormatError("the array is damaged, or bytes follow it")
-    code = kind if kind in "SU" else "q" if kind in "Mm" else _CODES.get(kind + found[3], "")
-    if not code and kind + found[3] in _OPAQUE:
-        code = kind + found[3]
+    code = (
+        letter if letter in "SU" else "q" if letter in "Mm" else _CODES.get(letter + found[3], "")
+    )
+    if not code and letter + found[3] in _OPAQUE:
+        code = letter + found[3]
     if not code:
         raise FormatError("the array holds numbers of an unknown type")
     return _Layout(start, order, code, width)
