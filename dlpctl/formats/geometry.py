@@ -24,7 +24,7 @@ class _Geometry(BinaryFormat):
 
     def document(self, data: bytes, header: str = "") -> Document:
         texts = {"header": header, _STRINGS: "\n".join(telling_strings(data))}
-        segments = [Segment(text, place, place) for place, text in texts.items() if text]
+        segments = [Segment(text, location, location) for location, text in texts.items() if text]
         views = [
             View(segment.place, [Piece(number, 0, len(segment.text))], segments)
             for number, segment in enumerate(segments)

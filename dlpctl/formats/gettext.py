@@ -36,8 +36,8 @@ class Catalog(BinaryFormat):
         names = Names()
         for number, raw in enumerate(catalog.messages):
             for index, part in enumerate(_PARTS.split(raw)):
-                place = f"{'message' if number < half else 'translation'} {number % half + 1}"
-                names.add(f"{number} {index}", part.decode(_codec(part)), place)
+                location = f"{'message' if number < half else 'translation'} {number % half + 1}"
+                names.add(f"{number} {index}", part.decode(_codec(part)), location)
         return names.document(self.name, [])
 
     def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
@@ -83,12 +83,12 @@ def _packed(order: str, messages: list[bytes]) -> bytes:
     pairs = sorted(zip(messages[:half], messages[half:], strict=True))
     at = _HEADER + 16 * half
     texts = [*(original for original, _ in pairs), *(translation for _, translation in pairs)]
-    places: list[bytes] = []
+    positions: list[bytes] = []
     for text in texts:
-        places.append(struct.pack(f"{order}2I", len(text), at))
+        positions.append(struct.pack(f"{order}2I", len(text), at))
         at += len(text) + 1
     header = struct.pack(f"{order}7I", 0x950412DE, 0, half, _HEADER, _HEADER + 8 * half, 0, at)
-    return header + b"".join(places) + b"".join(text + b"\0" for text in texts)
+    return header + b"".join(positions) + b"".join(text + b"\0" for text in texts)
 
 
 FORMAT = Catalog()

@@ -12,6 +12,7 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
 from math import prod
+from operator import index
 from typing import NamedTuple
 
 from dlpctl.errors import CannotMaskError, FormatError
@@ -23,8 +24,13 @@ _MAGIC = b"\x93NUMPY"
 _CODES = {"i1": "b", "i2": "h", "i4": "i", "i8": "q", "u1": "B", "u2": "H", "u4": "I", "u8": "Q",
           "f4": "f", "f8": "d"}  # fmt: skip
 _OPAQUE = {"b1", "f2", "c8", "c16"}
-"""Types whose values are no identifiers: flags, small floats and complex numbers."""
+"""Types whose values are no identifiers, as those of times are none: flags, small floats and
+complex numbers.
+"""
+_NO_IDENTIFIER = ""
+_KEYS = {"descr", "fortran_order", "shape"}
 _TYPE = re.compile(r"([<>|=])([SUbcfiuMm])(\d{1,6})(?:\[\w{1,4}\])?")
+_TEXTS = ("S", "U")
 _BREAKS = re.compile(r"[\0-\x1f]")
 _LONG_VALUE = 1e5
 _LONGEST_HEADER = 1 << 16
@@ -90,24 +96,32 @@ def _layout(data: bytes) -> _Layout:
     start = 8 + size_of_length + int.from_bytes(data[8 : 8 + size_of_length], "little")
     if start > _LONGEST_HEADER:
         raise FormatError("the header of the array is too long")
+    text = data[8 + size_of_length : start].decode("latin-1")
     try:
-        header = ast.literal_eval(data[8 + size_of_length : start].decode("utf-8"))
+        header = ast.literal_eval(text)
+        keys, count = set(header), prod(map(index, header["shape"]))
         found = _TYPE.fullmatch(header["descr"])
-        count = prod(header["shape"])
     except (ValueError, SyntaxError, TypeError, KeyError, MemoryError, RecursionError) as error:
         raise FormatError("the array holds records or objects, or its header is damaged") from error
+    if keys != _KEYS or "#" in text or type(header["fortran_order"]) is not bool:
+        raise FormatError("the header of the array holds more than a type and a shape")
     if found is None:
         raise FormatError("the array holds Python objects: save it as CSV")
-    order, kind, size = found[1], found[2], int(found[3])
-    width = 4 * size if kind == "U" else size
+    order, letter, size = found[1], found[2], int(found[3])
+    width = 4 * size if letter == "U" else size
     if start + count * width != len(data) or not width:
         raise FormatError("the array is damaged, or bytes follow it")
-    code = kind if kind in "SU" else "q" if kind in "Mm" else _CODES.get(kind + found[3], "")
-    if not code and kind + found[3] in _OPAQUE:
-        code = kind + found[3]
-    if not code:
+    return _Layout(start, order, _code(letter, size), width)
+
+
+def _code(letter: str, size: int) -> str:
+    if letter in "SU":
+        return letter
+    if letter in "Mm" or f"{letter}{size}" in _OPAQUE:
+        return _NO_IDENTIFIER
+    if f"{letter}{size}" not in _CODES:
         raise FormatError("the array holds numbers of an unknown type")
-    return _Layout(start, order, code, width)
+    return _CODES[f"{letter}{size}"]
 
 
 def _codec(layout: _Layout) -> str:
@@ -119,9 +133,9 @@ def _codec(layout: _Layout) -> str:
 def _texts(data: bytes, layout: _Layout) -> Iterator[tuple[int, str]]:
     """Yield the items that may be a value, each on one line: texts and long whole numbers."""
     start, size = layout.start, layout.size
-    if layout.code in _OPAQUE:
+    if layout.code == _NO_IDENTIFIER:
         return
-    if layout.code in "SU":
+    if layout.code in _TEXTS:
         codec = _codec(layout)
         for number, at in enumerate(range(start, len(data), size)):
             text = data[at : at + size].decode(codec, "replace").rstrip("\0")
@@ -141,17 +155,17 @@ def _by_item(items: _Items, edits: list[Edit]) -> dict[int, list[Edit]]:
     found: dict[int, list[Edit]] = {}
     for edit in edits:
         first = bisect_right(items.starts, edit.start) - 1
-        for index in range(first, bisect_right(items.starts, edit.end - 1)):
-            replacement = edit.replacement if index == first else ""
-            at = items.starts[index]
+        for item in range(first, bisect_right(items.starts, edit.end - 1)):
+            replacement = edit.replacement if item == first else ""
+            at = items.starts[item]
             part = Edit(max(edit.start - at, 0), edit.end - at, replacement)
-            found.setdefault(items.numbers[index], []).append(part)
+            found.setdefault(items.numbers[item], []).append(part)
     return found
 
 
 def _written(raw: bytes, edits: list[Edit], layout: _Layout) -> bytes:
     """Return an item with its edits in its size; a number becomes zero."""
-    if layout.code not in "SU":
+    if layout.code not in _TEXTS:
         return bytes(len(raw))
     codec = _codec(layout)
     text = raw.decode(codec, "replace").rstrip("\0")
