@@ -38,7 +38,7 @@ class Possible(NamedTuple):
 
 
 class PatternName(NamedTuple):
-    """What a pattern may be selected by."""
+    """The names that select a pattern."""
 
     id: str
     type: str
