@@ -29,7 +29,8 @@ _WHOSE = (
 )
 _FOLLOWED = (
     r"[0-9]((?:[ -]?[A-Za-z]{1,3})?)[\"'`*]{0,2}(?:(?:[ \t]{0,2}（|[ \t]{1,2}[(\[])"
-    rf"({_LABEL_IN_BRACKETS})\.?[)\]）]|[ \t]{{1,3}}(?:{_IS})[ \t](?:(?:{_WHOSE})[ \t]?){{0,2}}({_LABEL}))"
+    rf"({_LABEL_IN_BRACKETS})\.?[)\]）]"
+    rf"|[ \t]{{1,3}}(?:{_IS})[ \t](?:(?:{_WHOSE})[ \t]?){{0,2}}({_LABEL}))"
 )
 """The last digit of a value, what follows it in the value, and its label as a group."""
 GATE = (
