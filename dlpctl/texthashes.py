@@ -9,7 +9,7 @@ from itertools import chain
 
 _PARTS = 1 << 8
 _FEW = 1 << 16
-"""The number of hashes up to which equal ones do not matter."""
+"""The number of hashes up to which equal ones do not matter, and of texts that are remembered."""
 
 
 class TextHashes:
@@ -56,3 +56,17 @@ class TextHashes:
         part = self._sorted()[number % _PARTS]
         at = bisect_left(part, number)
         return at < len(part) and part[at] == number
+
+
+class NewTexts:
+    """Distinguishes texts from those before: a column has few values, or all different ones."""
+
+    def __init__(self) -> None:
+        self._known: set[str] = set()
+
+    def among(self, texts: set[str]) -> set[str]:
+        """Return the texts without those known from before, of which only the first are kept."""
+        new = texts - self._known
+        if len(self._known) < _FEW:
+            self._known |= new
+        return new

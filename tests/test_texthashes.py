@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dlpctl.texthashes import TextHashes
+from dlpctl.texthashes import NewTexts, TextHashes
 
 
 def test_hashes_are_a_set_of_texts() -> None:
@@ -21,3 +21,14 @@ def test_equal_texts_take_no_memory() -> None:
         hashes.add(map(hash, map(str, range(2_000))))
     assert sum(map(len, hashes._parts)) < 1 << 17
     assert len(hashes) == 2_000
+
+
+def test_texts_from_before_are_left_out() -> None:
+    new = NewTexts()
+    assert new.among({"a", "b"}) == {"a", "b"}
+    assert new.among({"b", "c"}) == {"c"}
+    for first in range(0, 1 << 18, 1 << 12):
+        texts = set(map(str, range(first, first + (1 << 12))))
+        assert new.among(texts) == texts
+    assert new.among({"a", "7", "x"}) == {"x"}
+    assert len(new._known) < 1 << 17

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from dlpctl.files.report import FileReport
+    from dlpctl.formats.contents import FileBytes
     from dlpctl.preflight import Checker
 
 _PLAIN = {
@@ -112,6 +113,13 @@ def read_all(chunks: Iterable[bytes], most: int) -> bytes:
         if size > most:
             break
     return b"".join(parts)
+
+
+def read_file(chunks: Iterable[bytes], most: int) -> FileBytes:
+    """Return the same of a file that is not plain text, whose bytes a check may free."""
+    from dlpctl.formats.contents import FileBytes
+
+    return FileBytes(read_all(chunks, most))
 
 
 def within(chunks: Iterable[bytes], most: int) -> Iterator[bytes]:

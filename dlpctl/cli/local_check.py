@@ -15,7 +15,6 @@ from dlpctl.cli.outputs import writing
 from dlpctl.cli.shown_lines import ShownLine, lines_of, print_lines
 from dlpctl.detect.possible import possible_note
 from dlpctl.errors import DlpctlError, FormatError, InputError, OutputError
-from dlpctl.formats.contents import FileBytes
 from dlpctl.types import Decision
 
 if TYPE_CHECKING:
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from dlpctl.cli.render import Printer
     from dlpctl.cli.session import Session
     from dlpctl.files.report import FileReport
+    from dlpctl.formats.contents import FileBytes
     from dlpctl.preflight import Report
     from dlpctl.types import Detection
 
@@ -117,7 +117,7 @@ class LocalCheck:
         head, chunks = inputs.peeked(name, required=self._required)
         most = self._session.config.limits.input_bytes
         if not documents.is_plain(name, head):
-            return self._check_file(name, FileBytes(documents.read_all(chunks, most)))
+            return self._check_file(name, documents.read_file(chunks, most))
         shown = self._shown(name)
         if self._answer.decision_only:
             try:
@@ -128,7 +128,7 @@ class LocalCheck:
         data = documents.read_all(chunks, most)
         # The first chunk may not show that the content is not plain text.
         if len(data) > most or not documents.is_plain(name, data):
-            return self._check_file(name, FileBytes(data))
+            return self._check_file(name, documents.read_file([data], len(data)))
         text = data.decode("utf-8", "surrogateescape")
         report = self._checker.check(text)
         copy = self._answer.output

@@ -14,6 +14,7 @@ from dlpctl.forked import in_order
 from dlpctl.formats.encoding import Edit, spliced
 from dlpctl.masking.apply import Span, resolve
 from dlpctl.policy.decide import FindingDecision
+from dlpctl.texthashes import NewTexts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -34,9 +35,11 @@ def held(hidden: HiddenValues, opened: OpenText, processes: int) -> set[str]:
     # Compute cached data before the fork, so that all processes share them.
     _ = may_hold("some words"), opened.numbers
 
+    new = NewTexts()
+
     def block(task: bytes) -> bytes:
         values, words = hidden.chunk(int(task))
-        return json.dumps(list(filter(may_hold, values | words))).encode()
+        return json.dumps(list(filter(may_hold, new.among(values | words)))).encode()
 
     results = in_order(hidden.chunk_count, b"%d".__mod__, block, processes)
     return {value for result in results for value in json.loads(result)}

@@ -20,7 +20,7 @@ from dlpctl.errors import FormatError
 from dlpctl.files.decided import REJECTED, REPEATED, DecidedFindings
 from dlpctl.files.hidden import HiddenValues
 from dlpctl.files.longcopy import EditMasking, TextMasking, held
-from dlpctl.files.longverified import Copy, remaining
+from dlpctl.files.longverified import Copy, count_absent
 from dlpctl.files.names import PlaceNames
 from dlpctl.files.sections import Sections
 from dlpctl.forked import in_order
@@ -276,7 +276,7 @@ class LongText:
     ) -> tuple[bytes, Verification] | None:
         masked = Copy(files, name, copy, self._sections.formats, has_metadata=not cleaning)
         try:
-            count = remaining(
+            count = count_absent(
                 self.checker, self._hidden, masked, written, BLOCK, self._without_original
             )
         except FormatError:

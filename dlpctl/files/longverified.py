@@ -97,7 +97,7 @@ class CopyDetection:
         return allowed
 
 
-def remaining(
+def count_absent(
     checker: Checker,
     hidden: HiddenValues,
     copy: Copy,

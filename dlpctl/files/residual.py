@@ -30,7 +30,7 @@ from dlpctl.formats.residues import (
 from dlpctl.formats.verify import searched_text
 from dlpctl.literals import GRAM
 from dlpctl.regex import lazy
-from dlpctl.texthashes import TextHashes
+from dlpctl.texthashes import NewTexts, TextHashes
 from dlpctl.values import FEWEST_DIGITS_SEARCHED, SHORTEST_SEARCHED
 from dlpctl.words import TOKEN, folded
 
@@ -207,6 +207,7 @@ class ResidualSearch:
         """`read` reads the copy; None if it is not as expected."""
         self._values, self._read, self._size = values, read, size
         self._pieces = Pieces()
+        self._new_values, self._new_words = NewTexts(), NewTexts()
 
     def run(self, processes: int, apart: Apart) -> int | None:
         """Return the number of distinct values; None if one of them remains.
@@ -265,6 +266,7 @@ class ResidualSearch:
         they are searched for.
         """
         values, words = self._values.chunk(int(task))
+        values, words = self._new_values.among(values), self._new_words.among(words)
         searched = all_as_searched(values)
         forms = {hash(form) for form, _ in searched}
         plain = [

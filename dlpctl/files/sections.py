@@ -316,20 +316,16 @@ class _WholeCells(NamedTuple):
 
     def outside(self, view: View, cells: Iterable[str]) -> Iterator[str]:
         """Yield the cells of a view, each at its position in the text, that are not exactly one
-        value.
+        value, apart from quotes; findings do not overlap.
         """
-        holds = self._holds
+        starts, ends, positions = self.found.starts, self.found.ends, self.positions
+        count = len(starts)
         for cell, (segment, first, last) in zip(cells, view.pieces(), strict=False):
-            start = self.positions[segment] + first
-            end = start + last - first
-            if not holds(start, end) and not holds(start + 1, end - 1):
+            start = positions[segment] + first
+            at = bisect_left(starts, start)
+            quote = starts[at] - start if at < count else -1
+            if quote not in (0, 1) or ends[at] != start + last - first - quote:
                 yield cell
-
-    def _holds(self, start: int, end: int) -> bool:
-        """Return whether a finding is exactly here; findings do not overlap."""
-        starts = self.found.starts
-        at = bisect_left(starts, start)
-        return at < len(starts) and starts[at] == start and self.found.ends[at] == end
 
 
 def search_long(node: Node, finder: Finder, least: int) -> PackedFindings | None:

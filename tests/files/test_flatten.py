@@ -34,7 +34,7 @@ WIDE, HIGH = 420, 300
 
 @pytest.fixture
 def check(library: Detector, monkeypatch: pytest.MonkeyPatch) -> Callable[..., FileReport]:
-    monkeypatch.setattr("dlpctl.formats.files._in_process", lambda _: True)
+    monkeypatch.setattr("dlpctl.formats.files.is_in_process", lambda _: True)
     monkeypatch.setattr("dlpctl.formats.files._LIKELY", {})
     checker = checker_for("VENDOR", None, library, "redact", None)
 
@@ -180,7 +180,7 @@ def test_what_cannot_be_masked_in_place_is_drawn(
 
 def test_a_copy_without_masks_is_drawn_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dlpctl.formats.ocr.program", lambda: None)
-    monkeypatch.setattr("dlpctl.formats.files._in_process", lambda _: True)
+    monkeypatch.setattr("dlpctl.formats.files.is_in_process", lambda _: True)
     data = pdf("BT /F 14 Tf 10 30 Td (Nothing to see) Tj ET", change=attach)
     with Files() as files:
         node = files.open(data, "a.pdf", flattening=True)

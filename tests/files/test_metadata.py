@@ -32,7 +32,7 @@ ODF = "urn:oasis:names:tc:opendocument:xmlns"
 
 @pytest.fixture
 def check(library: Detector, monkeypatch: pytest.MonkeyPatch) -> Callable[..., FileReport]:
-    monkeypatch.setattr("dlpctl.formats.files._in_process", lambda _: True)
+    monkeypatch.setattr("dlpctl.formats.files.is_in_process", lambda _: True)
     monkeypatch.setattr("dlpctl.formats.files._LIKELY", {})
     checker = checker_for("VENDOR", None, library, None, None)
 

@@ -24,10 +24,10 @@ from dlpctl.cli.outputs import writing
 from dlpctl.cli.session import Session, open_masker
 from dlpctl.detect.possible import possible_note
 from dlpctl.errors import OutputError, StillExposedError, UsageError
-from dlpctl.formats.contents import FileBytes
 
 if TYPE_CHECKING:
     from dlpctl.files.report import FileReport
+    from dlpctl.formats.contents import FileBytes
     from dlpctl.masking.vault import Vault
     from dlpctl.preflight import Checker
 
@@ -79,7 +79,7 @@ def mask(
                     write(piece)
         else:
             most = session.config.limits.input_bytes
-            read = FileBytes(documents.read_all(chunks, most))
+            read = documents.read_file(chunks, most)
             report = _masked_file(session, checker, store, content, name, read, output)
             counts.update(
                 {detection.type: detection.occurrences for detection in report.report.detected}

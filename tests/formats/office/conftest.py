@@ -32,7 +32,7 @@ MAINS = {
 @pytest.fixture(autouse=True)
 def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Worker processes have tests of their own; here they would only take time."""
-    monkeypatch.setattr("dlpctl.formats.files._in_process", lambda _: True)
+    monkeypatch.setattr("dlpctl.formats.files.is_in_process", lambda _: True)
     monkeypatch.setattr("dlpctl.formats.files._LIKELY", {})
 
 
