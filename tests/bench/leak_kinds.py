@@ -1888,10 +1888,50 @@ def _export_kinds() -> Iterator[Kind]:
     yield Kind("numpy texts", ".npy", _array, _read_array)
 
 
+def _columns(number: int, label: str, first: str, second: str) -> str:
+    labelled = f"{label}: {first}"
+    return (
+        f"{'the left column goes on':26}{labelled}\n{'with more of its words':26}{second}\n",
+        f"{'Main Branch':26}{labelled:34}  page\n{'Main Street':26}{second:34}  of it\n",
+        f" {label:22} | {first:34}+| x\n {'':22} | {second:34} | \n",
+    )[number % 3]
+
+
+def _in_columns(data: bytes) -> str:
+    return "".join(line[26:60].strip() for line in data.decode().splitlines())
+
+
+def _emphasized(_: int, label: str, first: str, second: str) -> str:
+    return f"- {label}: _{first}{second}_\n"
+
+
+def _words(form: str) -> Callable[[Values], bytes]:
+    return lambda values: "".join(form.format(word) for word in _text(values).split()).encode()
+
+
+def _read_words(regex: str) -> Reader:
+    return lambda data: "".join(re.findall(regex, data.decode()))
+
+
+def _layout_kinds() -> Iterator[Kind]:
+    """Values that a page, a table or a program that reads speech gives in places apart."""
+    yield Kind("columns of text", ".txt", _each(_columns), _in_columns)
+    yield Kind("emphasis by underscores", ".md", _each(_emphasized), utf8)
+    yield Kind("wide gaps", ".txt", _each(
+        lambda _, label, first, second: f"{label}: {first}  {second}\n"
+    ), utf8)  # fmt: skip
+    yield Kind("words of entities", ".txt", _words("{} O\n"), _read_words(r"(?m)^(\S+)"))
+    yield Kind("words of speech", ".ctm", _words("a 1 0.50 0.25 {} 0.9\n"),
+               _read_words(r"(?m)^\S+ \S+ \S+ \S+ (\S+)"))  # fmt: skip
+    yield Kind("characters in boxes", ".txt", lambda v: "".join(
+        f"{label}: [{']['.join(value.replace(' ', ''))}]\n" for label, value in v.labelled()
+    ).encode(), _without(r"[\[\] ]"))  # fmt: skip
+
+
 def kinds() -> list[Kind]:
     return [
         *_text_kinds(), *_other_kinds(), *_line_kinds(), *_hidden_kinds(), *_shown_kinds(), *_program_kinds(),
-        *_package_kinds(), *_export_kinds(),
+        *_package_kinds(), *_export_kinds(), *_layout_kinds(),
     ]  # fmt: skip
 
 

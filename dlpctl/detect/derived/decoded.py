@@ -18,6 +18,7 @@ from urllib.parse import unquote_to_bytes
 from dlpctl.deflated import GZIP, RAW, ZLIB, Inflater
 from dlpctl.detect.derived.characters import is_unseen, plain_forms, unseen_text
 from dlpctl.detect.derived.interface import DerivedText
+from dlpctl.detect.derived.marks import unboxed, unmarked, untagged
 from dlpctl.detect.derived.runs import (
     BOXED,
     COLOUR_NAMES,
@@ -27,7 +28,6 @@ from dlpctl.detect.derived.runs import (
     MAY_BE_PACKED,
     QUOTED,
     SOFT_BREAKS,
-    TAG,
     TAGGED,
 )
 from dlpctl.encoded import unescaped
@@ -50,8 +50,6 @@ _SHAPES = lazy(
         r"\b", ""
     ).encode()
 )
-_BETWEEN_BOXES = lazy(rb"(?<=.)(?:[ ]?\|[ ]?|\][ ]?\[|\)[ ]?\()")
-_TAGS = lazy(TAG.encode())
 _GROUP = lazy(rb"[0-9A-Z]+")
 _OF_CARDS = range(13, 20)
 """The digits that card numbers have."""
@@ -223,22 +221,6 @@ def _nothing(_: bytes) -> bytes:
     return b""
 
 
-def _unmarked(run: bytes) -> bytes:
-    if b"\\" in run:
-        return run.replace(b"\\", b"")
-    if run[:1] == b"_":
-        return run.strip(b"_")
-    return run.translate(None, b"*_`~'=/+").replace(b"- ", b"-").replace(b"@ ", b"@")
-
-
-def _untagged(run: bytes) -> bytes:
-    return _TAGS.sub(b"", run)
-
-
-def _unboxed(run: bytes) -> bytes:
-    return _BETWEEN_BOXES.sub(b"", run)
-
-
 def _unquoted(run: bytes) -> bytes:
     return binascii.a2b_qp(run)
 
@@ -406,5 +388,5 @@ _DECODERS: dict[bytes, Callable[[bytes], bytes | None]] = {
     b" ": _nothing,
     b"<": _ascii85,
 }
-_BY_SHAPE = (_nothing, _unmarked, _untagged, _number, _joined, _unquoted, _nothing, _unboxed)
+_BY_SHAPE = (_nothing, unmarked, untagged, _number, _joined, _unquoted, _nothing, unboxed)
 """The decoders of runs that are told by more than their first bytes."""

@@ -24,11 +24,12 @@ _NEXT_KEY = (
     r"[\"']?,?(?:[ ]?\r?\n[ \t]*|[ ]|[&;][ ]?)[\"']?[A-Za-z][A-Za-z_ .-]{0,24}"
     r"(?:[1-9]|\[[0-9]?\])?[\"']?[ ]?[:=,][ ]?[\"']?"
 )
-"""What is between the groups of a number that have keys of their own."""
+"""A separator of groups that have keys of their own, with the next key."""
 _SIGN = (
     rf"(?:[\"'][^<>\n]*>[ \t\r\n]*<input[^<>\n]* value=[\"']"
     rf"|</[0-9A-Za-z:_-]+>[ \t\r\n]*{_TAG}|[\"'][ \t]+[A-Za-z][0-9A-Za-z:_-]*=[\"']"
-    rf"|{_NEXT_KEY}|{_APART}|[\"']?\r?\n[ \t]*(?:-[ ][\"']?)?|\][ ]?\[|\)[ ]?\(|[ ][./:-][ ]|[./:+*=#~_'])"
+    rf"|{_NEXT_KEY}|{_APART}|[\"']?\r?\n[ \t]*(?:-[ ][\"']?)?"
+    r"|\][ ]?\[|\)[ ]?\(|[ ][./:-][ ]|[./:+*=#~_'])"
 )
 """The text between groups, also in lines, and in elements and attributes of their own."""
 _CARD = rf"[0-9]{{4}}(?:{_SIGN}[0-9]{{4}}){{3}}|3[47][0-9]{{2}}{_SIGN}[0-9]{{6}}{_SIGN}[0-9]{{5}}"

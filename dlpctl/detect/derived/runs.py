@@ -121,7 +121,8 @@ TAG = (
     rf"(?:<[a-z]{{1,8}}[ ][^<>\n]*{_HIDDEN}[^<>\n]*>[^<>\n]{{0,64}}</[a-z]{{1,8}}>"
     r"|</?(?:a|b|i|u|s|em|tt|big|del|ins|kbd|sub|sup|bdi|wbr|abbr|code|font|mark|nobr|samp|span"
     r"|small|strong|strike|ruby|rb|rt|rp|nowiki|bold|italic|underline|fixed)(?:[ \t][^<>\n]*)?/?>"
-    r"|\{\+|\+\}|\{\{(?:nbsp|spaces?|thinsp)\}\}|<!--[^<>\n]*-->|\[/?[a-z]{1,6}(?:=[^\[\]\n]*)?\]|\{color(?::[^{}\n]*)?\}"
+    r"|\{\+|\+\}|\{\{(?:nbsp|spaces?|thinsp)\}\}|<!--[^<>\n]*-->"
+    r"|\[/?[a-z]{1,6}(?:=[^\[\]\n]*)?\]|\{color(?::[^{}\n]*)?\}"
     r"|\\f[BIPR])"
 )
 TAGGED = rf"[0-9)](?:[ -]?{TAG})+[ -]?[0-9(]|[0-9A-Za-z.-]{TAG}+@|[@-]{TAG}+[0-9A-Za-z]"
@@ -160,7 +161,8 @@ _UTF7 = r"\+A[A-H][0-9A-Za-z+/]+-?"
 RUN = (
     rf"{BOXED}|{GROUPS}|{LITERAL}|{_ENCODED}|{QUOTED}|{_FORM}|{_UTF7}|{_OVERSTRUCK}|{_COLOURS}"
     rf"|{COLOUR_NAMES}"
-    rf"|{SOFT_BREAKS}|{_ENCODED_APART}|{MARKS}|{TAGGED}|(?:%[0-9A-Fa-f]{{2}})+|(?:{_ESCAPE}|{_NAMED_ENTITY})+"
+    rf"|{SOFT_BREAKS}|{_ENCODED_APART}|{MARKS}|{TAGGED}"
+    rf"|(?:%[0-9A-Fa-f]{{2}})+|(?:{_ESCAPE}|{_NAMED_ENTITY})+"
     rf"|{_SPACED}|{_INVISIBLE}+|{_KEYCAP}|{TAGS}|{SELECTORS}|{_OTHER_FORMS}"
 )
 # The starts of all types of runs, which are searched for from every byte of a text; with all that

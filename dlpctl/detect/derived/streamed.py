@@ -19,8 +19,8 @@ from dlpctl.detect.linear import Find, compile_regex, finders
 from dlpctl.regex import lazy
 
 _KEYS = (
-    "arguments|completion|content|data|delta|log|o|partial_json|punctuated_word|response|text|Text|thinking|token|v"
-    "|word|Word"
+    "arguments|completion|content|data|delta|log|o|partial_json|punctuated_word"
+    "|response|text|Text|thinking|token|v|word|Word"
 )
 _STRING = r"\"((?:[^\"\\\n]|\\[^\n])*)\""
 _MESSAGE = (
