@@ -75,9 +75,7 @@ _BESIDE_THINGS = set_of(
     "iso3 timezone time_zone block script codepoint unicode genus species version license licence "
     "price stock quantity sku"
 )
-"""Labels of columns that tell of places, characters, species, programs or goods: their names are
-in the column `name`.
-"""
+"""Labels of columns beside the names of places, characters, species, programs or goods."""
 _COLUMNS = _COLUMNS_OF_NAMES | _ADDRESS_KEYS | _COLUMNS_OF_OTHERS | _BESIDE_THINGS
 _ADDITION = lazy(r"(?:[ _-]?\d{1,2}| ?\([^()]*\))+$")  # name 2, contact name (new)
 _WRITTEN = lazy(r"[A-ZÀ-Þ](?:[^\WA-ZÀ-Þ\d_]+|[A-ZÀ-Þ]+)")  # as in a letter
