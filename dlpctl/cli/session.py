@@ -9,15 +9,12 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dlpctl.detect.aside import Aside
-from dlpctl.detect.automaton.cache import Cache
-from dlpctl.detect.engine import Detector
-
 if TYPE_CHECKING:
     from dlpctl.cli.licensing import Licensed
     from dlpctl.cli.render import Printer
     from dlpctl.config import Config
     from dlpctl.detect.allow import AllowList
+    from dlpctl.detect.engine import Detector
     from dlpctl.detect.patterns.model import Pattern
     from dlpctl.files.checking import FileChecker
     from dlpctl.masking.operators import Masker
@@ -88,6 +85,10 @@ class Session:
         return self._detector
 
     def _new_detector(self) -> Detector:
+        from dlpctl.detect.aside import Aside
+        from dlpctl.detect.automaton.cache import Cache
+        from dlpctl.detect.engine import Detector
+
         cache = Cache(self.config.cache_folder)
         detector = Detector(files=self._files, cache=cache, on_compile=_note_compiling)
         if not detector.is_compiled:

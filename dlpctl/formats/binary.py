@@ -174,11 +174,12 @@ def reason(data: bytes) -> str:
     """Return the reason why a file of unknown format is not inspected; empty for a blank file."""
     if not data.strip(b"\0"):
         return ""
-    content = _content_type(data)
+    content = content_type(data)
     return f"{content}: {_SEARCHED}" if content else UNKNOWN
 
 
-def _content_type(data: bytes) -> str:
+def content_type(data: bytes) -> str:
+    """Return what a binary is by its mark or its entropy; empty if neither tells."""
     for at, mark, content in _MARKS:
         if data.startswith(mark, at):
             return content

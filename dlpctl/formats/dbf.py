@@ -17,6 +17,7 @@ from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.archive import BinaryFormat, decodings, edits_by_segment, kept
 from dlpctl.formats.encoding import Edit, spliced
 from dlpctl.formats.interface import Child, Children, Document, Edits, Limits, Piece, Segment, View
+from dlpctl.formats.locators import Items
 from dlpctl.formats.recognition import is_utf8
 from dlpctl.formats.zipfiles import printable
 
@@ -83,6 +84,11 @@ class _Cells(NamedTuple):
 
     def number_at(self, offset: int) -> int:
         return bisect_right(self.starts, offset) - 1
+
+    def locator(self) -> Items | None:
+        width = len(self.names)
+        numbers = array("q", (1 + at // width for at in range(len(self.starts))))
+        return Items("record", self.starts, numbers, self.names) if numbers else None
 
     def place_at(self, offset: int) -> str:
         record, column = divmod(self.number_at(offset), len(self.names))

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from dlpctl.errors import CannotMaskError
+from dlpctl.formats.binary import content_type
 from dlpctl.formats.controls import END_OF_FILE, SEPARATORS, count, has_zero_ended_texts
 from dlpctl.formats.recognition import CONTROLS, HEAD, SHIFTED
 
@@ -116,7 +117,7 @@ def decode(data: bytes) -> Decoded | None:
         wide = _wide(data)
         if wide is not None:
             return wide
-        if has_zero_ended_texts(data):
+        if not content_type(data) and has_zero_ended_texts(data):
             return Decoded(data.decode(), (_Run(0, 0, "utf-8"),))
         if b"\0" in sample[:_FIRST]:
             return None

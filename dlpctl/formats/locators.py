@@ -88,6 +88,23 @@ class Cells(NamedTuple):
         return f"{self.label}!{letters_of(self.columns[index])}{self.rows[index]}"
 
 
+class Items(NamedTuple):
+    """Numbered items, such as records, whose parts may have names."""
+
+    unit: str
+    starts: array[int]
+    """The offset of the first character of each part, or of each item without parts."""
+    numbers: array[int]
+    """The number of its item."""
+    names: list[str]
+    """The names of an item's parts, in order."""
+
+    def place_at(self, offset: int) -> str:
+        index = max(bisect_right(self.starts, offset) - 1, 0)
+        item = f"{self.unit} {self.numbers[index]:,}"
+        return f"{item}, {self.names[index % len(self.names)]}" if self.names else item
+
+
 def letters_of(column: int) -> str:
     """Return the name of a column, counted from 1: `A`, `Z`, `AA`."""
     letters = ""

@@ -19,6 +19,7 @@ from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.archive import BinaryFormat, decodings, edits_by_segment
 from dlpctl.formats.encoding import Edit, spliced
 from dlpctl.formats.interface import Children, Document, Edits, Limits, Piece, Segment, View
+from dlpctl.formats.locators import Items
 
 _MAGIC = b"\x93NUMPY"
 _CODES = {"i1": "b", "i2": "h", "i4": "i", "i8": "q", "u1": "B", "u2": "H", "u4": "I", "u8": "Q",
@@ -50,6 +51,9 @@ class _Items(NamedTuple):
 
     numbers: array[int]
     starts: array[int]
+
+    def locator(self) -> Items:
+        return Items("item", self.starts, array("q", (1 + each for each in self.numbers)), [])
 
     def place_at(self, offset: int) -> str:
         return f"item {self.numbers[max(bisect_right(self.starts, offset) - 1, 0)] + 1:,}"

@@ -24,10 +24,10 @@ from dlpctl.formats.interface import (
     View,
     ViewColumns,
 )
-from dlpctl.formats.locators import Cells, Escapes, Lines, Units
+from dlpctl.formats.locators import Cells, Escapes, Items, Lines, Units
 from dlpctl.processes.schema import InvalidMessageError, Line, ListOf, OneOf, Optional, Record
 
-Locator = Units | Cells | Lines
+Locator = Units | Cells | Items | Lines
 _REFUSALS: tuple[type[FormatError], ...] = (FormatError, CannotMaskError, NotThisFormatError)
 
 
@@ -167,6 +167,7 @@ _LOCATOR = OneOf(
     l=Record(Lines, escapes=Record(Escapes)),
     u=Record(Units),
     c=Record(Cells),
+    i=Record(Items),
 )
 REQUEST = OneOf(
     e=Record(Extract, limits=LIMITS),
@@ -289,6 +290,8 @@ def _check(locator: Locator) -> None:
     match locator:
         case Cells(_, starts, rows, columns):
             fits = len(starts) == len(rows) == len(columns) > 0
+        case Items(_, starts, numbers, _):
+            fits = len(starts) == len(numbers) > 0
         case Lines(escapes):
             fits = len({len(column) for column in escapes}) == 1
         case _:

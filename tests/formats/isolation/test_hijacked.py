@@ -30,7 +30,7 @@ from dlpctl.formats.isolation.messages import (
     document_of,
     error_of,
 )
-from dlpctl.formats.locators import Cells, Escapes, Lines, Units
+from dlpctl.formats.locators import Cells, Escapes, Items, Lines, Units
 from dlpctl.formats.worker import Worker
 from dlpctl.processes import schema
 from dlpctl.processes.schema import InvalidMessageError
@@ -156,6 +156,9 @@ MESSAGES: dict[str, bytes] = {
     "cells without columns": reply(
         reading(located=[Located(0, Cells("a", array("q", [0]), array("q", [1]), array("q")))])
     ),
+    "items without numbers": reply(
+        reading(located=[Located(0, Items("record", array("q", [0]), array("q"), []))])
+    ),
 }
 
 
@@ -223,13 +226,14 @@ def test_a_refusal_is_one_of_three_errors(kind: int, error: type[FormatError]) -
 
 
 SAMPLE = Reading(
-    ["first", "second \ud800 \U0001f600", "third"],
-    ["line 1", "Sheet1", ""],
-    ["label", "", ""],
+    ["first", "second \ud800 \U0001f600", "third", "fourth"],
+    ["line 1", "Sheet1", "", ""],
+    ["label", "", "", ""],
     [
         Located(0, Units("part", "line", array("q", [0, 3]))),
         Located(2, Lines(Escapes(*[array("q", [1])] * 4), array("q", [3]))),
         Located(1, Cells("Sheet1", array("I", [0]), array("I", [7]), array("I", [3]))),
+        Located(3, Items("record", array("q", [0]), array("q", [7]), ["name"])),
     ],
     [*view((0, 0, 5), (1, 0, 6), separators=["", " ", "\n"]), *view()],
     [Uninspected("page 1", "no OCR")],
@@ -244,6 +248,7 @@ def test_a_document_comes_back() -> None:
     assert document.views[0].text == "first second\n"
     assert document.views[0].pieces_of(3, 9) == [(0, 3, 5), (1, 0, 3)]
     assert [document.place_of(0, 4), document.place_of(1, 4)] == ["part, line 2", "Sheet1!C7"]
+    assert document.place_of(3, 4) == "record 7, name"
     assert document.children == SAMPLE.children
     assert document.uninspected == SAMPLE.uninspected
 
