@@ -35,10 +35,9 @@ _CODE_PAGES = {
     0xCB: "cp1253", 0xCC: "cp1257",
 }  # fmt: skip
 _NUMBERS = {b"I": "<i", b"+": ">i", b"B": "<d", b"Y": "<q"}
-_OPAQUE = {b"T", b"@", b"0"}
-"""Types of times and flags in binary form."""
+_OPAQUE = {b"T": 8, b"@": 8, b"0": 8, **dict.fromkeys((b"G", b"M", b"P", b"W"), 4)}
+"""The size of times, flags and pointers in binary form; what is longer may be a text."""
 _TYPES = b"+0@BCDFGILMNOPQTVWY"
-_POINTERS = {b"G", b"M", b"P", b"W"}
 _DECIMAL = {b"F", b"N"}
 _FLAGS = b" *"
 """The first byte of a record: `*` if it is deleted."""
@@ -202,7 +201,7 @@ def _shown(raw: bytes, field_type: bytes, codec: str) -> str:
     if number and len(raw) == struct.calcsize(number):
         (value,) = struct.unpack(number, raw)
         return str(int(value)) if float(value).is_integer() else str(value)
-    if field_type in _OPAQUE or (field_type in _POINTERS and len(raw) <= 4):
+    if len(raw) <= _OPAQUE.get(field_type, 0):
         return ""
     return _BREAKS.sub(" ", raw.decode(codec, "replace")).strip()
 

@@ -18,8 +18,10 @@ from typing import NamedTuple
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.archive import BinaryFormat, decodings, edits_by_segment
 from dlpctl.formats.encoding import Edit, spliced
+from dlpctl.formats.imagemetadata import telling_strings
 from dlpctl.formats.interface import Children, Document, Edits, Limits, Piece, Segment, View
 from dlpctl.formats.locators import Items
+from dlpctl.formats.recognition import CONTROLS, is_utf8
 
 _MAGIC = b"\x93NUMPY"
 _CODES = {"i1": "b", "i2": "h", "i4": "i", "i8": "q", "u1": "B", "u2": "H", "u4": "I", "u8": "Q",
@@ -29,11 +31,13 @@ _OPAQUE = {"b1", "f2", "c8", "c16"}
 complex numbers.
 """
 _NO_IDENTIFIER = ""
+_STRINGS = "strings"
 _KEYS = {"descr", "fortran_order", "shape"}
 _TYPE = re.compile(r"([<>|=])([SUbcfiuMm])(\d{1,6})(?:\[\w{1,4}\])?")
 _TEXTS = ("S", "U")
 _BREAKS = re.compile(r"[\0-\x1f]")
 _LONG_VALUE = 1e5
+_SHORTEST_TEXT = 4
 _LONGEST_HEADER = 1 << 16
 
 
@@ -68,21 +72,28 @@ class Npy(BinaryFormat):
         items = _Items(array("q"), array("q"))
         texts: list[str] = []
         length = 0
-        for number, text in _texts(data, _layout(data)):
+        layout = _layout(data)
+        for number, text in _texts(data, layout):
             items.numbers.append(number)
             items.starts.append(length)
             texts.append(text)
             length += len(text) + 1
-        if not texts:
-            return Document(self.name, [], [])
-        segments = [Segment("\n".join(texts), "items", items)]
-        return Document(self.name, segments, [View("items", [Piece(0, 0, length - 1)], segments)])
+        segments = [Segment("\n".join(texts), "items", items)] if texts else []
+        if strings := _strings(data, layout):
+            segments.append(Segment("\n".join(strings), _STRINGS, _STRINGS))
+        views = [
+            View(segment.place, [Piece(number, 0, len(segment.text))], segments)
+            for number, segment in enumerate(segments)
+        ]
+        return Document(self.name, segments, views)
 
     def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
         layout = _layout(data)
         copy = bytearray(data)
         for number, found in edits_by_segment(edits).items():
             items = document.segments[number].anchor
+            if items == _STRINGS:
+                raise CannotMaskError("a value is among the numbers of the array")
             if not isinstance(items, _Items):
                 raise CannotMaskError("this is not what was read from the file: read it again")
             for item, changes in _by_item(items, found).items():
@@ -152,6 +163,17 @@ def _texts(data: bytes, layout: _Layout) -> Iterator[tuple[int, str]]:
     for number, each in enumerate(numbers):
         if abs(each) >= _LONG_VALUE and float(each).is_integer():
             yield number, str(int(each))
+
+
+def _strings(data: bytes, layout: _Layout) -> list[str]:
+    """Return the texts among numbers, such as the bytes or the code points of a text."""
+    if layout.code in _TEXTS:
+        return []
+    raw = data[layout.start :]
+    text = raw.replace(b"\0", b"")
+    if len(text) >= _SHORTEST_TEXT and is_utf8(text) and text.translate(None, CONTROLS) == text:
+        return [text.decode()]
+    return [*telling_strings(raw), *telling_strings(text)]
 
 
 def _by_item(items: _Items, edits: list[Edit]) -> dict[int, list[Edit]]:

@@ -7,7 +7,7 @@ import io
 import numpy
 import pytest
 
-from dlpctl.errors import FormatError
+from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.discovery import format_named
 from dlpctl.formats.interface import Edit, Limits
 
@@ -35,6 +35,17 @@ def test_a_long_number_becomes_zero(dtype: str) -> None:
 def test_numbers_that_are_no_identifiers_are_inspected(dtype: str) -> None:
     document = format_named("npy").extract(saved(numpy.array([1, 0], dtype)), LIMITS)
     assert (document.segments, document.uninspected) == ([], [])
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "uint32", ">u2", "int64", "bool"])
+def test_a_text_among_numbers_is_found_and_not_masked(dtype: str) -> None:
+    codes = numpy.frombuffer(b"for Jane Doe, jane.doe@example.com", numpy.uint8)
+    data = saved(codes.view(dtype) if dtype == "bool" else codes.astype(dtype))
+    chosen = format_named("npy")
+    document = chosen.extract(data, LIMITS)
+    assert document.views[-1].text == "for Jane Doe, jane.doe@example.com"
+    with pytest.raises(CannotMaskError, match="among the numbers"):
+        chosen.mask(data, document, [Edit(0, 4, 12, "*")], {})
 
 
 REFUSED = {
