@@ -325,17 +325,17 @@ def _frames(image: Image, limits: Limits) -> Iterator[Image]:
 
 
 def _shown(image: Image, limits: Limits) -> Iterator[tuple[int, Image]]:
-    """Yield each frame that may show words in gray, and its layers without the alpha channel."""
+    """Yield each frame that may show words, and its layers without the alpha channel."""
     for number, frame in enumerate(_frames(image, limits)):
         if frame.width * frame.height < _TOO_SMALL_FOR_TEXT or max(frame.size) <= _ICON_SIDE:
             continue
         if frame.mode not in {"RGBA", "LA", "PA"} and "transparency" not in frame.info:
-            yield number, (_gray(frame) or frame.convert("RGB")).convert("L")
+            yield number, _gray(frame) or frame.convert("RGB")
             continue
         layers = frame.convert("RGBA")
-        yield number, layers.convert("RGB").convert("L")
+        yield number, layers.convert("RGB")
         if layers.getchannel("A").getextrema() != (255, 255):
-            yield number, _on_white(layers).convert("L")
+            yield number, _on_white(layers)
 
 
 def _looks(image: Image, limits: Limits) -> Iterator[tuple[int, Seen | None]]:

@@ -7,6 +7,8 @@ from array import array
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from PIL.Image import Image
 
 _ENLARGED = ((1_000_000, 3), (4_000_000, 2))
@@ -18,22 +20,39 @@ _LOW, _ENOUGH = {18: 0.03, 14: 0.005}, 10
 """The share of runs lower than a line of small letters, by height, and the fewest runs."""
 _FAINT = 12
 """The minimum contrast of ink."""
+_COLORED = 24
+"""The minimum contrast of ink in colors."""
 _FEW_CELLS = {5: 100, 10: 40, 20: 20, 40: 10}
 """The minimum number of inked cells surrounded by inked cells in a word, by the cells' size."""
 _TEXTURE = 0.5
 """The maximum share of a page that is inked, in the smallest cells."""
 _PAPER = 24
 """The paper around a pixel is the average over this number of pixels on each side."""
-_SKEWS = range(-14, 15)
+_STRONG = 0.3
+"""The minimum contrast of a pixel of a letter, against the strongest one."""
+_SKEWS, _SLOPES = range(-14, 15), range(-44, 46)
+_LINED = 1.15
+"""The minimum clearness of lines at their slope, against that at the median slope."""
 _LEAST_SKEW = 2
 _SKEW_WIDTH = 400
+_STROKE, _STROKES = 24, 60
+"""The minimum length in pixels of a side of a box, and how many would make a page."""
+_HIGHEST_BOX, _FEW_BOXES = 3, 8
+"""The maximum height of a box for a letter, in minimum lengths, and the minimum number of sides."""
+_BESIDE = 4
+"""The distance in pixels of the paper from the side of a box."""
 
 
 def enlargement(picture: Image) -> int:
     """Return the factor to enlarge a picture by: tesseract misses letters of screenshot size."""
-    pixels = picture.width * picture.height
-    times = next((times for most, times in _ENLARGED if pixels <= most), 1)
+    times = most_enlargement(picture)
     return 1 if times > 1 and (_has_large_letters(picture) or is_texture(picture)) else times
+
+
+def most_enlargement(picture: Image) -> int:
+    """Return the factor for the smallest letters that a picture of its size has."""
+    pixels = picture.width * picture.height
+    return next((times for most, times in _ENLARGED if pixels <= most), 1)
 
 
 def _has_large_letters(picture: Image) -> bool:
@@ -81,6 +100,24 @@ def has_ink(picture: Image) -> bool:
     return any(_inked_cells(contours, cell)[0] >= few for cell, few in _FEW_CELLS.items())
 
 
+def colored_ink(picture: Image) -> Image | None:
+    """Return the contrast of the colors of a picture as shades if it has ink as light as its paper;
+    None if it has none, or no colors.
+    """
+    from PIL import ImageChops, ImageFilter, ImageOps
+
+    if picture.mode != "RGB" or is_blank(picture.convert("HSV").getchannel("S")):
+        return None
+    light, *colors = picture.convert("YCbCr").split()
+    # Around ink that is darker or lighter than its paper, colors change, too.
+    seen = _contours(light, _FAINT).filter(ImageFilter.MaxFilter(5))
+    for color in colors:
+        hidden = ImageChops.subtract(_contours(color, _COLORED), seen)
+        if any(_inked_cells(hidden, cell)[0] >= few for cell, few in _FEW_CELLS.items()):
+            return ImageOps.autocontrast(color)
+    return None
+
+
 def is_texture(picture: Image) -> bool:
     """Return whether more of a picture is inked than of any page of text."""
     inked, cells = _inked_cells(_contours(picture, _FAINT), min(_FEW_CELLS))
@@ -109,8 +146,72 @@ def flattened(picture: Image) -> Image:
     return ImageOps.invert(ImageOps.autocontrast(ImageChops.difference(picture, paper)))
 
 
+def without_boxes(picture: Image) -> Image | None:
+    """Return a picture without the boxes around letters, as forms have them; None if it has none.
+
+    OCR takes a letter in a box for a part of the box.
+    """
+    from PIL import ImageChops, ImageFilter
+    from PIL.Image import Transpose
+
+    stroke = max(_STROKE, max(picture.size) // _STROKES)
+    ink = _contours(picture, _CONTRAST)
+    rows, lengths = _long_runs(ink, stroke)
+    columns, heights = _long_runs(ink.transpose(Transpose.TRANSPOSE), stroke)
+    sides = [height for height in heights if height < _HIGHEST_BOX * stroke]
+    # Large letters have strokes as high, but none as wide.
+    if len(sides) < _FEW_BOXES or 2 * sum(lengths) < sum(sides):
+        return None
+    copy = picture.copy()
+    for rules, (x, y) in (
+        (rows, (0, _BESIDE)),
+        (columns.transpose(Transpose.TRANSPOSE), (_BESIDE, 0)),
+    ):
+        before, after = ImageChops.offset(copy, x, y), ImageChops.offset(copy, -x, -y)
+        # The contours are beside the rule.
+        copy.paste(ImageChops.lighter(before, after), mask=rules.filter(ImageFilter.MaxFilter(3)))
+    return copy
+
+
+def _long_runs(ink: Image, least: int) -> tuple[Image, list[int]]:
+    """Return the runs of ink in rows of a minimum length, and their lengths."""
+    import PIL.Image
+
+    inked = ink.tobytes()
+    runs, lengths = bytearray(len(inked)), []
+    for run in re.finditer(b"\xff{%d,}" % least, inked):
+        runs[run.start() : run.end()] = run[0]
+        lengths.append(run.end() - run.start())
+    return PIL.Image.frombytes("L", ink.size, bytes(runs)), lengths
+
+
+def strong_ink(picture: Image, paper: int) -> Image:
+    """Return where a picture differs from its paper about as much as its letters do."""
+    from PIL import ImageFilter
+
+    ink = picture.point([abs(shade - paper) for shade in range(256)])
+    most = ink.getextrema()[1]
+    strong = ink.point([255 * (shade > _STRONG * most) for shade in range(256)])  # type: ignore[operator]
+    return strong.filter(ImageFilter.MaxFilter(5))
+
+
+def slope_of(picture: Image) -> int:
+    """Return the angle of lines that run across the page; 0 if there are none."""
+    clearness = _clearness(picture, _SLOPES)
+    best = max(clearness, key=clearness.__getitem__)
+    middle = sorted(clearness.values())[len(clearness) // 2]
+    return best if best not in _SKEWS and clearness[best] > _LINED * middle else 0
+
+
 def skew_of(picture: Image) -> int:
-    """Return the angle that puts the most ink on the fewest lines; 0 for a small picture."""
+    """Return the small angle that puts the most ink on the fewest lines; 0 if it is tiny."""
+    clearness = _clearness(picture, _SKEWS)
+    best = max(clearness, key=clearness.__getitem__)
+    return best if abs(best) >= _LEAST_SKEW else 0
+
+
+def _clearness(picture: Image, angles: Iterable[int]) -> dict[int, float]:
+    """Return for each angle how much ink is on how few lines."""
     from PIL.Image import Resampling
 
     share = _SKEW_WIDTH / max(picture.size)
@@ -126,5 +227,4 @@ def skew_of(picture: Image) -> int:
             sum(column * column for column in columns) * size[1] ** 2,
         )
 
-    best = max(_SKEWS, key=clearness)
-    return best if abs(best) >= _LEAST_SKEW else 0
+    return {angle: clearness(angle) for angle in angles}

@@ -13,7 +13,19 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.formats import ocr
-from dlpctl.formats.ocrink import enlargement, flattened, has_ink, is_blank, is_texture, skew_of
+from dlpctl.formats.ocrink import (
+    colored_ink,
+    enlargement,
+    flattened,
+    has_ink,
+    is_blank,
+    is_texture,
+    most_enlargement,
+    skew_of,
+    slope_of,
+    strong_ink,
+    without_boxes,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -92,12 +104,27 @@ class _Pass(NamedTuple):
         return sum(map(_length, self.confident()))
 
     @property
+    def weight(self) -> float:
+        """The number of characters, weighted by their confidence."""
+        return sum(_length(line) * _confidence(line) for line in self.lines)
+
+    @property
     def length(self) -> int:
         return max(_LITTLE, sum(map(_length, self.lines)))
 
 
 def look(picture: Image, *, enlarge: bool = True, until: float = math.inf) -> Seen:
-    """Return the words of a grayscale picture; no pass starts after `until`."""
+    """Return the words of a picture; no pass starts after `until`."""
+    seen = _seen(picture.convert("L"), enlarge=enlarge, until=until)
+    colors = colored_ink(picture)
+    if colors is None:
+        return seen
+    more = _seen(colors, enlarge=enlarge, until=until)
+    words = [word._replace(line=f"colors {word.line}") for word in more.words]
+    return Seen([*seen.words, *words], [*seen.unread, *more.unread])
+
+
+def _seen(picture: Image, *, enlarge: bool, until: float) -> Seen:
     if is_blank(picture):
         return Seen([], [])
     try:
@@ -109,7 +136,14 @@ def look(picture: Image, *, enlarge: bool = True, until: float = math.inf) -> Se
 
 def _look(picture: Image, *, enlarge: bool, until: float) -> Seen:
     times = enlargement(picture) if enlarge else 1
-    upright = _read([_View(picture, 0.0, each) for each in sorted({times, 1})])
+    views = [_View(picture, 0.0, each) for each in sorted({times, 1})]
+    unboxed = without_boxes(picture)
+    if unboxed is not None:
+        picture = unboxed
+        # The letters are far from each other, so that OCR misreads some at each scale.
+        scales = range(1, most_enlargement(picture) + 1)
+        views += (_View(picture, 0.0, each) for each in scales)
+    upright = _read(views)
     first = best = max(upright, key=lambda each: each.score)
     if max(picture.size) <= _SMALL_SIDE:
         until = -math.inf
@@ -126,6 +160,8 @@ def _look(picture: Image, *, enlarge: bool, until: float) -> Seen:
             found = read._replace(lines=read.confident()) if turn else read
             passes.append(found)
             left = _without(left, found)
+    sloping = _sloping(picture, passes, times) if time.monotonic() < until else []
+    passes += sloping
     passes += (_differing(each, best) for each in upright if each is not best)
     return Seen(
         [
@@ -133,8 +169,22 @@ def _look(picture: Image, *, enlarge: bool, until: float) -> Seen:
             for number, each in enumerate(passes)
             for word in _words(each, picture.size, str(number))
         ],
-        list(_unread(passes, picture.size)),
+        [*_unread(passes, picture.size), *_unread(sloping, picture.size, across=True)],
     )
+
+
+def _sloping(picture: Image, passes: Sequence[_Pass], times: float) -> list[_Pass]:
+    """Return the pass over lines that run across the page, as of a stamp or a watermark."""
+    for found in passes:
+        picture = _without(picture, found, ink_only=True)
+    slope = slope_of(flattened(picture))
+    if not slope:
+        return []
+    turned = [float(slope + turn) for turn in (0, 90, 180, 270)]
+    trials = _read([_View(picture, angle, 1) for angle in turned])
+    best = max(trials, key=lambda trial: trial.weight)
+    again = [] if times == 1 else _read([_View(picture, best.angle, times)])
+    return [max((best, *again), key=lambda each: each.weight)]
 
 
 def _differing(read: _Pass, best: _Pass) -> _Pass:
@@ -145,6 +195,7 @@ def _differing(read: _Pass, best: _Pass) -> _Pass:
 
 def look_sparsely(picture: Image) -> list[str]:
     """Return the words that one pass finds outside of paragraphs, as a second reader."""
+    picture = picture.convert("L")
     if is_blank(picture):
         return []
     try:
@@ -266,12 +317,14 @@ def _turned(picture: Image, upright: _Pass, times: float) -> _Pass:
     return max((best, *again, upright), key=lambda trial: trial.score)
 
 
-def _without(picture: Image, found: _Pass) -> Image:
-    """Return a copy without the lines that were read, filled with the shade around each word."""
-    from PIL import ImageDraw, ImageStat
+def _without(picture: Image, found: _Pass, *, ink_only: bool = False) -> Image:
+    """Return a copy without the lines that were read, filled with the shade around each word.
+
+    `ink_only` leaves what is fainter than their letters.
+    """
+    from PIL import ImageStat
 
     copy = picture.copy()
-    draw = ImageDraw.Draw(copy)
     for line in found.confident():
         for word, following in zip(line, [*line[1:], None], strict=True):
             right = word.left + word.width
@@ -289,20 +342,28 @@ def _without(picture: Image, found: _Pass) -> Image:
                 min(bottom, picture.height),
             )
             if within[0] < within[2] and within[1] < within[3]:
-                draw.rectangle(within, fill=int(ImageStat.Stat(picture.crop(within)).median[0]))
+                part = picture.crop(within)
+                paper = int(ImageStat.Stat(part).median[0])
+                copy.paste(paper, within, strong_ink(part, paper) if ink_only else None)
     return copy
 
 
 # ---- what is left
 
 
-def _unread(passes: list[_Pass], size: tuple[int, int]) -> Iterator[Corners]:
-    """Yield the lines that look like writing and that no pass could read."""
+def _unread(
+    passes: list[_Pass], size: tuple[int, int], *, across: bool = False
+) -> Iterator[Corners]:
+    """Yield the lines that look like writing and that no pass could read.
+
+    Lines `across` the page may cross lines that were read.
+    """
     read = [
         _around(_corners(each, word, size, word.height / 2))
         for each in passes
         for line in each.confident()
         for word in line
+        if not across
     ]
     for each in passes[:2]:
         for line in each.lines:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import groupby, pairwise
+from statistics import median
 from typing import TYPE_CHECKING
 
 from dlpctl.formats.interface import Document, Piece, Segment, Uninspected, View
@@ -24,10 +25,14 @@ _DIGITS_MISREAD = re.compile(r"(?=[^0-9]*[0-9])[-0-9OoQDIil|SsBZzGg().,/+]{2,}")
 _COUNTRY = re.compile(r"([A-Z]{2})(?=[0-9OoQDIil|SsBZz]{2})")
 _AT_MISREAD = re.compile(r"(?<=\w)[©®](?=\w)")
 _DOT_MISREAD = re.compile(r"(?<=@)(?P<domain>[\w-]{2,}?)(?=(?:com|org|net|edu|gov|info|de)$)")
-_SPLIT = re.compile(r"(?:[0-9][.,:/]? [0-9]|[@_+] \w|\w [@_.+]\w?|[\w.] -|\w- \w|\w\. [a-z0-9])")
+_SPLIT = re.compile(
+    r"[0-9][.,:/]? [0-9]|[@_+] \w|\w [@_.+]\w?|[\w.] -|\w- \w|\A- [0-9]"
+    r"|\( [0-9]|[0-9] \)|\w\. [a-z0-9]"
+)
 """Matches around a space that OCR may insert within a number or an address."""
 _CELL_GAP = 3.0
-"""Words of a row with a larger distance, in line heights, are in two cells."""
+"""Words of a row with a larger distance, in heights of a letter or usual gaps, are in two cells."""
+_FEW_LETTERS = 2
 
 
 def add_words(
@@ -88,9 +93,10 @@ def _views(
             continue
         parts: list[Piece | str] = []
         for number, line in enumerate(lines):
-            for at, word in enumerate(line):
+            gaps = [False, *_gaps(line, words)]
+            for at, (word, is_apart) in enumerate(zip(line, gaps, strict=True)):
                 if at:
-                    parts.append("\t" if _apart(words[line[at - 1]], words[word]) else " ")
+                    parts.append("\t" if is_apart else " ")
                 segment = numbers[word]
                 parts.append(Piece(segment, 0, len(segments[segment].text)))
             parts.append(glue if joined[number] else "\n")
@@ -108,10 +114,8 @@ def _closed_up(
     parts: list[Piece | str] = []
     for line in lines:
         glues = [
-            "\t"
-            if _apart(words[left], words[right])
-            else _glue(words[left].text, words[right].text)
-            for left, right in pairwise(line)
+            "\t" if is_apart else _glue(words[left].text, words[right].text)
+            for is_apart, (left, right) in zip(_gaps(line, words), pairwise(line), strict=True)
         ]
         if "" not in glues:
             continue
@@ -126,8 +130,19 @@ def _glue(text: str, following: str) -> str:
     return "" if _SPLIT.search(f"{text[-2:]} {following[:2]}") else " "
 
 
-def _apart(word: SeenWord, following: SeenWord) -> bool:
-    return following.box[0] - word.box[2] > _CELL_GAP * (word.box[3] - word.box[1])
+def _gaps(line: Sequence[int], words: Sequence[SeenWord]) -> list[bool]:
+    """Return for each space of a line whether it separates two cells.
+
+    Letters in boxes are far from each other, so that most of them are words of their own.
+    """
+    pairs = [(words[left], words[right]) for left, right in pairwise(line)]
+    gaps = [right.box[0] - left.box[2] for left, right in pairs]
+    spaced = 2 * sum(len(words[word].text) <= _FEW_LETTERS for word in line) > len(line)
+    letter = median(gaps) if gaps and spaced else 0.0
+    return [
+        gap > _CELL_GAP * max(left.box[3] - left.box[1], letter)
+        for gap, (left, _) in zip(gaps, pairs, strict=True)
+    ]
 
 
 def _rows(lines: Lines, words: Sequence[SeenWord]) -> Lines:

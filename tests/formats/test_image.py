@@ -19,6 +19,7 @@ from dlpctl.formats import ocr, ocrpasses
 from dlpctl.formats.discovery import format_named
 from dlpctl.formats.files import Files
 from dlpctl.formats.interface import Document, Edit, Limits, Segment
+from dlpctl.formats.ocrink import colored_ink, slope_of, without_boxes
 from dlpctl.formats.recognition import recognize
 from dlpctl.formats.spans import ViewEdit, edits_of
 from dlpctl.formats.verify import verify
@@ -370,9 +371,12 @@ def test_spaces_that_ocr_sees_within_a_value_are_left_out(
 
 
 def written(
-    lines: list[str], size: tuple[int, int] = (1000, 300), ink: str = "black"
+    lines: list[str],
+    size: tuple[int, int] = (1000, 300),
+    ink: str = "black",
+    paper: str = "white",
 ) -> Image.Image:
-    image = Image.new("RGB", size, "white")
+    image = Image.new("RGB", size, paper)
     draw = ImageDraw.Draw(image)
     for number, line in enumerate(lines):
         place = (40, 40 + 70 * number)
@@ -384,6 +388,17 @@ def encoded(image: Image.Image, kind: str = "PNG", **options: object) -> bytes:
     output = io.BytesIO()
     image.save(output, kind, **options)
     return output.getvalue()
+
+
+def in_boxes() -> Image.Image:
+    image = Image.new("RGB", (1100, 300), "white")
+    draw = ImageDraw.Draw(image)
+    for number, letter in enumerate(SSN):
+        left = 40 + 36 * number
+        draw.rectangle((left, 40, left + 32, 84), outline="#777777")
+        draw.text((left + 8, 46), letter, fill="black", font=ImageFont.load_default(28))
+    draw.text((40, 120), "Her number, and this line is kept", "black", ImageFont.load_default(28))
+    return image
 
 
 def see_through(image: Image.Image) -> Image.Image:
@@ -398,6 +413,9 @@ ODD = {
     "upside down": lambda: encoded(written(LETTER).rotate(180)),
     "askew": lambda: encoded(written(LETTER).rotate(8, expand=True, fillcolor="white")),
     "faint": lambda: encoded(written(LETTER, ink="#f2f2f2")),
+    "across the page": lambda: encoded(written(LETTER).rotate(30, expand=True, fillcolor="white")),
+    "as light as its paper": lambda: encoded(written(LETTER, ink="#dc3c3c", paper="#289640")),
+    "in boxes": lambda: encoded(in_boxes()),
     "see-through": lambda: encoded(see_through(written(LETTER))),
 }
 
@@ -423,6 +441,40 @@ def test_words_are_read_however_they_are_shown(
     document = format_named("image").extract(masked, LIMITS)
     assert not list(find(document))
     assert "kept" in " ".join(segment.text for segment in document.segments)
+
+
+@with_tesseract
+def test_writing_across_other_writing_is_read_or_not_inspected() -> None:
+    page = written(LETTER * 3, (1000, 700))
+    stamp = Image.new("L", page.size)
+    ImageDraw.Draw(stamp).text((150, 320), f"Mail {MAIL}", 70, ImageFont.load_default(56))
+    page.paste("#c07070", mask=stamp.rotate(33))
+    document = format_named("image").extract(encoded(page), LIMITS)
+    assert document.uninspected or "@acme" in " ".join(each.text for each in document.segments)
+
+
+def test_the_slope_of_lines_is_measured() -> None:
+    upright = written(LETTER).convert("L")
+    assert slope_of(upright) == 0
+    for angle in (-40, -20, 30):
+        assert slope_of(upright.rotate(angle, expand=True, fillcolor=255)) == -angle
+
+
+def test_boxes_around_letters_are_left_out() -> None:
+    assert without_boxes(written(LETTER).convert("L")) is None
+    boxed = in_boxes().convert("L")
+    unboxed = without_boxes(boxed)
+    assert unboxed is not None
+    # The sides of the first box, and its letter.
+    assert boxed.getpixel((40, 50)) == 0x77
+    assert unboxed.crop((38, 38, 46, 86)).getextrema() == (255, 255)
+    assert unboxed.crop((47, 47, 66, 80)).tobytes() == boxed.crop((47, 47, 66, 80)).tobytes()
+
+
+def test_ink_that_differs_in_color_alone_is_seen() -> None:
+    assert colored_ink(written(LETTER)) is None
+    assert colored_ink(written(LETTER, ink="#a02020")) is None
+    assert colored_ink(written(LETTER, ink="#dc3c3c", paper="#289640")) is not None
 
 
 @with_tesseract

@@ -80,11 +80,11 @@ class Sight:
             self._document = pypdfium2.PdfDocument(self._data)
         page = self._document[index]
         try:
-            image = draw(page, self._limits).convert("L")
+            image = draw(page, self._limits)
             to_page = page_matrix(page, image.size)
         finally:
             page.close()
-        self._note_shown(pdf, image, to_page, pictures)
+        self._note_shown(pdf, image.convert("L"), to_page, pictures)
         read = self._start(image, enlarge=False)
         matrices = [picture.matrix for picture in pictures]
 
@@ -135,7 +135,7 @@ class Sight:
         stored = decoded(pdf, source)
         if stored is None:
             return None
-        read = self._start(stored.convert("L"), enlarge=True)
+        read = self._start(stored, enlarge=True)
         to_unit = (1 / stored.width, 0.0, 0.0, -1 / stored.height, 0.0, 1.0)
 
         def words() -> Seen:
