@@ -190,8 +190,8 @@ def strong_ink(picture: Image, paper: int) -> Image:
     from PIL import ImageFilter
 
     ink = picture.point([abs(shade - paper) for shade in range(256)])
-    most = ink.getextrema()[1]
-    strong = ink.point([255 * (shade > _STRONG * most) for shade in range(256)])  # type: ignore[operator]
+    strongest = max(shade for shade, count in enumerate(ink.histogram()) if count)
+    strong = ink.point([255 * (shade > _STRONG * strongest) for shade in range(256)])
     return strong.filter(ImageFilter.MaxFilter(5))
 
 
