@@ -13,6 +13,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.formats import ocr
+from dlpctl.formats.barcodes import codes
 from dlpctl.formats.ocrink import (
     colored_ink,
     enlargement,
@@ -114,14 +115,20 @@ class _Pass(NamedTuple):
 
 
 def look(picture: Image, *, enlarge: bool = True, until: float = math.inf) -> Seen:
-    """Return the words of a picture; no pass starts after `until`."""
-    seen = _seen(picture.convert("L"), enlarge=enlarge, until=until)
+    """Return the words of a picture and the texts of its codes; no pass starts after `until`."""
+    shades = picture.convert("L")
+    words, unread = _seen(shades, enlarge=enlarge, until=until)
     colors = colored_ink(picture)
-    if colors is None:
-        return seen
-    more = _seen(colors, enlarge=enlarge, until=until)
-    words = [word._replace(line=f"colors {word.line}") for word in more.words]
-    return Seen([*seen.words, *words], [*seen.unread, *more.unread])
+    if colors is not None:
+        more = _seen(colors, enlarge=enlarge, until=until)
+        words = [*words, *(word._replace(line=f"colors {word.line}") for word in more.words)]
+        unread = [*unread, *more.unread]
+    return Seen([*words, *_codes(shades)], unread)
+
+
+def _codes(picture: Image) -> Iterator[SeenWord]:
+    for number, (text, corners) in enumerate(codes(picture)):
+        yield SeenWord(text, f"codes {number}/0", _around(corners), corners)
 
 
 def _seen(picture: Image, *, enlarge: bool, until: float) -> Seen:
@@ -194,16 +201,19 @@ def _differing(read: _Pass, best: _Pass) -> _Pass:
 
 
 def look_sparsely(picture: Image) -> list[str]:
-    """Return the words that one pass finds outside of paragraphs, as a second reader."""
+    """Return the texts of codes, and the words that one pass finds outside of paragraphs, as a
+    second reader.
+    """
     picture = picture.convert("L")
+    texts = [text for text, _ in codes(picture)]
     if is_blank(picture):
-        return []
+        return texts
     try:
         view = _View(picture, 0.0, enlargement(picture))
         (found,) = _read([view], sparse=not is_texture(picture))
     except ocr.OcrTimeoutError:
-        return []
-    return [word.text for line in found.lines for word in line]
+        return texts
+    return [*texts, *(word.text for line in found.lines for word in line)]
 
 
 def _confidence(line: Iterable[Word]) -> float:

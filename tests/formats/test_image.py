@@ -11,6 +11,7 @@ import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
+import zxingcpp
 from PIL import Image, ImageDraw, ImageFont, ImageSequence
 from PIL.PngImagePlugin import PngInfo
 
@@ -451,6 +452,25 @@ def test_writing_across_other_writing_is_read_or_not_inspected() -> None:
     page.paste("#c07070", mask=stamp.rotate(33))
     document = format_named("image").extract(encoded(page), LIMITS)
     assert document.uninspected or "@acme" in " ".join(each.text for each in document.segments)
+
+
+@pytest.mark.parametrize("kind", ["QRCode", "DataMatrix", "PDF417", "Aztec", "Code128"])
+def test_a_code_is_read_and_painted_over(
+    kind: str, find: Callable[[Document], list[ViewEdit]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ocr, "program", lambda: "tesseract")
+    monkeypatch.setattr(ocr, "words", lambda _, *, pages=1, sparse=False: [[]] * pages)
+    code = zxingcpp.create_barcode(f"Mail {MAIL} of hers", getattr(zxingcpp.BarcodeFormat, kind))
+    drawn = memoryview(code.to_image(scale=3))
+    page = Image.new("L", (1800, 600), 255)
+    page.paste(Image.frombytes("L", drawn.shape[::-1], bytes(drawn)), (60, 60))
+    image = format_named("image")
+    for shown in (page, page.rotate(90, expand=True)):
+        data = encoded(shown)
+        document = image.extract(data, LIMITS)
+        masked = image.mask(data, document, edits_of(document, find(document)), {})
+        assert zxingcpp.read_barcodes(shown)
+        assert not zxingcpp.read_barcodes(Image.open(io.BytesIO(masked)))
 
 
 def test_the_slope_of_lines_is_measured() -> None:

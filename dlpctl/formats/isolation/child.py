@@ -27,9 +27,9 @@ _KEPT_SHARE = 32
 """The share of its memory in which the process keeps documents that it may be asked to mask."""
 _OCR = "tesseract"
 _LIBRARIES = {
-    "dlpctl.formats.pdf": ("pikepdf", "pypdfium2", "pypdf", "PIL"),
+    "dlpctl.formats.pdf": ("pikepdf", "pypdfium2", "pypdf", "PIL", "zxingcpp"),
     "dlpctl.formats.office": ("lxml",),
-    "dlpctl.formats.image": ("PIL",),
+    "dlpctl.formats.image": ("PIL", "zxingcpp"),
 }
 """Packages that modules of formats import on demand."""
 
