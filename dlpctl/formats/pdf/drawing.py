@@ -141,6 +141,8 @@ class Drawing:
     marks: list[Mark] = field(default_factory=list)
     strays: list[Stray] = field(default_factory=list)
     curves: int = 0
+    shapes: int = 0
+    """Rectangles and other closed or open paths."""
     contours: Contours = field(default_factory=Contours)
     """Empty unless the walker traces contours."""
     streams: set[StreamKey] = field(default_factory=set)

@@ -50,6 +50,8 @@ _FEW_CONTRADICTIONS = 2
 """The maximum number of characters on which a font's map and names may disagree by mistake."""
 _OUTLINED = 60
 """The number of curves on a page without text that may be letters drawn as shapes."""
+_CODE = 40
+"""The number of shapes that may be the bars or squares of a code."""
 
 
 class Extraction:
@@ -225,6 +227,8 @@ class Extraction:
     def _judge(self, pdf: pikepdf.Pdf, found: canvases.CanvasText) -> None:
         drawing, canvas = found.drawing, found.canvas
         pictures, reason = legible_pictures(found), reason_to_look(found)
+        if not reason and self._has_drawn_code(found):
+            reason = "shapes that are a QR code or a bar code"
         if canvas.page in self._of_text and self._sight is not None:
             self._sight.skip(pictures)
             pictures = []
@@ -241,6 +245,12 @@ class Extraction:
             self._look(pdf, canvas, canvas.page, pictures)
         elif not canvas.is_glyph and any(each.source is None for each in pictures):
             self._missing(canvas.place, NO_OCR)
+
+    def _has_drawn_code(self, found: canvases.CanvasText) -> bool:
+        page = found.canvas.page
+        if page is None or self._sight is None or found.drawing.shapes < _CODE:
+            return False
+        return self._sight.has_code(page)
 
     def _look(self, pdf: pikepdf.Pdf, canvas: Canvas, page: int, pictures: list[Picture]) -> None:
         """Read the words on the pictures of a page, line by line."""

@@ -8,6 +8,7 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.formats import ocr
+from dlpctl.formats.barcodes import codes
 from dlpctl.formats.ocrpasses import Seen, look
 from dlpctl.formats.pdf.matrix import apply, inverse, multiply
 from dlpctl.formats.pdf.pictures import decoded
@@ -74,11 +75,7 @@ class Sight:
         self, pdf: pikepdf.Pdf, index: int, pictures: Sequence[Picture]
     ) -> Callable[[], PageSight]:
         """Start reading the pictures of a page; return a function that returns their words."""
-        import pypdfium2
-
-        if self._document is None:
-            self._document = pypdfium2.PdfDocument(self._data)
-        page = self._document[index]
+        page = self._page(index)
         try:
             image = draw(page, self._limits)
             to_page = page_matrix(page, image.size)
@@ -97,6 +94,21 @@ class Sight:
             )
 
         return words
+
+    def _page(self, index: int) -> pypdfium2.PdfPage:
+        import pypdfium2
+
+        if self._document is None:
+            self._document = pypdfium2.PdfDocument(self._data)
+        return self._document[index]
+
+    def has_code(self, index: int) -> bool:
+        """Return whether a page shows a code, drawn or as a picture."""
+        page = self._page(index)
+        try:
+            return bool(codes(draw(page, self._limits).convert("L")))
+        finally:
+            page.close()
 
     def _start(self, picture: Image, *, enlarge: bool) -> Callable[[], Seen]:
         from concurrent.futures import ThreadPoolExecutor

@@ -35,7 +35,7 @@ from dlpctl.formats.pdf.objects import (
     numbers,
     stream_bytes,
 )
-from dlpctl.formats.pdf.outlines import CURVES, PATHS
+from dlpctl.formats.pdf.outlines import CURVES, PATHS, STARTS
 
 if TYPE_CHECKING:
     from pikepdf import Object
@@ -342,6 +342,9 @@ class _Interpreter:
     def count_curve(self, _operation: Operation) -> None:
         self._drawing.curves += 1
 
+    def count_shape(self, _operation: Operation) -> None:
+        self._drawing.shapes += 1
+
     def trace(self, operation: Operation) -> None:
         self._drawing.contours.trace(operation, self._state.matrix, self._key)
 
@@ -367,6 +370,7 @@ _OPERATORS: dict[bytes, Callable[[_Interpreter, Operation], None]] = {
     b"Do": _Interpreter.invoke,
     STRAY: _Interpreter.note_stray,
     **dict.fromkeys(CURVES, _Interpreter.count_curve),
+    **dict.fromkeys(STARTS, _Interpreter.count_shape),
 }
 _TRACING = _OPERATORS | dict.fromkeys(PATHS, _Interpreter.trace)
 _STATE_FIELDS: dict[bytes, tuple[str, Callable[[float], float]]] = {

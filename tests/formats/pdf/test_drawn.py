@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import shutil
 from pathlib import Path
 
 import pytest
@@ -695,3 +696,24 @@ def test_a_font_with_a_wrong_map_is_read_by_ocr(handmade, check, with_ocr):
     data = made.save()
     assert shown in FORMAT.extract(data, Limits()).segments[0].text
     assert SSN in check(data).values
+
+
+@pytest.mark.skipif(shutil.which("tesseract") is None, reason="tesseract is not installed")
+def test_a_code_drawn_in_squares_is_read_and_removed(drawn, check, rendered):
+    import zxingcpp
+    from reportlab.graphics import renderPDF
+    from reportlab.graphics.barcode.qr import QrCodeWidget
+    from reportlab.graphics.shapes import Drawing
+
+    def page(canvas):
+        words(canvas, 780, "Admission for one person")
+        code = Drawing(200, 200)
+        code.add(QrCodeWidget(f"SSN {SSN} of hers", barWidth=200, barHeight=200))
+        renderPDF.draw(code, canvas, 60, 500)
+
+    data = drawn(page)
+    assert zxingcpp.read_barcodes(rendered(data))
+    result = check(data)
+    assert not result.leaks(SSN)
+    assert not zxingcpp.read_barcodes(rendered(result.masked))
+    assert "Admission for one person" in result.text()
