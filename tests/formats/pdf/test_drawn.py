@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import shutil
 from pathlib import Path
 
 import pytest
@@ -698,9 +697,7 @@ def test_a_font_with_a_wrong_map_is_read_by_ocr(handmade, check, with_ocr):
     assert SSN in check(data).values
 
 
-@pytest.mark.skipif(shutil.which("tesseract") is None, reason="tesseract is not installed")
-def test_a_code_drawn_in_squares_is_read_and_removed(drawn, check, rendered):
-    import zxingcpp
+def squares(drawn):
     from reportlab.graphics import renderPDF
     from reportlab.graphics.barcode.qr import QrCodeWidget
     from reportlab.graphics.shapes import Drawing
@@ -711,9 +708,19 @@ def test_a_code_drawn_in_squares_is_read_and_removed(drawn, check, rendered):
         code.add(QrCodeWidget(f"SSN {SSN} of hers", barWidth=200, barHeight=200))
         renderPDF.draw(code, canvas, 60, 500)
 
-    data = drawn(page)
+    return drawn(page)
+
+
+def test_a_code_drawn_in_squares_is_read_and_removed(drawn, check, rendered, with_ocr):
+    import zxingcpp
+
+    data = squares(drawn)
     assert zxingcpp.read_barcodes(rendered(data))
     result = check(data)
     assert not result.leaks(SSN)
     assert not zxingcpp.read_barcodes(rendered(result.masked))
     assert "Admission for one person" in " ".join(result.text().split())
+
+
+def test_a_code_drawn_in_squares_is_not_inspected_without_ocr(drawn):
+    assert FORMAT.extract(squares(drawn), Limits()).uninspected
