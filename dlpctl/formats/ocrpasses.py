@@ -6,7 +6,6 @@ A pass reads what the passes before it left: lines that were read with confidenc
 
 from __future__ import annotations
 
-import io
 import math
 import time
 from collections import defaultdict
@@ -14,6 +13,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.formats import ocr
 from dlpctl.formats.ocrink import enlargement, flattened, has_ink, is_blank, is_texture, skew_of
+from dlpctl.formats.ocrlines import (
+    CONFIDENT,
+    LEAST_TEXT,
+    MOST_LINES,
+    confidence,
+    file_of,
+    has_letters,
+    paper_of,
+    read_again,
+    text_length,
+    text_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -26,14 +37,14 @@ Point = tuple[float, float]
 Corners = tuple[Point, Point, Point, Point]
 
 UNREAD = "writing that OCR cannot read with confidence"
-_CONFIDENT, _UNSURE = 70.0, 65.0
-"""A line with the first confidence counts as read, and one below the second as unread."""
-_LEAST_TEXT = 3
-"""The minimum number of letters and digits of a line that OCR did not invent."""
+_UNSURE = 65.0
+"""A line or word with a lower confidence is unsure."""
 _SURE_SHARE, _WEAK_SHARE, _LITTLE = 0.95, 0.6, 24
 """The confident share of characters in a skewed picture and in a sideways one, and a
 small count.
 """
+_BESIDE = 0.2
+"""The margin of a word that was read, in its heights, since passes differ in their boxes."""
 _BETTER = 1.1
 """The minimum ratio of confident characters for preferring a rotated picture."""
 _TRIAL_PIXELS = 1_500_000
@@ -84,16 +95,16 @@ class _Pass(NamedTuple):
         return [
             line
             for line in self.lines
-            if _confidence(line) >= _CONFIDENT and _length(line) >= _LEAST_TEXT
+            if confidence(line) >= CONFIDENT and text_length(line) >= LEAST_TEXT
         ]
 
     @property
     def score(self) -> int:
-        return sum(map(_length, self.confident()))
+        return sum(map(text_length, self.confident()))
 
     @property
     def length(self) -> int:
-        return max(_LITTLE, sum(map(_length, self.lines)))
+        return max(_LITTLE, sum(map(text_length, self.lines)))
 
 
 def look(picture: Image, *, enlarge: bool = True, until: float = math.inf) -> Seen:
@@ -127,20 +138,24 @@ def _look(picture: Image, *, enlarge: bool, until: float) -> Seen:
             passes.append(found)
             left = _without(left, found)
     passes += (_differing(each, best) for each in upright if each is not best)
+    unsure = _unsure_lines(picture, passes)
+    if unsure and time.monotonic() < until:
+        passes += _read_again(picture, unsure)
+        unsure = _unsure_lines(picture, passes)
     return Seen(
         [
             word
             for number, each in enumerate(passes)
             for word in _words(each, picture.size, str(number))
         ],
-        list(_unread(passes, picture.size)),
+        [_corners(each, _joined(line), picture.size) for each, line in unsure],
     )
 
 
 def _differing(read: _Pass, best: _Pass) -> _Pass:
     """Return the lines of a pass that the best pass at another scale reads differently."""
-    known = {_text(line) for line in best.lines}
-    return read._replace(lines=[line for line in read.confident() if _text(line) not in known])
+    known = {text_of(line) for line in best.lines}
+    return read._replace(lines=[line for line in read.confident() if text_of(line) not in known])
 
 
 def look_sparsely(picture: Image) -> list[str]:
@@ -155,22 +170,6 @@ def look_sparsely(picture: Image) -> list[str]:
     return [word.text for line in found.lines for word in line]
 
 
-def _confidence(line: Iterable[Word]) -> float:
-    """Return the confidence of a line, weighted by the length of its words."""
-    weights = [(len(word.text), word.confidence) for word in line]
-    return sum(length * each for length, each in weights) / max(
-        sum(length for length, _ in weights), 1
-    )
-
-
-def _text(line: Iterable[Word]) -> str:
-    return " ".join(word.text for word in line)
-
-
-def _length(line: Iterable[Word]) -> int:
-    return sum(sum(map(str.isalnum, word.text)) for word in line)
-
-
 # ---- a pass
 
 
@@ -179,7 +178,7 @@ def _read(views: Sequence[_View], *, sparse: bool = False) -> list[_Pass]:
     turned = [_rotated(view.picture, view.angle) for view in views]
     shown = [_resized(picture, view.times) for picture, view in zip(turned, views, strict=True)]
     passes: list[_Pass] = []
-    found = ocr.words(_file(shown), pages=len(shown), sparse=sparse)
+    found = ocr.words(file_of(shown), pages=len(shown), sparse=sparse)
     for words, picture, view in zip(found, turned, views, strict=True):
         lines: dict[str, list[Word]] = defaultdict(list)
         for word in words:
@@ -197,29 +196,12 @@ def _resized(picture: Image, times: float) -> Image:
     return picture.resize(size, Resampling.LANCZOS)
 
 
-def _file(pictures: Sequence[Image]) -> bytes:
-    output = io.BytesIO()
-    first, *more = pictures
-    if more:
-        # Fax compression, which Pillow keeps from the source file, supports only two shades.
-        first.save(output, "TIFF", save_all=True, append_images=more, compression="raw")
-    else:
-        first.save(output, "PNG", compress_level=1)
-    return output.getvalue()
-
-
 def _rotated(picture: Image, angle: float) -> Image:
     if not angle % 360:
         return picture
     from PIL.Image import Resampling
 
-    return picture.rotate(angle, Resampling.BICUBIC, expand=True, fillcolor=_paper_of(picture))
-
-
-def _paper_of(picture: Image) -> int:
-    """Return the most frequent shade."""
-    shades = picture.histogram()
-    return shades.index(max(shades))
+    return picture.rotate(angle, Resampling.BICUBIC, expand=True, fillcolor=paper_of(picture))
 
 
 def _words(found: _Pass, size: tuple[int, int], name: str) -> Iterable[SeenWord]:
@@ -296,20 +278,53 @@ def _without(picture: Image, found: _Pass) -> Image:
 # ---- what is left
 
 
-def _unread(passes: list[_Pass], size: tuple[int, int]) -> Iterator[Corners]:
+def _unread(passes: list[_Pass], size: tuple[int, int]) -> Iterator[tuple[_Pass, list[Word]]]:
     """Yield the lines that look like writing and that no pass could read."""
     read = [
-        _around(_corners(each, word, size, word.height / 2))
+        _around(_corners(each, word, size, _BESIDE * word.height))
         for each in passes
         for line in each.confident()
         for word in line
     ]
     for each in passes[:2]:
         for line in each.lines:
-            if _is_writing(line) and not any(
-                _meet(_around(_corners(each, word, size)), box) for word in line for box in read
+            if _is_writing(line) and any(
+                _is_unread(_around(_corners(each, word, size)), read)
+                for word in line
+                if word.confidence < _UNSURE and text_length([word]) >= LEAST_TEXT
             ):
-                yield _corners(each, _joined(line), size)
+                yield each, line
+
+
+def _is_unread(word: tuple[float, ...], read: Iterable[tuple[float, ...]]) -> bool:
+    """Return whether the middle of a word is on no word that was read."""
+    x, y = (word[0] + word[2]) / 2, (word[1] + word[3]) / 2
+    return not any(box[0] < x < box[2] and box[1] < y < box[3] for box in read)
+
+
+def _unsure_lines(picture: Image, passes: list[_Pass]) -> list[tuple[_Pass, list[Word]]]:
+    """Return the unread lines that have the ink of letters."""
+    lines = list(_unread(passes, picture.size))
+    if not lines:
+        return []
+    turned = _rotated(picture, passes[0].angle)
+    return [(each, line) for each, line in lines if has_letters(turned, _box(line, each.times))]
+
+
+def _read_again(picture: Image, unsure: list[tuple[_Pass, list[Word]]]) -> Iterator[_Pass]:
+    """Yield what is read of the unsure lines one by one, as passes at the picture's scale."""
+    if len(unsure) > MOST_LINES:
+        return
+    angle, size = unsure[0][0].angle, unsure[0][0].size
+    boxes = [(_box(line, each.times), line) for each, line in unsure]
+    for readings in read_again(_rotated(picture, angle), boxes):
+        yield _Pass(readings, angle, size, 1.0)
+
+
+def _box(line: Sequence[Word], times: float) -> tuple[float, float, float, float]:
+    word = _joined(line)
+    right, bottom = word.left + word.width, word.top + word.height
+    return word.left / times, word.top / times, right / times, bottom / times
 
 
 def _joined(line: Sequence[Word]) -> Word:
@@ -322,7 +337,7 @@ def _joined(line: Sequence[Word]) -> Word:
 
 def _is_writing(line: list[Word]) -> bool:
     """Return whether an unread line has the even heights of letters."""
-    if _confidence(line) >= _UNSURE or _length(line) < 2 * _LEAST_TEXT:
+    if confidence(line) >= _UNSURE or text_length(line) < 2 * LEAST_TEXT:
         return False
     heights = sorted(word.height for word in line)
     wide = max(word.left + word.width for word in line) - min(word.left for word in line)
@@ -333,12 +348,3 @@ def _is_writing(line: list[Word]) -> bool:
 def _around(corners: Iterable[Point]) -> tuple[float, float, float, float]:
     xs, ys = zip(*corners, strict=True)
     return min(xs), min(ys), max(xs), max(ys)
-
-
-def _meet(first: tuple[float, ...], second: tuple[float, ...]) -> bool:
-    return (
-        first[0] < second[2]
-        and second[0] < first[2]
-        and first[1] < second[3]
-        and second[1] < first[3]
-    )

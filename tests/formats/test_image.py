@@ -337,6 +337,56 @@ def read_as(monkeypatch: pytest.MonkeyPatch, *scales: list[str]) -> Document:
     return format_named("image").extract(encoded(image), LIMITS)
 
 
+UNSURE = "SSN 123-45-6780 of hers"
+
+
+def line_of(text: str, top: int, confidence: float, times: float = 1.0) -> list[ocr.Word]:
+    width = round(100 * times)
+    return [
+        ocr.Word(word, str(top), round((20 + 120 * at) * times), top, width, 20, confidence)
+        for at, word in enumerate(text.split())
+    ]
+
+
+@pytest.mark.parametrize(
+    ("readings", "confidence", "height", "unread"),
+    [
+        ([f"SSN {SSN} of hers"] * 2, 90.0, 20, 0),
+        ([f"SSN {SSN} of hers"] * 2, 60.0, 20, 1),
+        (["SSN 123-45-6789 of hers", "SSN 123-45-6739 of hers"], 90.0, 20, 1),
+        ([UNSURE] * 2, 40.0, 2, 0),
+    ],
+    ids=["sure", "still unsure", "other digits", "a rule"],
+)
+def test_an_unsure_line_is_read_again_alone(
+    readings: list[str],
+    confidence: float,
+    height: int,
+    unread: int,
+    find: Callable[[Document], list[ViewEdit]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def words(_: bytes, *, pages: int = 1, sparse: bool = False) -> list[list[ocr.Word]]:
+        read = line_of("A line above that is sure", 80, 95.0)
+        return [[] if sparse else [*read, *line_of(UNSURE, 104, 40.0)] for _ in range(pages)]
+
+    def line_words(_: bytes, *, pages: int = 1) -> list[list[ocr.Word]]:
+        scales = zip(readings, (1.8, 3.0), strict=True)
+        return [line_of(text, 40, confidence, times) for text, times in scales][:pages]
+
+    monkeypatch.setattr(ocr, "program", lambda: "tesseract")
+    monkeypatch.setattr(ocr, "words", words)
+    monkeypatch.setattr(ocr, "line_words", line_words)
+    monkeypatch.setattr(ocrpasses, "enlargement", lambda _: 1)
+    image = Image.new("RGB", (700, 160), "white")
+    for x in range(20, 600, 10):
+        ImageDraw.Draw(image).rectangle((x, 104, x + 4, 103 + height), fill="black")
+    document = format_named("image").extract(encoded(image), LIMITS)
+    assert len(document.uninspected) == unread
+    if not unread and height > 2:
+        assert SSN in values_in(document, find(document))
+
+
 def values_in(document: Document, edits: Iterable[ViewEdit]) -> set[str]:
     return {document.views[edit.view].text[edit.start : edit.end] for edit in edits}
 
