@@ -508,7 +508,8 @@ def test_lines_that_ocr_sees_and_cannot_read_are_not_inspected(
         for at, text in enumerate(["Hcr", "nunber", "iz", "I2E45"])
     ]
     monkeypatch.setattr(ocr, "program", lambda: "tesseract")
-    monkeypatch.setattr(ocr, "words", lambda *_, pages=1, **__: [line] * pages)
+    for reader in ("words", "line_words"):
+        monkeypatch.setattr(ocr, reader, lambda *_, pages=1, **__: [line] * pages)
     document = format_named("image").extract(encoded(written(LETTER)), LIMITS)
     assert {part.place for part in document.uninspected} == places
     assert all(part.is_removable for part in document.uninspected)
