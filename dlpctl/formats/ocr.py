@@ -14,7 +14,7 @@ from typing import NamedTuple
 from dlpctl.errors import FormatError
 
 MISSING = "tesseract is not installed, so pictures were not read"
-_SPARSE = ("--psm", "11")
+_SPARSE, _LINE = ("--psm", "11"), ("--psm", "7")
 _WORD_LEVEL = "5"
 _SECONDS = 30.0
 """Tesseract takes minutes for noise, and a few seconds for the largest page."""
@@ -48,8 +48,17 @@ def words(picture: bytes, *, pages: int = 1, sparse: bool = False) -> list[list[
     Most of a run over a small picture is start-up time, so several pictures are best passed as one
     TIFF.
     """
+    return _words(picture, pages, _SPARSE if sparse else (), _SECONDS * pages)
+
+
+def line_words(picture: bytes, *, pages: int = 1) -> list[list[Word]]:
+    """Return the words of each page, which shows a single line."""
+    return _words(picture, pages, _LINE, _SECONDS)
+
+
+def _words(picture: bytes, pages: int, layout: tuple[str, ...], seconds: float) -> list[list[Word]]:
     found: list[list[Word]] = [[] for _ in range(pages)]
-    for row in _table(picture, _SECONDS * pages, sparse=sparse).splitlines()[1:]:
+    for row in _table(picture, layout, seconds).splitlines()[1:]:
         cells = row.split("\t")
         if len(cells) == 12 and cells[0] == _WORD_LEVEL and cells[11].strip():
             left, top, width, height = map(int, cells[6:10])
@@ -62,14 +71,14 @@ def words(picture: bytes, *, pages: int = 1, sparse: bool = False) -> list[list[
     return found
 
 
-def _table(picture: bytes, seconds: float, *, sparse: bool) -> str:
+def _table(picture: bytes, layout: tuple[str, ...], seconds: float) -> str:
     """Return tesseract's output as a table of blocks, lines and words."""
     tesseract = program()
     if tesseract is None:
         raise FormatError(MISSING)
     try:
         result = subprocess.run(
-            [tesseract, "stdin", "stdout", *(_SPARSE if sparse else ()), "tsv"],
+            [tesseract, "stdin", "stdout", *layout, "tsv"],
             input=picture,
             capture_output=True,
             check=True,

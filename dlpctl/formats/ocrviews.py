@@ -14,7 +14,7 @@ from dlpctl.formats.wraps import goes_on
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from dlpctl.formats.ocrpasses import Corners
+    from dlpctl.formats.ocrpass import Corners
 
 UNREAD_LINE = "\ufffd"
 """The text of a line that OCR cannot read."""

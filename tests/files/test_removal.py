@@ -50,6 +50,7 @@ def unreadable_writing(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(ocr, "program", lambda: "tesseract")
     monkeypatch.setattr(ocr, "words", words)
+    monkeypatch.setattr(ocr, "line_words", words)
     monkeypatch.setattr("dlpctl.formats.files.is_in_process", lambda _: True)
     monkeypatch.setattr("dlpctl.formats.files._LIKELY", {})
 

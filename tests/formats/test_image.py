@@ -339,6 +339,56 @@ def read_as(monkeypatch: pytest.MonkeyPatch, *scales: list[str]) -> Document:
     return format_named("image").extract(encoded(image), LIMITS)
 
 
+UNSURE = "SSN 123-45-6780 of hers"
+
+
+def line_of(text: str, top: int, confidence: float, times: float = 1.0) -> list[ocr.Word]:
+    width = round(100 * times)
+    return [
+        ocr.Word(word, str(top), round((20 + 120 * at) * times), top, width, 20, confidence)
+        for at, word in enumerate(text.split())
+    ]
+
+
+@pytest.mark.parametrize(
+    ("readings", "confidence", "height", "unread"),
+    [
+        ([f"SSN {SSN} of hers"] * 2, 90.0, 20, 0),
+        ([f"SSN {SSN} of hers"] * 2, 60.0, 20, 1),
+        (["SSN 123-45-6789 of hers", "SSN 123-45-6739 of hers"], 90.0, 20, 1),
+        ([UNSURE] * 2, 40.0, 2, 0),
+    ],
+    ids=["sure", "still unsure", "other digits", "a rule"],
+)
+def test_an_unsure_line_is_read_again_alone(
+    readings: list[str],
+    confidence: float,
+    height: int,
+    unread: int,
+    find: Callable[[Document], list[ViewEdit]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def words(_: bytes, *, pages: int = 1, sparse: bool = False) -> list[list[ocr.Word]]:
+        read = line_of("A line above that is sure", 80, 95.0)
+        return [[] if sparse else [*read, *line_of(UNSURE, 104, 40.0)] for _ in range(pages)]
+
+    def line_words(_: bytes, *, pages: int = 1) -> list[list[ocr.Word]]:
+        scales = zip(readings, (1.8, 3.0), strict=True)
+        return [line_of(text, 40, confidence, times) for text, times in scales][:pages]
+
+    monkeypatch.setattr(ocr, "program", lambda: "tesseract")
+    monkeypatch.setattr(ocr, "words", words)
+    monkeypatch.setattr(ocr, "line_words", line_words)
+    monkeypatch.setattr(ocrpasses, "enlargement", lambda _: 1)
+    image = Image.new("RGB", (700, 160), "white")
+    for x in range(20, 600, 10):
+        ImageDraw.Draw(image).rectangle((x, 104, x + 4, 103 + height), fill="black")
+    document = format_named("image").extract(encoded(image), LIMITS)
+    assert len(document.uninspected) == unread
+    if not unread and height > 2:
+        assert SSN in values_in(document, find(document))
+
+
 def values_in(document: Document, edits: Iterable[ViewEdit]) -> set[str]:
     return {document.views[edit.view].text[edit.start : edit.end] for edit in edits}
 
@@ -530,7 +580,8 @@ def test_lines_that_ocr_sees_and_cannot_read_are_not_inspected(
         for at, text in enumerate(["Hcr", "nunber", "iz", "I2E45"])
     ]
     monkeypatch.setattr(ocr, "program", lambda: "tesseract")
-    monkeypatch.setattr(ocr, "words", lambda *_, pages=1, **__: [line] * pages)
+    for reader in ("words", "line_words"):
+        monkeypatch.setattr(ocr, reader, lambda *_, pages=1, **__: [line] * pages)
     document = format_named("image").extract(encoded(written(LETTER)), LIMITS)
     assert {part.place for part in document.uninspected} == places
     assert all(part.is_removable for part in document.uninspected)

@@ -4,6 +4,7 @@ positioned them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
@@ -21,7 +22,7 @@ StreamKey = Hashable
 """Identifies a content stream within the file: a page's index or the object number of a form."""
 
 MARK_WORDS = (b"ActualText", b"Alt", b"E")
-_LANGUAGE = b"Lang"
+_LANGUAGE = re.compile(rb"[A-Za-z]{0,8}(?:[-_][A-Za-z0-9]{1,8}){0,5}")
 WORD_GAP = 0.18
 """A gap of this share of the font size separates words."""
 
@@ -87,8 +88,15 @@ def strings_in(properties: dict[bytes, Operand]) -> list[bytes]:
     return [
         value
         for key, value in properties.items()
-        if isinstance(value, bytes) and not isinstance(value, Name) and key != _LANGUAGE
+        if isinstance(value, bytes)
+        and not isinstance(value, Name)
+        and not (key == b"Lang" and is_language(value))
     ]
+
+
+def is_language(text: bytes) -> bool:
+    """Return whether a string is the tag of a language, which is no text."""
+    return _LANGUAGE.fullmatch(text) is not None
 
 
 @dataclass(slots=True)

@@ -259,6 +259,8 @@ class Extraction:
             self._missing(canvas.place, obstacle)
             self._missed.update(each.source.objgen for each in pictures if each.source is not None)
             return
+        if self._sight.is_repeated(pictures):
+            return
         read = self._sight.on_page(pdf, page, pictures)
         self._later(partial(self._page_words, canvas, pictures, read))
 

@@ -76,8 +76,12 @@ def paint_one(
     shapes: Sequence[Sequence[Point]],
     pixels: int,
     place: str,
+    shade: int = 0,
 ) -> None:
-    """Paint over shapes in the unit square of a picture, in its samples and its masks."""
+    """Paint over shapes in the unit square of a picture, in its samples and its masks.
+
+    A soft mask becomes opaque there, so that a page shows what is painted.
+    """
     from PIL import Image, ImageDraw
 
     width, height = size_of(image)
@@ -87,20 +91,23 @@ def paint_one(
     draw = ImageDraw.Draw(painted)
     for shape in shapes:
         draw.polygon([(x * width, (1 - y) * height) for x, y in shape], fill=1, outline=1)
-    if not _paint_samples(image, painted):
-        _paint_rendered(pdf, image, painted)
+    if not _paint_samples(image, painted, shade):
+        _paint_rendered(pdf, image, painted, shade)
     for key in ("/SMask", "/Mask"):
         mask = image.get(key)
         if is_stream(mask):
-            paint_one(pdf, mask, shapes, pixels, place)
+            paint_one(pdf, mask, shapes, pixels, place, 255 if key == "/SMask" else 0)
     if "/Alternates" in image:
         del image["/Alternates"]
 
 
-def _paint_samples(image: pikepdf.Object, painted: Image) -> bool:
+def _paint_samples(image: pikepdf.Object, painted: Image, shade: int) -> bool:
     """Paint in the samples, if they are whole bytes, so that every other pixel stays."""
     import pikepdf
 
+    colors = image.get("/ColorSpace")
+    if isinstance(colors, pikepdf.Array) and len(colors) and colors[0] == pikepdf.Name.Indexed:
+        return False  # the sample 0 may be any color
     bits = 1 if is_true(image.get("/ImageMask")) else int(number(image.get("/BitsPerComponent", 8)))
     filters = image.get("/Filter")
     names = [str(filters)] if is_name(filters) else [str(each) for each in filters or ()]
@@ -117,6 +124,7 @@ def _paint_samples(image: pikepdf.Object, painted: Image) -> bool:
     components = len(data) // (width * height)
     if components not in (1, 3, 4) or len(data) != components * width * height:
         return False
+    paint = b"\xff\xff\xff\xff" if components == 4 else bytes([shade]) * components
     flags = painted.tobytes("raw", "1")
     row_bytes = (width + 7) // 8
     for row in range(height):
@@ -126,12 +134,12 @@ def _paint_samples(image: pikepdf.Object, painted: Image) -> bool:
         for column in range(width):
             if line[column >> 3] & (0x80 >> (column & 7)):
                 at = (row * width + column) * components
-                data[at : at + components] = bytes(components)
+                data[at : at + components] = paint
     _store(image, bytes(data))
     return True
 
 
-def _paint_rendered(pdf: pikepdf.Pdf, image: pikepdf.Object, painted: Image) -> None:
+def _paint_rendered(pdf: pikepdf.Pdf, image: pikepdf.Object, painted: Image, shade: int) -> None:
     """Paint in the pixels that pdfium decodes: any filter, any color space."""
     import pikepdf
     from PIL import Image as Images
@@ -141,7 +149,7 @@ def _paint_rendered(pdf: pikepdf.Pdf, image: pikepdf.Object, painted: Image) -> 
     pixels = decoded(pdf, image)
     if pixels is None:
         raise CannotMaskError("a picture that holds a value cannot be decoded")
-    pixels.paste(0, mask=painted)
+    pixels.paste((shade,) * 3, mask=painted)
     if stencil or image.get("/ColorSpace") == pikepdf.Name.DeviceGray:
         pixels = pixels.convert("L")
     if stencil:

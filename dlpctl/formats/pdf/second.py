@@ -26,6 +26,8 @@ _FONT_PROGRAMS = ("/Type1C", "/CIDFontType0C", "/OpenType")
 _FONT_NAMES = ("/BaseFont", "/FontName", "/FontFamily")
 """Typefaces have names like persons."""
 _DIGITS = re.compile(r"@|[0-9]{3}")
+_POSTER_PIXELS = 10_000_000
+"""More pixels than this may be more bytes than pypdf expands."""
 _PICTURE_FILTERS = ("/DCTDecode", "/JPXDecode", "/CCITTFaxDecode", "/JBIG2Decode")
 
 
@@ -108,10 +110,12 @@ def _strings(item: object) -> Iterator[str]:
 
 def _stream(item: object) -> Iterator[str]:
     """Yield the decoded bytes of a stream, and its strings without operators."""
+    from pypdf.errors import PyPdfError
     from pypdf.generic import StreamObject
 
     if not isinstance(item, StreamObject):
         return
+    is_image = str(item.get("/Subtype", "")) == "/Image"
     filters = str(item.get("/Filter", ""))
     if any(name in filters for name in _PICTURE_FILTERS):
         yield item._data.decode("latin-1")
@@ -120,9 +124,15 @@ def _stream(item: object) -> Iterator[str]:
         # A font lists the characters of its text in order, which looks like a value of consecutive
         # characters.
         return
-    data = item.get_data()
+    try:
+        data = item.get_data()
+    except PyPdfError:
+        size = [int(str(item[key])) for key in ("/Width", "/Height")] if is_image else [0, 0]
+        if size[0] * size[1] > _POSTER_PIXELS:
+            return
+        raise
     raw = data if isinstance(data, bytes) else str(data).encode("utf-8", "replace")
-    if str(item.get("/Subtype", "")) == "/Image" and len(raw) > 1 << 20:
+    if is_image and len(raw) > 1 << 20:
         return
     if raw.lstrip()[:8] == b"/CIDInit":
         return

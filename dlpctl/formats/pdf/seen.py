@@ -11,7 +11,8 @@ from dlpctl.formats import ocr
 from dlpctl.formats.barcodes import codes
 from dlpctl.formats.ocrpasses import Seen, look
 from dlpctl.formats.pdf.matrix import apply, inverse, multiply
-from dlpctl.formats.pdf.pictures import decoded
+from dlpctl.formats.pdf.objects import is_stream
+from dlpctl.formats.pdf.pictures import decoded, size_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,18 +23,25 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
     from dlpctl.formats.interface import Limits
-    from dlpctl.formats.ocrpasses import Corners, SeenWord
+    from dlpctl.formats.ocrpass import Corners
+    from dlpctl.formats.ocrpasses import SeenWord
     from dlpctl.formats.pdf.drawing import Picture
     from dlpctl.formats.pdf.matrix import Matrix
     from dlpctl.formats.pdf.source import ObjectNumber
 
 _DOTS_PER_POINT = 200 / 72
 _MOST_PIXELS = 12_000_000
+_PAGE_PIXELS = 4_000_000
+"""The pixels of an A4 page, and the most of a smaller one, whose pictures may have fine letters."""
+_BESIDE = 60
+"""Pixels around the pictures of a page that are read too, since words may cross their border."""
 _SHARE_OF_TIME = 0.6
 _SAMPLE, _FINENESS = 80, 12
 """The fields per side in which a picture is compared with the stored one, and their pixels."""
 _UNLIKE, _FEW_UNLIKE = 20, 3
 """The difference in shades of unlike fields, and the minimum number of them that hide a word."""
+_SEE_THROUGH = 64
+"""The opacity of a pixel that a page does not show."""
 AT_ONCE = 2
 """The number of pictures that OCR reads at the same time."""
 NO_OCR, NO_TIME = "pictures, no OCR", "pictures, no time left for OCR: raise limits.seconds"
@@ -58,6 +66,8 @@ class Sight:
         self._readers: ThreadPoolExecutor | None = None
         self._shown: set[ObjectNumber] = set()
         """The stored pictures that a page shows unchanged, or that need not be read."""
+        self._laid_out: set[frozenset[tuple[ObjectNumber, Matrix]]] = set()
+        """The pictures of the pages that were read, with their places."""
 
     def close(self) -> None:
         if self._readers is not None:
@@ -74,23 +84,31 @@ class Sight:
     def on_page(
         self, pdf: pikepdf.Pdf, index: int, pictures: Sequence[Picture]
     ) -> Callable[[], PageSight]:
-        """Start reading the pictures of a page; return a function that returns their words."""
+        """Start reading the pictures of a page; return a function that returns their words.
+
+        Text above a stored picture would make both hard to read, and is known already.
+        """
         page = self._page(index)
         try:
-            image = draw(page, self._limits)
+            if all(each.source is not None for each in pictures):
+                _hide_text(page)
+            image = draw(page, self._limits, _fineness(pictures))
             to_page = page_matrix(page, image.size)
         finally:
             page.close()
         self._note_shown(pdf, image.convert("L"), to_page, pictures)
-        read = self._start(image, enlarge=False)
         matrices = [picture.matrix for picture in pictures]
+        box = _box_of(matrices, to_page, image.size)
+        read = self._start(image.crop(box), enlarge=False)
+        from_box = multiply((1.0, 0.0, 0.0, 1.0, float(box[0]), float(box[1])), to_page)
 
         def words() -> PageSight:
             seen = read()
-            moved = (_moved(word, to_page) for word in seen.words)
+            moved = (_moved(word, from_box) for word in seen.words)
+            unread = (_moved_corners(corners, from_box) for corners in seen.unread)
             return PageSight(
                 [word for word in moved if _on_any(word.corners, matrices)],
-                [_moved_corners(corners, to_page) for corners in seen.unread],
+                [corners for corners in unread if _on_any(corners, matrices)],
             )
 
         return words
@@ -137,8 +155,12 @@ class Sight:
             sample = page.transform(
                 (side, side), Transform.AFFINE, coefficients, Resampling.BILINEAR, fillcolor=127
             ).resize((_SAMPLE, _SAMPLE), Resampling.BOX)
-            if _alike(sample, stored.convert("L").resize((_SAMPLE, _SAMPLE), Resampling.BOX)):
-                self._shown.add(source.objgen)
+            alpha = source.get("/SMask")
+            visible: Image | None = stored.convert("L")
+            if is_stream(alpha):
+                visible = _through(decoded(pdf, alpha), stored.convert("L"))
+            if visible and _alike(sample, visible.resize((_SAMPLE, _SAMPLE), Resampling.BOX)):
+                self._shown.update(each.objgen for each in (source, alpha) if is_stream(each))
 
     def in_picture(self, pdf: pikepdf.Pdf, source: pikepdf.Object) -> Callable[[], Seen] | None:
         """Start reading a stored picture; return a function that returns its words, in its unit
@@ -159,6 +181,17 @@ class Sight:
 
         return words
 
+    def is_repeated(self, pictures: Sequence[Picture]) -> bool:
+        """Return whether a page before has the same pictures at the same places."""
+        if any(each.source is None for each in pictures):
+            return False
+        layout = frozenset(
+            (each.source.objgen, each.matrix) for each in pictures if each.source is not None
+        )
+        repeated = layout in self._laid_out
+        self._laid_out.add(layout)
+        return repeated
+
     def skip(self, pictures: Sequence[Picture]) -> None:
         """Read no words in these pictures."""
         self._shown.update(each.source.objgen for each in pictures if each.source is not None)
@@ -167,13 +200,24 @@ class Sight:
         return source.objgen in self._shown
 
 
-def draw(page: pypdfium2.PdfPage, limits: Limits) -> Image:
-    """Return a page as OCR reads it and as a flattened copy shows it."""
+def draw(page: pypdfium2.PdfPage, limits: Limits, fineness: float = 0.0) -> Image:
+    """Return a page as OCR reads it and as a flattened copy shows it.
+
+    A small page has up to `fineness` dots per point.
+    """
     width, height = page.get_size()
-    pixels = min(limits.pixels, _MOST_PIXELS)
-    scale = min(_DOTS_PER_POINT, math.sqrt(pixels / max(width * height, 1.0)))
+    area = max(width * height, 1.0)
+    finest = max(_DOTS_PER_POINT, min(fineness, math.sqrt(_PAGE_PIXELS / area)))
+    scale = min(finest, math.sqrt(min(limits.pixels, _MOST_PIXELS) / area))
     image: Image = page.render(scale=scale).to_pil()
     return image
+
+
+def _hide_text(page: pypdfium2.PdfPage) -> None:
+    from pypdfium2 import raw
+
+    for text in page.get_objects(filter=(raw.FPDF_PAGEOBJ_TEXT,)):
+        raw.FPDFTextObj_SetTextRenderMode(text.raw, raw.FPDF_TEXTRENDERMODE_INVISIBLE)
 
 
 def page_matrix(page: pypdfium2.PdfPage, size: tuple[int, int]) -> Matrix:
@@ -190,6 +234,38 @@ def page_matrix(page: pypdfium2.PdfPage, size: tuple[int, int]) -> Matrix:
     return (ax - e) / wide, (ay - f) / wide, (cx - e) / high, (cy - f) / high, e, f
 
 
+def _fineness(pictures: Sequence[Picture]) -> float:
+    """Return the dots per point of the finest picture."""
+    return max(
+        (
+            size_of(each.source)[0] / max(math.hypot(*each.matrix[:2]), 1.0)
+            for each in pictures
+            if each.source is not None
+        ),
+        default=0.0,
+    )
+
+
+def _box_of(
+    matrices: Sequence[Matrix], to_page: Matrix, size: tuple[int, int]
+) -> tuple[int, int, int, int]:
+    """Return the box around all pictures, in pixels of the drawn page."""
+    to_pixels = inverse(to_page)
+    drawn = 0, 0, *size
+    if to_pixels is None:
+        return drawn
+    corners = [
+        apply(multiply(matrix, to_pixels), x, y)
+        for matrix in matrices
+        for x, y in ((0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (1.0, 1.0))
+    ]
+    xs, ys = zip(*corners, strict=True)
+    left, top = (max(math.floor(min(axis)) - _BESIDE, 0) for axis in (xs, ys))
+    right = min(math.ceil(max(xs)) + _BESIDE, size[0])
+    bottom = min(math.ceil(max(ys)) + _BESIDE, size[1])
+    return (left, top, right, bottom) if left < right and top < bottom else drawn
+
+
 def _moved(word: SeenWord, matrix: Matrix) -> SeenWord:
     return word._replace(corners=_moved_corners(word.corners, matrix))
 
@@ -197,6 +273,20 @@ def _moved(word: SeenWord, matrix: Matrix) -> SeenWord:
 def _moved_corners(corners: Corners, matrix: Matrix) -> Corners:
     first, second, third, fourth = (apply(matrix, *corner) for corner in corners)
     return first, second, third, fourth
+
+
+def _through(alpha: Image | None, stored: Image) -> Image | None:
+    """Return a picture on white as its soft mask shows it; None if the mask may hide words."""
+    import PIL.Image
+
+    if alpha is None:
+        return None
+    opaque = alpha.convert("L").resize(stored.size)
+    hidden = opaque.point([255] * _SEE_THROUGH + [0] * (256 - _SEE_THROUGH))
+    shades = [shade for shade, count in enumerate(stored.histogram(hidden)) if count]
+    if shades and shades[-1] - shades[0] >= _UNLIKE:
+        return None
+    return PIL.Image.composite(stored, PIL.Image.new("L", stored.size, 255), opaque)
 
 
 def _alike(sample: Image, stored: Image) -> bool:

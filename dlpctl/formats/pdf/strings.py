@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.formats import jpeg
 from dlpctl.formats.imagemetadata import telling_strings
-from dlpctl.formats.pdf.drawing import Budget
+from dlpctl.formats.pdf.drawing import Budget, is_language
 from dlpctl.formats.pdf.encodings import facts
 from dlpctl.formats.pdf.model import (
     Dropped,
@@ -165,6 +165,8 @@ class Collector:
         members = []
         for key, value in item.items():
             if key in _TECHNICAL_KEYS and not (isinstance(value, Object) and value.is_indirect):
+                continue
+            if key == "/Lang" and is_string(value) and is_language(bytes(value)):
                 continue
             if key in _BACKWARD_KEYS and is_dictionary(value):
                 self._deferred.append(

@@ -603,7 +603,7 @@ def test_cells_of_a_table_are_separate(drawn):
 def test_marks_at_a_point_are_read_and_stay_points(handmade, check, plain):
     made = handmade()
     made.content(
-        f"/Note <</Text ({SSN}) /Lang (en-US)>> DP /P <</Text ({EMAIL}) /MCID 0>> BDC "
+        f"/Note <</Text ({SSN}) /Lang (en-US)>> DP /P <</Lang ({EMAIL}) /MCID 0>> BDC "
         "BT /F1 12 Tf 72 700 Td (Plain) Tj ET EMC"
     )
     result = check(made.save())

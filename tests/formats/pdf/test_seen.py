@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import io
 import re
+import zlib
 
 import pytest
 from PIL import Image, ImageDraw, ImageFont
@@ -216,3 +217,89 @@ def test_letters_as_shapes_go_with_their_box(way, handmade, check, monkeypatch):
         for each in operations
         if str(each.operator) == "re"
     ]
+
+
+@pytest.fixture
+def seen_sizes(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
+    """The sizes of what OCR is given; it reads a number where the picture is not white."""
+    sizes: list[tuple[int, int]] = []
+
+    def words(picture: bytes, *, pages: int = 1, sparse: bool = False) -> list[list[ocr.Word]]:
+        with Image.open(io.BytesIO(picture)) as image:
+            sizes.append(image.size)
+            striped = image.convert("L").point([255] * 99 + [0] * 157)
+            box = striped.getbbox()
+            is_mask = box is not None and striped.crop(box).histogram()[255] > 0.8 * (
+                (box[2] - box[0]) * (box[3] - box[1])
+            )
+        if box is None or is_mask or sparse:
+            return [[] for _ in range(pages)]
+        left, top, right, bottom = box
+        place = left, top, right - left, bottom - top
+        return [[ocr.Word(SSN, "1", *place, 95.0)] for _ in range(pages)]
+
+    monkeypatch.setattr(ocr, "program", lambda: "tesseract")
+    monkeypatch.setattr(ocr, "words", words)
+    return sizes
+
+
+def stripes(mode: str = "RGB", size: tuple[int, int] = (1200, 600)) -> Image.Image:
+    image = Image.new(mode, size, "white")
+    width, height = size
+    for x in range(width // 4, width // 2, width // 60):
+        across = (x, height // 2, x + width // 120, height * 9 // 16)
+        ImageDraw.Draw(image).rectangle(across, fill="black")
+    return image
+
+
+def test_pictures_that_pages_repeat_are_read_once(seen_sizes, drawn):
+    from reportlab.lib.utils import ImageReader
+
+    logo = ImageReader(stripes())
+    page = [lambda canvas: canvas.drawImage(logo, 50, 700, 200, 100)]
+    FORMAT.extract(drawn(*page), Limits())
+    once = len(seen_sizes)
+    FORMAT.extract(drawn(*page * 3), Limits())
+    assert len(seen_sizes) == 2 * once
+
+
+def test_a_small_page_is_drawn_as_fine_as_its_picture(seen_sizes):
+    import pikepdf
+
+    with pikepdf.open(io.BytesIO(scanned(stripes()))) as pdf:
+        page = pdf.pages[0]
+        page.obj.MediaBox = [0, 0, 48, 24]
+        content = page.Contents.read_bytes()
+        page.Contents = pdf.make_stream(b"q .1 0 0 .1 0 0 cm " + content + b" Q")
+        small = io.BytesIO()
+        pdf.save(small)
+    FORMAT.extract(small.getvalue(), Limits())
+    assert seen_sizes[0][0] > 1000
+
+
+@pytest.mark.parametrize("mode", ["RGB", "P", "RGBA"])
+def test_a_masked_picture_is_not_read_apart_from_its_page(mode, seen_sizes, check):
+    image = stripes()
+    if mode == "P":
+        image = image.quantize(16)
+    if mode == "RGBA":
+        image.putalpha(image.convert("L").point(lambda shade: 255 - shade))
+    result = check(scanned(image))
+    assert result.values == {SSN}
+    del seen_sizes[:]
+    assert not FORMAT.extract(result.masked, Limits()).uninspected
+    assert image.size not in seen_sizes
+
+
+def test_the_pixels_of_a_poster_are_no_text_for_the_second_reader(handmade):
+    made = handmade()
+    pixels = zlib.compress(bytes(9000 * 9000), 1)
+    import pikepdf
+
+    poster = made.pdf.make_stream(
+        pixels, Type=pikepdf.Name.XObject, Subtype=pikepdf.Name.Image, Width=9000, Height=9000,
+        ColorSpace=pikepdf.Name.DeviceGray, BitsPerComponent=8, Filter=pikepdf.Name.FlateDecode,
+    )  # fmt: skip
+    made.page.Resources.XObject = pikepdf.Dictionary(Im=poster)
+    texts = list(FORMAT.read_again(made.save(), Limits()))
+    assert any("Nothing to see" in text for text in texts)

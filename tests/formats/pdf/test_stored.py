@@ -69,6 +69,8 @@ def test_everything_else_that_holds_strings(handmade, check):
         OCGs=Array([pdf.make_indirect(Dictionary(Type=Name.OCG, Name=f"Layer {SSN}"))]),
         D=Dictionary(),
     )
+    pdf.Root.Lang = String(f"en-{EMAIL}")
+    made.page.Lang = String("en-US")
     pdf.Root.PieceInfo = Dictionary(App=Dictionary(Private=String(EMAIL)))
     link = Dictionary(
         Type=Name.Annot,
@@ -98,6 +100,7 @@ def test_everything_else_that_holds_strings(handmade, check):
 
     with pikepdf.open(io.BytesIO(result.masked)) as pdf:
         assert "/PieceInfo" not in pdf.Root
+        assert pdf.pages[0].Lang == "en-US"
         assert "/Thumb" not in pdf.pages[0].obj
         names = [str(name) for name in pdf.Root.Names.Dests.Names][::2]
         assert names == ["aaa", "dest [EMAIL]", "zzz"]
