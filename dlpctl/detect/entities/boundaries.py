@@ -189,9 +189,8 @@ _CLOSERS = (",", ".", ";", '"', "'", "<", "(", ")", "|", "TAB")
 _OPENERS = (":", '"', "=", ";", "|", "(", "TAB")
 
 
-def trim(text: str, region: Tagged, first: int, stop: int) -> tuple[int, int] | None:
+def trim(words: Sequence[Word], first: int, stop: int) -> tuple[int, int] | None:
     """Return a name without titles, common words, quotes and stops, or None where nothing is left."""
-    words = region.words
     cased = any(word.outline[0] == "X" for word in words[first:stop])
     while first < stop and _is_before_name(words, first, stop, cased):
         first += 1
@@ -210,6 +209,14 @@ def trim(text: str, region: Tagged, first: int, stop: int) -> tuple[int, int] | 
         return None
     if stop - first > 2 and is_race_and_sex(words, stop - 1):
         stop -= 1
+    return first, stop
+
+
+def written_span(text: str, region: Tagged, first: int, stop: int) -> tuple[int, int] | None:
+    """Return the position of a name in the text, with the stops of its initials; None for a single
+    character.
+    """
+    words = region.words
     end = region.matches[stop - 1].end()
     if (words[stop - 1].outline == "X1" or words[stop - 1].flags.suffix) and text[
         end : end + 1
