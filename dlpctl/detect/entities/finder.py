@@ -167,7 +167,10 @@ class NameTagger:
     def _with_shapes(region: Tagged, found: list[Finding]) -> list[Finding]:
         """Return the findings of a region with those that their shape gives away."""
         kept = Overlaps(found)
-        for first, stop, score in shapes.find(region):
+        among_persons = any(
+            finding.type == "PERSON_NAME" and finding.score >= _SURE for finding in found
+        )
+        for first, stop, score in shapes.find(region, among_persons=among_persons):
             if is_rejected(region.words, first, stop):
                 continue
             shaped = _finding(region.matches[first].start(), region.matches[stop - 1].end(), score)

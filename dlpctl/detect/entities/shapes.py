@@ -30,20 +30,25 @@ _MOST_PARTS = 5  # words and hyphens after a title
 _ENDS = ('"', "”", "'", ".", "-", "<", "/")
 _USUAL = 2
 _AFTER_GIVEN = (".", ",", "?", "!", ")")
+_SHORTEST_SUBJECT = 3
+_CLAUSE_ENDS = (". ", "! ", "? ", ", ", "; ", ": ")
 _AFTER_TIMES = ("]", "-")
 _RELATIVES = lexicon_words("relatives")
 _BORN = lexicon_words("born")  # the name of the parents follows
+_SYLLABLES = lexicon_words("given_syllables")
 _CUES = _TITLES | _RELATIVES | _BORN
 
 
-def find(region: Tagged) -> Iterator[tuple[int, int, float]]:
-    """Yield spans of tokens with a score."""
+def find(region: Tagged, *, among_persons: bool) -> Iterator[tuple[int, int, float]]:
+    """Yield spans of tokens with a score; more of them in a text that names other persons."""
     if not _HONORIFICS.isdisjoint(region.tokens):
         yield from _before_honorific(region.words)
     if "/" in region.tokens:
         yield from _on_ticket(region.words)
     if ", " in region.tokens:
         yield from _in_register(region.words)
+    if "-" in region.tokens:
+        yield from _of_syllables(region.words)
     yield from _addressed(region.words)
     if ": " in region.tokens:
         yield from _speaking(region.words)
@@ -55,7 +60,9 @@ def find(region: Tagged) -> Iterator[tuple[int, int, float]]:
         if word.flags.given >= _USUAL and word.outline == "Xx":
             if _is_pair(region.words, index):
                 yield index, index + 2, _PAIRED
-            elif _is_within_sentence(region.words, index):
+            elif _is_within_sentence(region.words, index) or (
+                among_persons and _starts_sentence(region.words, index)
+            ):
                 yield index, index + 1, _PAIRED
 
 
@@ -78,6 +85,27 @@ def _before_honorific(words: list[Word]) -> Iterator[tuple[int, int, float]]:
             and words[index + 2].key in _HONORIFICS
         ):
             yield index, index + 1, _SURE
+
+
+def _of_syllables(words: list[Word]) -> Iterator[tuple[int, int, float]]:
+    """Soo-jin, Ji-woo Han, Kim Min-jae: a given name of two syllables, beside a surname or alone."""
+    for index in range(len(words) - 2):
+        first, hyphen, second = words[index : index + 3]
+        if hyphen.key != "-" or first.outline != "Xx" or second.outline not in ("x", "Xx"):
+            continue
+        if first.key in _SYLLABLES and second.key in _SYLLABLES:
+            start, stop = index, index + 3
+            if stop < len(words) and words[stop].key == "-":
+                continue
+            if start and _is_usual_surname(words[start - 1]):
+                start -= 1
+            elif stop < len(words) and _is_usual_surname(words[stop]):
+                stop += 1
+            yield start, stop, _SURE
+
+
+def _is_usual_surname(word: Word) -> bool:
+    return _is_rare(word) and word.flags.surname >= _USUAL
 
 
 def _on_ticket(words: list[Word]) -> Iterator[tuple[int, int, float]]:
@@ -214,6 +242,24 @@ def _is_within_sentence(words: list[Word], index: int) -> bool:
     is_noun = after.outline == "Xx" and after.flags.common and not after.flags.named
     ends = after.outline == "x" or is_noun or after.key.strip() in _AFTER_GIVEN
     return bool(ends) and not is_english(words, index, index + 1)
+
+
+def _starts_sentence(words: list[Word], index: int) -> bool:
+    """Return whether a given name is the first word of a sentence, or follows the only capital
+    before it, and a word in lower case follows: Joost belt morgen. Bitte Uwe fragen.
+    """
+    word = words[index]
+    if index + 1 >= len(words) or words[index + 1].outline != "x":
+        return False
+    if len(word.key) < _SHORTEST_SUBJECT or not _is_rare(word) or is_ordinary(word):
+        return False
+    before = words[index - 1]
+    verb = index > 0 and before.outline == "Xx" and before.flags.common and not before.flags.named
+    return _starts_clause(words, index - 1 if verb else index)
+
+
+def _starts_clause(words: list[Word], index: int) -> bool:
+    return _starts_line(words, index) or words[index - 1].key in _CLAUSE_ENDS
 
 
 def _is_rare(word: Word) -> bool:
