@@ -29,12 +29,18 @@ _MOST_SIGNED = 3  # words of the name that signs a letter
 _MOST_PARTS = 5  # words and hyphens after a title
 _ENDS = ('"', "”", "'", ".", "-", "<", "/")
 _USUAL = 2
+_PAIR = 2
 _AFTER_GIVEN = (".", ",", "?", "!", ")")
 _SHORTEST_SUBJECT = 3
 _CLAUSE_ENDS = (". ", "! ", "? ", ", ", "; ", ": ")
 _AFTER_TIMES = ("]", "-")
 _RELATIVES = lexicon_words("relatives")
 _BORN = lexicon_words("born")  # the name of the parents follows
+_SUFFIXES = lexicon_words("suffixes")
+_MAIL_HEADS = lexicon_words("mail_heads")
+_SURNAMES_FIRST = lexicon_words("surnames_first")
+_GIVEN_WORDS = lexicon_words("given_words")
+_WITHIN_NAMES = (", ", "-", ". ")
 _SYLLABLES = lexicon_words("given_syllables")
 _CUES = _TITLES | _RELATIVES | _BORN
 
@@ -47,6 +53,11 @@ def find(region: Tagged, *, among_persons: bool) -> Iterator[tuple[int, int, flo
         yield from _on_ticket(region.words)
     if ", " in region.tokens:
         yield from _in_register(region.words)
+    if not _SUFFIXES.isdisjoint(word.key for word in region.words):
+        yield from _before_suffix(region.words)
+    if among_persons and ": " in region.tokens:
+        yield from _in_mail_head(region.words)
+    yield from _surname_first(region.words)
     if "-" in region.tokens:
         yield from _of_syllables(region.words)
     yield from _addressed(region.words)
@@ -68,11 +79,70 @@ def find(region: Tagged, *, among_persons: bool) -> Iterator[tuple[int, int, flo
 
 def _after_cue(words: list[Word], index: int) -> Iterator[tuple[int, int, float]]:
     word = words[index]
-    titled = word.key in _TITLES and (word.outline == "Xx" or not word.flags.common)
-    if titled or word.key in _BORN:
-        yield from _after_title(words, index)
+    if word.key in _TITLES or word.key in _BORN:
+        rare = word.outline == "Xx" or not word.flags.common or word.key in _BORN
+        yield from (span for span in _after_title(words, index) if rare or _is_named(words, span))
     if word.outline in ("x", "Xx") and word.key in _RELATIVES:
         yield from _after_relative(words, index)
+
+
+def _is_named(words: list[Word], span: tuple[int, int, float]) -> bool:
+    return any(word.flags.usual for word in words[span[0] : span[1]])
+
+
+def _before_suffix(words: list[Word]) -> Iterator[tuple[int, int, float]]:
+    """Tolga Bey."""
+    for index in range(len(words) - 1):
+        if words[index + 1].key in _SUFFIXES and _is_rare(words[index]):
+            yield index, index + 1, _SURE
+
+
+def _in_mail_head(words: list[Word]) -> Iterator[tuple[int, int, float]]:
+    """To: Pham, Thu Trang <...>: a line of words with capitals, one of which is known as a name."""
+    for index in range(len(words) - 1):
+        if words[index].key not in _MAIL_HEADS or words[index + 1].key != ": ":
+            continue
+        first = stop = index + 2
+        while stop < len(words) and _is_in_head(words[stop]):
+            stop += 1
+        ends = stop == len(words) or words[stop].is_line_break or words[stop].key.strip() in "<;"
+        if ends and _starts_line(words, index) and stop - first > 1:
+            if any(word.flags.usual for word in words[first:stop]):
+                yield first, stop, _PAIRED
+
+
+def _is_in_head(word: Word) -> bool:
+    written = word.outline == "Xx" and _is_vietnamese(word.key)
+    return written or _is_rare(word) or word.key in _WITHIN_NAMES
+
+
+def _surname_first(words: list[Word]) -> Iterator[tuple[int, int, float]]:
+    """Le Quang Vinh, Pham, Thu Trang; Nam Nguyen: a surname beside words of given names."""
+    index = 0
+    while index < len(words) - 1:
+        stop = index
+        while stop < len(words) and words[stop].outline == "Xx" and _is_vietnamese(words[stop].key):
+            stop += 1
+        if stop - index > 1 and _stands_alone(words, index, stop):
+            keys = tuple(word.key for word in words[index:stop])
+            known = keys[0] in _SURNAMES_FIRST or (
+                len(keys) == _PAIR and keys[1] in _SURNAMES_FIRST and len(keys[1]) > _PAIR
+            )
+            if known and keys not in FIRMS:
+                yield index, stop, _PAIRED
+        index = max(stop, index + 1)
+
+
+def _is_vietnamese(key: str) -> bool:
+    return key in _SURNAMES_FIRST or key in _GIVEN_WORDS
+
+
+def _stands_alone(words: list[Word], index: int, stop: int) -> bool:
+    """Return whether no word with a capital is beside some, other than a usual noun."""
+    beside = (*words[max(0, index - 1) : index], *words[stop : stop + 1])
+    return not any(
+        word.outline[0] == "X" and (word.flags.named or not word.flags.common) for word in beside
+    )
 
 
 def _before_honorific(words: list[Word]) -> Iterator[tuple[int, int, float]]:
