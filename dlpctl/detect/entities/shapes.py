@@ -106,9 +106,9 @@ def _in_mail_head(words: list[Word]) -> Iterator[tuple[int, int, float]]:
         while stop < len(words) and _is_in_head(words[stop]):
             stop += 1
         ends = stop == len(words) or words[stop].is_line_break or words[stop].key.strip() in "<;"
-        if ends and _starts_line(words, index) and stop - first > 1:
-            if any(word.flags.usual for word in words[first:stop]):
-                yield first, stop, _PAIRED
+        usual = any(word.flags.usual for word in words[first:stop])
+        if ends and usual and _starts_line(words, index) and stop - first > 1:
+            yield first, stop, _PAIRED
 
 
 def _is_in_head(word: Word) -> bool:
