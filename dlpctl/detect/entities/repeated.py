@@ -33,7 +33,7 @@ _SELDOM = 0.08
 """The share of names in a field of things whose values have any shape; of full names in one where
 they are none.
 """
-_LONGEST_SHORT_VALUE = 50
+_LONGEST_SHORT_VALUE, _LONG = 50, 0.25
 _SAMPLE, _MOST, _BESIDE = 50, 0.9, 300
 """The number of values, the share of them, and the characters beside each, that tell of places."""
 _LONGEST_LINE = 400
@@ -56,7 +56,10 @@ _KEY_OF_PLACE = lazy(
     r"(?<![^\W_])(?:lat|lon|lng|latitude|longitude|population|elevation|altitude|iso_?[23]?"
     r"|alpha_?[23]|timezone|time_zone|codepoint|unicode|genus|species|numeric(?:_code)?)[\"']?\s?[:=]"
 )
-_CODE_CELL = lazy(r"(?:^|[,;\t|'\"]|  )\s{0,40}[A-Z]{2}(?:-[A-Z0-9]{1,3})?\s{0,40}(?:$|[,;\t|'\"]|  )")
+_SERIES = lazy(r"([A-ZÀ-Þ][^\W\d_]+)[ /-][^a-zß-ÿ]")
+_CODE_CELL = lazy(
+    r"(?:^|[,;\t|'\"]|  )\s{0,40}(?:[A-Z]{2}(?:-[A-Z0-9]{1,3})?|U\+[0-9A-F]{4,6})\s{0,40}(?:$|[,;\t|'\"]|  )"
+)
 _DELIMITERS, _WIDE = ",;\t|", "  "
 _WIDE_CELL = lazy(r"\S++(?: \S++)*+")
 _BORDERS = frozenset(("", *"\"'=:>,;|\t\n "))
@@ -99,7 +102,7 @@ def _things(
     text: str, values: Iterable[_Value], taken: list[tuple[int, int]], flags: Flags
 ) -> Iterator[tuple[int, int, bool]]:
     """Yield the values of fields of which some are found as names, but most are none, and whether
-    not even a full name is one there.
+    not even a full name is one there; of descriptions those that look like a type: Ariel Device 24.
     """
     fields: dict[Hashable, dict[str, list[tuple[int, int]]]] = defaultdict(dict)
     for key, start, end in values:
@@ -112,30 +115,35 @@ def _things(
             for value, spans in distinct.items()
             if any(_overlaps(*span, taken) for span in spans)
         }
-        if not named or not _is_of_things(distinct, named):
+        of_things = _is_of_things(distinct, named)
+        if not named or not (of_things or _are_descriptions(distinct, named)):
             continue
         full = sum(_is_full_name(value, flags) for value in named)
-        is_sure = full < _SELDOM * len(distinct) and (
-            (isinstance(key, str) and len(distinct) >= 2 * _MANY) or _is_of_places(text, distinct)
-        )
-        for spans in distinct.values():
-            yield from ((*span, is_sure) for span in spans)
+        is_list = of_things and isinstance(key, str) and len(distinct) >= 2 * _MANY
+        is_sure = full < _SELDOM * len(distinct) and (is_list or _is_of_places(text, distinct))
+        for value, spans in distinct.items():
+            series = None if of_things or is_sure else _SERIES.match(value)
+            if series:
+                yield from ((start, start + series.end(1), False) for start, _ in spans)
+            elif of_things or is_sure:
+                yield from ((*span, is_sure) for span in spans)
 
 
 def _is_of_things(distinct: Collection[str], named: AbstractSet[str]) -> bool:
-    """Return whether some values are found as names, but most of those that have the shape of one
-    are not; of many short values of any shape, hardly any.
-    """
+    """Return whether most values have the shape of names, but most of those are not found as one."""
     shaped = [value for value in distinct if _is_shaped(value)]
-    if len(shaped) >= max(_FEWEST, _SHAPED * len(distinct)) and not named.isdisjoint(shaped):
-        return sum(value in named for value in shaped) < _OF_PERSONS * len(shaped)
-    return len(named) < _SELDOM * len(distinct) and _are_short(distinct)
+    if len(shaped) < max(_FEWEST, _SHAPED * len(distinct)):
+        return False
+    return 0 < sum(value in named for value in shaped) < _OF_PERSONS * len(shaped)
 
 
-def _are_short(distinct: Collection[str]) -> bool:
-    """Return whether there are so many values that hardly a long one tells of their shape."""
+def _are_descriptions(distinct: Collection[str], named: AbstractSet[str]) -> bool:
+    """Return whether there are many values of any shape, few of which are sentences, and hardly
+    any is found as a name.
+    """
     long = sum(len(value) > _LONGEST_SHORT_VALUE for value in distinct)
-    return len(distinct) >= _MANY and long < _SELDOM * len(distinct)
+    many = len(distinct) >= _MANY and long < _LONG * len(distinct)
+    return many and len(named) < _SELDOM * len(distinct)
 
 
 def _is_of_places(text: str, distinct: dict[str, list[tuple[int, int]]]) -> bool:
