@@ -63,6 +63,17 @@ def scanner() -> Scanner:
 
 
 NAMED = [
+    ("Cześć! Widziałeś Halinę Borowską? Pytaj Bogdana Sikory.", ["Halinę Borowską", "Bogdana Sikory"]),
+    ("auto van Fenna Postma staat er nog. Joost belt morgen.", ["Joost"]),
+    ("Grüße an Jonas Weber. Bitte Uwe fragen.", ["Uwe"]),
+    ("reviewed by Soo-jin and, in March, Ji-woo Han", ["Soo-jin", "Ji-woo Han"]),
+    ("Le Quang Vinh will call, not Nam Nguyen", ["Le Quang Vinh", "Nam Nguyen"]),
+    ("Görüşme: Tolga Bey aradı, Nurcan Hanım yoktu", ["Tolga", "Nurcan"]),
+    ("From: Zainab Karimi <z@example.org>\nTo: Pham, Thu Trang\nSubject: Call\n", ["Pham, Thu Trang"]),
+    ("Anna Meier, garage. De sleutel heeft Bayu rijdt mee", ["Bayu"]),
+    ("Hideo, Naoko, we start at nine", ["Hideo", "Naoko"]),
+    ("è con Samira dal notaio Colaianni", ["Colaianni"]),
+    ("chiama Babatunde, poi Chukwuemeka e Harjinder", ["Babatunde", "Chukwuemeka", "Harjinder"]),
     ("Cardholder: Q MERRIWEATHER", ["Q MERRIWEATHER"]),
     ("Victim: KOWALSKI, PIOTR J  W/M  DOB: 08/21/1987", ["KOWALSKI, PIOTR J"]),
     ("con la Dra. Montserrat Puigdevall. NHC", ["Montserrat Puigdevall"]),

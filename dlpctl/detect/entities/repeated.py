@@ -28,7 +28,7 @@ _SHAPED = 2 / 3
 """The share of such values: a field of mixed content, as the answers of a form, is not judged."""
 _OF_PERSONS = 0.5
 """The share of them that are found as names in a field of persons."""
-_MANY = 100
+_SOME, _MANY = 30, 100
 _SELDOM = 0.08
 """The share of names in a field of things whose values have any shape; of full names in one where
 they are none.
@@ -120,7 +120,8 @@ def _things(
             continue
         full = sum(_is_full_name(value, flags) for value in named)
         is_list = of_things and isinstance(key, str) and len(distinct) >= 2 * _MANY
-        is_sure = full < _SELDOM * len(distinct) and (is_list or _is_of_places(text, distinct))
+        of_places = is_list or (len(distinct) >= _SOME and _is_of_places(text, distinct))
+        is_sure = of_places and full < _SELDOM * len(distinct)
         for value, spans in distinct.items():
             series = None if of_things or is_sure else _SERIES.match(value)
             if series:
