@@ -285,8 +285,8 @@ def test_values_of_a_repeated_field_are_judged_together(
 def test_a_full_name_among_many_places_is_one_where_the_records_tell_of_none(
     library: Detector, row: str, is_name: bool
 ) -> None:
-    starts, ends = "Kol Brem Lund Zar Quer Trem Wol Nord Tarn Stol".split(), "burg stad grad ville"
-    towns = [start + end for start in starts for end in ends.split()]
+    starts = ("Kol", "Brem", "Lund", "Zar", "Quer", "Trem", "Wol", "Nord", "Tarn", "Stol")
+    towns = [start + end for start in starts for end in ("burg", "stad", "grad", "ville")]
     values = [*_TOWNS, *towns, "Anna Meyer"]
     text = "\n".join(row.format(number=at, value=value) for at, value in enumerate(values))
     assert ("Anna Meyer" in found(library, text, "PERSON_NAME")) == is_name

@@ -54,11 +54,13 @@ _ELEMENT = lazy(r"<([A-Za-z][\w:.-]{0,40}+)(?:\s[^<>\n]{0,200}+)?>([^<>\n]{1,60}
 _ITEM = lazy(r"(?<=\n)([ \t]{0,20}+[-*•] )[\"']?([^\n\"'#]{1,60}+)[\"']?\n")
 _KEY_OF_PLACE = lazy(
     r"(?<![^\W_])(?:lat|lon|lng|latitude|longitude|population|elevation|altitude|iso_?[23]?"
-    r"|alpha_?[23]|timezone|time_zone|codepoint|unicode|genus|species|numeric(?:_code)?)[\"']?\s?[:=]"
+    r"|alpha_?[23]|timezone|time_zone|codepoint|unicode|genus|species|numeric(?:_code)?)"
+    r"[\"']?\s?[:=]"
 )
 _SERIES = lazy(r"([A-ZÀ-Þ][^\W\d_]+)[ /-][^a-zß-ÿ]")
 _CODE_CELL = lazy(
-    r"(?:^|[,;\t|'\"]|  )\s{0,40}(?:[A-Z]{2}(?:-[A-Z0-9]{1,3})?|U\+[0-9A-F]{4,6})\s{0,40}(?:$|[,;\t|'\"]|  )"
+    r"(?:^|[,;\t|'\"]|  )\s{0,40}(?:[A-Z]{2}(?:-[A-Z0-9]{1,3})?|U\+[0-9A-F]{4,6})\s{0,40}"
+    r"(?:$|[,;\t|'\"]|  )"
 )
 _DELIMITERS, _WIDE = ",;\t|", "  "
 _WIDE_CELL = lazy(r"\S++(?: \S++)*+")
@@ -102,7 +104,7 @@ def _things(
     text: str, values: Iterable[_Value], taken: list[tuple[int, int]], flags: Flags
 ) -> Iterator[tuple[int, int, bool]]:
     """Yield the values of fields of which some are found as names, but most are none, and whether
-    not even a full name is one there; of descriptions those that look like a type: Ariel Device 24.
+    not even a full name is one there; of descriptions the start of a type: Ariel Device 24.
     """
     fields: dict[Hashable, dict[str, list[tuple[int, int]]]] = defaultdict(dict)
     for key, start, end in values:
@@ -131,7 +133,7 @@ def _things(
 
 
 def _is_of_things(distinct: Collection[str], named: AbstractSet[str]) -> bool:
-    """Return whether most values have the shape of names, but most of those are not found as one."""
+    """Return whether most values have the shape of names, but most of those are no findings."""
     shaped = [value for value in distinct if _is_shaped(value)]
     if len(shaped) < max(_FEWEST, _SHAPED * len(distinct)):
         return False

@@ -123,7 +123,7 @@ def _surname_first(words: list[Word]) -> Iterator[tuple[int, int, float]]:
         stop = index
         while stop < len(words) and words[stop].outline == "Xx" and _is_vietnamese(words[stop].key):
             stop += 1
-        if stop - index > 1 and _stands_alone(words, index, stop):
+        if stop - index > 1 and _is_alone(words, index, stop):
             keys = tuple(word.key for word in words[index:stop])
             known = keys[0] in _SURNAMES_FIRST or (
                 len(keys) == _PAIR and keys[1] in _SURNAMES_FIRST and len(keys[1]) > _PAIR
@@ -137,7 +137,7 @@ def _is_vietnamese(key: str) -> bool:
     return key in _SURNAMES_FIRST or key in _GIVEN_WORDS
 
 
-def _stands_alone(words: list[Word], index: int, stop: int) -> bool:
+def _is_alone(words: list[Word], index: int, stop: int) -> bool:
     """Return whether no word with a capital is beside some, other than a usual noun."""
     beside = (*words[max(0, index - 1) : index], *words[stop : stop + 1])
     return not any(
@@ -158,7 +158,7 @@ def _before_honorific(words: list[Word]) -> Iterator[tuple[int, int, float]]:
 
 
 def _of_syllables(words: list[Word]) -> Iterator[tuple[int, int, float]]:
-    """Soo-jin, Ji-woo Han, Kim Min-jae: a given name of two syllables, beside a surname or alone."""
+    """Soo-jin, Ji-woo Han, Kim Min-jae: a given name of two syllables, also beside a surname."""
     for index in range(len(words) - 2):
         first, hyphen, second = words[index : index + 3]
         if hyphen.key != "-" or first.outline != "Xx" or second.outline not in ("x", "Xx"):

@@ -36,6 +36,7 @@ _JOINED_AFTER = lazy(r"[\w@/\\]|\.\w")
 _ORDINARY = lexicon_words("ordinary")
 _ROLES = lexicon_words("titles") | lexicon_words("relatives") | lexicon_words("born")
 _SYLLABLES = lexicon_words("given_syllables")
+_LONG = 5  # letters from which a rare given name is hardly another word
 _SHORTEST = 2  # letters of a second syllable that are rather a word: so-so, tae-il
 _NO_NAME, _PARTICLE, _UNKNOWN, _SURNAME, _GIVEN, _TITLE = range(6)
 
@@ -131,7 +132,9 @@ def _judged(word: str, known: WordFlags) -> int:
         return _TITLE
     if known.calendar:
         return _NO_NAME
-    if known.given >= 2 and known.given > 2 * known.common:
+    other = known.common or known.place or known.proper
+    rare = known.given and not other and len(word) >= _LONG
+    if rare or (known.given >= 2 and known.given > 2 * known.common):
         return _GIVEN
     if known.surname > known.common and not known.label:
         return _PARTICLE if known.particle else _SURNAME
