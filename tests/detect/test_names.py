@@ -63,6 +63,23 @@ def scanner() -> Scanner:
 
 
 NAMED = [
+    (
+        "Cześć! Widziałeś Halinę Borowską? Pytaj Bogdana Sikory.",
+        ["Halinę Borowską", "Bogdana Sikory"],
+    ),
+    ("auto van Fenna Postma staat er nog. Joost belt morgen.", ["Joost"]),
+    ("Grüße an Jonas Weber. Bitte Uwe fragen.", ["Uwe"]),
+    ("reviewed by Soo-jin and, in March, Ji-woo Han", ["Soo-jin", "Ji-woo Han"]),
+    ("Le Quang Vinh will call, not Nam Nguyen", ["Le Quang Vinh", "Nam Nguyen"]),
+    ("Görüşme: Tolga Bey aradı, Nurcan Hanım yoktu", ["Tolga", "Nurcan"]),
+    (
+        "From: Zainab Karimi <z@example.org>\nTo: Pham, Thu Trang\nSubject: Call\n",
+        ["Pham, Thu Trang"],
+    ),
+    ("Anna Meier, garage. De sleutel heeft Bayu rijdt mee", ["Bayu"]),
+    ("Hideo, Naoko, we start at nine", ["Hideo", "Naoko"]),
+    ("è con Samira dal notaio Colaianni", ["Colaianni"]),
+    ("chiama Babatunde, poi Chukwuemeka e Harjinder", ["Babatunde", "Chukwuemeka", "Harjinder"]),
     ("Cardholder: Q MERRIWEATHER", ["Q MERRIWEATHER"]),
     ("Victim: KOWALSKI, PIOTR J  W/M  DOB: 08/21/1987", ["KOWALSKI, PIOTR J"]),
     ("con la Dra. Montserrat Puigdevall. NHC", ["Montserrat Puigdevall"]),
@@ -183,6 +200,20 @@ NOT_NAMED = [
 def test_finds_the_names_that_others_miss(scanner: Scanner, text: str, names: list[str]) -> None:
     found = scanner.found(text)
     assert [name for name in names if name not in found] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("ask soo-jin or the notaio colaianni", "Soo-Jin"),
+        ("è dal notaio colaianni", "Colaianni"),
+        ("tyrell is on leave", "Tyrell"),
+        ("so-so, it is a han-dled case", ""),
+    ],
+)
+def test_a_name_in_lower_case_gets_capitals(scanner: Scanner, text: str, name: str) -> None:
+    capitalized = scanner.tagger.with_capitals(text)
+    assert name in capitalized if name else capitalized == text
 
 
 @pytest.mark.parametrize("text", NOT_NAMED)

@@ -274,6 +274,30 @@ def test_values_of_a_repeated_field_are_judged_together(
     assert people == [f"{given} Meyer" for given in _PEOPLE]
 
 
+@pytest.mark.parametrize(
+    ("row", "is_name"),
+    [
+        ("{number};{value};DE", False),
+        ('{{"name": "{value}", "lat": 4{number}.5}}', False),
+        ("{number};{value};x", True),
+    ],
+)
+def test_a_full_name_among_many_places_is_one_where_the_records_tell_of_none(
+    library: Detector, row: str, is_name: bool
+) -> None:
+    starts = ("Kol", "Brem", "Lund", "Zar", "Quer", "Trem", "Wol", "Nord", "Tarn", "Stol")
+    towns = [start + end for start in starts for end in ("burg", "stad", "grad", "ville")]
+    values = [*_TOWNS, *towns, "Anna Meyer"]
+    text = "\n".join(row.format(number=at, value=value) for at, value in enumerate(values))
+    assert ("Anna Meyer" in found(library, text, "PERSON_NAME")) == is_name
+
+
+def test_the_start_of_a_description_is_no_name_but_that_of_a_note_is(library: Detector) -> None:
+    parts = [f"{at:04x}\t{kind} port {at}" for at, kind in enumerate(["Host", "Audio"] * 70)]
+    text = "\n".join([*parts, "00ff\tAriel Device 24", "01ff\tPriya called back", *parts])
+    assert found(library, text, "PERSON_NAME") == ["Priya"]
+
+
 def test_a_field_of_mixed_content_is_not_judged(library: Detector) -> None:
     form = (("name", "Amara"), ("mail", "a@example.com"), ("phone", "555-0100"), ("since", "2024"))
     text = "".join(f'"{key}": "{value}"\n' for _ in range(12) for key, value in form)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import importlib
 import re
+import tomllib
 from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -46,6 +47,8 @@ MARKED = {
 """The marks of a lexicon's words, by the key that lists them."""
 
 
+_SHORTEST_FORM = 5
+"""The letters from which an inflected name is hardly another word."""
 _USUAL = 2
 """The frequency class of a name that is usual in one language."""
 _OFTEN = 30
@@ -252,8 +255,25 @@ def further_names() -> Iterable[tuple[str, int, int]]:
     for file, shift in (("given_names.txt", GIVEN), ("surnames.txt", SURNAME)):
         for name in (HERE / file).read_text(encoding="utf-8").split():
             yield name, shift, _USUAL
+    for name, shift in _inflected_names():
+        yield name, shift, _USUAL
     for place in lexicon_words("gazetteer_places"):
         yield place, PLACE, _USUAL
+
+
+def _inflected_names() -> Iterable[tuple[str, int]]:
+    """Yield the forms of names in the languages that inflect them: Halinę, Trojanowskiego."""
+    languages = tomllib.loads((HERE / "inflections.toml").read_text(encoding="utf-8"))
+    for language in languages.values():
+        endings = language["endings"]
+        for key, shift in (("given", GIVEN), ("surnames", SURNAME)):
+            for name in language[key].split():
+                tails = (name[at:] for at in range(1, len(name)))
+                ending = next((tail for tail in tails if tail in endings), "")
+                for replaced in endings.get(ending, ()):
+                    form = name.removesuffix(ending) + replaced
+                    if len(form) >= _SHORTEST_FORM:
+                        yield form, shift
 
 
 def gazetteer(

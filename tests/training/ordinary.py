@@ -25,7 +25,7 @@ _SHORTEST = 3
 _USUAL = 3  # the frequency class of names that are usual everywhere, and names in any language
 _VARIANTS = {"nn": "nb", "no": "nb"}
 _FIELD = re.compile(r"<[^>]+>|%\(\w+\)\w|\{\w*\}")
-_ENTRY = re.compile(r"^ordinary = '''.*?'''\n", re.MULTILINE | re.DOTALL)
+_ENTRY = re.compile(r"^ordinary = '''(.*?)'''\n", re.MULTILINE | re.DOTALL)
 
 
 def language_of(folder: str) -> str:
@@ -73,16 +73,20 @@ def main() -> None:
         fewest = _FEWEST_IN_CATALOGS if in_prose[language] else _FEWEST_ALONE
         often = {word for word, n in in_prose[language].items() if n >= _FEWEST_IN_PROSE}
         often |= {word for word, n in in_strings[language].items() if n >= fewest}
+        held = lexicon.read_text(encoding="utf-8")
+        listed = _ENTRY.search(held)
         words = sorted(
-            word
-            for word in often
-            if len(word) >= _SHORTEST
-            and is_name_elsewhere(word_flags(model.flags(look_up_keys(word))))
+            {
+                word
+                for word in often
+                if len(word) >= _SHORTEST
+                and is_name_elsewhere(word_flags(model.flags(look_up_keys(word))))
+            }.union(listed[1].split() if listed else ())
         )
         if words and language != "en":
             text = textwrap.fill(" ".join(words), 98)
             entry = f"'''{text}'''" if "\n" not in text else f"'''\n{text}\n'''"
-            rest = _ENTRY.sub("", lexicon.read_text(encoding="utf-8"))
+            rest = _ENTRY.sub("", held)
             lexicon.write_text(f"{rest}ordinary = {entry}\n", encoding="utf-8")
 
 

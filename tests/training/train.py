@@ -34,7 +34,7 @@ from dlpctl.detect.entities.crf.words import (
 )
 
 HERE = Path(__file__).parent
-_TELLING = 2
+_TELLING = 3
 """The weight, times `SCALE`, that a feature must have for a label: others decide nothing."""
 LABEL_OF = {"PERSON": "P", "ADDRESS": "A", "LOCATION": "LOC", "ORGANIZATION": "ORG"}
 # Which features vote in which slots; the rest vote for their own token only.

@@ -14,15 +14,26 @@ if TYPE_CHECKING:
 
 
 def split_lines(words: Sequence[Word], first: int, stop: int) -> Iterable[tuple[int, int]]:
-    """Yield the parts of a span between line breaks and wide blanks: no name runs over one."""
+    """Yield the parts of a span between line breaks, wide blanks and commas between given names: no
+    name runs over one.
+    """
     start = first
     for index in range(first, stop):
-        if words[index].is_line_break or words[index].outline == "TAB":
+        word = words[index]
+        if word.is_line_break or word.outline == "TAB" or _is_between_given(words, index):
             if index > start:
                 yield start, index
             start = index + 1
     if stop > start:
         yield start, stop
+
+
+def _is_between_given(words: Sequence[Word], index: int) -> bool:
+    """Return whether a comma is between two given names that are no surnames: Hideo, Perpetua."""
+    if words[index].key != ", " or not 0 < index < len(words) - 1:
+        return False
+    before, after = words[index - 1].flags, words[index + 1].flags
+    return before.given >= 2 > before.surname and after.given >= 2 > after.surname
 
 
 def complete(words: Sequence[Word], first: int, stop: int) -> int:
@@ -185,20 +196,20 @@ _DESCENT = lexicon_words("descent")  # of whom a person is a child: Ahmed bin Kh
 _OPENING, _CLOSING = (' "', " “", " '", " ‘"), ('" ', "” ", "' ", "’ ")
 _SYLLABLES = lexicon_words("syllables")
 _STOPS = (".", ". ")
+_SENTENCE_ENDS = (". ", "! ", "? ")
 _CLOSERS = (",", ".", ";", '"', "'", "<", "(", ")", "|", "TAB")
 _OPENERS = (":", '"', "=", ";", "|", "(", "TAB")
 
 
-def trim(text: str, region: Tagged, first: int, stop: int) -> tuple[int, int] | None:
+def trim(words: Sequence[Word], first: int, stop: int) -> tuple[int, int] | None:
     """Return a name without titles, common words, quotes and stops, or None where nothing is left."""
-    words = region.words
     cased = any(word.outline[0] == "X" for word in words[first:stop])
     while first < stop and _is_before_name(words, first, stop, cased):
         first += 1
     while first < stop and (
         not words[stop - 1].is_word
         or (stop - first > 1 and words[stop - 1].key in _SUFFIXES)
-        or (cased and _is_everyday(words[stop - 1]) and words[stop - 2].key != "-")
+        or (cased and _is_no_part(words, stop - 1))
         or (cased and _follows_initials(words, first, stop - 1))
     ):
         stop -= 1
@@ -210,6 +221,14 @@ def trim(text: str, region: Tagged, first: int, stop: int) -> tuple[int, int] | 
         return None
     if stop - first > 2 and is_race_and_sex(words, stop - 1):
         stop -= 1
+    return first, stop
+
+
+def written_span(text: str, region: Tagged, first: int, stop: int) -> tuple[int, int] | None:
+    """Return the position of a name in the text, with the stops of its initials; None for a single
+    character.
+    """
+    words = region.words
     end = region.matches[stop - 1].end()
     if (words[stop - 1].outline == "X1" or words[stop - 1].flags.suffix) and text[
         end : end + 1
@@ -270,8 +289,17 @@ def _is_before_name(words: Sequence[Word], first: int, stop: int, cased: bool) -
         return stop - first > 2 and words[first + 1].flags.given >= 2 and bool(word.flags.common)
     if word.key in _PARTIES and not word.flags.named:
         return True
+    if not word.flags.named and _starts_sentence(words, first):
+        given = words[first + 1]
+        if given.outline == "Xx" and given.flags.given >= max(2, given.flags.common + 1):
+            return True  # Widziałeś | Halinę Borowską
     lower = cased and word.outline in ("x", "x1") and not word.flags.particle
     return lower or (bool(word.flags.title or word.flags.label) and not _is_usual_name(word))
+
+
+def _starts_sentence(words: Sequence[Word], index: int) -> bool:
+    """Return whether a token follows the end of a sentence in its line."""
+    return index > 1 and words[index - 1].key in _SENTENCE_ENDS and words[index - 2].outline != "X1"
 
 
 def _is_role(words: Sequence[Word], first: int, stop: int) -> bool:
@@ -284,10 +312,14 @@ def _is_role(words: Sequence[Word], first: int, stop: int) -> bool:
     return given.outline == "Xx" and given.flags.given >= 2 and not given.flags.common
 
 
-def _is_everyday(word: Word) -> bool:
+def _is_no_part(words: Sequence[Word], index: int) -> bool:
+    """Return whether a word in lower case follows a name: Bayu | rijdt mee, but Juan de la cruz."""
+    word, before = words[index], words[index - 1]
     if word.outline == "x1":
-        return True
-    return word.outline == "x" and word.flags.common > 0 and not word.flags.particle
+        return before.key != "-"
+    if word.outline != "x" or word.flags.particle or before.key == "-":
+        return False
+    return bool(word.flags.common) or not before.flags.particle
 
 
 def _follows_initials(words: Sequence[Word], first: int, index: int) -> bool:

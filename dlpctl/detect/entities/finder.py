@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dlpctl.detect.confirm.code_density import SHORT, dense
 from dlpctl.detect.entities import addresses, labelled, shapes
-from dlpctl.detect.entities.boundaries import complete, split_lines, trim
+from dlpctl.detect.entities.boundaries import complete, split_lines, trim, written_span
 from dlpctl.detect.entities.crf.model import LABELS, Model
 from dlpctl.detect.entities.crf.sequence import Sequencer, Tagged, Word
 from dlpctl.detect.entities.crf.words import look_up_keys, word_flags
@@ -154,9 +154,10 @@ class NameTagger:
                 continue
             done.update(range(first, stop))
             for left, right in split_lines(region.words, first, stop):
-                span = trim(text, region, left, right)
-                if span:
-                    tokens = region.words, left, _past_last_word(region.words, right)
+                bare = trim(region.words, left, right)
+                span = bare and written_span(text, region, *bare)
+                if bare and span:
+                    tokens = region.words, *bare
                     rejected = (code and is_bare(*tokens)) or is_rejected(*tokens)
                     proven = score >= least_score(*tokens)
                     adjusted = score if proven else score * _UNPROVEN
@@ -166,7 +167,10 @@ class NameTagger:
     def _with_shapes(region: Tagged, found: list[Finding]) -> list[Finding]:
         """Return the findings of a region with those that their shape gives away."""
         kept = Overlaps(found)
-        for first, stop, score in shapes.find(region):
+        among_persons = any(
+            finding.type == "PERSON_NAME" and finding.score >= _SURE for finding in found
+        )
+        for first, stop, score in shapes.find(region, among_persons=among_persons):
             if is_rejected(region.words, first, stop):
                 continue
             shaped = _finding(region.matches[first].start(), region.matches[stop - 1].end(), score)

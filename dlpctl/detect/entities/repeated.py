@@ -1,14 +1,16 @@
 """Fields that repeat: the values of one key, element, column or list are judged together.
 
 A town such as Jackson or a font such as Georgia looks like a name. Beside many other values of its
-field, most of which do not, it is none; a usual given name with a usual surname still is.
+field, most of which do not, it is none; a usual given name with a usual surname still is, unless
+the records tell that they are of places, as by coordinates or codes of countries.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from itertools import chain
 
 from dlpctl.detect.entities.crf.words import WordFlags
@@ -26,6 +28,14 @@ _SHAPED = 2 / 3
 """The share of such values: a field of mixed content, as the answers of a form, is not judged."""
 _OF_PERSONS = 0.5
 """The share of them that are found as names in a field of persons."""
+_SOME, _MANY = 30, 100
+_SELDOM = 0.08
+"""The share of names in a field of things whose values have any shape; of full names in one where
+they are none.
+"""
+_LONGEST_SHORT_VALUE, _LONG = 50, 0.25
+_SAMPLE, _MOST, _BESIDE = 50, 0.9, 300
+"""The number of values, the share of them, and the characters beside each, that tell of places."""
 _LONGEST_LINE = 400
 _LONGEST_SHORT_WORD = 3
 _FEWEST_WORDS = 2
@@ -42,6 +52,16 @@ _KEYED = lazy(
 )
 _ELEMENT = lazy(r"<([A-Za-z][\w:.-]{0,40}+)(?:\s[^<>\n]{0,200}+)?>([^<>\n]{1,60}+)</")
 _ITEM = lazy(r"(?<=\n)([ \t]{0,20}+[-*•] )[\"']?([^\n\"'#]{1,60}+)[\"']?\n")
+_KEY_OF_PLACE = lazy(
+    r"(?<![^\W_])(?:lat|lon|lng|latitude|longitude|population|elevation|altitude|iso_?[23]?"
+    r"|alpha_?[23]|timezone|time_zone|codepoint|unicode|genus|species|numeric(?:_code)?)"
+    r"[\"']?\s?[:=]"
+)
+_SERIES = lazy(r"([A-ZÀ-Þ][^\W\d_]+)[ /-][^a-zß-ÿ]")
+_CODE_CELL = lazy(
+    r"(?:^|[,;\t|'\"]|  )\s{0,40}(?:[A-Z]{2}(?:-[A-Z0-9]{1,3})?|U\+[0-9A-F]{4,6})\s{0,40}"
+    r"(?:$|[,;\t|'\"]|  )"
+)
 _DELIMITERS, _WIDE = ",;\t|", "  "
 _WIDE_CELL = lazy(r"\S++(?: \S++)*+")
 _BORDERS = frozenset(("", *"\"'=:>,;|\t\n "))
@@ -61,35 +81,87 @@ def without_things(text: str, found: list[Finding], flags: Flags) -> list[Findin
         return found
     fields = {values for mark, values in _FIELDS if text.count(mark) >= _FEWEST}
     values = chain(*(of_field(text) for of_field in fields), _cells(text, taken))
-    things = _joined(_things(text, values, taken))
+    things = list(_things(text, values, taken, flags))
     if not things:
         return found
+    sure = _joined((start, end) for start, end, is_sure in things if is_sure)
+    likely = _joined((start, end) for start, end, is_sure in things if not is_sure)
     return [
         finding
         for finding in found
         if finding.type != "PERSON_NAME"
-        or not _overlaps(finding.start, finding.end, things)
-        or _is_full_name(text[finding.start : finding.end], flags)
+        or not (
+            _overlaps(finding.start, finding.end, sure)
+            or (
+                _overlaps(finding.start, finding.end, likely)
+                and not _is_full_name(text[finding.start : finding.end], flags)
+            )
+        )
     ]
 
 
 def _things(
-    text: str, values: Iterable[_Value], taken: list[tuple[int, int]]
-) -> Iterator[tuple[int, int]]:
-    """Yield the values of fields of which some are found as names, but most are none."""
+    text: str, values: Iterable[_Value], taken: list[tuple[int, int]], flags: Flags
+) -> Iterator[tuple[int, int, bool]]:
+    """Yield the values of fields of which some are found as names, but most are none, and whether
+    not even a full name is one there; of descriptions the start of a type: Ariel Device 24.
+    """
     fields: dict[Hashable, dict[str, list[tuple[int, int]]]] = defaultdict(dict)
     for key, start, end in values:
         fields[key].setdefault(text[start:end], []).append((start, end))
-    for distinct in fields.values():
+    for key, distinct in fields.items():
         if len(distinct) < _FEWEST:
             continue
-        shaped = [spans for value, spans in distinct.items() if _is_shaped(value)]
-        if len(shaped) < max(_FEWEST, _SHAPED * len(distinct)):
+        named = {
+            value
+            for value, spans in distinct.items()
+            if any(_overlaps(*span, taken) for span in spans)
+        }
+        of_things = _is_of_things(distinct, named)
+        if not named or not (of_things or _are_descriptions(distinct, named)):
             continue
-        named = sum(any(_overlaps(*span, taken) for span in spans) for spans in shaped)
-        if 0 < named < _OF_PERSONS * len(shaped):
-            for spans in distinct.values():
-                yield from spans
+        full = sum(_is_full_name(value, flags) for value in named)
+        is_list = of_things and isinstance(key, str) and len(distinct) >= 2 * _MANY
+        of_places = is_list or (len(distinct) >= _SOME and _is_of_places(text, distinct))
+        is_sure = of_places and full < _SELDOM * len(distinct)
+        for value, spans in distinct.items():
+            series = None if of_things or is_sure else _SERIES.match(value)
+            if series:
+                yield from ((start, start + series.end(1), False) for start, _ in spans)
+            elif of_things or is_sure:
+                yield from ((*span, is_sure) for span in spans)
+
+
+def _is_of_things(distinct: Collection[str], named: AbstractSet[str]) -> bool:
+    """Return whether most values have the shape of names, but most of those are no findings."""
+    shaped = [value for value in distinct if _is_shaped(value)]
+    if len(shaped) < max(_FEWEST, _SHAPED * len(distinct)):
+        return False
+    return 0 < sum(value in named for value in shaped) < _OF_PERSONS * len(shaped)
+
+
+def _are_descriptions(distinct: Collection[str], named: AbstractSet[str]) -> bool:
+    """Return whether there are many values of any shape, few of which are sentences, and hardly
+    any is found as a name.
+    """
+    long = sum(len(value) > _LONGEST_SHORT_VALUE for value in distinct)
+    many = len(distinct) >= _MANY and long < _LONG * len(distinct)
+    return many and len(named) < _SELDOM * len(distinct)
+
+
+def _is_of_places(text: str, distinct: dict[str, list[tuple[int, int]]]) -> bool:
+    """Return whether most values have keys of places or things beside them, or a code of two
+    capitals in their row.
+    """
+    spans = [spans[0] for spans in distinct.values()][:_SAMPLE]
+    beside = 0
+    for start, end in spans:
+        around = text[max(0, start - _BESIDE) : end + _BESIDE]
+        low = max(0, start - _BESIDE)
+        line = max(low, text.rfind("\n", low, start) + 1)
+        row = text[line:start] + "," + text[end : end + _BESIDE]
+        beside += bool(_KEY_OF_PLACE.search(around) or _CODE_CELL.search(row.partition("\n")[0]))
+    return beside >= _MOST * len(spans)
 
 
 def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -188,11 +260,10 @@ def _column_at(text: str, position: int) -> tuple[str, int]:
     end = text.find("\n", position, high)
     line = text[start : high if end < 0 else end]
     if (start or not low) and len(line) <= _LONGEST_LINE:
-        delimiter = max(_DELIMITERS, key=line.count)
-        delimiter = delimiter if delimiter in line else _WIDE
-        starts = [cell[0] for cell in _bare_cells(line, start, delimiter)]
-        if len(starts) > 1 and position in starts:
-            return delimiter, starts.index(position)
+        for delimiter in (max(_DELIMITERS, key=line.count), _WIDE):
+            starts = [cell[0] for cell in _bare_cells(line, start, delimiter)]
+            if len(starts) > 1 and position in starts:
+                return delimiter, starts.index(position)
     return "", 0
 
 

@@ -29,21 +29,37 @@ _MOST_SIGNED = 3  # words of the name that signs a letter
 _MOST_PARTS = 5  # words and hyphens after a title
 _ENDS = ('"', "”", "'", ".", "-", "<", "/")
 _USUAL = 2
+_PAIR = 2
 _AFTER_GIVEN = (".", ",", "?", "!", ")")
+_SHORTEST_SUBJECT = 3
+_CLAUSE_ENDS = (". ", "! ", "? ", ", ", "; ", ": ")
 _AFTER_TIMES = ("]", "-")
 _RELATIVES = lexicon_words("relatives")
 _BORN = lexicon_words("born")  # the name of the parents follows
+_SUFFIXES = lexicon_words("suffixes")
+_MAIL_HEADS = lexicon_words("mail_heads")
+_SURNAMES_FIRST = lexicon_words("surnames_first")
+_GIVEN_WORDS = lexicon_words("given_words")
+_WITHIN_NAMES = (", ", "-", ". ")
+_SYLLABLES = lexicon_words("given_syllables")
 _CUES = _TITLES | _RELATIVES | _BORN
 
 
-def find(region: Tagged) -> Iterator[tuple[int, int, float]]:
-    """Yield spans of tokens with a score."""
+def find(region: Tagged, *, among_persons: bool) -> Iterator[tuple[int, int, float]]:
+    """Yield spans of tokens with a score; more of them in a text that names other persons."""
     if not _HONORIFICS.isdisjoint(region.tokens):
         yield from _before_honorific(region.words)
     if "/" in region.tokens:
         yield from _on_ticket(region.words)
     if ", " in region.tokens:
         yield from _in_register(region.words)
+    if not _SUFFIXES.isdisjoint(word.key for word in region.words):
+        yield from _before_suffix(region.words)
+    if among_persons and ": " in region.tokens:
+        yield from _in_mail_head(region.words)
+    yield from _surname_first(region.words)
+    if "-" in region.tokens:
+        yield from _of_syllables(region.words)
     yield from _addressed(region.words)
     if ": " in region.tokens:
         yield from _speaking(region.words)
@@ -55,17 +71,78 @@ def find(region: Tagged) -> Iterator[tuple[int, int, float]]:
         if word.flags.given >= _USUAL and word.outline == "Xx":
             if _is_pair(region.words, index):
                 yield index, index + 2, _PAIRED
-            elif _is_within_sentence(region.words, index):
+            elif _is_within_sentence(region.words, index) or (
+                among_persons and _starts_sentence(region.words, index)
+            ):
                 yield index, index + 1, _PAIRED
 
 
 def _after_cue(words: list[Word], index: int) -> Iterator[tuple[int, int, float]]:
     word = words[index]
-    titled = word.key in _TITLES and (word.outline == "Xx" or not word.flags.common)
-    if titled or word.key in _BORN:
-        yield from _after_title(words, index)
+    if word.key in _TITLES or word.key in _BORN:
+        rare = word.outline == "Xx" or not word.flags.common or word.key in _BORN
+        yield from (span for span in _after_title(words, index) if rare or _is_named(words, span))
     if word.outline in ("x", "Xx") and word.key in _RELATIVES:
         yield from _after_relative(words, index)
+
+
+def _is_named(words: list[Word], span: tuple[int, int, float]) -> bool:
+    return any(word.flags.usual for word in words[span[0] : span[1]])
+
+
+def _before_suffix(words: list[Word]) -> Iterator[tuple[int, int, float]]:
+    """Tolga Bey."""
+    for index in range(len(words) - 1):
+        if words[index + 1].key in _SUFFIXES and _is_rare(words[index]):
+            yield index, index + 1, _SURE
+
+
+def _in_mail_head(words: list[Word]) -> Iterator[tuple[int, int, float]]:
+    """To: Pham, Thu Trang <...>: a line of words with capitals, one of which is known as a name."""
+    for index in range(len(words) - 1):
+        if words[index].key not in _MAIL_HEADS or words[index + 1].key != ": ":
+            continue
+        first = stop = index + 2
+        while stop < len(words) and _is_in_head(words[stop]):
+            stop += 1
+        ends = stop == len(words) or words[stop].is_line_break or words[stop].key.strip() in "<;"
+        usual = any(word.flags.usual for word in words[first:stop])
+        if ends and usual and _starts_line(words, index) and stop - first > 1:
+            yield first, stop, _PAIRED
+
+
+def _is_in_head(word: Word) -> bool:
+    written = word.outline == "Xx" and _is_vietnamese(word.key)
+    return written or _is_rare(word) or word.key in _WITHIN_NAMES
+
+
+def _surname_first(words: list[Word]) -> Iterator[tuple[int, int, float]]:
+    """Le Quang Vinh, Pham, Thu Trang; Nam Nguyen: a surname beside words of given names."""
+    index = 0
+    while index < len(words) - 1:
+        stop = index
+        while stop < len(words) and words[stop].outline == "Xx" and _is_vietnamese(words[stop].key):
+            stop += 1
+        if stop - index > 1 and _is_alone(words, index, stop):
+            keys = tuple(word.key for word in words[index:stop])
+            known = keys[0] in _SURNAMES_FIRST or (
+                len(keys) == _PAIR and keys[1] in _SURNAMES_FIRST and len(keys[1]) > _PAIR
+            )
+            if known and keys not in FIRMS:
+                yield index, stop, _PAIRED
+        index = max(stop, index + 1)
+
+
+def _is_vietnamese(key: str) -> bool:
+    return key in _SURNAMES_FIRST or key in _GIVEN_WORDS
+
+
+def _is_alone(words: list[Word], index: int, stop: int) -> bool:
+    """Return whether no word with a capital is beside some, other than a usual noun."""
+    beside = (*words[max(0, index - 1) : index], *words[stop : stop + 1])
+    return not any(
+        word.outline[0] == "X" and (word.flags.named or not word.flags.common) for word in beside
+    )
 
 
 def _before_honorific(words: list[Word]) -> Iterator[tuple[int, int, float]]:
@@ -78,6 +155,27 @@ def _before_honorific(words: list[Word]) -> Iterator[tuple[int, int, float]]:
             and words[index + 2].key in _HONORIFICS
         ):
             yield index, index + 1, _SURE
+
+
+def _of_syllables(words: list[Word]) -> Iterator[tuple[int, int, float]]:
+    """Soo-jin, Ji-woo Han, Kim Min-jae: a given name of two syllables, also beside a surname."""
+    for index in range(len(words) - 2):
+        first, hyphen, second = words[index : index + 3]
+        if hyphen.key != "-" or first.outline != "Xx" or second.outline not in ("x", "Xx"):
+            continue
+        if first.key in _SYLLABLES and second.key in _SYLLABLES:
+            start, stop = index, index + 3
+            if stop < len(words) and words[stop].key == "-":
+                continue
+            if start and _is_usual_surname(words[start - 1]):
+                start -= 1
+            elif stop < len(words) and _is_usual_surname(words[stop]):
+                stop += 1
+            yield start, stop, _SURE
+
+
+def _is_usual_surname(word: Word) -> bool:
+    return _is_rare(word) and word.flags.surname >= _USUAL
 
 
 def _on_ticket(words: list[Word]) -> Iterator[tuple[int, int, float]]:
@@ -214,6 +312,24 @@ def _is_within_sentence(words: list[Word], index: int) -> bool:
     is_noun = after.outline == "Xx" and after.flags.common and not after.flags.named
     ends = after.outline == "x" or is_noun or after.key.strip() in _AFTER_GIVEN
     return bool(ends) and not is_english(words, index, index + 1)
+
+
+def _starts_sentence(words: list[Word], index: int) -> bool:
+    """Return whether a given name is the first word of a sentence, or follows the only capital
+    before it, and a word in lower case follows: Joost belt morgen. Bitte Uwe fragen.
+    """
+    word = words[index]
+    if index + 1 >= len(words) or words[index + 1].outline != "x":
+        return False
+    if len(word.key) < _SHORTEST_SUBJECT or not _is_rare(word) or is_ordinary(word):
+        return False
+    before = words[index - 1]
+    verb = index > 0 and before.outline == "Xx" and before.flags.common and not before.flags.named
+    return _starts_clause(words, index - 1 if verb else index)
+
+
+def _starts_clause(words: list[Word], index: int) -> bool:
+    return _starts_line(words, index) or words[index - 1].key in _CLAUSE_ENDS
 
 
 def _is_rare(word: Word) -> bool:

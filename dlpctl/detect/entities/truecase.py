@@ -34,6 +34,10 @@ _PART = lazy(r"-([^\W\d_]{2,30}+)")
 _JOINED_BEFORE = frozenset("._@/\\$#-")
 _JOINED_AFTER = lazy(r"[\w@/\\]|\.\w")
 _ORDINARY = lexicon_words("ordinary")
+_ROLES = lexicon_words("titles") | lexicon_words("relatives") | lexicon_words("born")
+_SYLLABLES = lexicon_words("given_syllables")
+_LONG = 5  # letters from which a rare given name is hardly another word
+_SHORTEST = 2  # letters of a second syllable that are rather a word: so-so, tae-il
 _NO_NAME, _PARTICLE, _UNKNOWN, _SURNAME, _GIVEN, _TITLE = range(6)
 
 
@@ -67,7 +71,9 @@ class Truecaser:
         starters = [
             number
             for number, match in enumerate(found)
-            if (verdicts.get(match[0]) or self._verdict(match[0])) > _SURNAME
+            if (verdict := verdicts.get(match[0]) or self._verdict(match[0])) > _SURNAME
+            or (verdict == _SURNAME and number and found[number - 1][0] in _ROLES)
+            or (match[0] in _SYLLABLES and _has_second_syllable(text, match.end()))
         ]
         changed = list(text)
         done = -1
@@ -86,7 +92,10 @@ class Truecaser:
             word = found[number]
             verdict = self._verdict(word[0])
             is_beside = not starts or text[end : word.start()] in (" ", ". ")
-            if verdict == _NO_NAME or not is_beside or not _is_apart(text, word):
+            syllables = word[0] in _SYLLABLES and _has_second_syllable(text, word.end())
+            if not is_beside or not _is_apart(text, word):
+                break
+            if verdict == _NO_NAME and not syllables:
                 break
             if verdict == _PARTICLE:
                 surnamed, end = True, word.end()
@@ -123,13 +132,21 @@ def _judged(word: str, known: WordFlags) -> int:
         return _TITLE
     if known.calendar:
         return _NO_NAME
-    if known.given >= 2 and known.given > 2 * known.common:
+    other = known.common or known.place or known.proper
+    rare = known.given and not other and len(word) >= _LONG
+    if rare or (known.given >= 2 and known.given > 2 * known.common):
         return _GIVEN
     if known.surname > known.common and not known.label:
         return _PARTICLE if known.particle else _SURNAME
     if known.particle:
         return _PARTICLE
     return _NO_NAME if known.common or known.label else _UNKNOWN
+
+
+def _has_second_syllable(text: str, end: int) -> bool:
+    """Return whether a hyphen and another syllable of a given name follow: soo-jin."""
+    part = _PART.match(text, end)
+    return part is not None and len(part[1]) > _SHORTEST and part[1] in _SYLLABLES
 
 
 def _is_apart(text: str, word: re.Match[str]) -> bool:
