@@ -36,10 +36,12 @@ settings.register_profile("explore", settings.get_profile("dlpctl"), derandomize
 settings.load_profile("dlpctl")
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Let programs that tests start have what they have when a user starts them: bytecode, and an
-    interrupt that ends them, which a shell takes from what it starts in the background.
+    interrupt that ends them, which a shell takes from what it starts in the background; and let
+    all tests share their compiled patterns, apart from the user's.
     """
+    os.environ["XDG_CACHE_HOME"] = str(config.rootpath / ".pytest_cache")
     # Hundreds of programs are started; without bytecode each would compile its modules anew.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
