@@ -30,9 +30,15 @@ except ImportError:  # Windows
 # How long an example takes depends on what else the machine does. The examples of a commit are the
 # same in each run; `--hypothesis-profile=explore` draws others.
 settings.register_profile(
-    "dlpctl", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+    "dlpctl",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=True,
+    max_examples=50,
 )
-settings.register_profile("explore", settings.get_profile("dlpctl"), derandomize=False)
+settings.register_profile(
+    "explore", settings.get_profile("dlpctl"), derandomize=False, max_examples=200
+)
 settings.load_profile("dlpctl")
 
 
