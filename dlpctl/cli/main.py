@@ -41,7 +41,7 @@ _REWORDED = (
     (r"is not in the range ([0-9.]+)<=x<=([0-9.]+)$", r"is not between \1 and \2"),
     (r"Got unexpected extra arguments?(?:\(s\))? \((.*)\)$", r"unexpected argument: \1"),
 )
-"""What Click says of arguments, and what is said here."""
+"""Messages of Click about arguments, and their plain wording."""
 _LONGEST_LINE = 2_000
 """The number of characters of an error, which may name an argument of any length."""
 _UsageError: Any = typer.BadParameter.__base__
