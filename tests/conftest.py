@@ -30,16 +30,24 @@ except ImportError:  # Windows
 # How long an example takes depends on what else the machine does. The examples of a commit are the
 # same in each run; `--hypothesis-profile=explore` draws others.
 settings.register_profile(
-    "dlpctl", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+    "dlpctl",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=True,
+    max_examples=50,
 )
-settings.register_profile("explore", settings.get_profile("dlpctl"), derandomize=False)
+settings.register_profile(
+    "explore", settings.get_profile("dlpctl"), derandomize=False, max_examples=200
+)
 settings.load_profile("dlpctl")
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Let programs that tests start have what they have when a user starts them: bytecode, and an
-    interrupt that ends them, which a shell takes from what it starts in the background.
+    interrupt that ends them, which a shell takes from what it starts in the background; and let
+    all tests share their compiled patterns, apart from the user's.
     """
+    os.environ["XDG_CACHE_HOME"] = str(config.rootpath / ".pytest_cache")
     # Hundreds of programs are started; without bytecode each would compile its modules anew.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

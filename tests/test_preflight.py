@@ -35,14 +35,14 @@ EVERYTHING = ["PII", "PHI", "FINANCIAL", "SECRETS", "CUSTOM"]
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("step", [18, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("step", [36, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", builtin_names())
 def test_the_decision_alone_is_the_decision_of_the_report(detector, name, step):
-    """Each text for one destination by one of the policies, or by all of them in minutes."""
+    """Every second text for one destination by one of the policies, or all of them in minutes."""
     for number, destination in enumerate(Destination):
         checker = Checker(detector, Policy.builtin(name), destination, key=KEY)
         start = builtin_names().index(name) * len(Destination) + number
-        for text in TEXTS[start % step :: step]:
+        for text in TEXTS[2 * start % step :: step]:
             assert checker.decide([text.encode()]) is checker.check(text).decision, text[:0]
 
 
@@ -50,12 +50,12 @@ MASKS = [name for name in OPERATORS if name != "encrypt"]
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("step", [len(MASKS), pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("operator", MASKS)
 def test_a_masked_text_is_allowed(detector, operator, step):
     """Encryption is left out: what it gives is a valid-looking number, which is its purpose.
 
-    Each text is masked by two or three of the operators, or by all of them in minutes.
+    Each text is masked by one of the operators, or by all of them in minutes.
     """
     name = "replace:(removed)" if operator == "replace" else operator
     checker = Checker(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from http import HTTPStatus
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 from flask import Flask, Response
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
-from werkzeug.routing import BaseConverter
+from werkzeug.routing import BaseConverter, Rule
 
 from dlpctl.control.rates import Allowance, Rate, RateLimiter
 from dlpctl.control.resources import OPERATIONS, RESOURCES
@@ -76,7 +76,23 @@ class _PreflightId(BaseConverter):
     regex = "(?!text$)[^/]+"
 
 
+class _MatchedRule(Rule):
+    """A rule that addresses are matched with, and none is built from: compiling what builds them
+    takes most of the start of an application.
+    """
+
+    def _compile_builder(self, append_unknown: bool = True) -> Callable[..., tuple[str, str]]:
+        del append_unknown
+        return _never_built
+
+
+def _never_built(rule: Rule, **values: object) -> tuple[str, str]:
+    raise NotImplementedError(f"no address is built from {rule.rule}")
+
+
 class Application(Flask):
+    url_rule_class = _MatchedRule
+
     def __init__(self, service: Service) -> None:
         super().__init__(__name__, static_folder=None)
         self.service = service

@@ -12,6 +12,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from queue import SimpleQueue
 from typing import Any
 
@@ -78,15 +79,8 @@ class SharedSessions:
         if found is None:
             yield None
             return
-        session = Session.load(found)
-        try:
+        with Session.borrowed(found, partial(self._desk.ask, "change", identifier)) as session:
             yield session
-        finally:
-            changed = {
-                name: value for name, value in plain(session.dump()).items() if value != found[name]
-            }
-            if changed:
-                self._desk.ask("change", identifier, changed)
 
     def close(self, identifier: str) -> None:
         self._desk.ask("close", identifier)
@@ -116,9 +110,3 @@ def answer(sessions: Sessions, name: str, *given: Any) -> Any:
 
 def message(*parts: object) -> bytes:
     return json.dumps(parts).encode() + b"\n"
-
-
-def plain(content: dict[str, Any]) -> dict[str, Any]:
-    """Return content as it arrives at another process."""
-    arrived: dict[str, Any] = json.loads(json.dumps(content))
-    return arrived

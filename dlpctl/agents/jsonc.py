@@ -114,7 +114,7 @@ def remove(text: str, path: Path) -> str:
     if text[after] == ",":
         end = after + 1
     elif number:
-        comma = text.index(",", _before_comma(text, node.members[number - 1].node.end))
+        comma = text.index(",", _skip(text, node.members[number - 1].node.end))
         text = text[:comma] + text[comma + 1 :]
         start, end = start - 1, end - 1
     line = text.rfind("\n", 0, start)
@@ -125,10 +125,6 @@ def remove(text: str, path: Path) -> str:
     if number == 0 and len(node.members) == 1:
         return text[:start] + (rest.lstrip() if rest.lstrip()[:1] in ("]", "}") else rest)
     return text[:start] + rest
-
-
-def _before_comma(text: str, position: int) -> int:
-    return _skip(text, position)
 
 
 def _skip_blank(text: str, position: int) -> int:

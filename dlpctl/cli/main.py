@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -34,6 +35,15 @@ _FOLDED = {
 """Sections that most users do not need, summarized in one line each."""
 _NOT_WRITTEN = (errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EBADF)
 """Errors of a stream that can no longer be written to."""
+_REWORDED = (
+    (r"is not a valid (?:int|integer)(?: range)?$", "is not a whole number"),
+    (r"is not a valid float(?: range)?$", "is not a number"),
+    (r"is not in the range ([0-9.]+)<=x<=([0-9.]+)$", r"is not between \1 and \2"),
+    (r"Got unexpected extra arguments?(?:\(s\))? \((.*)\)$", r"unexpected argument: \1"),
+)
+"""Messages of Click about arguments, and their plain wording."""
+_LONGEST_LINE = 2_000
+"""The number of characters of an error, which may name an argument of any length."""
 _UsageError: Any = typer.BadParameter.__base__
 _ClickError: Any = _UsageError.__base__
 
@@ -174,6 +184,8 @@ def _in_our_form(error: Any) -> str:
         hint = did_you_mean(str(name), possible) or f"; did you mean '{possible[0]}'?"
         return f"'{name}' is not {'an option' if str(name).startswith('-') else 'a command'}{hint}"
     message: str = error.format_message().rstrip(".")
+    for theirs, ours in _REWORDED:
+        message = re.sub(theirs, ours, message)
     return message[:1].lower() + message[1:]
 
 
@@ -183,6 +195,7 @@ def _fail(
     """Print an error, each problem of a file on its own line, and return the exit status."""
     line = " ".join(message.split())
     lines = [" ".join(each.split()) for each in problems] or [line]
+    line, *lines = map(_shortened, (line, *lines))
     if wants_json(arguments):
         import json
 
@@ -193,6 +206,11 @@ def _fail(
     else:
         sys.stderr.write("".join(f"dlpctl: {each}\n" for each in lines))
     return status
+
+
+def _shortened(line: str) -> str:
+    half = _LONGEST_LINE // 2
+    return line if len(line) <= _LONGEST_LINE else f"{line[:half]} ... {line[-half:]}"
 
 
 def wants_json(arguments: Sequence[str]) -> bool:

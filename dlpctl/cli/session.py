@@ -178,6 +178,11 @@ class Session:
         wanted = name or self.config.policy
         if wanted in builtin_names():
             return Policy.builtin(wanted)
+        if not Path(wanted).suffix:
+            from dlpctl.errors import PolicyError, did_you_mean
+
+            hint = did_you_mean(wanted, builtin_names()) or "; see 'dlpctl policy list'"
+            raise PolicyError(f"{wanted!r} is neither a built-in policy nor a .toml file{hint}")
         from dlpctl.preflight import custom_patterns
 
         return Policy.load(

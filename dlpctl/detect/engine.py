@@ -15,7 +15,7 @@ from dlpctl.detect.entities.taggers import TAGGED, Taggers
 from dlpctl.detect.patterns.library import builtin_files, unique
 from dlpctl.detect.resolve import merged, resolve
 from dlpctl.detect.search import PatternSearch
-from dlpctl.errors import EngineError, UsageError
+from dlpctl.errors import EngineError, UsageError, did_you_mean
 from dlpctl.regex import lazy
 from dlpctl.types import Category, Finding
 
@@ -76,9 +76,8 @@ class Detector:
         wanted = {selector.upper() for selector in selectors}
         known = {name for pattern in self.pattern_names for name in _names(pattern)}
         for unknown in sorted(wanted - known):
-            raise UsageError(
-                f"{unknown!r} is not a category, type or pattern; see 'dlpctl patterns list'"
-            )
+            hint = did_you_mean(unknown, known) or "; see 'dlpctl patterns list'"
+            raise UsageError(f"{unknown!r} is not a category, type or pattern{hint}")
         return self.for_known(wanted)
 
     def for_known(self, selectors: Iterable[str]) -> Detector:

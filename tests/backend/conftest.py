@@ -44,19 +44,18 @@ class Daemon(NamedTuple):
     home: Path
 
 
-def environment(home: Path, cache: Path) -> dict[str, str]:
+def environment(home: Path) -> dict[str, str]:
     folders = {name: home / name.lower() for name in ("CONFIG", "DATA")}
     for folder in folders.values():
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    homes = {f"XDG_{name}_HOME": str(folder) for name, folder in folders.items()}
-    return homes | {"XDG_CACHE_HOME": str(cache.parent)}
+    return {f"XDG_{name}_HOME": str(folder) for name, folder in folders.items()}
 
 
 @pytest.fixture(autouse=True)
 def _own_home(tmp_path: Path, compiled_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in os.environ if name.startswith("DLPCTL_")]:
         monkeypatch.delenv(name)
-    for name, folder in environment(tmp_path / "home", compiled_cache).items():
+    for name, folder in environment(tmp_path / "home").items():
         monkeypatch.setenv(name, folder)
     work = tmp_path / "work"
     work.mkdir()
@@ -77,29 +76,24 @@ def dlpctl(capfd: pytest.CaptureFixture[str]) -> Callable[..., Result]:
 
 @pytest.fixture
 def at_home(
-    dlpctl: Callable[..., Result], compiled_cache: Path, monkeypatch: pytest.MonkeyPatch
+    dlpctl: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., Result]:
     """Runs a command in a given home."""
 
     def call(home: Path, *arguments: str) -> Result:
-        for name, folder in environment(home, compiled_cache).items():
+        for name, folder in environment(home).items():
             monkeypatch.setenv(name, folder)
         return dlpctl(*arguments)
 
     return call
 
 
-def _serve(home: Path, cache: Path, *arguments: str) -> Iterator[Daemon]:
-    kept = {
-        name: text for name, text in os.environ.items() if not name.startswith(("DLPCTL_", "XDG_"))
-    }
+def _serve(home: Path, *arguments: str) -> Iterator[Daemon]:
+    kept = {name: text for name, text in os.environ.items() if not name.startswith("DLPCTL_")}
     log = home / "log"
     command = [sys.executable, "-m", "dlpctl", "serve", *arguments]
-    environ = (
-        kept
-        | environment(home, cache)
-        | {"DLPCTL_SERVE_RATE": "100000", "DLPCTL_SERVE_BURST": "100000"}
-    )
+    limits = {"DLPCTL_SERVE_RATE": "100000", "DLPCTL_SERVE_BURST": "100000"}
+    environ = kept | environment(home) | limits
     with log.open("w", encoding="utf-8") as stderr:
         process = subprocess.Popen(command, env=environ, stderr=stderr)
     try:
@@ -116,7 +110,7 @@ def _serve(home: Path, cache: Path, *arguments: str) -> Iterator[Daemon]:
 
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory: pytest.TempPathFactory, compiled_cache: Path) -> Iterator[Daemon]:
-    yield from _serve(tmp_path_factory.mktemp("daemon"), compiled_cache, "--port", "0")
+    yield from _serve(tmp_path_factory.mktemp("daemon"), "--port", "0")
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +118,7 @@ def socket_daemon(
     tmp_path_factory: pytest.TempPathFactory, compiled_cache: Path
 ) -> Iterator[Daemon]:
     home = tmp_path_factory.mktemp("socket")
-    for served in _serve(home, compiled_cache, "--unix-socket", str(home / "s")):
+    for served in _serve(home, "--unix-socket", str(home / "s")):
         yield served._replace(url=f"unix:{home / 's'}")
 
 

@@ -30,7 +30,6 @@ def _own_home(tmp_path: Path, compiled_cache: Path, monkeypatch: pytest.MonkeyPa
     for variable, folder in (("CONFIG", tmp_path / "config"), ("DATA", tmp_path / "data")):
         folder.mkdir(mode=0o700, exist_ok=True)
         monkeypatch.setenv(f"XDG_{variable}_HOME", str(folder))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(compiled_cache.parent))
     work = tmp_path / "work"
     work.mkdir()
     monkeypatch.chdir(work)

@@ -90,12 +90,35 @@ def test_any_terminal_encoding_works(encoding, command):
 
 
 @pytest.mark.parametrize(
-    "arguments", [["scan", "--nonsense"], ["policy"], ["mask", "--operator"], ["frobnicate"]]
+    ("arguments", "said"),
+    [
+        (["scan", "--nonsense"], "'--nonsense' is not an option"),
+        (["policy"], ""),
+        (["mask", "--operator"], "option '--operator' requires an argument"),
+        (["frobnicate"], "'frobnicate' is not a command"),
+        (
+            ["scan", ".", "--fail-on", "high"],
+            "invalid value for '--fail-on': 'high' is not a number",
+        ),
+        (["serve", "--port", "http"], "invalid value for '--port': 'http' is not a whole number"),
+        (["serve", "--port", "99999"], "99999 is not between 0 and 65535"),
+        (["clip", "in.txt", "b.txt"], "unexpected argument"),
+        (["check", "-", "--policy", "defualt"], "a .toml file; did you mean 'default'?"),
+        (["scan", ".", "--types", "EMIAL"], "or pattern; did you mean 'EMAIL'?"),
+    ],
 )
-def test_misuse_is_status_2_and_no_traceback(dlpctl, arguments):
+def test_misuse_is_status_2_and_one_line(dlpctl, arguments, said):
     result = dlpctl(*arguments)
     assert result.status == 2
-    assert "Traceback" not in result.err
+    assert said in result.err
+    assert not said or result.err.count("\n") == 1
+
+
+def test_an_argument_of_any_length_is_named_in_a_short_line(dlpctl):
+    result = dlpctl("check", "x" * 100_000)
+    assert (result.status, result.err.count("\n")) == (1, 1)
+    assert result.err.endswith("File name too long\n")
+    assert len(result.err) < 3_000
 
 
 def test_errors_are_json_where_output_is(dlpctl):

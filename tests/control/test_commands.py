@@ -55,7 +55,6 @@ def dlpctl(
     for variable, folder in (("CONFIG", tmp_path / "config"), ("DATA", tmp_path / "data")):
         folder.mkdir(mode=0o700, exist_ok=True)
         monkeypatch.setenv(f"XDG_{variable}_HOME", str(folder))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(compiled_cache.parent))
     monkeypatch.chdir(tmp_path)
 
     def call(*arguments: str) -> tuple[int, str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from typing import Any
 from urllib.parse import urlsplit
@@ -11,6 +12,9 @@ import pytest
 
 from dlpctl.backend.local import LocalBackend
 from dlpctl.control.access import LOCAL
+from dlpctl_daemon.app import create_app
+from dlpctl_daemon.logs import Log
+from dlpctl_daemon.options import Options
 
 EMAIL = "write to jane.doe@corp.example.net"
 SECRET = "-----BEGIN PRIVATE KEY-----\n" + "A" * 60 + "\n-----END PRIVATE KEY-----"
@@ -298,3 +302,17 @@ def test_the_answers_are_those_of_the_command_line(caller, control, clock):
         ("/api/audit/verify", local.verify_audit()),
     ):
         assert json.dumps(json.loads(caller("GET", path).data)) == json.dumps(expected)
+
+
+def test_an_application_starts_without_compiling_what_builds_addresses(
+    control, settings, monkeypatch
+):
+    compiled, compile_code = [], compile
+
+    def counted(source, filename, *more, **given):
+        compiled.append(filename)
+        return compile_code(source, filename, *more, **given)
+
+    monkeypatch.setattr("builtins.compile", counted)
+    create_app(control, Options(settings), Log(io.StringIO(), "json"))
+    assert not [name for name in compiled if "werkzeug" in str(name)]

@@ -85,7 +85,7 @@ def test_library_on_mixtures(
     assert builtin.scan(text, min_score) == reference.scan(text, min_score)
 
 
-@settings(SLOWLY, max_examples=500)
+@settings(SLOWLY, max_examples=250)
 @given(text=strained_texts, min_score=scores)
 def test_straining_patterns(
     strained: Detector, strained_reference: Reference, text: str, min_score: float
@@ -145,7 +145,7 @@ def test_bytes(
     assert detector.scan_bytes(raw) == expected.scan_bytes(raw)
 
 
-@settings(SLOWLY, max_examples=150)
+@settings(SLOWLY, max_examples=80)
 @given(data=st.data())
 def test_pieces(
     builtin: Detector, strained: Detector, strained_reference: Reference, data: st.DataObject

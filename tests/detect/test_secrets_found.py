@@ -110,10 +110,13 @@ def detector(library: Detector) -> Detector:
     return library.for_types(["SECRETS"])
 
 
+@pytest.mark.parametrize("step", [2, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("carrier", CARRIERS)
-def test_values_are_found_in_their_carriers(detector: Detector, carrier: str) -> None:
+def test_values_are_found_in_their_carriers(detector: Detector, carrier: str, step: int) -> None:
+    """Each kind of value in three of the carriers, or in all of them."""
     missed = []
-    for pattern_id in values.secret_ids():
+    kinds = values.secret_ids()[CARRIERS.index(carrier) % step :: step]
+    for pattern_id in kinds:
         planted = values.secret(pattern_id, CARRIERS.index(carrier))
         text = (
             carrier.format(name=planted.name, value=planted.value)
@@ -122,7 +125,7 @@ def test_values_are_found_in_their_carriers(detector: Detector, carrier: str) ->
         )
         if not detector.scan(text):
             missed.append(pattern_id)
-    assert len(missed) <= 0.005 * len(values.secret_ids()), missed
+    assert len(missed) <= 0.005 * len(kinds), missed
 
 
 @pytest.mark.parametrize("line", CODE.strip().splitlines())

@@ -121,7 +121,6 @@ FILES = {"texts": TEXTS, "files": [(workbook, "a.xlsx"), (message, "a.eml"), (ar
 
 os.sched_getaffinity = lambda _: {0, 1, 2}
 taggers._WINDOW = 1 << 11
-longtext.BLOCK = chance.choice([100, 400])
 blocks.LEAST_BYTES = 1
 detector = Detector()
 taken, different = 0, []
@@ -164,6 +163,7 @@ MIXED = Policy.from_dict({"name": "mixed", "rules": [
 ]})
 
 for number in range(int(sys.argv[2])):
+    longtext.BLOCK = chance.choice([100, 400])
     policy = chance.choice([Policy.builtin(), Policy.builtin(), MIXED])
     make, file = chance.choice(FILES)
     data = make()
@@ -198,9 +198,8 @@ def compared(seed: int, files: int, formats: str = "texts") -> dict[str, object]
     return seen
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_a_long_text_is_masked_as_any_other(seed: int) -> None:
-    seen = compared(seed, 15)
+def test_a_long_text_is_masked_as_any_other() -> None:
+    seen = compared(0, 18)
     assert seen["different"] == []
     assert seen["taken"]
 

@@ -23,7 +23,6 @@ def home(tmp_path: Path, compiled_cache: Path, monkeypatch: pytest.MonkeyPatch) 
     for name in ("CONFIG", "DATA"):
         (tmp_path / name).mkdir(mode=0o700)
         monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(compiled_cache.parent))
     threshold, interval = gc.get_threshold(), sys.getswitchinterval()
     yield tmp_path
     gc.unfreeze()

@@ -6,10 +6,9 @@ import secrets
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dlpctl_daemon.console.sessions import IDLE_SECONDS, LINK_SECONDS, LONGEST_SECONDS, Session
-from dlpctl_daemon.desk import plain
 
 if TYPE_CHECKING:
     from dlpctl.control.shared_items import SharedItems
@@ -33,16 +32,13 @@ class NodeSessions:
             self.close(identifier)
             yield None
             return
-        session = Session.load(found)
-        try:
+
+        def keep(changed: dict[str, Any]) -> None:
+            with self._items.changing(identifier) as item:
+                item.update(changed)
+
+        with Session.borrowed(found, keep) as session:
             yield session
-        finally:
-            changed = {
-                name: value for name, value in plain(session.dump()).items() if value != found[name]
-            }
-            if changed:
-                with self._items.changing(identifier) as item:
-                    item.update(changed)
 
     def close(self, identifier: str) -> None:
         self._items.take(identifier)

@@ -7,6 +7,7 @@ it.
 
 from __future__ import annotations
 
+import json
 import secrets
 import threading
 import time
@@ -45,14 +46,25 @@ class Session:
         """The operation and fields of a refused form, to be corrected."""
 
     @classmethod
-    def load(cls, content: Mapping[str, Any]) -> Self:
-        made = cls(content["token_id"], content["csrf"])
-        made.change(content)
-        return made
+    @contextmanager
+    def borrowed(
+        cls, content: Mapping[str, Any], keep: Callable[[dict[str, Any]], object]
+    ) -> Iterator[Self]:
+        """Load a session that is kept elsewhere, and `keep` there what the page changes."""
+        session = cls(content["token_id"], content["csrf"])
+        session.change(content)
+        try:
+            yield session
+        finally:
+            dumped = session.dump()
+            changed = {name: value for name, value in dumped.items() if value != content[name]}
+            if changed:
+                keep(changed)
 
     def dump(self) -> dict[str, Any]:
-        """Return the content for another process."""
-        return vars(self) | {"notices": [*self.notices]}
+        """Return the content as it arrives at another process."""
+        arrived: dict[str, Any] = json.loads(json.dumps(vars(self)))
+        return arrived
 
     def change(self, content: Mapping[str, Any]) -> None:
         """Apply the changes of a page in another process."""

@@ -19,9 +19,11 @@ REGISTERED = re.compile(r'^@validator\("(\w+)"', re.MULTILINE)
 ALPHABET = st.sampled_from("0123456789ABCXYZabcxyz -./:@+()%^=<>²٣Ñß中\u00a0\ud800\0\n")
 NEAR_NUMBERS = (
     st.text(ALPHABET, max_size=60)
-    | st.text(max_size=30)
+    | st.text(max_size=100)
     | st.from_regex(r"[0-9]{5,20}", fullmatch=True)
 )
+
+_LONG = 250_000
 
 
 def test_modules_register_the_validators_of_the_table() -> None:
@@ -43,7 +45,7 @@ def test_unknown_names_are_key_errors() -> None:
 
 
 @given(NEAR_NUMBERS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_validators_take_any_text(value: str) -> None:
     for name in NAMES:
         assert validators.find(name).accepts(value) in (True, False)
@@ -51,14 +53,14 @@ def test_validators_take_any_text(value: str) -> None:
 
 @pytest.mark.no_cover
 @pytest.mark.parametrize("char", [*"09aA=-./:@$\\ é€"])
-def test_a_megabyte_of_one_character_takes_a_few_walks(char: str) -> None:
+def test_a_long_run_of_one_character_takes_a_few_walks(char: str) -> None:
     """Time slow validators against one walk over the text, at the same moment and under the same
     tracing.
     """
-    text = char * 1_000_000
+    text = char * _LONG
     for name in NAMES:
         spent = _seconds(name, text)
-        assert spent < 0.5 or spent < 10 * _seconds("has_digit", "A" * 1_000_000), name
+        assert spent < 0.2 or spent < 10 * _seconds("has_digit", "A" * _LONG), name
 
 
 def _seconds(name: str, text: str) -> float:

@@ -6,10 +6,8 @@ import random
 import string
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from dlpctl.detect.validators import find, names, secrets
+from dlpctl.detect.validators import names, secrets
 from dlpctl.detect.validators import secrets_judge as judge
 
 ALPHABETS = {
@@ -81,13 +79,5 @@ def test_well_known_uuids_are_none() -> None:
         assert not judge.uuid(value)
 
 
-@pytest.mark.parametrize("name", [*secrets.JUDGED, *secrets.PROVEN])
-class TestEveryValidator:
-    def test_is_registered(self, name: str) -> None:
-        assert name in names()
-        assert find(name).name == name
-
-    @given(st.text(max_size=300))
-    @settings(max_examples=40)
-    def test_takes_any_text(self, name: str, value: str) -> None:
-        assert find(name).accepts(value) in (True, False)
+def test_every_validator_is_registered() -> None:
+    assert {*secrets.JUDGED, *secrets.PROVEN} <= set(names())
