@@ -40,6 +40,9 @@ ESCAPES = (
     Escape(r"\\", f"0{{2,4}}[2-7]{_HEX}", f"0{{2,4}}{_HEX}{{2}}", " ?"),
     Escape(r"\\", "(?:0[4-7]|1[0-7])[0-7]", "[0-3][0-7]{2}", base=8, is_byte=True),
     Escape(r"\\", f"[2-7]{_HEX} ", f"{_HEX}{{2}}", " ?"),
+    # Those of HL7, and of XML that serializes objects or sheets.
+    Escape(r"\\{1,4}X", f"[2-7]{_HEX}", f"{_HEX}{{2}}", r"\\{1,4}", is_byte=True),
+    Escape("_x", f"00[2-7]{_HEX}", f"{_HEX}{{4}}", "_"),
     Escape("&(?:amp;)?#", "[0-9]{2,6}", "[0-9]{2,7}", ";?", base=10),
     Escape("&(?:amp;)?#[xX]", f"{_HEX}{{2,6}}", f"{_HEX}{{2,6}}", ";?"),
 )  # fmt: skip

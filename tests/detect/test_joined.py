@@ -106,6 +106,10 @@ def detector_fixture() -> Detector:
         ("to jane.doe@  acme.com", "jane.doe@  acme.com", "EMAIL"),
         ("ssn 536-90-\n4399\n2026-01-02 ok", "536-90-\n4399", "SSN"),
         ("OBX|card||4111 1111\\.br\\1111 1111", "4111 1111\\.br\\1111 1111", "CREDIT_CARD"),
+        ("$card = '4111 1111 ' + `\n  '1111 1111'", "4111 1111 ' + `\n  '1111 1111", "CREDIT_CARD"),
+        ("card 4111 1111 [-0-]{+1111 1111+}", "4111 1111 [-0-]{+1111 1111", "CREDIT_CARD"),
+        (r"PID|card 41111111\X2D\11111111", r"41111111\X2D\11111111", "CREDIT_CARD"),
+        ("<S>to jane.doe_x0040_acme.com</S>", "jane.doe_x0040_acme.com", "EMAIL"),
     ],
 )
 def test_a_broken_value_is_found(detector: Detector, text: str, value: str, name: str) -> None:

@@ -384,6 +384,7 @@ _DECODERS: dict[bytes, Callable[[bytes], bytes | None]] = {
     b"\x1b": _nothing,
     b"\x08": _nothing,
     b"_": _nothing,
+    b"_x": _escaped,
     b"?=": _nothing,
     b" ": _nothing,
     b"<": _ascii85,

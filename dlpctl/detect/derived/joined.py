@@ -28,7 +28,7 @@ from dlpctl.detect.linear import Find, compile_regex, finders
 from dlpctl.regex import lazy
 
 _STRINGS_JOINED = (
-    r"[\"'`][ \t]*(?:(?:[+.&]|\|\|)[ \t\r_]*(?:\n[ \t]*)?|(?:\.{3}[ \t]*)?(?:\r?\n[ \t]*)?)"
+    r"[\"'`][ \t]*(?:(?:[+.&]|\|\|)[ \t\r_`\\]*(?:\n[ \t]*)?|(?:\.{3}[ \t]*)?(?:\r?\n[ \t]*)?)"
     r"[\"'`][ \t]*"
 )
 _LINE_ENDS = ("\n", "\r", "\f", "\x85", "\u2028", "\u2029")

@@ -121,7 +121,7 @@ TAG = (
     rf"(?:<[a-z]{{1,8}}[ ][^<>\n]*{_HIDDEN}[^<>\n]*>[^<>\n]{{0,64}}</[a-z]{{1,8}}>"
     r"|</?(?:a|b|i|u|s|em|tt|big|del|ins|kbd|sub|sup|bdi|wbr|abbr|code|font|mark|nobr|samp|span"
     r"|small|strong|strike|ruby|rb|rt|rp|nowiki|bold|italic|underline|fixed)(?:[ \t][^<>\n]*)?/?>"
-    r"|\{\+|\+\}|\{\{(?:nbsp|spaces?|thinsp)\}\}|<!--[^<>\n]*-->"
+    r"|\{\+|\+\}|\[-[^\[\]\n]*-\]|\{\{(?:nbsp|spaces?|thinsp)\}\}|<!--[^<>\n]*-->"
     r"|\[/?[a-z]{1,6}(?:=[^\[\]\n]*)?\]|\{color(?::[^{}\n]*)?\}"
     r"|\\f[BIPR])"
 )
