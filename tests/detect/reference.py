@@ -119,6 +119,8 @@ def score(pattern: Pattern, data: bytes, start: int, end: int) -> float:
         return pattern.score
     if any(re2.search(rf"(?:{regex})\z", data[first:start]) for regex in context.not_after):
         return context.against_score
+    if any(re2.search(rf"(?:{regex})\z", data[first:end]) for regex in context.not_in):
+        return context.against_score
     words = [(word, context.score, True) for word in dict.fromkeys(context.words)]
     against = [(word, context.against_score, False) for word in dict.fromkeys(context.against)]
     ordered = [*words, *against]

@@ -94,6 +94,11 @@ _TABLES: dict[str, dict[str, Any]] = {
         "score": 0.6,
         "context": {"not_after": ["q+;", "id[a-z]?"], "against_score": 0.2, "before": 6},
     },
+    "not-in": {
+        "regex": "[0-9]{2}[a-z]?",
+        "score": 0.6,
+        "context": {"not_in": ["k[ =]{1,2}[0-5]+", "x.*z"], "against_score": 0.2, "before": 6},
+    },
     "with-keyword": {"regex": "[0-9]{2}[a-z]", "keywords": ["kis", "\u00e9t\u00e9"], "score": 0.7},
     "with-both": {
         "regex": "[a-z]{4}",

@@ -72,6 +72,7 @@ BAD_KEYS: list[tuple[dict[str, Any], str]] = [
     ({"match": ["a"]}, "pattern 'badge': match is not a known key; it belongs in pattern.examples"),
     ({"context": {"words": ["a"], "score": 0.9, "keywords": ["a"]}}, "pattern 'badge': context.keywords is not a known key; it belongs in pattern"),
     ({"context": {"not_after": ["(a"]}}, "pattern 'badge': context.not_after: regex: is not valid: missing ): (a"),
+    ({"context": {"not_in": ["b)"]}}, "pattern 'badge': context.not_in: regex: is not valid: unexpected ): b)"),
     ({"context": "near"}, "pattern 'badge': context is not a table"),
     ({"context": {"score": 0.9}}, "pattern 'badge': context.words is missing"),
     ({"context": {"words": ["badge"]}}, "pattern 'badge': context.score is missing"),

@@ -197,7 +197,7 @@ def pack(patterns: Sequence[Pattern], *, is_checked: bool = False) -> Block:
     checked for what only RE2 refuses.
     """
     from dlpctl.detect.automaton.database import (
-        check_not_after,
+        check_context,
         checked_width,
         compile_anchors,
         compile_database,
@@ -210,7 +210,7 @@ def pack(patterns: Sequence[Pattern], *, is_checked: bool = False) -> Block:
     for pattern in patterns:
         width, _ = max_width(pattern) if is_checked else checked_width(pattern)
         if not is_checked:
-            check_not_after(pattern)
+            check_context(pattern)
         widest = max(widest, width + _context_width(pattern))
         reach = max(reach, width)
         ahead = width

@@ -102,10 +102,13 @@ def check_trigger(pattern: Pattern) -> None:
         ) from None
 
 
-def check_not_after(pattern: Pattern) -> None:
+def check_context(pattern: Pattern) -> None:
     """Raise `PatternError` for a regex of the context that RE2 refuses."""
-    for regex in pattern.context.not_after if pattern.context else ():
-        compile_regex(regex, f"{pattern.source}: pattern '{pattern.id}': context.not_after")
+    if pattern.context:
+        for key in ("not_after", "not_in"):
+            for regex in getattr(pattern.context, key):
+                where = f"{pattern.source}: pattern '{pattern.id}': context.{key}"
+                compile_regex(regex, where)
 
 
 def _expression(regex: str) -> bytes:

@@ -31,6 +31,7 @@ class ContextScorer:
         "_has_keyword",
         "_next_word",
         "_not_after",
+        "_not_in",
         "_score",
         "plain_score",
     )
@@ -46,6 +47,9 @@ class ContextScorer:
         )
         self._not_after = (
             finders(_ending_regex(context.not_after))[0] if context and context.not_after else None
+        )
+        self._not_in = (
+            finders(_ending_regex(context.not_in))[0] if context and context.not_in else None
         )
         self._has_keyword = (
             finders(_keywords_regex(pattern.keywords))[0] if pattern.keywords else None
@@ -66,19 +70,21 @@ class ContextScorer:
             return 0.0
         if self._context is None:
             return self._score
-        if self._is_rejected(data, first, start):
+        if self._is_rejected(data, first, start, end):
             return self._context.against_score
         word = self._nearest(data, first, start, end, last)
         if word is None:
             return self._score
         return self._context.score if word[1][0] >= 0 else self._context.against_score
 
-    def _is_rejected(self, data: bytes, first: int, start: int) -> bool:
-        """Return whether what the context rejects ends where the value starts."""
-        if self._not_after is None:
-            return False
-        before = data[first:start]  # the end of a search is not the end of its text
-        return self._not_after(before, 0, len(before))[0][0] >= 0
+    def _is_rejected(self, data: bytes, first: int, start: int, end: int) -> bool:
+        """Return whether what the context rejects ends where the value starts, or with it."""
+        for search, stop in ((self._not_after, start), (self._not_in, end)):
+            if search is not None:
+                text = data[first:stop]  # the end of a search is not the end of its text
+                if search(text, 0, len(text))[0][0] >= 0:
+                    return True
+        return False
 
     def label_score(self, label: bytes) -> float | None:
         """Return the score of any value right after `label`; None if more context decides."""
@@ -130,8 +136,8 @@ class ContextScorer:
                 else ""
             )
             steps.append(near or "none of its keywords is near: 0")
-        if self._is_rejected(data, first, start):
-            steps.append(f"it follows what it may not follow: {score:g}")
+        if self._is_rejected(data, first, start, end):
+            steps.append(f"it follows, or is part of, what the context rejects: {score:g}")
         elif self._context is not None and score:
             word = self._nearest(data, first, start, end, last)
             if word is not None:

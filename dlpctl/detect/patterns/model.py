@@ -26,6 +26,8 @@ class Context(NamedTuple):
     after: int = AFTER
     not_after: tuple[str, ...] = ()
     """Regexes; a value right after a match of one has `against_score`."""
+    not_in: tuple[str, ...] = ()
+    """Regexes; a value at the end of a match of one has `against_score`."""
 
 
 class Possible(NamedTuple):

@@ -98,12 +98,12 @@ def parse_pattern(
 
 def _check_regexes(pattern: Pattern, reader: _TableReader) -> None:
     """Report the regexes that an engine refuses, unless they have a mistake already."""
-    from dlpctl.detect.automaton.database import check_not_after, check_trigger, checked_width
+    from dlpctl.detect.automaton.database import check_context, check_trigger, checked_width
 
     for key, check in (
         ("regex", checked_width),
         ("trigger", check_trigger),
-        ("context.not_after", check_not_after),
+        ("context", check_context),
     ):
         if key not in reader.failed:
             try:
@@ -114,8 +114,11 @@ def _check_regexes(pattern: Pattern, reader: _TableReader) -> None:
 
 def _context(reader: _TableReader, shared: Fragments) -> Context:
     words, against = (_words(reader, key, shared.words) for key in ("words", "against"))
-    not_after = reader.strings("not_after")
-    if not words and not against and not not_after:
+    not_after, not_in = (
+        tuple(_with_fragments(reader, each, shared.regexes, key) for each in reader.strings(key))
+        for key in ("not_after", "not_in")
+    )
+    if not (words or against or not_after or not_in):
         reader.fail("words", "is missing")
     return Context(
         words=words,
@@ -124,9 +127,8 @@ def _context(reader: _TableReader, shared: Fragments) -> Context:
         against_score=reader.number("against_score", 0.0, 1.0, default=0.0),
         before=reader.integer("before", 0, 1000, default=BEFORE),
         after=reader.integer("after", 0, 1000, default=AFTER),
-        not_after=tuple(
-            _with_fragments(reader, each, shared.regexes, "not_after") for each in not_after
-        ),
+        not_after=not_after,
+        not_in=not_in,
     )
 
 
@@ -372,7 +374,16 @@ KEYS = {
         "references",
         "examples",
     ),
-    "context.": ("words", "score", "against", "against_score", "before", "after", "not_after"),
+    "context.": (
+        "words",
+        "score",
+        "against",
+        "against_score",
+        "before",
+        "after",
+        "not_after",
+        "not_in",
+    ),
     "possible.": ("score", "validators"),
     "examples.": ("match", "skip"),
 }

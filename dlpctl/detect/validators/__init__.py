@@ -42,8 +42,8 @@ _SUBJECTS = {
     "scripts": "script_name",
     "spoken": "spoken_card spoken_number",
     "secrets": (
-        "token mixed_token keying_material mixed_tail unmistakable tail uuid secret_or_uuid "
-        "not_placeholder "
+        "token mixed_token keying_material mixed_tail prefixed_token unmistakable tail uuid "
+        "secret_or_uuid not_placeholder "
         "password password_or_phrase unquoted_password secret declared_password declared_secret "
         "argument_password env_password plain_password possible_password possible_token "
         "strong_password mixed_password varied_password word_password secret_or_password "

@@ -12,6 +12,7 @@ JUDGED = {
     "mixed_token": judge.mixed_token,
     "keying_material": judge.keying_material,
     "mixed_tail": judge.mixed_tail,
+    "prefixed_token": judge.prefixed_token,
     "unmistakable": judge.unmistakable,
     "tail": judge.tail,
     "uuid": judge.uuid,

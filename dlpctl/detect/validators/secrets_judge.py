@@ -36,6 +36,8 @@ _ZERO = ord("j")
 _LETTER_PAIRS = read_rows("letter_pairs")
 _DIGIT, _JOINT, _OTHER = 52, 53, 54  # classes of characters after the letters
 PROGRAM_WORDS = read_words("program")
+_IDENTIFIER_PREFIXES = read_words("identifier_prefixes")
+_FILE_ENDINGS = read_words("file_endings")
 
 
 def _character_class(code: int) -> int:
@@ -266,9 +268,21 @@ def unmistakable(value: str) -> bool:
         and not _NAMED_DIGEST.fullmatch(value)
         and any(map(str.isdigit, value))
         and not _HEX.fullmatch(value)
+        and not is_identifier(value)
         and wordiness(value) < (_RANDOM_MIXED if is_mixed else _RANDOM_OF_ONE_CASE)
         and token(value)
     )
+
+
+def is_identifier(value: str) -> bool:
+    """Return whether the value starts like the identifier of an object of a service: `evt_1N3T`."""
+    prefix, joint, body = value.replace("-", "_").partition("_")
+    return joint != "" and prefix in _IDENTIFIER_PREFIXES and "_" not in body
+
+
+def prefixed_token(value: str) -> bool:
+    """A generated value after a prefix, unless the prefix names the kind of an object."""
+    return mixed_tail(value) and not is_identifier(value)
 
 
 def mixed_tail(value: str) -> bool:
@@ -280,7 +294,7 @@ def secret_or_uuid(value: str) -> bool:
     """A generated value or UUID, if the name indicates a key."""
     if len(value) <= 16 and _HEX.fullmatch(value):
         return False  # the id of a key or of a trace
-    if _NAMED_DIGEST.fullmatch(value):
+    if _NAMED_DIGEST.fullmatch(value) or value.rpartition(".")[2].lower() in _FILE_ENDINGS:
         return False
     return uuid(value) if is_uuid(value) else token(value)
 
