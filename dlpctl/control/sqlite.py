@@ -61,13 +61,16 @@ class SqliteDatabase:
             )
         if self._version(connection) == len(STEPS):
             return
+        from sqlite_utils import Database
+
         connection.execute("PRAGMA journal_mode = WAL")
         # Take the lock first, so that two processes do not apply the same steps.
         connection.execute("BEGIN IMMEDIATE")
         try:
+            database = Database(cast("sqlite3.Connection", connection))
             for step in STEPS[self._version(connection) :]:
                 for statement in statements(step.sql()):
-                    connection.execute(statement)
+                    database.execute(statement)
             connection.execute(f"PRAGMA user_version = {len(STEPS)}")
             connection.execute("COMMIT")
         except BaseException:

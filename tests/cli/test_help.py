@@ -149,7 +149,7 @@ for path in json.loads(sys.argv[1]):
     os.waitpid(child, 0)
 """
 HEAVY = {"asyncio", "cryptography", "flask", "hyperscan", "lxml", "pikepdf", "pydantic", "re2"}
-HEAVY |= {"rich", "sqlite3", "ssl", "textual", "yaml", "jwt", "PIL"}
+HEAVY |= {"rich", "sqlite3", "sqlite_utils", "ssl", "textual", "yaml", "jwt", "PIL"}
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that are forked")
