@@ -330,11 +330,10 @@ def _shown(image: Image, limits: Limits) -> Iterator[tuple[int, Image]]:
     for number, frame in enumerate(_frames(image, limits)):
         if frame.width * frame.height < _TOO_SMALL_FOR_TEXT or max(frame.size) <= _ICON_SIDE:
             continue
+        yield number, _gray(frame) or frame.convert("RGBA").convert("RGB")
         if frame.mode not in {"RGBA", "LA", "PA"} and "transparency" not in frame.info:
-            yield number, _gray(frame) or frame.convert("RGB")
             continue
         layers = frame.convert("RGBA")
-        yield number, layers.convert("RGB")
         if layers.getchannel("A").getextrema() != (255, 255):
             yield number, _on_white(layers)
 

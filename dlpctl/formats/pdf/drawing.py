@@ -5,6 +5,7 @@ positioned them.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,7 +14,7 @@ from dlpctl.errors import FormatError
 from dlpctl.formats.pdf.content import Name, Operand, Operation
 from dlpctl.formats.pdf.fonts import Font
 from dlpctl.formats.pdf.matrix import IDENTITY, Matrix
-from dlpctl.formats.pdf.outlines import Contours
+from dlpctl.formats.pdf.outlines import CURVES, STARTS, Contours
 
 if TYPE_CHECKING:
     from pikepdf import Object
@@ -148,9 +149,8 @@ class Drawing:
     pictures: list[Picture] = field(default_factory=list)
     marks: list[Mark] = field(default_factory=list)
     strays: list[Stray] = field(default_factory=list)
-    curves: int = 0
-    shapes: int = 0
-    """Rectangles and other closed or open paths."""
+    operators: Counter[bytes] = field(default_factory=Counter)
+    """How often each operator of curves, and of those that start a shape, occurs."""
     contours: Contours = field(default_factory=Contours)
     """Empty unless the walker traces contours."""
     streams: set[StreamKey] = field(default_factory=set)
@@ -158,6 +158,14 @@ class Drawing:
     unmatched_restores: list[tuple[int, int]] = field(default_factory=list)
     """`Q` operators of the outermost stream without a `q`."""
     open_saves: int = 0
+
+    @property
+    def curves(self) -> int:
+        return sum(self.operators[operator] for operator in CURVES)
+
+    @property
+    def shapes(self) -> int:
+        return sum(self.operators[operator] for operator in STARTS)
 
 
 def words_of(raw: bytes) -> str:

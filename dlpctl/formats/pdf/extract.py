@@ -15,7 +15,7 @@ from dlpctl.formats.pdf import reading, revisions, source, spacing, views
 from dlpctl.formats.pdf.align import Alignment, fold
 from dlpctl.formats.pdf.cells import rows
 from dlpctl.formats.pdf.drawing import Budget, Drawing, Picture, StreamKey
-from dlpctl.formats.pdf.fonts import UNKNOWN
+from dlpctl.formats.pdf.legible import LEGIBLE_PIXELS, legible_pictures, reason_to_look
 from dlpctl.formats.pdf.model import (
     ContentOrder,
     DrawnText,
@@ -42,14 +42,7 @@ if TYPE_CHECKING:
     from dlpctl.formats.ocrpasses import Seen, SeenWord
     from dlpctl.formats.pdf.seen import PageSight
 
-_LEGIBLE_PIXELS = 12
-"""A picture with a shorter side cannot show a line of text."""
-_LEGIBLE_POINTS = 4.0
 _LEAST_STRAY = 4
-_FEW_CONTRADICTIONS = 2
-"""The maximum number of characters on which a font's map and names may disagree by mistake."""
-_OUTLINED = 60
-"""The number of curves on a page without text that may be letters drawn as shapes."""
 _CODE = 40
 """The number of shapes that may be the bars or squares of a code."""
 
@@ -226,9 +219,7 @@ class Extraction:
 
     def _judge(self, pdf: pikepdf.Pdf, found: canvases.CanvasText) -> None:
         drawing, canvas = found.drawing, found.canvas
-        pictures, reason = legible_pictures(found), reason_to_look(found)
-        if not reason and self._has_drawn_code(found):
-            reason = "shapes that are a QR code or a bar code"
+        pictures, reason = legible_pictures(found), reason_to_look(found) or self._code_in(found)
         if canvas.page in self._of_text and self._sight is not None:
             self._sight.skip(pictures)
             pictures = []
@@ -246,11 +237,12 @@ class Extraction:
         elif not canvas.is_glyph and any(each.source is None for each in pictures):
             self._missing(canvas.place, NO_OCR)
 
-    def _has_drawn_code(self, found: canvases.CanvasText) -> bool:
-        page = found.canvas.page
-        if page is None or self._sight is None or found.drawing.shapes < _CODE:
-            return False
-        return self._sight.has_code(page)
+    def _code_in(self, found: canvases.CanvasText) -> str:
+        page, sight = found.canvas.page, self._sight
+        is_seen = (
+            page is not None and sight and found.drawing.shapes >= _CODE and sight.has_code(page)
+        )
+        return "shapes that are a QR code or a bar code" if is_seen else ""
 
     def _look(self, pdf: pikepdf.Pdf, canvas: Canvas, page: int, pictures: list[Picture]) -> None:
         """Read the words on the pictures of a page, line by line."""
@@ -287,7 +279,7 @@ class Extraction:
             if (
                 not is_stream(item)
                 or str(item.get("/Subtype", "")) != "/Image"
-                or min(size_of(item)) < _LEGIBLE_PIXELS
+                or min(size_of(item)) < LEGIBLE_PIXELS
                 or sight.is_shown(item)
             ):
                 continue
@@ -373,31 +365,3 @@ def _merged(parts: views.Parts) -> views.Parts:
 
 def _stored_word(owner: source.ObjectNumber, location: str, word: SeenWord, text: str) -> Segment:
     return Segment(text, location, StoredWord(owner, word.corners))
-
-
-def legible_pictures(found: canvases.CanvasText) -> list[Picture]:
-    """Return the pictures of a canvas that may show words."""
-    return [each for each in found.drawing.pictures if _legible(each)]
-
-
-def reason_to_look(found: canvases.CanvasText) -> str:
-    """Return the reason why a canvas may show words that are not in its text; empty if none."""
-    drawing = found.drawing
-    if drawing.curves >= _OUTLINED and not any(show.glyphs for show in drawing.shows):
-        return "drawn shapes that may be letters"
-    if any(len(show.font.contradictions) >= _FEW_CONTRADICTIONS for show in drawing.shows):
-        return "a font that contradicts itself about its characters"
-    if any(UNKNOWN in show.text for show in drawing.shows):
-        count = found.reader.unmapped()
-        if count and count > 0.02 * len(found.raw):
-            return f"{count} characters in a font that does not say what they mean"
-    return ""
-
-
-def _legible(picture: Picture) -> bool:
-    image, matrix = picture.source, picture.matrix
-    width = (matrix[0] ** 2 + matrix[1] ** 2) ** 0.5
-    height = (matrix[2] ** 2 + matrix[3] ** 2) ** 0.5
-    if min(width, height) < _LEGIBLE_POINTS:
-        return False
-    return image is None or min(size_of(image)) >= _LEGIBLE_PIXELS

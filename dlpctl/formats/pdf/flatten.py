@@ -13,7 +13,7 @@ from dlpctl.formats.pdf import canvas as canvases
 from dlpctl.formats.pdf import layer, reading, source
 from dlpctl.formats.pdf.drawing import Budget
 from dlpctl.formats.pdf.edit import number_text
-from dlpctl.formats.pdf.extract import legible_pictures, reason_to_look
+from dlpctl.formats.pdf.legible import legible_pictures, reason_to_look
 from dlpctl.formats.pdf.mask import saved
 from dlpctl.formats.pdf.matrix import inverse, multiply
 from dlpctl.formats.pdf.objects import is_array, is_dictionary, name_text, number

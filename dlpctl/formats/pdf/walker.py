@@ -339,11 +339,8 @@ class _Interpreter:
     def _stray(self, operation: Operation, words: str) -> None:
         self._drawing.strays.append(Stray(self._key, operation.start, operation.end, words))
 
-    def count_curve(self, _operation: Operation) -> None:
-        self._drawing.curves += 1
-
-    def count_shape(self, _operation: Operation) -> None:
-        self._drawing.shapes += 1
+    def count(self, operation: Operation) -> None:
+        self._drawing.operators[operation.operator] += 1
 
     def trace(self, operation: Operation) -> None:
         self._drawing.contours.trace(operation, self._state.matrix, self._key)
@@ -369,8 +366,7 @@ _OPERATORS: dict[bytes, Callable[[_Interpreter, Operation], None]] = {
     b"BI": _Interpreter.draw_inline_picture,
     b"Do": _Interpreter.invoke,
     STRAY: _Interpreter.note_stray,
-    **dict.fromkeys(CURVES, _Interpreter.count_curve),
-    **dict.fromkeys(STARTS, _Interpreter.count_shape),
+    **dict.fromkeys((*CURVES, *STARTS), _Interpreter.count),
 }
 _TRACING = _OPERATORS | dict.fromkeys(PATHS, _Interpreter.trace)
 _STATE_FIELDS: dict[bytes, tuple[str, Callable[[float], float]]] = {
