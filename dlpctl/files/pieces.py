@@ -12,6 +12,7 @@ from dlpctl.encoded import forms
 from dlpctl.formats.residues import WORD, digits_of_number, needed_words, number_starts
 from dlpctl.literals import GRAM
 from dlpctl.regex import lazy
+from dlpctl.texthashes import NewTexts
 from dlpctl.values import FEWEST_DIGITS_SEARCHED, SHORTEST_SEARCHED
 from dlpctl.words import TOKEN, folded
 
@@ -43,9 +44,10 @@ class Pieces:
 
     def __init__(self) -> None:
         self._marks = mmap(-1, _MARKS)
+        self._new = NewTexts()
 
     def add_text(self, text: str) -> None:
-        words = set(WORD.findall(text))
+        words = self._new.among(set(WORD.findall(text)))
         words.update(*(TOKEN.findall(word) for word in words if "_" in word))
         spelled = folded("\n".join(words)).split("\n")
         self._add({*spelled, *number_starts(text)})
