@@ -12,18 +12,27 @@ from array import array
 from collections.abc import Callable, Iterable
 from functools import partial
 from hashlib import sha256
-from itertools import compress
-from operator import itemgetter
+from mmap import mmap
+from struct import Struct
 from typing import TYPE_CHECKING, AnyStr, NamedTuple, Protocol
 
-from dlpctl.files.pieces import Pieces
+from dlpctl.encoded import forms
 from dlpctl.forked import in_order
 from dlpctl.formats.files import is_in_process
-from dlpctl.formats.residues import StrictMatcher, all_as_searched
+from dlpctl.formats.residues import (
+    WORD,
+    StrictMatcher,
+    all_as_searched,
+    digits_of_number,
+    needed_words,
+    number_starts,
+)
 from dlpctl.formats.verify import searched_text
+from dlpctl.literals import GRAM
 from dlpctl.regex import lazy
 from dlpctl.texthashes import NewTexts, TextHashes
-from dlpctl.words import folded
+from dlpctl.values import FEWEST_DIGITS_SEARCHED, SHORTEST_SEARCHED
+from dlpctl.words import TOKEN, folded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,13 +44,88 @@ _CLEAN = b"clean"
 """The result of a part without values."""
 _WIDE = b"wide"
 """The result of reading a copy with zeros, which may hold text in UTF-16."""
+_SIZE = 4
+"""The number of bytes in a gram: texts have few different ones."""
+_FIRST = Struct("=I")
+_MARKS = 16_777_213
+"""A prime, so that all bytes of a gram count."""
+_SHIFTS = 0, 20, 40
+"""The bits of a hash from which on it makes the number of a mark."""
 _NUL = b"\0"
 _SPACE = lazy(r"\s")
+_NUMBER = lazy(rb"[0-9]{%d,}" % GRAM)
 _DIGESTED = 1 << 20
 Reading = Callable[[], Iterable[str]]
 """Reads a file again."""
 Apart = Callable[[Callable[[], bytes]], bytes]
 """Returns the result of work that may be done in another process."""
+
+
+class Pieces:
+    """Marks for the pieces of a copy; a value that remains in it has no other ones.
+
+    Pieces are words, the first digits of numbers in texts, long numbers in bytes, and all bytes in
+    lower case that follow each other. A copy may have millions, so that several share a mark; each
+    has three, except bytes. Forked processes share the marks too.
+    """
+
+    def __init__(self) -> None:
+        self._marks = mmap(-1, _MARKS)
+
+    def add_text(self, text: str) -> None:
+        words = set(WORD.findall(text))
+        words.update(*(TOKEN.findall(word) for word in words if "_" in word))
+        spelled = folded("\n".join(words)).split("\n")
+        self._add({*spelled, *number_starts(text)})
+
+    def add_bytes(self, data: bytes) -> None:
+        for form in forms(data, GRAM):
+            lowered = form.data.lower()
+            self._add(set(map(bytes.decode, _NUMBER.findall(lowered))))
+            for shift in range(_SIZE):
+                self._mark(set(_numbered(lowered[shift:])))
+
+    def _add(self, pieces: Iterable[str]) -> None:
+        hashes = list(map(hash, pieces))
+        for bits in _SHIFTS:
+            self._mark(map(bits.__rrshift__, hashes))
+
+    def _mark(self, numbers: Iterable[int]) -> None:
+        marks = self._marks
+        for mark in map(_MARKS.__rmod__, numbers):
+            marks[mark] = 1
+
+    def _has(self, piece: str) -> bool:
+        number, marks = hash(piece), self._marks
+        return all(marks[(number >> bits) % _MARKS] for bits in _SHIFTS)
+
+    def may_show(self, value: str) -> bool:
+        """Return whether a text may contain a value, which is in the form of searches."""
+        if number := digits_of_number(value):
+            return self._has(number[:FEWEST_DIGITS_SEARCHED])
+        words = needed_words(value)
+        return words is None or all(map(self._has, words))
+
+    def may_hold(self, value: str, encodings: Iterable[str]) -> bool:
+        """Return whether bytes may contain a value in one of the encodings."""
+        marks = self._marks
+        for encoding in encodings:
+            # A number is not searched for within longer ones.
+            is_number = encoding == "utf-8" and value.isascii() and value.isdigit()
+            if is_number and not self._has(value):
+                continue
+            data = value.encode(encoding, "replace").lower()
+            # Most values start with bytes that the copy does not have.
+            if len(data) >= _SIZE and not marks[_FIRST.unpack_from(data)[0] % _MARKS]:
+                continue
+            if all(map(marks.__getitem__, map(_MARKS.__rmod__, _numbered(data)))):
+                return True
+        return False
+
+
+def _numbered(data: bytes) -> memoryview:
+    """Return the grams of bytes as numbers."""
+    return memoryview(data)[: len(data) // _SIZE * _SIZE].cast("I")
 
 
 class SearchedValues(Protocol):
@@ -184,16 +268,27 @@ class ResidualSearch:
         values, words = self._values.chunk(int(task))
         values, words = self._new_values.among(values), self._new_words.among(words)
         searched = all_as_searched(values)
-        forms = {*map(hash, map(itemgetter(0), searched))}
-        possible = self._pieces.possible
-        of_words = [(folded(each), each) for each in words]
+        forms = {hash(form) for form, _ in searched}
         plain = [
             len(forms),
-            list(compress(values, possible(searched, encodings))),
-            list(compress(words, possible(of_words, encodings))),
+            [
+                each
+                for each, (form, spaced) in zip(values, searched, strict=True)
+                if self._may_remain(encodings, form, spaced)
+            ],
+            [each for each in words if self._may_remain(encodings, folded(each), each)],
         ]
         hashes = array("q", [*forms, *map(hash, words)])
         return json.dumps(plain).encode() + b"\n" + hashes.tobytes()
+
+    def _may_remain(self, encodings: Sequence[str], form: str, spaced: str) -> bool:
+        """Return whether a value may remain, which is searched for in this form, or in bytes as it
+        is written.
+        """
+        if len(form) < SHORTEST_SEARCHED:
+            return False
+        pieces = self._pieces
+        return pieces.may_show(form) or (len(spaced) >= GRAM and pieces.may_hold(spaced, encodings))
 
     def _searched(self, matcher: StrictMatcher, longest: int, processes: int) -> bytes:
         """Return `_CLEAN` if the copy has none of the values."""

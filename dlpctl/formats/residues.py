@@ -277,8 +277,6 @@ def _shared(*shapes: _Shape) -> tuple[_Shape, ...]:
 
 def digits_of_number(value: str) -> str:
     """Return the digits of a value that is mostly digits; empty for any other value."""
-    if value.isascii() and value.isdigit():
-        return value if len(value) >= FEWEST_DIGITS_SEARCHED else ""
     if value.lower() != value.upper():
         return ""
     if not value.isascii() and any(map(str.isalpha, value)):

@@ -9,14 +9,11 @@ from urllib.parse import quote
 
 import pytest
 
-from dlpctl.files.pieces import Pieces
-from dlpctl.files.residual import CopyReading, ResidualSearch
+from dlpctl.files.residual import CopyReading, Pieces, ResidualSearch
 from dlpctl.files.sections import Sections
 from dlpctl.formats.files import Files
 from dlpctl.formats.residues import StrictMatcher, all_as_searched, as_searched
 from dlpctl.formats.verify import count_values
-from dlpctl.literals import GRAM
-from dlpctl.values import SHORTEST_SEARCHED
 
 PARTS = ["maria", "Lopez", "J.", "Ärzte", "İzmir", "Νικος", "ma_ria", "1234", "567", "89012", "x9"]
 APART = [" ", "-", ".", "@", "_", "/", "  ", "\t", ", "]
@@ -59,8 +56,7 @@ def test_what_a_matcher_finds_has_all_of_its_pieces_in_the_copy() -> None:
         if not value:
             continue
         text = spelled(value, chance) if chance.random() < 0.8 else " ".join(parts[1:])
-        encodings = chance.choice([ENCODINGS, ("utf-8",)])
-        data = text.encode(chance.choice(encodings))
+        data = text.encode(chance.choice(ENCODINGS))
         data = base64.b64encode(data) if chance.random() < 0.2 else data
         matcher = StrictMatcher([value])
         form, written = as_searched(value)
@@ -69,14 +65,8 @@ def test_what_a_matcher_finds_has_all_of_its_pieces_in_the_copy() -> None:
         pieces.add_text(text)
         pieces.add_bytes(data)
         assert pieces.may_show(form) or not shown, (value, text)
-        is_held = pieces.may_hold(written, encodings)
+        is_held = pieces.may_hold(written, ENCODINGS)
         assert is_held or not held, (value, data)
-        others = [as_searched(other) for other in (value[::-1], "Ärzte 12", "12345678", "-- x")]
-        is_possible, *_ = pieces.possible([(form, written), *others], encodings)
-        assert is_possible == (
-            len(form) >= SHORTEST_SEARCHED
-            and (pieces.may_show(form) or (is_held and len(written) >= GRAM))
-        ), (value, text, data)
         absent += not is_held
     assert found > 200
     assert absent > 200
