@@ -37,7 +37,7 @@ class HiddenValues:
         self._verdicts = verdicts
         hides = [verdict.action is not Action.ALLOW for verdict in listed]
         self.hides = [*hides, *[False] * (REJECTED + 1 - len(hides))]
-        """Whether each verdict hides its findings."""
+        """True for each verdict that hides its findings."""
         self._pairs = set(zip(found.sorts, verdicts, strict=True))
         """The sorts of findings with their verdicts."""
         self._hashes: dict[tuple[str, Category], TextHashes] = {}

@@ -224,11 +224,11 @@ class LongText:
     def hidden_spans(self, low: int, high: int, offset: int) -> Iterator[Span]:
         """Yield the same as `hidden_in`, as spans with their operators."""
         operators, found, some = self._operators(), self.found, slice(low, high)
-        kinds = [sort[:2] for sort in found.listed]
+        types = [sort[:2] for sort in found.listed]
         hides = self._hidden.hides
         columns = found.starts[some], found.ends[some], found.sorts[some], self._verdicts[some]
         for start, end, sort, number in zip(*columns, strict=True):
-            name, category = kinds[sort]
+            name, category = types[sort]
             if hides[number] or self._is_hidden(number, name, category, start, end):
                 yield _new(Span, (start - offset, end - offset, name, category, operators[number]))
 
@@ -313,8 +313,8 @@ class _Values(NamedTuple):
         for number, (start, end) in enumerate(zip(found.starts, found.ends, strict=True)):
             value = self.text[start:end]
             if may_hold(value):
-                one = found[number]
-                originals.setdefault(Value(one.type, one.category, value), one)
+                finding = found[number]
+                originals.setdefault(Value(finding.type, finding.category, value), finding)
         return Repeats(originals).within(opened)
 
 
