@@ -95,8 +95,9 @@ class DecidedFindings(PackedDecisions):
         found, source = self.found, self._sections.source
         if source is None:
             by_type: dict[str, dict[str, None]] = {}
-            for (finding, _), location in zip(self, self.places(), strict=True):
-                by_type.setdefault(finding.type, {})[location] = None
+            counted = compress(found.sorts, map(REPEATED.__gt__, self._verdicts))
+            for sort, location in zip(counted, self.places(), strict=True):
+                by_type.setdefault(found.listed[sort].type, {})[location] = None
             return {name: list(distinct) for name, distinct in by_type.items()}
         line_ends, size = source.line_ends, len(self._sections.text)
         names = [sort.type for sort in found.listed]

@@ -22,6 +22,8 @@ Scan = Callable[[str], Sequence[Finding]]
 _new = tuple.__new__
 _LONGEST_LABEL = 80
 _BLOCK = 8 << 20
+"""The characters of cells that are searched at the same time."""
+_STRETCH = 1 << 16
 """The characters of cells that are objects at the same time."""
 
 
@@ -141,32 +143,28 @@ def scan_labelled(view: View, whole: WholeValues, scan: Scan) -> Iterator[Findin
         cells = whole.outside(view, _cells(text)) if is_complete else _cells(text)
         yield from _scan_cells(0, text, cells, prefix, scan)
         return
-    for at, text in _cell_blocks(view.text):
+    for at, text in _cell_blocks(view.text, _BLOCK):
         yield from _scan_cells(at, text, _cells(text), prefix, scan)
 
 
 def _cells(text: str) -> Iterator[str]:
     """Yield the cells of a text, of which a long one has too many to be objects at once."""
-    first, last = 0, text.find(CELLS_APART)
-    while last >= 0:
-        yield text[first:last]
-        first = last + len(CELLS_APART)
-        last = text.find(CELLS_APART, first)
-    yield text[first:]
+    for _, part in _cell_blocks(text, _STRETCH):
+        yield from part.split(CELLS_APART)
 
 
-def _cell_blocks(text: str) -> Iterator[tuple[int, str]]:
-    """Yield parts of a text that end between two cells, with their positions: all cells of a long
-    text would take too much memory as objects.
+def _cell_blocks(text: str, size: int) -> Iterator[tuple[int, str]]:
+    """Yield parts of a text of about `size` characters that end between two cells, with their
+    positions: all cells of a long text would take too much memory as objects.
     """
-    first, last = 0, text.find(CELLS_APART, _BLOCK)
+    first, last = 0, text.find(CELLS_APART, size)
     while last >= 0:
         if text[last - 1] == "\n":  # within line ends, of which some may be a cell's own
             last = text.find(CELLS_APART, last + 1)
             continue
         yield first, text[first:last]
         first = last + len(CELLS_APART)
-        last = text.find(CELLS_APART, first + _BLOCK)
+        last = text.find(CELLS_APART, first + size)
     yield first, text[first:]
 
 

@@ -36,12 +36,13 @@ class HiddenValues:
         self._found = found
         self._verdicts = verdicts
         hides = [verdict.action is not Action.ALLOW for verdict in listed]
-        self._hides = [*hides, *[False] * (REJECTED + 1 - len(hides))]
+        self.hides = [*hides, *[False] * (REJECTED + 1 - len(hides))]
+        """True for each verdict that hides its findings."""
         self._pairs = set(zip(found.sorts, verdicts, strict=True))
         """The sorts of findings with their verdicts."""
         self._hashes: dict[tuple[str, Category], TextHashes] = {}
         for sort, verdict in self._pairs:
-            if verdict != REJECTED and not self._hides[verdict]:
+            if verdict != REJECTED and not self.hides[verdict]:
                 self.hold(*found.listed[sort][:2], "")  # before processes are forked
 
     def forget(self) -> None:
@@ -65,7 +66,7 @@ class HiddenValues:
 
     def _hidden(self, some: slice) -> Iterator[tuple[int, int, int, int]]:
         """Yield the span, the sort and the verdict of each hidden finding."""
-        found, hides = self._found, self._hides
+        found, hides = self._found, self.hides
         columns = found.starts[some], found.ends[some], found.sorts[some], self._verdicts[some]
         for columns_of_one in zip(*columns, strict=True):
             if hides[columns_of_one[3]]:
@@ -105,7 +106,7 @@ class HiddenValues:
         for at, (start, end, verdict) in enumerate(
             zip(found.starts, found.ends, self._verdicts, strict=True)
         ):
-            if self._hides[verdict] and text[start:end] in texts:
+            if self.hides[verdict] and text[start:end] in texts:
                 yield found[at]
 
     def _texts(self, key: tuple[str, Category]) -> Iterator[str]:
@@ -117,7 +118,7 @@ class HiddenValues:
 
     def verdicts_by_type(self, types: set[str]) -> dict[str, int]:
         """Return the verdict on the last distinct value of each type that is wanted."""
-        text, listed, hides = self._text, self._found.listed, self._hides
+        text, listed, hides = self._text, self._found.listed, self.hides
         numbers: dict[str, set[int]] = {}
         for sort, verdict in self._pairs:
             if hides[verdict] and listed[sort].type in types:

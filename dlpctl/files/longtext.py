@@ -198,14 +198,17 @@ class LongText:
         masking = EditMasking(self, repeated, masker, BLOCK)
         written: set[str] = set()
         edits: dict[int, list[ViewEdit]] = {}
+        at, beyond = 0, -1
         for result in in_order(masking.count, _number, masking.block, self.checker.processes):
             for start, end, text in json.loads(result):
-                section = self._sections.at(start)
-                found = edits.setdefault(id(section.node.document), [])
+                if start > beyond:
+                    section = self._sections.at(start)
+                    at, number = section.start, section.number
+                    beyond = at + len(section.view.text)
+                    found = edits.setdefault(id(section.node.document), [])
                 if text:
                     written.add(text)
-                at = section.start
-                found.append(_new(ViewEdit, (section.number, start - at, end - at, text)))
+                found.append(_new(ViewEdit, (number, start - at, end - at, text)))
         try:
             copy = files.masked(self._node, lambda one: edits.get(id(one), ()), cleaning=cleaning)
             return copy, Written.of(written)
@@ -221,13 +224,13 @@ class LongText:
     def hidden_spans(self, low: int, high: int, offset: int) -> Iterator[Span]:
         """Yield the same as `hidden_in`, as spans with their operators."""
         operators, found, some = self._operators(), self.found, slice(low, high)
-        is_hidden = self._is_hidden
+        types = [sort[:2] for sort in found.listed]
+        hides = self._hidden.hides
         columns = found.starts[some], found.ends[some], found.sorts[some], self._verdicts[some]
         for start, end, sort, number in zip(*columns, strict=True):
-            name, category, *_ = found.listed[sort]
-            if is_hidden(number, name, category, start, end):
-                where = start - offset, end - offset
-                yield _new(Span, (*where, name, category, operators[number]))
+            name, category = types[sort]
+            if hides[number] or self._is_hidden(number, name, category, start, end):
+                yield _new(Span, (start - offset, end - offset, name, category, operators[number]))
 
     def hidden_in(self, low: int, high: int, offset: int = 0) -> Iterator[FindingDecision]:
         """Yield the findings `low` to `high` that must not remain, relative to the offset."""
@@ -306,11 +309,12 @@ class _Values(NamedTuple):
         if not opened.words:
             return []
         originals: dict[Value, Finding] = {}
-        may_hold = opened.holder()
-        for one in self.found:
-            value = self.text[one.start : one.end]
+        may_hold, found = opened.holder(), self.found
+        for number, (start, end) in enumerate(zip(found.starts, found.ends, strict=True)):
+            value = self.text[start:end]
             if may_hold(value):
-                originals.setdefault(Value(one.type, one.category, value), one)
+                finding = found[number]
+                originals.setdefault(Value(finding.type, finding.category, value), finding)
         return Repeats(originals).within(opened)
 
 

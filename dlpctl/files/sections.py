@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from dlpctl.types import Finding
 
 _APART = "\n"
+_MANY = 1 << 10
+"""The number of cells that are compared with findings together."""
 
 
 class Section(NamedTuple):
@@ -319,13 +321,22 @@ class _WholeCells(NamedTuple):
         value, apart from quotes; findings do not overlap.
         """
         starts, ends, positions = self.found.starts, self.found.ends, self.positions
-        count = len(starts)
-        for cell, (segment, first, last) in zip(cells, view.pieces(), strict=False):
-            start = positions[segment] + first
-            at = bisect_left(starts, start)
-            quote = starts[at] - start if at < count else -1
-            if quote not in (0, 1) or ends[at] != start + last - first - quote:
-                yield cell
+        pieces, rest = view.pieces(), iter(cells)
+        while spans := [
+            (start := positions[segment] + first, start + last - first)
+            for segment, first, last in islice(pieces, _MANY)
+        ]:
+            some = islice(rest, len(spans))
+            low = bisect_left(starts, spans[0][0])
+            high = bisect_left(starts, spans[-1][1], low)
+            if low == high:  # as in most of a masked copy
+                yield from some
+                continue
+            for cell, (start, end) in zip(some, spans, strict=True):
+                at = bisect_left(starts, start, low, high)
+                quote = starts[at] - start if at < high else -1
+                if quote not in (0, 1) or ends[at] != end - quote:
+                    yield cell
 
 
 def search_long(node: Node, finder: Finder, least: int) -> PackedFindings | None:

@@ -19,13 +19,15 @@ class ViewEdit(NamedTuple):
 
 def edits_of(document: Document, view_edits: Iterable[ViewEdit]) -> list[Edit]:
     """Return disjoint edits; the first piece of a value is replaced, and the longest value wins."""
-    wanted: list[tuple[Edit, int]] = []
+    wanted: list[tuple[int, int, int, int, Edit]] = []
     for view, start, end, replacement in view_edits:
         for number, piece in enumerate(document.views[view].pieces_of(start, end)):
-            wanted.append((Edit(*piece, replacement if number == 0 else ""), end - start))
-    wanted.sort(key=lambda item: (item[0].segment, item[0].start, -item[1]))
+            edit = Edit(*piece, replacement if number == 0 else "")
+            wanted.append((edit.segment, edit.start, start - end, len(wanted), edit))
+    wanted.sort()
     merged: list[tuple[Edit, int]] = []
-    for edit, length in wanted:
+    for _, _, shorter, _, edit in wanted:
+        length = -shorter
         last, last_length = merged[-1] if merged else (None, 0)
         if last is None or last.segment != edit.segment or edit.start >= last.end:
             merged.append((edit, length))

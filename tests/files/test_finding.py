@@ -56,7 +56,8 @@ def table(cells: str) -> Document:
 def test_a_label_is_context_for_each_of_its_cells(
     monkeypatch: pytest.MonkeyPatch, cells: str, values: list[str], block: int
 ) -> None:
-    monkeypatch.setitem(scan_document.__globals__, "_BLOCK", block)
+    for size in ("_BLOCK", "_STRETCH"):
+        monkeypatch.setitem(scan_document.__globals__, size, block)
     assert [one.value for one in found(table(cells))] == values
     for one in found(table(cells)):
         assert cells[one.start : one.start + len(one.value)] == one.value
