@@ -150,7 +150,7 @@ class Drawing:
     marks: list[Mark] = field(default_factory=list)
     strays: list[Stray] = field(default_factory=list)
     operators: Counter[bytes] = field(default_factory=Counter)
-    """How often each operator of curves, and of those that start a shape, occurs."""
+    """The count of each operator of curves, and of those that start a shape."""
     contours: Contours = field(default_factory=Contours)
     """Empty unless the walker traces contours."""
     streams: set[StreamKey] = field(default_factory=set)
