@@ -187,6 +187,9 @@ def _runs(data: bytes, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, 
         decoded = _decoder(run)(run)
         if decoded is None and _MAY_BE_PACKED.match(run):
             decoded = _inflated(run, inflate)
+        # The digits of a number are not those of a word in hexadecimal, which could be a label.
+        if decoded is not None and run.isdigit() and _LETTER.search(decoded):
+            decoded = None
         # Single digits on one line after the other are a table.
         is_table = decoded is not None and lines_of_digits and data[last_end:start].isspace()
         lines_of_digits = run[1:2] in _SEPARATED
