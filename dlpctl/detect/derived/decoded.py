@@ -113,6 +113,13 @@ class DecodedText(DerivedText):
         end = tail.end if tail.decoded else tail.origin + end - tail.start
         return self._outer.original_span(start, end) if self._outer else (start, end)
 
+    def hidden_span(self, start: int, end: int) -> tuple[int, int] | None:
+        """Return the span in the original, if a part of it was decoded itself."""
+        first = bisect_right(self._starts, start) - 1
+        last = bisect_right(self._starts, end - 1)
+        is_decoded = any(piece.decoded for piece in self._pieces[first:last])
+        return self.original_span(start, end) if is_decoded else None
+
     def _has_decoded_label(self, start: int, last: int) -> bool:
         """Return whether letters were decoded in what may be the label of a value."""
         first = max(bisect_right(self._starts, start - _LABEL) - 1, 0)
@@ -147,8 +154,9 @@ def copy_around(data: bytes, runs: list[tuple[int, int, bytes]]) -> tuple[bytes,
         if not pieces:
             copy(_character(data, max(copied, start - _BEFORE)), start)
         elif start - copied > _AFTER + _BEFORE:
-            copy(copied, copied + _AFTER)
-            pieces.append(_new(_Piece, (len(view), copied + _AFTER, copied + _AFTER, False)))
+            after = _character(data, copied + _AFTER)
+            copy(copied, after)
+            pieces.append(_new(_Piece, (len(view), after, after, False)))
             view += b"\n\n"
             copy(_character(data, start - _BEFORE), start)
         elif copied < start:
@@ -161,7 +169,7 @@ def copy_around(data: bytes, runs: list[tuple[int, int, bytes]]) -> tuple[bytes,
             # Nothing is left of an invisible run, but the text after it counts as decoded.
             pieces.append(_new(_Piece, (len(view), end, end, True)))
         copied = end
-    copy(copied, min(len(data), copied + _AFTER))
+    copy(copied, _character(data, min(len(data), copied + _AFTER)))
     return bytes(view), pieces
 
 
