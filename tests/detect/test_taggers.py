@@ -513,6 +513,13 @@ def test_a_name_is_found_in_what_a_text_hides(library: Detector, hidden: str) ->
     assert found(library, f"data: {hidden}\n", "PERSON_NAME") == [hidden]
 
 
+def test_other_blanks_make_no_name_of_a_term(library: Detector) -> None:
+    text = (
+        "It is PPC\xa0ISA\xa03.0, as bytes \\x20.\n" + "PPC\xa0ISA\xa03.0 is supported.&nbsp;\n" * 9
+    )
+    assert not found(library, text, "PERSON_NAME")
+
+
 def test_a_term_taken_for_a_name_is_not_looked_for_elsewhere(library: Detector) -> None:
     text = (
         "Configuration information required by Dataproc Metastore to start the migration.\n"

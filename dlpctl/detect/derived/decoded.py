@@ -113,13 +113,6 @@ class DecodedText(DerivedText):
         end = tail.end if tail.decoded else tail.origin + end - tail.start
         return self._outer.original_span(start, end) if self._outer else (start, end)
 
-    def hidden_span(self, start: int, end: int) -> tuple[int, int] | None:
-        """Return the span in the original, if a part of it was decoded itself."""
-        first = bisect_right(self._starts, start) - 1
-        last = bisect_right(self._starts, end - 1)
-        is_decoded = any(piece.decoded for piece in self._pieces[first:last])
-        return self.original_span(start, end) if is_decoded else None
-
     def _has_decoded_label(self, start: int, last: int) -> bool:
         """Return whether letters were decoded in what may be the label of a value."""
         first = max(bisect_right(self._starts, start - _LABEL) - 1, 0)

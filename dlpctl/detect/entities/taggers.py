@@ -147,7 +147,8 @@ class Taggers:
             _new(Candidate, (*span, *name[2:]))
             for text in hidden_words(data, may_match)
             for name in self._in_text(text.data, min_score, Known())
-            if (span := text.hidden_span(name.start, name.end))
+            if (span := text.original_span(name.start, name.end))
+            and _is_hidden(text.data[name.start : name.end], data[slice(*span)])
         ]
         return _without_parts(found, derived) if derived else found
 
@@ -199,6 +200,13 @@ class Taggers:
 
 def _blank(marks: re.Match[bytes]) -> bytes:
     return b" " * len(marks[0])
+
+
+def _is_hidden(name: bytes, written: bytes) -> bool:
+    """Return whether a name is not in what is written for it; with other blanks, it is: the tagger
+    has read those in the text itself.
+    """
+    return " ".join(name.decode().split()) not in " ".join(written.decode().split())
 
 
 def _without_parts(found: list[Candidate], derived: list[Candidate]) -> list[Candidate]:
