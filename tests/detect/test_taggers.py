@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import time
 from itertools import pairwise
@@ -492,6 +493,31 @@ def test_a_name_with_escaped_letters_is_read_as_its_reader_shows_it(
     library: Detector, name: str
 ) -> None:
     assert found(library, f"<p>Contact: {name}, on Monday</p>", "PERSON_NAME") == [name]
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        base64.b64encode(b"Contact: Laura Kowalski").decode(),
+        base64.b64encode(base64.b64encode(b'{"contact": "Laura Kowalski"}')).decode(),
+        b"Contact: Laura Kowalski".hex(),
+        str(list(b"Contact: Laura Kowalski"))[1:-1],
+        "Laura Kowal\x1b[m\x1b[1;32mski",
+        "Laura&nbsp;Kowalski",
+        "Laura%2520Kowalski",
+        "Laura_x0020_Kowalski",
+        r"Laura\x20Kowalski",
+    ],
+)
+def test_a_name_is_found_in_what_a_text_hides(library: Detector, hidden: str) -> None:
+    assert found(library, f"data: {hidden}\n", "PERSON_NAME") == [hidden]
+
+
+def test_other_blanks_make_no_name_of_a_term(library: Detector) -> None:
+    text = (
+        "It is PPC\xa0ISA\xa03.0, as bytes \\x20.\n" + "PPC\xa0ISA\xa03.0 is supported.&nbsp;\n" * 9
+    )
+    assert not found(library, text, "PERSON_NAME")
 
 
 def test_a_term_taken_for_a_name_is_not_looked_for_elsewhere(library: Detector) -> None:

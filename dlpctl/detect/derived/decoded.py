@@ -147,8 +147,9 @@ def copy_around(data: bytes, runs: list[tuple[int, int, bytes]]) -> tuple[bytes,
         if not pieces:
             copy(_character(data, max(copied, start - _BEFORE)), start)
         elif start - copied > _AFTER + _BEFORE:
-            copy(copied, copied + _AFTER)
-            pieces.append(_new(_Piece, (len(view), copied + _AFTER, copied + _AFTER, False)))
+            after = _character(data, copied + _AFTER)
+            copy(copied, after)
+            pieces.append(_new(_Piece, (len(view), after, after, False)))
             view += b"\n\n"
             copy(_character(data, start - _BEFORE), start)
         elif copied < start:
@@ -161,7 +162,7 @@ def copy_around(data: bytes, runs: list[tuple[int, int, bytes]]) -> tuple[bytes,
             # Nothing is left of an invisible run, but the text after it counts as decoded.
             pieces.append(_new(_Piece, (len(view), end, end, True)))
         copied = end
-    copy(copied, min(len(data), copied + _AFTER))
+    copy(copied, _character(data, min(len(data), copied + _AFTER)))
     return bytes(view), pieces
 
 

@@ -184,3 +184,10 @@ _OTHER_STARTS = (
     rf"|{_OTHER_GAPS}[0-9A-Z]{{1,6}}{_OTHER_GAPS}[0-9A-Z]|{_BEFORE_NUMBER}"
 )
 RUN_STARTS = (_STARTS_OF_BASE64, _OTHER_STARTS)
+# The starts of those that may hide a name, which others, such as emphasis, digits of other scripts
+# and the line ends of shells, do not.
+HIDES_WORDS = (
+    rf"{_STARTS_OF_BASE64}|(?:\b|\b0[xX]|\\{{1,2}}x){_HEX_STARTS}[0-9A-Fa-f]{{4}}"
+    rf"|%[2-7][0-9A-Fa-f]|_x00[2-7][0-9A-Fa-f]_|{_NAMED_ENTITY}|\x1b\["
+    r"|(?:\^\[|#033|\\(?:033|e|x1[bB]|u001[bB]))\[|\\[ux]\{?[0-9A-Fa-f]{2}"
+)

@@ -40,7 +40,7 @@ from dlpctl.detect.derived.headers import HEADER, WITHIN_LINES, HeaderWords
 from dlpctl.detect.derived.interface import DerivedText
 from dlpctl.detect.derived.joined import joined_texts
 from dlpctl.detect.derived.listed import listed_texts
-from dlpctl.detect.derived.runs import RAW_RUN, RAW_STARTS, RUN, RUN_STARTS
+from dlpctl.detect.derived.runs import HIDES_WORDS, RAW_RUN, RAW_STARTS, RUN, RUN_STARTS
 from dlpctl.detect.derived.streamed import streamed_texts
 from dlpctl.detect.derived.tables import OpenTable, sensitive_cells
 from dlpctl.detect.derived.wrapped import WrappedText
@@ -57,6 +57,7 @@ GATES = (
     joined.OF_NUMBERS,
     joined.OF_ADDRESSES,
     RAW_STARTS,
+    HIDES_WORDS,
 )
 """The gates of readings, which keep them from texts that have nothing for them."""
 _LINE_END = ord("\n")
@@ -148,6 +149,14 @@ def _decoded_texts(data: bytes, runs: Spans, may_match: MayMatch) -> Iterator[De
         yield decoded
         data = decoded.data
         runs = _runs(data, may_match)
+
+
+def hidden_words(data: bytes, may_match: MayMatch = all_open) -> Iterator[DecodedText]:
+    """Yield the decoded texts in which a reader may find words that a text hides."""
+    if may_match(HIDES_WORDS, data):
+        yield from _decoded_texts(data, _runs(data, may_match), may_match)
+    if may_match(listed.GATE, data):
+        yield from listed_texts(data)
 
 
 class _NestedText(DerivedText):

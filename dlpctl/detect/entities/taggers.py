@@ -19,6 +19,7 @@ from dlpctl.detect.confirm.code_density import code_blocks, is_code
 from dlpctl.detect.derived.escaped import EscapedText
 from dlpctl.detect.derived.streamed import GATE as STREAMED
 from dlpctl.detect.derived.streamed import streamed_texts
+from dlpctl.detect.derived.texts import hidden_words
 from dlpctl.detect.entities.known import Known
 from dlpctl.detect.entities.truecase import is_lower_case
 from dlpctl.detect.patterns.model import Pattern
@@ -132,19 +133,24 @@ class Taggers:
         known: Known | None = None,
         may_match: MayMatch = all_open,
     ) -> list[Candidate]:
-        """Return names and addresses in valid UTF-8 and in the streams of words that it has, in
-        order; those of one type do not overlap.
+        """Return names and addresses in valid UTF-8, in the streams of words that it has and in
+        what it hides, in order; those of one type do not overlap.
         """
         found = self._in_text(data, min_score, known or Known())
-        if not may_match(STREAMED, data):
-            return found
-        streamed = [
+        derived = [
             _new(Candidate, (*span, *name[2:]))
-            for text in streamed_texts(data)
+            for text in (streamed_texts(data) if may_match(STREAMED, data) else ())
             for name in self._in_text(text.data, min_score, Known())
             for span in text.spans_in_messages(name.start, name.end)
         ]
-        return _without_parts(found, streamed) if streamed else found
+        derived += [
+            _new(Candidate, (*span, *name[2:]))
+            for text in hidden_words(data, may_match)
+            for name in self._in_text(text.data, min_score, Known())
+            if (span := text.original_span(name.start, name.end))
+            and _is_hidden(text.data[name.start : name.end], data[slice(*span)])
+        ]
+        return _without_parts(found, derived) if derived else found
 
     def _in_text(self, data: bytes, min_score: float, known: Known) -> list[Candidate]:
         found: list[Candidate] = []
@@ -196,11 +202,18 @@ def _blank(marks: re.Match[bytes]) -> bytes:
     return b" " * len(marks[0])
 
 
-def _without_parts(found: list[Candidate], streamed: list[Candidate]) -> list[Candidate]:
-    """Return all candidates in order, without those that overlap one of a stream before them."""
+def _is_hidden(name: bytes, written: bytes) -> bool:
+    """Return whether a name is not in what is written for it; with other blanks, it is: the tagger
+    has read those in the text itself.
+    """
+    return " ".join(name.decode().split()) not in " ".join(written.decode().split())
+
+
+def _without_parts(found: list[Candidate], derived: list[Candidate]) -> list[Candidate]:
+    """Return all candidates in order, without those that overlap one before them."""
     kept: list[Candidate] = []
     ends = {PERSON_NAME: 0, ADDRESS: 0}
-    for span in sorted([*streamed, *found], key=lambda span: (span.start, -span.end)):
+    for span in sorted([*derived, *found], key=lambda span: (span.start, -span.end)):
         if span.start >= ends[span.pattern]:
             kept.append(span)
             ends[span.pattern] = span.end
