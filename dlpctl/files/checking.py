@@ -234,9 +234,8 @@ class FileChecker:
             stage("masking")
             with readers.pop_all():
                 # The verifying process starts while the copy is made.
-                verifier = readers.enter_context(
-                    Verifier(node.document.format, self._limits, self._method, pictures)
-                )
+                started = Verifier(node.document.format, self._limits, self._method, pictures)
+                verifier = readers.enter_context(started)
                 masked = reader.masked(
                     opened,
                     masking.view_edits_of,

@@ -47,7 +47,7 @@ class Seen(NamedTuple):
 
 
 class ReadPicture(NamedTuple):
-    """What OCR read on a picture, as a message."""
+    """The words of one picture, as a message."""
 
     key: bytes
     """The hash of the settings and the pixels."""
@@ -62,7 +62,7 @@ class ReadPicture(NamedTuple):
 
 
 class ReadPictures:
-    """What OCR read on the latest pictures, within a limit of memory."""
+    """The words of the latest pictures, within a limit of memory."""
 
     def __init__(self, most_bytes: int) -> None:
         self._most = most_bytes

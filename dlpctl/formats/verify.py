@@ -75,7 +75,7 @@ class Verifier:
     ) -> None:
         """`format_name` is the format of the original, whose reader starts immediately."""
         self.pictures = pictures
-        """What is known of the words on pictures, in the end those of the copy too."""
+        """The words of known pictures, in the end those of the copy too."""
         self._format_name = format_name
         self.files = Files(limits, method)
         """The first reader, which can mask what it reads."""

@@ -1,4 +1,4 @@
-"""What OCR read on a picture is known to the following workers, and read again only if it may differ."""
+"""The words of a picture are known to the following workers, and read again only if it may differ."""
 
 from __future__ import annotations
 
