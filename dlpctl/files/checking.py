@@ -21,10 +21,11 @@ from dlpctl.masking.rounds import Residue, Round, mask_until_clean
 from dlpctl.types import Decision
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from dlpctl.files.choices import Metadata, OnUninspected
     from dlpctl.formats.files import Node
+    from dlpctl.formats.ocrseen import ReadPicture
     from dlpctl.formats.verify import Verification
     from dlpctl.formats.worker import Method
     from dlpctl.masking.operators import Masker
@@ -222,9 +223,10 @@ class FileChecker:
         removing = self._on_uninspected == "block"
         until = time.monotonic() + self._limits.seconds
         reading = files, node
+        pictures: Sequence[ReadPicture] = files.worker.pictures_read()
 
         def mask(copy: bytes | None, number: int) -> Round[bytes, Verification]:
-            nonlocal reading
+            nonlocal reading, pictures
             # A verifier has read the copy of the round before.
             reader, opened = (files, node) if copy is None else reading
             if copy is not None:
@@ -232,9 +234,8 @@ class FileChecker:
             stage("masking")
             with readers.pop_all():
                 # The verifying process starts while the copy is made.
-                verifier = readers.enter_context(
-                    Verifier(node.document.format, self._limits, self._method)
-                )
+                started = Verifier(node.document.format, self._limits, self._method, pictures)
+                verifier = readers.enter_context(started)
                 masked = reader.masked(
                     opened,
                     masking.view_edits_of,
@@ -253,6 +254,7 @@ class FileChecker:
                 password=password,
                 until=until,
             )
+            pictures = verifier.pictures
             if verifier.node is not None:
                 reading = verifier.files, verifier.node
             return Round(masked, _residue_of(found, removing=removing), found)

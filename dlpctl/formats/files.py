@@ -114,7 +114,7 @@ class Files:
 
     def __init__(self, limits: Limits | None = None, method: Method = "adaptive") -> None:
         self.limits = limits or Limits()
-        self._worker = Worker(self.limits, method)
+        self.worker = Worker(self.limits, method)
         self._deadline = 0.0
         self._removing = False
         self._flattening = False
@@ -130,7 +130,7 @@ class Files:
         self.close()
 
     def close(self) -> None:
-        self._worker.close()
+        self.worker.close()
 
     def open(
         self,
@@ -151,7 +151,7 @@ class Files:
         del data  # which `content` may free
         for head, home in _LIKELY.items():
             if content.data.startswith(head):
-                self._worker.start([home])
+                self.worker.start([home])
         self._check_size(content.data)
         return self._node(content, name, "", "", 0, password)
 
@@ -165,7 +165,7 @@ class Files:
         # Parts take no memory together, so that a large file may expand as entries of archives do.
         most = max(self.limits.expanded_bytes, self.limits.entry_ratio * len(data))
         limits = self.limits._replace(expanded_bytes=most)
-        for document in self._worker.parts(chosen.name, data, limits):
+        for document in self.worker.parts(chosen.name, data, limits):
             self.reset()
             node = Node(name, "", "", FileBytes(data), document)
             self._add_children(node, 0)
@@ -202,7 +202,7 @@ class Files:
         """
         chosen = format_named(format_name)
         if not is_in_process(chosen.name):
-            yield from self._worker.read_again(chosen.name, data, self.limits, self._seconds())
+            yield from self.worker.read_again(chosen.name, data, self.limits, self._seconds())
             return
         texts = iter(_direct(lambda: chosen.read_again(data, self.limits)))
         while (text := _direct(lambda: next(texts, None))) is not None:
@@ -212,7 +212,7 @@ class Files:
     def prepare(self, format_name: str) -> None:
         """Prepare for reading a file of a format."""
         if not is_in_process(format_name):
-            self._worker.start([home_of(format_name)])
+            self.worker.start([home_of(format_name)])
 
     def reset(self, until: float | None = None) -> None:
         """Start counting contents, and time too unless `until` sets a deadline."""
@@ -296,9 +296,9 @@ class Files:
         if is_in_process(chosen.name):
             return _direct(lambda: chosen.extract(data, limits, password))
         if len(data) > _SMALL:
-            return self._worker.extract(chosen.name, data, limits, password, self._seconds())
+            return self.worker.extract(chosen.name, data, limits, password, self._seconds())
         key = chosen.name, password, sha256(data).digest()
-        document = self._recent.pop(key, None) or self._worker.extract(
+        document = self._recent.pop(key, None) or self.worker.extract(
             chosen.name, data, limits, password, self._seconds()
         )
         if not document.children:  # children count towards the limits as files of their own
@@ -342,7 +342,7 @@ class Files:
         chosen = format_named(node.document.format)
         if is_in_process(chosen.name):
             return _direct(lambda: chosen.mask(node.data, node.document, edits, children))
-        return self._worker.mask(
+        return self.worker.mask(
             chosen.name, node.data, self.limits, node.password, edits, children, self._seconds()
         )
 

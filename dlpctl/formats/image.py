@@ -45,8 +45,7 @@ if TYPE_CHECKING:
 
     from PIL.Image import Image
 
-    from dlpctl.formats.ocrpass import Corners, Point
-    from dlpctl.formats.ocrpasses import Seen, SeenWord
+    from dlpctl.formats.ocrseen import Corners, Point, Seen, SeenWord
 
 _TIFF = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
 _MAGICS = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", *_TIFF, b"GIF87a", b"GIF89a")

@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
     from dlpctl.formats.ocr import Word
+    from dlpctl.formats.ocrseen import Corners, Point
 
-Point = tuple[float, float]
-Corners = tuple[Point, Point, Point, Point]
 _LITTLE = 24
 """A small count of characters."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from dlpctl.formats import ocr
 from dlpctl.formats.barcodes import codes
@@ -34,7 +34,6 @@ from dlpctl.formats.ocrlines import (
     text_of,
 )
 from dlpctl.formats.ocrpass import (
-    Corners,
     Pass,
     View,
     around,
@@ -43,6 +42,7 @@ from dlpctl.formats.ocrpass import (
     rotated,
     without_lines,
 )
+from dlpctl.formats.ocrseen import Seen, SeenWord, recalled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -67,26 +67,6 @@ words.
 """
 
 
-class SeenWord(NamedTuple):
-    """A word of a picture."""
-
-    text: str
-    line: str
-    """Identifies the word's line among those of all passes."""
-    box: tuple[float, float, float, float]
-    """Left, top, right and bottom as read; comparable only within one pass."""
-    corners: Corners
-    """The corners in pixels of the picture, clockwise from the start of the word's top."""
-
-
-class Seen(NamedTuple):
-    """The words of a picture, and the areas that were not read."""
-
-    words: list[SeenWord]
-    unread: list[Corners]
-    """Lines of writing that no pass could read."""
-
-
 def look(picture: Image, *, enlarge: bool = True, until: float = math.inf) -> Seen:
     """Return the words of a picture and the texts of its codes; no pass starts after `until`."""
     shades = picture.convert("L")
@@ -108,7 +88,12 @@ def _seen(picture: Image, *, enlarge: bool, until: float) -> Seen:
     if is_blank(picture):
         return Seen([], [])
     try:
-        return _look(picture, enlarge=enlarge, until=until)
+        return recalled(
+            f"look {enlarge}",
+            picture,
+            until,
+            lambda: _look(picture, enlarge=enlarge, until=until),
+        )
     except ocr.OcrTimeoutError:
         wide, high = float(picture.width), float(picture.height)
         return Seen([], [((0.0, 0.0), (wide, 0.0), (wide, high), (0.0, high))])
@@ -188,11 +173,16 @@ def look_sparsely(picture: Image) -> list[str]:
     if is_blank(picture):
         return texts
     try:
-        view = View(picture, 0.0, enlargement(picture))
-        (found,) = read_views([view], sparse=not is_texture(picture))
+        seen = recalled("sparse", picture, math.inf, lambda: _look_sparsely(picture))
     except ocr.OcrTimeoutError:
         return texts
-    return [*texts, *(word.text for line in found.lines for word in line)]
+    return [*texts, *(word.text for word in seen.words)]
+
+
+def _look_sparsely(picture: Image) -> Seen:
+    view = View(picture, 0.0, enlargement(picture))
+    (found,) = read_views([view], sparse=not is_texture(picture))
+    return Seen([*_words(found, picture.size, "0")], [])
 
 
 # ---- words

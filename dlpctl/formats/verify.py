@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -13,6 +13,7 @@ from dlpctl.formats.discovery import format_named
 from dlpctl.formats.files import Files, Node, ViewEditsOf, is_in_process
 from dlpctl.formats.interface import Document, Limits, Uninspected, View, described
 from dlpctl.formats.locators import Cells
+from dlpctl.formats.ocrseen import ReadPicture
 from dlpctl.formats.residues import StrictMatcher, with_rows_apart
 from dlpctl.formats.spans import ViewEdit
 from dlpctl.formats.worker import Method
@@ -66,9 +67,15 @@ class Verifier:
     """Inspects one masked file; in commands, both readers work concurrently."""
 
     def __init__(
-        self, format_name: str, limits: Limits | None = None, method: Method = "adaptive"
+        self,
+        format_name: str,
+        limits: Limits | None = None,
+        method: Method = "adaptive",
+        pictures: Sequence[ReadPicture] = (),
     ) -> None:
         """`format_name` is the format of the original, whose reader starts immediately."""
+        self.pictures = pictures
+        """The words of known pictures, in the end those of the copy too."""
         self._format_name = format_name
         self.files = Files(limits, method)
         """The first reader, which can mask what it reads."""
@@ -76,6 +83,7 @@ class Verifier:
         """The file, once it was read."""
         self._second = self.files if method == "forkserver" else Files(limits, method)
         for files in {self.files, self._second}:
+            files.worker.recall(pictures)
             files.prepare(format_name)
 
     def __enter__(self) -> Self:
@@ -123,6 +131,11 @@ class Verifier:
                     for leak in _by_first_reader(each, matcher, view_edits_of, written)
                 ]
                 leaks += [leak for ended in (expected, *looks) for leak in ended()]
+                self.pictures = [
+                    picture
+                    for files in dict.fromkeys((self.files, self._second))
+                    for picture in files.worker.pictures_read()
+                ]
         except FormatError as error:
             return Verification(
                 count_values(matcher), 1, (Leak("", f"{_UNREADABLE}: {error.message}"),), ()

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from dlpctl.formats.interface import Document, Limits
+    from dlpctl.formats.ocrseen import ReadPicture
     from dlpctl.processes.forking import ForkServer
 
 Method = Literal["adaptive", "spawn", "forkserver"]
@@ -60,6 +61,8 @@ class Worker:
         self._limits = limits
         self._method = method
         self._child: Child[messages.Request] | None = None
+        self._recalled: Sequence[ReadPicture] = ()
+        """The pictures to pass to the process before its first request."""
         self._stack = ExitStack()
         # A worker that holds a message and its source cannot hold a larger one.
         self._most = limits.memory_bytes // 2
@@ -130,6 +133,21 @@ class Worker:
         request = messages.Picture(home_of(name), name, data, page, limits, password)
         return self._call(request, messages.Copy, seconds).data
 
+    def recall(self, pictures: Sequence[ReadPicture]) -> None:
+        """Know what other workers read on pictures."""
+        self._recalled = pictures
+
+    def pictures_read(self) -> list[ReadPicture]:
+        """Return what the process and those before it read on pictures."""
+        if self._child is None:
+            return list(self._recalled)
+        request = messages.AskPictures(self._limits)
+        reply = self._call(request, messages.Pictures, self._limits.seconds)
+        with self._refusing():
+            if not all(picture.is_consistent for picture in reply.pictures):
+                raise InvalidMessageError("the columns of a picture's words do not fit each other")
+        return reply.pictures
+
     def sandbox(self, seconds: float) -> list[str]:
         """Return what the system denies the process."""
         return self._call(messages.AskSandbox(self._limits), messages.Texts, seconds).texts
@@ -153,6 +171,9 @@ class Worker:
     def _call(self, request: messages.Request, expected: type[T], seconds: float) -> T:
         home = getattr(request, "home", "")
         self.start([home] if home else ())
+        recalled, self._recalled = self._recalled, ()
+        if recalled:
+            self._call(messages.Recall(self._limits, [*recalled]), messages.Pictures, seconds)
         child = self._child
         assert child is not None
         try:

@@ -233,6 +233,7 @@ _OF_ANNOTATION: dict[str, Schema[Any]] = {
     "Line": LINE,
     "array[int]": NUMBERS,
     "list[str]": ListOf(TEXT),
+    "list[float]": ListOf(REAL),
     "bytes | None": Optional(BLOB),
     "str | None": Optional(TEXT),
 }

@@ -639,7 +639,7 @@ def test_a_fax_is_read_in_several_passes(compression: str, monkeypatch: pytest.M
 
 
 def test_digits_that_ocr_takes_for_letters_are_read_as_meant() -> None:
-    from dlpctl.formats.ocrpasses import SeenWord
+    from dlpctl.formats.ocrseen import SeenWord
     from dlpctl.formats.ocrviews import add_words
 
     corners = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))

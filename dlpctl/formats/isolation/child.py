@@ -20,6 +20,7 @@ from dlpctl.errors import DlpctlError, FormatError
 from dlpctl.formats.discovery import format_in
 from dlpctl.formats.interface import Document
 from dlpctl.formats.isolation import messages
+from dlpctl.formats.ocrseen import ReadPictures, keep
 from dlpctl.processes import confinement
 from dlpctl.processes.parent import Parent
 
@@ -37,9 +38,10 @@ _LIBRARIES = {
 class RequestReader:
     """Answers requests, and caches the latest documents, which masking would have to read again."""
 
-    def __init__(self, memory_bytes: int, sandbox: list[str]) -> None:
+    def __init__(self, memory_bytes: int, sandbox: list[str], pictures: ReadPictures) -> None:
         self._most = memory_bytes // _KEPT_SHARE
         self._sandbox = sandbox
+        self._pictures = pictures
         self._kept: list[tuple[messages.Extract, Document]] = []
         self._parts: Iterator[Document] | None = None
 
@@ -73,6 +75,11 @@ class RequestReader:
                 return messages.Copy(draw(data, page, limits, password))
             case messages.AskSandbox():
                 return messages.Texts(self._sandbox)
+            case messages.Recall(_, pictures):
+                self._pictures.add_messages(pictures)
+                return messages.Pictures([])
+            case messages.AskPictures():
+                return messages.Pictures(self._pictures.messages())
         raise FormatError("the request is unknown")
 
     def _next_part(self) -> messages.Part:
@@ -112,7 +119,9 @@ def main(memory_bytes: str, *modules: str) -> None:
     for package in (name for module in modules for name in (module, *_LIBRARIES.get(module, ()))):
         _write_bytecode(package)
     sandbox = confinement.confine(most, str(Path.cwd()), file_bytes=most, programs=_programs())
-    reader = RequestReader(most, sandbox)
+    pictures = ReadPictures(most // _KEPT_SHARE)
+    keep(pictures)
+    reader = RequestReader(most, sandbox, pictures)
     while True:
         try:
             _answer(parent, reader, parent.receive())

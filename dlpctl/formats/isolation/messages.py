@@ -25,6 +25,7 @@ from dlpctl.formats.interface import (
     ViewColumns,
 )
 from dlpctl.formats.locators import Cells, Escapes, Items, Lines, Units
+from dlpctl.formats.ocrseen import ReadPicture
 from dlpctl.processes.schema import InvalidMessageError, Line, ListOf, OneOf, Optional, Record
 
 Locator = Units | Cells | Items | Lines
@@ -102,7 +103,30 @@ class AskSandbox(NamedTuple):
     limits: FileLimits
 
 
-Request = Extract | ExtractParts | FollowingPart | Mask | ReadAgain | Picture | AskSandbox
+class Recall(NamedTuple):
+    """Keep what other workers read on pictures; the answer is `Pictures` without any."""
+
+    limits: FileLimits
+    pictures: list[ReadPicture]
+
+
+class AskPictures(NamedTuple):
+    """Return what was read on pictures; the answer is `Pictures`."""
+
+    limits: FileLimits
+
+
+Request = (
+    Extract
+    | ExtractParts
+    | FollowingPart
+    | Mask
+    | ReadAgain
+    | Picture
+    | AskSandbox
+    | Recall
+    | AskPictures
+)
 
 
 class Located(NamedTuple):
@@ -154,6 +178,10 @@ class Texts(NamedTuple):
     texts: list[str]
 
 
+class Pictures(NamedTuple):
+    pictures: list[ReadPicture]
+
+
 class Refusal(NamedTuple):
     """The error of a file that cannot be read or masked."""
 
@@ -169,6 +197,7 @@ _LOCATOR = OneOf(
     c=Record(Cells),
     i=Record(Items),
 )
+_PICTURES = ListOf(Record(ReadPicture))
 REQUEST = OneOf(
     e=Record(Extract, limits=LIMITS),
     f=Record(ExtractParts, limits=LIMITS),
@@ -182,6 +211,8 @@ REQUEST = OneOf(
     r=Record(ReadAgain, limits=LIMITS),
     p=Record(Picture, limits=LIMITS),
     s=Record(AskSandbox, limits=LIMITS),
+    k=Record(Recall, limits=LIMITS, pictures=_PICTURES),
+    a=Record(AskPictures, limits=LIMITS),
 )
 _READING = Record(
     Reading,
@@ -195,6 +226,7 @@ REPLY = OneOf(
     p=Record(Part, reading=Optional(_READING)),
     c=Record(Copy),
     t=Record(Texts),
+    k=Record(Pictures, pictures=_PICTURES),
     x=Record(Refusal),
 )
 

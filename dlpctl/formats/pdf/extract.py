@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     import pikepdf
     import pypdfium2
 
-    from dlpctl.formats.ocrpasses import Seen, SeenWord
+    from dlpctl.formats.ocrseen import Seen, SeenWord
     from dlpctl.formats.pdf.seen import PageSight
 
 _LEAST_STRAY = 4

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.formats import ocr
 from dlpctl.formats.barcodes import codes
-from dlpctl.formats.ocrpasses import Seen, look
+from dlpctl.formats.ocrpasses import look
+from dlpctl.formats.ocrseen import Seen
 from dlpctl.formats.pdf.matrix import apply, inverse, multiply
 from dlpctl.formats.pdf.objects import is_stream
 from dlpctl.formats.pdf.pictures import decoded, size_of
@@ -23,8 +24,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
     from dlpctl.formats.interface import Limits
-    from dlpctl.formats.ocrpass import Corners
-    from dlpctl.formats.ocrpasses import SeenWord
+    from dlpctl.formats.ocrseen import Corners, SeenWord
     from dlpctl.formats.pdf.drawing import Picture
     from dlpctl.formats.pdf.matrix import Matrix
     from dlpctl.formats.pdf.source import ObjectNumber
