@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import cache
 
 from dlpctl.masking import surrogate_vocabulary as vocabulary
+from dlpctl.masking.escapes import unescaped
 from dlpctl.masking.kinds import ValueKind, kind_of
 from dlpctl.regex import lazy
 from dlpctl.types import Category
@@ -60,6 +61,7 @@ def _mostly_stars(value: str) -> bool:
 def _is_initials(value: str) -> bool:
     if "." not in value and "*" not in value:
         return False
+    value, _ = unescaped(value)
     words = [word for word in _WORD.findall(value) if word.lower() not in vocabulary.TITLES]
     return (
         bool(words)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from string import ascii_letters, digits
 
+from dlpctl.masking.escapes import unescaped
 from dlpctl.masking.kinds import ValueKind, kind_of
 from dlpctl.masking.surrogate_vocabulary import TITLES
 from dlpctl.regex import lazy
@@ -100,7 +101,19 @@ def _name(value: str) -> str:
             return f"{word[0]}."
         return word[0] + "*" * (len(word) - 1) if len(word) > 1 else "*"
 
-    return _WORD.sub(initial, value).replace("..", ".")
+    # Escapes of letters belong to a word, and all others stay, so that readers of the text
+    # still understand it.
+    plain, written = unescaped(value)
+    parts: list[str] = []
+    end = 0
+    for word in _WORD.finditer(plain):
+        masked = initial(word)
+        if masked != word.group():
+            start = word.start()
+            first = written[start] if masked[0] == plain[start] else masked[0]
+            parts += *written[end:start], first, masked[1:]
+            end = word.end()
+    return "".join([*parts, *written[end:]]).replace("..", ".")
 
 
 def _ip(value: str) -> str:
