@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from dlpctl.formats.pdf.seen import PageSight
 
 _LEAST_STRAY = 4
-_CODE = 40
-"""The number of shapes that may be the bars or squares of a code."""
+_CODE = 20
+"""The minimum number of bars or squares of a code."""
 
 
 class Extraction:
@@ -240,7 +240,7 @@ class Extraction:
     def _code_in(self, found: canvases.CanvasText) -> str:
         page, sight = found.canvas.page, self._sight
         is_seen = (
-            page is not None and sight and found.drawing.shapes >= _CODE and sight.has_code(page)
+            page is not None and sight and found.drawing.modules >= _CODE and sight.has_code(page)
         )
         return "shapes that are a QR code or a bar code" if is_seen else ""
 

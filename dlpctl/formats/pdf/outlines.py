@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from dlpctl.formats.pdf.content import Operation
     from dlpctl.formats.pdf.matrix import Matrix, Point
 
-CURVES, STARTS = (b"c", b"v", b"y"), (b"m", b"re")
+CURVES = (b"c", b"v", b"y")
 _PAINTS = (b"f", b"F", b"f*", b"B", b"B*", b"b", b"b*", b"S", b"s")
-PATHS = (*CURVES, *STARTS, b"l", b"h", b"n", *_PAINTS)
+PATHS = (*CURVES, b"m", b"l", b"h", b"re", b"n", *_PAINTS)
 _LARGEST = 3.0
 """The maximum size of a letter, relative to the height of its place."""
 
@@ -54,7 +54,7 @@ class Contours:
             numbers = [x, y, x + wide, y, x, y + high, x + wide, y + high]
         points = [apply(matrix, *each) for each in zip(numbers[::2], numbers[1::2], strict=False)]
         last = self._all[-1] if self._all else None
-        if operator in STARTS or last is None or last.stream != stream:
+        if operator in (b"m", b"re") or last is None or last.stream != stream:
             self._all.append(Contour(stream, start, end, *_around(points)))
         else:
             box = _around([*points, (last.left, last.bottom), (last.right, last.top)])

@@ -35,7 +35,7 @@ from dlpctl.formats.pdf.objects import (
     numbers,
     stream_bytes,
 )
-from dlpctl.formats.pdf.outlines import CURVES, PATHS, STARTS
+from dlpctl.formats.pdf.outlines import CURVES, PATHS
 
 if TYPE_CHECKING:
     from pikepdf import Object
@@ -340,7 +340,7 @@ class _Interpreter:
         self._drawing.strays.append(Stray(self._key, operation.start, operation.end, words))
 
     def count(self, operation: Operation) -> None:
-        self._drawing.operators[operation.operator] += 1
+        self._drawing.count(operation, self._state.matrix)
 
     def trace(self, operation: Operation) -> None:
         self._drawing.contours.trace(operation, self._state.matrix, self._key)
@@ -366,7 +366,7 @@ _OPERATORS: dict[bytes, Callable[[_Interpreter, Operation], None]] = {
     b"BI": _Interpreter.draw_inline_picture,
     b"Do": _Interpreter.invoke,
     STRAY: _Interpreter.note_stray,
-    **dict.fromkeys((*CURVES, *STARTS), _Interpreter.count),
+    **dict.fromkeys((*CURVES, b"re"), _Interpreter.count),
 }
 _TRACING = _OPERATORS | dict.fromkeys(PATHS, _Interpreter.trace)
 _STATE_FIELDS: dict[bytes, tuple[str, Callable[[float], float]]] = {
