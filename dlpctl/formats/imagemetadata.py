@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dlpctl.formats import jpeg
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from PIL.Image import Image
 
@@ -19,7 +19,10 @@ _VALUE = re.compile(
     rb"|(?<![^\s=:\"'])(?:[A-Z]{4}|[a-z]{2,8}[_-])[A-Za-z0-9_/+-]{12}"
 )
 _GIF_EXTENSION, _GIF_FRAME = 0x21, 0x2C
-_EXIF_FOLDERS = (0x8769, 0x8825, 0xA005)
+_GPS = 0x8825
+_EXIF_FOLDERS = (0x8769, _GPS, 0xA005)
+_COORDINATES = ((1, 2, 3, 4), (19, 20, 21, 22))
+"""The tags of a position: north or south, latitude, east or west, longitude."""
 
 
 def metadata_of(image: Image, data: bytes) -> Iterator[str]:
@@ -31,6 +34,7 @@ def metadata_of(image: Image, data: bytes) -> Iterator[str]:
     values += exif.values()
     for folder in _EXIF_FOLDERS:
         values += exif.get_ifd(folder).values()
+    values += _positions(exif.get_ifd(_GPS))
     # Data of other programs in JPEG segments and PNG chunks. Color profiles and the heads of JPEG
     # contain no personal text.
     for _, contents, *_ in (*getattr(image, "applist", ()), *getattr(image, "private_chunks", ())):
@@ -44,6 +48,23 @@ def metadata_of(image: Image, data: bytes) -> Iterator[str]:
         for text in (value,) if isinstance(value, str) else _decodings(value):
             known.update((found[0], None) for found in _TEXT.finditer(text))
     yield from known
+
+
+def _positions(folder: Mapping[int, Any]) -> Iterator[str]:
+    """Yield where a picture was taken and what it shows, which are no texts in the file."""
+    for north, latitude, east, longitude in _COORDINATES:
+        try:
+            degrees = [_degrees(folder[latitude]), _degrees(folder[longitude])]
+        except (KeyError, TypeError, ValueError, ZeroDivisionError):
+            continue
+        signs = folder.get(north) == "S", folder.get(east) == "W"
+        first, second = (-each if sign else each for each, sign in zip(degrees, signs, strict=True))
+        yield f"GPS: {first:.6f}, {second:.6f}"
+
+
+def _degrees(parts: Sequence[Any]) -> float:
+    """Return degrees, minutes and seconds as degrees."""
+    return sum(float(part) / 60**place for place, part in enumerate(parts))
 
 
 def hidden_strings(image: Image, data: bytes) -> Iterator[str]:

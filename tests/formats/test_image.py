@@ -74,6 +74,21 @@ def test_metadata_is_found_and_gone(
     assert not list(find(chosen.extract(masked, LIMITS)))
 
 
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "AVIF", "TIFF"])
+def test_where_a_picture_was_taken_is_found_and_gone(kind: str, no_tesseract: None) -> None:
+    chosen = format_named("image")
+    exif = Image.Exif()
+    exif[0x110] = "camera"
+    exif.get_ifd(0x8825).update({1: "S", 2: (48.0, 51.0, 29.6), 3: "E", 4: (2.0, 17.0, 40.2)})
+    output = io.BytesIO()
+    Image.new("RGB", (64, 64)).save(output, kind, exif=exif)
+    document = chosen.extract(output.getvalue(), LIMITS)
+    (at,) = (n for n, each in enumerate(document.segments) if each.text.startswith("GPS"))
+    assert document.segments[at].text == "GPS: -48.858222, 2.294500"
+    copy = chosen.mask(output.getvalue(), document, [Edit(at, 5, 15, "")], {})
+    assert not any(each.text.startswith("GPS") for each in chosen.extract(copy, LIMITS).segments)
+
+
 def test_an_avif_file_has_nothing_but_pixels(no_tesseract: None) -> None:
     chosen = format_named("image")
     output = io.BytesIO()
