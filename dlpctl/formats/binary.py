@@ -36,7 +36,7 @@ _STRINGS = {
 }
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
-_HEIC = "HEIC picture (save it as JPEG or PNG)"
+_HEIC = "HEIC film (save its pictures as JPEG or PNG)"
 # Prefixes of formats that are known but not read.
 _KINDS = {
     b"\x7fELF": "program or library (ELF)",
@@ -83,7 +83,7 @@ _KINDS = {
 }
 # Magic bytes at other positions.
 _MARKS = (
-    *((4, b"ftyp" + brand, _HEIC) for brand in (b"heic", b"heix", b"heim", b"hevc", b"mif1")),
+    *((4, b"ftyp" + brand, _HEIC) for brand in (b"hevc", b"hevx", b"msf1")),
     (128, b"DICM", "medical picture (DICOM)"),
     (4, b"ftyp", "recording"),
     (4, b"Standard Jet DB", "database (Access)"),

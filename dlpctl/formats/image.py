@@ -9,18 +9,17 @@ import time
 import warnings
 from contextlib import contextmanager, suppress
 from hashlib import sha256
-from itertools import islice, pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import islice
+from typing import TYPE_CHECKING
 
 from dlpctl.errors import CannotMaskError, FormatError
-from dlpctl.formats import avif, jpeg, ocr
+from dlpctl.formats import heif, jpeg, ocr
 from dlpctl.formats.binary import strings_in
 from dlpctl.formats.imagemetadata import hidden_strings, metadata_of
 from dlpctl.formats.interface import (
     Child,
     Children,
     Document,
-    Edit,
     Edits,
     Limits,
     Piece,
@@ -30,6 +29,7 @@ from dlpctl.formats.interface import (
 )
 from dlpctl.formats.ocrpasses import look, look_sparsely
 from dlpctl.formats.ocrviews import add_unread, add_words
+from dlpctl.formats.painting import PlacedWord, marked_shapes, paint
 from dlpctl.formats.picturekinds import (
     BESIDE,
     BY_PILLOW,
@@ -41,11 +41,11 @@ from dlpctl.formats.picturekinds import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from PIL.Image import Image
 
-    from dlpctl.formats.ocrseen import Corners, Point, Seen, SeenWord
+    from dlpctl.formats.ocrseen import Corners, Seen, SeenWord
 
 _TIFF = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
 _MAGICS = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", *_TIFF, b"GIF87a", b"GIF89a")
@@ -58,7 +58,6 @@ _ICON_SIDE = 32
 # The limits were checked when the picture was first read.
 _READ_BEFORE = Limits(pixels=1 << 40)
 _DAMAGE = (OSError, ValueError, SyntaxError, EOFError, LookupError, TypeError, NotImplementedError)
-_MARGIN = 3
 _ORIENTATION = 0x112
 _WITH_THUMBNAILS = ("JPEG", "PNG", "WEBP")
 _WITH_ORIENTATION = (*_WITH_THUMBNAILS, "AVIF")
@@ -66,7 +65,8 @@ _MOST_WITHIN = 16
 _JPEG_START = re.compile(rb"\xff\xd8\xff")
 _SHARE_OF_TIME = 0.5
 _ICON = "ICO"
-_READ = ("PNG", "JPEG", "TIFF", "GIF", "BMP", "DIB", "WEBP", "AVIF", *BY_PILLOW)
+_HEIC = "HEIF"
+_READ = ("PNG", "JPEG", "TIFF", "GIF", "BMP", "DIB", "WEBP", "AVIF", _HEIC, *BY_PILLOW)
 """Formats by their names in Pillow."""
 _SAVE_OPTIONS: dict[str, dict[str, object]] = {
     "JPEG": {"quality": 95, "subsampling": 0},
@@ -76,20 +76,11 @@ _SAVE_OPTIONS: dict[str, dict[str, object]] = {
 }
 
 
-class _Word(NamedTuple):
-    """The frame of a word, and the word's position as in `SeenWord`."""
-
-    frame: int
-    line: str
-    box: tuple[float, float, float, float]
-    corners: Corners
-
-
 class Picture:
     name = "image"
     extensions = (
         *(".png", ".jpg", ".jpeg", ".jpe", ".tif", ".tiff", ".webp", ".gif", ".bmp"),
-        *(".avif", ".avifs"),
+        *(".avif", ".avifs", ".heic", ".heif", ".hif"),
         *(extension for picture_kind in KINDS for extension in picture_kind.extensions),
     )
     metadata = "metadata"
@@ -102,7 +93,7 @@ class Picture:
             return name.lower().endswith(".bmp") or (
                 head[6:10] == bytes(4) and head[14:18] in _BITMAPS
             )
-        if head.startswith(avif.MAGIC, 4):
+        if heif.is_avif(head) or heif.is_heic(head):
             return True
         return head.startswith(_MAGICS) or (head.startswith(b"RIFF") and head[8:12] == b"WEBP")
 
@@ -134,13 +125,14 @@ class Picture:
         return document
 
     def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
-
-        marked = _marked(document, edits)
+        marked = marked_shapes(document, edits)
         with _opened(data, _READ_BEFORE) as image:
             orientation = _orientation(image)
             if image.format == "JPEG" and not marked:
                 plain = jpeg.without_notes(data)
                 return jpeg.with_orientation(plain, orientation) if orientation else plain
+            if image.format == _HEIC:
+                return _without_notes(data, is_marked=bool(marked))
             picture_kind = BY_PILLOW.get(image.format or "")
             if picture_kind is not None and not (picture_kind.is_written and image.mode in EXACT):
                 raise CannotMaskError(
@@ -156,18 +148,20 @@ class Picture:
         return texts
 
 
+def _without_notes(data: bytes, *, is_marked: bool) -> bytes:
+    if is_marked or not heif.picture_count(data):
+        raise CannotMaskError("HEIC pictures cannot be written: save it as JPEG or PNG")
+    return heif.without_notes(data)
+
+
 def _copy(image: Image, marked: Mapping[int, list[Corners]], orientation: bytes = b"") -> bytes:
     """Return the picture encoded again, with shapes on its frames painted over."""
-    from PIL import ImageDraw
-
     file_format = image.format or "PNG"
     duration = image.info.get("duration")
     frames = []
     for number, frame in enumerate(_frames(image, _READ_BEFORE)):
         painted = _paintable(frame, file_format, is_marked=number in marked)
-        draw = ImageDraw.Draw(painted)
-        for corners in marked.get(number, ()):
-            draw.polygon(_grown(corners), fill=_shade(painted, corners))
+        paint(painted, marked.get(number, ()))
         painted.info = {}
         frames.append(painted)
     output = io.BytesIO()
@@ -187,8 +181,10 @@ def _copy(image: Image, marked: Mapping[int, list[Corners]], orientation: bytes 
 def _account(document: Document, image: Image, data: bytes) -> None:
     """Report content beside the pixels of a file that should have only pixels."""
     picture_kind = BY_PILLOW.get(image.format or "")
-    if image.format == "AVIF" and not avif.is_plain(data):
+    if image.format == "AVIF" and not heif.is_plain(data):
         _report_beside(document)
+    if image.format == _HEIC and getattr(image, "n_frames", 1) != heif.picture_count(data):
+        document.uninspected.append(Uninspected("picture", BESIDE))
     if picture_kind is None:
         return
     # Pixels may be text characters as well: a copy that still has them is not clean.
@@ -207,62 +203,6 @@ def _report_beside(document: Document) -> None:
     """Report bytes beside the pixels, which a copy does not have."""
     document.uninspected.append(Uninspected("picture", BESIDE, len(document.segments)))
     document.segments.append(Segment("\ufffd", "picture"))
-
-
-def _marked(document: Document, edits: Sequence[Edit]) -> dict[int, list[Corners]]:
-    """Return the shapes to paint over on each frame: words, and the gaps between adjacent ones."""
-    edited = {edit.segment for edit in edits}
-    words: set[_Word] = set()
-    chosen: set[_Word] = set()
-    for number, segment in enumerate(document.segments):
-        if isinstance(segment.anchor, _Word):
-            words.add(segment.anchor)
-            if number in edited:
-                chosen.add(segment.anchor)
-    marked: dict[int, list[Corners]] = {}
-    for word in chosen:
-        marked.setdefault(word.frame, []).append(word.corners)
-    ordered = sorted(words, key=lambda word: (word.frame, word.line, word.box))
-    for left, right in pairwise(ordered):
-        if left in chosen and right in chosen and _beside(left, right):
-            (_, top, bottom, _), (next_top, _, _, next_bottom) = left.corners, right.corners
-            marked[left.frame].append((top, next_top, next_bottom, bottom))
-    return marked
-
-
-def _beside(left: _Word, right: _Word) -> bool:
-    """Return whether two words are on one line with little space between them."""
-    height = right.box[3] - right.box[1]
-    return (left.frame, left.line) == (right.frame, right.line) and (
-        0 < right.box[0] - left.box[2] < 2 * height
-    )
-
-
-def _grown(corners: Corners) -> list[Point]:
-    """Return the corners moved outwards by the margin of a mask."""
-    (ax, ay), (bx, by), _, (dx, dy) = corners
-    wide, high = max(math.hypot(bx - ax, by - ay), 1.0), max(math.hypot(dx - ax, dy - ay), 1.0)
-    across = (bx - ax) / wide * _MARGIN, (by - ay) / wide * _MARGIN
-    down = (dx - ax) / high * _MARGIN, (dy - ay) / high * _MARGIN
-    return [
-        (
-            corner[0] + right * across[0] + low * down[0],
-            corner[1] + right * across[1] + low * down[1],
-        )
-        for corner, right, low in zip(corners, (-1, 1, 1, -1), (-1, -1, 1, 1), strict=True)
-    ]
-
-
-def _shade(picture: Image, corners: Corners) -> str:
-    """Return a color for a box like that around it: OCR reads a black bar as words."""
-    if picture.mode in {"1", "CMYK"}:
-        return "black"
-    from PIL import ImageStat
-
-    xs, ys = zip(*corners, strict=True)
-    around = (int(min(xs)), int(min(ys)), math.ceil(max(xs)), math.ceil(max(ys)))
-    light = ImageStat.Stat(picture.crop(around).convert("L")).median[0]
-    return "#e4e4e4" if light > 127 else "#2c2c2c"
 
 
 def _orientation(image: Image) -> bytes:
@@ -292,6 +232,11 @@ def _pictures_within(data: bytes) -> Iterator[Child]:
 def _opened(data: bytes, limits: Limits) -> Iterator[Image]:
     import PIL.Image
 
+    if heif.is_heic(data):
+        import pi_heif
+
+        pi_heif.register_heif_opener()
+        data = heif.all_shown(data)
     with warnings.catch_warnings():
         # Pillow's own limit is only a warning; ours is checked for each frame, before decoding.
         warnings.simplefilter("ignore")
@@ -389,7 +334,7 @@ def _on_white(layers: Image) -> Image:
 def _add_words(document: Document, frame: int, seen: Seen) -> None:
     def segment_of(word: SeenWord, text: str) -> Segment:
         x, y = (max(int(min(axis)), 0) for axis in zip(*word.corners, strict=True))
-        return Segment(text, f"picture, at {x},{y}", _Word(frame, *word[1:]))
+        return Segment(text, f"picture, at {x},{y}", PlacedWord(frame, *word[1:]))
 
     add_unread(document, seen.unread, "picture", segment_of)
     name = f"words of picture {frame + 1}"

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from dlpctl.formats import jpeg
+from dlpctl.formats import heif, jpeg
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from PIL.Image import Image
+    from PIL.Image import Exif, Image
 
 _TEXT = re.compile(r"[^\x00-\x08\x0e-\x1f\x7f\ufffd]{4,}")
 _STRING = re.compile(rb"[\t\n\r -~]{9,}")
@@ -30,16 +30,17 @@ def metadata_of(image: Image, data: bytes) -> Iterator[str]:
     values: list[object] = [
         value for key, value in image.info.items() if key not in {"exif", "icc_profile"}
     ]
-    exif = image.getexif()
-    values += exif.values()
-    for folder in _EXIF_FOLDERS:
-        values += exif.get_ifd(folder).values()
-    values += _positions(exif.get_ifd(_GPS))
+    for exif in (image.getexif(), *_further_exif(data)):
+        values += exif.values()
+        for folder in _EXIF_FOLDERS:
+            values += exif.get_ifd(folder).values()
+        values += _positions(exif.get_ifd(_GPS))
     # Data of other programs in JPEG segments and PNG chunks. Color profiles and the heads of JPEG
     # contain no personal text.
     for _, contents, *_ in (*getattr(image, "applist", ()), *getattr(image, "private_chunks", ())):
         if not contents.startswith((b"Exif", b"ICC_PROFILE", b"JFIF\0", b"Adobe\0")):
             values.append(contents)
+    values += (contents for name, contents in heif.notes(data) if name != heif.EXIF)
     values += _gif_texts(data) if data.startswith(b"GIF8") else ()
     if rest := _after_end(data):
         values.append(rest)
@@ -48,6 +49,17 @@ def metadata_of(image: Image, data: bytes) -> Iterator[str]:
         for text in (value,) if isinstance(value, str) else _decodings(value):
             known.update((found[0], None) for found in _TEXT.finditer(text))
     yield from known
+
+
+def _further_exif(data: bytes) -> Iterator[Exif]:
+    """Yield what a HEIC or AVIF file has of each of its pictures."""
+    import PIL.Image
+
+    for name, contents in heif.notes(data):
+        if name == heif.EXIF:
+            exif = PIL.Image.Exif()
+            exif.load(contents[4 + int.from_bytes(contents[:4]) :])
+            yield exif
 
 
 def _positions(folder: Mapping[int, Any]) -> Iterator[str]:
@@ -64,7 +76,7 @@ def _positions(folder: Mapping[int, Any]) -> Iterator[str]:
 
 def _degrees(parts: Sequence[Any]) -> float:
     """Return degrees, minutes and seconds as degrees."""
-    return sum(float(part) / 60**place for place, part in enumerate(parts))
+    return sum(float(part) * 60.0**-place for place, part in enumerate(parts))
 
 
 def hidden_strings(image: Image, data: bytes) -> Iterator[str]:

@@ -74,12 +74,12 @@ def test_metadata_is_found_and_gone(
     assert not list(find(chosen.extract(masked, LIMITS)))
 
 
-@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "AVIF", "TIFF"])
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "AVIF"])
 def test_where_a_picture_was_taken_is_found_and_gone(kind: str, no_tesseract: None) -> None:
     chosen = format_named("image")
     exif = Image.Exif()
     exif[0x110] = "camera"
-    exif.get_ifd(0x8825).update({1: "S", 2: (48.0, 51.0, 29.6), 3: "E", 4: (2.0, 17.0, 40.2)})
+    exif[0x8825] = {1: "S", 2: (48.0, 51.0, 29.6), 3: "E", 4: (2.0, 17.0, 40.2)}
     output = io.BytesIO()
     Image.new("RGB", (64, 64)).save(output, kind, exif=exif)
     document = chosen.extract(output.getvalue(), LIMITS)

@@ -28,7 +28,7 @@ KINDS = {
     "program (WebAssembly)": b"\0asm\1\0\0\0",
     "compiled Python": b"\xa7\r\r\n\0\0\0\0",
     "database (Access)": b"\0\1\0\0Standard Jet DB\0",
-    "HEIC picture (save it as JPEG or PNG)": b"\0\0\0\x18ftypheic",
+    "HEIC film (save its pictures as JPEG or PNG)": b"\0\0\0\x18ftyphevc",
     "medical picture (DICOM)": bytes(128) + b"DICM\2\0",
     "binary file of unknown format": b"\1\2\3\0\0\0\4",
 }

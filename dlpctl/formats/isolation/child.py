@@ -30,7 +30,7 @@ _OCR = "tesseract"
 _LIBRARIES = {
     "dlpctl.formats.pdf": ("pikepdf", "pypdfium2", "pypdf", "PIL", "zxingcpp"),
     "dlpctl.formats.office": ("lxml",),
-    "dlpctl.formats.image": ("PIL", "zxingcpp"),
+    "dlpctl.formats.image": ("PIL", "zxingcpp", "pi_heif"),
 }
 """Packages that modules of formats import on demand."""
 
