@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+import struct
 from typing import TYPE_CHECKING, Any
 
 from dlpctl.formats import heif, jpeg
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from PIL.Image import Exif, Image
 
@@ -19,6 +20,8 @@ _VALUE = re.compile(
     rb"|(?<![^\s=:\"'])(?:[A-Z]{4}|[a-z]{2,8}[_-])[A-Za-z0-9_/+-]{12}"
 )
 _GIF_EXTENSION, _GIF_FRAME = 0x21, 0x2C
+_RUN = re.compile(rb"[\x20-\x7e]{4,}|(?:[\x20-\x7e]\x00){4,}")
+_EXIF = b"Exif\0\0"
 _GPS = 0x8825
 _EXIF_FOLDERS = (0x8769, _GPS, 0xA005)
 _COORDINATES = ((1, 2, 3, 4), (19, 20, 21, 22))
@@ -30,36 +33,55 @@ def metadata_of(image: Image, data: bytes) -> Iterator[str]:
     values: list[object] = [
         value for key, value in image.info.items() if key not in {"exif", "icc_profile"}
     ]
-    for exif in (image.getexif(), *_further_exif(data)):
-        values += exif.values()
-        for folder in _EXIF_FOLDERS:
-            values += exif.get_ifd(folder).values()
-        values += _positions(exif.get_ifd(_GPS))
+    values += _values_of(image.getexif())
+    for name, contents in heif.notes(data):
+        start = 4 + int.from_bytes(contents[:4])
+        values += _exif_values(contents[start:]) if name == heif.EXIF else [contents]
     # Data of other programs in JPEG segments and PNG chunks. Color profiles and the heads of JPEG
     # contain no personal text.
     for _, contents, *_ in (*getattr(image, "applist", ()), *getattr(image, "private_chunks", ())):
         if not contents.startswith((b"Exif", b"ICC_PROFILE", b"JFIF\0", b"Adobe\0")):
             values.append(contents)
-    values += (contents for name, contents in heif.notes(data) if name != heif.EXIF)
     values += _gif_texts(data) if data.startswith(b"GIF8") else ()
     if rest := _after_end(data):
         values.append(rest)
-    known: dict[str, None] = {}
+    yield from dict.fromkeys(_texts(values))
+
+
+def jpeg_notes(data: bytes) -> str:
+    """Return the texts beside the pixels of a JPEG file, one a line."""
+    values: list[object] = []
+    texts: list[str] = []
+    for contents in jpeg.notes(data):
+        texts += (found[0].replace(b"\0", b"").decode() for found in _RUN.finditer(contents))
+        is_exif = contents.startswith(_EXIF)
+        values += _exif_values(contents[len(_EXIF) :]) if is_exif else [contents]
+    return "\n".join(dict.fromkeys([*texts, *_texts(values)]))
+
+
+def _texts(values: Iterable[object]) -> Iterator[str]:
     for value in values:
         for text in (value,) if isinstance(value, str) else _decodings(value):
-            known.update((found[0], None) for found in _TEXT.finditer(text))
-    yield from known
+            yield from (found[0] for found in _TEXT.finditer(text))
 
 
-def _further_exif(data: bytes) -> Iterator[Exif]:
-    """Yield what a HEIC or AVIF file has of each of its pictures."""
+def _exif_values(data: bytes) -> list[object]:
+    """Return the values of Exif; none of what cannot be read."""
     import PIL.Image
 
-    for name, contents in heif.notes(data):
-        if name == heif.EXIF:
-            exif = PIL.Image.Exif()
-            exif.load(contents[4 + int.from_bytes(contents[:4]) :])
-            yield exif
+    exif = PIL.Image.Exif()
+    try:
+        exif.load(data)
+        return list(_values_of(exif))
+    except (OSError, ValueError, SyntaxError, LookupError, TypeError, struct.error):
+        return []
+
+
+def _values_of(exif: Exif) -> Iterator[object]:
+    yield from exif.values()
+    for folder in _EXIF_FOLDERS:
+        yield from exif.get_ifd(folder).values()
+    yield from _positions(exif.get_ifd(_GPS))
 
 
 def _positions(folder: Mapping[int, Any]) -> Iterator[str]:

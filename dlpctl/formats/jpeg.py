@@ -47,14 +47,11 @@ def _is_note(marker: int, contents: bytes) -> bool:
     return marker == 0xFE
 
 
-def note_text(data: bytes) -> str:
-    """Return the readable text of the metadata, one line each."""
-    texts: list[str] = []
+def notes(data: bytes) -> Iterator[bytes]:
+    """Yield the contents of each segment that is no part of the picture."""
     for marker, start, end in _markers(data):
         if _is_note(marker, data[start + 4 : end]):
-            found = re.findall(rb"[\x20-\x7e]{4,}|(?:[\x20-\x7e]\x00){4,}", data[start + 4 : end])
-            texts += [text.replace(b"\x00", b"").decode("ascii") for text in found]
-    return "\n".join(texts)
+            yield data[start + 4 : end]
 
 
 def without_notes(data: bytes) -> bytes:

@@ -22,6 +22,7 @@ from dlpctl.formats.pdf.model import (
     XmlStream,
 )
 from dlpctl.formats.pdf.objects import (
+    before_last_filter,
     is_array,
     is_dictionary,
     is_stream,
@@ -64,8 +65,10 @@ def apply(
         elif isinstance(anchor, JpegNotes):
             image = pdf.get_object(anchor.owner)
             parameters = image.get("/DecodeParms")
+            if is_array(parameters) and len(parameters):
+                parameters = parameters[-1]
             image.write(
-                jpeg.without_notes(image.read_raw_bytes()),
+                jpeg.without_notes(before_last_filter(image, budget.expanded)),
                 filter=Name.DCTDecode,
                 decode_parms=parameters if is_dictionary(parameters) else None,
             )

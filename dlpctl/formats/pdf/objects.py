@@ -87,6 +87,28 @@ def stream_bytes(stream: Object, budget: int) -> bytes:
     return _within(budget, data)
 
 
+def before_last_filter(stream: Object, budget: int) -> bytes:
+    """Return the bytes of a stream as its last filter takes them: those of a JPEG file."""
+    from pikepdf import Array, Name, Object, Pdf, Stream
+
+    def is_telling(value: object) -> bool:
+        return is_dictionary(value) and len(value) > 0
+
+    raw, names, parameters = stream.read_raw_bytes(), filters_of(stream), stream.get("/DecodeParms")
+    if len(names) < 2:
+        return raw
+    with Pdf.new() as apart:
+        earlier = Stream(apart, raw)
+        earlier["/Filter"] = Array(Name(name) for name in names[:-1])
+        given = list(parameters)[: len(names) - 1] if is_array(parameters) else []
+        if any(map(is_telling, given)):
+            earlier["/DecodeParms"] = Array(
+                Object.parse(each.unparse(resolved=True) if is_telling(each) else b"null")
+                for each in given
+            )
+        return stream_bytes(earlier, budget)
+
+
 def _inflate(data: bytes, budget: int) -> bytes:
     inflater = zlib.decompressobj()
     try:

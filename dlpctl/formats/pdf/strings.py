@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from dlpctl.formats import jpeg
-from dlpctl.formats.imagemetadata import telling_strings
+from dlpctl.formats.imagemetadata import jpeg_notes, telling_strings
 from dlpctl.formats.pdf.drawing import Budget, is_language
 from dlpctl.formats.pdf.encodings import facts
 from dlpctl.formats.pdf.model import (
@@ -20,6 +19,7 @@ from dlpctl.formats.pdf.model import (
     XmlStream,
 )
 from dlpctl.formats.pdf.objects import (
+    before_last_filter,
     filters_of,
     is_array,
     is_dictionary,
@@ -217,17 +217,25 @@ class Collector:
         self._budget.spend(expanded=len(text))
         yield TextAt(text, visit.place, StringAt(visit.owner, visit.path), visit.context)
 
+    def _notes(self, item: pikepdf.Object, location: str) -> Iterator[TextAt]:
+        """Yield the texts beside the pixels of a JPEG picture."""
+        from pikepdf import PdfError
+
+        try:
+            texts = jpeg_notes(before_last_filter(item, self._budget.expanded))
+        except PdfError:
+            self.skipped.append((location, "it cannot be decoded"))
+            return
+        if texts:
+            yield TextAt(texts, location, JpegNotes(item.objgen), "")
+
     def _stream(self, item: pikepdf.Object, visit: _Visit) -> Iterator[TextAt]:
         object_type, subtype = name_text(item.get("/Type")), name_text(item.get("/Subtype"))
         number = item.objgen
         if subtype == "/Image":
             self._shapes.update(_shapes_of(item))
             if filters_of(item)[-1:] == ["/DCTDecode"]:
-                remarks = (
-                    jpeg.note_text(item.read_raw_bytes()) if len(filters_of(item)) == 1 else ""
-                )
-                if remarks:
-                    yield TextAt(remarks, f"{visit.place}, picture metadata", JpegNotes(number), "")
+                yield from self._notes(item, f"{visit.place}, picture metadata")
             return
         if (
             number in self._drawn

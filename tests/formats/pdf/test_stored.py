@@ -4,6 +4,7 @@ stored objects.
 
 from __future__ import annotations
 
+import base64
 import io
 
 import pytest
@@ -354,32 +355,36 @@ def test_the_file_identifier_changes(drawn, check):
         assert not before & {bytes(part) for part in pdf.trailer.ID}
 
 
-def test_notes_in_a_jpeg(handmade, check):
-    from pikepdf import Dictionary, Name
+@pytest.mark.parametrize("is_armored", [False, True])
+def test_notes_in_a_jpeg(is_armored, handmade, check):
+    from pikepdf import Array, Dictionary, Name
     from PIL import Image
 
     made = handmade()
     picture = Image.new("RGB", (64, 64), "red")
     exif = picture.getexif()
     exif[0x013B] = EMAIL
+    exif[0x8825] = {1: "N", 2: (48.0, 51.0, 29.6), 3: "W", 4: (2.0, 17.0, 40.2)}
     buffer = io.BytesIO()
     picture.save(buffer, "JPEG", exif=exif, comment=f"for {SSN}")
+    jpeg = buffer.getvalue()
     made.page.Resources.XObject = Dictionary(
         Im=made.pdf.make_stream(
-            buffer.getvalue(),
+            base64.a85encode(jpeg) + b"~>" if is_armored else jpeg,
             Type=Name.XObject,
             Subtype=Name.Image,
             Width=64,
             Height=64,
             ColorSpace=Name.DeviceRGB,
             BitsPerComponent=8,
-            Filter=Name.DCTDecode,
+            Filter=Array([Name.ASCII85Decode, Name.DCTDecode]) if is_armored else Name.DCTDecode,
         )
     )
     made.content("q 64 0 0 64 100 100 cm /Im Do Q")
     data = made.save()
     result = check(data)
     assert {SSN, EMAIL} <= result.values
+    assert any("GPS: 48.858222, -2.294500" in each.text for each in result.document.segments)
     assert not result.leaks(SSN, EMAIL)
     assert result.document.uninspected[0].place == "page 1"
 
