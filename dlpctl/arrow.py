@@ -5,12 +5,15 @@ replaced wherever it is. Types, nulls, categories and the shape of nested values
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, time, timedelta
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from pyarrow import Array, DataType, RecordBatch
+    from pyarrow import Array, DataType, Field, RecordBatch
 
+LONG_AGO = datetime(1800, 1, 1)  # noqa: DTZ001 - also of types without a time zone
+"""Stands for a masked day where there must be one."""
 _DEEPEST = 64
 _KEY, _VALUE = "key", "value"
 
@@ -32,12 +35,17 @@ def rewrite_batch(batch: RecordBatch, visitor: TextVisitor) -> RecordBatch:
     import pyarrow
 
     columns = [
-        rewrite(column, field.name, field.name, visitor)
+        rewrite_column(column, field, field.name, visitor)
         for field, column in zip(batch.schema, batch.columns, strict=True)
     ]
     if all(new is old for new, old in zip(columns, batch.columns, strict=True)):
         return batch
     return pyarrow.RecordBatch.from_arrays(columns, schema=batch.schema)
+
+
+def rewrite_column(column: Array, field: Field, path: str, visitor: TextVisitor) -> Array:
+    """Return a column with the replacements of a visitor, as its field allows them."""
+    return _allowed(rewrite(column, path, field.name, visitor), field)
 
 
 def rewrite(array: Array, path: str, header: str, visitor: TextVisitor, depth: int = 0) -> Array:
@@ -255,6 +263,26 @@ def _parsed(array: Any, text: Any, path: str, header: str, visitor: TextVisitor)
     )
 
 
+def _allowed(array: Any, field: Field) -> Array:
+    """Return an array with blank values in place of nulls where its field allows none."""
+    import pyarrow
+
+    if field.nullable or not array.null_count or pyarrow.types.is_nested(array.type):
+        return array
+    return array.fill_null(pyarrow.scalar(_blank(array.type), array.type))
+
+
+def _blank(data_type: Any) -> object:
+    """Return a value that is nobody's; of dates, one before anybody's birth."""
+    from pyarrow import types
+
+    if types.is_date(data_type) or types.is_timestamp(data_type):
+        return LONG_AGO
+    if types.is_time(data_type) or types.is_duration(data_type):
+        return time() if types.is_time(data_type) else timedelta()
+    return bytes(data_type.byte_width) if types.is_fixed_size_binary(data_type) else 0
+
+
 def _struct(array: Any, path: str, header: str, visitor: TextVisitor, depth: int) -> Array:
     import pyarrow
 
@@ -271,6 +299,7 @@ def _struct(array: Any, path: str, header: str, visitor: TextVisitor, depth: int
             new if field.nullable else _without_nulls(new, array, number)
             for number, (field, new) in enumerate(zip(fields, rewritten, strict=True))
         ]
+    rewritten = list(map(_allowed, rewritten, fields))
     return pyarrow.StructArray.from_arrays(rewritten, fields=fields, mask=array.is_null())
 
 
@@ -290,7 +319,8 @@ def _list(array: Any, path: str, header: str, visitor: TextVisitor, depth: int) 
     rewritten = rewrite(values, f"{path}[]", header, visitor, depth + 1)
     if rewritten is values:
         return array
-    return type(array).from_arrays(_offsets(array), rewritten, type=array.type)
+    allowed = _allowed(rewritten, array.type.value_field)
+    return type(array).from_arrays(_offsets(array), allowed, type=array.type)
 
 
 def _fixed_list(array: Any, path: str, header: str, visitor: TextVisitor, depth: int) -> Array:
@@ -314,6 +344,7 @@ def _map(array: Any, path: str, header: str, visitor: TextVisitor, depth: int) -
     values = rewrite(old_values, f"{path}.{_VALUE}", header, visitor, depth + 1)
     if keys is old_keys and values is old_values:
         return array
+    keys, values = _allowed(keys, key), _allowed(values, value)
     return pyarrow.MapArray.from_arrays(_offsets(plain), keys, values, type=array.type)
 
 

@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from dlpctl.arrow import LONG_AGO
 from dlpctl.errors import FormatError
 from dlpctl.formats.varint import encode_varint
 
@@ -110,10 +111,12 @@ def _integer(type_name: str, logical: Any) -> Leaf:
     limit = 1 << _WIDTHS[type_name] - 1
     shown: Callable[[int], str] = str
     number_of: Callable[[str], int] = int
+    zero = "0"
     if logical == "date":
+        zero = LONG_AGO.date().isoformat()
         shown, number_of = _day, lambda text: date.fromisoformat(text).toordinal() - _EPOCH_DAY
     elif isinstance(logical, str) and logical in _TICKS:
-        ticks = _TICKS[logical]
+        ticks, zero = _TICKS[logical], LONG_AGO.isoformat()
         shown, number_of = (
             lambda number: _time(number, ticks),
             lambda text: _ticks_of(text, ticks),
@@ -133,7 +136,7 @@ def _integer(type_name: str, logical: Any) -> Leaf:
             return None
         return long_bytes(number) if -limit <= number < limit else None
 
-    return Leaf(read, write)
+    return Leaf(read, write, lambda: long_bytes(number_of(zero)))
 
 
 def _day(number: int) -> str:

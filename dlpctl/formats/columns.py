@@ -13,7 +13,7 @@ from contextlib import closing
 from importlib.util import find_spec
 from typing import Any
 
-from dlpctl.arrow import field_names, rewrite
+from dlpctl.arrow import field_names, rewrite_column
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.archive import Allowance, BinaryFormat, Names, renamed
 from dlpctl.formats.arrowmessages import CONTINUES, FILE_MAGIC, starts_stream
@@ -214,7 +214,7 @@ def _rewritten(table: Any, visitor: _Extraction | _Masking, before: int = 0) -> 
     """Return the columns of a table with the replacements of a visitor, after those before it."""
     columns = zip(table.schema, table.columns, strict=True)
     return [
-        rewrite(_in_one(column), f"column {number}", field.name, visitor)
+        rewrite_column(_in_one(column), field, f"column {number}", visitor)
         for number, (field, column) in enumerate(columns, before + 1)
     ]
 

@@ -171,6 +171,20 @@ def test_dates_and_decimals_are_read_as_people_write_them(library: Detector) -> 
     assert texts["needed"] == "0\n\n1"
 
 
+def test_a_masked_day_is_nobodys_birthday(library: Detector) -> None:
+    days = [("date_of_birth", "int", "date"), ("birthdate", "long", "timestamp-nanos")]
+    fields = [
+        {"name": name, "type": {"type": plain, "logicalType": logical}}
+        for name, plain, logical in days
+    ]
+    schema = {"type": "record", "name": "r", "fields": fields}
+    data = avro(schema=schema, rows=[{"date_of_birth": 5_665, "birthdate": 489_456_000 * 10**9}])
+    report = check(checker_for("VENDOR", None, library, None, None), data)
+    assert report.masked is not None, report.summary
+    (row,) = read(report.masked)
+    assert str(row["date_of_birth"]) == "1800-01-01"
+
+
 def test_a_file_without_a_record_has_one_column(checker: Checker) -> None:
     report = check(checker, avro(schema=["null", "string"], rows=[None, MAIL, "x"]))
     assert report.places_by_type() == {"EMAIL": ["column 1, row 2"]}

@@ -347,3 +347,25 @@ def test_dates_and_durations_are_kept_or_become_null(mask: Mask) -> None:
     masked = mask(table)
     assert masked.schema == table.schema
     assert masked.to_pylist() == [{**table.to_pylist()[0], "birth_date": None}]
+
+
+def test_fields_without_nulls_get_values_that_are_nobodys(mask: Mask) -> None:
+    born = datetime.datetime(1980, 4, 5, tzinfo=datetime.UTC)
+    values = {
+        "card": pa.array([int(CARD)]),
+        "birth_date": pa.array([born.date()]),
+        "date_of_birth": pa.array([born], pa.timestamp("ns", "UTC")),
+    }
+    fields = [pa.field(name, array.type, nullable=False) for name, array in values.items()]
+    nested = pa.StructArray.from_arrays(list(values.values()), fields=fields)
+    each = pa.ListArray.from_arrays([0, 1], nested)
+    given = pa.table([*values.values(), each], pa.schema([*fields, pa.field("all", each.type)]))
+    masked = mask(given)
+    assert masked.schema == given.schema
+    blank = {"card": 0, "birth_date": "1800-01-01", "date_of_birth": "1800-01-01"}
+    (row,) = masked.to_pylist()
+    for record in (row, *row.pop("all")):
+        assert {name: str(value)[:10] for name, value in record.items()} == {
+            name: str(value) for name, value in blank.items()
+        }
+    assert mask(masked).to_pylist() == masked.to_pylist()

@@ -21,11 +21,14 @@ _BAR = "[│┃║]"
 # A row of headers of HTML, or one cell before its value.
 _TAGS = r"\s*(?:</?[a-z]+[^<>]*>\s*)?"
 _HEADERS = rf"(?:<th\b[^<>]*>{_TAGS}[^<>]*{_TAGS}</th>\s*){{2,}}</tr>"
+# Elements of HTML and XML for a name, and for its value.
+_NAMING = "th|dt|td|b|strong|label|key|name|field"
+_NAMED = "td|dd|span|p|string|date|value"
 HEADER = (
     rf"(?mi:^(?:\|{_BLANK}{_CELL}{_BLANK}(?:\|{_BLANK}{_CELL}{_BLANK})*\|?|{_CELL}(?:{_BLANK}[,;|]{_BLANK}{_CELL})+|{_CELL}(?:\t+{_CELL})+"
     rf"| {_CELL}(?:{_BLANK}\|{_BLANK}{_CELL})+|{_BAR}(?:{_BLANK}{_CELL}{_BLANK}{_BAR})+"
     rf"|{_WORD}(?: {_WORD})*(?: {{2,}}{_WORD}(?: {_WORD})*)+)[ \t]*\r?\n"
-    rf"|{_HEADERS}|<(?:th|dt|td|b|strong|label)\b[^<>]*>{_BLANK}{_CELL}{_BLANK}:?</[a-z]+>\s*(?:</?[a-z]+[^<>]*>\s*)?<(?:td|dd|span|p)\b[^<>]*>\s*"
+    rf"|{_HEADERS}|<(?:{_NAMING})\b[^<>]*>{_BLANK}{_CELL}{_BLANK}:?</[a-z]+>\s*(?:</?[a-z]+[^<>]*>\s*)?<(?:{_NAMED})\b[^<>]*>\s*"
     rf"|\binsert\s+into\s+[^\s(]+\s*(?:\({_BLANK}{_CELL}(?:\s*,\s*{_CELL})*{_BLANK}\)\s*)?values\s*"
     rf"|^copy\s+[^\s(]+\s*\({_CELL}(?:\s*,\s*{_CELL})*\)\s*from\s+stdin[^\n]*\n)"
 )
