@@ -12,9 +12,10 @@ from collections.abc import Iterable, Iterator
 from itertools import accumulate, compress
 from operator import add, mul, not_, sub
 
+from dlpctl.detect.derived.cells import Cells
 from dlpctl.detect.derived.headers import HeaderWords
 from dlpctl.detect.derived.interface import DerivedText, LabelScore
-from dlpctl.detect.derived.tables import Cells, OpenTable, sensitive_cells
+from dlpctl.detect.derived.tables import OpenTable, sensitive_cells
 from dlpctl.detect.resolve import Candidate, cannot_beat, rank
 from dlpctl.positions import positions
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
+from dlpctl.detect.derived.cells import Cells
 from dlpctl.detect.derived.columns import Columns
 from dlpctl.detect.derived.headers import HeaderWords
 from dlpctl.detect.derived.interface import DerivedText
-from dlpctl.detect.derived.tables import Cells
 from dlpctl.detect.linear import Find, compile_regex, finders
 from dlpctl.regex import lazy
 

@@ -9,20 +9,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import compress
 from operator import add
-from typing import NamedTuple
 
-from dlpctl.detect.derived.headers import HeaderWords
+from dlpctl.detect.derived.cells import Cells
+from dlpctl.detect.derived.headers import DASHED, HeaderWords
+from dlpctl.detect.derived.listings import listed_cells
 from dlpctl.regex import lazy
 from dlpctl.tables import Rows, rows_from, split_row
 
 _LONGEST_CELL = 2048
 _USUAL_NAME = 28
 """The most characters that headers have on average; with more, commas are those of prose."""
-_BARS = (b"|", *map(str.encode, "│┃║"))
+_BARS = (b"|", DASHED.encode(), *map(str.encode, "│┃║"))
 _DELIMITERS = (b"\t", *_BARS, b";", b",", b"  ")
 _RULE = lazy(rb"(?:[\s|:+=-]|\xe2[\x94\x95][\x80-\xbf])+")
 """A line of signs, or of those that boxes are drawn with."""
-_BELOW = {_BARS[2]: _BARS[1]}
+_BELOW = {"┃".encode(): "│".encode()}
 """The bars between cells below headers that have heavy ones."""
 _TH = lazy(rb"<th\b[^<>]*>(.*?)</th>", re.DOTALL | re.IGNORECASE)
 _TR = lazy(
@@ -47,18 +48,6 @@ _ODD_LAST = lazy(rb"^[\s|:+=-]*$", re.MULTILINE)
 """A last cell that may be a part of a rule, or with which a row ends in tabs that are stripped."""
 _MANY = 512
 """Cells that are taken together."""
-
-
-class Cells(NamedTuple):
-    """Cells in the order of the text."""
-
-    headers: list[bytes]
-    starts: list[int]
-    texts: list[bytes]
-
-    @property
-    def end(self) -> int:
-        return self.starts[-1] + len(self.texts[-1]) if self.starts else 0
 
 
 class OpenTable:
@@ -91,6 +80,12 @@ def sensitive_cells(
             continue
         if copied := _COPY.fullmatch(line):
             line = b"\t".join(copied[1].split(b","))
+        listed = listed_cells(data, start, end, words)
+        if listed is not None:
+            for cells in listed:
+                table_end = max(table_end, cells.end)
+                yield cells
+            continue
         of_rows = line[:1] != b"<" and not _INSERT.fullmatch(line)
         if _may_name(line) and (not of_rows or _may_go_on(data, end, line)) and words.are_in(line):
             if of_rows:
@@ -101,8 +96,8 @@ def sensitive_cells(
             elif line[:1] == b"<":
                 rows = _marked_up(data, start, end)
             else:
-                listed = line[line.index(b"(") + 1 : line.rindex(b")")]
-                names = [words.name(column.strip()) for column in listed.split(b",")]
+                columns = line[line.index(b"(") + 1 : line.rindex(b")")]
+                names = [words.name(column.strip()) for column in columns.split(b",")]
                 rows = _sql_rows(data, end, names)
             for cells in rows:
                 table_end = max(table_end, cells.end)
@@ -195,8 +190,9 @@ def _split(line: bytes, delimiter: bytes) -> tuple[int, list[bytes]]:
     bare = line.rstrip()
     position = 0
     if delimiter in _BARS:
-        position = len(bare) - len(bare.lstrip(b" \t").removeprefix(delimiter))
-        bare = bare.removesuffix(delimiter)[position:]
+        outer = _BARS[2] if delimiter == _BARS[1] else delimiter
+        position = len(bare) - len(bare.lstrip(b" \t").removeprefix(outer))
+        bare = bare.removesuffix(outer)[position:]
     return position, _aligned(bare) if delimiter.isspace() and len(delimiter) > 1 else split_row(
         bare, delimiter
     )

@@ -22,6 +22,7 @@ from dlpctl.detect.derived import (
     groups,
     joined,
     listed,
+    listings,
     parts,
     streamed,
     wrapped,
@@ -53,7 +54,7 @@ GATES = (
         reading.GATE
         for reading in (binaries, bodies, concealed, escaped, followed, fragments, groups)
     ),
-    *(reading.GATE for reading in (listed, parts, streamed, wrapped)),
+    *(reading.GATE for reading in (listed, listings, parts, streamed, wrapped)),
     joined.OF_NUMBERS,
     joined.OF_ADDRESSES,
     RAW_STARTS,
@@ -103,7 +104,7 @@ def _texts_but_columns(
     texts: list[DerivedText] = []
     if may_match(escaped.GATE, data) and (unescaped := EscapedText.of(data)):
         texts.append(unescaped)
-        inner_headers = list(_header_spans(unescaped.data))
+        inner_headers = _headers(unescaped.data, may_match)
         if inner_headers and (cells := Columns.of(unescaped.data, inner_headers, None, words)):
             texts.append(_NestedText(cells, unescaped))
     texts += _decoded_texts(data, runs, may_match)
@@ -173,7 +174,7 @@ class _NestedText(DerivedText):
 
 def openings(data: bytes, may_match: MayMatch = all_open) -> tuple[Spans, Spans]:
     """Return the spans of runs and of headers, which may start within each other."""
-    return _runs(data, may_match), list(_header_spans(data))
+    return _runs(data, may_match), _headers(data, may_match)
 
 
 def _runs(data: bytes, may_match: MayMatch) -> Spans:
@@ -224,6 +225,13 @@ def _run_spans(data: bytes) -> Iterator[tuple[int, int]]:
         if run[0] >= 0:
             yield run
             position = run[1]
+
+
+def _headers(data: bytes, may_match: MayMatch) -> Spans:
+    headers = list(_header_spans(data))
+    if may_match(listings.GATE, data):
+        headers = sorted({*headers, *listings.listing_headers(data)})
+    return headers
 
 
 def _header_spans(data: bytes) -> Iterator[tuple[int, int]]:

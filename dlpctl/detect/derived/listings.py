@@ -1,0 +1,262 @@
+"""Tables as programs print and write them: data frames, whose columns end below their headers, arrays
+of rows after an array of their columns, columns with the number of each row, and dumps of PHP.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from dlpctl.detect.derived.cells import Cells
+from dlpctl.detect.derived.headers import HeaderWords
+from dlpctl.detect.linear import Find, compile_regex, finders
+from dlpctl.regex import lazy
+
+_LONGEST_GAP = 256
+"""The characters that may be between the columns of an array and its first row."""
+_TOKEN = lazy(r"\S+")
+_LABEL = lazy(r"(\S+(?: \S+)*)\s{2,}")
+_NAME = lazy(rb"[\"']([^\"'\n]*)[\"']")
+_OPEN = lazy(rb"[\[(]")
+_NEXT_ROW = lazy(rb"\s*,?\s*[\[(]")
+_VALUE = lazy(
+    rb"\s*(?:\"((?:[^\"\\\n]|\\.)*+)\"|'((?:[^'\\\n]|\\.)*+)'"
+    rb"|([^,()\[\]{}\"'\n]*+(?:\([^()\n]*+\))?))\s*([,)\]}])"
+)
+_NEXT_KEY = lazy(rb"\s*[\"']?[^\"':,{}\n]{1,32}[\"']?\s*:")
+_OF_SERIES = lazy(rb"\S+[ \t]{2,}(\S.*?)\s*")
+_LEFT_OUT = b"..."
+
+
+def _shown(data: bytes, found: re.Match[bytes], words: HeaderWords) -> Iterator[Cells]:
+    """Yield the cells of a data frame, each of which ends below the end of its header."""
+    header = data[found.start() : data.index(b"\n", found.start())]
+    if not words.are_in(header):
+        return
+    columns = [(each[0], each.end()) for each in _TOKEN.finditer(header.decode())]
+    indentation = len(header) - len(header.lstrip())
+    name = cache(words.name)
+    for start, line in _rows_below(data, found.start() + len(header), columns[-1][1]):
+        first = _TOKEN.search(line)
+        index = first.end() if first and first.end() <= indentation else 0
+        named = ((name(header.encode()), cell) for header, *cell in _aligned(line, columns, index))
+        yield _cells(line, start, named)
+
+
+def _turned(data: bytes, found: re.Match[bytes], words: HeaderWords) -> Iterator[Cells]:
+    """Yield the cells of a data frame whose rows are printed as columns, after their labels."""
+    header = data[found.start() : data.index(b"\n", found.start())]
+    columns = [(each[0], each.end()) for each in _TOKEN.finditer(header.decode())]
+    for start, line in _rows_below(data, found.start() + len(header), columns[-1][1]):
+        label = _LABEL.match(line)
+        if label and (name := words.name(label[1].encode())):
+            cells = _aligned(line, columns, label.end())
+            yield _cells(line, start, ((name, cell) for _, *cell in cells))
+
+
+def _rows_below(data: bytes, position: int, width: int) -> Iterator[tuple[int, str]]:
+    """Yield the start and the text of each line that ends where the last column does."""
+    while (position := data.find(b"\n", position) + 1) and position < len(data):
+        stop = data.find(b"\n", position)
+        line = data[position : stop if stop >= 0 else len(data)].decode()
+        if len(line.rstrip()) != width:
+            return
+        yield position, line
+
+
+def _aligned(
+    line: str, columns: Sequence[tuple[str, int]], first: int
+) -> Iterator[tuple[str, int, int]]:
+    """Yield the header and the range of each cell; a header of several words has one cell."""
+    names = ""
+    for name, end in columns:
+        names = f"{names} {name}" if names else name
+        if line[end : end + 1].strip():
+            continue  # the cell goes on
+        yield names, first, max(first, end)
+        first, names = max(first, end), ""
+
+
+def _cells(line: str, start: int, named: Iterable[tuple[bytes, Sequence[int]]]) -> Cells:
+    """Return the cells of a line that have a name and are not blank."""
+    cells = Cells([], [], [])
+    for name, (first, last) in named:
+        if name and (text := line[first:last].strip()):
+            cells.headers.append(name)
+            cells.starts.append(start + len(line[: line.index(text, first)].encode()))
+            cells.texts.append(text.encode())
+    return cells
+
+
+def _of_series(data: bytes, found: re.Match[bytes], words: HeaderWords) -> Iterator[Cells]:
+    """Yield the cells of a column that its name follows."""
+    name = words.name(found[1])
+    end = found.start() - 1
+    starts: list[int] = []
+    texts: list[bytes] = []
+    while name and end > 0:
+        start = data.rfind(b"\n", 0, end) + 1
+        row = _OF_SERIES.fullmatch(data, start, end)
+        if row:
+            starts.append(row.start(1))
+            texts.append(row[1])
+        elif data[start:end].strip() != _LEFT_OUT:
+            break
+        end = start - 1
+    yield Cells([name] * len(texts), starts[::-1], texts[::-1])
+
+
+def _listed(data: bytes, found: re.Match[bytes], words: HeaderWords) -> Iterator[Cells]:
+    """Yield the cells of the arrays after one that names their columns."""
+    names = [words.name(each[1]) for each in _NAME.finditer(found[1])]
+    position, limit = found.end(), found.end() + _LONGEST_GAP
+    while any(names) and (opened := _OPEN.search(data, position, limit)):
+        position = opened.end()
+        cells, end = _row(data, position, names)
+        while end:
+            yield cells
+            following = _NEXT_ROW.match(data, end)
+            if following is None:
+                return
+            cells, end = _row(data, following.end(), names)
+
+
+def _row(data: bytes, position: int, names: Sequence[bytes]) -> tuple[Cells, int]:
+    """Return the named cells of an array, and its end; 0 if the array has not as many."""
+    cells = Cells([], [], [])
+    for number, name in enumerate(names, 1):
+        value = _VALUE.match(data, position)
+        if value is None or (value[4] == b",") != (number < len(names)):
+            return cells, 0
+        position = value.end()
+        _add(cells, name, value)
+    return cells, position
+
+
+def _indexed(data: bytes, found: re.Match[bytes], words: HeaderWords) -> Iterator[Cells]:
+    """Yield the values of a column with the number of each row before it."""
+    name = words.name(found[1])
+    position = found.end()
+    while name and (value := _VALUE.match(data, position)):
+        cells = Cells([], [], [])
+        _add(cells, name, value)
+        yield cells
+        key = _NEXT_KEY.match(data, value.end()) if value[4] == b"," else None
+        if key is None:
+            return
+        position = key.end()
+
+
+def _add(cells: Cells, name: bytes, value: re.Match[bytes]) -> None:
+    first, last = next(value.span(group) for group in (1, 2, 3) if value[group] is not None)
+    text = value.string[first:last].rstrip()
+    if name and text:
+        cells.headers.append(name)
+        cells.starts.append(first)
+        cells.texts.append(text)
+
+
+def _dumped(data: bytes, found: re.Match[bytes], words: HeaderWords) -> Iterator[Cells]:
+    """Yield the value of a string in a dump of PHP."""
+    name, start = words.name(found[1]), found.end()
+    end = start + int(found[2])
+    if name and data[end : end + 1] == b'"':
+        yield Cells([name], [start], [data[start:end]])
+
+
+# Brackets are escaped in classes, too: each other one is that of a group.
+_QUOTED = r"[\"'][^\"'\n\[\]]{1,48}[\"']"
+_WORD = r"[^\s,;|<>{}\(\)\[\]\"':=]{1,48}"
+_OF_COLUMNS = r"(?:columns|columnnames|column_names|fields|headers?|cols)[\"']?\s{0,4}[:=]\s{0,4}"
+
+
+class _Form(NamedTuple):
+    """The headers of a kind of listings."""
+
+    gate: str
+    regex: str
+    read: Callable[[bytes, re.Match[bytes], HeaderWords], Iterator[Cells]]
+    starts_line: bool
+
+
+_FORMS = (
+    _Form(
+        r"[ ][0-9]{1,9}[ ]*\r?\n[^\s0-9][^\s]*[ ]{2,64}[^\s]",
+        r"[ ]+[0-9]{1,9}(?:[ ]+[0-9]{1,9})+[ ]*\r?\n[^\s0-9]",
+        _turned,
+        starts_line=True,
+    ),
+    _Form(
+        r"[ ][A-Za-z_][^\s,;|<>{}()\[\]\"':=]*[ ]*\r?\n[0-9]{1,9}[ ]{1,64}[^\s]",
+        rf"[ ]+{_WORD}(?:[ ]+{_WORD})+[ ]*\r?\n[0-9]{{1,9}}[ ]",
+        _shown,
+        starts_line=True,
+    ),
+    _Form(
+        ", dtype: ",
+        r"Name: ([^\n,]{1,48}), (?:Length: [0-9]+, )?dtype: ",
+        _of_series,
+        starts_line=True,
+    ),
+    _Form(
+        rf"(?i:{_OF_COLUMNS})[\[\(]\s{{0,64}}[\"']",
+        rf"{_OF_COLUMNS}[\[\(](\s*{_QUOTED}(?:\s*,\s*{_QUOTED})+)\s*[\]\)]",
+        _listed,
+        starts_line=False,
+    ),
+    _Form(
+        r"[\"']\s{0,4}:\s{0,4}\{\s{0,64}[\"']?0[\"']?\s{0,4}:",
+        r"[\"']([^\"'\n{}]{1,48})[\"']\s{0,4}:\s{0,4}\{\s*[\"']?0[\"']?\s{0,4}:",
+        _indexed,
+        starts_line=False,
+    ),
+    _Form(
+        r"\"\]=>\s{0,64}string\(",
+        r"\[\"([^\"\n]{1,48})\"\]=>\s*string\(([0-9]{1,4})\) \"",
+        _dumped,
+        starts_line=False,
+    ),
+)
+GATE = "|".join(form.gate for form in _FORMS)
+"""Matches wherever a header of a listing is."""
+
+
+def listing_headers(data: bytes) -> Iterator[tuple[int, int]]:
+    """Yield the spans of the headers of listings."""
+    search, size = _search(), len(data)
+    position = 0
+    while (span := search(data, position, size)[0])[0] >= 0:
+        start, position = span
+        if _form_at(data, start, position):
+            yield span
+        else:
+            position = start + 1
+
+
+def listed_cells(data: bytes, start: int, end: int, words: HeaderWords) -> Iterator[Cells] | None:
+    """Return the cells that belong to a header of a listing; None for any other header."""
+    found = _form_at(data, start, end)
+    return found[0].read(data, found[1], words) if found else None
+
+
+def _form_at(data: bytes, start: int, end: int) -> tuple[_Form, re.Match[bytes]] | None:
+    is_at_line_start = start == 0 or data[start - 1 : start] == b"\n"
+    for form, regex in _regexes():
+        if (is_at_line_start or not form.starts_line) and (found := regex.match(data, start, end)):
+            return form, found
+    return None
+
+
+@cache
+def _regexes() -> list[tuple[_Form, re.Pattern[bytes]]]:
+    return [(form, re.compile(form.regex.encode(), re.IGNORECASE)) for form in _FORMS]
+
+
+@cache
+def _search() -> Find:
+    without_groups = [re.sub(r"(?<!\\)\((?!\?)", "(?:", form.regex) for form in _FORMS]
+    kinds = zip(_FORMS, without_groups, strict=True)
+    regex = "|".join(f"^(?:{regex})" if form.starts_line else regex for form, regex in kinds)
+    return finders(compile_regex(f"(?mi:{regex})", "listings", megabytes=32))[0]
