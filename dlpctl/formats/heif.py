@@ -22,7 +22,7 @@ _CODED = frozenset(b"av01 hvc1 grid iden iovl".split())
 EXIF = b"Exif"
 _METADATA = (EXIF, b"mime")
 _TECHNICAL = b"tmap"
-"""How the shades of two pictures are put together."""
+"""Numbers by which the shades of two pictures are combined."""
 _MOST_TECHNICAL = 256
 _NAMES = (b"", b"libavif", b"Color", b"Alpha", b"Exif", b"XMP", b"application/rdf+xml")
 """Names and types that encoders write."""
@@ -49,7 +49,7 @@ class _Item(NamedTuple):
     name: bytes
     """The type of the item."""
     rest: bytes
-    """What its entry says besides."""
+    """The name and the type of contents in its entry."""
     at: int
     """The position of its flags."""
 
@@ -71,7 +71,7 @@ class _Contents(NamedTuple):
     extents: dict[int, list[tuple[int, int]]]
     """The ranges of the file that hold an item."""
     auxiliary: list[bytes]
-    """What pictures are that are shown with another."""
+    """The types of pictures that are shown with another."""
 
     def tiles(self) -> set[int]:
         """Return the items that are a part of a larger picture."""
@@ -140,7 +140,7 @@ def all_shown(data: bytes) -> bytes:
     return bytes(copy)
 
 
-def notes(data: bytes) -> Iterator[tuple[bytes, bytes]]:
+def note_items(data: bytes) -> Iterator[tuple[bytes, bytes]]:
     """Yield the type and the contents of each item that is no picture, as far as the file can be
     read.
     """

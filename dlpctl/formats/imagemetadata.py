@@ -34,7 +34,7 @@ def metadata_of(image: Image, data: bytes) -> Iterator[str]:
         value for key, value in image.info.items() if key not in {"exif", "icc_profile"}
     ]
     values += _values_of(image.getexif())
-    for name, contents in heif.notes(data):
+    for name, contents in heif.note_items(data):
         start = 4 + int.from_bytes(contents[:4])
         values += _exif_values(contents[start:]) if name == heif.EXIF else [contents]
     # Data of other programs in JPEG segments and PNG chunks. Color profiles and the heads of JPEG
@@ -52,7 +52,7 @@ def jpeg_notes(data: bytes) -> str:
     """Return the texts beside the pixels of a JPEG file, one a line."""
     values: list[object] = []
     texts: list[str] = []
-    for contents in jpeg.notes(data):
+    for contents in jpeg.note_segments(data):
         texts += (found[0].replace(b"\0", b"").decode() for found in _RUN.finditer(contents))
         is_exif = contents.startswith(_EXIF)
         values += _exif_values(contents[len(_EXIF) :]) if is_exif else [contents]
@@ -98,7 +98,7 @@ def _positions(folder: Mapping[int, Any]) -> Iterator[str]:
 
 def _degrees(parts: Sequence[Any]) -> float:
     """Return degrees, minutes and seconds as degrees."""
-    return sum(float(part) * 60.0**-place for place, part in enumerate(parts))
+    return sum(float(part) * 60.0**-power for power, part in enumerate(parts))
 
 
 def hidden_strings(image: Image, data: bytes) -> Iterator[str]:

@@ -47,7 +47,7 @@ def _is_note(marker: int, contents: bytes) -> bool:
     return marker == 0xFE
 
 
-def notes(data: bytes) -> Iterator[bytes]:
+def note_segments(data: bytes) -> Iterator[bytes]:
     """Yield the contents of each segment that is no part of the picture."""
     for marker, start, end in _markers(data):
         if _is_note(marker, data[start + 4 : end]):

@@ -1,5 +1,5 @@
-"""Tables as programs print and write them: data frames, whose columns end below their headers, arrays
-of rows after an array of their columns, columns with the number of each row, and dumps of PHP.
+"""Tables as programs print and write them: data frames, whose columns end below their headers,
+arrays of rows after an array of their columns, columns with numbered values, and dumps of PHP.
 """
 
 from __future__ import annotations
@@ -257,6 +257,6 @@ def _regexes() -> list[tuple[_Form, re.Pattern[bytes]]]:
 @cache
 def _search() -> Find:
     without_groups = [re.sub(r"(?<!\\)\((?!\?)", "(?:", form.regex) for form in _FORMS]
-    kinds = zip(_FORMS, without_groups, strict=True)
-    regex = "|".join(f"^(?:{regex})" if form.starts_line else regex for form, regex in kinds)
+    pairs = zip(_FORMS, without_groups, strict=True)
+    regex = "|".join(f"^(?:{regex})" if form.starts_line else regex for form, regex in pairs)
     return finders(compile_regex(f"(?mi:{regex})", "listings", megabytes=32))[0]

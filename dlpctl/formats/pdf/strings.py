@@ -217,7 +217,7 @@ class Collector:
         self._budget.spend(expanded=len(text))
         yield TextAt(text, visit.place, StringAt(visit.owner, visit.path), visit.context)
 
-    def _notes(self, item: pikepdf.Object, location: str) -> Iterator[TextAt]:
+    def _jpeg_notes(self, item: pikepdf.Object, location: str) -> Iterator[TextAt]:
         """Yield the texts beside the pixels of a JPEG picture."""
         from pikepdf import PdfError
 
@@ -235,7 +235,7 @@ class Collector:
         if subtype == "/Image":
             self._shapes.update(_shapes_of(item))
             if filters_of(item)[-1:] == ["/DCTDecode"]:
-                yield from self._notes(item, f"{visit.place}, picture metadata")
+                yield from self._jpeg_notes(item, f"{visit.place}, picture metadata")
             return
         if (
             number in self._drawn
