@@ -54,9 +54,9 @@ def _ordered(edits: EditColumns[Edit], lengths: array[int]) -> Sequence[int]:
     """Return the numbers of edits by position, those of long values first."""
     segments, starts, _ = edits.numbers
 
-    def place(number: int) -> tuple[int, int, int]:
+    def order(number: int) -> tuple[int, int, int]:
         return segments[number], starts[number], -lengths[number]
 
     numbers = range(len(edits))
-    is_ordered = all(before <= after for before, after in pairwise(map(place, numbers)))
-    return numbers if is_ordered else sorted(numbers, key=place)
+    is_ordered = all(before <= after for before, after in pairwise(map(order, numbers)))
+    return numbers if is_ordered else sorted(numbers, key=order)

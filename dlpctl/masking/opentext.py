@@ -155,9 +155,7 @@ class OpenText:
             parts, open_parts, size = [], [], 0
             for match in DIGITS.finditer(run[0]):
                 length = len(match[0])
-                if span is None or not self._is_covered(
-                    *(span[0] + place for place in match.span())
-                ):
+                if span is None or not self._is_covered(*map(span[0].__add__, match.span())):
                     open_parts.append((at + size, at + size + length))
                 parts.append(match[0])
                 size += length
@@ -241,7 +239,7 @@ class OpenText:
         if known is None:
             open_numbers = self._open_numbers
             known = self._numbers[length] = _Hashes(
-                sum(map(len, open_numbers.places(length))),
+                sum(map(len, open_numbers.ranges(length))),
                 open_numbers.parts(length),
             )
         return known
@@ -314,15 +312,15 @@ class _OpenNumbers:
             for column, position in zip(self._columns, (*number, *part), strict=True):
                 column.append(position)
 
-    def places(self, length: int) -> Iterator[range]:
+    def ranges(self, length: int) -> Iterator[range]:
         """Yield the starts of the parts of this length that contain an open digit."""
         for start, end, first, last in zip(*self._columns, strict=True):
             yield range(max(first - length + 1, start), min(last, end - length + 1))
 
     def parts(self, length: int) -> Iterator[str]:
         """Yield the parts of numbers of this length that contain an open digit."""
-        for places in self.places(length):
-            for at in places:
+        for starts in self.ranges(length):
+            for at in starts:
                 yield self.digits[at : at + length]
 
 

@@ -187,7 +187,6 @@ def test_a_long_sheet_is_masked_in_a_few_times_its_size(
     tracemalloc.start()
     try:
         files.masked(node, lambda _: found)
-        print("PEAK", tracemalloc.get_traced_memory()[1] / len(rows))
         assert tracemalloc.get_traced_memory()[1] < 7 * len(rows)
     finally:
         tracemalloc.stop()
