@@ -85,10 +85,14 @@ class DecidedFindings(PackedDecisions):
 
     def places(self) -> Iterator[str]:
         """Return the locations of the findings, for display."""
-        counted = map(REPEATED.__gt__, self._verdicts)
-        found = compress(self._sections.locations(self.found.starts), counted)
         # A line number contains no name.
-        yield from found if self._sections.source else self._names.shown(list(found))
+        if self._sections.source:
+            return self._locations()
+        return self._names.each_shown(self._locations)
+
+    def _locations(self) -> Iterator[str]:
+        counted = map(REPEATED.__gt__, self._verdicts)
+        return compress(self._sections.locations(self.found.starts), counted)
 
     def places_by_type(self) -> dict[str, Sequence[str]]:
         """Return the distinct locations of the findings of each type."""

@@ -25,6 +25,7 @@ from dlpctl.files.names import PlaceNames
 from dlpctl.files.sections import Sections
 from dlpctl.forked import in_order
 from dlpctl.formats.discovery import format_named
+from dlpctl.formats.editcolumns import EditColumns
 from dlpctl.formats.source import TextFormat
 from dlpctl.formats.spans import ViewEdit
 from dlpctl.formats.verify import Verification, Written
@@ -197,7 +198,7 @@ class LongText:
     ) -> tuple[bytes, Written] | None:
         masking = EditMasking(self, repeated, masker, BLOCK)
         written: set[str] = set()
-        edits: dict[int, list[ViewEdit]] = {}
+        edits: dict[int, EditColumns[ViewEdit]] = {}
         at, beyond = 0, -1
         for result in in_order(masking.count, _number, masking.block, self.checker.processes):
             for start, end, text in json.loads(result):
@@ -205,10 +206,11 @@ class LongText:
                     section = self._sections.at(start)
                     at, number = section.start, section.number
                     beyond = at + len(section.view.text)
-                    found = edits.setdefault(id(section.node.document), [])
+                    of_file = EditColumns(ViewEdit, 3)
+                    found = edits.setdefault(id(section.node.document), of_file)
                 if text:
                     written.add(text)
-                found.append(_new(ViewEdit, (number, start - at, end - at, text)))
+                found.append(number, start - at, end - at, text)
         try:
             copy = files.masked(self._node, lambda one: edits.get(id(one), ()), cleaning=cleaning)
             return copy, Written.of(written)

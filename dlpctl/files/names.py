@@ -13,7 +13,7 @@ from dlpctl.masking.repeats import Repeats
 from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from dlpctl.files.finding import Scan
     from dlpctl.types import Finding
@@ -47,19 +47,25 @@ class PlaceNames:
         self._shown.clear()
 
     def shown(self, texts: Sequence[str]) -> list[str]:
-        """Return the texts with values masked. All are masked together: there may be a hundred
-        thousand, most of which differ only in a number.
+        """Return the texts with values masked."""
+        return list(self.each_shown(lambda: texts))
+
+    def each_shown(self, texts_of: Callable[[], Iterable[str]]) -> Iterator[str]:
+        """Yield texts with values masked; `texts_of` is called twice, since a million locations
+        take much memory.
         """
-        parted = [_parted(text) for text in texts]
-        lines = {
-            name: " ".join(name.split()) for name, _ in parted if name and name not in self._shown
-        }
+        self._learn(dict.fromkeys(_parted(text)[0] for text in texts_of()))
+        for name, number in map(_parted, texts_of()):
+            yield self._shown.get(name, name) + number
+
+    def _learn(self, names: Iterable[str]) -> None:
+        """Mask new names. All are masked together: most locations differ only in a number."""
+        lines = {name: " ".join(name.split()) for name in names if name and name not in self._shown}
         if lines:
             shown = self._masked("\n".join(lines.values())).split("\n")
             if len(shown) != len(lines):
                 shown = [self._masked(line) for line in lines.values()]
             self._shown.update(zip(lines, shown, strict=True))
-        return [self._shown.get(name, name) + number for name, number in parted]
 
     def _masked(self, text: str) -> str:
         # `jane@acme.com.pdf` is not an address, but its part before the suffix is.

@@ -190,8 +190,9 @@ class CopyReading(NamedTuple):
         yield "\n".join(short)
 
     def _read(self) -> Iterator[str]:
-        for section in self.sections.all:
-            yield searched_text(section.node.document, section.view)
+        yield from (
+            searched_text(section.node.document, section.view) for section in self.sections.all
+        )
         if self.once:
             self.sections.forget_texts()
         for read in self.again:

@@ -147,7 +147,7 @@ class Sections:
         """Free the texts, of which none is needed any longer in this process."""
         for each in self.node.walk():
             each.document = Document(each.document.format, [], [])
-        self.all, self.text = (), ""
+        self.all, self.text, self._columns = (), "", ()
 
     def forget(self) -> None:
         """Free everything that the file holds, in a process that does not need it."""

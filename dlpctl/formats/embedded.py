@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
-from dlpctl.deflated import ZLIB, Inflater, starts_of_runs
+from dlpctl.deflated import LEAST, ZLIB, Inflater, starts_of_runs
 from dlpctl.formats.encoding import decode
 from dlpctl.regex import lazy
 
@@ -64,6 +64,8 @@ _ZLIB_HEADS = ("eJ", "eN", "eA", "eF")
 _MASHUP = lazy(r"AAAAA[A-Za-z0-9+/]{7}SwME")
 """A version of zero, a length, and the start of a ZIP archive: queries of Excel and Power BI."""
 _UU_LINE = 45
+_PIECE = 1 << 20
+"""The characters of a text that are searched for runs at the same time."""
 _LARGEST = 64 << 20
 """The maximum size in bytes of all deflated data of a text, for each way to find it."""
 
@@ -223,9 +225,12 @@ def _without_header(source: str) -> Iterator[EmbeddedFile]:
 
 def _long_runs(source: str) -> Iterator[re.Match[str]]:
     """Yield the runs of base64, found by their shape, which is much faster than by their regex."""
-    for start in starts_of_runs(source.encode("ascii", "replace")):
-        if found := _BASE64.match(source, start):
-            yield found
+    for at in range(0, len(source), _PIECE):
+        first = max(at - 1, 0)  # tells whether the run that a piece starts with starts there
+        piece = source[first : at + _PIECE + LEAST - 1].encode("ascii", "replace")
+        for start in map(first.__add__, starts_of_runs(piece)):
+            if start >= at and (found := _BASE64.match(source, start)):
+                yield found
 
 
 def _to_deflated(data: bytes) -> str:

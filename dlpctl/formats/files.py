@@ -357,7 +357,7 @@ def _goes_on(chosen: Format, data: bytes, name: str) -> bool:
     return named and suffix not in chosen.extensions and rank(chosen) < CATCH_ALL
 
 
-def _with_removals(document: Document, edits: list[Edit]) -> list[Edit]:
+def _with_removals(document: Document, edits: Edits) -> Edits:
     """Return the edits, with those that remove the parts that were not inspected."""
     edited = {edit.segment for edit in edits}
     removals = [

@@ -113,7 +113,8 @@ class Worker:
     ) -> bytes:
         """Return a copy of a file; limits and password are those of reading."""
         replaced = [messages.Replacement(*child) for child in children.items()]
-        request = messages.Mask(home_of(name), name, data, limits, password, edits, replaced)
+        changes = messages.changes_of(edits)
+        request = messages.Mask(home_of(name), name, data, limits, password, changes, replaced)
         return self._call(request, messages.Copy, seconds).data
 
     def read_again(self, name: str, data: bytes, limits: Limits, seconds: float) -> list[str]:

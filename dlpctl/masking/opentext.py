@@ -138,15 +138,16 @@ class OpenText:
         offset = self._windows_at[window] - self._joined_at[window]
         return start + offset, end + offset
 
-    @cached_property
+    @property
     def numbers(self) -> str:
         """The numbers with open digits, separated from each other."""
-        return " ".join(digits for digits, _ in self._open_numbers)
+        return self._open_numbers.digits
 
     @cached_property
-    def _open_numbers(self) -> list[tuple[str, list[tuple[int, int]]]]:
-        """The digits of numbers, and the ranges of those outside findings."""
-        found: list[tuple[str, list[tuple[int, int]]]] = []
+    def _open_numbers(self) -> _OpenNumbers:
+        found = _OpenNumbers(len(self.joined))
+        numbers: list[str] = []
+        at = 0
         for run in GROUPED.finditer(self.joined):
             if len(run[0]) < FEWEST_DIGITS_SEARCHED:
                 continue
@@ -154,12 +155,15 @@ class OpenText:
             parts, open_parts, size = [], [], 0
             for match in DIGITS.finditer(run[0]):
                 length = len(match[0])
-                if span is None or not self._is_covered(*(span[0] + at for at in match.span())):
-                    open_parts.append((size, size + length))
+                if span is None or not self._is_covered(*map(span[0].__add__, match.span())):
+                    open_parts.append((at + size, at + size + length))
                 parts.append(match[0])
                 size += length
             if open_parts and size >= FEWEST_DIGITS_SEARCHED:
-                found.append(("".join(parts), open_parts))
+                found.add((at, at + size), open_parts)
+                numbers += (*parts, " ")
+                at += size + 1
+        found.digits = "".join(numbers)
         return found
 
     def _is_covered(self, start: int, end: int) -> bool:
@@ -233,14 +237,10 @@ class OpenText:
         """Return all numbers of a length that contain an open digit."""
         known = self._numbers.get(length)
         if known is None:
-            cuts = [
-                (digits, range(max(first - length + 1, 0), min(last, len(digits) - length + 1)))
-                for digits, parts in self._open_numbers
-                for first, last in parts
-            ]
+            open_numbers = self._open_numbers
             known = self._numbers[length] = _Hashes(
-                sum(map(len, (some for _, some in cuts))),
-                (digits[at : at + length] for digits, some in cuts for at in some),
+                sum(map(len, open_numbers.ranges(length))),
+                open_numbers.parts(length),
             )
         return known
 
@@ -286,12 +286,42 @@ class _Hashes:
 
     def __init__(self, count: int, texts: Iterable[str]) -> None:
         self._mask = (1 << (32 * count).bit_length()) - 1
-        self._marks = bytearray(self._mask + 1)
+        self._marks = bytearray((self._mask >> 3) + 1)
+        """A bit for each hash."""
         for text in texts:
-            self._marks[hash(text) & self._mask] = 1
+            number = hash(text) & self._mask
+            self._marks[number >> 3] |= 1 << (number & 7)
 
     def __contains__(self, text: str) -> bool:
-        return self._marks[hash(text) & self._mask] == 1
+        number = hash(text) & self._mask
+        return self._marks[number >> 3] >> (number & 7) & 1 == 1
+
+
+class _OpenNumbers:
+    """The digits of numbers, and the ranges of those outside findings, as columns of numbers."""
+
+    def __init__(self, size: int) -> None:
+        """`size` is that of the text."""
+        self.digits = ""
+        """All numbers, with a blank after each."""
+        self._columns = [positions(size) for _ in range(4)]
+        """For each open range, its number's start and end in `digits`, and its own."""
+
+    def add(self, number: tuple[int, int], open_parts: Iterable[tuple[int, int]]) -> None:
+        for part in open_parts:
+            for column, position in zip(self._columns, (*number, *part), strict=True):
+                column.append(position)
+
+    def ranges(self, length: int) -> Iterator[range]:
+        """Yield the starts of the parts of this length that contain an open digit."""
+        for start, end, first, last in zip(*self._columns, strict=True):
+            yield range(max(first - length + 1, start), min(last, end - length + 1))
+
+    def parts(self, length: int) -> Iterator[str]:
+        """Yield the parts of numbers of this length that contain an open digit."""
+        for starts in self.ranges(length):
+            for at in starts:
+                yield self.digits[at : at + length]
 
 
 class _Beside:
@@ -299,20 +329,23 @@ class _Beside:
 
     def __init__(self, *, backwards: bool) -> None:
         self._step = -1 if backwards else 1
-        self._words: dict[str, set[str]] = {}
-        self._starts: dict[str, _Starts] = {}
+        self._pairs: set[str] = set()
+        """Each open word with a word beside it, as one text: sets would take three times the
+        memory.
+        """
+        self._starts: _Starts | None = None
 
     def add(self, word: str, other: str) -> None:
-        self._words.setdefault(word, set()).add(other[:: self._step])
+        self._pairs.add(f"{word}\n{other[:: self._step]}")
 
     def has(self, word: str, other: str, *, may_go_on: bool) -> bool:
         """Return whether `other` is next to a word; it may continue at its far end."""
-        found = self._words.get(word, ())
-        if not may_go_on or not found:
-            return other[:: self._step] in found
-        if word not in self._starts:
-            self._starts[word] = _Starts(found)
-        return self._starts[word][other[:: self._step]]
+        pair = f"{word}\n{other[:: self._step]}"
+        if not may_go_on:
+            return pair in self._pairs
+        if self._starts is None:
+            self._starts = _Starts(self._pairs)
+        return self._starts[pair]
 
 
 class _Starts(dict[str, bool]):

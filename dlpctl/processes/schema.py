@@ -16,7 +16,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 T = TypeVar("T")
 Line = str
@@ -26,6 +26,8 @@ _REAL = struct.Struct("<d")
 _LENGTH = struct.Struct("<Q")
 _TYPECODES = "BIQq"
 _LONGEST_LINE = 2_000
+_MOST_SHARED = 1 << 12
+"""The number of texts among which equal ones are stored once."""
 
 
 class InvalidMessageError(Exception):
@@ -149,8 +151,8 @@ class _Text(Schema[str]):
         ranges = pairwise(accumulate(lengths, initial=0))
         if data.isascii():
             text = data.decode("ascii")
-            return [text[start:end] for start, end in ranges]
-        return [_decoded(data[start:end]) for start, end in ranges]
+            return list(_shared(text[start:end] for start, end in ranges))
+        return list(_shared(_decoded(data[start:end]) for start, end in ranges))
 
 
 class _Line(Schema[str]):
@@ -308,6 +310,18 @@ def decode(schema: Schema[T], message: bytes | bytearray | memoryview) -> T:
 def _annotation(declared: object) -> str:
     """Return the annotation of a field as written in the source."""
     return str(getattr(declared, "__forward_arg__", None) or getattr(declared, "__name__", ""))
+
+
+def _shared(texts: Iterable[str]) -> Iterator[str]:
+    """Yield texts, of which equal ones are one object: most lists have few different ones."""
+    known: dict[str, str] = {}
+    for text in texts:
+        if text in known:
+            yield known[text]
+            continue
+        if len(known) < _MOST_SHARED:
+            known[text] = text
+        yield text
 
 
 def _decoded(data: bytes | memoryview) -> str:

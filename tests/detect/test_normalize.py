@@ -6,6 +6,7 @@ import base64
 import gzip
 import json
 import time
+import tracemalloc
 import zlib
 from itertools import product
 
@@ -124,10 +125,26 @@ def test_nothing_is_seen_in_plain_text(detector: Detector, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", [*map(PLAIN.get, ("prose", "hash", "image", "names")), "x,4173443368266347,51426"]
+    "text",
+    [
+        *map(PLAIN.get, ("prose", "hash", "image", "names")),
+        "x,4173443368266347,51426",
+        "S. M., (***) ***-**86",
+    ],
 )
 def test_plain_text_has_no_other_view(text: str) -> None:
     assert derived_texts(text.encode()) == []
+
+
+def test_many_runs_take_a_few_times_the_memory_of_their_text() -> None:
+    data = b"joe%40northwind.org\n" * 10_000
+    derived_texts(data[:100])  # regexes take memory too
+    tracemalloc.start()
+    try:
+        derived_texts(data)
+        assert tracemalloc.get_traced_memory()[1] < 8 * len(data)
+    finally:
+        tracemalloc.stop()
 
 
 @given(st.text(max_size=200), st.sampled_from(list(DISGUISES.values())), st.text(max_size=200))

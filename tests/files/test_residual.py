@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import random
+import tracemalloc
+from functools import partial
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -114,6 +116,21 @@ def test_a_value_that_remains_in_a_copy_is_found(row: str, is_clean: bool) -> No
     search = ResidualSearch(Chunks(values, "Sunshine"), lambda: reading, 256)
     expected = count_values(StrictMatcher(values, ["Sunshine"])) if is_clean else None
     assert search.run(1, lambda work: work()) == expected
+
+
+def test_a_copy_is_read_again_without_its_first_text() -> None:
+    data = b"given,family,number\n" + b"Maria,Lopez,123456789\n" * 40_000
+    again = partial(Files().read_again, "csv", data)
+    list(again())  # modules take memory too
+    tracemalloc.start()
+    try:
+        sections = Sections.of(Files().open(data, "a.csv"))
+        assert sections is not None
+        for _ in CopyReading(sections, [again], once=True).results(lambda _: b"", 16, 1 << 15, 1):
+            pass
+        assert tracemalloc.get_traced_memory()[1] < 3.3 * len(data)
+    finally:
+        tracemalloc.stop()
 
 
 def test_values_are_searched_for_together_as_each_alone() -> None:

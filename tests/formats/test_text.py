@@ -308,7 +308,7 @@ def test_overlapping_findings_become_one_edit() -> None:
     edits = edits_of(
         document, [ViewEdit(0, 2, 5, "[A]"), ViewEdit(0, 4, 9, "[B]"), ViewEdit(0, 2, 5, "[A]")]
     )
-    assert edits == [SegmentEdit(0, 2, 9, "[B]")]
+    assert list(edits) == [SegmentEdit(0, 2, 9, "[B]")]
 
 
 def test_a_value_in_base64_with_a_letter_beyond_ascii_is_read_as_it_is_written() -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import base64
 import itertools
+import tracemalloc
 from time import process_time
 from urllib.parse import quote
 
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dlpctl.masking.leaks import ForbiddenValues, Leak, Value, find_leaks
+from dlpctl.masking.opentext import OpenText
 from dlpctl.masking.repeats import find_repeats
 from dlpctl.types import Category, Finding
 
@@ -232,3 +234,18 @@ def test_no_replacement_may_contain_a_value() -> None:
     assert forbidden.is_in("123456789")
     assert not forbidden.is_in("m***@lopezes.example")
     assert not forbidden.is_in("***-**-6789")
+
+
+def test_open_words_take_little_memory() -> None:
+    rows = [f"{number:08}\t{number * 7}\topen{number}\n" for number in range(3_000)]
+    text = "".join(rows)
+    starts = itertools.accumulate(map(len, rows[:-1]), initial=0)
+    spans = [(start, start + 8) for start in starts]
+    tracemalloc.start()
+    try:
+        may_hold = OpenText(text, spans, 8).holder()
+        assert may_hold("open17")
+        assert not may_hold("12345678")
+        assert tracemalloc.get_traced_memory()[1] < 2_200 * len(rows)
+    finally:
+        tracemalloc.stop()

@@ -10,15 +10,16 @@ from __future__ import annotations
 
 import base64
 import binascii
+import io
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
 from dlpctl.deflated import GZIP, RAW, ZLIB, Inflater
 from dlpctl.detect.derived.characters import is_unseen, plain_forms, unseen_text
 from dlpctl.detect.derived.interface import DerivedText
 from dlpctl.detect.derived.marks import unboxed, unmarked, untagged
+from dlpctl.detect.derived.pieces import Pieces
 from dlpctl.detect.derived.runs import (
     BOXED,
     COLOUR_NAMES,
@@ -63,18 +64,7 @@ _SEPARATED = frozenset({b" ", b".", b"_", b"*", b"-"})
 _UNITS = lazy(rb"(?:\\u[0-9A-Fa-f]{4})+")
 _BASE32 = lazy(rb"[E-P][A-Z2-7]{15,}|[e-p][a-z2-7]{19,}")
 _URL_SAFE = bytes.maketrans(b"-_", b"+/")
-_new = tuple.__new__
-"""Makes a piece: a text may have millions, and its constructor takes three times as long."""
 _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\r") + b"\x7f"
-
-
-class _Piece(NamedTuple):
-    """A part of a decoded text and its span in the original; a decoded part has its run's span."""
-
-    start: int
-    origin: int
-    end: int
-    decoded: bool
 
 
 class DecodedText(DerivedText):
@@ -82,10 +72,10 @@ class DecodedText(DerivedText):
     original.
     """
 
-    def __init__(self, data: bytes, pieces: list[_Piece], outer: DecodedText | None = None) -> None:
+    def __init__(self, data: bytes, pieces: Pieces, outer: DecodedText | None = None) -> None:
         self.data = data
         self._pieces = pieces
-        self._starts = [piece.start for piece in pieces]
+        self._starts = pieces.starts
         self._outer = outer
 
     @classmethod
@@ -93,8 +83,8 @@ class DecodedText(DerivedText):
         cls, data: bytes, spans: Iterable[tuple[int, int]], outer: DecodedText | None = None
     ) -> DecodedText | None:
         """Return the decoded text for these spans of runs; None where nothing is hidden in them."""
-        runs = list(_runs(data, spans))
-        return cls(*copy_around(data, runs), outer) if runs else None
+        text, pieces = copy_around(data, _runs(data, spans))
+        return cls(text, pieces, outer) if pieces.starts else None
 
     def original_span(self, start: int, end: int) -> tuple[int, int] | None:
         """Return the span in the original; None where nothing of it, of its label or right after it
@@ -105,19 +95,24 @@ class DecodedText(DerivedText):
         # A value right beside a decoded run may have no boundary in the original.
         before = first - (start == self._starts[first] and first > 0)
         after = last + 2 if end == self._end_of(last) else last + 1
-        is_decoded = any(piece.decoded for piece in self._pieces[before:after])
-        if not is_decoded and not self._has_decoded_label(start, before):
+        pieces = self._pieces
+        if not any(pieces.decoded[before:after]) and not self._has_decoded_label(start, before):
             return None
-        head, tail = self._pieces[first], self._pieces[last]
-        start = head.origin if head.decoded else head.origin + start - head.start
-        end = tail.end if tail.decoded else tail.origin + end - tail.start
+        if not pieces.decoded[first]:
+            start = pieces.origins[first] + start - pieces.starts[first]
+        else:
+            start = pieces.origins[first]
+        if not pieces.decoded[last]:
+            end = pieces.origins[last] + end - pieces.starts[last]
+        else:
+            end = pieces.ends[last]
         return self._outer.original_span(start, end) if self._outer else (start, end)
 
     def _has_decoded_label(self, start: int, last: int) -> bool:
         """Return whether letters were decoded in what may be the label of a value."""
         first = max(bisect_right(self._starts, start - _LABEL) - 1, 0)
         return any(
-            self._pieces[number].decoded
+            self._pieces.decoded[number]
             and _LETTER.search(self.data, self._starts[number], self._end_of(number))
             for number in range(first, last)
         )
@@ -132,38 +127,39 @@ def hides_text(data: bytes, start: int, end: int) -> bool:
     return any(_runs(data, [(start, end)]))
 
 
-def copy_around(data: bytes, runs: list[tuple[int, int, bytes]]) -> tuple[bytes, list[_Piece]]:
+def copy_around(data: bytes, runs: Iterable[tuple[int, int, bytes]]) -> tuple[bytes, Pieces]:
     """Return what runs are decoded to, each with some text around it."""
-    view = bytearray()
-    pieces: list[_Piece] = []
+    view = io.BytesIO()
+    pieces = Pieces(len(data))
+    add, write, at = pieces.add, view.write, view.tell
 
     def copy(start: int, end: int) -> None:
         if start < end:
-            pieces.append(_new(_Piece, (len(view), start, end, False)))
-            view.extend(data[start:end])
+            add(at(), start, end, decoded=False)
+            write(data[start:end])
 
     copied = 0
     for start, end, decoded in runs:
-        if not pieces:
+        if not pieces.starts:
             copy(_character(data, max(copied, start - _BEFORE)), start)
         elif start - copied > _AFTER + _BEFORE:
             after = _character(data, copied + _AFTER)
             copy(copied, after)
-            pieces.append(_new(_Piece, (len(view), after, after, False)))
-            view += b"\n\n"
+            add(at(), after, after, decoded=False)
+            write(b"\n\n")
             copy(_character(data, start - _BEFORE), start)
-        elif copied < start:
-            pieces.append(_new(_Piece, (len(view), copied, start, False)))
-            view += data[copied:start]
+        else:
+            copy(copied, start)
         if decoded:
-            pieces.append(_new(_Piece, (len(view), start, end, True)))
-            view += decoded
-        elif pieces:
+            add(at(), start, end, decoded=True)
+            write(decoded)
+        elif pieces.starts:
             # Nothing is left of an invisible run, but the text after it counts as decoded.
-            pieces.append(_new(_Piece, (len(view), end, end, True)))
+            add(at(), end, end, decoded=True)
         copied = end
-    copy(copied, _character(data, min(len(data), copied + _AFTER)))
-    return bytes(view), pieces
+    if copied:
+        copy(copied, _character(data, min(len(data), copied + _AFTER)))
+    return view.getvalue(), pieces
 
 
 def _character(data: bytes, position: int) -> int:

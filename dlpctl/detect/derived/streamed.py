@@ -61,13 +61,15 @@ class StreamedText(DecodedText):
         if (span := self.original_span(start, end)) is None:
             return
         first, last = bisect_right(self._starts, start) - 1, bisect_left(self._starts, end)
-        parts = [piece for piece in self._pieces[first:last] if not piece.decoded]
+        pieces = self._pieces
+        parts = [number for number in range(first, last) if not pieces.decoded[number]]
         if len(parts) > len(self.data[start:end].split()):
             yield span
             return
-        for piece in parts:
-            offset = piece.origin - piece.start
-            yield max(piece.origin, start + offset), min(piece.end, end + offset)
+        for number in parts:
+            origin = pieces.origins[number]
+            offset = origin - pieces.starts[number]
+            yield max(origin, start + offset), min(pieces.ends[number], end + offset)
 
 
 def streamed_texts(data: bytes) -> Iterator[StreamedText]:

@@ -7,6 +7,7 @@ pass.
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 
@@ -138,13 +139,15 @@ _JOINING: tuple[tuple[str, Callable[[bytes], DerivedText | None]], ...] = (
 """Readings with gates: of several texts, of one, and of lines that are joined."""
 
 
-def _decoded_texts(data: bytes, runs: Spans, may_match: MayMatch) -> Iterator[DecodedText]:
+def _decoded_texts(
+    data: bytes, runs: Iterable[tuple[int, int]], may_match: MayMatch
+) -> Iterator[DecodedText]:
     """Yield what runs are decoded to, as often as they were encoded."""
     decoded: DecodedText | None = None
     for _level in range(_MOST_TIMES):
         if may_match(binaries.GATE, data) and (binary := binary_text(data, decoded)):
             yield binary
-        decoded = DecodedText.of(data, runs, decoded) if runs else None
+        decoded = DecodedText.of(data, runs, decoded)
         if decoded is None or decoded.data == data:
             return
         yield decoded
@@ -172,16 +175,18 @@ class _NestedText(DerivedText):
         return self._outer.original_span(*span) if span else None
 
 
-def openings(data: bytes, may_match: MayMatch = all_open) -> tuple[Spans, Spans]:
-    """Return the spans of runs and of headers, which may start within each other."""
+def openings(
+    data: bytes, may_match: MayMatch = all_open
+) -> tuple[Iterator[tuple[int, int]], Spans]:
+    """Return the spans of runs, of which a long text has millions, and those of headers; they may
+    start within each other.
+    """
     return _runs(data, may_match), _headers(data, may_match)
 
 
-def _runs(data: bytes, may_match: MayMatch) -> Spans:
-    runs = list(_run_spans(data))
-    if may_match(RAW_STARTS, data) and (raw := list(_deflated_runs(data))):
-        runs = _outermost(sorted([*runs, *raw]))
-    return runs
+def _runs(data: bytes, may_match: MayMatch) -> Iterator[tuple[int, int]]:
+    runs = _run_spans(data)
+    return _outermost(runs, _deflated_runs(data)) if may_match(RAW_STARTS, data) else runs
 
 
 def _deflated_runs(data: bytes) -> Iterator[tuple[int, int]]:
@@ -198,13 +203,13 @@ def _deflated_runs(data: bytes) -> Iterator[tuple[int, int]]:
             yield found.span()
 
 
-def _outermost(spans: Spans) -> Spans:
-    """Return ordered spans without those that start within the one before."""
-    kept: Spans = []
-    for span in spans:
-        if not kept or span[0] >= kept[-1][1]:
-            kept.append(span)
-    return kept
+def _outermost(*spans: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield ordered spans without those that start within the one before."""
+    last = 0
+    for start, end in heapq.merge(*spans):
+        if start >= last:
+            yield start, end
+            last = end
 
 
 def _run_spans(data: bytes) -> Iterator[tuple[int, int]]:

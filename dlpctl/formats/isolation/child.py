@@ -61,10 +61,11 @@ class RequestReader:
                 return self._next_part()
             case messages.FollowingPart() if self._parts is not None:
                 return self._next_part()
-            case messages.Mask(home, name, data, limits, password, edits, children):
+            case messages.Mask(home, name, data, limits, password, changes, children):
                 extract = messages.Extract(home, name, data, limits, password)
                 document = self._known(extract) or self._extract(extract)
                 chosen = format_in(home, name)
+                edits = messages.edits_of(changes)
                 return messages.Copy(chosen.mask(data, document, edits, dict(children)))
             case messages.ReadAgain(home, name, data, limits):
                 return messages.Texts([*format_in(home, name).read_again(data, limits)])

@@ -14,10 +14,12 @@ from typing import NamedTuple
 
 from dlpctl.config.settings import FileLimits
 from dlpctl.errors import CannotMaskError, DlpctlError, FormatError
+from dlpctl.formats.editcolumns import EditColumns
 from dlpctl.formats.interface import (
     Child,
     Document,
     Edit,
+    Edits,
     NotThisFormatError,
     Segment,
     Uninspected,
@@ -65,6 +67,15 @@ class FollowingPart(NamedTuple):
     limits: FileLimits
 
 
+class Changes(NamedTuple):
+    """The edits of a file, as columns."""
+
+    segments: array[int]
+    starts: array[int]
+    ends: array[int]
+    replacements: list[str]
+
+
 class Mask(NamedTuple):
     """Make a copy of a file; the answer is a `Copy`. An unknown file is read again."""
 
@@ -73,7 +84,7 @@ class Mask(NamedTuple):
     data: bytes
     limits: FileLimits
     password: str | None
-    edits: Sequence[Edit]
+    changes: Changes
     children: Sequence[Replacement]
 
 
@@ -205,7 +216,7 @@ REQUEST = OneOf(
     m=Record(
         Mask,
         limits=LIMITS,
-        edits=ListOf(Record(Edit)),
+        changes=Record(Changes),
         children=ListOf(Record(Replacement)),
     ),
     r=Record(ReadAgain, limits=LIMITS),
@@ -276,6 +287,23 @@ def document_of(name: str, reading: Reading, most: int) -> Document:
         raise InvalidMessageError("a part is that of an unknown segment")
     views = [_view(view, reading.texts) for view in reading.views]
     return Document(name, segments, views, reading.uninspected, reading.children, reading.notes)
+
+
+def changes_of(edits: Edits) -> Changes:
+    """Return edits as their columns."""
+    if not isinstance(edits, EditColumns):
+        columns = EditColumns(Edit, 3)
+        for edit in edits:
+            columns.append(*edit)
+        edits = columns
+    segments, starts, ends = edits.numbers
+    return Changes(segments, starts, ends, edits.replacements)
+
+
+def edits_of(changes: Changes) -> Edits:
+    """Return the edits of columns."""
+    *numbers, replacements = changes
+    return EditColumns.of(Edit, numbers, replacements)
 
 
 def refusal_of(error: DlpctlError) -> Refusal:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from array import array
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 from dlpctl.errors import CannotMaskError
 from dlpctl.formats.distinct import DistinctNames
@@ -91,7 +93,7 @@ class _Masking:
 
     def __init__(self, wanted: Wanted[PackagePlan]) -> None:
         self._parts, self._plan, self._wanted = wanted.parts, wanted.plan, wanted.edits
-        self._source_of = wanted.source
+        self._source_of, self._streamed = wanted.source, wanted.streamed
         self._book = Workbook(self._parts, self._plan)
         self._strings = self._book.strings()
         self._string_edits: dict[int, list[TextEdit]] = {}
@@ -99,7 +101,7 @@ class _Masking:
         """The anchor and text of the cells of each sheet, by layer."""
         self._used = b""
         self._splits: dict[str, sheet.Split] = {}
-        self._overrides: dict[str, dict[int, str]] = {}
+        self._overrides: defaultdict[str, sheet.CellTexts] = defaultdict(sheet.CellTexts)
         """New texts of cells that are not shared strings, by sheet and position."""
         self._table_columns: dict[str, dict[str, str]] = {}
         self._renames = Renames()
@@ -182,12 +184,12 @@ class _Masking:
                 self._string_edits.setdefault(int(cell.value), []).extend(found)
             else:
                 new = spliced(spot.text_of(index, text), found)
-                self._overrides.setdefault(part, {})[position] = new
+                self._overrides[part].add(position, new)
 
     def _text_now(self, part: str, position: int, shown: str) -> str:
         """Return the text of a cell after masking."""
-        if position in self._overrides.get(part, {}):
-            return self._overrides[part][position]
+        if (new := self._overrides[part].get(position)) is not None:
+            return new
         cell = self._cell_at(part, position)
         edits = self._string_edits.get(int(cell.value), ()) if cell.type == "s" else ()
         return spliced(shown, disjoint(edits))
@@ -229,7 +231,7 @@ class _Masking:
             self._renames.columns[name] = new
             if table.first_column + number in cells:
                 position, _ = cells[table.first_column + number]
-                self._overrides.setdefault(each.part, {})[position] = new
+                self._overrides[each.part].set(position, new)
 
     def _fit(self, part: str, leaf: Leaf, edits: Sequence[TextEdit]) -> str:
         text = spliced(leaf.text, edits) if edits else leaf.text
@@ -287,9 +289,10 @@ class _Masking:
             new = formulas.masked(formula, formula_edits.get(index, []), self._renames)
             if new != formula:
                 new_formulas[position] = new
-        texts = self._overrides.get(part, {})
-        changed = sheet.cell_edits(self._source(part), split, texts, new_formulas, spot.positions)
+        source, texts = self._source(part), self._overrides[part]
+        changed = sheet.formula_edits(source, split, texts, new_formulas, spot.positions)
         self._found.setdefault(part, []).extend(changed)
+        self._streamed[part] = partial(sheet.text_edits, source, split, texts)
 
     def _write_strings(self) -> None:
         part = self._book.strings_part

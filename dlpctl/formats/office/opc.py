@@ -6,6 +6,7 @@ import io
 import re
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import PurePosixPath
 
 from dlpctl.formats import zipfiles
@@ -90,7 +91,9 @@ class OpenXml(ZippedDocument[PackagePlan]):
         for part, references in wanted.plan.without(dropped):
             changes[part] = without_overlap([*changes.get(part, []), *references])
         changed: dict[str, bytes | None] = {
-            part: wanted.source(part).encoded(found) for part, found in changes.items() if found
+            part: wanted.source(part).encoded(chain((first,), edits))
+            for part in changes
+            if (first := next(edits := wanted.with_streamed(part, changes[part]), None))
         }
         return changed | dict.fromkeys(dropped)
 

@@ -110,7 +110,7 @@ class OpenDocument(ZippedDocument[_Plan]):
                 leaves = reading.changed(wanted.edits.get((part, reading.layer), ()))
                 found += source_edits(source.text, reading.layer, leaves)
             changed[part] = source.encoded(
-                without_overlap([*found, *_as_texts(source.text, found)])
+                sorted(without_overlap([*found, *_as_texts(source.text, found)]))
             )
         if _MANIFEST in parts:
             manifest = decoded(parts[_MANIFEST], _MANIFEST, doctype=True)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from dlpctl.errors import CannotMaskError
+from dlpctl.formats.editcolumns import EditColumns
 from dlpctl.formats.encoding import Edit, spliced
-from dlpctl.formats.interface import Piece, Segment, View
+from dlpctl.formats.interface import Edits, Piece, Segment, View
 from dlpctl.formats.locators import Cells, Units
 
 
@@ -138,6 +139,15 @@ def portions(
 ) -> dict[int, list[Edit]]:
     """Return the edits within each leaf; the first leaf touched gets the replacement."""
     found: dict[int, list[Edit]] = {}
+    for index, edit in portioned(starts, length_of, edits):
+        found.setdefault(index, []).append(edit)
+    return found
+
+
+def portioned(
+    starts: Sequence[int], length_of: Callable[[int], int], edits: Iterable[Edit]
+) -> Iterator[tuple[int, Edit]]:
+    """Yield the edits within leaves, each with the number of the leaf."""
     for start, end, replacement in edits:
         index = max(0, bisect_right(starts, start) - 1)
         pending = replacement
@@ -146,14 +156,13 @@ def portions(
             at = starts[index]
             low, high = max(start, at), min(end, at + length_of(index))
             if low < high:
-                found.setdefault(index, []).append(Edit(low - at, high - at, pending))
+                yield index, Edit(low - at, high - at, pending)
                 pending, placed = "", True
             index += 1
         if not placed and replacement:
             raise CannotMaskError(
                 "a value is in the structure of the file, where nothing can replace it"
             )
-    return found
 
 
 def disjoint(edits: Iterable[Edit]) -> list[Edit]:
@@ -252,13 +261,17 @@ class Collector:
 
 
 def edits_by_layer(
-    segments: Sequence[Segment], edits: Iterable[tuple[int, int, int, str]]
-) -> dict[tuple[str, str], list[Edit]]:
+    segments: Sequence[Segment], edits: Edits
+) -> dict[tuple[str, str], Sequence[Edit]]:
     """Return the edits of a document by part and layer, in order."""
-    found: dict[tuple[str, str], list[Edit]] = {}
-    for segment, start, end, replacement in sorted(edits):
+    found: dict[tuple[str, str], EditColumns[Edit]] = {}
+    ordered = edits.in_order() if isinstance(edits, EditColumns) else sorted(edits)
+    for segment, start, end, replacement in ordered:
         spot = segments[segment].anchor
         if not isinstance(spot, Spot):
             raise CannotMaskError("this is not what was read from the file: read it again")
-        found.setdefault((spot.part, spot.layer), []).append(Edit(start, end, replacement))
-    return found
+        key = spot.part, spot.layer
+        if key not in found:
+            found[key] = EditColumns(Edit, 2)
+        found[key].append(start, end, replacement)
+    return {**found}

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import re
 from array import array
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from heapq import merge
+from itertools import groupby
+from operator import itemgetter
 from typing import NamedTuple
 
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.encoding import Edit, character
 from dlpctl.formats.locators import Cells
 from dlpctl.formats.office.numbers import Shown, plain
-from dlpctl.formats.office.reading import Spot, portions
+from dlpctl.formats.office.reading import Spot, portioned
 from dlpctl.formats.office.xmltext import attributes, escaped, local, unescaped
 from dlpctl.regex import lazy
 
@@ -84,15 +88,50 @@ class CellSpot(Spot):
         return self.places[index + 1] - 1 if index + 1 < len(self.places) else len(text)
 
     def touched(self, edits: Iterable[Edit], text: str) -> Iterator[tuple[int, list[Edit]]]:
-        """Yield the cells that edits of the complete text touch, and the edits within each."""
-        within = portions(
+        """Yield the cells that ordered edits of the complete text touch, and the edits within
+        each.
+        """
+        within = portioned(
             self.places, lambda index: self._end(index, text) - self.places[index], edits
         )
-        yield from within.items()
+        for index, found in groupby(within, itemgetter(0)):
+            yield index, [edit for _, edit in found]
 
     def in_row(self, row: int) -> dict[int, int]:
         """Return the cells of a row by column."""
         return {self.columns[index]: index for index, each in enumerate(self.rows) if each == row}
+
+
+class CellTexts:
+    """The new texts of cells, by the positions of the cells in the source."""
+
+    def __init__(self) -> None:
+        self._positions = _numbers()
+        self._texts: list[str] = []
+        self._others: dict[int, str] = {}
+        """Texts that were not added in order."""
+
+    def add(self, position: int, text: str) -> None:
+        """Add the text of the next cell."""
+        self._positions.append(position)
+        self._texts.append(text)
+
+    def set(self, position: int, text: str) -> None:
+        """Set the text of any cell."""
+        self._others[position] = text
+
+    def get(self, position: int) -> str | None:
+        if position in self._others:
+            return self._others[position]
+        at = bisect_left(self._positions, position)
+        is_known = at < len(self._positions) and self._positions[at] == position
+        return self._texts[at] if is_known else None
+
+    def items(self) -> Iterator[tuple[int, str]]:
+        """Yield the texts in order of their positions."""
+        added = zip(self._positions, self._texts, strict=True)
+        unchanged = (each for each in added if each[0] not in self._others)
+        return merge(unchanged, sorted(self._others.items()))
 
 
 def split(source: str) -> Split:
@@ -257,14 +296,20 @@ def _attributes(
     return letters, digits if digits and digits.isdecimal() else None, style, cell_type
 
 
-def cell_edits(
+def text_edits(source: str, split_at: Split, texts: CellTexts) -> Iterator[Edit]:
+    """Yield ordered edits that make cells plain texts."""
+    for position, text in texts.items():
+        yield _text_cell(source, split_at, position, text)
+
+
+def formula_edits(
     source: str,
     split_at: Split,
-    texts: Mapping[int, str],
+    texts: CellTexts,
     new_formulas: Mapping[int, str | None],
     with_formula: Iterable[int],
 ) -> Iterator[Edit]:
-    """Yield edits of cells' texts and formulas; a new text removes a formula, including a shared
+    """Yield edits of cells' formulas; a new text of a cell removes its formula, including a shared
     one.
     """
     void: set[str] = set()
@@ -273,21 +318,20 @@ def cell_edits(
         formula = _FORMULA.search(cell.inner or "")
         if (
             formula is not None
-            and (cell.start in texts or new_formulas.get(cell.start, "") is None)
+            and (texts.get(cell.start) is not None or new_formulas.get(cell.start, "") is None)
             and formula["text"]
         ):
             shared = _SHARED.search(formula["tag"])
             if shared is not None:
                 void.add(shared[1])
-    for position, text in texts.items():
-        yield _text_cell(source, split_at, position, text)
     if void:
         cells = _cell_pattern(split_at.prefix).finditer(source, split_at.start, split_at.end)
         formulas = [
             Cell(found.start(), "", "", found["inner"]) for found in cells if found["inner"]
         ]
     for cell in formulas:
-        formula = None if cell.start in texts else _FORMULA.search(cell.inner or "")
+        is_text = texts.get(cell.start) is not None
+        formula = None if is_text else _FORMULA.search(cell.inner or "")
         if formula is None or cell.inner is None:
             continue
         at = source.index(cell.inner, cell.start)

@@ -8,12 +8,13 @@ source.
 from __future__ import annotations
 
 import codecs
+import io
 import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from dlpctl.errors import FormatError
-from dlpctl.formats.encoding import Edit, character, spliced
+from dlpctl.formats.encoding import Edit, character
 from dlpctl.formats.markup import is_well_formed
 from dlpctl.regex import lazy
 
@@ -33,6 +34,8 @@ _ENTITY = lazy(r"&(?:#x([0-9a-fA-F]{1,6})|#([0-9]{1,7})|(lt|gt|amp|quot|apos));"
 _NAMED = {"lt": "<", "gt": ">", "amp": "&", "quot": '"', "apos": "'"}
 _DECLARED = re.compile(rb"^\s*<\?xml[^>]*?\sencoding\s*=\s*[\"']([A-Za-z0-9._-]+)")
 _UNPRINTABLE = lazy("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+_PIECE = 1 << 20
+"""The characters of a part that are written at the same time."""
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
@@ -48,10 +51,16 @@ class XmlSource(NamedTuple):
     bom: bytes
 
     def encoded(self, edits: Iterable[Edit]) -> bytes:
-        """Return the part with edits applied; reading the copy shows whether it is well-formed."""
-        return self.bom + spliced(self.text, sorted(edits)).encode(
-            self.encoding, "xmlcharrefreplace"
-        )
+        """Return the part with ordered edits applied; reading the copy shows whether it is
+        well-formed.
+        """
+        encoder = codecs.getincrementalencoder(self.encoding)("xmlcharrefreplace")
+        output = io.BytesIO()
+        output.write(self.bom)
+        for piece in _spliced(self.text, edits):
+            output.write(encoder.encode(piece))
+        output.write(encoder.encode("", final=True))
+        return output.getvalue()
 
 
 def decoded(data: bytes, location: str, *, doctype: bool = False, strict: bool = True) -> XmlSource:
@@ -78,6 +87,19 @@ def decoded(data: bytes, location: str, *, doctype: bool = False, strict: bool =
     if strict and text.strip() and not is_well_formed(data):
         raise FormatError(f"{location} is not well-formed XML")
     return XmlSource(text, encoding, bom)
+
+
+def _spliced(text: str, edits: Iterable[Edit]) -> Iterator[str]:
+    """Yield the pieces of a long text with ordered, disjoint edits applied."""
+    parts: list[str] = []
+    first = read = 0
+    for start, end, replacement in edits:
+        parts += (text[read:start], replacement)
+        read = end
+        if read - first >= _PIECE:
+            yield "".join(parts)
+            parts, first = [], read
+    yield "".join([*parts, text[read:]])
 
 
 def unescaped(raw: str) -> str:

@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from heapq import merge
 from pathlib import PurePosixPath
 from typing import Generic, Protocol, TypeVar
 
@@ -83,11 +84,15 @@ class Wanted(Generic[P]):
 
     parts: Mapping[str, bytes]
     plan: P
-    edits: Mapping[tuple[str, str], list[TextEdit]]
+    edits: Mapping[tuple[str, str], Sequence[TextEdit]]
     """Edits by part and layer."""
     segments: Sequence[Segment]
     gone: set[str]
     """Parts that the copy lacks."""
+    streamed: dict[str, Callable[[], Iterator[TextEdit]]] = field(default_factory=dict)
+    """Return further edits of parts' sources, in order, while a part is written: a sheet has
+    millions.
+    """
     _sources: dict[str, XmlSource] = field(default_factory=dict)
 
     def source(self, part: str) -> XmlSource:
@@ -95,6 +100,11 @@ class Wanted(Generic[P]):
         if part not in self._sources:
             self._sources[part] = decoded(self.parts[part], part, strict=False)
         return self._sources[part]
+
+    def with_streamed(self, part: str, edits: Iterable[TextEdit]) -> Iterator[TextEdit]:
+        """Yield all edits of a part's source, in order."""
+        streamed = self.streamed[part]() if part in self.streamed else ()
+        return merge(sorted(edits), streamed)
 
 
 class ZippedDocument(ABC, Generic[P]):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import io
 import re
+import tracemalloc
 from collections.abc import Callable
 
 import openpyxl
@@ -16,10 +17,11 @@ from openpyxl.worksheet.datavalidation import DataValidation
 from openpyxl.worksheet.table import Table
 
 from dlpctl.errors import FormatError
-from dlpctl.formats.files import Node
+from dlpctl.formats.files import Files, Node
 from dlpctl.formats.interface import Limits
 from dlpctl.formats.office import second
 from dlpctl.formats.residues import StrictMatcher
+from dlpctl.formats.spans import ViewEdit
 
 Mask = Callable[[bytes, str], bytes]
 Package = Callable[..., bytes]
@@ -167,6 +169,27 @@ def test_cells_of_every_shape(
     else:
         data = workbook_of(package, rows)
     assert b"kept" in parts_of(masked(data, "a.xlsx"))["xl/worksheets/sheet1.xml"]
+
+
+def test_a_long_sheet_is_masked_in_a_few_times_its_size(
+    package: Package, files: Files, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dlpctl.formats.office.xmltext._PIECE", 1 << 14, raising=False)
+    row = '<row><c t="inlineStr"><is><t>Jo</t></is></c><c t="inlineStr"><is><t>%09d</t></is></c></row>'
+    rows = "".join(row % number for number in range(4_000))
+    node = files.open(workbook_of(package, rows), "a.xlsx")
+    texts = [view.text for view in node.document.views]
+    found = [
+        ViewEdit(number, match.start(), match.end(), "x" * 7 + match[0][-2:])
+        for number, text in enumerate(texts)
+        for match in re.finditer("[0-9]{9}", text)
+    ]
+    tracemalloc.start()
+    try:
+        files.masked(node, lambda _: found)
+        assert tracemalloc.get_traced_memory()[1] < 7 * len(rows)
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_cell_loses_the_formula_that_would_make_the_value_again(
