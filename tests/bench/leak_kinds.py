@@ -1913,6 +1913,11 @@ def _read_words(regex: str) -> Reader:
     return lambda data: "".join(re.findall(regex, data.decode()))
 
 
+def _wrapped_keys(values: Values) -> bytes:
+    commands = (f"$ {'x' * at} && export KEY={values.key()} && true" for at in (16, 22, 28))
+    return "".join(f"{command[:48]}\n{command[48:]}\n" for command in commands).encode()
+
+
 def _layout_kinds() -> Iterator[Kind]:
     """Values that a page, a table or a program that reads speech gives in places apart."""
     yield Kind("columns of text", ".txt", _each(_columns), _in_columns)
@@ -1920,6 +1925,7 @@ def _layout_kinds() -> Iterator[Kind]:
     yield Kind("wide gaps", ".txt", _each(
         lambda _, label, first, second: f"{label}: {first}  {second}\n"
     ), utf8)  # fmt: skip
+    yield Kind("wrapped keys", ".txt", _wrapped_keys, _without(r"\n"))
     yield Kind("words of entities", ".txt", _words("{} O\n"), _read_words(r"(?m)^(\S+)"))
     yield Kind("words of speech", ".ctm", _words("a 1 0.50 0.25 {} 0.9\n"),
                _read_words(r"(?m)^\S+ \S+ \S+ \S+ (\S+)"))  # fmt: skip

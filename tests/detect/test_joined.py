@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import random
 
 import pytest
 
@@ -115,6 +116,42 @@ def detector_fixture() -> Detector:
 def test_a_broken_value_is_found(detector: Detector, text: str, value: str, name: str) -> None:
     found = {(one.type, text[one.start : one.end]) for one in detector.scan(text)}
     assert (name, value) in found
+
+
+_KEY = "AKIA" + "".join(random.Random(7).choices("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", k=16))
+_FULL_LINE = "$ echo words of a command && key="
+
+
+@pytest.mark.parametrize(
+    ("before", "joint"),
+    [
+        (_FULL_LINE, "\n"),
+        (f"src/a.py:9:# {_FULL_LINE}", "\nsrc/a.py:10:# "),
+        (f"web-1  | {_FULL_LINE}", "\nweb-1  | "),
+        (f" * {_FULL_LINE}", "\n * "),
+        ("the key is ", "=\r\n"),
+        ("key = '", "' +\n    '"),
+        ('key = "', '" "'),
+        ("| key || ", "'''"),
+    ],
+)
+def test_a_broken_key_is_found(detector: Detector, before: str, joint: str) -> None:
+    text = f"{before}{_KEY[:10]}{joint}{_KEY[10:]}\n"
+    secrets = detector.for_types(["SECRETS"])
+    for each in (detector, secrets):
+        assert _KEY in {text[one.start : one.end].replace(joint, "") for one in each.scan(text)}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"key = {_KEY[:10]}\n{_KEY[10:]}\n",  # not a full line
+        f"{_FULL_LINE}{_KEY[:10]}\n{_KEY}\n",
+        f"{_FULL_LINE}{_KEY[:10]}\n{_KEY[10:]} = 1\n",
+    ],
+)
+def test_a_line_after_a_key_is_no_part_of_it(detector: Detector, text: str) -> None:
+    assert not [one for one in detector.scan(text) if "\n" in text[one.start : one.end]]
 
 
 @pytest.mark.parametrize(
@@ -374,6 +411,8 @@ def _codes(form: str, after_comma: str = "") -> str:
     ("text", "value"),
     [
         ("card=4111+1111+1111+1111&a=b", "4111+1111+1111+1111"),
+        ("ssn = '536\\x2d90\\x2d4399'", "536\\x2d90\\x2d4399"),
+        ("card = '41111111\\x2d11111111'", "41111111\\x2d11111111"),
         ("VALUES (0x34313131313131313131313131313131)", "0x34313131313131313131313131313131"),
         ("to jane.doe+AEA-acme.com", "jane.doe+AEA-acme.com"),
         ("ssn 5\b53\b36\b6-9\b90\b0-_\b4399 ok", "5\b53\b36\b6-9\b90\b0-_\b4399"),

@@ -209,7 +209,7 @@ def _runs(data: bytes, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, 
 def _decoder(run: bytes) -> Callable[[bytes], bytes | None]:
     """Return the decoder of a run, by its first bytes."""
     if _PREFIXED.match(run):
-        return _encoded
+        return _encoded_or_escaped
     if shape := _SHAPES.fullmatch(run):
         return _BY_SHAPE[shape.lastindex or 0]
     if run[0] >= _BEYOND_ASCII:
@@ -259,6 +259,12 @@ def _encoded(run: bytes) -> bytes | None:
     if _text(_base64(plain[:_FIRST])) is None:
         return _base32(plain) if _BASE32.fullmatch(plain) else None
     return _text(_base64(plain))
+
+
+def _encoded_or_escaped(run: bytes) -> bytes | None:
+    """Return the text in hexadecimal, or that of one escape and the digits after it."""
+    text = _encoded(run)
+    return _escaped(run) if text is None and run[:1] == b"\\" else text
 
 
 def _hex_digits(run: bytes) -> bytes:

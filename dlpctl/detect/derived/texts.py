@@ -21,6 +21,7 @@ from dlpctl.detect.derived import (
     fragments,
     groups,
     joined,
+    keys,
     listed,
     parts,
     streamed,
@@ -39,6 +40,7 @@ from dlpctl.detect.derived.groups import GroupedText
 from dlpctl.detect.derived.headers import HEADER, WITHIN_LINES, HeaderWords
 from dlpctl.detect.derived.interface import DerivedText
 from dlpctl.detect.derived.joined import joined_texts
+from dlpctl.detect.derived.keys import key_text
 from dlpctl.detect.derived.listed import listed_texts
 from dlpctl.detect.derived.runs import HIDES_WORDS, RAW_RUN, RAW_STARTS, RUN, RUN_STARTS
 from dlpctl.detect.derived.streamed import streamed_texts
@@ -53,7 +55,7 @@ GATES = (
         reading.GATE
         for reading in (binaries, bodies, concealed, escaped, followed, fragments, groups)
     ),
-    *(reading.GATE for reading in (listed, parts, streamed, wrapped)),
+    *(reading.GATE for reading in (keys, listed, parts, streamed, wrapped)),
     joined.OF_NUMBERS,
     joined.OF_ADDRESSES,
     RAW_STARTS,
@@ -129,6 +131,7 @@ _READINGS_OF_ONE: tuple[tuple[str, Callable[[bytes], DerivedText | None]], ...] 
     (bodies.GATE, body_text),
     (binaries.GATE, chunked_text),
     (concealed.GATE, concealed_text),
+    (keys.GATE, key_text),
 )
 _JOINING: tuple[tuple[str, Callable[[bytes], DerivedText | None]], ...] = (
     (groups.GATE, GroupedText.of),
