@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.masking.operators import OPERATORS, Masker, check_operator
+from dlpctl.masking.records import mask_in_records
 from dlpctl.types import Category, Finding
 
 if TYPE_CHECKING:
@@ -58,12 +60,24 @@ def replacements(
     if any(span.operator in ("token", "encrypt") for span in spans):
         masker.tokens.avoid(_between(text, spans))
     written: list[Replacement] = []
-    for start, end, type_name, category, operator in spans:
-        replacement = masker.replacement(operator, type_name, category, text[start:end])
-        if forbidden is not None and forbidden.is_in(replacement):
-            replacement = masker.replacement("redact", type_name, category, text[start:end])
+    for span in spans:
+        start, end = span.start, span.end
+        value = text[start:end]
+        replacement = None
+        if "\n" in value and '"' in value:
+            mask = partial(_replacement, span, masker, forbidden)
+            replacement = mask_in_records(text, start, end, mask)
+        if replacement is None:
+            replacement = _replacement(span, masker, forbidden, value)
         written.append(_new(Replacement, (start, end, replacement)))
     return written
+
+
+def _replacement(span: Span, masker: Masker, forbidden: ForbiddenValues | None, value: str) -> str:
+    replacement = masker.replacement(span.operator, span.type, span.category, value)
+    if forbidden is not None and forbidden.is_in(replacement):
+        return masker.replacement("redact", span.type, span.category, value)
+    return replacement
 
 
 def _between(text: str, spans: Sequence[Span]) -> list[str]:

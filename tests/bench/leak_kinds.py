@@ -1440,9 +1440,10 @@ def _streamed(start: str, end: str) -> Callable[[Values], bytes]:
 
 
 def _read_stream(data: bytes) -> str:
+    lines = (line.removeprefix("data: ") for line in data.decode().splitlines())
+    records = (json.loads(line) for line in lines if line)
     return "".join(
-        json.loads(f'"{each}"')
-        for each in re.findall(r'[:,] ?"((?:[^"\\]|\\.)*)"[\]}]', data.decode())
+        each[2] if isinstance(each, list) else each["delta"]["content"] for each in records
     )
 
 
