@@ -5,9 +5,12 @@ each record: readers of the copy still understand its records, and operators tak
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 
 from dlpctl.regex import lazy
+
+Range = tuple[int, int]
 
 _LONGEST = 1024
 """The longest text of a record before or after its part of a value."""
@@ -18,44 +21,58 @@ _CHANGING = lazy(r'[0-9.]+|(?<=:)"[^"\n]*"(?=[,}])|(?<=: )"[^"\n]*"(?=[,}])')
 """What differs from record to record: numbers and texts."""
 
 
-def mask_in_records(text: str, start: int, end: int, mask: Callable[[str], str]) -> str | None:
-    """Return the masked copy of a span that takes several records of a stream; None for others.
+def record_joints(
+    text: str, start: int, end: int, is_clear: Callable[[int, int], bool]
+) -> list[Range]:
+    """Return what is between the parts of a value that takes several records of a stream; nothing
+    for any other value.
 
-    What the records have around their parts of the value is told by the first and the last of
-    them, which have it outside of the span.
+    What records have around their parts is told by the first and the last of them, which have it
+    outside of the value. If they have another value there, which `is_clear` tells, all records do.
     """
-    joints = list(_joints(text, start, end))
-    if not joints:
-        return None
+    joints = list(_joints(text, start, end, is_clear))
+    parts = _parts(start, end, joints)
+    return joints if all(_PART.fullmatch(text, *part) for part in parts) else []
+
+
+def mask_in_records(
+    value: str, start: int, joints: Sequence[Range], mask: Callable[[str], str]
+) -> str:
+    """Return the masked copy of a value that starts at a position, with its records."""
+    apart = [(first - start, last - start) for first, last in joints]
+    parts = [value[slice(*part)] for part in _parts(0, len(value), apart)]
+    joined = "".join(parts)
+    masked = mask(joined)
+    if len(masked) == len(joined):
+        characters = iter(masked)
+        parts = ["".join(islice(characters, len(part))) for part in parts]
+    else:
+        parts = [masked, *("" for _ in joints)]
+    between = (value[slice(*joint)] for joint in apart)
+    return parts[0] + "".join(map(str.__add__, between, parts[1:]))
+
+
+def _parts(start: int, end: int, joints: Sequence[Range]) -> list[Range]:
     starts = [start, *(joint[1] for joint in joints)]
     ends = [*(joint[0] for joint in joints), end]
-    parts = [text[first:last] for first, last in zip(starts, ends, strict=True)]
-    if not all(map(_PART.fullmatch, parts)):
-        return None
-    value = "".join(parts)
-    masked = mask(value)
-    if len(masked) != len(value):
-        parts = [masked, *("" for _ in joints)]
-    else:
-        cuts = iter(masked)
-        parts = ["".join(next(cuts) for _ in part) for part in parts]
-    written = parts[0]
-    for joint, part in zip(joints, parts[1:], strict=True):
-        written += text[slice(*joint)] + part
-    return written
+    return list(zip(starts, ends, strict=True))
 
 
-def _joints(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _joints(
+    text: str, start: int, end: int, is_clear: Callable[[int, int], bool]
+) -> Iterator[Range]:
     """Yield what is between the parts of a value: the end of a record, the lines after it and the
     start of the next one.
     """
     line = text.rfind("\n", max(start - _LONGEST, 0), start) + 1
     head = text[line : text.rfind('"', line, start) + 1]
-    last = _PART.match(text, end)
+    last = _PART.match(text, end, end + _LONGEST)
     assert last is not None
     after = text.find("\n", last.end(), last.end() + _LONGEST)
     tail = text[last.end() : after if after >= 0 else last.end() + _LONGEST]
     if not head or not tail.startswith('"'):
+        return
+    if not (is_clear(line, line + len(head)) and is_clear(last.end(), last.end() + len(tail))):
         return
     joint = re.compile(f"{_alike(tail)}(\n(?:[^\n]*\n){{0,{_MOST_BETWEEN}}}?){_alike(head)}")
     between = ""

@@ -251,3 +251,15 @@ def test_lines_with_quotes_are_no_records() -> None:
     text = 'a: "x1"\nb: "x2"\nc: "x3"\n'
     masked = mask_text(text, [(finding(4, len(text) - 2, "API_KEY"), "redact")], Masker())
     assert masked == 'a: "[API_KEY]"\n'
+
+
+def test_what_records_have_beside_a_value_is_masked_with_it() -> None:
+    card, user = VALUES["CREDIT_CARD"][1], VALUES["EMAIL"][1]
+    parts = [card[:5], card[5:11], card[11:]]
+    text = "".join(f'{{"user":"{user}","text":"{part}"}}\n' for part in parts)
+    card_end = text.index(parts[2]) + len(parts[2])
+    found = [
+        finding(9, 9 + len(user)),
+        finding(text.index(parts[0]), card_end, "CREDIT_CARD"),
+    ]
+    assert user not in mask_text(text, [(each, "partial") for each in found], Masker())
