@@ -1353,6 +1353,9 @@ def _shown_kinds() -> Iterator[Kind]:
     yield Kind("LaTeX", ".tex", _each(_latex), _without(r"\\textbf|\\-|[{}~]"))
     yield Kind("hexdump", ".txt", _dumped(canonical=True), _undumped)
     yield Kind("xxd", ".txt", _dumped(canonical=False), _undumped)
+    yield Kind("numbered hexdump", ".txt", lambda v: b"\n".join(
+        b"%6d\t%s" % each for each in enumerate(_dumped(canonical=True)(v).splitlines(), 1)
+    ), lambda data: _undumped(re.sub(rb"(?m)^ *[0-9]+\t", b"", data)))  # fmt: skip
     for name, suffix, form, regex, base in (
         ("escapes of ECMAScript", ".js", "\\u{{{:x}}}", r"\\u\{([0-9a-f]+)\}", 16),
         ("octal escapes", ".c", "\\{:03o}", r"\\([0-7]{3})", 8),

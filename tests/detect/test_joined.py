@@ -373,6 +373,16 @@ def test_a_dump_is_one_value(detector: Detector, rows: list[str]) -> None:
 _PIECES = [base64.b64encode(_BYTES * 3).decode()[at : at + 60] for at in range(0, 148, 60)]
 
 
+@pytest.mark.parametrize("number", ["{:6}\t", "{:6}→", "{}:"])
+@pytest.mark.parametrize("rows", [_od("   {:c}"), _od(" {:02x}"), _PIECES])
+def test_a_dump_in_a_numbered_listing_is_one_value(
+    detector: Detector, number: str, rows: list[str]
+) -> None:
+    text = "".join(f"{number.format(at)}{row}\n" for at, row in enumerate(["of it", *rows], 8))
+    (found,) = (one for one in detector.scan(text) if one.type == "CREDIT_CARD")
+    assert text[found.start : found.end].strip() == text[text.index(rows[0]) :].strip()
+
+
 @pytest.mark.parametrize(
     ("start", "between", "end"),
     [

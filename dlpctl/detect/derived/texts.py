@@ -23,6 +23,7 @@ from dlpctl.detect.derived import (
     joined,
     keys,
     listed,
+    numbered,
     parts,
     streamed,
     wrapped,
@@ -42,6 +43,7 @@ from dlpctl.detect.derived.interface import DerivedText
 from dlpctl.detect.derived.joined import joined_texts
 from dlpctl.detect.derived.keys import key_text
 from dlpctl.detect.derived.listed import listed_texts
+from dlpctl.detect.derived.numbered import numbered_text
 from dlpctl.detect.derived.runs import HIDES_WORDS, RAW_RUN, RAW_STARTS, RUN, RUN_STARTS
 from dlpctl.detect.derived.streamed import streamed_texts
 from dlpctl.detect.derived.tables import OpenTable, sensitive_cells
@@ -55,7 +57,7 @@ GATES = (
         reading.GATE
         for reading in (binaries, bodies, concealed, escaped, followed, fragments, groups)
     ),
-    *(reading.GATE for reading in (keys, listed, parts, streamed, wrapped)),
+    *(reading.GATE for reading in (keys, listed, numbered, parts, streamed, wrapped)),
     joined.OF_NUMBERS,
     joined.OF_ADDRESSES,
     RAW_STARTS,
@@ -110,6 +112,9 @@ def _texts_but_columns(
             texts.append(_NestedText(cells, unescaped))
     texts += _decoded_texts(data, runs, may_match)
     texts += dumped_texts(data)
+    if may_match(numbered.GATE, data) and (listing := numbered_text(data)):
+        inner = _decoded_texts(listing.data, _runs(listing.data, may_match), may_match)
+        texts += (_NestedText(each, listing) for each in (*dumped_texts(listing.data), *inner))
     for gate, read_all in _READINGS:
         if may_match(gate, data):
             texts += read_all(data)
