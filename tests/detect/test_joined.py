@@ -403,6 +403,7 @@ def test_chunks_of_data_are_one_value(
     }
 
 
+_IN_LINE = base64.b64encode(b"of " + _BYTES + b" it").decode().rstrip("=")
 _IN_BINARY = base64.b64encode(b"\x30\x82\x01\x0a\x00" + _BYTES + bytes(range(128, 150))).decode()
 
 
@@ -481,6 +482,8 @@ def _codes(form: str, after_comma: str = "") -> str:
         ),
         (f"Subject: =?utf-8?B?{_ENCODED_WORDS}?=\n", _ENCODED_WORDS),
         (f"x: {_BYTES.hex('-')} y", _BYTES.hex("-")),
+        (f"b'\\x10{_KEY}\\x00'", _KEY),
+        (f"a: {_IN_LINE}\nSet-Cookie: a\n", _IN_LINE),
         (f"String.fromCharCode({_codes('{}')})", _codes("{}")),
         (f'"a"=hex(1):{_codes("{:02x},00")},00,00', f"{_codes('{:02x},00')},00,00"),
         (

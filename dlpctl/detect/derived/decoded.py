@@ -191,6 +191,8 @@ def _runs(data: bytes, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, 
         # The digits of a number are not those of a word in hexadecimal, which could be a label.
         if decoded is not None and run.isdigit() and _LETTER.search(decoded):
             decoded = None
+        if decoded is None and b"\n" in run:
+            yield from _decoded_lines(run, start)
         # Single digits on one line after the other are a table.
         is_table = decoded is not None and lines_of_digits and data[last_end:start].isspace()
         lines_of_digits = run[1:2] in _SEPARATED
@@ -204,6 +206,18 @@ def _runs(data: bytes, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, 
                 yield first, after, blanks
                 first, decoded = after, decoded[len(blanks) :]
             yield first, last, decoded
+
+
+def _decoded_lines(run: bytes, start: int) -> Iterator[tuple[int, int, bytes]]:
+    """Yield the first lines of a run that are texts of their own, before one that is none."""
+    for line in run.splitlines(keepends=True):
+        bare = line.strip()
+        decoded = _encoded(bare)
+        if decoded is None:
+            return
+        first = start + line.index(bare)
+        yield first, first + len(bare), decoded
+        start += len(line)
 
 
 def _decoder(run: bytes) -> Callable[[bytes], bytes | None]:

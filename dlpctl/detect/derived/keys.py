@@ -47,7 +47,7 @@ _CUT_PREFIX = "|".join(
 )
 _BROKEN = (
     rf"\b(?:{_OF_PROVIDERS}{_IN_KEYS}*()(?:=?\r?\n|{_JOINT})"
-    rf"|(?:{_CUT_PREFIX}){_IN_KEYS}{{16}})"
+    rf"|(?:{_CUT_PREFIX}){_IN_KEYS}{{16}})|(\\(?:x|u00)[01][0-9A-Fa-f]){_OF_PROVIDERS}"
 )
 GATE = _BROKEN
 _AT_JOINT = lazy(_JOINT.encode())
@@ -70,19 +70,23 @@ _HYPHEN = ord("-")
 _DIGITS, _SIGNS = b"0123456789", b"._/+-"
 
 Span = tuple[int, int]
+Break = tuple[int, int, bytes]
 
 
 class KeyText(DecodedText):
-    """A text without what cuts its keys."""
+    """A text without what cuts its keys, and with blanks for the control characters before them."""
 
-    def __init__(self, data: bytes, breaks: list[Span]) -> None:
-        super().__init__(*copy_around(data, [(*span, b"") for span in breaks]))
-        self._breaks = array("q", [start for start, _ in breaks])
+    def __init__(self, data: bytes, breaks: list[Break]) -> None:
+        super().__init__(*copy_around(data, breaks))
+        self._breaks = array("q", [start for start, _, _ in breaks])
+        self._ends = {end for _, end, joiner in breaks if joiner}
 
     def original_span(self, start: int, end: int) -> Span | None:
-        """Return the span of a value that goes over a break."""
+        """Return the span of a value that goes over a break or starts after one."""
         span = super().original_span(start, end)
-        if span is None or bisect_left(self._breaks, span[0]) == bisect_left(self._breaks, span[1]):
+        if span is None or span[0] in self._ends:
+            return span
+        if bisect_left(self._breaks, span[0]) == bisect_left(self._breaks, span[1]):
             return None
         return span
 
@@ -93,18 +97,22 @@ def key_text(data: bytes) -> KeyText | None:
     return KeyText(data, breaks) if breaks else None
 
 
-def _breaks(data: bytes) -> Iterator[Span]:
+def _breaks(data: bytes) -> Iterator[Break]:
     search, at, size = _search(), 0, len(data)
     while (found := search(data, at, size))[0][0] >= 0:
         start, at = found[0]
-        end = found[1][0]
+        end, control = found[1][0], found[2]
+        if control[0] >= 0:
+            yield *control, b" "
+            at = control[1]
+            continue
         if end < 0:  # within the first characters
             end = start + len(data[start:at].split(None, 1)[0])
         for _ in range(_MOST_LINES):
             part = _next_part(data, start, end)
             if part is None:
                 break
-            yield end, part.start()
+            yield end, part.start(), b""
             start, end = part.span()
             at = max(at, end)
 
