@@ -1917,6 +1917,9 @@ def _read_words(regex: str) -> Reader:
     return lambda data: "".join(re.findall(regex, data.decode()))
 
 
+_TIMES = "2026-03-04T10:11:12.123456789Z", "2026-03-04T10:11:13.5+01:00"
+
+
 def _wrapped_keys(values: Values) -> bytes:
     commands = (f"$ {'x' * at} && export KEY={values.key()} && true" for at in (16, 22, 28))
     return "".join(f"{command[:48]}\n{command[48:]}\n" for command in commands).encode()
@@ -1929,6 +1932,9 @@ def _layout_kinds() -> Iterator[Kind]:
     yield Kind("wide gaps", ".txt", _each(
         lambda _, label, first, second: f"{label}: {first}  {second}\n"
     ), utf8)  # fmt: skip
+    yield Kind("logs of containers", ".log", _each(
+        lambda at, label, first, second: f"{_TIMES[at % 2]} stdout P {label} {first}\n{_TIMES[at % 2]} stdout F {second}\n"
+    ), _without(r"\n\S+ stdout F "))  # fmt: skip
     yield Kind("wrapped keys", ".txt", _wrapped_keys, _without(r"\n"))
     yield Kind("words of entities", ".txt", _words("{} O\n"), _read_words(r"(?m)^(\S+)"))
     yield Kind("words of speech", ".ctm", _words("a 1 0.50 0.25 {} 0.9\n"),

@@ -10,6 +10,8 @@ import pytest
 
 from dlpctl.detect.engine import Detector
 
+_AT = "2026-03-04T10:11:12.123456789Z"
+
 
 @pytest.fixture(name="detector", scope="module")
 def detector_fixture() -> Detector:
@@ -110,6 +112,26 @@ def detector_fixture() -> Detector:
         ("$card = '4111 1111 ' + `\n  '1111 1111'", "4111 1111 ' + `\n  '1111 1111", "CREDIT_CARD"),
         ("card 4111 1111 [-0-]{+1111 1111+}", "4111 1111 [-0-]{+1111 1111", "CREDIT_CARD"),
         (r"PID|card 41111111\X2D\11111111", r"41111111\X2D\11111111", "CREDIT_CARD"),
+        (
+            f"{_AT} stdout P card 4111 11\n{_AT} stdout F 11 1111 1111 x",
+            f"4111 11\n{_AT} stdout F 11 1111 1111",
+            "CREDIT_CARD",
+        ),
+        (
+            " 1 | card 4111 11  .\n   |.11 1111 1111\n",
+            "4111 11  .\n   |.11 1111 1111",
+            "CREDIT_CARD",
+        ),
+        (
+            ":86:166?20IBAN DE8937?21040044053201?223000?30X\n",
+            "DE8937?21040044053201?223000",
+            "IBAN",
+        ),
+        (
+            ":86:166?20SVWZ+X?30DEUTDEFF?31DE89370400440532013000?32X\n",
+            "DE89370400440532013000",
+            "IBAN",
+        ),
         ("<S>to jane.doe_x0040_acme.com</S>", "jane.doe_x0040_acme.com", "EMAIL"),
     ],
 )

@@ -16,6 +16,7 @@ from dlpctl.detect.derived import (
     binaries,
     bodies,
     concealed,
+    divided,
     escaped,
     followed,
     fragments,
@@ -34,6 +35,7 @@ from dlpctl.detect.derived.chunks import chunked_text
 from dlpctl.detect.derived.columns import ColumnCells, Columns
 from dlpctl.detect.derived.concealed import concealed_text
 from dlpctl.detect.derived.decoded import DecodedText
+from dlpctl.detect.derived.divided import divided_text
 from dlpctl.detect.derived.dumps import dumped_texts
 from dlpctl.detect.derived.escaped import EscapedText
 from dlpctl.detect.derived.followed import FollowedText
@@ -55,7 +57,7 @@ Spans = list[tuple[int, int]]
 GATES = (
     *(
         reading.GATE
-        for reading in (binaries, bodies, concealed, escaped, followed, fragments, groups)
+        for reading in (binaries, bodies, concealed, divided, escaped, followed, fragments, groups)
     ),
     *(reading.GATE for reading in (keys, listed, numbered, parts, streamed, wrapped)),
     joined.OF_NUMBERS,
@@ -136,6 +138,7 @@ _READINGS_OF_ONE: tuple[tuple[str, Callable[[bytes], DerivedText | None]], ...] 
     (bodies.GATE, body_text),
     (binaries.GATE, chunked_text),
     (concealed.GATE, concealed_text),
+    (divided.GATE, divided_text),
     (keys.GATE, key_text),
 )
 _JOINING: tuple[tuple[str, Callable[[bytes], DerivedText | None]], ...] = (
