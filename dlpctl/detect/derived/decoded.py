@@ -50,6 +50,7 @@ _SHAPES = lazy(
         r"\b", ""
     ).encode()
 )
+_LONGEST_NUMBER = 32
 _GROUP = lazy(rb"[0-9A-Z]+")
 _OF_CARDS = range(13, 20)
 """The digits that card numbers have."""
@@ -189,7 +190,7 @@ def _runs(data: bytes, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, 
         if decoded is None and _MAY_BE_PACKED.match(run):
             decoded = _inflated(run, inflate)
         # The digits of a number are not those of a word in hexadecimal, which could be a label.
-        if decoded is not None and run.isdigit() and _LETTER.search(decoded):
+        if decoded is not None and _is_number(run) and _LETTER.search(decoded):
             decoded = None
         if decoded is None and b"\n" in run:
             yield from _decoded_lines(run, start)
@@ -206,6 +207,10 @@ def _runs(data: bytes, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, 
                 yield first, after, blanks
                 first, decoded = after, decoded[len(blanks) :]
             yield first, last, decoded
+
+
+def _is_number(run: bytes) -> bool:
+    return len(run) <= _LONGEST_NUMBER and run.isdigit()
 
 
 def _decoded_lines(run: bytes, start: int) -> Iterator[tuple[int, int, bytes]]:

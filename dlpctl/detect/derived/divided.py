@@ -1,7 +1,8 @@
 """Divided lines: lines that a program divides wherever they are long, with marks of its own.
 
 Logs of containers mark parts of a line with `P` and the last one with `F`, `psql` marks the lines
-of a cell with dots, and statements of banks number the fields and lines of a remittance.
+of a cell with dots, statements of banks number the fields and lines of a remittance, and MySQL puts
+a hyphen between the columns of a key.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from dlpctl.regex import lazy
 _TIME = r"[0-9T:.+Z-]{20,40}"
 _PARTIAL = rf"{_TIME} std(?:out|err) P [^\n]*\n{_TIME} std(?:out|err) [FP] "
 _CELL = r"\.[ ]*\r?\n[ |]*\|\."
+_ENTRY = r"Duplicate entry '[^'\n]*-[^'\n-]{1,20}' for key"
 _REMITTANCE = r":86:[0-9]{3}\?[0-9]{2}"
-GATE = f"{_PARTIAL}|{_CELL}|{_REMITTANCE}"
+GATE = f"{_PARTIAL}|{_CELL}|{_ENTRY}|{_REMITTANCE}"
 _NEXT_PART = lazy(rb"\r?\n%b std(?:out|err) [FP] " % _TIME.encode())
 _FIELD = lazy(rb"\?([0-9])[0-9](?:\r?\n)?|\r?\n(?=\?[0-9]{2})")
 _END_OF_FIELDS = lazy(rb"\n[:{-]")
@@ -46,6 +48,9 @@ def _runs(data: bytes) -> Iterator[Run]:
             assert part is not None
             yield *part.span(), b""
             at = part.start() + 1  # the next part may be one of three
+        elif found[3][0] >= 0:
+            hyphen = data.rfind(b"-", start, data.rfind(b"'", start, at))
+            yield hyphen, hyphen + 1, b" "
         elif found[2][0] >= 0:
             blanks = data[max(start - _WIDEST, 0) : start]
             yield start - len(blanks) + len(blanks.rstrip(b" ")), at, b""
@@ -58,5 +63,5 @@ def _runs(data: bytes) -> Iterator[Run]:
 
 @cache
 def _search() -> Find:
-    regex = f"({_PARTIAL})|({_CELL})|{_REMITTANCE}"
+    regex = f"({_PARTIAL})|({_CELL})|({_ENTRY})|{_REMITTANCE}"
     return finders(compile_regex(regex, "divided lines"))[0]
