@@ -18,7 +18,7 @@ _MOST_BETWEEN = 4
 """The lines between two records."""
 _PART = lazy(r'(?:[^"\\\n]|\\[^\n])*')
 _CHANGING = lazy(r'[0-9.]+|(?<=:)"[^"\n]*"(?=[,}])|(?<=: )"[^"\n]*"(?=[,}])')
-"""What differs from record to record: numbers and texts."""
+"""Numbers and texts, which differ from record to record."""
 
 
 def record_joints(

@@ -28,7 +28,7 @@ _JOINT = (
     r"(?:'{3}|\*\*|~~|[\"'`][ \t]*(?:[+.&~\\]{1,2}[ \t\r_`]*)?"
     r"(?:\n[ \t]*(?:[+.&~]{1,2}[ \t]*)?)?[\"'`])"
 )
-"""What is between two strings that a program joins, or an emphasis within a key."""
+"""The text between two strings that a program joins, or an emphasis within a key."""
 _OFTEN = (
     "AKIA",
     "ASIA",
@@ -54,7 +54,7 @@ _AT_JOINT = lazy(_JOINT.encode())
 _LINE_END = lazy(rb"(=)?\r?\n")
 """A line end, which a mail marks where it is within a line."""
 _MARKS = lazy(rb"[ \t>]*(?:(?://|--|[#*%;+&])[ \t]*)?")
-"""What may be before the text of a line that goes on, in a quotation or a comment."""
+"""The marks before the text of a line that goes on, in a quotation or a comment."""
 _NEXT_PART = lazy(rb"%b++(?![ ]?[=:(]\s?[^\s=])" % _IN_KEYS.encode())
 """Characters of a key that are no name of a value."""
 _OTHER_KEY = lazy(_OF_PROVIDERS.encode())
