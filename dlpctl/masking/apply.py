@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.masking.operators import OPERATORS, Masker, check_operator
+from dlpctl.masking.records import mask_in_records, record_joints
 from dlpctl.types import Category, Finding
 
 if TYPE_CHECKING:
@@ -58,12 +61,32 @@ def replacements(
     if any(span.operator in ("token", "encrypt") for span in spans):
         masker.tokens.avoid(_between(text, spans))
     written: list[Replacement] = []
-    for start, end, type_name, category, operator in spans:
-        replacement = masker.replacement(operator, type_name, category, text[start:end])
-        if forbidden is not None and forbidden.is_in(replacement):
-            replacement = masker.replacement("redact", type_name, category, text[start:end])
-        written.append(_new(Replacement, (start, end, replacement)))
+
+    def is_clear(start: int, end: int) -> bool:
+        return bisect_right(spans, start, key=_end) == bisect_left(spans, end, key=_start)
+
+    for span in spans:
+        value = text[span.start : span.end]
+        mask = partial(_replacement, span, masker, forbidden)
+        joints = record_joints(text, span.start, span.end, is_clear) if "\n" in value else []
+        replacement = mask_in_records(value, span.start, joints, mask) if joints else mask(value)
+        written.append(_new(Replacement, (span.start, span.end, replacement)))
     return written
+
+
+def _start(span: Span) -> int:
+    return span.start
+
+
+def _end(span: Span) -> int:
+    return span.end
+
+
+def _replacement(span: Span, masker: Masker, forbidden: ForbiddenValues | None, value: str) -> str:
+    replacement = masker.replacement(span.operator, span.type, span.category, value)
+    if forbidden is not None and forbidden.is_in(replacement):
+        return masker.replacement("redact", span.type, span.category, value)
+    return replacement
 
 
 def _between(text: str, spans: Sequence[Span]) -> list[str]:

@@ -16,7 +16,10 @@ _HIDDEN = "********"
 _SAMPLE_LENGTH = 64
 _LETTER_OR_DIGIT = lazy(r"[^\W_]")
 _ASCII_STARS = str.maketrans(dict.fromkeys(ascii_letters + digits, "*"))
-_WORD = lazy(r"[^\W\d_]+")
+_WORD = lazy(r"[^\W_]+")
+_DIGIT = lazy(r"\d")
+_MOST_INITIALS = 3
+"""The words of one letter in a name: more of them spell it."""
 _CARD_TAIL = 4
 _SHORTEST_SECRET_WITH_PREFIX = 20
 # Country codes of one and two digits; all others have three.
@@ -95,6 +98,8 @@ def _country_code(value: str) -> str:
 def _name(value: str) -> str:
     def initial(match: re.Match[str]) -> str:
         word = match.group()
+        if is_spelled or _DIGIT.search(word):
+            return _stars(word)
         if word.lower() in TITLES:
             return word
         if word.lower() != word.upper():
@@ -104,6 +109,9 @@ def _name(value: str) -> str:
     # Escapes of letters belong to a word, and all others stay, so that readers of the text
     # still understand it.
     plain, written = unescaped(value)
+    # Letters one by one, and codes of letters in a list or in hexadecimal, would tell the name.
+    words = _WORD.findall(plain)
+    is_spelled = sum(len(word) == 1 for word in words) > max(_MOST_INITIALS, len(words) // 2)
     parts: list[str] = []
     end = 0
     for word in _WORD.finditer(plain):

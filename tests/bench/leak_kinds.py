@@ -1353,6 +1353,9 @@ def _shown_kinds() -> Iterator[Kind]:
     yield Kind("LaTeX", ".tex", _each(_latex), _without(r"\\textbf|\\-|[{}~]"))
     yield Kind("hexdump", ".txt", _dumped(canonical=True), _undumped)
     yield Kind("xxd", ".txt", _dumped(canonical=False), _undumped)
+    yield Kind("numbered hexdump", ".txt", lambda v: b"\n".join(
+        b"%6d\t%s" % each for each in enumerate(_dumped(canonical=True)(v).splitlines(), 1)
+    ), lambda data: _undumped(re.sub(rb"(?m)^ *[0-9]+\t", b"", data)))  # fmt: skip
     for name, suffix, form, regex, base in (
         ("escapes of ECMAScript", ".js", "\\u{{{:x}}}", r"\\u\{([0-9a-f]+)\}", 16),
         ("octal escapes", ".c", "\\{:03o}", r"\\([0-7]{3})", 8),
@@ -1440,9 +1443,10 @@ def _streamed(start: str, end: str) -> Callable[[Values], bytes]:
 
 
 def _read_stream(data: bytes) -> str:
+    lines = (line.removeprefix("data: ") for line in data.decode().splitlines())
+    records = (json.loads(line) for line in lines if line)
     return "".join(
-        json.loads(f'"{each}"')
-        for each in re.findall(r'[:,] ?"((?:[^"\\]|\\.)*)"[\]}]', data.decode())
+        each[2] if isinstance(each, list) else each["delta"]["content"] for each in records
     )
 
 
@@ -1913,6 +1917,14 @@ def _read_words(regex: str) -> Reader:
     return lambda data: "".join(re.findall(regex, data.decode()))
 
 
+_TIMES = "2026-03-04T10:11:12.123456789Z", "2026-03-04T10:11:13.5+01:00"
+
+
+def _wrapped_keys(values: Values) -> bytes:
+    commands = (f"$ {'x' * at} && export KEY={values.key()} && true" for at in (16, 22, 28))
+    return "".join(f"{command[:48]}\n{command[48:]}\n" for command in commands).encode()
+
+
 def _layout_kinds() -> Iterator[Kind]:
     """Values that a page, a table or a program that reads speech gives in places apart."""
     yield Kind("columns of text", ".txt", _each(_columns), _in_columns)
@@ -1920,6 +1932,10 @@ def _layout_kinds() -> Iterator[Kind]:
     yield Kind("wide gaps", ".txt", _each(
         lambda _, label, first, second: f"{label}: {first}  {second}\n"
     ), utf8)  # fmt: skip
+    yield Kind("logs of containers", ".log", _each(
+        lambda at, label, first, second: f"{_TIMES[at % 2]} stdout P {label} {first}\n{_TIMES[at % 2]} stdout F {second}\n"
+    ), _without(r"\n\S+ stdout F "))  # fmt: skip
+    yield Kind("wrapped keys", ".txt", _wrapped_keys, _without(r"\n"))
     yield Kind("words of entities", ".txt", _words("{} O\n"), _read_words(r"(?m)^(\S+)"))
     yield Kind("words of speech", ".ctm", _words("a 1 0.50 0.25 {} 0.9\n"),
                _read_words(r"(?m)^\S+ \S+ \S+ \S+ (\S+)"))  # fmt: skip

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import base64
 import json
+import random
 
 import pytest
 
 from dlpctl.detect.engine import Detector
+
+_AT = "2026-03-04T10:11:12.123456789Z"
 
 
 @pytest.fixture(name="detector", scope="module")
@@ -109,12 +112,68 @@ def detector_fixture() -> Detector:
         ("$card = '4111 1111 ' + `\n  '1111 1111'", "4111 1111 ' + `\n  '1111 1111", "CREDIT_CARD"),
         ("card 4111 1111 [-0-]{+1111 1111+}", "4111 1111 [-0-]{+1111 1111", "CREDIT_CARD"),
         (r"PID|card 41111111\X2D\11111111", r"41111111\X2D\11111111", "CREDIT_CARD"),
+        (
+            f"{_AT} stdout P card 4111 11\n{_AT} stdout F 11 1111 1111 x",
+            f"4111 11\n{_AT} stdout F 11 1111 1111",
+            "CREDIT_CARD",
+        ),
+        (
+            " 1 | card 4111 11  .\n   |.11 1111 1111\n",
+            "4111 11  .\n   |.11 1111 1111",
+            "CREDIT_CARD",
+        ),
+        (
+            ":86:166?20IBAN DE8937?21040044053201?223000?30X\n",
+            "DE8937?21040044053201?223000",
+            "IBAN",
+        ),
+        (
+            ":86:166?20SVWZ+X?30DEUTDEFF?31DE89370400440532013000?32X\n",
+            "DE89370400440532013000",
+            "IBAN",
+        ),
         ("<S>to jane.doe_x0040_acme.com</S>", "jane.doe_x0040_acme.com", "EMAIL"),
     ],
 )
 def test_a_broken_value_is_found(detector: Detector, text: str, value: str, name: str) -> None:
     found = {(one.type, text[one.start : one.end]) for one in detector.scan(text)}
     assert (name, value) in found
+
+
+_KEY = "AKIA" + "".join(random.Random(7).choices("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", k=16))
+_FULL_LINE = "$ echo words of a command && key="
+
+
+@pytest.mark.parametrize(
+    ("before", "joint"),
+    [
+        (_FULL_LINE, "\n"),
+        (f"src/a.py:9:# {_FULL_LINE}", "\nsrc/a.py:10:# "),
+        (f"web-1  | {_FULL_LINE}", "\nweb-1  | "),
+        (f" * {_FULL_LINE}", "\n * "),
+        ("the key is ", "=\r\n"),
+        ("key = '", "' +\n    '"),
+        ('key = "', '" "'),
+        ("| key || ", "'''"),
+    ],
+)
+def test_a_broken_key_is_found(detector: Detector, before: str, joint: str) -> None:
+    text = f"{before}{_KEY[:10]}{joint}{_KEY[10:]}\n"
+    secrets = detector.for_types(["SECRETS"])
+    for each in (detector, secrets):
+        assert _KEY in {text[one.start : one.end].replace(joint, "") for one in each.scan(text)}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"key = {_KEY[:10]}\n{_KEY[10:]}\n",  # not a full line
+        f"{_FULL_LINE}{_KEY[:10]}\n{_KEY}\n",
+        f"{_FULL_LINE}{_KEY[:10]}\n{_KEY[10:]} = 1\n",
+    ],
+)
+def test_a_line_after_a_key_is_no_part_of_it(detector: Detector, text: str) -> None:
+    assert not [one for one in detector.scan(text) if "\n" in text[one.start : one.end]]
 
 
 @pytest.mark.parametrize(
@@ -141,6 +200,7 @@ def test_a_broken_value_is_found(detector: Detector, text: str, value: str, name
         "(\"login_url\", '@tornado.web')",
         "def function\n@pytest.mark.parametrize",
         "mail the staff@\n\nacme.com",
+        '{"text": "to jane.doe@acme.com.",\n  "blocks": []}',
         "cards of x 4111  1111 1111  1111\ncards of y 4111  1111 1112  1111\n",
     ],
 )
@@ -335,6 +395,16 @@ def test_a_dump_is_one_value(detector: Detector, rows: list[str]) -> None:
 _PIECES = [base64.b64encode(_BYTES * 3).decode()[at : at + 60] for at in range(0, 148, 60)]
 
 
+@pytest.mark.parametrize("number", ["{:6}\t", "{:6}→", "{}:"])
+@pytest.mark.parametrize("rows", [_od("   {:c}"), _od(" {:02x}"), _PIECES])
+def test_a_dump_in_a_numbered_listing_is_one_value(
+    detector: Detector, number: str, rows: list[str]
+) -> None:
+    text = "".join(f"{number.format(at)}{row}\n" for at, row in enumerate(["of it", *rows], 8))
+    (found,) = (one for one in detector.scan(text) if one.type == "CREDIT_CARD")
+    assert text[found.start : found.end].strip() == text[text.index(rows[0]) :].strip()
+
+
 @pytest.mark.parametrize(
     ("start", "between", "end"),
     [
@@ -355,6 +425,7 @@ def test_chunks_of_data_are_one_value(
     }
 
 
+_IN_LINE = base64.b64encode(b"of " + _BYTES + b" it").decode().rstrip("=")
 _IN_BINARY = base64.b64encode(b"\x30\x82\x01\x0a\x00" + _BYTES + bytes(range(128, 150))).decode()
 
 
@@ -374,6 +445,8 @@ def _codes(form: str, after_comma: str = "") -> str:
     ("text", "value"),
     [
         ("card=4111+1111+1111+1111&a=b", "4111+1111+1111+1111"),
+        ("ssn = '536\\x2d90\\x2d4399'", "536\\x2d90\\x2d4399"),
+        ("card = '41111111\\x2d11111111'", "41111111\\x2d11111111"),
         ("VALUES (0x34313131313131313131313131313131)", "0x34313131313131313131313131313131"),
         ("to jane.doe+AEA-acme.com", "jane.doe+AEA-acme.com"),
         ("ssn 5\b53\b36\b6-9\b90\b0-_\b4399 ok", "5\b53\b36\b6-9\b90\b0-_\b4399"),
@@ -396,6 +469,9 @@ def _codes(form: str, after_comma: str = "") -> str:
             "to jane.doe<span style='display:none'>x</span>@acme.com",
             "jane.doe<span style='display:none'>x</span>@acme.com",
         ),
+        ("<em>jane</em>@<em>acme</em>.<em>com</em>", "jane</em>@<em>acme</em>.<em>com"),
+        ("Duplicate entry 'jane.doe@acme.com-7' for key 'a'", "jane.doe@acme.com"),
+        (f"X'{b'DE89 3704 0044 0532 0130 00'.hex()}'", b"DE89 3704 0044 0532 0130 00".hex()),
         ("card 4111 <!-- x -->1111 1111 1111", "4111 <!-- x -->1111 1111 1111"),
         ("card 4111 ~~1111~~ 1111 1111", "4111 ~~1111~~ 1111 1111"),
         ("card _4111 1111 1111 1111_ x", "_4111 1111 1111 1111_"),
@@ -431,6 +507,8 @@ def _codes(form: str, after_comma: str = "") -> str:
         ),
         (f"Subject: =?utf-8?B?{_ENCODED_WORDS}?=\n", _ENCODED_WORDS),
         (f"x: {_BYTES.hex('-')} y", _BYTES.hex("-")),
+        (f"b'\\x10{_KEY}\\x00'", _KEY),
+        (f"a: {_IN_LINE}\nSet-Cookie: a\n", _IN_LINE),
         (f"String.fromCharCode({_codes('{}')})", _codes("{}")),
         (f'"a"=hex(1):{_codes("{:02x},00")},00,00', f"{_codes('{:02x},00')},00,00"),
         (

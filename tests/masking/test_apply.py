@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gc
 import itertools
+import json
 from time import process_time
 
 import pytest
@@ -225,3 +226,40 @@ def test_masking_is_linear() -> None:
         return best
 
     assert seconds(40_000) < 8 * seconds(10_000) + 0.05
+
+
+@pytest.mark.parametrize(
+    ("name", "texts"),
+    [
+        ("EMAIL", ["to j", "***@mail.example.org", "", " now"]),
+        ("CREDIT_CARD", ["to *", "*** **** **** 1", "111", " now"]),
+        ("API_KEY", ["to zk_a********", "", "", " now"]),
+    ],
+)
+def test_a_value_in_several_records_is_masked_within_them(name: str, texts: list[str]) -> None:
+    value = VALUES[name][1]
+    parts = [f"to {value[:1]}", value[1:-3], value[-3:], " now"]
+    text = "".join(f'event: {n}\ndata: {{"n":{n},"text":"{x}"}}\n\n' for n, x in enumerate(parts))
+    found = finding(text.index(value[:1] + '"}'), text.index(value[-3:] + '"}') + 3, name)
+    masked = mask_text(text, [(found, "partial")], Masker())
+    records = [json.loads(line[6:]) for line in masked.splitlines() if line.startswith("data: ")]
+    assert [record["n"] for record in records] == [0, 1, 2, 3]
+    assert "".join(record["text"] for record in records) == "".join(texts)
+
+
+def test_lines_with_quotes_are_no_records() -> None:
+    text = 'a: "x1"\nb: "x2"\nc: "x3"\n'
+    masked = mask_text(text, [(finding(4, len(text) - 2, "API_KEY"), "redact")], Masker())
+    assert masked == 'a: "[API_KEY]"\n'
+
+
+def test_what_records_have_beside_a_value_is_masked_with_it() -> None:
+    card, user = VALUES["CREDIT_CARD"][1], VALUES["EMAIL"][1]
+    parts = [card[:5], card[5:11], card[11:]]
+    text = "".join(f'{{"user":"{user}","text":"{part}"}}\n' for part in parts)
+    card_end = text.index(parts[2]) + len(parts[2])
+    found = [
+        finding(9, 9 + len(user)),
+        finding(text.index(parts[0]), card_end, "CREDIT_CARD"),
+    ]
+    assert user not in mask_text(text, [(each, "partial") for each in found], Masker())

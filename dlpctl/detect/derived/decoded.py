@@ -20,6 +20,7 @@ from dlpctl.detect.derived.characters import is_unseen, plain_forms, unseen_text
 from dlpctl.detect.derived.interface import DerivedText
 from dlpctl.detect.derived.marks import unboxed, unmarked, untagged
 from dlpctl.detect.derived.pieces import Pieces
+from dlpctl.detect.derived.numerals import is_number, joined_groups, plain_number, unspaced
 from dlpctl.detect.derived.runs import (
     BOXED,
     COLOUR_NAMES,
@@ -51,14 +52,10 @@ _SHAPES = lazy(
         r"\b", ""
     ).encode()
 )
-_GROUP = lazy(rb"[0-9A-Z]+")
-_OF_CARDS = range(13, 20)
-"""The digits that card numbers have."""
 _PREFIXED = lazy(rb"(0[xX]|\\{1,2}x)[0-9A-Fa-f]{8}")
 _GZIP_HEAD, _ZLIB_HEADS = b"\x1f\x8b\x08", (b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")
 _MOST_INFLATED, _RATIO = 1 << 20, 100
 """The most that deflated data in a text may expand to: in bytes, and in times its size."""
-_SEPARATORS = lazy(r"[^0-9]+")
 _AFTER_SPACED = b"\t\n\v\f\r \"'<,;)"
 _SEPARATED = frozenset({b" ", b".", b"_", b"*", b"-"})
 _UNITS = lazy(rb"(?:\\u[0-9A-Fa-f]{4})+")
@@ -185,8 +182,10 @@ def _runs(data: bytes, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, 
         if decoded is None and _MAY_BE_PACKED.match(run):
             decoded = _inflated(run, inflate)
         # The digits of a number are not those of a word in hexadecimal, which could be a label.
-        if decoded is not None and run.isdigit() and _LETTER.search(decoded):
+        if decoded is not None and is_number(run) and _LETTER.search(decoded):
             decoded = None
+        if decoded is None and b"\n" in run:
+            yield from _decoded_lines(run, start)
         # Single digits on one line after the other are a table.
         is_table = decoded is not None and lines_of_digits and data[last_end:start].isspace()
         lines_of_digits = run[1:2] in _SEPARATED
@@ -202,10 +201,22 @@ def _runs(data: bytes, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, 
             yield first, last, decoded
 
 
+def _decoded_lines(run: bytes, start: int) -> Iterator[tuple[int, int, bytes]]:
+    """Yield the first lines of a run that are texts of their own, before one that is none."""
+    for line in run.splitlines(keepends=True):
+        bare = line.strip()
+        decoded = _encoded(bare)
+        if decoded is None:
+            return
+        first = start + line.index(bare)
+        yield first, first + len(bare), decoded
+        start += len(line)
+
+
 def _decoder(run: bytes) -> Callable[[bytes], bytes | None]:
     """Return the decoder of a run, by its first bytes."""
     if _PREFIXED.match(run):
-        return _encoded
+        return _encoded_or_escaped
     if shape := _SHAPES.fullmatch(run):
         return _BY_SHAPE[shape.lastindex or 0]
     if run[0] >= _BEYOND_ASCII:
@@ -213,7 +224,7 @@ def _decoder(run: bytes) -> Callable[[bytes], bytes | None]:
     if by_start := _DECODERS.get(run[:2]) or _DECODERS.get(run[:1]):
         return by_start
     if run[1:2] in _SEPARATED:
-        return _spaced
+        return unspaced
     return _encoded if run.isascii() else plain_forms
 
 
@@ -223,25 +234,6 @@ def _nothing(_: bytes) -> bytes:
 
 def _unquoted(run: bytes) -> bytes:
     return binascii.a2b_qp(run)
-
-
-def _joined(run: bytes) -> bytes | None:
-    """Return groups as one number; None for more of them than one has."""
-    groups = _GROUP.findall(run)
-    is_card = groups[0].isdigit()
-    return None if is_card and sum(map(len, groups)) not in _OF_CARDS else b" ".join(groups)
-
-
-def _number(run: bytes) -> bytes:
-    """Return the digits of a number that is written in the notation of a program or an office."""
-    digits, power, exponent = run.lower().partition(b"e")
-    if power:
-        digits = digits.replace(b".", b"").ljust(int(exponent) + 1, b"0")
-        return digits if len(digits) == int(exponent) + 1 else run
-    digits, _, decimals = run.strip(b"ILnlUu").partition(b".")
-    if decimals.strip(b"0"):
-        digits += decimals
-    return digits.translate(None, b",.'").lstrip(b"0").replace(b"_", b"-")
 
 
 def _encoded(run: bytes) -> bytes | None:
@@ -255,6 +247,12 @@ def _encoded(run: bytes) -> bytes | None:
     if _text(_base64(plain[:_FIRST])) is None:
         return _base32(plain) if _BASE32.fullmatch(plain) else None
     return _text(_base64(plain))
+
+
+def _encoded_or_escaped(run: bytes) -> bytes | None:
+    """Return the text in hexadecimal, or that of one escape and the digits after it."""
+    text = _encoded(run)
+    return _escaped(run) if text is None and run[:1] == b"\\" else text
 
 
 def _hex_digits(run: bytes) -> bytes:
@@ -332,21 +330,6 @@ def _text(decoded: bytes) -> bytes | None:
     return decoded
 
 
-def _spaced(run: bytes) -> bytes | None:
-    """Return single characters joined; what separates most digits is dropped, and what separates
-    groups of them is kept.
-    """
-    text = run.decode()
-    if not text[0].isdigit():
-        joined = text.replace(" ", "")
-        return joined.encode() if "@" in joined or any(map(str.isdigit, joined)) else None
-    parts = _SEPARATORS.findall(text)
-    usual = max(set(parts), key=parts.count)
-    return _SEPARATORS.sub(
-        lambda found: "" if found[0] == usual else found[0].strip() or " ", text
-    ).encode()
-
-
 def _percent(run: bytes) -> bytes:
     return binascii.unhexlify(run.translate(None, b"%")).decode("utf-8", "replace").encode()
 
@@ -389,5 +372,14 @@ _DECODERS: dict[bytes, Callable[[bytes], bytes | None]] = {
     b" ": _nothing,
     b"<": _ascii85,
 }
-_BY_SHAPE = (_nothing, unmarked, untagged, _number, _joined, _unquoted, _nothing, unboxed)
+_BY_SHAPE = (
+    _nothing,
+    unmarked,
+    untagged,
+    plain_number,
+    joined_groups,
+    _unquoted,
+    _nothing,
+    unboxed,
+)
 """The decoders of runs that are told by more than their first bytes."""

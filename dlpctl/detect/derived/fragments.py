@@ -59,8 +59,10 @@ GATE = "|".join(
 )
 """Matches wherever two fragments are, whatever is before them."""
 _KEY = lazy(rf"({_KEYS})[\"']?[ ]?[:=][ ]?[\"']\Z".encode())
+_KEY_END = lazy(rb"[\"'][ \t]*:")
+"""The end of a key: what follows a sentence with an address is no part of it."""
 _NEXT = lazy(rf"[\"' \t\n]({_KEYS})[\"']?[ ]?[:=][ ]?[\"'](?={_MAIL_HEAD})".encode())
-_BETWEEN = lazy(rf"{_STRINGS}(?={_MAIL_HEAD})".encode())
+_BETWEEN = lazy(rf"{_STRINGS}(?={_MAIL_HEAD})(?![a-z0-9-]+[\"'][ \t]*:)".encode())
 _NUMBER_ENDS = lazy(rf"(?:{_TAIL}|{_IBAN_TAIL})\Z".encode())
 _NAME_ENDS = lazy(_BEFORE_AT.encode())
 _NAMED = lazy(rb"[g-zG-Z\x80-\xff]|\b[A-Z]{2}[0-9]{2}")
@@ -93,6 +95,7 @@ def fragment_breaks(data: bytes) -> Iterator[Span]:
             span = _after(data, tail, messages)
         elif span:
             at = span[1]
+            span = None if _KEY_END.match(data, found[0][1] - 1) else span
         if span:
             yield span
 
@@ -103,7 +106,8 @@ def _breaks_beside(data: bytes) -> Iterator[Span]:
     while (found := search(data, at, size))[0][0] >= 0:
         span = max(found[1:])
         at = span[1]
-        yield span
+        if not _KEY_END.match(data, found[0][1] - 1):
+            yield span
 
 
 @cache

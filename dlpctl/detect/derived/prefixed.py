@@ -72,6 +72,15 @@ def prefixed_breaks(data: bytes, parts: Iterable[FirstPart]) -> Iterator[Prefixe
             above, start, at, known = below, end, next_end, prefix
 
 
+def text_below(data: bytes, first: int, part: int, below: int) -> int:
+    """Return where the text of a line starts, after what it shares with the start of the line
+    above, which is at `first` and has a part of a value at `part`.
+    """
+    line = _indented(data, below)
+    above = _start_of(data, _indented(data, first), part)
+    return _in_line(data, line, _shared_prefix(above, _start_of(data, line)))
+
+
 def _part_end(data: bytes, start: int, line_end: int) -> int:
     """Return the end of what is before the blanks and signs at a line end."""
     return start + len(data[start:line_end].rstrip(_AFTER_PART))

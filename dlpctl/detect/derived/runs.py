@@ -126,6 +126,7 @@ TAG = (
     r"|\\f[BIPR])"
 )
 TAGGED = rf"[0-9)](?:[ -]?{TAG})+[ -]?[0-9(]|[0-9A-Za-z.-]{TAG}+@|[@-]{TAG}+[0-9A-Za-z]"
+TAGGED += rf"|[0-9A-Za-z]{TAG}+\.{TAG}+[0-9A-Za-z]|[+(]{TAG}+[0-9]|[0-9]{TAG}+\)"
 # What a printer strikes over another character or under it, colours of a terminal, line ends that
 # quoted-printable and shells go on after, and the escapes and emphasis of Markdown.
 _OVERSTRUCK = r"[ _]\x08|\x08[^\s\x08]"

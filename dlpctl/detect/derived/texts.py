@@ -17,13 +17,16 @@ from dlpctl.detect.derived import (
     binaries,
     bodies,
     concealed,
+    divided,
     escaped,
     followed,
     fragments,
     groups,
     joined,
+    keys,
     listed,
     listings,
+    numbered,
     parts,
     streamed,
     wrapped,
@@ -34,6 +37,7 @@ from dlpctl.detect.derived.chunks import chunked_text
 from dlpctl.detect.derived.columns import ColumnCells, Columns
 from dlpctl.detect.derived.concealed import concealed_text
 from dlpctl.detect.derived.decoded import DecodedText
+from dlpctl.detect.derived.divided import divided_text
 from dlpctl.detect.derived.dumps import dumped_texts
 from dlpctl.detect.derived.escaped import EscapedText
 from dlpctl.detect.derived.followed import FollowedText
@@ -41,7 +45,9 @@ from dlpctl.detect.derived.groups import GroupedText
 from dlpctl.detect.derived.headers import HEADER, WITHIN_LINES, HeaderWords
 from dlpctl.detect.derived.interface import DerivedText
 from dlpctl.detect.derived.joined import joined_texts
+from dlpctl.detect.derived.keys import key_text
 from dlpctl.detect.derived.listed import listed_texts
+from dlpctl.detect.derived.numbered import numbered_text
 from dlpctl.detect.derived.runs import HIDES_WORDS, RAW_RUN, RAW_STARTS, RUN, RUN_STARTS
 from dlpctl.detect.derived.streamed import streamed_texts
 from dlpctl.detect.derived.tables import OpenTable, sensitive_cells
@@ -53,9 +59,9 @@ Spans = list[tuple[int, int]]
 GATES = (
     *(
         reading.GATE
-        for reading in (binaries, bodies, concealed, escaped, followed, fragments, groups)
+        for reading in (binaries, bodies, concealed, divided, escaped, followed, fragments, groups)
     ),
-    *(reading.GATE for reading in (listed, listings, parts, streamed, wrapped)),
+    *(reading.GATE for reading in (keys, listed, listings, numbered, parts, streamed, wrapped)),
     joined.OF_NUMBERS,
     joined.OF_ADDRESSES,
     RAW_STARTS,
@@ -110,6 +116,9 @@ def _texts_but_columns(
             texts.append(_NestedText(cells, unescaped))
     texts += _decoded_texts(data, runs, may_match)
     texts += dumped_texts(data)
+    if may_match(numbered.GATE, data) and (listing := numbered_text(data)):
+        inner = _decoded_texts(listing.data, _runs(listing.data, may_match), may_match)
+        texts += (_NestedText(each, listing) for each in (*dumped_texts(listing.data), *inner))
     for gate, read_all in _READINGS:
         if may_match(gate, data):
             texts += read_all(data)
@@ -131,6 +140,8 @@ _READINGS_OF_ONE: tuple[tuple[str, Callable[[bytes], DerivedText | None]], ...] 
     (bodies.GATE, body_text),
     (binaries.GATE, chunked_text),
     (concealed.GATE, concealed_text),
+    (divided.GATE, divided_text),
+    (keys.GATE, key_text),
 )
 _JOINING: tuple[tuple[str, Callable[[bytes], DerivedText | None]], ...] = (
     (groups.GATE, GroupedText.of),
