@@ -47,7 +47,7 @@ def joined(groups: list[Group], *, labelled: bool) -> Reading:
     for group in kept:
         builder.place()
         if labelled and group.label:
-            builder.apart(f"{group.label}: ")
+            builder.label(f"{group.label}: ")
         items: list[tuple[int, int, int]] = []
         for item, change in group.items:
             at = builder.length
@@ -61,7 +61,7 @@ def joined(groups: list[Group], *, labelled: bool) -> Reading:
         spans.append(items)
         builder.apart("\n" if group.cell is None else f"{CELL_END}\n")
     reading = builder.done()
-    reading.plans.append(ViewPlan("text", [(0, len(reading.text))]))
+    reading.plans.append(builder.view("text"))
     if tracked:
         reading.plans += (
             ViewPlan("text with changes accepted", _without(kept, spans, DELETED)),
