@@ -23,6 +23,7 @@ from dlpctl.formats.office.content import (
     words,
 )
 from dlpctl.formats.office.joining import DELETED, INSERTED, Group, joined
+from dlpctl.formats.office.labels import ELEMENTS, LABELLED, Labels, Position
 from dlpctl.formats.office.numbers import plain
 from dlpctl.formats.office.pivots import PivotFields
 from dlpctl.formats.office.reading import Builder, Leaf, Reading, ViewPlan
@@ -54,9 +55,11 @@ _QUOTED = lazy(r"\"([^\"]*)\"|'([^']*)'")
 _BETWEEN_TAGS = lazy(r">\s*[^<\s]|<!|<\?(?!xml )")
 _NAMED_VALUE = lazy(r"_(?<=[A-Za-z0-9]_)[0-9+(]")
 _UNDERSCORES = lazy(r"(?<=[A-Za-z0-9])_(?=[0-9A-Z+(])")
-_NAMING = {"name", "label", "property-name", "displayText"}
-_NAMED = {"val", "value", "string-value", "current-value"}
-_NAME = lazy(r"\s(?:[\w.-]+:)?name\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
+_NAMING = {"name", "label", "title", "property-name", "displayText"}
+_NAMED = {"val", "value", "string", "string-value", "current-value"}
+_SHORTEST = 6
+"""The number of characters of a number that may be a value if it has a name."""
+_NAME = lazy(r"\s(?:[\w.-]+:)?(?i:name|label|title|key)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 
 
 def says_nothing(source: str) -> bool:
@@ -128,6 +131,7 @@ class Flow:
         self._names: list[str] = []
         self._labels: list[_Label] = []
         self._elements: list[_Element] = []
+        self._labels_beside = Labels()
         self._mixed: list[tuple[int, int]] = []
         """The groups within each outermost element of mixed content: the first and the last."""
         self._remarks = Builder(REMARKS)
@@ -159,7 +163,7 @@ class Flow:
         for number, (first, last) in enumerate(self._mixed, 1):
             for group in self._groups[first:last]:
                 group.mixed = number
-        yield joined(self._groups, labelled=self._labelled)
+        yield joined(self._groups, self._labels_beside.found, labelled=self._labelled)
         for builder in (self._attributes, self._remarks):
             reading = builder.done()
             reading.plans.append(builder.view(reading.layer))
@@ -172,6 +176,9 @@ class Flow:
             self._substitute(name, found, empty=empty)
         if self._elements:
             self._elements[-1].has_elements = True
+        if name in ELEMENTS and not (empty and name in LABELLED):
+            tag = found["attributes"] or ""
+            self._labels_beside.start(name, tag, self._position(), self._groups)
         if empty:
             if name in _CHANGES and self._names[-2:] == ["pPr", "rPr"] and self._open:
                 self._open[-1][0].mark |= _CHANGES[name]
@@ -219,6 +226,8 @@ class Flow:
         if not self._names:
             return
         self._names.pop()
+        if name in LABELLED:
+            self._labels_beside.end(name, self._position(), self._groups)
         if self._labels:
             self._labels.pop()
         if self._elements:
@@ -262,6 +271,8 @@ class Flow:
             or name in _LEAVES
             or (name in _GROUPS and raw.strip() and self._dialect is not Dialect.FOREIGN)
         ):
+            if name in _INSTRUCTIONS:
+                self._labels_beside.instruct(meaning(raw))
             self._add(Leaf(start, end, meaning(raw), name), field=name in _INSTRUCTIONS)
         elif raw.strip() and (self._dialect is Dialect.FOREIGN or name not in STRUCTURAL_TEXTS):
             leaf_kind = (
@@ -288,6 +299,10 @@ class Flow:
         elif character := _character(name, found["attributes"]):
             self._add(Leaf(found.start(), found.end(), character, name) if empty else character)
 
+    def _position(self) -> Position:
+        group = self._open[-1][0] if self._open else None
+        return Position(len(self._groups), group, len(group.items) if group else 0)
+
     def _add(self, item: Leaf | str, *, field: bool = False) -> None:
         group, fields = self._open[-1]
         change = (DELETED if self._deleted else 0) | (INSERTED if self._inserted else 0)
@@ -311,16 +326,15 @@ class Flow:
             (local(name), start, end, self._source[start:end])
             for name, start, end in attributes(tag, at)
         ]
-        given = next((raw for name, _, _, raw in found if name in _NAMING), "")
+        given = " ".join(raw for name, _, _, raw in found if name in _NAMING)
         for name, start, end, raw in found:
-            label = unescaped(given) if name in _NAMED else ""
-            if self._pivot is not None:
-                label = self._pivot.label(element, name) or label
+            named = unescaped(given) if name in _NAMED else ""
+            label = (self._pivot.label(element, name) if self._pivot else "") or named
             if (label, name, raw) in self._seen_values:
                 continue
             self._seen_values.add((label, name, raw))
             value = unescaped(raw)
-            if self._is_content(element, name, value):
+            if self._is_content(element, name, value) or (named and len(value) >= _SHORTEST):
                 if label:
                     self._attributes.label(f"{label}: ")
                 else:

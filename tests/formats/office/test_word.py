@@ -248,13 +248,50 @@ NAMED = {
 }
 
 
+def control(properties: str, contents: str) -> str:
+    return f"<w:sdt><w:sdtPr>{properties}</w:sdtPr><w:sdtContent>{contents}</w:sdtContent></w:sdt>"
+
+
+def filled_field(begin: str, instruction: str) -> str:
+    begins = f"<w:r><w:fldChar w:fldCharType='begin'>{begin}</w:fldChar><w:instrText>{instruction}</w:instrText></w:r>"
+    separate, end = (
+        f"<w:r><w:fldChar w:fldCharType='{role}'/></w:r>" for role in ("separate", "end")
+    )
+    return paragraph(begins, separate, run("ke"), run("pt"), end)
+
+
+NAMED |= {
+    f"word/header{number}.xml": f"<w:hdr {W}>{contents}</w:hdr>"
+    for number, contents in enumerate(
+        (
+            control("<w:alias w:val='Passport'/>", paragraph(run("kept"))),
+            paragraph(run("x "), control("<w:tag w:val='Passport'/>", run("kept"))),
+            filled_field(
+                "<w:ffData><w:name w:val='T1'/><w:helpText w:val='Passport'/></w:ffData>",
+                "FORMTEXT",
+            ),
+            filled_field("", ' MERGEFIELD "Passport" '),
+            paragraph(f"<w:fldSimple w:instr='DOCPROPERTY Passport'>{run('kept')}</w:fldSimple>"),
+        )
+    )
+}
+
+
 @pytest.mark.parametrize("part", NAMED)
-def test_the_name_of_a_property_labels_its_value(
+def test_a_name_that_is_stored_beside_a_value_labels_it(
     part: str, read: Callable[[bytes, str], Node], package: Package
 ) -> None:
     document = read(package("docx", body(), {part: NAMED[part]}), "a.docx").document
     assert any(re.search(r"Passport( value)?: kept", view.text) for view in document.views)
     assert not any("Passport: " in segment.text for segment in document.segments)
+
+
+def test_what_asks_for_a_value_is_none(
+    read: Callable[[bytes, str], Node], package: Package
+) -> None:
+    asking = control("<w:alias w:val='Name'/><w:showingPlcHdr/>", paragraph(run("Click here")))
+    document = read(package("docx", body(asking)), "a.docx").document
+    assert not any("Name: " in view.text for view in document.views)
 
 
 def test_a_number_among_the_properties_becomes_a_text(
