@@ -41,7 +41,7 @@ _TELLING_NAME = re.compile(r"@|[0-9](?:[^0-9]{0,2}[0-9]){5}|[A-Z]{4}[A-Z0-9]{12}
 _VALUE = re.compile(
     r"\w@[A-Za-z0-9-]+\.[A-Za-z]|[0-9]{13}|(?<![A-Za-z0-9])[A-Z]{2}[0-9]{2}[A-Z0-9]{11}"
 )
-"""What no id, list of glyphs or name of a collection has by chance."""
+"""Ids, lists of glyphs and names of collections have none of these by chance."""
 _HEX_STRING = re.compile(rb"<[0-9A-Fa-f\s]*>")
 _TECHNICAL_KEYS = frozenset(facts("keys")["technical"])
 _NO_TEXT_KEYS = frozenset(facts("keys")["without text"])
