@@ -173,6 +173,18 @@ def without_boxes(picture: Image) -> Image | None:
     return copy
 
 
+def inked_columns(picture: Image) -> bytes:
+    """Return for each column whether it has as much contrast as a letter."""
+    from PIL import ImageFilter
+    from PIL.Image import Resampling
+
+    low, high = picture.getextrema()
+    paper = max(range(256), key=picture.histogram().__getitem__)
+    faintest = (high - low) / 3  # type: ignore[operator]
+    ink = picture.point([255 * (abs(shade - paper) > faintest) for shade in range(256)])
+    return ink.filter(ImageFilter.MaxFilter(3)).resize((ink.width, 1), Resampling.BOX).tobytes()
+
+
 def _long_runs(ink: Image, least: int) -> tuple[Image, list[int]]:
     """Return the runs of ink in rows of a minimum length, and their lengths."""
     import PIL.Image

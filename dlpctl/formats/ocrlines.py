@@ -23,7 +23,7 @@ LEAST_TEXT = 3
 """The minimum number of letters and digits of a line that OCR did not invent."""
 MOST_LINES = 80
 """The maximum number of lines that are read again; a picture with more is hardly legible."""
-_HEIGHTS = 36, 60
+HEIGHTS = 36, 60
 """The heights in pixels to which a line is scaled."""
 _MARGIN = 20
 """The paper around a line, without which its outer letters are missed."""
@@ -39,24 +39,25 @@ def read_again(
 
     Digits decide about values, so a reading counts only if another has the same digits.
     """
-    crops = [_crop(picture, box, height) for box, _ in lines for height in _HEIGHTS]
+    crops = [crop_of(picture, box, height) for box, _ in lines for height in HEIGHTS]
     found = ocr.line_words(file_of([crop for crop, _, _ in crops]), pages=len(crops))
     readings = [
-        [_moved(word, origin, times) for word in words]
+        [moved(word, origin, times) for word in words]
         for words, (_, origin, times) in zip(found, crops, strict=True)
     ]
-    count = len(_HEIGHTS)
+    count = len(HEIGHTS)
     return [
-        _agreed(list(words), readings[at * count : (at + 1) * count])
+        agreed(readings[at * count : (at + 1) * count], list(words))
         for at, (_, words) in enumerate(lines)
     ]
 
 
-def _agreed(unsure: list[Word], readings: list[list[Word]]) -> list[list[Word]]:
-    digits = [_digits(line) for line in (unsure, *readings)]
+def agreed(readings: list[list[Word]], *others: list[Word]) -> list[list[Word]]:
+    """Return the confident readings whose digits another one has, too."""
+    digits = [_digits(line) for line in (*readings, *others)]
     return [
         line
-        for number, line in enumerate(readings, 1)
+        for number, line in enumerate(readings)
         if confidence(line) >= CONFIDENT
         and text_length(line) >= LEAST_TEXT
         and digits[number] in digits[:number] + digits[number + 1 :]
@@ -102,14 +103,19 @@ def file_of(pictures: Sequence[Image]) -> bytes:
     return output.getvalue()
 
 
-def _crop(picture: Image, box: Box, height: int) -> tuple[Image, tuple[float, float], float]:
-    """Return a line on paper, where the crop starts in the picture, and how much it is enlarged."""
+def crop_of(
+    picture: Image, box: Box, height: int, *, room: bool = True
+) -> tuple[Image, tuple[float, float], float]:
+    """Return a line on paper, where the crop starts in the picture, and how much it is enlarged.
+
+    `room` adds half the height of the line on each side.
+    """
     from PIL import ImageOps
     from PIL.Image import Resampling
 
     left, top, right, bottom = box
     high = max(bottom - top, 1.0)
-    around = high / 2
+    around = high / 2 if room else 0.0
     borders = (
         max(math.floor(left - around), 0),
         max(math.floor(top - around), 0),
@@ -137,7 +143,8 @@ def has_letters(picture: Image, box: Box) -> bool:
     return _LETTERS.search(rows) is not None
 
 
-def _moved(word: Word, origin: tuple[float, float], times: float) -> Word:
+def moved(word: Word, origin: tuple[float, float], times: float) -> Word:
+    """Return a word of a crop at its place in the picture."""
     left, top = (origin[0] + word.left / times, origin[1] + word.top / times)
     right, bottom = left + word.width / times, top + word.height / times
     left, top = math.floor(left), math.floor(top)

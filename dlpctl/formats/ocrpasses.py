@@ -27,6 +27,7 @@ from dlpctl.formats.ocrink import (
 from dlpctl.formats.ocrlines import (
     LEAST_TEXT,
     MOST_LINES,
+    Box,
     confidence,
     has_letters,
     read_again,
@@ -43,6 +44,7 @@ from dlpctl.formats.ocrpass import (
     without_lines,
 )
 from dlpctl.formats.ocrseen import Seen, SeenWord, recalled
+from dlpctl.formats.ocrspaced import read_spaced
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -60,6 +62,8 @@ _BESIDE = 0.2
 """The margin of a word that was read, in its heights, since passes differ in their boxes."""
 _BETTER = 1.1
 """The minimum ratio of confident characters for preferring a rotated picture."""
+_MOST_BOXES = 4 * MOST_LINES
+"""The maximum number of lines that are compared with each other."""
 _TRIAL_PIXELS = 1_500_000
 _SMALL_SIDE = 64
 """A picture with sides up to this length is read once: it has no room for rotated lines or loose
@@ -109,6 +113,7 @@ def _look(picture: Image, *, enlarge: bool, until: float) -> Seen:
         scales = range(1, most_enlargement(picture) + 1)
         views += (View(picture, 0.0, each) for each in scales)
     upright = read_views(views)
+    spaced, disputed = ([], []) if unboxed is None else _read_spaced(picture, upright)
     first = best = max(upright, key=lambda each: each.score)
     if max(picture.size) <= _SMALL_SIDE:
         until = -math.inf
@@ -129,7 +134,7 @@ def _look(picture: Image, *, enlarge: bool, until: float) -> Seen:
     passes += sloping
     # These lines may cross others, which were read.
     crossing = [(each, line) for each in sloping for line in each.lines if _is_writing(line)]
-    passes += (_differing(each, best) for each in upright if each is not best)
+    passes += (*(_differing(each, best) for each in upright if each is not best), *spaced)
     unsure = _unsure_lines(picture, passes)
     if unsure and time.monotonic() < until:
         passes += _read_again(picture, unsure)
@@ -140,7 +145,10 @@ def _look(picture: Image, *, enlarge: bool, until: float) -> Seen:
             for number, each in enumerate(passes)
             for word in _words(each, picture.size, str(number))
         ],
-        [corners_of(each, _joined(line), picture.size) for each, line in (*unsure, *crossing)],
+        [
+            corners_of(each, _joined(line), picture.size)
+            for each, line in (*unsure, *crossing, *disputed)
+        ],
     )
 
 
@@ -156,6 +164,29 @@ def _sloping(picture: Image, passes: Sequence[Pass], times: float) -> list[Pass]
     best = max(trials, key=lambda trial: trial.weight)
     again = [] if times == 1 else read_views([View(picture, best.angle, times)])
     return [max((best, *again), key=lambda each: each.weight)]
+
+
+def _read_spaced(
+    picture: Image, passes: Sequence[Pass]
+) -> tuple[list[Pass], list[tuple[Pass, list[Word]]]]:
+    """Return what is read of lines with letters far from each other, and those that are misread."""
+    lines = [(each, line) for each in passes for line in each.lines if _is_long(line)]
+    lines.sort(key=lambda each: -text_length(each[1]))
+    boxes: dict[Box, tuple[Pass, list[Word]]] = {}
+    for found, line in lines:
+        box = _box(line, found.times)
+        if len(boxes) < _MOST_BOXES and not any(_is_in(box, other) for other in boxes):
+            boxes[box] = found, line
+    readings = read_spaced(picture, list(boxes))
+    read = [line for lines in readings if lines for line in lines]
+    disputed = [line for line, found in zip(boxes.values(), readings, strict=True) if found == []]
+    return [Pass(read, 0.0, picture.size, 1.0)], disputed
+
+
+def _is_in(box: Box, other: Box) -> bool:
+    """Return whether the middle of a box is in another one."""
+    x, y = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
+    return other[0] < x < other[2] and other[1] < y < other[3]
 
 
 def _differing(read: Pass, best: Pass) -> Pass:
@@ -279,9 +310,13 @@ def _joined(line: Sequence[Word]) -> Word:
     return line[0]._replace(left=left, top=top, width=right - left, height=bottom - top)
 
 
+def _is_long(line: list[Word]) -> bool:
+    return text_length(line) >= 2 * LEAST_TEXT
+
+
 def _is_writing(line: list[Word]) -> bool:
     """Return whether an unread line has the even heights of letters."""
-    if confidence(line) >= _UNSURE or text_length(line) < 2 * LEAST_TEXT:
+    if confidence(line) >= _UNSURE or not _is_long(line):
         return False
     heights = sorted(word.height for word in line)
     wide = max(word.left + word.width for word in line) - min(word.left for word in line)

@@ -21,6 +21,7 @@ from dlpctl.formats.discovery import format_named
 from dlpctl.formats.files import Files
 from dlpctl.formats.interface import Document, Edit, Limits, Segment
 from dlpctl.formats.ocrink import colored_ink, slope_of, without_boxes
+from dlpctl.formats.ocrspaced import read_spaced
 from dlpctl.formats.recognition import recognize
 from dlpctl.formats.spans import ViewEdit, edits_of
 from dlpctl.formats.verify import verify
@@ -554,6 +555,37 @@ def test_boxes_around_letters_are_left_out() -> None:
     assert boxed.getpixel((40, 50)) == 0x77
     assert unboxed.crop((38, 38, 46, 86)).getextrema() == (255, 255)
     assert unboxed.crop((47, 47, 66, 80)).tobytes() == boxed.crop((47, 47, 66, 80)).tobytes()
+
+
+@pytest.mark.parametrize("second", [SSN, "never", SSN.replace("1", "7")])
+def test_letters_in_boxes_count_as_read_if_ocr_agrees(
+    second: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[tuple[int, int]] = []
+
+    def line_words(data: bytes, *, pages: int) -> list[list[ocr.Word]]:
+        found = []
+        with Image.open(io.BytesIO(data)) as file:
+            for page, text in zip(range(pages), (SSN, second), strict=True):
+                file.seek(page)
+                sizes.append(file.size)
+                found.append([ocr.Word(text, "1", 20, 20, file.width - 40, file.height - 40)])
+        return found
+
+    monkeypatch.setattr(ocr, "line_words", line_words)
+    unboxed = without_boxes(in_boxes().convert("L"))
+    assert unboxed is not None
+    spaced, sentence = read_spaced(unboxed, [(46, 47, 420, 76), (40, 124, 480, 150)])
+    assert sentence is None
+    if second != SSN:
+        assert spaced == []
+        return
+    assert spaced is not None
+    (word,) = spaced[0]
+    assert word.left < 60
+    assert word.left + word.width > 420
+    # The letters were moved together.
+    assert sizes[0][0] < word.width
 
 
 def test_ink_that_differs_in_color_alone_is_seen() -> None:

@@ -62,6 +62,8 @@ _TELLING = lazy(r"@|%40|(?:\d[ \-./()]?){7,}|://|\S\s+\S|[A-Za-z0-9_+/=-]{20,}|m
 # Number formats are full of zeros.
 _NO_ZEROES = lazy(r"[1-9@%]")
 _VALUE = lazy(r"@|%40|(?:\d[ \-./()]?){7,}|[A-Z]{4}[A-Z0-9]{12}|[a-z]{2}_[A-Za-z0-9_]{12}")
+# Ids and addresses of the structure are full of short numbers.
+_IN_STRUCTURE = lazy(r"\w(?:@|%40)\w|\d{13}|(?<![A-Za-z0-9])[A-Z]{2}\d{2}[A-Z0-9]{11}")
 _STANDARD = lazy(
     r"(?:https?://)?(?:schemas|purl|www)\.(?:openxmlformats|microsoft|w3|oclc|openoffice|oasis)"
     r"|urn:(?:oasis|schemas)|https?://(?:purl\.o|docs\.oasis)"
@@ -86,11 +88,8 @@ def is_content(element: str, attribute: str, value: str) -> bool:
         return True
     if _NUMBER.fullmatch(value):
         return False
-    return (
-        attribute not in _STRUCTURE
-        and (not attribute.startswith("rsid"))
-        and bool(_TELLING.search(value))
-    )
+    structural = attribute in _STRUCTURE or attribute.startswith("rsid")
+    return bool((_IN_STRUCTURE if structural else _TELLING).search(value))
 
 
 def names_font(element: str, attribute: str) -> bool:

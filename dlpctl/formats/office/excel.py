@@ -162,18 +162,24 @@ class _Masking:
 
     def _rename(self) -> None:
         """Collect the names of sheets and ranges that are masked, with their new names."""
-        edits = self._wanted.get((self._book.part, ATTRIBUTES))
-        if not edits:
-            return
         sheets = DistinctNames(self._book.names, str.casefold)
         names = DistinctNames(key=str.casefold)
-        for reading in part_readings(self._book.part, self._parts[self._book.part], READ_BEFORE):
-            for leaf, text in reading.changed(edits) if reading.layer == ATTRIBUTES else ():
-                # Several elements may define one name; the first one counts.
-                if leaf.text in self._book.names:
-                    self._renames.sheets[leaf.text] = formulas.sheet_name(text, sheets)
-                elif leaf.kind == "definedName@name":
-                    self._renames.names[leaf.text] = formulas.defined_name(text, names)
+        for leaf, text in self._changed_names():
+            # Several elements may define one name; the first one counts.
+            if leaf.text in self._book.names:
+                self._renames.sheets[leaf.text] = formulas.sheet_name(text, sheets)
+            elif leaf.kind == "definedName@name":
+                self._renames.names[leaf.text] = formulas.defined_name(text, names)
+
+    def _changed_names(self) -> Iterator[tuple[Leaf, str]]:
+        """Yield the attributes that change in the workbook and in its copies of other files."""
+        others = (part for part in self._parts if "externalLink" in self._plan.type_of(part) + part)
+        for part in (self._book.part, *others):
+            edits = self._wanted.get((part, ATTRIBUTES))
+            if edits:
+                for reading in part_readings(part, self._parts[part], READ_BEFORE):
+                    if reading.layer == ATTRIBUTES:
+                        yield from reading.changed(edits)
 
     def _cell_edits(self, part: str) -> None:
         spot, text = self._layer(part, sheet.CELLS)

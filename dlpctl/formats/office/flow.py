@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
+from typing import NamedTuple
 
 from dlpctl.formats.encoding import character
 from dlpctl.formats.interface import Limits, too_deep
@@ -22,6 +23,7 @@ from dlpctl.formats.office.content import (
     words,
 )
 from dlpctl.formats.office.joining import DELETED, INSERTED, Group, joined
+from dlpctl.formats.office.labels import ELEMENTS, LABELLED, Labels, Position
 from dlpctl.formats.office.numbers import plain
 from dlpctl.formats.office.pivots import PivotFields
 from dlpctl.formats.office.reading import Builder, Leaf, Reading, ViewPlan
@@ -53,7 +55,11 @@ _QUOTED = lazy(r"\"([^\"]*)\"|'([^']*)'")
 _BETWEEN_TAGS = lazy(r">\s*[^<\s]|<!|<\?(?!xml )")
 _NAMED_VALUE = lazy(r"_(?<=[A-Za-z0-9]_)[0-9+(]")
 _UNDERSCORES = lazy(r"(?<=[A-Za-z0-9])_(?=[0-9A-Z+(])")
-_NAME = lazy(r"\sname\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
+_NAMING = {"name", "label", "title", "property-name", "displayText"}
+_NAMED = {"val", "value", "string", "string-value", "current-value"}
+_SHORTEST = 6
+"""The number of characters of a number that may be a value if it has a name."""
+_NAME = lazy(r"\s(?:[\w.-]+:)?(?i:name|label|title|key)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 
 
 def says_nothing(source: str) -> bool:
@@ -76,6 +82,14 @@ class Dialect(Enum):
     """Foreign data: elements label their contents, and each attribute may be content."""
     OPEN_DOCUMENT = auto()
     """Text is directly in paragraphs, not in elements of runs."""
+
+
+class _Label(NamedTuple):
+    """The words that label the contents of an element."""
+
+    text: str
+    is_given: bool = False
+    """True for the value of an attribute, which is more than the name of the element."""
 
 
 @dataclass(slots=True)
@@ -115,14 +129,15 @@ class Flow:
         self._stored: list[tuple[int, Leaf | None]] = []
         """The number of each open cell, with the number of groups before the cell."""
         self._names: list[str] = []
-        self._labels: list[str] = []
+        self._labels: list[_Label] = []
         self._elements: list[_Element] = []
+        self._labels_beside = Labels()
         self._mixed: list[tuple[int, int]] = []
         """The groups within each outermost element of mixed content: the first and the last."""
         self._remarks = Builder(REMARKS)
         self._attributes = Builder(ATTRIBUTES)
         self._seen_tags: set[tuple[str, str]] = set()
-        self._seen_values: set[tuple[str, str]] = set()
+        self._seen_values: set[tuple[str, str, str]] = set()
 
     def readings(self) -> Iterator[Reading]:
         """Yield the layers of the part."""
@@ -148,10 +163,10 @@ class Flow:
         for number, (first, last) in enumerate(self._mixed, 1):
             for group in self._groups[first:last]:
                 group.mixed = number
-        yield joined(self._groups, labelled=self._labelled)
+        yield joined(self._groups, self._labels_beside.found, labelled=self._labelled)
         for builder in (self._attributes, self._remarks):
             reading = builder.done()
-            reading.plans.append(ViewPlan(reading.layer, [(0, len(reading.text))]))
+            reading.plans.append(builder.view(reading.layer))
             if words := list(_words_of_names(reading.text)):
                 reading.plans.append(ViewPlan("words of names", words))
             yield reading
@@ -161,6 +176,9 @@ class Flow:
             self._substitute(name, found, empty=empty)
         if self._elements:
             self._elements[-1].has_elements = True
+        if name in ELEMENTS and not (empty and name in LABELLED):
+            tag = found["attributes"] or ""
+            self._labels_beside.start(name, tag, self._position(), self._groups)
         if empty:
             if name in _CHANGES and self._names[-2:] == ["pPr", "rPr"] and self._open:
                 self._open[-1][0].mark |= _CHANGES[name]
@@ -173,7 +191,7 @@ class Flow:
         if len(self._names) > self._limits.nesting:
             raise too_deep(self._location, self._limits)
         if name in self._grouping:
-            group = Group(cell=self._cell(), label=self._labels[-1] if self._labels else "")
+            group = Group(cell=self._cell(), label=self._labels[-1].text if self._labels else "")
             fields = Group(cell=group.cell)
             self._groups += (group, fields)
             self._open.append((group, fields))
@@ -190,13 +208,26 @@ class Flow:
         if self._dialect is Dialect.FOREIGN:
             self._elements.append(_Element(len(self._groups)))
         if self._labelled:
-            named = _NAME.search(found["attributes"] or "")
-            self._labels.append(unescaped(named[1] or named[2] or name) if named else name)
+            self._labels.append(self._label_of(name, found["attributes"] or ""))
+
+    def _label_of(self, element: str, tag: str) -> _Label:
+        """Return the name that an element has, that the element around it has, or its own."""
+        found = _NAME.search(tag)
+        if name := unescaped(found[1] or found[2] or "") if found else "":
+            return _Label(name, is_given=True)
+        outer = self._labels[-1] if self._labels else None
+        if outer is None or not outer.is_given:
+            return _Label(element)
+        # The elements in a property are named by types of values.
+        is_type = self._dialect is Dialect.PROPERTIES
+        return _Label(outer.text if is_type else f"{outer.text} {element}")
 
     def _end(self, name: str) -> None:
         if not self._names:
             return
         self._names.pop()
+        if name in LABELLED:
+            self._labels_beside.end(name, self._position(), self._groups)
         if self._labels:
             self._labels.pop()
         if self._elements:
@@ -240,12 +271,14 @@ class Flow:
             or name in _LEAVES
             or (name in _GROUPS and raw.strip() and self._dialect is not Dialect.FOREIGN)
         ):
+            if name in _INSTRUCTIONS:
+                self._labels_beside.instruct(meaning(raw))
             self._add(Leaf(start, end, meaning(raw), name), field=name in _INSTRUCTIONS)
         elif raw.strip() and (self._dialect is Dialect.FOREIGN or name not in STRUCTURAL_TEXTS):
             leaf_kind = (
                 NUMBER if name == "v" and not _CACHED_NUMBERS.isdisjoint(self._names[-3:]) else name
             )
-            label = self._labels[-1] if self._labels else ""
+            label = self._labels[-1].text if self._labels else ""
             leaf = Leaf(start, end, meaning(raw), leaf_kind)
             if name == _LISTED and self._groups and self._groups[-1].label == label:
                 # A list of words: a text with spaces may have been split here.
@@ -266,6 +299,10 @@ class Flow:
         elif character := _character(name, found["attributes"]):
             self._add(Leaf(found.start(), found.end(), character, name) if empty else character)
 
+    def _position(self) -> Position:
+        group = self._open[-1][0] if self._open else None
+        return Position(len(self._groups), group, len(group.items) if group else 0)
+
     def _add(self, item: Leaf | str, *, field: bool = False) -> None:
         group, fields = self._open[-1]
         change = (DELETED if self._deleted else 0) | (INSERTED if self._inserted else 0)
@@ -285,16 +322,23 @@ class Flow:
 
     def _see_attributes(self, element: str, tag: str, at: int) -> None:
         self._seen_tags.add((element, tag))
-        for full_name, start, end in attributes(tag, at):
-            name = local(full_name)
-            raw = self._source[start:end]
-            if (name, raw) in self._seen_values:
+        found = [
+            (local(name), start, end, self._source[start:end])
+            for name, start, end in attributes(tag, at)
+        ]
+        given = " ".join(raw for name, _, _, raw in found if name in _NAMING)
+        for name, start, end, raw in found:
+            named = unescaped(given) if name in _NAMED else ""
+            label = (self._pivot.label(element, name) if self._pivot else "") or named
+            if (label, name, raw) in self._seen_values:
                 continue
-            self._seen_values.add((name, raw))
+            self._seen_values.add((label, name, raw))
             value = unescaped(raw)
-            if self._is_content(element, name, value):
-                label = self._pivot.label(element, name) if self._pivot else ""
-                self._attributes.apart(f"{label}: " if label else f"{name} ")
+            if self._is_content(element, name, value) or (named and len(value) >= _SHORTEST):
+                if label:
+                    self._attributes.label(f"{label}: ")
+                else:
+                    self._attributes.apart(f"{name} ")
                 self._attributes.leaf(Leaf(start, end, value, f"{element}@{name}"))
                 self._attributes.apart("\n")
 

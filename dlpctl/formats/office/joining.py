@@ -4,9 +4,10 @@ columns, and by elements of mixed content.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
+from typing import NamedTuple
 
 from dlpctl.formats.cellgroups import Rows, rows_of_groups
 from dlpctl.formats.interface import APART
@@ -32,7 +33,17 @@ class Group:
     """The number of the outermost element of mixed content around a text; 0 if there is none."""
 
 
-def joined(groups: list[Group], *, labelled: bool) -> Reading:
+class LabelledItems(NamedTuple):
+    """Items of groups that have a label besides the text around them."""
+
+    label: str
+    parts: list[tuple[Group, int, int]]
+    """Each group, with the first of its items and the end of them."""
+
+
+def joined(
+    groups: list[Group], labelled_items: Sequence[LabelledItems] = (), *, labelled: bool
+) -> Reading:
     """Return the groups as one text, and its views."""
     builder = Builder(TEXT)
     builder.reading.unit = "text" if labelled else "paragraph"
@@ -47,7 +58,7 @@ def joined(groups: list[Group], *, labelled: bool) -> Reading:
     for group in kept:
         builder.place()
         if labelled and group.label:
-            builder.apart(f"{group.label}: ")
+            builder.label(f"{group.label}: ")
         items: list[tuple[int, int, int]] = []
         for item, change in group.items:
             at = builder.length
@@ -61,7 +72,7 @@ def joined(groups: list[Group], *, labelled: bool) -> Reading:
         spans.append(items)
         builder.apart("\n" if group.cell is None else f"{CELL_END}\n")
     reading = builder.done()
-    reading.plans.append(ViewPlan("text", [(0, len(reading.text))]))
+    reading.plans.append(builder.view("text"))
     if tracked:
         reading.plans += (
             ViewPlan("text with changes accepted", _without(kept, spans, DELETED)),
@@ -73,8 +84,24 @@ def joined(groups: list[Group], *, labelled: bool) -> Reading:
         reading.plans.append(ViewPlan("text without tabs", tabbed))
     if mixed := list(_mixed(kept, spans)):
         reading.plans.append(ViewPlan("mixed content", mixed))
+    if beside := list(_labelled(kept, spans, labelled_items)):
+        reading.plans.append(ViewPlan("labelled content", beside))
     reading.plans += _columns(kept, spans, reading.text)
     return reading
+
+
+def _labelled(
+    groups: list[Group],
+    spans: list[list[tuple[int, int, int]]],
+    labelled_items: Sequence[LabelledItems],
+) -> Iterator[tuple[int, int] | str]:
+    """Yield items after their labels."""
+    spans_of = {id(group): items for group, items in zip(groups, spans, strict=True)}
+    for label, parts in labelled_items:
+        yield f"{label}: "
+        for group, first, last in parts:
+            yield from ((start, end) for start, end, _ in spans_of.get(id(group), ())[first:last])
+        yield APART
 
 
 def _tabbed(spans: list[list[tuple[int, int, int]]], text: str) -> Iterator[tuple[int, int] | str]:

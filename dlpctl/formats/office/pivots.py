@@ -29,9 +29,8 @@ class PivotFields:
         """Return the name of the field that an attribute belongs to; empty if there is none."""
         if attribute != "v" or element not in _ITEMS:
             return ""
-        if self._field:
-            return self._field
-        return self._names[self._column] if self._column < len(self._names) else ""
+        column = self._names[self._column] if self._column < len(self._names) else ""
+        return self._field or column
 
     def is_content(self, element: str, attribute: str, value: str) -> bool:
         """Return whether a number may be a value."""

@@ -186,6 +186,9 @@ class Builder:
         self.reading = Reading(layer)
         self._texts: list[str] = []
         self.length = 0
+        self._viewed: list[tuple[int, int] | str] = []
+        self._last_label = 0
+        """The position in the text of the last label."""
 
     def leaf(self, leaf: Leaf) -> tuple[int, int]:
         """Add a leaf, and return its range in the text."""
@@ -199,6 +202,17 @@ class Builder:
         """Add text that is in no leaf."""
         self._texts.append(separator)
         self.length += len(separator)
+
+    def label(self, words: str) -> None:
+        """Add words that only the view shows, since no edit of the text may change them."""
+        if self.length > self._last_label:
+            self._viewed.append((self._last_label, self.length))
+        self._viewed.append(words)
+        self._last_label = self.length
+
+    def view(self, name: str) -> ViewPlan:
+        """Return the view of the complete text with its labels."""
+        return ViewPlan(name, [*self._viewed, (self._last_label, self.length)])
 
     def place(self) -> None:
         """Start the next paragraph."""

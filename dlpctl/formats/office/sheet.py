@@ -205,7 +205,7 @@ def read(
                 text = shown[style](text)
             elif not text.isdecimal():
                 text = plain(text)
-        elif cell_type in {"b", "e"}:
+        elif cell_type == "b" or (cell_type == "e" and text.startswith("#")):
             continue
         elif "&" in text or "_x" in text:
             text = decoded(text)

@@ -13,10 +13,10 @@ from dlpctl.formats.encoding import spliced
 from dlpctl.formats.interface import Children, Edit
 from dlpctl.formats.pdf.drawing import Budget
 from dlpctl.formats.pdf.model import (
+    CoveredText,
     JpegNotes,
     NameText,
     PdfDocument,
-    ProfileText,
     StreamText,
     StringAt,
     XmlStream,
@@ -72,8 +72,8 @@ def apply(
                 filter=Name.DCTDecode,
                 decode_parms=parameters if is_dictionary(parameters) else None,
             )
-        elif isinstance(anchor, ProfileText):
-            _profile(pdf, anchor, segment.text, edits, budget)
+        elif isinstance(anchor, CoveredText):
+            _cover(pdf, anchor, segment.text, edits, budget)
         elif isinstance(anchor, NameText):
             _rename(pdf, anchor.name, "/" + edited(segment.text, edits), segment.place)
         else:
@@ -130,10 +130,10 @@ def _stream(
     stream.write(text.encode(codec, "replace"))
 
 
-def _profile(
-    pdf: pikepdf.Pdf, anchor: ProfileText, text: str, edits: Sequence[Edit], budget: Budget
+def _cover(
+    pdf: pikepdf.Pdf, anchor: CoveredText, text: str, edits: Sequence[Edit], budget: Budget
 ) -> None:
-    """Cover values in a color profile; its parts keep their positions."""
+    """Cover values in a technical stream, whose parts keep their positions."""
     stream = pdf.get_object(anchor.owner)
     data = stream_bytes(stream, budget.expanded)
     for value in {line for each in edits for line in text[each.start : each.end].splitlines()}:

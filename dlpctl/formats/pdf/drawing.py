@@ -4,7 +4,6 @@ positioned them.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Hashable
 from dataclasses import dataclass, field
@@ -14,7 +13,8 @@ from dlpctl.errors import FormatError
 from dlpctl.formats.pdf.content import Name, Operand, Operation
 from dlpctl.formats.pdf.fonts import Font
 from dlpctl.formats.pdf.matrix import IDENTITY, Matrix
-from dlpctl.formats.pdf.outlines import Contours
+from dlpctl.formats.pdf.modules import Modules
+from dlpctl.formats.pdf.outlines import CURVES, Contours
 
 if TYPE_CHECKING:
     from pikepdf import Object
@@ -24,8 +24,6 @@ StreamKey = Hashable
 
 MARK_WORDS = (b"ActualText", b"Alt", b"E")
 _LANGUAGE = re.compile(rb"[A-Za-z]{0,8}(?:[-_][A-Za-z0-9]{1,8}){0,5}")
-_LEAST_MODULE, _MOST_MODULE = 0.6, 12.0
-"""The shorter side, in points, of a square or bar of a code; rules are finer, and cells larger."""
 WORD_GAP = 0.18
 """A gap of this share of the font size separates words."""
 
@@ -152,8 +150,7 @@ class Drawing:
     marks: list[Mark] = field(default_factory=list)
     strays: list[Stray] = field(default_factory=list)
     curves: int = 0
-    modules: int = 0
-    """Rectangles with sides like those of the squares and bars of a code."""
+    modules: Modules = field(default_factory=Modules)
     contours: Contours = field(default_factory=Contours)
     """Empty unless the walker traces contours."""
     streams: set[StreamKey] = field(default_factory=set)
@@ -163,15 +160,9 @@ class Drawing:
     open_saves: int = 0
 
     def count(self, operation: Operation, matrix: Matrix) -> None:
-        """Count a curve, or a rectangle if it may be part of a code."""
-        if operation.operator != b"re":
-            self.curves += 1
-            return
-        sides = [abs(each) for each in operation.operands[2:] if isinstance(each, float)]
-        if len(sides) == 2:
-            a, b, c, d, *_ = matrix
-            least = min(sides[0] * math.hypot(a, b), sides[1] * math.hypot(c, d))
-            self.modules += _LEAST_MODULE <= least <= _MOST_MODULE
+        """Count a curve, or a shape if it may be part of a code."""
+        self.curves += operation.operator in CURVES
+        self.modules.see(operation, matrix)
 
 
 def words_of(raw: bytes) -> str:

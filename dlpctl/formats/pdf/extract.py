@@ -240,7 +240,10 @@ class Extraction:
     def _code_in(self, found: canvases.CanvasText) -> str:
         page, sight = found.canvas.page, self._sight
         is_seen = (
-            page is not None and sight and found.drawing.modules >= _CODE and sight.has_code(page)
+            page is not None
+            and sight
+            and found.drawing.modules.count >= _CODE
+            and sight.has_code(page)
         )
         return "shapes that are a QR code or a bar code" if is_seen else ""
 

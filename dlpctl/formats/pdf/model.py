@@ -88,8 +88,8 @@ class JpegNotes:
 
 
 @dataclass(frozen=True, slots=True)
-class ProfileText:
-    """The strings with a value in a color profile, one per line."""
+class CoveredText:
+    """The strings with a value in a color profile or a character map, one per line."""
 
     owner: ObjectNumber
 

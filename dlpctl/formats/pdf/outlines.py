@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 CURVES = (b"c", b"v", b"y")
 _PAINTS = (b"f", b"F", b"f*", b"B", b"B*", b"b", b"b*", b"S", b"s")
 PATHS = (*CURVES, b"m", b"l", b"h", b"re", b"n", *_PAINTS)
+LINES = frozenset((b"m", b"l", b"h", b"w", b"n", *_PAINTS))
+"""Operators of straight paths, of which a map has a million: forms, which are kept, omit them."""
 _LARGEST = 3.0
 """The maximum size of a letter, relative to the height of its place."""
 

@@ -10,10 +10,10 @@ from dlpctl.formats.imagemetadata import jpeg_notes, telling_strings
 from dlpctl.formats.pdf.drawing import Budget, is_language
 from dlpctl.formats.pdf.encodings import facts
 from dlpctl.formats.pdf.model import (
+    CoveredText,
     Dropped,
     JpegNotes,
     NameText,
-    ProfileText,
     StreamText,
     StringAt,
     XmlStream,
@@ -38,6 +38,11 @@ if TYPE_CHECKING:
 TRAILER: ObjectNumber = (0, 0)
 _DATE = re.compile(r"D:[0-9]{4,14}(?:[Z+-](?:[0-9]{2}'?(?:[0-9]{2}'?)?)?)?")
 _TELLING_NAME = re.compile(r"@|[0-9](?:[^0-9]{0,2}[0-9]){5}|[A-Z]{4}[A-Z0-9]{12}")
+_VALUE = re.compile(
+    r"\w@[A-Za-z0-9-]+\.[A-Za-z]|[0-9]{13}|(?<![A-Za-z0-9])[A-Z]{2}[0-9]{2}[A-Z0-9]{11}"
+)
+"""Ids, lists of glyphs and names of collections have none of these by chance."""
+_HEX_STRING = re.compile(rb"<[0-9A-Fa-f\s]*>")
 _TECHNICAL_KEYS = frozenset(facts("keys")["technical"])
 _NO_TEXT_KEYS = frozenset(facts("keys")["without text"])
 _BACKWARD_KEYS = ("/Parent", "/P")
@@ -164,7 +169,8 @@ class Collector:
         self._note_file(item)
         members = []
         for key, value in item.items():
-            if key in _TECHNICAL_KEYS and not (isinstance(value, Object) and value.is_indirect):
+            is_indirect = isinstance(value, Object) and value.is_indirect
+            if key in _TECHNICAL_KEYS and not is_indirect and not _has_value(value):
                 continue
             if key == "/Lang" and is_string(value) and is_language(bytes(value)):
                 continue
@@ -243,7 +249,9 @@ class Collector:
             or _is_technical(item, object_type, subtype)
         ):
             if "/N" in item and not object_type:
-                yield from self._profile(item, visit)
+                yield from self._covered(item, f"{visit.place}, color profile")
+            elif visit.key == "/ToUnicode" or object_type == "/CMap":
+                yield from self._covered(item, f"{visit.place}, character map")
             return
         data = stream_bytes(item, self._budget.expanded)
         if len(data) > _MOST_STREAM:
@@ -275,12 +283,22 @@ class Collector:
         else:
             yield TextAt(text, visit.place, StreamText(number), "")
 
-    def _profile(self, item: pikepdf.Object, visit: _Visit) -> Iterator[TextAt]:
-        """Yield the strings with a value in a color profile; others are its maker's."""
+    def _covered(self, item: pikepdf.Object, place: str) -> Iterator[TextAt]:
+        """Yield the strings with a value in a technical stream; others are its maker's."""
         data = stream_bytes(item, self._budget.expanded)
         self._budget.spend(expanded=len(data))
+        if "/N" not in item:
+            data = _HEX_STRING.sub(b"\n", data)  # codes and their characters
         if text := "\n".join(telling_strings(data)):
-            yield TextAt(text, f"{visit.place}, color profile", ProfileText(item.objgen), "")
+            yield TextAt(text, place, CoveredText(item.objgen), "")
+
+
+def _has_value(item: object) -> bool:
+    """Return whether a technical string, or one directly in a technical object, has a value."""
+    if is_string(item):
+        return _VALUE.search(str(item)) is not None
+    members = item.values() if is_dictionary(item) else item if is_array(item) else ()
+    return any(is_string(each) and _VALUE.search(str(each)) for each in members)
 
 
 def readable(data: bytes) -> str:

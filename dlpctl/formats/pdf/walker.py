@@ -35,7 +35,7 @@ from dlpctl.formats.pdf.objects import (
     numbers,
     stream_bytes,
 )
-from dlpctl.formats.pdf.outlines import CURVES, PATHS
+from dlpctl.formats.pdf.outlines import LINES, PATHS
 
 if TYPE_CHECKING:
     from pikepdf import Object
@@ -53,6 +53,7 @@ class Walker:
         self.budget = budget
         self.operators = _TRACING if traces else _OPERATORS
         self._more = frozenset(self.operators)
+        self._of_forms = self._more if traces else self._more - LINES
         self._fonts: dict[tuple[int, int], Font] = {}
         self._forms: dict[tuple[int, int], list[Operation]] = {}
         self._invocations = 0
@@ -81,7 +82,7 @@ class Walker:
         if number_ not in self._forms:
             data = stream_bytes(source, self.budget.expanded)
             self.budget.spend(expanded=len(data))
-            self._forms[number_] = list(operations(data, self._more))
+            self._forms[number_] = list(operations(data, self._of_forms))
         return self._forms[number_]
 
     def count_invocation(self) -> None:
@@ -366,7 +367,7 @@ _OPERATORS: dict[bytes, Callable[[_Interpreter, Operation], None]] = {
     b"BI": _Interpreter.draw_inline_picture,
     b"Do": _Interpreter.invoke,
     STRAY: _Interpreter.note_stray,
-    **dict.fromkeys((*CURVES, b"re"), _Interpreter.count),
+    **dict.fromkeys((*PATHS, b"w"), _Interpreter.count),
 }
 _TRACING = _OPERATORS | dict.fromkeys(PATHS, _Interpreter.trace)
 _STATE_FIELDS: dict[bytes, tuple[str, Callable[[float], float]]] = {

@@ -150,6 +150,7 @@ CELLS = {
     "no references": f'<c><v>1</v></c><c t="str"><v>x {SSN} kept</v></c>',
     "attributes in another order": f'<c t="str" s="0" r="A1"><v>x {SSN} kept</v></c>',
     "an attribute that holds a bracket": f'<c r="A1" t="str" x="a>b"><v>x {SSN} kept</v></c>',
+    "error": f'<c r="A1" t="e"><v>{SSN} kept</v></c>',
     "exponent": '<c r="A1"><v>4.111111111111111E15</v></c><c r="B1" t="str"><v>kept</v></c>',
     "spaces": f'<c r="A1" t="inlineStr"><is><t xml:space="preserve">  {SSN} kept</t></is></c>',
 }
@@ -252,6 +253,10 @@ EVERYWHERE = {
     "xl/connections.xml": f'<connections><connection name="c" connection="Server=x;User={MAIL};Password=p"/></connections>',
     "xl/drawings/drawing1.xml": f'<wsDr><cNvPr id="2" name="Picture" descr="{SSN}"/></wsDr>',
     "xl/charts/chart1.xml": f"<c:numCache xmlns:c='u'><c:pt><c:v>{CARD}</c:v></c:pt></c:numCache>",
+    "xl/externalLinks/externalLink2.xml": f"<externalLink><definedName name='N_{CARD}' refersTo='=A!$A$1'/></externalLink>",
+    "xl/pivotCache/pivotCacheDefinition1.xml": f'<x {S}><cacheField name="{MAIL}"><s v="kept"/></cacheField></x>',
+    "xl/charts/chart3.xml": f"<c:numFmt xmlns:c='u' formatCode='0 &quot;{CARD}&quot;'/>",
+    "xl/drawings/vmlDrawing1.vml": f"<xml xmlns:v='u'><v:shape id='of {MAIL}'/></xml>",
     "xl/charts/chart2.xml": f"<c:f xmlns:c='u'>[{MAIL}.xlsx]Sheet1!$B$2</c:f>",
 }  # fmt: skip
 

@@ -5,6 +5,7 @@ stays unchanged.
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 from collections.abc import Callable
 
@@ -215,6 +216,7 @@ EVERYWHERE = {
     "word/charts/chart2.xml": f"<c:numCache xmlns:c='u'><c:pt><c:v>{CARD}</c:v></c:pt></c:numCache>",
     "word/diagrams/data1.xml": "<a:p xmlns:a='v'><a:r><a:t>123-45</a:t></a:r><a:r><a:t>-6789</a:t></a:r></a:p>",
     "customXml/item1.xml": f"<person ssn='{SSN}' n='1'><card>{CARD}</card></person>",
+    "customXml/item2.xml": f"<person><field name='{MAIL}'>kept</field></person>",
     "docProps/custom.xml": f"<P xmlns:vt='u'><property name='ssn'><vt:lpwstr>{SSN}</vt:lpwstr></property></P>",
     "docProps/app.xml": f"<Properties><Company>{MAIL}</Company><Pages>1</Pages></Properties>",
     "word/styles.xml": f"<w:styles {W}><w:style><w:name w:val='Of {MAIL}'/></w:style></w:styles>",
@@ -236,6 +238,60 @@ EVERYWHERE = {
 @pytest.mark.parametrize("part", EVERYWHERE)
 def test_every_part_is_read(part: str, masked: Mask, package: Package) -> None:
     masked(package("docx", body(paragraph(run("kept"))), {part: EVERYWHERE[part]}), "a.docx")
+
+
+NAMED = {
+    "docProps/custom.xml": "<P xmlns:vt='u'><property name='Passport'><vt:lpwstr>kept</vt:lpwstr></property></P>",
+    "customXml/item1.xml": "<a><field name='Passport'><value>kept</value></field></a>",
+    "customXml/item2.xml": "<a><field u:name='Passport' xmlns:u='u'>kept</field></a>",
+    "word/settings.xml": f"<w:settings {W}><w:docVar w:name='Passport' w:val='kept'/></w:settings>",
+}
+
+
+def control(properties: str, contents: str) -> str:
+    return f"<w:sdt><w:sdtPr>{properties}</w:sdtPr><w:sdtContent>{contents}</w:sdtContent></w:sdt>"
+
+
+def filled_field(begin: str, instruction: str) -> str:
+    begins = f"<w:r><w:fldChar w:fldCharType='begin'>{begin}</w:fldChar><w:instrText>{instruction}</w:instrText></w:r>"
+    separate, end = (
+        f"<w:r><w:fldChar w:fldCharType='{role}'/></w:r>" for role in ("separate", "end")
+    )
+    return paragraph(begins, separate, run("ke"), run("pt"), end)
+
+
+NAMED |= {
+    f"word/header{number}.xml": f"<w:hdr {W}>{contents}</w:hdr>"
+    for number, contents in enumerate(
+        (
+            control("<w:alias w:val='Passport'/>", paragraph(run("kept"))),
+            paragraph(run("x "), control("<w:tag w:val='Passport'/>", run("kept"))),
+            filled_field(
+                "<w:ffData><w:name w:val='T1'/><w:helpText w:val='Passport'/></w:ffData>",
+                "FORMTEXT",
+            ),
+            filled_field("", ' MERGEFIELD "Passport" '),
+            paragraph(f"<w:fldSimple w:instr='DOCPROPERTY Passport'>{run('kept')}</w:fldSimple>"),
+        )
+    )
+}
+
+
+@pytest.mark.parametrize("part", NAMED)
+def test_a_name_that_is_stored_beside_a_value_labels_it(
+    part: str, read: Callable[[bytes, str], Node], package: Package
+) -> None:
+    document = read(package("docx", body(), {part: NAMED[part]}), "a.docx").document
+    assert any(re.search(r"Passport( value)?: kept", view.text) for view in document.views)
+    assert not any("Passport: " in segment.text for segment in document.segments)
+
+
+def test_what_asks_for_a_value_is_none(
+    read: Callable[[bytes, str], Node], package: Package
+) -> None:
+    asking = control("<w:alias w:val='Name'/><w:showingPlcHdr/>", paragraph(run("Click here")))
+    document = read(package("docx", body(asking)), "a.docx").document
+    assert not any("Name: " in view.text for view in document.views)
 
 
 def test_a_number_among_the_properties_becomes_a_text(

@@ -10,6 +10,9 @@ import pytest
 from dlpctl.errors import CannotMaskError
 from dlpctl.formats.interface import Edit, Limits
 from dlpctl.formats.pdf import FORMAT
+from dlpctl.formats.pdf.content import operations
+from dlpctl.formats.pdf.modules import Modules
+from dlpctl.formats.pdf.outlines import PATHS
 
 SSN = "536-90-4399"
 CARD = "4111 1111 1111 1111"
@@ -724,3 +727,21 @@ def test_a_code_drawn_in_squares_is_read_and_removed(drawn, check, rendered, wit
 
 def test_a_code_drawn_in_squares_is_not_inspected_without_ocr(drawn):
     assert FORMAT.extract(squares(drawn), Limits()).uninspected
+
+
+SHAPES = {
+    "polygons": "{x} {y} m {right} {y} l {right} {top} l {x} {top} l h f",
+    "thick lines": "4 w {x} {middle} m {right} {middle} l S",
+    "fine lines": ".5 w {x} {y} m {right} {y} l S",
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_shapes_of_a_code_are_told_from_rules(shape):
+    modules = Modules()
+    for number in range(20):
+        x, y = 50 + 4 * number, 60
+        path = SHAPES[shape].format(x=x, y=y, right=x + 4, top=y + 4, middle=y + 2)
+        for operation in operations(path.encode(), frozenset((*PATHS, b"w"))):
+            modules.see(operation, (1.0, 0.0, 0.0, 1.0, 0.0, 0.0))
+    assert modules.count == (0 if shape == "fine lines" else 20)

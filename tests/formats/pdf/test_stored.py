@@ -72,6 +72,13 @@ def test_everything_else_that_holds_strings(handmade, check):
     )
     pdf.Root.Lang = String(f"en-{EMAIL}")
     made.page.Lang = String("en-US")
+    pdf.Root.StructTreeRoot = Dictionary(
+        K=Dictionary(S=Name.P, ID=String(EMAIL)), IDTree=Dictionary(ID=String("kept id"))
+    )
+    made.page.Resources.Font.F9 = Dictionary(
+        FontDescriptor=Dictionary(CharSet=String(f"/a/{EMAIL}")),
+        CIDSystemInfo=Dictionary(Registry=String(EMAIL), Ordering=String("Identity")),
+    )
     pdf.Root.PieceInfo = Dictionary(App=Dictionary(Private=String(EMAIL)))
     link = Dictionary(
         Type=Name.Annot,
@@ -186,10 +193,17 @@ def test_binary_data_that_pictures_share_is_no_text(handmade):
     assert found.isascii()
 
 
-def test_values_in_a_color_profile_are_covered(handmade, check):
+def test_values_in_a_color_profile_and_a_character_map_are_covered(handmade, check):
     from pikepdf import Array, Dictionary, Name
 
     made = handmade()
+    codes = b"1 beginbfchar <01> <00340031003100310031> endbfchar % of "
+    made.page.Resources.Font.F9 = Dictionary(
+        Type=Name.Font,
+        Subtype=Name.Type1,
+        BaseFont=Name.Helvetica,
+        ToUnicode=made.pdf.make_stream(codes + EMAIL.encode()),
+    )
     profile = made.pdf.make_stream(
         b"\0acsp\0Copyright a Maker\0" + f"by {EMAIL}\0end".encode(), N=3
     )
@@ -199,7 +213,9 @@ def test_values_in_a_color_profile_are_covered(handmade, check):
     import pikepdf
 
     with pikepdf.open(io.BytesIO(result.masked)) as pdf:
-        kept = pdf.pages[0].Resources.ColorSpace.CS[1].read_bytes()
+        resources = pdf.pages[0].Resources
+        kept = resources.ColorSpace.CS[1].read_bytes()
+        assert resources.Font.F9.ToUnicode.read_bytes() == codes + b"*" * len(EMAIL)
     assert kept == profile.read_bytes().replace(EMAIL.encode(), b"*" * len(EMAIL))
     assert not any("Maker" in segment.text for segment in result.document.segments)
 
