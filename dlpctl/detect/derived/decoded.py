@@ -19,8 +19,8 @@ from dlpctl.deflated import GZIP, RAW, ZLIB, Inflater
 from dlpctl.detect.derived.characters import is_unseen, plain_forms, unseen_text
 from dlpctl.detect.derived.interface import DerivedText
 from dlpctl.detect.derived.marks import unboxed, unmarked, untagged
-from dlpctl.detect.derived.pieces import Pieces
 from dlpctl.detect.derived.numerals import is_number, joined_groups, plain_number, unspaced
+from dlpctl.detect.derived.pieces import Pieces
 from dlpctl.detect.derived.runs import (
     BOXED,
     COLOUR_NAMES,
