@@ -32,6 +32,8 @@ FOUND = {
     "letters of Vietnamese after a label": ("CCCD số {}", "001099482715"),
     "wide gap of a form": ("B.I.                          {}", "48271530"),
     "whose number after an article": ("IFU de la société : {}", "48271530K"),
+    "plate with a dot in its middle": ("车牌：{}", "沪B·48K27"),
+    "plate of eleven letters": ("رقم السيارة {}", "148 تونس 2715"),
     "number's noun with dots": ("B.I. n.º {}", "004827153LA046"),
     "label in brackets": ("Ann Lee, {} (NHS number of the patient)", "943 476 5919"),
     "label after a verb": ("{} is her social security number.", "536-90-4399"),

@@ -93,7 +93,7 @@ would slow the pass over every text.
 """
 _ABBREVIATED = r"\.?[ _\-/]?"
 # A short label is ambiguous, so its value must follow directly.
-_NOUN = r"(?i:number|n[uú]mero|nummer|num|no|nr|n|č|br|szám|sz|n\.?[°º]|№|#|id|code|card)"
+_NOUN = r"(?i:number|n[uú]mero|nummer|num|no|nro?|n|č|br|broj|szám|sz|n\.?[°º]|№|#|id|code|card)"
 _VERB = r"(?i:is|was|its|it['’]s|ist|lautet|es|est|è|é|är|er|on|to|adalah)"
 # Whose number it is, before a colon: `CNP pacient: `, `C.F. del dichiarante: `.
 _WHOSE = r"[ _](?:(?:del?|de la|del+a|d[eo]s|du|d[oa]s?|of the|of|der|van de) )?[a-z\x{DF}-\x{17F}]{3,14}"
