@@ -34,6 +34,7 @@ FOUND = {
     "whose number after an article": ("IFU de la société : {}", "48271530K"),
     "plate with a dot in its middle": ("车牌：{}", "沪B·48K27"),
     "plate of eleven letters": ("رقم السيارة {}", "148 تونس 2715"),
+    "number sign right before the value": ("Policy #{} covers", "48271530"),
     "number's noun with dots": ("B.I. n.º {}", "004827153LA046"),
     "label in brackets": ("Ann Lee, {} (NHS number of the patient)", "943 476 5919"),
     "label after a verb": ("{} is her social security number.", "536-90-4399"),
@@ -61,6 +62,11 @@ NONE = (
     "password = getpass()",
     'iv = unhexlify("9ce5a948ec64774b3f9525e6b0fd7b23")',
     "the password is case-sensitive",
+    "customer_id: 48271530",
+    "CLIENT_ID=482715",
+    "account_id: 48271530",
+    "order number 48271530",
+    "test case number 482715",
 )
 
 

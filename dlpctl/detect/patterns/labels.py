@@ -122,6 +122,7 @@ def label_regexes(labels: Sequence[str], short: Sequence[str], *, gated: bool) -
     latin = [label for label in labels if _is_latin(label)]
     other = [label for label in (*labels, *short) if not _is_latin(label)]
     near = [label for label in short if _is_latin(label)]
+    marked = [label for label in latin if label.endswith("#")]
     long = [label for label in latin if len(label) >= _LONG]
     brief = [label for label in latin if len(label) < _LONG]
     before = [
@@ -129,6 +130,7 @@ def label_regexes(labels: Sequence[str], short: Sequence[str], *, gated: bool) -
         for left, words, gap in (
             (_LEFT, long, f"(?:{_NUMBER}|{_CASE})?{_GAP}"),
             (_LEFT, brief, f"{_NUMBER}?{_GAP}"),
+            (_LEFT, marked, ""),  # `policy #48271530`
             (_LEFT, near, _NEAR),
             (_LEFT_OTHER, other, _NEAR_OTHER),
         )
