@@ -96,7 +96,8 @@ _ABBREVIATED = r"\.?[ _\-/]?"
 _NOUN = r"(?i:number|n[uú]mero|nummer|num|no|nro?|n|č|br|broj|szám|sz|n\.?[°º]|№|#|id|code|card)"
 _VERB = r"(?i:is|was|its|it['’]s|ist|lautet|es|est|è|é|är|er|on|to|adalah)"
 # Whose number it is, before a colon: `CNP pacient: `, `C.F. del dichiarante: `.
-_WHOSE = r"[ _](?:(?:del?|de la|del+a|d[eo]s|du|d[oa]s?|of the|of|der|van de) )?[a-z\x{DF}-\x{17F}]{3,14}"
+_OF = r"(?:del?|de la|del+a|d[eo]s|du|d[oa]s?|of the|of|der|van de)"
+_WHOSE = rf"[ _](?:{_OF} )?[a-z\x{{DF}}-\x{{17F}}]{{3,14}}"
 _NEAR = (
     rf"(?:[ _.\-]{{0,2}}{_NOUN}(?:[ _.\-]{{1,2}}{_NOUN})?)?"
     rf"(?:\.?[\"'\])]{{0,2}}(?:\s{_VERB}?)?"
