@@ -142,6 +142,11 @@ def test_finds_addresses_of_many_countries(tagger: NameTagger, address: str) -> 
             "Viale Monti 12, 70029 Santeramo in Colle, Italia",
             "Viale Monti 12, 70029 Santeramo in Colle, Italia",
         ),
+        ("Kwiatowa 14 m. 6, 60-775 Poznań do piątku.", "Kwiatowa 14 m. 6, 60-775 Poznań"),
+        (
+            "Kungsgatan 33, 4 tr, 411 15 Göteborg före fredag.",
+            "Kungsgatan 33, 4 tr, 411 15 Göteborg",
+        ),
     ],
 )
 def test_an_address_ends_with_its_place(tagger: NameTagger, text: str, address: str) -> None:
@@ -157,6 +162,24 @@ def test_a_block_of_lines_is_one_address(tagger: NameTagger) -> None:
     text = "Ship to:\nMaria Lopez\n12 Oak Lane, Apt 4\nPortland, OR 97205\nUSA\n\nThank you!"
     [(start, end)] = addresses(tagger, text)
     assert text[start:end].startswith("12 Oak Lane, Apt 4\nPortland, OR 97205")
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "Hauptstr. 5\nOT Niederndorf\n07586 Bad Köstritz",
+        "The Old Forge\n3 Mill Lane\nLudlow\nShropshire\nSY8 1QT",
+        "1204 - 88 Bathurst Street\nToronto, ON M5V 2P4\nCanada",
+        "Loc. Sa Serra snc\n08020 Budoni (NU)",
+        "Travessa do Poço, 7 - r/c Esq.\n1200-345 Lisboa",
+    ],
+)
+def test_an_address_of_a_letter_is_found_with_all_its_lines(
+    library: Detector, address: str
+) -> None:
+    text = f"Frau Karla Brück\n{address}\n\n12 March 2026\n\nDear all,\n"
+    found = [text[one.start : one.end] for one in library.scan(text) if one.type == "ADDRESS"]
+    assert found == [address]
 
 
 @pytest.mark.parametrize(

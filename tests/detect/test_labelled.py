@@ -28,6 +28,14 @@ FOUND = {
     "supply point without a label": ("for {} since May", "ES1234123456789012JY"),
     "land register without a label": ("for {} since May", "9872023VH5797S0001WX"),
     "letters beyond ASCII": ("účet č. {}", "4703234178/0100"),
+    "short label beyond ASCII": ("nuo 2019 ŘP: {}", "EK 482715"),
+    "letters of Vietnamese after a label": ("CCCD số {}", "001099482715"),
+    "wide gap of a form": ("B.I.                          {}", "48271530"),
+    "whose number after an article": ("IFU de la société : {}", "48271530K"),
+    "plate with a dot in its middle": ("车牌：{}", "沪B·48K27"),
+    "plate of eleven letters": ("رقم السيارة {}", "148 تونس 2715"),
+    "number sign right before the value": ("Policy #{} covers", "48271530"),
+    "number's noun with dots": ("B.I. n.º {}", "004827153LA046"),
     "label in brackets": ("Ann Lee, {} (NHS number of the patient)", "943 476 5919"),
     "label after a verb": ("{} is her social security number.", "536-90-4399"),
     "label after an arrow": ("{}  <- PESEL", "44051401458"),
@@ -54,6 +62,11 @@ NONE = (
     "password = getpass()",
     'iv = unhexlify("9ce5a948ec64774b3f9525e6b0fd7b23")',
     "the password is case-sensitive",
+    "customer_id: 48271530",
+    "CLIENT_ID=482715",
+    "account_id: 48271530",
+    "order number 48271530",
+    "test case number 482715",
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from dlpctl.detect.entities import address_lines
 from dlpctl.detect.entities.lexicon import alternatives
 from dlpctl.detect.entities.lexicon import words as lexicon_words
 from dlpctl.detect.validators.devices import private_address
@@ -69,13 +70,14 @@ _HOUSE = lazy(
 def find(text: str, region: Tagged, spans: Iterable[tuple[int, int, float]]) -> list[Finding]:
     """Return the addresses of a region; `spans` are the tagger's runs of tokens with their scores."""
     found = []
-    for opening, last, score in spans:
+    for opening, last, score in address_lines.joined(region.words, spans):
         ended = _before_label_line(
             region.words, opening, _before_next_sentence(region.words, opening, last)
         )
         stop = _with_place(region, opening, _without_common_words(region, opening, ended))
         stop = _before_label(region.words, opening, stop)
-        first = _start(region.words, opening, stop)
+        stop = address_lines.end_with_lines(region.words, opening, stop)
+        first = address_lines.start_with_house(region.words, _start(region.words, opening, stop))
         start, end = _trim(text, region.matches[first].start(), region.matches[stop - 1].end())
         if end - start < 6 or end - start > _LONGEST or not private_address(text[start:end]):
             continue
@@ -165,22 +167,23 @@ def _before_next_sentence(words: Sequence[Word], first: int, stop: int) -> int:
             and not (following.flags.particle or following.flags.street)
         ):
             return index
-        if before.outline[0] == "X" and _is_ordinary(mark):  # 8001 Zürich | wurde
+        if before.outline[0] == "X" and _is_ordinary(mark, following):  # 8001 Zürich | wurde
             return index
         if mark.is_line_break and following.outline == "XX" and not following.flags.place:
             return stop if following.key in STATES else index
     return stop
 
 
-def _is_ordinary(word: Word) -> bool:
-    """Return whether a word in lower case is no part of a street or place."""
-    flags = word.flags
-    return (
-        word.is_word
-        and word.outline[0] == "x"
-        and word.key not in _IN_PLACES
-        and not (flags.particle or flags.street or flags.place)
-    )
+def _is_ordinary(word: Word, following: Word) -> bool:
+    """Return whether a word in lower case is no part of a street or place, or a particle before
+    such a word: 60-775 Poznań | do piątku.
+    """
+    flags, after = word.flags, following.flags
+    if not word.is_word or word.outline[0] != "x" or word.key in _IN_PLACES:
+        return False
+    if flags.particle:
+        return following.outline == "x" and not (after.particle or after.street or after.place)
+    return not (flags.street or flags.place)
 
 
 def _before_label_line(words: Sequence[Word], first: int, stop: int) -> int:
@@ -212,6 +215,8 @@ def _is_code(words: Sequence[Word], index: int) -> bool:
     """Return whether a postal code ends at a token: it is long, or a place follows it."""
     outline = words[index].outline
     town = words[index + 1]
+    if outline == "d2" and index and words[index - 1].outline == "d3":  # 411 15 Göteborg
+        return town.outline[0] == "X"
     is_place = town.outline[0] == "X" or (town.outline == "x" and town.flags.place > 0)
     return outline in _CODES or (outline in ("d3", "d4") and is_place)
 

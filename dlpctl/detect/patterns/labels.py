@@ -38,7 +38,7 @@ _NUMBER = r"(?i:s|nummern?|number|nr|no|num|'s)"
 _CASE = r"[a-z\x{DF}-\x{17F}]{1,4}"
 _CAMEL = r"(?:[A-Z][a-z]+){0,3}"
 _MARK = r"[\t\n\r -/:-@\[-^`{-~：º°№’“”„«»_]"
-_ON_LINE = r"[\t -/:-~\x{A0}-\x{24F}\x{2010}-\x{2122}]"
+_ON_LINE = r"[\t -/:-~\x{A0}-\x{24F}\x{370}-\x{52F}\x{1E00}-\x{1EFF}\x{2010}-\x{2122}]"
 _NEXT_LINE = (
     r"\r?\n(?:[\t >|*\-]*\r?\n)?[\t >|*\-\"'(]*"
     r"(?:(?i:value|number|text|raw|id)[\"']?\s?[:=]\s?[\"']?)?"
@@ -93,18 +93,21 @@ would slow the pass over every text.
 """
 _ABBREVIATED = r"\.?[ _\-/]?"
 # A short label is ambiguous, so its value must follow directly.
-_NOUN = r"(?i:number|nummer|num|no|nr|n|č|n°|nº|№|id|code|card)"
+_NOUN = r"(?i:number|n[uú]mero|nummer|num|no|nro?|n|č|br|broj|szám|sz|n\.?[°º]|№|#|id|code|card)"
 _VERB = r"(?i:is|was|its|it['’]s|ist|lautet|es|est|è|é|är|er|on|to|adalah)"
 # Whose number it is, before a colon: `CNP pacient: `, `C.F. del dichiarante: `.
-_WHOSE = r"[ _](?:(?:del?|della|du|d[oa]|of the|of) )?[a-z\x{DF}-\x{17F}]{3,14}"
+_OF = r"(?:del?|de la|del+a|d[eo]s|du|d[oa]s?|of the|of|der|van de)"
+_WHOSE = rf"[ _](?:{_OF} )?[a-z\x{{DF}}-\x{{17F}}]{{3,14}}"
 _NEAR = (
     rf"(?:[ _.\-]{{0,2}}{_NOUN}(?:[ _.\-]{{1,2}}{_NOUN})?)?"
     rf"(?:\.?[\"'\])]{{0,2}}(?:\s{_VERB}?)?"
-    rf"(?:(?:[\s:=#|\"'“”„«»(\[,>\-]|</?t[dh]>|\.{{3,60}}){{1,8}}|{_ANSWER}[\s:\"'(#])"
+    rf"(?:(?:[\s:=#|\"'“”„«»(\[,>\-]|</?t[dh]>|\.{{3,60}}| +){{1,8}}|{_ANSWER}[\s:\"'(#])"
     rf"|\.?(?:{_WHOSE}|{_ASIDE})[\"']?[ ]?[:=|\t][\s\"']{{0,4}})"
 )
 _NEAR_OTHER = rf"(?:[^0-9\n]*?(?:[^0-9A-Za-z\n]|[\s:.№]?{_NEXT_LINE}|{_ANSWER}[\s:\"'(#]))??"
 _NEAR_MARK = rf"{_NOUN}?[\t-\r -/:-@\[-`{{-~“”„«»]"
+# A boundary before a letter beyond ASCII, at which `\b` never matches.
+_APART_LEFT = r"(?:^|[^0-9A-Za-z])"
 _SHORT = 4
 """The maximum number of letters of a label that may be part of other words."""
 
@@ -120,6 +123,7 @@ def label_regexes(labels: Sequence[str], short: Sequence[str], *, gated: bool) -
     latin = [label for label in labels if _is_latin(label)]
     other = [label for label in (*labels, *short) if not _is_latin(label)]
     near = [label for label in short if _is_latin(label)]
+    marked = [label for label in latin if label.endswith("#")]
     long = [label for label in latin if len(label) >= _LONG]
     brief = [label for label in latin if len(label) < _LONG]
     before = [
@@ -127,6 +131,7 @@ def label_regexes(labels: Sequence[str], short: Sequence[str], *, gated: bool) -
         for left, words, gap in (
             (_LEFT, long, f"(?:{_NUMBER}|{_CASE})?{_GAP}"),
             (_LEFT, brief, f"{_NUMBER}?{_GAP}"),
+            (_LEFT, marked, ""),  # `policy #48271530`
             (_LEFT, near, _NEAR),
             (_LEFT_OTHER, other, _NEAR_OTHER),
         )
@@ -139,7 +144,8 @@ def label_regexes(labels: Sequence[str], short: Sequence[str], *, gated: bool) -
         for left, words, form, right in (
             ("", [each for each in telling if not _is_apart(each)] + other, "{}", ""),
             (r"(?:\b|_)", list(filter(_is_apart, telling)), " {} ", ""),
-            (r"(?:\b|_)", near, " {} ", _NEAR_MARK),
+            (r"(?:\b|_)", [each for each in near if each[0].isascii()], " {} ", _NEAR_MARK),
+            (_APART_LEFT, [each for each in near if not each[0].isascii()], " {} ", _NEAR_MARK),
         )
         if words
     ]

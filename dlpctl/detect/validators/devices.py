@@ -113,9 +113,9 @@ def long_number(value: str) -> bool:
 
 @validator("plate")
 def plate(value: str) -> bool:
-    """A vehicle's plate: four to ten letters and digits with a digit among them."""
-    bare = compact(value)
-    return bare.isalnum() and 4 <= len(bare) <= 10 and any(char.isdigit() for char in bare)
+    """A vehicle's plate: four to eleven letters and digits with a digit among them."""
+    bare = compact(value).replace("·", "")
+    return bare.isalnum() and 4 <= len(bare) <= 11 and any(char.isdigit() for char in bare)
 
 
 @validator("degrees")
