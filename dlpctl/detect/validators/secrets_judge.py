@@ -30,7 +30,7 @@ _COVERED = 0.4
 _UNREADABLE = -0.5
 # Between 97 and 99 % of random values have less, and no name in 48 MB of packages and
 # documentation.
-_RANDOM_MIXED, _RANDOM_OF_ONE_CASE = -1.8, -1.2
+RANDOM_MIXED, _RANDOM_OF_ONE_CASE = -1.8, -1.2
 
 _ZERO = ord("j")
 _LETTER_PAIRS = read_rows("letter_pairs")
@@ -269,7 +269,7 @@ def unmistakable(value: str) -> bool:
         and any(map(str.isdigit, value))
         and not _HEX.fullmatch(value)
         and not is_identifier(value)
-        and wordiness(value) < (_RANDOM_MIXED if is_mixed else _RANDOM_OF_ONE_CASE)
+        and wordiness(value) < (RANDOM_MIXED if is_mixed else _RANDOM_OF_ONE_CASE)
         and token(value)
     )
 

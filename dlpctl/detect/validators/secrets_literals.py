@@ -21,7 +21,7 @@ _TEMPLATE = lazy(
 # Code: calls, member access, operators, regular expressions, markup.
 _CODE = lazy(
     r"[\w\])]\(|\(\)|->|=>|::|&&|\|\||==[^=]|\+=.|^&?[A-Za-z_]\w*(?:(?:\?\.|->)[A-Za-z_]\w*)+;?$|\(\?|\\[dwsDWS]|\[[\w^-]{2,}\]|^[A-Za-z_]\w*\[|&(?:quot|lt|gt|nbsp)\b|\[\^|^\^|</|/>"
-    r"|^(?:process|os|System|ENV|env|config|settings|self|this|req|request|params|ctx|event|data|props|state)[.\[]|;\w+=|^--?\w[\w-]*$|^(?:required|string|nullable)\|"
+    r"|^(?:process|os|System|ENV|env|config|settings|self|this|req|request|params|ctx|event|data|props|state)[.\[]|;[\w.]+=|&\w+=|[)}\]];|^--?\w[\w-]*$|^(?:required|string|nullable)\|"
 )
 # Member access, unless its parts are words that programs do not use: `sunny.meadow`.
 _MEMBER = lazy(r"&?[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+;?")
@@ -133,7 +133,7 @@ def unquoted_password(value: str) -> bool:
     if "pass" in value.lower() and re.fullmatch(r"\d?[A-Za-z_]+\d?", value):
         return False
     if _MEMBER.fullmatch(value):
-        return _has_no_program_word(value) and password(value)
+        return _is_written_with_dots(value) and password(value)
     if _NAME.fullmatch(value):
         return judge.is_random(value)
     return password(value) and not (_NAME_WITH_DIGIT.fullmatch(value) and _is_name(value))
@@ -225,6 +225,13 @@ def _has_no_program_word(value: str) -> bool:
     )
 
 
+def _is_written_with_dots(value: str) -> bool:
+    """Return whether what looks like member access is a password: `sunny.meadow`, `kVN8QW4t.OKF`."""
+    return _has_no_program_word(value) or (
+        judge.mixed_token(value) and judge.wordiness(value) < judge.RANDOM_MIXED
+    )
+
+
 def secret(value: str) -> bool:
     """A generated literal where a key, a token or a secret is expected."""
     if (
@@ -253,7 +260,7 @@ def _is_no_literal(value: str, lowered: str) -> bool:
         or _CODE.search(value)
         or _PATH.search(value)
         or _TALKS_ABOUT.search(value)
-        or (_MEMBER.fullmatch(value) and not _has_no_program_word(value))
+        or (_MEMBER.fullmatch(value) and not _is_written_with_dots(value))
     )
 
 
