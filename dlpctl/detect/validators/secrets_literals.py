@@ -78,6 +78,8 @@ _DIGEST = lazy(
 _PROGRAM_NUMBER = lazy(
     r"0x[0-9a-fA-F]{1,16}[uUlL]{0,3}|[v^~=<>]{0,2}\d+(?:\.\d+)+(?:-\d+(?:\.\d+)*)?(?:[.,+]|[mun]?s|%|[kKMG]i?B?|x)?"
 )
+_MEASURE = lazy(r"\d{1,5}(?:[kMGm]?(?:W|V|A|Hz|B|b)|dB|px|em|rem|pt|ms|s|m|h|d|%)")
+_DIGITS = lazy(r"[A-Za-z]\d{2}")
 _NUMBERS = lazy(r"[0-9.,:/ -]+")
 _LATIN = lazy(r"[\x20-\x7e]+")
 
@@ -109,7 +111,9 @@ def password(value: str) -> bool:
         return (
             len(value) >= _SHORTEST_WORD and not _is_name(value) and not judge.is_patterned(value)
         )
-    if _WORD_AND_DIGIT.fullmatch(value) or _PROGRAM_NUMBER.fullmatch(value) or _DIGEST.match(value):
+    if any(regex.fullmatch(value) for regex in (_WORD_AND_DIGIT, _PROGRAM_NUMBER, _MEASURE)):
+        return False
+    if _DIGEST.match(value):
         return False
     letters = sum([char.isalpha() for char in value])
     digits = sum([char.isdigit() for char in value])
@@ -227,8 +231,15 @@ def _has_no_program_word(value: str) -> bool:
 
 def _is_written_with_dots(value: str) -> bool:
     """Return whether what looks like member access is a password: `sunny.meadow`, `kVN8QW4t.OKF`."""
-    return _has_no_program_word(value) or (
+    if _has_no_program_word(value) or (
         judge.mixed_token(value) and judge.wordiness(value) < judge.RANDOM_MIXED
+    ):
+        return True
+    words = [part.lower() for part in judge.PART.findall(value) if len(part) > 2]
+    return (
+        _DIGITS.search(value) is not None
+        and bool(words)
+        and not any(word in judge.PROGRAM_WORDS or word in _WORDS for word in words)
     )
 
 
