@@ -230,7 +230,7 @@ def _has_no_program_word(value: str) -> bool:
 
 
 def _is_written_with_dots(value: str) -> bool:
-    """Return whether what looks like member access is a password: `sunny.meadow`, `kVN8QW4t.OKF`."""
+    """Return whether what looks like member access is a password: `sunny.meadow`, `kVN8QW4t.O`."""
     if _has_no_program_word(value) or (
         judge.mixed_token(value) and judge.wordiness(value) < judge.RANDOM_MIXED
     ):
