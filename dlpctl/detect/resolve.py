@@ -11,6 +11,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.detect.entities.lexicon import words
@@ -62,7 +63,7 @@ def resolve(candidates: list[Candidate]) -> list[Candidate]:
 
     Proven and likely goes over unproven, then score, then length; but what contains another goes
     first unless it scores less than both it and 0.75, because dropping the outer one would leave a
-    part of it in the open.
+    part of it in the open. Once an outer one loses, what it contains counts again.
     """
     candidates.sort()
     kept: list[Candidate] = []
@@ -162,7 +163,9 @@ def _winners(cluster: Sequence[Candidate]) -> list[Candidate]:
     offset = cluster[0].start
     taken = bytearray(max(candidate.end for candidate in cluster) - offset)
     winners: list[Candidate] = []
-    for candidate in sorted(_without_contained(cluster), key=rank):
+    outer = _without_contained(cluster)
+    contained = sorted(set(cluster).difference(outer), key=rank)
+    for candidate in chain(sorted(outer, key=rank), contained):
         start, end = candidate.start - offset, candidate.end - offset
         if taken.find(1, start, end) < 0:
             taken[start:end] = b"\1" * (end - start)

@@ -9,16 +9,19 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from itertools import accumulate, chain, pairwise
 from operator import sub
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dlpctl.detect.confirm.code_density import SHORT
+from dlpctl.detect.derived import followed
 from dlpctl.detect.derived.decoded import hides_text
 from dlpctl.detect.derived.texts import openings
 from dlpctl.detect.engine import encode
 from dlpctl.detect.entities.taggers import SENTENCE
 from dlpctl.detect.entities.truecase import is_lower_case
+from dlpctl.detect.linear import compile_regex
 from dlpctl.detect.resolve import Candidate
 from dlpctl.regex import lazy
 from dlpctl.types import Finding
@@ -167,6 +170,8 @@ class _ValueScanner:
                 opened.update(range(first, after))
         for mark in _ESCAPES.finditer(data):
             opened.add(bisect_left(ends, mark.end()) - 1)
+        for value in _followed_by_label().finditer(data):
+            opened.add(bisect_left(ends, value.start() + 1) - 1)
         sizes = list(map(sub, ends[1:], ends))
         if max(sizes) > SHORT:
             opened.update(number for number, size in enumerate(sizes) if size > SHORT)
@@ -186,6 +191,11 @@ class _ValueScanner:
         if data.count(_BLANK) >= SENTENCE and is_lower_case(data):
             return True
         return bool(self._detector.search.derived(data))
+
+
+@cache
+def _followed_by_label() -> Any:
+    return compile_regex(followed.GATE, "labels after their values")
 
 
 def _within(findings: Iterable[Finding], start: int) -> Sequence[Finding]:

@@ -226,14 +226,15 @@ def _fold(char: str) -> str:
 
 
 def kept(matches: Sequence[Match]) -> list[Match]:
-    """Return the findings, by rank, that no other finding beats and that overlap none
-    already kept.
+    """Return the findings, by rank, that no other finding beats and that overlap none already kept,
+    then those inside another one that are still free.
     """
     outermost = [
         match for match in matches if not any(_swallows(other, match) for other in matches)
     ]
     taken: list[Match] = []
-    for match in sorted(outermost, key=_rank):
+    contained = [match for match in matches if match not in outermost]
+    for match in sorted(outermost, key=_rank) + sorted(contained, key=_rank):
         if not any(match.start < other.end and other.start < match.end for other in taken):
             taken.append(match)
     return sorted(taken)

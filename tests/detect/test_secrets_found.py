@@ -88,6 +88,8 @@ crypto isakmp key Sunny!meadow address 203.0.113.9
 psexec server1 -u admin -p sunnymeadow17 cmd
 schtasks /create /tn x /ru backup /rp sunny-meadow17 /sc daily
 app.use(session({ secret: 'Sunny!meadow' }))
+cifs username=media,password=sunnymeadow,uid=1000 0 0
+wpa2-pre-shared-key=Dy3lFQjMrd.eMM
 """
 NOT_WRITTEN = """
 password = config.password
@@ -101,6 +103,7 @@ What is the password?;I forgot
 log in as bob and password protect it
 password manager: 1Password
 first pass: 41.2s
+n={token:e.token,password:t};n.key=r("auth")
 the password is;required
 """
 

@@ -48,8 +48,9 @@ _HRPS = frozenset(
         "sei",
     }
 )
+_PHRASE_WORD = lazy(r"[a-z]+")
 _ETHEREUM = lazy(r"0x[0-9a-fA-F]{40}")
-_LONGEST_PHRASE = 400
+_LONGEST_PHRASE = 640
 _WORD_COUNTS = frozenset({12, 15, 18, 21, 24})
 
 
@@ -226,7 +227,7 @@ def _bip39_indexes() -> dict[str, int]:
 
 
 def _phrase_words(value: str) -> list[str]:
-    return value[:_LONGEST_PHRASE].lower().replace(",", " ").split()
+    return _PHRASE_WORD.findall(value[:_LONGEST_PHRASE].lower())
 
 
 @validator("bip39_words")

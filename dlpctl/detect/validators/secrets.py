@@ -39,6 +39,7 @@ JUDGED = {
     "phrase": literals.phrase,
     "snmp_community": literals.snmp_community,
     "url_password": structure.url_password,
+    "otp_seed": structure.otp_seed,
     "basic_auth": structure.basic_auth,
     "jwt": structure.jwt,
     "discord_bot": structure.discord_bot,

@@ -30,7 +30,7 @@ _COVERED = 0.4
 _UNREADABLE = -0.5
 # Between 97 and 99 % of random values have less, and no name in 48 MB of packages and
 # documentation.
-_RANDOM_MIXED, _RANDOM_OF_ONE_CASE = -1.8, -1.2
+RANDOM_MIXED, _RANDOM_OF_ONE_CASE = -1.8, -1.2
 
 _ZERO = ord("j")
 _LETTER_PAIRS = read_rows("letter_pairs")
@@ -65,6 +65,7 @@ def _pair_weights() -> list[int]:
 
 
 _HEX = lazy(r"[0-9a-fA-F]+")
+_HEX_OR_PREFIXED = lazy(r"[0-9a-fA-F]+|[a-z]{2}[0-9]?_[0-9a-fA-F]{24,}")
 _LONG_NUMBER = 24
 # Hexadecimal digits with an attached prefix or suffix: `dapi`, `SK`, `:fx`.
 _HEX_TAIL = lazy(r"[A-Za-z]{0,8}?[0-9a-fA-F]{8,}[A-Za-z]{0,2}")
@@ -158,7 +159,7 @@ def is_random(value: str) -> bool:
         return wordiness(value) < _UNREADABLE and not is_patterned(value)
     if value.isdigit():
         return False
-    if not _HEX.fullmatch(value):
+    if not _HEX_OR_PREFIXED.fullmatch(value):
         wordy = wordiness(value)
         if wordy >= WORDY or (wordy >= _UNCERTAIN and is_made_of_words(value)):
             return False
@@ -269,7 +270,7 @@ def unmistakable(value: str) -> bool:
         and any(map(str.isdigit, value))
         and not _HEX.fullmatch(value)
         and not is_identifier(value)
-        and wordiness(value) < (_RANDOM_MIXED if is_mixed else _RANDOM_OF_ONE_CASE)
+        and wordiness(value) < (RANDOM_MIXED if is_mixed else _RANDOM_OF_ONE_CASE)
         and token(value)
     )
 

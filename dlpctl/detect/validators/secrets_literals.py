@@ -21,7 +21,7 @@ _TEMPLATE = lazy(
 # Code: calls, member access, operators, regular expressions, markup.
 _CODE = lazy(
     r"[\w\])]\(|\(\)|->|=>|::|&&|\|\||==[^=]|\+=.|^&?[A-Za-z_]\w*(?:(?:\?\.|->)[A-Za-z_]\w*)+;?$|\(\?|\\[dwsDWS]|\[[\w^-]{2,}\]|^[A-Za-z_]\w*\[|&(?:quot|lt|gt|nbsp)\b|\[\^|^\^|</|/>"
-    r"|^(?:process|os|System|ENV|env|config|settings|self|this|req|request|params|ctx|event|data|props|state)[.\[]|;\w+=|^--?\w[\w-]*$|^(?:required|string|nullable)\|"
+    r"|^(?:process|os|System|ENV|env|config|settings|self|this|req|request|params|ctx|event|data|props|state)[.\[]|;[\w.]+=|&\w+=|[)}\]];|^--?\w[\w-]*$|^(?:required|string|nullable)\|"
 )
 # Member access, unless its parts are words that programs do not use: `sunny.meadow`.
 _MEMBER = lazy(r"&?[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+;?")
@@ -61,7 +61,7 @@ _SIGNS = frozenset("!@#$%^&*()+?~")
 # Unlikely in a password: references, templates, calls of a named function, operators.
 _EVALUATED = lazy(
     r"\$\{|\{\{|\}\}|\$\(\w|#\{|<%|%>|%\(\w+\)|->|=>|::|&&|\|\||\(\)|\*{3}|\.{3}|&(?:amp|quot|lt|gt|nbsp);|^\$\w+$|[A-Za-z_]\w*\.\w+[(.]"
-    r"|^[A-Za-z_.]{3,}\(|\w{3,}\([^()]*\)[;,.]?$|^@[A-Za-z]+\("
+    r"|^[A-Za-z_.]{3,}\(|\w{3,}\([^()]*\)[;,.]?$|^@[A-Za-z]+\(|^ENC\["
 )
 # Endings of words that describe a password: required, optional, visible, confirming.
 _DESCRIBES = lazy(
@@ -78,6 +78,8 @@ _DIGEST = lazy(
 _PROGRAM_NUMBER = lazy(
     r"0x[0-9a-fA-F]{1,16}[uUlL]{0,3}|[v^~=<>]{0,2}\d+(?:\.\d+)+(?:-\d+(?:\.\d+)*)?(?:[.,+]|[mun]?s|%|[kKMG]i?B?|x)?"
 )
+_MEASURE = lazy(r"\d{1,5}(?:[kMGm]?(?:W|V|A|Hz|B|b)|dB|px|em|rem|pt|ms|s|m|h|d|%)")
+_DIGITS = lazy(r"[A-Za-z]\d{2}")
 _NUMBERS = lazy(r"[0-9.,:/ -]+")
 _LATIN = lazy(r"[\x20-\x7e]+")
 
@@ -109,7 +111,9 @@ def password(value: str) -> bool:
         return (
             len(value) >= _SHORTEST_WORD and not _is_name(value) and not judge.is_patterned(value)
         )
-    if _WORD_AND_DIGIT.fullmatch(value) or _PROGRAM_NUMBER.fullmatch(value) or _DIGEST.match(value):
+    if any(regex.fullmatch(value) for regex in (_WORD_AND_DIGIT, _PROGRAM_NUMBER, _MEASURE)):
+        return False
+    if _DIGEST.match(value):
         return False
     letters = sum([char.isalpha() for char in value])
     digits = sum([char.isdigit() for char in value])
@@ -133,7 +137,7 @@ def unquoted_password(value: str) -> bool:
     if "pass" in value.lower() and re.fullmatch(r"\d?[A-Za-z_]+\d?", value):
         return False
     if _MEMBER.fullmatch(value):
-        return _has_no_program_word(value) and password(value)
+        return _is_written_with_dots(value) and password(value)
     if _NAME.fullmatch(value):
         return judge.is_random(value)
     return password(value) and not (_NAME_WITH_DIGIT.fullmatch(value) and _is_name(value))
@@ -225,6 +229,20 @@ def _has_no_program_word(value: str) -> bool:
     )
 
 
+def _is_written_with_dots(value: str) -> bool:
+    """Return whether what looks like member access is a password: `sunny.meadow`, `kVN8QW4t.O`."""
+    if _has_no_program_word(value) or (
+        judge.mixed_token(value) and judge.wordiness(value) < judge.RANDOM_MIXED
+    ):
+        return True
+    words = [part.lower() for part in judge.PART.findall(value) if len(part) > 2]
+    return (
+        _DIGITS.search(value) is not None
+        and bool(words)
+        and not any(word in judge.PROGRAM_WORDS or word in _WORDS for word in words)
+    )
+
+
 def secret(value: str) -> bool:
     """A generated literal where a key, a token or a secret is expected."""
     if (
@@ -253,7 +271,7 @@ def _is_no_literal(value: str, lowered: str) -> bool:
         or _CODE.search(value)
         or _PATH.search(value)
         or _TALKS_ABOUT.search(value)
-        or (_MEMBER.fullmatch(value) and not _has_no_program_word(value))
+        or (_MEMBER.fullmatch(value) and not _is_written_with_dots(value))
     )
 
 

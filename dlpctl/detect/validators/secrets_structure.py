@@ -17,6 +17,8 @@ BECH32 = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
 _BECH32_GENERATOR = (0x3B6A57B2, 0x26508E6D, 0x1EA119FA, 0x3D4233DD, 0x2A1462B3)
 _BASE64_URL = str.maketrans("-_", "+/")
 _LONGEST = 16_384
+_KNOWN_SEED = "JBSWY3DPE"
+"""The start of the seed of manuals: base32 of `Hello`."""
 
 
 def in_base(number: int, alphabet: str, width: int) -> str:
@@ -75,6 +77,12 @@ def discord_bot(value: str) -> bool:
     """A token whose first part is the bot's numeric id in base64."""
     identity = base64_bytes(value.partition(".")[0])
     return identity is not None and identity.isdigit() and 17 <= len(identity) <= 20
+
+
+def otp_seed(value: str) -> bool:
+    """The seed of one-time passwords in base32, in one piece or in groups of four."""
+    seed = value.replace(" ", "").replace("-", "")
+    return not seed.isalpha() and judge.token(seed) and not seed.upper().startswith(_KNOWN_SEED)
 
 
 def basic_auth(value: str) -> bool:
