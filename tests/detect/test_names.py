@@ -63,6 +63,7 @@ def scanner() -> Scanner:
 
 
 NAMED = [
+    ("ask Yerzhanna about it", ["Yerzhanna"]),
     (
         "Cześć! Widziałeś Halinę Borowską? Pytaj Bogdana Sikory.",
         ["Halinę Borowską", "Bogdana Sikory"],

@@ -15,11 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dlpctl.detect.entities.crf.sequence import Word
+    from dlpctl.detect.entities.crf.words import WordFlags
 
 _JOINTS = ("-", "_", "/", ".")
 """Marks that join the words of a compound."""
 _JOINTS_OF_KEYS = (*_JOINTS, "=")
-_LIKELY, _SURE, _VERY_SURE = 0.6, 0.85, 0.95
+_LIKELY, _SURE, _VERY_SURE, _CERTAIN = 0.6, 0.85, 0.95, 0.97
 _NEVER = 1.1
 _ENGLISH = lexicon_words("only_english")
 _ORDINARY = lexicon_words("ordinary")
@@ -38,7 +39,7 @@ def least_score(words: Sequence[Word], left: int, right: int) -> float:
     if has_cue(words, left, 3) or (left and words[left - 1].key in _INTRODUCTIONS):
         return 0.0
     if _is_compound(words, left, right) and not _is_compound_name(words, left, right):
-        return _NEVER
+        return _CERTAIN if _is_strange_in_sentence(words, left, right) else _NEVER
     in_english = is_english(words, left, right)
     if in_english and any(word.flags.named for word in words[left:right]):
         return 0.0
@@ -53,7 +54,27 @@ def least_score(words: Sequence[Word], left: int, right: int) -> float:
     ]
     if _is_in_unknown_language(words, left):
         return _SURE if _is_given_and_surname(named) else _NEVER
-    return _least_of_one(named[0]) if len(named) == 1 else _least_of_several(named)
+    least = _least_of_one(named[0]) if len(named) == 1 else _least_of_several(named)
+    if least == _NEVER and _is_strange_in_sentence(words, left, right):
+        return _CERTAIN
+    return least
+
+
+def _is_strange_in_sentence(words: Sequence[Word], left: int, right: int) -> bool:
+    """Return whether words with a capital are in no list, and follow a word in lower case or its
+    comma: the sentence alone may tell that they are a name.
+    """
+    before = left - 2 if left > 1 and words[left - 1].key == ", " else left - 1
+    if before < 0 or words[before].outline != "x":
+        return False
+    return all(
+        word.outline == "Xx" and not (_is_listed(word.flags) or is_ordinary(word))
+        for word in words[left:right]
+    )
+
+
+def _is_listed(flags: WordFlags) -> bool:
+    return bool(flags.common or flags.place or flags.proper or flags.label or flags.other)
 
 
 def _is_in_unknown_language(words: Sequence[Word], at: int) -> bool:
