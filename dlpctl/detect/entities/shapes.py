@@ -53,11 +53,13 @@ def find(region: Tagged, *, among_persons: bool) -> Iterator[tuple[int, int, flo
         yield from _on_ticket(region.words)
     if ", " in region.tokens:
         yield from _in_register(region.words)
-    if not _SUFFIXES.isdisjoint(word.key for word in region.words):
+    keys = {word.key for word in region.words}
+    if not _SUFFIXES.isdisjoint(keys):
         yield from _before_suffix(region.words)
     if among_persons and ": " in region.tokens:
         yield from _in_mail_head(region.words)
-    yield from _surname_first(region.words)
+    if not _SURNAMES_FIRST.isdisjoint(keys):
+        yield from _surname_first(region.words)
     if "-" in region.tokens:
         yield from _of_syllables(region.words)
     yield from _addressed(region.words)
