@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from operator import add
 from typing import NamedTuple
 
+from dlpctl.errors import CannotMaskError
 from dlpctl.formats.interface import (
     LIKE_LETTERS,
+    Child,
+    Children,
     Document,
+    Edits,
     Limits,
     Segment,
     Uninspected,
@@ -17,6 +23,7 @@ from dlpctl.formats.interface import (
 from dlpctl.formats.markup import Xml
 from dlpctl.formats.placed import PlacedText, views_by_place
 from dlpctl.formats.source import Readable
+from dlpctl.formats.svgcodes import Box, drawn_codes
 from dlpctl.regex import lazy
 
 _ROOT = lazy(
@@ -35,6 +42,8 @@ _USUAL_SIZE = 16.0
 _LETTERS, _SHAPES = 8, 5
 """So many shapes beside each other, of so many kinds, look like a line of letters."""
 _MOST_SHAPES = 20_000
+_CODE = "code "
+"""The start of the keys of codes, as files within the drawing."""
 
 
 class _Shape(NamedTuple):
@@ -57,9 +66,18 @@ class Svg(Xml):
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
         document = super().extract(data, limits, password)
-        if _has_line_of_letters(list(_shapes(self.decoded(data).text))):
+        source = self.decoded(data).text
+        if _has_line_of_letters(list(_shapes(source))):
             document.uninspected.append(Uninspected("drawing", LIKE_LETTERS))
+        for number, text in enumerate(drawn_codes(_boxes(source)), 1):
+            document.children.append(Child(f"{_CODE}{number}", f"code {number}.txt", text.encode()))
         return document
+
+    def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
+        if any(key.startswith(_CODE) for key in children):
+            raise CannotMaskError("a code that is drawn cannot be masked: save it as PNG")
+        others = [child for child in document.children if not child.key.startswith(_CODE)]
+        return super().mask(data, replace(document, children=others), edits, children)
 
     def views(self, source: str, readable: Readable, segments: Sequence[Segment]) -> Iterable[View]:
         """Texts that are beside each other, whatever elements they are in."""
@@ -116,6 +134,48 @@ def _shapes(source: str) -> Iterator[_Shape]:
                     top=shape.top + y,
                     bottom=shape.bottom + y,
                 )
+
+
+def _boxes(source: str) -> Iterator[Box]:
+    """Yield the boxes of rectangles, of the parts of paths, and of thick lines across."""
+    sizes: dict[str, Box] = {}
+    for count, found in enumerate(_ELEMENT.finditer(source)):
+        if count > _MOST_SHAPES:
+            return
+        given = _attributes(found[2])
+        left, top = _translation(given)
+        if found[1] in {"rect", "use"}:
+            numbers = [_NUMBER.search(given.get(key, "")) for key in ("x", "y", "width", "height")]
+            x, y, width, height = (float(each[0]) if each else 0.0 for each in numbers)
+            box = Box(left + x, top + y, left + x + width, top + y + height)
+            if found[1] == "use":
+                reference = given.get("xlink:href", given.get("href", "")).removeprefix("#")
+                used = sizes.get(reference, Box(0.0, 0.0, 0.0, 0.0))
+                box = Box(*map(add, used, (box.left, box.top) * 2))
+            sizes.setdefault(given.get("id", ""), box)
+            yield box
+        elif found[1] == "path":
+            path, width = given.get("d", ""), _NUMBER.search(given.get("stroke-width", ""))
+            closed = [Box(*shape[:4]) for shape in _subpaths(path)]
+            for part in closed or _thick_lines(path, float(width[0]) if width else 1.0):
+                yield Box(*map(add, part, (left, top) * 2))
+
+
+def _thick_lines(path: str, width: float) -> Iterator[Box]:
+    """Yield the boxes of lines across, by which rows of squares are drawn."""
+    x = y = 0.0
+    for command, operands in _COMMAND.findall(path):
+        numbers = [float(each) for each in _NUMBER.findall(operands)]
+        base = (x, y) if command.islower() else (0.0, 0.0)
+        if command in "hH":
+            for number in numbers:
+                end = base[0] + number
+                yield Box(min(x, end), y - width / 2, max(x, end), y + width / 2)
+                x = end
+        elif command in "vV" and numbers:
+            y = base[1] + numbers[-1]
+        elif len(numbers) > 1:
+            x, y = base[0] + numbers[-2], base[1] + numbers[-1]
 
 
 def _is_number(text: str) -> bool:
