@@ -155,9 +155,9 @@ def _boxes(source: str) -> Iterator[Box]:
             sizes.setdefault(given.get("id", ""), box)
             yield box
         elif found[1] == "path":
-            path, width = given.get("d", ""), _NUMBER.search(given.get("stroke-width", ""))
+            path, stroke = given.get("d", ""), _NUMBER.search(given.get("stroke-width", ""))
             closed = [Box(*shape[:4]) for shape in _subpaths(path)]
-            for part in closed or _thick_lines(path, float(width[0]) if width else 1.0):
+            for part in closed or _thick_lines(path, float(stroke[0]) if stroke else 1.0):
                 yield Box(*map(add, part, (left, top) * 2))
 
 
