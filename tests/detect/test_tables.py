@@ -39,6 +39,9 @@ TABLES = {
     "pandas, a column": "0    12345678\n1    23456789\nName: patient_id, dtype: int64\n",
     "pandas, split": '{"columns":["id","name","patient_id"],"index":[0,1],"data":' + json.dumps(ROWS) + "}",
     "columns and tuples": "columns = ['id', 'name', 'patient_id']\nrows = " + repr(ROWS),
+    "columns as objects": '{"columns":[{"name":"id","type":"int"},{"name":"name"},{"name":"patient_id"}],"data":' + json.dumps(ROWS) + "}",
+    "BigQuery": '{"schema":{"fields":[{"name":"id"},{"name":"patient_id"}]},"rows":[' + ",".join(f'{{"f":[{{"v":"{a}"}},{{"v":"{c}"}}]}}' for a, _, c in ROWS) + "]}",
+    "Redis": "".join(f'1) "patient_id"\n2) "{c}"\n' for _, _, c in ROWS),
     "numbered values": "{'id': {0: '1', 1: '2'}, 'patient_id': {0: 12345678, 1: 23456789}}",
     "PHP": "".join(f'array(1) {{\n  ["patient_id"]=>\n  string(8) "{c}"\n}}\n' for _, _, c in ROWS),
     "property list": "".join(f"<key>Patient ID</key>\n<string>{c}</string>\n" for _, _, c in ROWS),
@@ -259,7 +262,11 @@ def test_cells_are_judged_as_if_each_was_confirmed_after_its_header(
 @pytest.mark.no_cover
 @pytest.mark.parametrize(
     "filling",
-    ["ssn,x\n", "ssn,", "| ssn ", "ssn  ", '"', "insert into t (ssn) values (1),", "(1, '"],
+    [
+        *("ssn,x\n", "ssn,", "| ssn ", "ssn  ", '"', "insert into t (ssn) values (1),", "(1, '"),
+        *("       0   1\nssn    1   2\n", "    ssn   x\n0         x\n", "Name: ssn, dtype: str\n"),
+        *('"cols": ["ssn", "x"], [[[', "'ssn': {'0': 1, ", '["ssn"]=>\n string(9) "', '1) "ssn"\n'),
+    ],
 )
 def test_four_times_as_much_takes_four_times_as_long(filling: str) -> None:
     def taken(size: int) -> float:

@@ -19,11 +19,12 @@ _LONGEST_GAP = 256
 _TOKEN = lazy(r"\S+")
 _LABEL = lazy(r"(\S+(?: \S+)*)\s{2,}")
 _NAME = lazy(rb"[\"']([^\"'\n]*)[\"']")
+_FIELD = lazy(rb"[\"'](?:name|field|column_?name)[\"']\s*:\s*[\"']([^\"'\n]*)[\"']", re.IGNORECASE)
 _OPEN = lazy(rb"[\[(]")
-_NEXT_ROW = lazy(rb"\s*,?\s*[\[(]")
+_NEXT_ROW = lazy(rb"\s*\}?\s*,?\s*(?:\{\s*\"\w{1,16}\"\s*:\s*)?[\[(]")
 _VALUE = lazy(
-    rb"\s*(?:\"((?:[^\"\\\n]|\\.)*+)\"|'((?:[^'\\\n]|\\.)*+)'"
-    rb"|([^,()\[\]{}\"'\n]*+(?:\([^()\n]*+\))?))\s*([,)\]}])"
+    rb"\s*(?:\{\s*\"\w{1,16}\"\s*:\s*)?(?:\"((?:[^\"\\\n]|\\.)*+)\"|'((?:[^'\\\n]|\\.)*+)'"
+    rb"|([^,()\[\]{}\"'\n]*+(?:\([^()\n]*+\))?))\s*\}?\s*([,)\]}])"
 )
 _NEXT_KEY = lazy(rb"\s*[\"']?[^\"':,{}\n]{1,32}[\"']?\s*:")
 _OF_SERIES = lazy(rb"\S+[ \t]{2,}(\S.*?)\s*")
@@ -51,7 +52,9 @@ def _turned(data: bytes, found: re.Match[bytes], words: HeaderWords) -> Iterator
     columns = [(each[0], each.end()) for each in _TOKEN.finditer(header.decode())]
     for start, line in _rows_below(data, found.start() + len(header), columns[-1][1]):
         label = _LABEL.match(line)
-        if label and (name := words.name(label[1].encode())):
+        if label is None:
+            return
+        if name := words.name(label[1].encode()):
             cells = _aligned(line, columns, label.end())
             yield _cells(line, start, ((name, cell) for _, *cell in cells))
 
@@ -110,7 +113,8 @@ def _of_series(data: bytes, found: re.Match[bytes], words: HeaderWords) -> Itera
 
 def _listed(data: bytes, found: re.Match[bytes], words: HeaderWords) -> Iterator[Cells]:
     """Yield the cells of the arrays after one that names their columns."""
-    names = [words.name(each[1]) for each in _NAME.finditer(found[1])]
+    name = _FIELD if found[1].lstrip()[:1] == b"{" else _NAME
+    names = [words.name(each[1]) for each in name.finditer(found[1])]
     position, limit = found.end(), found.end() + _LONGEST_GAP
     while any(names) and (opened := _OPEN.search(data, position, limit)):
         position = opened.end()
@@ -158,6 +162,14 @@ def _add(cells: Cells, name: bytes, value: re.Match[bytes]) -> None:
         cells.texts.append(text)
 
 
+def _answered(data: bytes, found: re.Match[bytes], words: HeaderWords) -> Iterator[Cells]:
+    """Yield the value in the line after its name, as answers of Redis have it."""
+    name, start = words.name(found[1]), found.end()
+    end = data.find(b'"', start, start + _LONGEST_GAP)
+    if name and end > start:
+        yield Cells([name], [start], [data[start:end]])
+
+
 def _dumped(data: bytes, found: re.Match[bytes], words: HeaderWords) -> Iterator[Cells]:
     """Yield the value of a string in a dump of PHP."""
     name, start = words.name(found[1]), found.end()
@@ -169,6 +181,7 @@ def _dumped(data: bytes, found: re.Match[bytes], words: HeaderWords) -> Iterator
 # Brackets are escaped in classes, too: each other one is that of a group.
 _QUOTED = r"[\"'][^\"'\n\[\]]{1,48}[\"']"
 _WORD = r"[^\s,;|<>{}\(\)\[\]\"':=]{1,48}"
+_FIELDS = r"\{[^{}\[\]]*\}(?:\s*,\s*\{[^{}\[\]]*\})*"
 _OF_COLUMNS = r"(?:columns|columnnames|column_names|fields|headers?|cols)[\"']?\s{0,4}[:=]\s{0,4}"
 
 
@@ -201,8 +214,8 @@ _FORMS = (
         starts_line=True,
     ),
     _Form(
-        rf"(?i:{_OF_COLUMNS})[\[\(]\s{{0,64}}[\"']",
-        rf"{_OF_COLUMNS}[\[\(](\s*{_QUOTED}(?:\s*,\s*{_QUOTED})+)\s*[\]\)]",
+        rf"(?i:{_OF_COLUMNS})[\[\(]\s{{0,64}}[\"'{{]",
+        rf"{_OF_COLUMNS}[\[\(](\s*(?:{_QUOTED}(?:\s*,\s*{_QUOTED})+|{_FIELDS}))\s*[\]\)]",
         _listed,
         starts_line=False,
     ),
@@ -210,6 +223,12 @@ _FORMS = (
         r"[\"']\s{0,4}:\s{0,4}\{\s{0,64}[\"']?0[\"']?\s{0,4}:",
         r"[\"']([^\"'\n{}]{1,48})[\"']\s{0,4}:\s{0,4}\{\s*[\"']?0[\"']?\s{0,4}:",
         _indexed,
+        starts_line=False,
+    ),
+    _Form(
+        r"[0-9]\)[ ]\"[^\"\n]{1,48}\"\r?\n[ ]{0,64}[0-9]{1,9}\)[ ]\"",
+        r"[0-9]\) \"([^\"\n]{1,48})\"\r?\n[ ]*[0-9]{1,9}\) \"",
+        _answered,
         starts_line=False,
     ),
     _Form(
