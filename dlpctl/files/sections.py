@@ -7,6 +7,7 @@ as numbers.
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,7 +25,7 @@ from dlpctl.formats.source import Readable, TextFormat
 if TYPE_CHECKING:
     from dlpctl.files.finding import Finder
     from dlpctl.formats.files import Node
-    from dlpctl.formats.interface import View
+    from dlpctl.formats.interface import View, ViewColumns
     from dlpctl.types import Finding
 
 _APART = "\n"
@@ -53,10 +54,10 @@ class Section(NamedTuple):
         """Return the segment of a position in the text of all sections, and the offset in the
         segment.
         """
-        offsets, segments, *_ = self.view.columns
+        offsets, segments, starts, _ = self.view.columns
         at = position - self.start
         piece = max(bisect_right(offsets, at) - 1, 0)
-        return segments[piece], max(at - offsets[piece], 0)
+        return segments[piece], starts[piece] + max(at - offsets[piece], 0)
 
     def location(self, position: int) -> str:
         """Return the location of a position in the text of all sections, for display."""
@@ -233,7 +234,9 @@ def _show_all_once(document: Document, views: Sequence[View]) -> bool:
     lengths = [len(segment.text) for segment in document.segments]
     for view in views:
         _, segments, starts, ends = view.columns
-        if not segments or any(starts):
+        if any(starts):
+            segments, ends = _whole_segments(view.columns)
+        if not segments:
             return False
         if len(segments) > 1 and not all(before < after for before, after in pairwise(segments)):
             return False
@@ -246,6 +249,22 @@ def _show_all_once(document: Document, views: Sequence[View]) -> bool:
             return False
         following = last + 1
     return not any(islice(lengths, following, None))
+
+
+def _whole_segments(columns: ViewColumns) -> tuple[array[int], array[int]]:
+    """Return the segments of a view, and where each ends, with the parts of a segment as one, which
+    words of the view divide; nothing if there is anything between parts.
+    """
+    segments, ends = array("q"), array("q")
+    for segment, start, end in zip(*columns[1:], strict=True):
+        if not start:
+            segments.append(segment)
+            ends.append(end)
+        elif segments and (segments[-1], ends[-1]) == (segment, start):
+            ends[-1] = end
+        else:
+            return array("q"), array("q")
+    return segments, ends
 
 
 def _positions(sections: Sequence[Section]) -> dict[int, int]:

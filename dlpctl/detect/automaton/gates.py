@@ -51,16 +51,18 @@ class Gates:
 
     def may_match(self, regex: str, data: bytes) -> bool:
         """Return whether one of the regexes may match in valid UTF-8."""
-        database = self._databases.get(regex) or self._loaded(regex, len(data))
-        if database is None or len(data) > PART:
+        known = self._databases
+        database = known[regex] if regex in known else self._loaded(regex, len(data))
+        if database is None or data[PART : PART + 1]:
             return True
-        matches: list[int] = []
+        is_open = False
 
-        def on_match(_gate: int, _start: int, end: int, _flags: int, _context: object) -> None:
-            matches.append(end)
+        def on_match(*_: object) -> None:
+            nonlocal is_open
+            is_open = True
 
         database.scan(data, match_event_handler=on_match, scratch=self._scratches.of(database))
-        return bool(matches)
+        return is_open
 
     def compile(self) -> None:
         """Compile the gates now, unless they are in the cache."""

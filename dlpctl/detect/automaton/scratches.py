@@ -9,16 +9,22 @@ if TYPE_CHECKING:
     import hyperscan
 
 
+class _OfThread(threading.local):
+    """The working memory of a thread, by database."""
+
+    def __init__(self) -> None:
+        self.known: dict[hyperscan.Database, hyperscan.Scratch] = {}
+
+
 class Scratches:
     """Working memory, allocated when a thread uses a database first."""
 
     def __init__(self) -> None:
-        self._local = threading.local()
+        self._local = _OfThread()
 
     def of(self, database: hyperscan.Database) -> hyperscan.Scratch:
         """Return this thread's memory for a database."""
-        scratches: dict[hyperscan.Database, hyperscan.Scratch]
-        scratches = self._local.__dict__.setdefault("scratches", {})
+        scratches = self._local.known
         if database not in scratches:
             import hyperscan
 

@@ -128,12 +128,14 @@ def copy_around(data: bytes, runs: Iterable[tuple[int, int, bytes]]) -> tuple[by
     """Return what runs are decoded to, each with some text around it."""
     view = io.BytesIO()
     pieces = Pieces(len(data))
-    add, write, at = pieces.add, view.write, view.tell
+    add, write = pieces.add, view.write
+    size = 0
 
     def copy(start: int, end: int) -> None:
+        nonlocal size
         if start < end:
-            add(at(), start, end, decoded=False)
-            write(data[start:end])
+            add(size, start, end, decoded=False)
+            size += write(data[start:end])
 
     copied = 0
     for start, end, decoded in runs:
@@ -142,17 +144,17 @@ def copy_around(data: bytes, runs: Iterable[tuple[int, int, bytes]]) -> tuple[by
         elif start - copied > _AFTER + _BEFORE:
             after = _character(data, copied + _AFTER)
             copy(copied, after)
-            add(at(), after, after, decoded=False)
-            write(b"\n\n")
+            add(size, after, after, decoded=False)
+            size += write(b"\n\n")
             copy(_character(data, start - _BEFORE), start)
         else:
             copy(copied, start)
         if decoded:
-            add(at(), start, end, decoded=True)
-            write(decoded)
+            add(size, start, end, decoded=True)
+            size += write(decoded)
         elif pieces.starts:
             # Nothing is left of an invisible run, but the text after it counts as decoded.
-            add(at(), end, end, decoded=True)
+            add(size, end, end, decoded=True)
         copied = end
     if copied:
         copy(copied, _character(data, min(len(data), copied + _AFTER)))

@@ -84,7 +84,7 @@ _SAME = 10
 _DIGITS, _UPPER = b"0123456789", b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _ENDS_OF_PARTS = _DIGITS + _UPPER + b")-./"
 _IN_NUMBERS = _DIGITS + _UPPER + b" ()-./"
-_SHAPES = bytes.maketrans(_DIGITS + _UPPER + _UPPER.lower(), b"9" * 10 + b"a" * 52)
+_SHAPES = bytes.maketrans(_DIGITS + _UPPER + _UPPER.lower() + b"+", b"9" * 10 + b"a" * 52 + b"-")
 
 
 class JoinedText(DecodedText):

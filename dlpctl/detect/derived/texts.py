@@ -7,9 +7,10 @@ pass.
 
 from __future__ import annotations
 
-import heapq
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
+from itertools import chain
 
 from dlpctl.deflated import LEAST, may_be_raw
 from dlpctl.detect.automaton.gates import MayMatch, all_open
@@ -197,7 +198,8 @@ def openings(
 
 def _runs(data: bytes, may_match: MayMatch) -> Iterator[tuple[int, int]]:
     runs = _run_spans(data)
-    return _outermost(runs, _deflated_runs(data)) if may_match(RAW_STARTS, data) else runs
+    deflated = list(_deflated_runs(data)) if may_match(RAW_STARTS, data) else []
+    return _outermost(runs, deflated) if deflated else runs
 
 
 def _deflated_runs(data: bytes) -> Iterator[tuple[int, int]]:
@@ -214,13 +216,20 @@ def _deflated_runs(data: bytes) -> Iterator[tuple[int, int]]:
             yield found.span()
 
 
-def _outermost(*spans: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Yield ordered spans without those that start within the one before."""
-    last = 0
-    for start, end in heapq.merge(*spans):
-        if start >= last:
-            yield start, end
-            last = end
+def _outermost(runs: Iterator[tuple[int, int]], others: Spans) -> Iterator[tuple[int, int]]:
+    """Yield both in order, without those that start within the one before."""
+    last = at = 0
+    end_of_text = sys.maxsize, sys.maxsize
+    others = [*others, end_of_text]
+    for span in chain(runs, (end_of_text,)):
+        while others[at] < span:
+            if others[at][0] >= last:
+                yield others[at]
+                last = others[at][1]
+            at += 1
+        if last <= span[0] < sys.maxsize:
+            yield span
+            last = span[1]
 
 
 def _run_spans(data: bytes) -> Iterator[tuple[int, int]]:
