@@ -45,7 +45,8 @@ def rewrite_batch(batch: RecordBatch, visitor: TextVisitor) -> RecordBatch:
 
 def rewrite_column(column: Array, field: Field, path: str, visitor: TextVisitor) -> Array:
     """Return a column with the replacements of a visitor, as its field allows them."""
-    return _allowed(rewrite(column, path, field.name, visitor), field)
+    rewritten = rewrite(column, path, field.name, visitor)
+    return column if rewritten is column else _allowed(rewritten, field)
 
 
 def rewrite(array: Array, path: str, header: str, visitor: TextVisitor, depth: int = 0) -> Array:
@@ -264,23 +265,27 @@ def _parsed(array: Any, text: Any, path: str, header: str, visitor: TextVisitor)
 
 
 def _allowed(array: Any, field: Field) -> Array:
-    """Return an array with blank values in place of nulls where its field allows none."""
+    """Return an array with blank values in place of nulls where its field allows none, and its
+    values may become null.
+    """
     import pyarrow
 
-    if field.nullable or not array.null_count or pyarrow.types.is_nested(array.type):
-        return array
-    return array.fill_null(pyarrow.scalar(_blank(array.type), array.type))
+    blank = None if field.nullable or not array.null_count else _blank(array.type)
+    return array if blank is None else array.fill_null(pyarrow.scalar(blank, array.type))
 
 
 def _blank(data_type: Any) -> object:
-    """Return a value that is nobody's; of dates, one before anybody's birth."""
+    """Return a value that is nobody's, or a day before anybody's birth; None for other types."""
     from pyarrow import types
 
     if types.is_date(data_type) or types.is_timestamp(data_type):
         return LONG_AGO
     if types.is_time(data_type) or types.is_duration(data_type):
         return time() if types.is_time(data_type) else timedelta()
-    return bytes(data_type.byte_width) if types.is_fixed_size_binary(data_type) else 0
+    if types.is_fixed_size_binary(data_type):
+        return bytes(data_type.byte_width)
+    is_number = types.is_integer(data_type) or types.is_floating(data_type)
+    return 0 if is_number or types.is_decimal(data_type) else None
 
 
 def _struct(array: Any, path: str, header: str, visitor: TextVisitor, depth: int) -> Array:

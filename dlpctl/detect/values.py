@@ -170,8 +170,9 @@ class _ValueScanner:
                 opened.update(range(first, after))
         for mark in _ESCAPES.finditer(data):
             opened.add(bisect_left(ends, mark.end()) - 1)
-        for value in _followed_by_label().finditer(data):
-            opened.add(bisect_left(ends, value.start() + 1) - 1)
+        if self._detector.search.gates.may_match(followed.GATE, data):
+            for value in _followed_by_label().finditer(data):
+                opened.add(bisect_left(ends, value.start() + 1) - 1)
         sizes = list(map(sub, ends[1:], ends))
         if max(sizes) > SHORT:
             opened.update(number for number, size in enumerate(sizes) if size > SHORT)

@@ -245,6 +245,7 @@ def _extents(data: bytes, at: int, inner: _Box | None) -> dict[int, list[tuple[i
     version, sizes = data[at], _number(data, at + 4, 2)
     offset_size, length_size, base_size = sizes >> 12 & 15, sizes >> 8 & 15, sizes >> 4 & 15
     index_size = sizes & 15 if version else 0
+    _require(length_size > 0)  # so that each range takes some of the table
     width = 4 if version > 1 else 2
     count, at = _number(data, at + 6, width), at + 6 + width
     found: dict[int, list[tuple[int, int]]] = {}

@@ -9,6 +9,8 @@ from typing import NamedTuple
 from dlpctl.formats.barcodes import codes
 
 _FEWEST = 20
+_SMALLEST, _FARTHEST = 1e-3, 1e6
+"""The sides and the coordinates of what a viewer can show as a code."""
 _LARGEST = 12.0
 """The sides that the squares of a corner may have at most, in modules."""
 _MODULE = 6.0
@@ -33,7 +35,7 @@ def drawn_codes(boxes: Iterable[Box]) -> list[str]:
     """Return the texts of the codes that these boxes show; a box within another is a hole."""
     from PIL import Image, ImageChops
 
-    found = [box for box in boxes if box.least > 0]
+    found = [box for box in boxes if box.least > _SMALLEST and max(map(abs, box)) < _FARTHEST]
     if len(found) < _FEWEST:
         return []
     module = median(box.least for box in found)

@@ -25,6 +25,7 @@ from dlpctl.formats.recognition import recognize
 
 LIMITS = Limits()
 PHONE = Path(__file__).with_name("phone.heic").read_bytes()
+ILOC = b"iloc\x01\0\0\0\x44"
 POSITION, MAIL = "GPS: 48.858222, 2.294500", "jane.roe@example.com"
 
 
@@ -73,6 +74,7 @@ def test_words_of_a_thumbnail_are_read_and_not_painted_over() -> None:
         pytest.param(PHONE.replace(b"application/rdf+xml", b"application/xxx+xml"), id="a note"),
         pytest.param(PHONE.replace(b"\0\x06\0\0mime", b"\0\x06\0\0uri "), id="an unknown item"),
         pytest.param(PHONE.replace(b"ispe", b"clap"), id="pixels that are not shown"),
+        pytest.param(PHONE.replace(ILOC, ILOC[:8] + b"\x40"), id="ranges without a length"),
         pytest.param(PHONE.replace(b"\0\x04\0\0hvc1", b"\0\x04\0\0av01"), id="another codec"),
     ],
 )

@@ -47,6 +47,9 @@ def test_a_drawn_code_is_a_text_within_the_file(drawn) -> None:
         chosen.mask(data, document, [], {document.children[0].key: b"Mail"})
 
 
-def test_a_drawing_of_bars_is_no_code() -> None:
-    drawn = "".join(f'<rect x="{at}" y="0" width="1" height="{at}"/>' for at in range(1, 60, 2))
+@pytest.mark.parametrize("largest", ["60", "1e300", "1e999"])
+def test_a_drawing_of_bars_is_no_code(largest: str) -> None:
+    heights = [*map(str, range(1, 60, 2)), largest]
+    drawn = "".join(f'<rect x="{at}" y="0" width="1" height="{at}"/>' for at in heights)
+    drawn += "".join(f'<rect x="{at}" y="{largest}" width="1" height="1"/>' for at in range(60))
     assert not format_named("svg").extract(SVG.format(drawn).encode(), Limits()).children

@@ -369,3 +369,9 @@ def test_fields_without_nulls_get_values_that_are_nobodys(mask: Mask) -> None:
             name: str(value) for name, value in blank.items()
         }
     assert mask(masked).to_pylist() == masked.to_pylist()
+
+
+def test_a_null_where_none_is_allowed_stays_in_texts(mask: Mask) -> None:
+    schema = pa.schema([pa.field("mail", pa.string(), nullable=False)])
+    given = pa.Table.from_arrays([pa.array([MAIL, None])], schema=schema)
+    assert mask(given)["mail"].to_pylist()[1] is None
