@@ -25,8 +25,8 @@ def fault(problem: BaseException) -> str:
     at = problem.__traceback__
     while at is not None and at.tb_next is not None:
         at = at.tb_next
-    place = f" in {at.tb_frame.f_code.co_qualname}, line {at.tb_lineno}" if at else ""
-    return f"{type(problem).__name__}{place}"
+    location = f" in {at.tb_frame.f_code.co_qualname}, line {at.tb_lineno}" if at else ""
+    return f"{type(problem).__name__}{location}"
 
 
 class DlpctlError(Exception):

@@ -18,7 +18,7 @@ _PAUSE = 0.01
 
 
 def lock(file: IO[bytes], seconds: float | None = None) -> None:
-    """Lock a file; raise `TimeoutError` where another process holds it for longer than that."""
+    """Lock a file; raise `TimeoutError` if another process holds it for longer than that."""
     if seconds is None and sys.platform != "win32":
         fcntl.flock(file, fcntl.LOCK_EX)
         return

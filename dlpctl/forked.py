@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import NoReturn
 
-Work = Callable[[bytes], bytes]
+TaskFunction = Callable[[bytes], bytes]
 _LENGTH = 8
 _PIECE = 1 << 20
 _HARMLESS = "holds_no_lock"
@@ -45,27 +45,29 @@ class LeaveToFork:
         """Return how many children may work at the same time; 1 if none may."""
         if sys.platform != "linux" or os.getpid() != self._owner:
             return 1
-        others = (one for one in threading.enumerate() if one is not threading.current_thread())
-        if not all(getattr(one, _HARMLESS, False) for one in others):
+        others = (
+            thread for thread in threading.enumerate() if thread is not threading.current_thread()
+        )
+        if not all(getattr(thread, _HARMLESS, False) for thread in others):
             return 1
         return self._processes or len(os.sched_getaffinity(0))
 
 
 @contextmanager
-def begun(work: Callable[[], bytes], processes: int) -> Iterator[Callable[[], bytes]]:
+def begun(perform: Callable[[], bytes], processes: int) -> Iterator[Callable[[], bytes]]:
     """Start work in a child; yield a function that waits for its result."""
     child: Child | None = None
     if processes > 1:
         with suppress(OSError):
-            child = Child(partial(_live, lambda _: work()), ())
+            child = Child(partial(_live, lambda _: perform()), ())
     if child is None:
-        yield work
+        yield perform
         return
     is_begun = _sent(child, b"")
 
     def result() -> bytes:
         found = _result(child) if is_begun else None
-        return work() if found is None else found
+        return perform() if found is None else found
 
     try:
         yield result
@@ -74,25 +76,25 @@ def begun(work: Callable[[], bytes], processes: int) -> Iterator[Callable[[], by
 
 
 def in_order(
-    count: int, task_of: Callable[[int], bytes], work: Work, processes: int
+    count: int, task_of: Callable[[int], bytes], perform: TaskFunction, processes: int
 ) -> Iterator[bytes]:
     """Yield the results of `count` tasks; a task is asked for when a child is free for it."""
     if processes < 2 or count < 2:
-        yield from (work(task_of(number)) for number in range(count))
+        yield from (perform(task_of(number)) for number in range(count))
         return
     children: list[Child] = []
     try:
         for _ in range(min(processes, count)):
             with suppress(OSError):
-                children.append(Child(partial(_live, work), children))
-        yield from _results(count, task_of, work, children)
+                children.append(Child(partial(_live, perform), children))
+        yield from _results(count, task_of, perform, children)
     finally:
         for child in children:
             child.end()
 
 
 def _results(
-    count: int, task_of: Callable[[int], bytes], work: Work, children: list[Child]
+    count: int, task_of: Callable[[int], bytes], perform: TaskFunction, children: list[Child]
 ) -> Iterator[bytes]:
     idle = list(children)
     busy: dict[int, tuple[Child, int, bytes]] = {}
@@ -111,7 +113,7 @@ def _results(
             yield done.pop(given)
             given += 1
         elif not busy:  # no child is left
-            done[given] = work(task_of(given))
+            done[given] = perform(task_of(given))
             begun = max(begun, given + 1)
         else:
             for answers, _ in waiting.poll():
@@ -119,7 +121,7 @@ def _results(
                 child, number, task = busy.pop(answers)
                 result = _result(child)
                 if result is None:
-                    done[number] = work(task)
+                    done[number] = perform(task)
                 else:
                     done[number] = result
                     idle.append(child)
@@ -173,14 +175,14 @@ def _result(child: Child) -> bytes | None:
         return None
 
 
-def _live(work: Work, tasks: int, answers: int) -> NoReturn:
+def _live(perform: TaskFunction, tasks: int, answers: int) -> NoReturn:
     """The life of a child: it must not return into what its parent was doing."""
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends it
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         gc.freeze()  # a collection would copy the pages of all objects
         while (task := read_message(tasks)) is not None:
-            write_message(answers, work(task))
+            write_message(answers, perform(task))
     finally:
         os._exit(0)
 

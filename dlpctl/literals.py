@@ -53,13 +53,13 @@ def _shared(*lengths: int) -> tuple[int, ...]:
     return lengths
 
 
-def characters(data: bytes, places: Iterable[int]) -> Iterator[int]:
+def characters(data: bytes, positions: Iterable[int]) -> Iterator[int]:
     """Return places in UTF-8, which ascend, as places in the text that it encodes."""
     if data.isascii():
-        yield from places
+        yield from positions
         return
     before = count = 0
-    for place in places:
-        count += len(data[before:place].decode("utf-8", "replace"))
-        before = place
+    for position in positions:
+        count += len(data[before:position].decode("utf-8", "replace"))
+        before = position
         yield count

@@ -71,8 +71,8 @@ class Source:
         self.problems = Problems(error) if problems is None else problems
         self._lines = lines
 
-    def place(self, path: str) -> str:
-        """Return the place of a path for an error: file, line and path."""
+    def location(self, path: str) -> str:
+        """Return the location of a path for an error: file, line and path."""
         if not self.name:
             return path
         return f"{self.where(path)}: {path}" if path else self.where(path)
@@ -83,8 +83,8 @@ class Source:
         return f"{self.name}:{line}" if line else self.name
 
     def fail(self, path: str, problem: str) -> None:
-        place = self.place(path)
-        self.problems.add(f"{place}: {problem}" if place else problem)
+        location = self.location(path)
+        self.problems.add(f"{location}: {problem}" if location else problem)
 
     def _line(self, path: str) -> int | None:
         """Return the line of the path, or of the closest part that has one."""
@@ -94,7 +94,7 @@ class Source:
         return lines.get(path)
 
 
-class Table:
+class KnownTable:
     """A mapping whose keys are known. Each method returns the value of a key, or one that fits."""
 
     def __init__(self, data: object, source: Source, path: str, known: Iterable[str]) -> None:
@@ -161,19 +161,23 @@ class Table:
         value = self.checked(key, lambda value: as_number(value, 0, 1))
         return value if isinstance(value, float) else None
 
-    def member(self, key: str, kind: type[Member], noun: str) -> Member:
+    def member(self, key: str, enumeration: type[Member], noun: str) -> Member:
         """Return a member of an enumeration, case ignored; the key is required."""
         value = self.required(key)
-        first = next(iter(kind))
-        return first if value is None else self.source_member(self.at(key), value, kind, noun)
+        first = next(iter(enumeration))
+        return (
+            first if value is None else self.source_member(self.at(key), value, enumeration, noun)
+        )
 
-    def source_member(self, path: str, value: object, kind: type[Member], noun: str) -> Member:
+    def source_member(
+        self, path: str, value: object, enumeration: type[Member], noun: str
+    ) -> Member:
         """Return the member that a value at a path names."""
         try:
-            return as_member(value, kind, noun)
+            return as_member(value, enumeration, noun)
         except UnfitError as unfit:
             self.source.fail(path, unfit.problem)
-            return next(iter(kind))
+            return next(iter(enumeration))
 
     def items(
         self, key: str, *, required: bool = False, most: int | None = None
@@ -200,10 +204,10 @@ class Table:
                 self.source.fail(path, f"must be text, not {shown(item)}")
         return found
 
-    def tables(self, key: str, known: Iterable[str], *, required: bool = False) -> list[Table]:
+    def tables(self, key: str, known: Iterable[str], *, required: bool = False) -> list[KnownTable]:
         """Return the tables of a list."""
         items = self.items(key, required=required)
-        return [Table(item, self.source, path, known) for path, item in items]
+        return [KnownTable(item, self.source, path, known) for path, item in items]
 
 
 def inside(path: str, key: str) -> str:
@@ -260,12 +264,12 @@ def as_list(value: object, check: Callable[[object], Item]) -> list[Item]:
     return checked
 
 
-def as_member(value: object, kind: type[Member], noun: str) -> Member:
+def as_member(value: object, enumeration: type[Member], noun: str) -> Member:
     """Return the member of an enumeration that a value names, case ignored."""
-    if isinstance(value, str) and value.upper() in kind.__members__:
-        return kind[value.upper()]
-    hint = did_you_mean(value, kind.__members__) if isinstance(value, str) else ""
-    known = hint or "; there are: " + ", ".join(kind.__members__)
+    if isinstance(value, str) and value.upper() in enumeration.__members__:
+        return enumeration[value.upper()]
+    hint = did_you_mean(value, enumeration.__members__) if isinstance(value, str) else ""
+    known = hint or "; there are: " + ", ".join(enumeration.__members__)
     raise UnfitError(f"{shown(value)} is not {noun}{known}")
 
 

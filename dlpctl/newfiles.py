@@ -2,7 +2,7 @@
 is killed.
 
 A new file has no name until it is complete, where the system has such files. Elsewhere it has a
-name of its own and a lock, and the next who writes the same file removes what nobody holds.
+name of its own and a lock, and the next writer of the same file removes what nobody holds.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def replacing(target: Path, *, overwrite: bool = True, mode: int = 0o600) -> Ite
     """Yield a file that appears as `target`, complete and on disk, when the block ends without an
     error.
 
-    With `overwrite=False` it raises `FileExistsError` where another file has the name by then.
+    Without `overwrite` it raises `FileExistsError` if another file has the name by then.
     """
     _remove_partials(target)
     descriptor, partial = _opened(target, mode)

@@ -96,8 +96,8 @@ def read_secret(path: str | os.PathLike[str]) -> bytes:
 
 def why_not_regular(mode: int) -> str:
     """Return the reason why a file of this mode is not read by name."""
-    kind = next((name for is_kind, name in _KINDS if is_kind(mode)), "a special file")
-    return f"it is {kind}, not a file"
+    file_kind = next((name for is_kind, name in _KINDS if is_kind(mode)), "a special file")
+    return f"it is {file_kind}, not a file"
 
 
 def _refusal(mode: int) -> NotRegularError:

@@ -1,4 +1,4 @@
-"""Rows of delimited text, split into cells. Whoever reads tables reads their rows with this."""
+"""Rows of delimited text, split into cells: the one reader of rows for all readers of tables."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Line(NamedTuple):
 
 def rows_from(
     source: AnyStr,
-    place: int,
+    position: int,
     delimiter: AnyStr,
     width: int,
     takes: Callable[[Rows[AnyStr]], bool] | None,
@@ -42,24 +42,24 @@ def rows_from(
     takes them.
     """
     newline: AnyStr = "\n" if isinstance(source, str) else b"\n"
-    size, alone = _FEWEST, place + _FEWEST
-    while place < len(source):
-        if takes and place >= alone:
-            rows = regular_rows(source, place, delimiter, width, size)
+    size, alone = _FEWEST, position + _FEWEST
+    while position < len(source):
+        if takes and position >= alone:
+            rows = regular_rows(source, position, delimiter, width, size)
             if rows is not None and takes(rows):
                 yield rows
-                place = rows.end + 1
+                position = rows.end + 1
                 size = min(2 * size, _MOST)
                 continue
-            alone, size = place + size, max(size // 2, _FEWEST)
-        stop = source.find(newline, place)
+            alone, size = position + size, max(size // 2, _FEWEST)
+        stop = source.find(newline, position)
         stop = len(source) if stop < 0 else stop
-        yield Line(place, stop)
-        place = stop + 1
+        yield Line(position, stop)
+        position = stop + 1
 
 
 def regular_rows(
-    source: AnyStr, place: int, delimiter: AnyStr, width: int, size: int = _MOST
+    source: AnyStr, position: int, delimiter: AnyStr, width: int, size: int = _MOST
 ) -> Rows[AnyStr] | None:
     """Return the rows that start in so many characters from a place on; None where one of them has
     not `width` cells, or a quote.
@@ -68,9 +68,9 @@ def regular_rows(
     quote: AnyStr
     ending: AnyStr
     newline, quote, ending = ("\n", '"', "\r") if isinstance(source, str) else (b"\n", b'"', b"\r")
-    end = source.find(newline, place + size)
+    end = source.find(newline, position + size)
     end = len(source) if end < 0 else end
-    part = source[place:end]
+    part = source[position:end]
     returns = part.count(ending)
     if quote in part:
         return None
@@ -81,7 +81,7 @@ def regular_rows(
     if set(map(methodcaller("count", delimiter), lines)) != {width - 1}:
         return None
     cells = delimiter.join(lines).split(delimiter)
-    starts = list(accumulate(map((1).__add__, map(len, cells)), initial=place))
+    starts = list(accumulate(map((1).__add__, map(len, cells)), initial=position))
     starts.pop()
     if returns:
         lasts = cells[width - 1 :: width]
@@ -100,14 +100,14 @@ def split_row(row: AnyStr, delimiter: AnyStr) -> list[AnyStr]:
     if quote not in row:
         return row.split(delimiter)
     cells: list[AnyStr] = []
-    place = 0
+    position = 0
     match = _cell(delimiter).match
-    while place <= len(row):
-        found = match(row, place)
+    while position <= len(row):
+        found = match(row, position)
         if found is None:  # not possible: an empty cell matches anywhere
             break
         cells.append(found[0])
-        place = found.end() + len(delimiter)
+        position = found.end() + len(delimiter)
     return cells
 
 

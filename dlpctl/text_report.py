@@ -33,8 +33,8 @@ class Report(NamedTuple):
             "decision": self.decision.value,
             "summary": self.summary,
             "detected": [
-                {"type": one.type, "count": one.occurrences, "sample": one.sample}
-                for one in self.detected
+                {"type": detection.type, "count": detection.occurrences, "sample": detection.sample}
+                for detection in self.detected
             ],
             "masked_content": self.masked_content,
             "policy_version": self.policy_version,
@@ -71,22 +71,30 @@ def detections(text: str, tallies: Iterable[Tally]) -> tuple[Detection, ...]:
         key=lambda item: (SEVERITY.index(item[1].category), -counts[item[0]], item[0]),
     )
     return tuple(
-        Detection(name, counts[name], sample(name, one.category, text[one.start : one.end]))
-        for name, one in ordered
+        Detection(
+            name,
+            counts[name],
+            sample(name, detection.category, text[detection.start : detection.end]),
+        )
+        for name, detection in ordered
     )
 
 
 def interface_detections(report: Report) -> tuple[Detection, ...]:
     """Return what was detected, with health data as one type without a sample."""
-    health = Counter(one.type for one in report.findings if one.category is Category.PHI)
+    health = Counter(
+        detection.type for detection in report.findings if detection.category is Category.PHI
+    )
     if not health:
         return report.detected
     detected: list[Detection] = []
-    for one in report.detected:
-        if health[one.type] and not any(other.type == PHI_TYPE for other in detected):
+    for detection in report.detected:
+        if health[detection.type] and not any(other.type == PHI_TYPE for other in detected):
             detected.append(Detection(PHI_TYPE, health.total(), None))
-        if one.occurrences > health[one.type]:
-            detected.append(one._replace(occurrences=one.occurrences - health[one.type]))
+        if detection.occurrences > health[detection.type]:
+            detected.append(
+                detection._replace(occurrences=detection.occurrences - health[detection.type])
+            )
     return tuple(detected)
 
 

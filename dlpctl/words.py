@@ -45,8 +45,8 @@ class Words:
                 text[start : start + len(stretch)], stretch
             )
             if foreign or not words.keys().isdisjoint(found):
-                places = accumulate(map((1).__add__, map(len, found)), initial=start)
-                for at, word in zip(places, found, strict=False):
+                starts = accumulate(map((1).__add__, map(len, found)), initial=start)
+                for at, word in zip(starts, found, strict=False):
                     if word in words:
                         yield at, words[word]
                     elif foreign and b"?" in word:

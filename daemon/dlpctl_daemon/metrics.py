@@ -106,8 +106,8 @@ class Metrics:
             yield from _histogram("dlpctl_queue_seconds", f'lane="{lane}"', times)
         yield "# HELP dlpctl_checks_total Checks that were decided."
         yield "# TYPE dlpctl_checks_total counter"
-        for (kind, decision), (number,) in _of("checks", sums):
-            yield f'dlpctl_checks_total{{kind="{kind}",decision="{decision}"}} {number:.0f}'
+        for (check_kind, decision), (number,) in _of("checks", sums):
+            yield f'dlpctl_checks_total{{kind="{check_kind}",decision="{decision}"}} {number:.0f}'
         yield "# HELP dlpctl_housekeeping_failures_total Tasks of housekeeping that have failed."
         yield "# TYPE dlpctl_housekeeping_failures_total counter"
         yield f"dlpctl_housekeeping_failures_total {_number('housekeeping failures', sums)}"

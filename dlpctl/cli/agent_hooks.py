@@ -75,7 +75,7 @@ def install(settings: Sequence[Settings], *, wrap_mcp: bool | None = None) -> No
                 " started; events that the service does not answer pass"
             )
         _offer_wrapping(printer, each, wrap_mcp)
-    Session.begin().detector().compile()  # so that the first event need not wait for the patterns
+    Session.start().detector().compile()  # so that the first event need not wait for the patterns
 
 
 def _offer_wrapping(printer: Printer, settings: Settings, wrap_mcp: bool | None) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from dlpctl.cli.control_plane import complete_policy
 from dlpctl.errors import NotFoundError, PolicyError
-from dlpctl.mappings import Table
+from dlpctl.mappings import KnownTable
 from dlpctl.policy.files import builtin_names, read_table_file
 from dlpctl.policy.model import Policy
 
@@ -29,9 +29,9 @@ def read(file: Path) -> list[Organization]:
     """Read organizations from a TOML, YAML or JSON file; raise `PolicyError` with all mistakes."""
     content = read_table_file(file)
     source = content.source
-    organizations = Table(content.data, source, "", ("organization",)).items("organization")
+    organizations = KnownTable(content.data, source, "", ("organization",)).items("organization")
     for path, item in organizations:
-        table = Table(item, source, path, _KEYS)
+        table = KnownTable(item, source, path, _KEYS)
         table.text("slug")
         table.tables("group", _GROUP_KEYS)
         for key in ("group", "policy"):

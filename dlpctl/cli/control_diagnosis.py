@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dlpctl.cli.verdicts import State, Verdict, error, note, ok
+from dlpctl.cli.verdicts import State, Verdict, error, noted, ok
 from dlpctl.errors import DlpctlError
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def _shared(address: str) -> Iterator[Verdict]:
 
     found = PostgresDatabase.of(address)
     if found.is_new:
-        yield note("database", f"{found.name} holds no control plane yet", "dlpctl init")
+        yield noted("database", f"{found.name} holds no control plane yet", "dlpctl init")
         return
     with found.opened() as connection:
         yield ok("database", f"{found.name} answers")
@@ -54,7 +54,7 @@ def _file(folder: Path) -> Iterator[Verdict]:
 
     file, key = folder / DATABASE, folder / KEY_FILE
     if not file.exists():
-        yield note("database", "none; only the control plane needs one", "dlpctl init")
+        yield noted("database", "none; only the control plane needs one", "dlpctl init")
         return
     if not key.exists():
         message = f"{key} is missing, and without it {file} cannot be read"
@@ -139,7 +139,7 @@ def server(config: Config) -> Iterator[Verdict]:
 
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        yield note("server", f"{url} is not asked by this command")
+        yield noted("server", f"{url} is not asked by this command")
         return
     is_local = parts.hostname in ("127.0.0.1", "localhost")
     remedy = "dlpctl serve" if is_local else f"curl {url.rstrip('/')}/readyz"

@@ -28,7 +28,7 @@ def local() -> Iterator[LocalBackend]:
     """Yield the control plane in this user's data folder."""
     from dlpctl.backend.local import LocalBackend
 
-    session = Session.begin()
+    session = Session.start()
     config = session.config
     with closing(
         LocalBackend.open(
@@ -45,7 +45,7 @@ def local() -> Iterator[LocalBackend]:
 @contextmanager
 def backend(server: str | None) -> Iterator[Backend]:
     """Yield the control plane of the server named by option or settings, else the local one."""
-    config = Session.begin(server=server).config
+    config = Session.start(server=server).config
     if config.server is None:
         with local() as opened:
             yield opened
@@ -61,7 +61,7 @@ def evidence(
     server: str | None, database: Path | None, key: Path | None
 ) -> Iterator[EvidenceSource]:
     """Yield the audit log of a server, or of a local database, which is opened read-only."""
-    config = Session.begin(server=server).config
+    config = Session.start(server=server).config
     if config.server is not None and database is None:
         with backend(server) as asked:
             yield asked

@@ -51,7 +51,7 @@ def show() -> None:
     from dlpctl.masking.tokens import TokenStore
     from dlpctl.masking.unmask import unmask
 
-    session = Session.begin()
+    session = Session.start()
     printer = session.printer()
     checker = session.checker("AI_TOOL", "default", "token")
     prompt = _PROMPT.format(key=_made_up_key())

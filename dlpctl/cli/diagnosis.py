@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dlpctl.cli.verdicts import Verdict, error, note, ok, warning
+from dlpctl.cli.verdicts import Verdict, error, noted, ok, warning
 from dlpctl.errors import DlpctlError
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def _cache(folder: Path) -> Verdict:
             return ok("cache", f"{message}; read-only, with all patterns")
         return error("cache", f"{folder} cannot be written", f"chmod u+w {folder}")
     if not is_compiled:
-        return note("cache", f"{message}; not all patterns are compiled", "dlpctl cache build")
+        return noted("cache", f"{message}; not all patterns are compiled", "dlpctl cache build")
     return ok("cache", message)
 
 
@@ -202,7 +202,7 @@ def _sandbox() -> Iterator[Verdict]:
         yield ok("sandbox", message)
     else:
         message = "the process that reads files has limits, but this system has no sandbox for it"
-        yield note("sandbox", message)
+        yield noted("sandbox", message)
 
 
 def _readers() -> Iterator[Verdict]:
@@ -213,7 +213,7 @@ def _readers() -> Iterator[Verdict]:
         yield ok("tesseract", f"{tesseract} reads words in pictures")
     else:
         install = _TESSERACT.get(sys.platform, "sudo apt-get install tesseract-ocr")
-        yield note("tesseract", "not installed: words in pictures are not read", install)
+        yield noted("tesseract", "not installed: words in pictures are not read", install)
     for extra, module, what in _EXTRAS:
         if find_spec(module) is None:
-            yield note(extra, f"{what} cannot be read", f"pip install {extra_packages(extra)}")
+            yield noted(extra, f"{what} cannot be read", f"pip install {extra_packages(extra)}")

@@ -63,7 +63,7 @@ def run(options: GatewayOptions) -> None:
 
     targets = _targets(options.upstreams)
     hosts = _hosts(options)
-    session = Session.begin(server=options.server)
+    session = Session.start(server=options.server)
     config = session.config
     folder = config.data_folder / "gateway" / "values" if options.keep_values else None
     conversations = Conversations(config.gateway.hours * _HOUR, folder)

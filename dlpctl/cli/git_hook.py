@@ -148,7 +148,7 @@ def _options(types: str | None) -> str:
     from dlpctl.cli.search import search
     from dlpctl.cli.session import Session
 
-    search(Session.begin(), types=types)
+    search(Session.start(), types=types)
     return f" --types {shlex.quote(types)}"
 
 

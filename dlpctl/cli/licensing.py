@@ -24,7 +24,7 @@ class Licensed:
         self._policy: tuple[str, Policy] | None = None
 
     @classmethod
-    def begin(cls, url: str, license_key: str, data_folder: Path) -> Licensed | None:
+    def start(cls, url: str, license_key: str, data_folder: Path) -> Licensed | None:
         """Return None if the server cannot be reached and there is no valid token: then no license
         applies.
         """

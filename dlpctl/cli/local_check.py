@@ -40,7 +40,7 @@ class CheckedContent(NamedTuple):
     decision: Decision
     report: Report | None = None
     """None if only the decision was requested."""
-    places: Mapping[str, Sequence[str]] = MappingProxyType({})
+    locations: Mapping[str, Sequence[str]] = MappingProxyType({})
     """The distinct positions of the findings in a plain text, by type."""
     lines: Sequence[ShownLine] = ()
     """The lines with findings to show."""
@@ -138,9 +138,9 @@ class LocalCheck:
             with writing(copy) as write:
                 write(report.masked_content.encode("utf-8", "surrogateescape"))
         lines = LineIndex(text)
-        places: defaultdict[str, list[str]] = defaultdict(list)
+        locations: defaultdict[str, list[str]] = defaultdict(list)
         for finding in report.findings:
-            places[finding.type].append("{}:{}".format(*lines.line_and_column(finding.start)))
+            locations[finding.type].append("{}:{}".format(*lines.line_and_column(finding.start)))
         shown_lines: Sequence[ShownLine] = ()
         if self._answer.form is Output.HUMAN and not self._answer.quiet:
             shown_lines = lines_of(text, report.findings, lines)
@@ -148,7 +148,7 @@ class LocalCheck:
             shown,
             report.decision,
             report,
-            places,
+            locations,
             shown_lines,
             copy=copy,
             size=len(data),
@@ -218,8 +218,8 @@ def _print_content(outcome: CheckedContent, printer: Printer) -> None:
     assert report is not None
     shown = printer.style(outcome.shown, "bold")
     printer.line(f"{printer.decision(report.decision)}  {shown}  {report.summary}")
-    places = outcome.places if outcome.file is None else outcome.file.places_by_type()
-    printer.table((_row(each, places[each.type]) for each in report.detected), indent="  ")
+    locations = outcome.locations if outcome.file is None else outcome.file.places_by_type()
+    printer.table((_row(each, locations[each.type]) for each in report.detected), indent="  ")
     print_lines(outcome.lines, outcome.shown, printer)
     if left_out := possible_note(outcome.possible):
         printer.line(f"  {left_out}")
@@ -233,9 +233,9 @@ def _print_content(outcome: CheckedContent, printer: Printer) -> None:
             printer.line(f"  before and after: {len(outcome.pictures)} pictures in {folder}")
 
 
-def _row(detection: Detection, places: Sequence[str]) -> tuple[str, ...]:
-    more = f" +{len(places) - _MOST_PLACES}" if len(places) > _MOST_PLACES else ""
-    listed = f"at {'; '.join(places[:_MOST_PLACES])}{more}"
+def _row(detection: Detection, locations: Sequence[str]) -> tuple[str, ...]:
+    more = f" +{len(locations) - _MOST_PLACES}" if len(locations) > _MOST_PLACES else ""
+    listed = f"at {'; '.join(locations[:_MOST_PLACES])}{more}"
     return str(detection.occurrences), detection.type, detection.sample or "(hidden)", listed
 
 
@@ -246,9 +246,9 @@ def _coverage(answer: FileReport) -> Iterator[str]:
         yield f"verified: {answer.verified.summary}"
     if coverage.format and (answer.verified is None or answer.masked is None):
         gaps = coverage.not_inspected
-        yield from (f"not inspected: {gap.place}: {gap.reason}" for gap in gaps[:_MOST_PLACES])
+        yield from (f"not inspected: {gap.location}: {gap.reason}" for gap in gaps[:_MOST_PLACES])
         if len(gaps) > _MOST_PLACES:
             yield f"not inspected: {len(gaps) - _MOST_PLACES} more"
         if gaps and answer.masked is None:
             yield "--on-uninspected warn accepts what could not be inspected"
-    yield from (f"note: {each}" for each in coverage.notes)
+    yield from (f"note: {each}" for each in coverage.remarks)

@@ -14,7 +14,7 @@ _MISSING = "the MCP server needs the package mcp 2: install dlpctl with its extr
 
 def serve(vault: Path | None, *, allow_unmask: bool) -> None:
     """Serve over stdio until the client ends."""
-    build(Session.begin(), vault, allow_unmask=allow_unmask).run("stdio")
+    build(Session.start(), vault, allow_unmask=allow_unmask).run("stdio")
 
 
 def build(session: Session, vault: Path | None, *, allow_unmask: bool) -> Any:

@@ -81,7 +81,7 @@ def _login() -> str:
 def baseline_to_add_to(named: Path | None) -> Baseline:
     """Return the exceptions to extend; a new file is created at the repository's root."""
     file = accepted.exceptions_file(named) or _root() / EXCEPTIONS_FILE
-    return Baseline.load(file, os.environ) if file.exists() else Baseline.begin(file, os.environ)
+    return Baseline.load(file, os.environ) if file.exists() else Baseline.start(file, os.environ)
 
 
 def _root() -> Path:

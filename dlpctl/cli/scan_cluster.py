@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from dlpctl.cli.scan_options import ScanRequest
     from dlpctl.cli.search import Search
     from dlpctl.cli.session import Session
-    from dlpctl.scan.executor import Executor, Work
+    from dlpctl.scan.executor import Executor, ReadBatch
     from dlpctl.scan.results import Summary
     from dlpctl.scan.source import File, Source
 
@@ -81,7 +81,7 @@ class ClusterRun:
 
     def executor(
         self,
-        make_reader: Callable[[], Work],
+        make_reader: Callable[[], ReadBatch],
         prepare: Callable[[], object],
         sources: Sequence[Source],
     ) -> Executor:
@@ -95,9 +95,9 @@ class ClusterRun:
     def finish(self, summary: Summary) -> None:
         """Note what an earlier scan had done, and forget the scan if it is complete."""
         if count := self._journal.resumed:
-            summary.notes.append(f"{count:,} contents were scanned before the scan was stopped.")
+            summary.remarks.append(f"{count:,} contents were scanned before the scan was stopped.")
         if summary.partial:
-            summary.notes.append("What was scanned is kept; --resume goes on with it.")
+            summary.remarks.append("What was scanned is kept; --resume goes on with it.")
         else:
             self._journal.remove()
 

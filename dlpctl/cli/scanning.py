@@ -69,7 +69,7 @@ def scan(request: ScanRequest, *more: Report, defaults: Defaults = USUAL) -> int
         files = _file_outputs(request)
         for _, output in files:
             stack.callback(output.abandon)
-        session = Session.begin(request.patterns)
+        session = Session.start(request.patterns)
         stack.enter_context(cleaning_up())
         wanted = search(
             session,
@@ -208,28 +208,28 @@ def _from_git(run: Scan, request: ScanRequest) -> Generator[Result | Skip]:
 
     paths = request.paths or ()
     ranges = [path for path in paths if request.history and not os.path.lexists(path)]
-    places = [Path(path) for path in paths if path not in ranges] or [Path()]
-    repository = Repository(str(places[0] if places[0].is_dir() else places[0].parent))
-    within = [_git_path(repository, place) for place in places] if paths else []
+    targets = [Path(path) for path in paths if path not in ranges] or [Path()]
+    repository = Repository(str(targets[0] if targets[0].is_dir() else targets[0].parent))
+    within = [_git_path(repository, target) for target in targets] if paths else []
     within = [inside for inside in within if inside != "."]
     if request.staged:
         return run.blobs(repository, repository.staged(within))
     if request.diff is not None:
         return run.blobs(repository, repository.added(request.diff, within))
     if repository.is_shallow:
-        run.summary.notes.append(
+        run.summary.remarks.append(
             "This is a shallow clone: nothing before its oldest commit was scanned."
         )
     return run.blobs(repository, repository.history(ranges, within))
 
 
-def _git_path(repository: Repository, place: Path) -> str:
+def _git_path(repository: Repository, target: Path) -> str:
     """Return a path as git names it; refuse one that git does not know, which would match
     nothing.
     """
-    inside = repository.within(place)
-    if not os.path.lexists(place) and not repository.has_path(inside):
-        raise UsageError(f"{place}: no such file or folder, neither here nor in HEAD")
+    inside = repository.within(target)
+    if not os.path.lexists(target) and not repository.has_path(inside):
+        raise UsageError(f"{target}: no such file or folder, neither here nor in HEAD")
     return inside
 
 
@@ -330,19 +330,19 @@ def _deliver(
     stopped: Stopped | None = None
     with closing(found):
         try:
-            for one in found:
+            for result in found:
                 progress.erase()
                 for delivery in deliveries:
-                    delivery.add(one)
+                    delivery.add(result)
                 for report in more:
-                    report.skip(one) if isinstance(one, Skip) else report.add(one)
+                    report.skip(result) if isinstance(result, Skip) else report.add(result)
                 if all_failed(deliveries):
                     break
         except (KeyboardInterrupt, SystemExit, DlpctlError) as problem:
             stopped = problem
     progress.end()
     if isinstance(stopped, DlpctlError):
-        summary.notes.append(stopped.message)
+        summary.remarks.append(stopped.message)
     return stopped
 
 
@@ -357,11 +357,11 @@ def _emptiness(summary: Summary, request: ScanRequest) -> DlpctlError | None:
     skipped = skipped_by_reason(summary)
     if request.of_changes or set(summary.skipped) == {Why.ALLOWED}:
         if not skipped:
-            summary.notes.append("There are no changes to scan.")
+            summary.remarks.append("There are no changes to scan.")
         return None
     summary.is_empty = True
     why = skipped or ("there are no commits" if request.history else "there is no file")
-    summary.notes.append(f"No file was scanned ({why}).")
+    summary.remarks.append(f"No file was scanned ({why}).")
     return InputError(f"no file was scanned ({why}): check the paths and what leaves files out")
 
 
@@ -372,7 +372,7 @@ def _finish(
     known: Acceptance | None,
 ) -> None:
     if known is not None:
-        summary.notes += known.notes()
+        summary.remarks += known.remarks()
     for delivery in deliveries:
         delivery.finish(summary)
     for report in more:

@@ -108,7 +108,7 @@ def _named(session: Session, detector: Detector, names: Sequence[str]) -> set[st
         origin = session.config.origin("types")
         if names is not session.config.types or origin.layer is Layer.DEFAULT:
             raise
-        raise ConfigError(f"{origin.place('types')}: {unknown.message}") from None
+        raise ConfigError(f"{origin.location('types')}: {unknown.message}") from None
     return _ids(detector, names)
 
 

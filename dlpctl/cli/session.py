@@ -41,7 +41,7 @@ class Session:
         self._destination = config.destination
 
     @classmethod
-    def begin(cls, patterns: Sequence[Path] | None = None, server: str | None = None) -> Session:
+    def start(cls, patterns: Sequence[Path] | None = None, server: str | None = None) -> Session:
         from dlpctl.config import load_config
 
         return cls(load_config({"server": server}), patterns)
@@ -70,7 +70,7 @@ class Session:
             return None
         from dlpctl.cli.licensing import Licensed
 
-        self._license = Licensed.begin(self.config.server, key, self.config.data_folder)
+        self._license = Licensed.start(self.config.server, key, self.config.data_folder)
         return None if self._license is None else self._license.policy(name)
 
     def printer(self, *, quiet: bool = False) -> Printer:

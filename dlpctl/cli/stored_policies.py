@@ -63,7 +63,7 @@ def create(
         dlpctl policy create acme policy.toml
         dlpctl policy create acme pci-dss --group legal --inactive
     """
-    content = Session.begin().policy(policy).to_dict()
+    content = Session.start().policy(policy).to_dict()
     with control.backend() as backend:
         body = content | given(groups=groups, is_active=active)
         control.print_record(backend.create_policy(org, body))
@@ -88,7 +88,7 @@ def update(
         dlpctl policy update acme POLICY_ID policy.toml
         dlpctl policy update acme POLICY_ID --inactive
     """
-    content = complete_policy(Session.begin().policy(policy)) if policy is not None else {}
+    content = complete_policy(Session.start().policy(policy)) if policy is not None else {}
     with control.backend() as backend:
         body = content | given(groups=groups, is_active=active)
         control.print_record(backend.update_policy(org, policy_id, body))

@@ -17,22 +17,22 @@ class State(StrEnum):
 class Verdict(NamedTuple):
     subject: str
     state: State
-    said: str
+    message: str
     remedy: str = ""
     """A command that helps, if any."""
 
 
-def ok(subject: str, said: str) -> Verdict:
-    return Verdict(subject, State.OK, said)
+def ok(subject: str, message: str) -> Verdict:
+    return Verdict(subject, State.OK, message)
 
 
-def note(subject: str, said: str, remedy: str = "") -> Verdict:
-    return Verdict(subject, State.NOTE, said, remedy)
+def noted(subject: str, message: str, remedy: str = "") -> Verdict:
+    return Verdict(subject, State.NOTE, message, remedy)
 
 
-def warning(subject: str, said: str, remedy: str = "") -> Verdict:
-    return Verdict(subject, State.WARNING, said, remedy)
+def warning(subject: str, message: str, remedy: str = "") -> Verdict:
+    return Verdict(subject, State.WARNING, message, remedy)
 
 
-def error(subject: str, said: str, remedy: str = "") -> Verdict:
-    return Verdict(subject, State.ERROR, said, remedy)
+def error(subject: str, message: str, remedy: str = "") -> Verdict:
+    return Verdict(subject, State.ERROR, message, remedy)

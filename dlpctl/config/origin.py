@@ -28,7 +28,7 @@ class Origin(NamedTuple):
     def is_file(self) -> bool:
         return self.layer in (Layer.PROJECT, Layer.USER)
 
-    def place(self, key: str) -> str:
+    def location(self, key: str) -> str:
         """Return the position of a key in this origin, for an error."""
         return f"{self.name}: {key}" if self.is_file else self.name
 

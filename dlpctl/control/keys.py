@@ -41,14 +41,14 @@ def mint(prefix: KeyKind) -> str:
     return f"{prefix}{body}{_checksum(body)}"
 
 
-def well_formed(kind: KeyKind, key: str) -> bool:
+def well_formed(key_kind: KeyKind, key: str) -> bool:
     """Return whether a text has the form and checksum of a key of this kind."""
-    length = len(kind) + _RANDOM_LENGTH + _CHECKSUM_LENGTH
+    length = len(key_kind) + _RANDOM_LENGTH + _CHECKSUM_LENGTH
     return (
         len(key) == length
         and key.isascii()
-        and key.startswith(kind)
-        and key.endswith(_checksum(key[len(kind) : -_CHECKSUM_LENGTH]))
+        and key.startswith(key_kind)
+        and key.endswith(_checksum(key[len(key_kind) : -_CHECKSUM_LENGTH]))
     )
 
 

@@ -14,25 +14,25 @@ from struct import Struct
 from dlpctl.detect.resolve import Candidate
 from dlpctl.forked import LeaveToFork, begun
 
-WORTH = 1 << 20
+WORTHWHILE_SIZE = 1 << 20
 """The size in bytes from which on a child saves more than it costs."""
 _RECORD = Struct("<qqd?i")
 
-Work = Callable[[], Iterable[Candidate]]
+CandidateSearch = Callable[[], Iterable[Candidate]]
 
 
 class Aside(LeaveToFork):
     """Permission to search a long text with a second process."""
 
     def is_worthwhile(self, size: int) -> bool:
-        return size >= WORTH and self.processes() > 1
+        return size >= WORTHWHILE_SIZE and self.processes() > 1
 
     @contextmanager
-    def begun(self, work: Work) -> Iterator[Work]:
+    def begun(self, search: CandidateSearch) -> Iterator[CandidateSearch]:
         """Start the work in a child, and yield a function that waits for the outcome."""
 
         def packed() -> bytes:
-            return b"".join(_RECORD.pack(*record) for record in work())
+            return b"".join(_RECORD.pack(*record) for record in search())
 
         with begun(packed, self.processes()) as result:
             yield lambda: map(Candidate._make, _RECORD.iter_unpack(result()))

@@ -121,8 +121,8 @@ class _Search:
         known.names.update(names)
         known.header = header_of(header)
         tagged = [
-            one._replace(start=one.start + first, end=one.end + first)
-            for one in self._detector.tagged(self._data[first:last], self._min_score, known)
+            candidate._replace(start=candidate.start + first, end=candidate.end + first)
+            for candidate in self._detector.tagged(self._data[first:last], self._min_score, known)
         ]
         near = self._ranges.candidates(first - ZONE, last + ZONE)
         own = near[bisect_left(near, first, key=start_of) : bisect_left(near, last, key=start_of)]
@@ -214,16 +214,16 @@ class _Search:
         low, high = self._borders[number - 1], self._borders[number + 1]
         if first <= max(low, border - ZONE, before.reach) or last >= min(high, border + ZONE):
             return False
-        across = [one for one in before.zone if first <= one.start < last]
-        joint = [one for one in tagged if first <= one.start < last]
+        across = [candidate for candidate in before.zone if first <= candidate.start < last]
+        joint = [candidate for candidate in tagged if first <= candidate.start < last]
         resolved = self._packed(self._detector.resolved(self._data, across, joint), first)
         if self._in_characters:
-            begin = offset - len(self._data[first:border].decode())
+            start = offset - len(self._data[first:border].decode())
             end = offset + len(self._data[border:last].decode())
         else:
-            begin, end = first, last
-        resolved.move(0, begin)
-        found.replace(bisect_left(found.starts, begin), bisect_left(found.starts, end), resolved)
+            start, end = first, last
+        resolved.move(0, start)
+        found.replace(bisect_left(found.starts, start), bisect_left(found.starts, end), resolved)
         return True
 
 

@@ -274,7 +274,7 @@ class Detector:
         for finding in self.findings(
             self.tagged(data, 0.0), data if len(data) != len(text) else None
         ):
-            tagged = next(one for one in TAGGED if one.type == finding.type)
+            tagged = next(each for each in TAGGED if each.type == finding.type)
             yield Trace(
                 finding,
                 tagged.label,
@@ -291,7 +291,7 @@ class Detector:
         selected = self.search.selected
         runners = {
             index: self.search.runner(index)
-            for index in {one.pattern for one in found}
+            for index in {each.pattern for each in found}
             if index >= 0
         }
         position = characters = 0

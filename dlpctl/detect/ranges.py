@@ -13,7 +13,7 @@ from dlpctl.detect.resolve import Candidate
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from dlpctl.detect.automaton.first_pass import Hits
+    from dlpctl.detect.automaton.first_pass import TriggerEnds
     from dlpctl.detect.confirm.runner import Runner
     from dlpctl.detect.derived.columns import Columns
     from dlpctl.detect.search import PatternSearch
@@ -125,7 +125,7 @@ class RangeSearch:
         data: bytes,
         first: int,
         last: int,
-        possible: Hits | None = None,
+        possible: TriggerEnds | None = None,
         columns: Columns | None = None,
     ) -> list[Candidate]:
         """Return the candidates that start in a range of a text, apart from settled ones."""
@@ -138,11 +138,11 @@ class RangeSearch:
                 resume = ends[low - 1] if low else 0
                 near = ends[low:high]
                 if columns is not None:
-                    near = columns.open_hits(near, runner.best, runner.proven, index)
+                    near = columns.open_ends(near, runner.best, runner.proven, index)
                 found += self._run(runner, data, near, resume)
         return [candidate for candidate in found if first <= candidate.start < last]
 
-    def _near(self, data: bytes, first: int, last: int) -> Hits:
+    def _near(self, data: bytes, first: int, last: int) -> TriggerEnds:
         return self._search.first_pass.near(data, first, last) if first < last else {}
 
     def _run(self, runner: Runner, data: bytes, ends: list[int], resume: int) -> list[Candidate]:

@@ -44,7 +44,7 @@ _FEWEST = 3
 found the rest.
 """
 _EVEN, _SURE, _VERY_SURE = 0.5, 0.7, 0.9
-_EDGES = b" \t\r\n,;:-/|()[]<>\"'"
+_BOUNDARIES = b" \t\r\n,;:-/|()[]<>\"'"
 
 
 class Candidate(NamedTuple):
@@ -187,7 +187,7 @@ def _without_contained(cluster: Sequence[Candidate]) -> list[Candidate]:
     """
     left: list[Candidate] = []
     outers: list[Candidate] = []
-    for candidate in sorted(cluster, key=lambda one: (one.start, -one.end)):
+    for candidate in sorted(cluster, key=lambda each: (each.start, -each.end)):
         start, end, score, *_ = candidate
         enough = min(score, _CERTAIN)
         beaten = False
@@ -220,31 +220,31 @@ def merged(
         return found
     found = _without_guesses(data, found, tagged, type_of)
     kept: list[Candidate] = []
-    place = 0
-    for one in _apart(_widened(found, tagged, type_of)):
-        while place < len(found) and found[place].end <= one.start:
-            kept.append(found[place])
-            place += 1
-        start = one.start
-        while place < len(found) and found[place].start < one.end:
-            other = found[place]
+    index = 0
+    for each in _apart(_widened(found, tagged, type_of)):
+        while index < len(found) and found[index].end <= each.start:
+            kept.append(found[index])
+            index += 1
+        start = each.start
+        while index < len(found) and found[index].start < each.end:
+            other = found[index]
             if (
-                one.pattern == ADDRESS
+                each.pattern == ADDRESS
                 and start <= other.start
-                and other.end <= one.end
+                and other.end <= each.end
                 and type_of(other.pattern) in _TAKEN_IN
             ):
-                place += 1
+                index += 1
                 continue
-            medicine = one.pattern == PERSON_NAME and type_of(other.pattern) == "MEDICATION"
-            kept += [] if medicine else _rest(data, one, start, other.start)
-            start = one.end if medicine else other.end
-            if other.end > one.end:
+            medicine = each.pattern == PERSON_NAME and type_of(other.pattern) == "MEDICATION"
+            kept += [] if medicine else _rest(data, each, start, other.start)
+            start = each.end if medicine else other.end
+            if other.end > each.end:
                 break
             kept.append(other)
-            place += 1
-        kept += _rest(data, one, start, one.end) if start > one.start else [one]
-    kept += found[place:]
+            index += 1
+        kept += _rest(data, each, start, each.end) if start > each.start else [each]
+    kept += found[index:]
     return kept
 
 
@@ -256,27 +256,27 @@ def _without_guesses(
 
     Such a pattern cannot tell "She lives at Elm 5" from "Rue de la Loi 5".
     """
-    known = [one for one in found if type_of(one.pattern) == "ADDRESS"]
+    known = [each for each in found if type_of(each.pattern) == "ADDRESS"]
     sure = (
-        [one for one in tagged if one.pattern == ADDRESS and one.score >= _VERY_SURE]
+        [each for each in tagged if each.pattern == ADDRESS and each.score >= _VERY_SURE]
         if known
         else []
     )
     sure.sort()
-    starts = [one.start for one in sure]
+    starts = [each.start for each in sure]
     changed: dict[Candidate, Candidate | None] = {}
     for guess in known:
         first, last = bisect_right(starts, guess.start), bisect_left(starts, guess.end)
-        for one in sure[first:last]:
-            if guess.end <= one.end + 1:
-                before = data[guess.start : one.start].split()
+        for each in sure[first:last]:
+            if guess.end <= each.end + 1:
+                before = data[guess.start : each.start].split()
                 if guess.score < _SURE and any(word.islower() for word in before):
                     changed[guess] = None
-                elif start := _past_cues(data, guess.start, one.start):
+                elif start := _past_cues(data, guess.start, each.start):
                     changed[guess] = guess._replace(start=start)
     if not changed:
         return found
-    return [kept for one in found if (kept := changed.get(one, one)) is not None]
+    return [kept for each in found if (kept := changed.get(each, each)) is not None]
 
 
 def _past_cues(data: bytes, start: int, end: int) -> int:
@@ -296,20 +296,20 @@ def _widened(
     found: list[Candidate], tagged: Sequence[Candidate], type_of: Callable[[int], str]
 ) -> Iterator[Candidate]:
     """Return what was tagged, with addresses widened by what patterns found of them."""
-    known = [one for one in found if type_of(one.pattern) == "ADDRESS"]
-    place = 0
-    for one in tagged:
-        if one.pattern != ADDRESS or not known:
-            yield one
+    known = [each for each in found if type_of(each.pattern) == "ADDRESS"]
+    index = 0
+    for each in tagged:
+        if each.pattern != ADDRESS or not known:
+            yield each
             continue
-        while place < len(known) and known[place].end <= one.start:
-            place += 1
-        joint = [one]
-        following = place
+        while index < len(known) and known[index].end <= each.start:
+            index += 1
+        joint = [each]
+        following = index
         while following < len(known) and known[following].start < joint[-1].end:
             joint.append(known[following])
             following += 1
-        yield one._replace(
+        yield each._replace(
             start=min(each.start for each in joint),
             end=max(each.end for each in joint),
             score=max(each.score for each in joint),
@@ -321,36 +321,36 @@ def _apart(tagged: Iterable[Candidate]) -> Iterator[Candidate]:
     the surer one is kept.
     """
     previous: Candidate | None = None
-    for one in sorted(tagged):
-        if previous is None or one.start >= previous.end:
+    for each in sorted(tagged):
+        if previous is None or each.start >= previous.end:
             if previous is not None:
                 yield previous
-            previous = one
-        elif _weight(one) > _weight(previous):
-            previous = one
+            previous = each
+        elif _weight(each) > _weight(previous):
+            previous = each
     if previous is not None:
         yield previous
 
 
-def _weight(one: Candidate) -> tuple[bool, float, int]:
-    return one.pattern == ADDRESS and one.score >= _EVEN, one.score, one.end - one.start
+def _weight(each: Candidate) -> tuple[bool, float, int]:
+    return each.pattern == ADDRESS and each.score >= _EVEN, each.score, each.end - each.start
 
 
-def _rest(data: bytes, one: Candidate, start: int, end: int) -> list[Candidate]:
+def _rest(data: bytes, each: Candidate, start: int, end: int) -> list[Candidate]:
     """Return the part of a tagged span between two findings, if enough is left to be a finding."""
     if start >= end:
         return []
     part = data[start:end]
-    start += len(part) - len(part.lstrip(_EDGES))
-    part = part.strip(_EDGES)
-    if one.pattern == ADDRESS:
+    start += len(part) - len(part.lstrip(_BOUNDARIES))
+    part = part.strip(_BOUNDARIES)
+    if each.pattern == ADDRESS:
         part = _next_label().sub(b"", part)
         # What is left without a number or with a word alone was beside what a pattern found.
         if not _DIGIT.search(part) or len(_WORD.findall(part)) < _FEWEST_WORDS:
             return []
     if sum(map(str.isalnum, part.decode(errors="ignore"))) < _FEWEST:
         return []
-    return [one._replace(start=start, end=start + len(part))]
+    return [each._replace(start=start, end=start + len(part))]
 
 
 @cache

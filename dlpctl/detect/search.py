@@ -8,7 +8,7 @@ from __future__ import annotations
 from copy import copy
 from typing import TYPE_CHECKING
 
-from dlpctl.detect.automaton.first_pass import FirstPass, Hits
+from dlpctl.detect.automaton.first_pass import FirstPass, TriggerEnds
 from dlpctl.detect.automaton.gates import Gates
 from dlpctl.detect.confirm.runner import Runner
 from dlpctl.detect.derived.headers import HeaderWords
@@ -140,7 +140,7 @@ class PatternSearch:
         )
 
     def confirmed(
-        self, possible: Hits, data: bytes, min_score: float, progress: Progress | None = None
+        self, possible: TriggerEnds, data: bytes, min_score: float, progress: Progress | None = None
     ) -> list[Candidate]:
         """Return what possible matches are, with their scores."""
         found: list[Candidate] = []
@@ -158,7 +158,7 @@ class PatternSearch:
 
     def traces(self, data: bytes) -> Iterator[Trace]:
         """Return every match in a text with the reasons for its score."""
-        for index, ends in self.first_pass.hits(data).items():
+        for index, ends in self.first_pass.trigger_ends(data).items():
             if self.wants(index):
                 yield from self.runner(index).traces(data, ends)
 
@@ -175,8 +175,8 @@ class PatternSearch:
         if selected is None or progress is not None:
             # In pieces, rivals too must know where to resume.
             return self.confirmed(self._possible(data, None, derived), data, min_score, progress)
-        wanted: Hits = {}
-        waiting: Hits = {}
+        wanted: TriggerEnds = {}
+        waiting: TriggerEnds = {}
         for index, ends in self._possible(data, self._of_selected, derived).items():
             (wanted if index in selected else waiting)[index] = ends
         found = self.confirmed(wanted, data, min_score)
@@ -186,19 +186,19 @@ class PatternSearch:
 
     def _possible(
         self, data: bytes, sets: Iterable[int] | None, derived: DerivedText | None
-    ) -> Hits:
-        possible = self.first_pass.hits(data, sets)
+    ) -> TriggerEnds:
+        possible = self.first_pass.trigger_ends(data, sets)
         if derived is None:
             return possible
-        still_open: Hits = {}
+        still_open: TriggerEnds = {}
         for index, ends in possible.items():
             runner = self.runner(index)
-            if kept := derived.open_hits(ends, runner.best, runner.proven, index):
+            if kept := derived.open_ends(ends, runner.best, runner.proven, index):
                 still_open[index] = kept
         return still_open
 
     def _rivals(
-        self, found: Sequence[Candidate], waiting: Hits, data: bytes, min_score: float
+        self, found: Sequence[Candidate], waiting: TriggerEnds, data: bytes, min_score: float
     ) -> list[Candidate]:
         """Return what patterns that were not asked for find in the same spans, since it may win
         there, and what others find in those of rivals.

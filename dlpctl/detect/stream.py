@@ -99,13 +99,14 @@ class _Window:
             return
         raw = bytes(self._data if end is None else self._data[:end])
         data = valid_utf8(raw)
-        progress = {index: [place] for index, place in self._resume.items()}
+        progress = {index: [position] for index, position in self._resume.items()}
         candidates = [
-            one
-            for one in self._detector.search.candidates(
+            candidate
+            for candidate in self._detector.search.candidates(
                 data, self._min_score, progress, table=self._table
             )
-            if one.start >= self._given  # earlier findings were returned with the piece before
+            if candidate.start
+            >= self._given  # earlier findings were returned with the piece before
         ]
         tagged = self._tagged(data)
         found = self._detector.resolved(data, candidates, tagged)
@@ -114,9 +115,9 @@ class _Window:
         if end <= self._given:
             return
         ready = [
-            one._replace(start=one.start - self._given, end=one.end - self._given)
-            for one in found
-            if one.end <= end
+            candidate._replace(start=candidate.start - self._given, end=candidate.end - self._given)
+            for candidate in found
+            if candidate.end <= end
         ]
         text = raw[self._given : end].decode("utf-8", "surrogateescape")
         encoded = data[self._given : end]
@@ -126,8 +127,8 @@ class _Window:
         keep_from = character_start(data, max(0, end - self.margin))
         self._resume = {
             index: last - keep_from
-            for index, places in progress.items()
-            if (last := max((place for place in places if place <= end), default=0)) > keep_from
+            for index, positions in progress.items()
+            if (last := max((at for at in positions if at <= end), default=0)) > keep_from
         }
         del self._data[:keep_from]
         self._given = end - keep_from
@@ -139,9 +140,9 @@ class _Window:
             character_start(data, data.find(b"\n", first, self._given) + 1 or first) if first else 0
         )
         return [
-            one._replace(start=one.start + first, end=one.end + first)
-            for one in self._detector.tagged(data[first:], self._min_score, self._known)
-            if one.start + first >= self._given
+            candidate._replace(start=candidate.start + first, end=candidate.end + first)
+            for candidate in self._detector.tagged(data[first:], self._min_score, self._known)
+            if candidate.start + first >= self._given
         ]
 
     def _seam(self, data: bytes, candidates: list[Candidate], found: list[Candidate]) -> int:
@@ -156,4 +157,7 @@ class _Window:
         )
         if seam > self._given or self.waiting < self.margin + _PATIENCE * CHUNK:
             return seam
-        return next((one.start for one in found if one.start < latest < one.end), latest)
+        return next(
+            (candidate.start for candidate in found if candidate.start < latest < candidate.end),
+            latest,
+        )

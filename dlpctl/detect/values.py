@@ -27,7 +27,7 @@ from dlpctl.regex import lazy
 from dlpctl.types import Finding
 
 if TYPE_CHECKING:
-    from dlpctl.detect.automaton.first_pass import Hits
+    from dlpctl.detect.automaton.first_pass import TriggerEnds
     from dlpctl.detect.engine import Detector
 
 _TOGETHER = 1 << 16
@@ -39,7 +39,7 @@ _UNNAMED = "value"
 _ESCAPES = lazy(rb"[\\&]")
 _LINE_END = b"\n"
 _BLANK = b" "
-_NO_PATTERNS: Hits = {}
+_NO_PATTERNS: TriggerEnds = {}
 _new = tuple.__new__
 
 NumberedFindings = Iterator[tuple[int, Sequence[Finding]]]
@@ -106,7 +106,7 @@ class _ValueScanner:
             if findings:
                 yield number, findings
 
-    def _judged(self, data: bytes, patterns: Hits, *, is_tagged: bool) -> Sequence[Finding]:
+    def _judged(self, data: bytes, patterns: TriggerEnds, *, is_tagged: bool) -> Sequence[Finding]:
         """Return the findings of patterns that may match, and the names and addresses."""
         detector, min_score = self._detector, self._min_score
         candidates = detector.search.confirmed(patterns, data, min_score)
@@ -133,11 +133,11 @@ class _ValueScanner:
             findings.append(_new(Finding, fields))
         return findings
 
-    def _matching(self, data: bytes, ends: Sequence[int]) -> dict[int, Hits]:
+    def _matching(self, data: bytes, ends: Sequence[int]) -> dict[int, TriggerEnds]:
         """Return the patterns that may match in each value, with the ends in its text."""
-        by_value: dict[int, Hits] = {}
+        by_value: dict[int, TriggerEnds] = {}
         search = self._detector.search
-        for index, found in search.first_pass.hits(data).items():
+        for index, found in search.first_pass.trigger_ends(data).items():
             if not search.wants(index):
                 continue
             start = limit = -1

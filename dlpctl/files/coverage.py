@@ -37,8 +37,8 @@ def coverage_of(
         listed = "; ".join(dict.fromkeys(names.shown(metadata)))
         remarks.append(f"Removed from the copy: {listed}.")
     flattened = drawn.walk() if drawn is not None else ()
-    remarks += (remark for each in (*nodes, *flattened) for remark in each.document.notes)
-    locations = names.shown([part.place for part in missed])
+    remarks += (remark for each in (*nodes, *flattened) for remark in each.document.remarks)
+    locations = names.shown([part.location for part in missed])
     return Coverage(
         node.document.format,
         len(nodes),
@@ -54,7 +54,7 @@ def pages_of(document: Document, view_edits: Iterable[ViewEdit]) -> tuple[int, .
     pages = {
         number: int(found[1])
         for number, segment in enumerate(document.segments)
-        if (found := _PAGE.match(segment.place))
+        if (found := _PAGE.match(segment.location))
     }
     touched = {
         piece.segment
@@ -65,7 +65,7 @@ def pages_of(document: Document, view_edits: Iterable[ViewEdit]) -> tuple[int, .
 
 
 def verified_of(found: Verification) -> Verified:
-    return Verified(found.values, len({leak.place for leak in found.leaks}), found.summary())
+    return Verified(found.values, len({leak.location for leak in found.leaks}), found.summary())
 
 
 def reason_of_leak(found: Verification, names: PlaceNames) -> str:
@@ -74,6 +74,6 @@ def reason_of_leak(found: Verification, names: PlaceNames) -> str:
     leak = found.leaks[0]
     if found.unreadable:
         return f"the masked copy cannot be verified: {leak.shown_by}"
-    (location,) = names.shown([leak.place])
+    (location,) = names.shown([leak.location])
     at = f" at {location}" if location else ""
     return f"the masked copy still holds a value{at}, as {leak.shown_by} shows"

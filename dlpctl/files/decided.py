@@ -83,7 +83,7 @@ class DecidedFindings(PackedDecisions):
             if number != REPEATED:
                 at += end - start + 1
 
-    def places(self) -> Iterator[str]:
+    def locations(self) -> Iterator[str]:
         """Return the locations of the findings, for display."""
         # A line number contains no name.
         if self._sections.source:
@@ -100,7 +100,7 @@ class DecidedFindings(PackedDecisions):
         if source is None:
             by_type: dict[str, dict[str, None]] = {}
             counted = compress(found.sorts, map(REPEATED.__gt__, self._verdicts))
-            for sort, location in zip(counted, self.places(), strict=True):
+            for sort, location in zip(counted, self.locations(), strict=True):
                 by_type.setdefault(found.listed[sort].type, {})[location] = None
             return {name: list(distinct) for name, distinct in by_type.items()}
         line_ends, size = source.line_ends, len(self._sections.text)
@@ -135,8 +135,8 @@ class LocatedFindings(Sequence[Finding]):
         return len(self._decided)
 
     def __iter__(self) -> Iterator[Finding]:
-        for (finding, _), place in zip(self._decided, self._decided.places(), strict=True):
-            yield _new(Finding, (*finding[:6], place))
+        for (finding, _), location in zip(self._decided, self._decided.locations(), strict=True):
+            yield _new(Finding, (*finding[:6], location))
 
     @overload
     def __getitem__(self, at: int) -> Finding: ...

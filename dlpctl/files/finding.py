@@ -80,7 +80,7 @@ class PlacedValue(NamedTuple):
     document: Document
     segment: int
     start: int
-    place: str
+    location: str
     """The location for display. It may contain names of files and sheets, which may hold values."""
 
 
@@ -93,44 +93,44 @@ def search_document(document: Document, finder: Finder) -> list[ViewFinding]:
 def scan_document(document: Document, scan: Scan) -> list[ViewFinding]:
     """Return the findings of every view, including overlaps between views."""
     seen: list[ViewFinding] = []
-    whole = WholePieces()
+    complete = WholePieces()
     labelled_later = any(view.context and view.repeats for view in document.views)
     for number, view in enumerate(document.views):
-        for one in scan_labelled(view, whole, scan) if view.context else scan(view.text):
-            pieces = view.pieces_of(one.start, one.end)
-            seen.append(ViewFinding(number, one, pieces))
+        for item in scan_labelled(view, complete, scan) if view.context else scan(view.text):
+            pieces = view.pieces_of(item.start, item.end)
+            seen.append(ViewFinding(number, item, pieces))
             if labelled_later and not view.repeats and len(pieces) == 1:
-                whole.add(pieces[0])
+                complete.add(pieces[0])
     return _without_glued(document, seen)
 
 
 def _without_glued(document: Document, seen: list[ViewFinding]) -> list[ViewFinding]:
     """Drop findings across a line end that include the start of a value in the next line."""
-    if all(len(one.pieces) < 2 for one in seen):
+    if all(len(item.pieces) < 2 for item in seen):
         return seen
-    whole: dict[tuple[str, int], list[tuple[int, int]]] = {}
-    for one in seen:
-        if len(one.pieces) == 1:
-            segment, start, end = one.pieces[0]
-            whole.setdefault((one.finding.type, segment), []).append((start, end))
-    for spans in whole.values():
+    complete: dict[tuple[str, int], list[tuple[int, int]]] = {}
+    for item in seen:
+        if len(item.pieces) == 1:
+            segment, start, end = item.pieces[0]
+            complete.setdefault((item.finding.type, segment), []).append((start, end))
+    for spans in complete.values():
         spans.sort()
 
-    def holds_a_whole_one(one: ViewFinding) -> bool:
-        length = one.finding.end - one.finding.start
-        if len(one.pieces) < 2 or sum(each.end - each.start for each in one.pieces) < length:
+    def holds_complete_value(item: ViewFinding) -> bool:
+        length = item.finding.end - item.finding.start
+        if len(item.pieces) < 2 or sum(each.end - each.start for each in item.pieces) < length:
             return False
-        for each in one.pieces:
-            spans = whole.get((one.finding.type, each.segment), [])
+        for each in item.pieces:
+            spans = complete.get((item.finding.type, each.segment), [])
             at = bisect_left(spans, (each.start, each.start))
             if at < len(spans) and spans[at][1] <= each.end:
                 return True
         return False
 
-    return [one for one in seen if not holds_a_whole_one(one)]
+    return [item for item in seen if not holds_complete_value(item)]
 
 
-def scan_labelled(view: View, whole: WholeValues, scan: Scan) -> Iterator[Finding]:
+def scan_labelled(view: View, complete: WholeValues, scan: Scan) -> Iterator[Finding]:
     """Scan the cells of a column with its label before each of them, as a reader sees a table: the
     words of the label are evidence for its cells and for nothing else.
 
@@ -140,7 +140,7 @@ def scan_labelled(view: View, whole: WholeValues, scan: Scan) -> Iterator[Findin
     if view.repeats:
         text = view.text
         is_complete = view.count == text.count(CELLS_APART)
-        cells = whole.outside(view, _cells(text)) if is_complete else _cells(text)
+        cells = complete.outside(view, _cells(text)) if is_complete else _cells(text)
         yield from _scan_cells(0, text, cells, prefix, scan)
         return
     for at, text in _cell_blocks(view.text, _BLOCK):
@@ -185,13 +185,16 @@ def _scan_cells(
     for finding in scan(prefix + apart.join(cells)):
         first = max(bisect_right(starts, finding.start) - 1, 0)
         last = max(bisect_right(starts, finding.end - 1) - 1, 0)
-        for cell, begin in zip(cells[first : last + 1], starts[first : last + 1], strict=True):
-            start, end = max(finding.start - begin, 0), min(finding.end - begin, len(cell))
+        for cell, cell_start in zip(cells[first : last + 1], starts[first : last + 1], strict=True):
+            start, end = (
+                max(finding.start - cell_start, 0),
+                min(finding.end - cell_start, len(cell)),
+            )
             if start < end:
                 within.setdefault(cell, []).append(finding._replace(start=start, end=end))
     for cell in _cells(text) if within else ():
         yield from (
-            one._replace(start=at + one.start, end=at + one.end) for one in within.get(cell, ())
+            item._replace(start=at + item.start, end=at + item.end) for item in within.get(cell, ())
         )
         at += len(cell) + len(CELLS_APART)
 
@@ -205,9 +208,11 @@ def _placed_in(node: Node, seen_in: Callable[[Document], list[ViewFinding]]) -> 
     found = _distinct(node, node.document, seen_in(node.document))
     for other in node.others:
         # Text read in another way mostly shows the same values; only new ones count.
-        known = {spelled(one.value) for one in found}
+        known = {spelled(item.value) for item in found}
         found += [
-            one for one in _distinct(node, other, seen_in(other)) if spelled(one.value) not in known
+            item
+            for item in _distinct(node, other, seen_in(other))
+            if spelled(item.value) not in known
         ]
     return found
 
@@ -220,22 +225,24 @@ def _distinct(node: Node, document: Document, seen: list[ViewFinding]) -> list[P
     """
     taken: dict[int, bytearray] = {}
     kept: list[PlacedValue] = []
-    places: dict[str, str] = {}
+    shared: dict[str, str] = {}
     # Reversed, with equal findings in their order, since they are taken from the end.
     seen.reverse()
-    seen.sort(key=lambda one: (one.finding.score, one.finding.end - one.finding.start, -one.view))
+    seen.sort(
+        key=lambda item: (item.finding.score, item.finding.end - item.finding.start, -item.view)
+    )
     while seen:
         view, finding, pieces = seen.pop()
         if not pieces or not _take(taken, pieces, document):
             continue
         segment, start, _ = pieces[0]
         value = document.views[view].text[finding.start : finding.end]
-        place = node.place(document, segment, start)
-        place = places.setdefault(place, place)
-        kept.append(_new(PlacedValue, (finding, value, node, document, segment, start, place)))
+        location = node.location_of(document, segment, start)
+        location = shared.setdefault(location, location)
+        kept.append(_new(PlacedValue, (finding, value, node, document, segment, start, location)))
     if len(taken) > 1:
         kept = list(_once_a_place(kept))
-    kept.sort(key=lambda one: (one.segment, one.start))
+    kept.sort(key=lambda item: (item.segment, item.start))
     return kept
 
 
@@ -255,13 +262,13 @@ def _take(taken: dict[int, bytearray], pieces: Sequence[Piece], document: Docume
 def _once_a_place(found: Iterable[PlacedValue]) -> Iterator[PlacedValue]:
     """Return the findings of one segment at each location: a cell is in a row and in a column."""
     groups: dict[tuple[str, str], dict[int, list[PlacedValue]]] = {}
-    for one in found:
-        by_segment = groups.setdefault((one.place, spelled(one.value)), {})
-        by_segment.setdefault(one.segment, []).append(one)
+    for item in found:
+        by_segment = groups.setdefault((item.location, spelled(item.value)), {})
+        by_segment.setdefault(item.segment, []).append(item)
     for by_segment in groups.values():
         yield from max(
             by_segment.values(),
-            key=lambda those: (max(one.finding.score for one in those), len(those)),
+            key=lambda those: (max(item.finding.score for item in those), len(those)),
         )
 
 
@@ -273,19 +280,23 @@ def spelled(value: str) -> str:
 def repeats_of(placed: Iterable[PlacedValue]) -> Repeats:
     """Return a finder for the values of a file in other texts."""
     return Repeats(
-        {Value(one.finding.type, one.finding.category, one.value): one.finding for one in placed}
+        {
+            Value(item.finding.type, item.finding.category, item.value): item.finding
+            for item in placed
+        }
     )
 
 
 class ValueList:
     """The values of a file as lines of a text, for policies, summaries and samples."""
 
-    def __init__(self, placed: Sequence[PlacedValue], places: Sequence[str]) -> None:
-        starts = accumulate((len(one.value) + 1 for one in placed), initial=0)
-        self.text = "\n".join(one.value for one in placed)
+    def __init__(self, placed: Sequence[PlacedValue], locations: Sequence[str]) -> None:
+        starts = accumulate((len(item.value) + 1 for item in placed), initial=0)
+        self.text = "\n".join(item.value for item in placed)
         self.findings = [
             _new(
-                Finding, (*one.finding[:2], start, start + len(one.value), *one.finding[4:6], place)
+                Finding,
+                (*item.finding[:2], start, start + len(item.value), *item.finding[4:6], location),
             )
-            for one, start, place in zip(placed, starts, places, strict=False)
+            for item, start, location in zip(placed, starts, locations, strict=False)
         ]

@@ -71,7 +71,7 @@ class BlockMasking:
         self._repeated = sorted(repeated, key=_start_of)
         self._masker = masker
         self._starts, ends = hidden.found.starts, hidden.found.ends
-        others = list(accumulate((one.finding.end for one in self._repeated), max))
+        others = list(accumulate((each.finding.end for each in self._repeated), max))
 
         def is_between(cut: int) -> bool:
             before = bisect_left(self._starts, cut)
@@ -148,7 +148,7 @@ class TextMasking(BlockMasking):
         """Mask a block; return what was written for values, and the block."""
         first, last, edits = self.edits(task)
         text = self._hidden.text[first:last]
-        made = {one.replacement for one in edits if one.replacement}
+        made = {each.replacement for each in edits if each.replacement}
         copy = spliced(text, list(self._fit(text, edits)))
         return json.dumps(list(made)).encode() + b"\n" + copy.encode(self._codec, "replace")
 

@@ -212,7 +212,7 @@ class LongText:
                     written.add(text)
                 found.append(number, start - at, end - at, text)
         try:
-            copy = files.masked(self._node, lambda one: edits.get(id(one), ()), cleaning=cleaning)
+            copy = files.masked(self._node, lambda each: edits.get(id(each), ()), cleaning=cleaning)
             return copy, Written.of(written)
         except FormatError:
             return None
@@ -266,15 +266,15 @@ class LongText:
         at = self._sections.at
         numbers = self._hidden.verdicts_by_type({value.type for value in originals})
         return [
-            FindingDecision(one, self._listed[numbers[one.type]])
-            for one in places_of(originals, opened)
-            if at(one.start) is at(one.end - 1)
+            FindingDecision(each, self._listed[numbers[each.type]])
+            for each in places_of(originals, opened)
+            if at(each.start) is at(each.end - 1)
         ]
 
     def _masked_spans(self) -> Iterator[tuple[int, int]]:
         if all(verdict.action is not Action.ALLOW for verdict in self._listed):
             return self._hidden.spans()
-        return ((one.start, one.end) for one, _ in self.hidden_in(0, len(self.found)))
+        return ((each.start, each.end) for each, _ in self.hidden_in(0, len(self.found)))
 
     def _verified(
         self, files: Files, name: str, copy: bytes, written: Written, *, cleaning: bool
@@ -307,7 +307,7 @@ class _Values(NamedTuple):
     def outside(self, text: str, findings: Sequence[Finding]) -> list[Finding]:
         """Return the positions of values in a text that are not in its findings."""
         longest = max(map(sub, self.found.ends, self.found.starts), default=0)
-        opened = OpenText(text, sorted((one.start, one.end) for one in findings), longest)
+        opened = OpenText(text, sorted((each.start, each.end) for each in findings), longest)
         if not opened.words:
             return []
         originals: dict[Value, Finding] = {}

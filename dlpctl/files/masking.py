@@ -70,7 +70,7 @@ class FileMasking:
         """Decide on all findings; with `everything`, blocked ones are masked too."""
         placed = place_all(node, self._see)
         self.names.know(lambda: repeats_of(placed))
-        self.value_list = ValueList(placed, self.names.shown([item.place for item in placed]))
+        self.value_list = ValueList(placed, self.names.shown([item.location for item in placed]))
         ruling = self._checker.ruling(self.value_list.text, self.value_list.findings)
         hidden = ruling.hidden()
         if everything:

@@ -17,8 +17,11 @@ if TYPE_CHECKING:
 class Gap(NamedTuple):
     """A part of the file that was not inspected."""
 
-    place: str
+    location: str
     reason: str
+
+    def to_dict(self) -> dict[str, str]:
+        return {"place": self.location, "reason": self.reason}
 
 
 class Coverage(NamedTuple):
@@ -31,12 +34,16 @@ class Coverage(NamedTuple):
     texts: int = 0
     characters: int = 0
     not_inspected: tuple[Gap, ...] = ()
-    notes: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        return self._asdict() | {
-            "not_inspected": [gap._asdict() for gap in self.not_inspected],
-            "notes": list(self.notes),
+        return {
+            "format": self.format,
+            "files": self.files,
+            "texts": self.texts,
+            "characters": self.characters,
+            "not_inspected": [gap.to_dict() for gap in self.not_inspected],
+            "notes": list(self.remarks),
         }
 
 

@@ -61,7 +61,7 @@ class Section(NamedTuple):
 
     def location(self, position: int) -> str:
         """Return the location of a position in the text of all sections, for display."""
-        return self.node.place(self.node.document, *self.segment_at(position))
+        return self.node.location_of(self.node.document, *self.segment_at(position))
 
 
 class Sections:
@@ -206,13 +206,13 @@ class Sections:
             for section, low, high in parts
             for start in found.starts[low : high if section.view.count > 1 else low + 1]
         }
-        labels = Counter(segments[segment].place for segment in held)
+        labels = Counter(segments[segment].location for segment in held)
         groups: dict[tuple[str, str], dict[int, list[int]]] = {}
         for section, low, high in parts if len(labels) < len(held) else ():
             for number in range(low, high):
                 start, end = found.starts[number], found.ends[number]
                 segment, _ = section.segment_at(start)
-                if labels[segments[segment].place] > 1:
+                if labels[segments[segment].location] > 1:
                     key = section.location(start), spelled(self.text[start:end])
                     groups.setdefault(key, {}).setdefault(segment, []).append(number)
         for by_segment in groups.values():

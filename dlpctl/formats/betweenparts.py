@@ -42,8 +42,8 @@ def without_syntax(
 
 def is_other_attribute(source: str, first: Token, previous: Token, token: Token) -> bool:
     """Return whether a token is an attribute between texts, or between attributes of one name."""
-    return token.kind == "attribute" and (
-        first.kind != "attribute" or _name_of(source, first) != _name_of(source, token)
+    return token.syntax == "attribute" and (
+        first.syntax != "attribute" or _name_of(source, first) != _name_of(source, token)
     )
 
 

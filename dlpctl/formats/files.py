@@ -80,7 +80,7 @@ class Node:
         yield self.document
         yield from self.others
 
-    def place(self, document: Document, segment: int, offset: int) -> str:
+    def location_of(self, document: Document, segment: int, offset: int) -> str:
         """Return the location of a character, from the outermost file inwards."""
         return " > ".join(part for part in (self.trail, document.place_of(segment, offset)) if part)
 
@@ -88,9 +88,9 @@ class Node:
         """Yield the parts that were not inspected, in this file and all files within it."""
         spare = {child.key for child in self.document.children if child.spare}
         for part in self.document.uninspected:
-            place = " > ".join(filter(None, (self.trail, part.place)))
-            yield Uninspected(place, part.reason, 0 if part.place in spare else part.segment)
-        named = {part.place for part in self.document.uninspected}
+            location = " > ".join(filter(None, (self.trail, part.location)))
+            yield Uninspected(location, part.reason, 0 if part.location in spare else part.segment)
+        named = {part.location for part in self.document.uninspected}
         for child, node in zip(self.document.children, self.children, strict=True):
             if child.key not in named or node.document.format != BINARY:
                 for part in node.uninspected():
@@ -106,7 +106,7 @@ class Node:
         for node in self.walk():
             document = node.document
             for number in metadata_of(_metadata(document), document):
-                yield " > ".join(filter(None, (node.trail, document.segments[number].place)))
+                yield " > ".join(filter(None, (node.trail, document.segments[number].location)))
 
 
 class Files:

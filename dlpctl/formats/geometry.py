@@ -26,7 +26,7 @@ class _Geometry(BinaryFormat):
         texts = {"header": header, _STRINGS: "\n".join(telling_strings(data))}
         segments = [Segment(text, location, location) for location, text in texts.items() if text]
         views = [
-            View(segment.place, [Piece(number, 0, len(segment.text))], segments)
+            View(segment.location, [Piece(number, 0, len(segment.text))], segments)
             for number, segment in enumerate(segments)
         ]
         return Document(self.name, segments, views)

@@ -50,7 +50,7 @@ class Segment(NamedTuple):
     """A text at one location in a file."""
 
     text: str
-    place: str
+    location: str
     """The location for display: `page 3`, `Sheet1!B7`, `word/header1.xml`."""
     anchor: object = None
     """The format's own reference to the location; it never leaves the process that
@@ -80,7 +80,7 @@ class Edit(NamedTuple):
 class Uninspected(NamedTuple):
     """A part of the file that was not inspected."""
 
-    place: str
+    location: str
     reason: str
     segment: int = -1
     """The segment whose edit removes the part; -1 if there is none."""
@@ -93,8 +93,8 @@ class Uninspected(NamedTuple):
 def described(uninspected: Iterable[Uninspected]) -> str:
     """Return a summary of uninspected parts: `2 pages not inspected: pictures, no OCR`."""
     reasons: dict[str, set[str]] = {}
-    for place, reason, _ in uninspected:
-        reasons.setdefault(reason, set()).add(place)
+    for location, reason, _ in uninspected:
+        reasons.setdefault(reason, set()).add(location)
     return "; ".join(
         f"{_counted_places(locations)} not inspected: {reason}"
         for reason, locations in reasons.items()
@@ -102,7 +102,7 @@ def described(uninspected: Iterable[Uninspected]) -> str:
 
 
 def _counted_places(locations: set[str]) -> str:
-    noun = "page" if all(_PAGE.search(place) for place in locations) else "part"
+    noun = "page" if all(_PAGE.search(location) for location in locations) else "part"
     return f"{len(locations)} {noun}{'' if len(locations) == 1 else 's'}"
 
 
@@ -308,7 +308,7 @@ class Document:
     views: list[View]
     uninspected: list[Uninspected] = field(default_factory=list)
     children: list[Child] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
     """Sentences for reports: `The file is signed; a masked copy loses the signature.`"""
 
     def place_of(self, segment: int, offset: int = 0) -> str:
@@ -318,7 +318,7 @@ class Document:
         # thousand locations.
         if hasattr(anchor, "place_at"):
             return cast("Locator", anchor).place_at(offset)
-        return self.segments[segment].place
+        return self.segments[segment].location
 
 
 @runtime_checkable

@@ -17,7 +17,7 @@ def metadata_of(regex: str | None, document: Document) -> Iterator[int]:
     if regex is not None:
         is_place = _compiled(regex).fullmatch
         for number, segment in enumerate(document.segments):
-            if is_place(segment.place) and segment.text.strip():
+            if is_place(segment.location) and segment.text.strip():
                 yield number
 
 

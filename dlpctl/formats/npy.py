@@ -82,7 +82,7 @@ class Npy(BinaryFormat):
         if strings := _strings(data, layout):
             segments.append(Segment("\n".join(strings), _STRINGS, _STRINGS))
         views = [
-            View(segment.place, [Piece(number, 0, len(segment.text))], segments)
+            View(segment.location, [Piece(number, 0, len(segment.text))], segments)
             for number, segment in enumerate(segments)
         ]
         return Document(self.name, segments, views)

@@ -106,8 +106,8 @@ class StrictMatcher:
                 start, end = at - before, at - before + length
                 if start < 0 or lowered[start:end] not in self._solid:
                     continue
-                begins_word = _is_word_part(text[start]) and start
-                if begins_word and _is_word_part(text[start - 1]):
+                word_start = _is_word_part(text[start]) and start
+                if word_start and _is_word_part(text[start - 1]):
                     continue
                 if not (alone and end < len(text) and _is_word_part(text[end])):
                     yield start, end

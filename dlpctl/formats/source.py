@@ -52,7 +52,7 @@ class Token(NamedTuple):
 
     start: int
     end: int
-    kind: str
+    syntax: str
 
 
 class Parts(NamedTuple):
@@ -264,7 +264,7 @@ class TextFormat:
         """Return the tokens that edits may change, in order; None if edits may change anything."""
         return None
 
-    def write(self, kind: str, token: str, edits: Sequence[Edit]) -> str:
+    def write(self, syntax: str, token: str, edits: Sequence[Edit]) -> str:
         """Return a token with edits applied; their positions are relative to its start."""
         return spliced(token, edits)
 
@@ -285,7 +285,7 @@ class TextFormat:
     def fitted(self, source: str, tokens: Iterable[Token], edits: Sequence[Edit]) -> Iterator[Edit]:
         """Yield edits of complete tokens for edits at any offset within them."""
         for token, portions in _portions(source, tokens, edits):
-            written = self.write(token.kind, source[token.start : token.end], portions)
+            written = self.write(token.syntax, source[token.start : token.end], portions)
             yield Edit(token.start, token.end, written)
 
 

@@ -25,7 +25,7 @@ _UNREADABLE = "it cannot be read again"
 class Leak(NamedTuple):
     """A location where something remains, and the check that found it, without the value."""
 
-    place: str
+    location: str
     shown_by: str
 
 
@@ -56,7 +56,7 @@ class Verification:
 
     def summary(self) -> str:
         """Return one line for the report."""
-        remain = len({leak.place for leak in self.leaks})
+        remain = len({leak.location for leak in self.leaks})
         within = f" in {self.files} files" if self.files > 1 else ""
         remaining = f"{remain} of {self.values} values remain"
         text = f"re-read by two extractors and as bytes{within}, {remaining}"
@@ -206,13 +206,14 @@ def _by_first_reader(
                 document.views[view_edit.view].text, view_edit.start, view_edit.end
             ):
                 segment, start = _first_place(document, view_edit)
-                yield Leak(node.place(document, segment, start), _DETECTION)
+                yield Leak(node.location_of(document, segment, start), _DETECTION)
         for view in document.views:
             for start, end in () if view.repeats else matcher.spans(searched_text(document, view)):
                 pieces = view.pieces_of(start, end)
                 if pieces:
                     yield Leak(
-                        node.place(document, pieces[0].segment, pieces[0].start), "the first reader"
+                        node.location_of(document, pieces[0].segment, pieces[0].start),
+                        "the first reader",
                     )
         # Text of views was already searched.
         searched = {view.text for view in document.views}
@@ -223,7 +224,7 @@ def _by_first_reader(
         ]
         for index, text in rest if matcher.in_text("\n".join(text for _, text in rest)) else ():
             if matcher.in_text(text):
-                yield Leak(node.place(document, index, 0), "the first reader")
+                yield Leak(node.location_of(document, index, 0), "the first reader")
 
 
 class Written:

@@ -42,7 +42,7 @@ class Yaml(TextFormat):
         if "\\" not in source:
             return
         for token in self.tokens(source):
-            if token.kind == '"':
+            if token.syntax == '"':
                 for found in _ESCAPE.finditer(source, token.start, token.end):
                     yield Resolved(found.start(), found.end(), _meaning(found))
 
@@ -50,7 +50,7 @@ class Yaml(TextFormat):
         """Return scalars that span several lines, as one line."""
         parts: list[Piece | str] = []
         for token in self.tokens(source):
-            if token.kind in _FOLDED and source.find("\n", token.start, token.end) >= 0:
+            if token.syntax in _FOLDED and source.find("\n", token.start, token.end) >= 0:
                 read = token.start
                 for found in _FOLD.finditer(source, token.start, token.end):
                     parts += (_piece(readable, read, found.start()), " ")

@@ -53,10 +53,10 @@ class TokenStore:
     def add(self, values: Mapping[str, str]) -> None:
         """Take over tokens that are already in use."""
         for name, value in values.items():
-            kind, _, number = name.rpartition("_")
+            token_type, _, number = name.rpartition("_")
             self._values[name] = value
-            self._names[kind, value] = name
-            self._highest[kind] = max(self._highest.get(kind, 0), int(number))
+            self._names[token_type, value] = name
+            self._highest[token_type] = max(self._highest.get(token_type, 0), int(number))
 
     def items(self) -> Iterator[tuple[str, str]]:
         return iter(self._values.items())

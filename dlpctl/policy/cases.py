@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from dlpctl.mappings import Table
+from dlpctl.mappings import KnownTable
 from dlpctl.policy.files import read_table_file
 from dlpctl.types import Decision, Destination
 
@@ -56,7 +56,7 @@ def cases_beside(policy: Path) -> Path:
 def load_cases(path: Path) -> tuple[Case, ...]:
     """Read a TOML, YAML or JSON file of cases; raises `PolicyError` with all mistakes."""
     file = read_table_file(path)
-    table = Table(file.data, file.source, "", ("case",))
+    table = KnownTable(file.data, file.source, "", ("case",))
     items = table.tables("case", _KEYS, required=True)
     if not items and not file.source.problems:
         table.fail("case", "holds no case")
@@ -65,7 +65,7 @@ def load_cases(path: Path) -> tuple[Case, ...]:
     return cases
 
 
-def _case(table: Table, folder: Path) -> Case:
+def _case(table: KnownTable, folder: Path) -> Case:
     if ("text" in table) == ("file" in table):
         table.source.fail(table.path, "needs either 'text' or 'file'")
     return Case(

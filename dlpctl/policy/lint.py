@@ -28,9 +28,17 @@ class Level(StrEnum):
 class Lint(NamedTuple):
     level: Level
     code: str
-    place: str
+    path: str
     """The path, such as `rules[2].exceptions[0]`; empty for the policy itself."""
     message: str
+
+    def to_dict(self) -> dict[str, str]:
+        return {
+            "level": self.level,
+            "code": self.code,
+            "place": self.path,
+            "message": self.message,
+        }
 
 
 class FindingKind(NamedTuple):
@@ -48,14 +56,14 @@ def lint(policy: Policy, catalogue: Catalogue, *, on: date | None = None) -> lis
     shadows = _Shadows(deciders, finding_kinds)
     found: list[Lint] = []
     for index, rule in enumerate(policy.rules):
-        place = f"rules[{index}]"
-        found.extend(_idle(place, rule, shadows))
+        path = f"rules[{index}]"
+        found.extend(_idle(path, rule, shadows))
         if loosens(rule, policy.default_action):
-            found.append(_loosening(place, rule, policy))
-        found.extend(_names(place, rule, catalogue, finding_kinds))
-        found.extend(_masking(place, rule, finding_kinds))
+            found.append(_loosening(path, rule, policy))
+        found.extend(_names(path, rule, catalogue, finding_kinds))
+        found.extend(_masking(path, rule, finding_kinds))
         for number, exemption in enumerate(rule.exceptions):
-            found.extend(_exemption(f"{place}.exceptions[{number}]", rule, exemption, day))
+            found.extend(_exemption(f"{path}.exceptions[{number}]", rule, exemption, day))
     found.extend(_uncovered(policy, deciders, finding_kinds))
     return found
 
@@ -110,40 +118,40 @@ def _shadows(item: Candidate, other: Candidate) -> bool:
     return item.number < other.number and other.verdict.operator in (None, item.verdict.operator)
 
 
-def _idle(place: str, rule: Rule, shadows: _Shadows) -> Iterator[Lint]:
+def _idle(path: str, rule: Rule, shadows: _Shadows) -> Iterator[Lint]:
     if not rule.enabled:
-        yield Lint(Level.NOTE, "disabled", place, f"{rule.id!r} is switched off")
+        yield Lint(Level.NOTE, "disabled", path, f"{rule.id!r} is switched off")
     if not rule.destinations:
         yield Lint(
             Level.WARNING,
             "no-destinations",
-            place,
+            path,
             f"{rule.id!r} names no destination, so it never acts",
         )
     if not rule.data_types:
         yield Lint(
-            Level.WARNING, "no-types", place, f"{rule.id!r} names no data type, so it never acts"
+            Level.WARNING, "no-types", path, f"{rule.id!r} names no data type, so it never acts"
         )
     if rule.enabled and (shadowing := shadows.before(rule)):
         message = (
             f"{rule.id!r} never decides: {shadowing!r} covers the same and is as strict or stricter"
         )
-        yield Lint(Level.WARNING, "shadowed", place, message)
+        yield Lint(Level.WARNING, "shadowed", path, message)
 
 
-def _loosening(place: str, rule: Rule, policy: Policy) -> Lint:
+def _loosening(path: str, rule: Rule, policy: Policy) -> Lint:
     message = (
         f"{rule.id!r} never acts: a rule with minCount or minDistinct must be as strict as the"
         f" defaultAction {policy.default_action}, or more findings would allow more"
     )
-    return Lint(Level.WARNING, "loosening", place, message)
+    return Lint(Level.WARNING, "loosening", path, message)
 
 
 def _names(
-    place: str, rule: Rule, catalogue: Catalogue, finding_kinds: list[FindingKind]
+    path: str, rule: Rule, catalogue: Catalogue, finding_kinds: list[FindingKind]
 ) -> Iterator[Lint]:
     for index, selector in enumerate(rule.data_types):
-        at = f"{place}.dataTypes[{index}]"
+        at = f"{path}.dataTypes[{index}]"
         if not is_known(selector, catalogue):
             message = (
                 f"{selector} is not a category, detection type or pattern,"
@@ -174,12 +182,12 @@ def _wider(selector: str, rule: Rule, finding_kinds: list[FindingKind]) -> str |
     return None
 
 
-def _masking(place: str, rule: Rule, finding_kinds: list[FindingKind]) -> Iterator[Lint]:
+def _masking(path: str, rule: Rule, finding_kinds: list[FindingKind]) -> Iterator[Lint]:
     if not rule.masking:
         return
     if rule.action is not Action.MASK:
         message = f"operators have no effect in a rule that does not mask ({rule.action})"
-        yield Lint(Level.WARNING, "idle-masking", f"{place}.masking", message)
+        yield Lint(Level.WARNING, "idle-masking", f"{path}.masking", message)
         return
     covered = [
         finding_kind
@@ -191,29 +199,27 @@ def _masking(place: str, rule: Rule, finding_kinds: list[FindingKind]) -> Iterat
             reach(selector, *finding_kind) for finding_kind in covered
         ):
             message = f"the rule does not cover {selector}, so this operator has no effect"
-            yield Lint(Level.WARNING, "idle-masking", f"{place}.masking.{selector}", message)
+            yield Lint(Level.WARNING, "idle-masking", f"{path}.masking.{selector}", message)
 
 
-def _exemption(place: str, rule: Rule, exemption: Exemption, day: date) -> Iterator[Lint]:
+def _exemption(path: str, rule: Rule, exemption: Exemption, day: date) -> Iterator[Lint]:
     who = f"{exemption.owner}, {exemption.reason!r}"
     if exemption.expired(day):
         message = f"expired on {exemption.expires}; ask {who}, then renew or remove it"
-        yield Lint(Level.WARNING, "exception-expired", place, message)
+        yield Lint(Level.WARNING, "exception-expired", path, message)
     elif exemption.expires - day <= _SOON:
         yield Lint(
-            Level.NOTE, "exception-expires-soon", place, f"expires on {exemption.expires} ({who})"
+            Level.NOTE, "exception-expires-soon", path, f"expires on {exemption.expires} ({who})"
         )
     if rule.action is Action.ALLOW:
-        yield Lint(
-            Level.NOTE, "idle-exception", place, "has no effect in a rule that allows anyway"
-        )
+        yield Lint(Level.NOTE, "idle-exception", path, "has no effect in a rule that allows anyway")
     if exemption.pattern is not None:
         from dlpctl.policy.exceptions import matcher
 
         matches = matcher(exemption.pattern)
         if all(matches(value) for value in _UNRELATED):
             message = "matches every value, so the rule never acts on what the exception concerns"
-            yield Lint(Level.WARNING, "exception-matches-all", f"{place}.pattern", message)
+            yield Lint(Level.WARNING, "exception-matches-all", f"{path}.pattern", message)
 
 
 def _uncovered(

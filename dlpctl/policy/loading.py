@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import date, datetime
 
 from dlpctl.errors import did_you_mean
-from dlpctl.mappings import Source, Table, UnfitError, as_json, inside, shown
+from dlpctl.mappings import KnownTable, Source, UnfitError, as_json, inside, shown
 from dlpctl.policy.rules import (
     DEFAULT_MIN_SCORE,
     EVERYTHING,
@@ -59,7 +59,7 @@ def read_policy(
     data: object, source: Source, known_types: Catalogue | None, check_patterns: PatternCheck | None
 ) -> PolicyFields:
     """Return the content of a policy, or raise the error of the source with all mistakes."""
-    table = Table(data, source, "", [*_POLICY_KEYS, *_STORED_KEYS])
+    table = KnownTable(data, source, "", [*_POLICY_KEYS, *_STORED_KEYS])
     version = table.text("version", "1.0")
     if isinstance(table.get("version"), str) and not _VERSION.fullmatch(version):
         table.fail("version", f'must be two numbers such as "1.0", not {shown(version)}')
@@ -88,11 +88,11 @@ def read_policy(
     )
     source.problems.raise_any()
     if patterns and check_patterns:
-        check_patterns(list(patterns), source.place("customPatterns"))
+        check_patterns(list(patterns), source.location("customPatterns"))
     return fields
 
 
-def _custom_patterns(table: Table) -> tuple[Mapping[str, object], ...]:
+def _custom_patterns(table: KnownTable) -> tuple[Mapping[str, object], ...]:
     patterns: list[Mapping[str, object]] = []
     fail = table.source.fail
     for path, item in table.items("customPatterns"):
@@ -136,12 +136,12 @@ class _Rules:
         self._ids: dict[str, str] = {}
         """The paths of the rules, by id."""
 
-    def read(self, table: Table) -> tuple[Rule, ...]:
+    def read(self, table: KnownTable) -> tuple[Rule, ...]:
         items = table.items("rules", required=True, most=_MAX_RULES)
-        tables = [Table(item, table.source, path, _RULE_KEYS) for path, item in items]
+        tables = [KnownTable(item, table.source, path, _RULE_KEYS) for path, item in items]
         return tuple(self._rule(each, number) for number, each in enumerate(tables, start=1))
 
-    def _rule(self, table: Table, number: int) -> Rule:
+    def _rule(self, table: KnownTable, number: int) -> Rule:
         name = table.text("name", "")
         identifier = table.text("id", "")
         if not identifier:
@@ -179,12 +179,12 @@ class _Rules:
             source.fail(path, f"{problem}; a custom type needs a pattern file or customPatterns")
         return selector
 
-    def _selectors(self, table: Table, *, required: bool = False) -> tuple[str, ...]:
+    def _selectors(self, table: KnownTable, *, required: bool = False) -> tuple[str, ...]:
         names = table.texts("dataTypes", required=required)
         found = (self._selector(table.source, path, name) for path, name in names)
         return tuple(dict.fromkeys(found))
 
-    def _masking(self, table: Table) -> tuple[tuple[str, str], ...]:
+    def _masking(self, table: KnownTable) -> tuple[tuple[str, str], ...]:
         value, path = table.get("masking"), table.at("masking")
         if value is None:
             return ()
@@ -206,12 +206,12 @@ class _Rules:
             operators[selector] = _operator(table.source, at, operator)
         return tuple(operators.items())
 
-    def _exemptions(self, table: Table) -> tuple[Exemption, ...]:
+    def _exemptions(self, table: KnownTable) -> tuple[Exemption, ...]:
         items = table.items("exceptions", most=_MAX_EXCEPTIONS)
-        tables = [Table(item, table.source, path, _EXEMPTION_KEYS) for path, item in items]
+        tables = [KnownTable(item, table.source, path, _EXEMPTION_KEYS) for path, item in items]
         return tuple(self._exemption(each) for each in tables)
 
-    def _exemption(self, table: Table) -> Exemption:
+    def _exemption(self, table: KnownTable) -> Exemption:
         fingerprint = pattern = None
         if ("hmac" in table) == ("pattern" in table):
             table.source.fail(
@@ -250,7 +250,7 @@ def _operator(source: Source, path: str, operator: object) -> str:
     return str(operator)
 
 
-def _check_regex(table: Table, pattern: str) -> None:
+def _check_regex(table: KnownTable, pattern: str) -> None:
     import re2
 
     options = re2.Options()
@@ -262,7 +262,7 @@ def _check_regex(table: Table, pattern: str) -> None:
         table.fail("pattern", f"RE2 rejects this pattern: {reason}")
 
 
-def _day(table: Table) -> date:
+def _day(table: KnownTable) -> date:
     value = table.required("expires")
     if isinstance(value, datetime):
         return value.date()

@@ -89,7 +89,7 @@ class Baseline(NamedTuple):
         return (self.key,) if self.key else self.salts
 
     @classmethod
-    def begin(cls, file: Path, environ: Mapping[str, str]) -> Baseline:
+    def start(cls, file: Path, environ: Mapping[str, str]) -> Baseline:
         """Return an empty baseline that is not written yet."""
         import secrets
 
@@ -119,7 +119,7 @@ class Baseline(NamedTuple):
         key = _key_from(environ)
         if not salts and not key:
             if not entries:
-                return cls.begin(file, environ)
+                return cls.start(file, environ)
             raise BaselineError(
                 f"{file}: was made with a key that is kept elsewhere; set {KEY_VARIABLE} to it"
             )
@@ -178,7 +178,7 @@ class Acceptance:
         self.expired.update(found[:1])
         return False
 
-    def notes(self) -> list[str]:
+    def remarks(self) -> list[str]:
         """Return a sentence for each expired exception that matched a finding."""
         return [
             f"The exception {entry.fingerprint[:12]} of {entry.owner} for {entry.type}"

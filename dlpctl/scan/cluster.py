@@ -115,7 +115,7 @@ class OnCluster:
         task: Task | None = batch.task
         if task is None:
             return _Slot(batch, [], [])
-        assert task.kind != BLOBS
+        assert task.inputs != BLOBS
         tasks = units.units_of(task)
         source = self._sources[task.source]
         slot = _Slot(batch, tasks, [units.key_of(each, source) for each in tasks])
@@ -179,7 +179,7 @@ class OnCluster:
 
 def _with_absolute_paths(task: Task) -> Task:
     """Return a task for workers that were started in other folders."""
-    last = 1 if task.kind == PART else len(task.items)
+    last = 1 if task.inputs == PART else len(task.items)
     files = [File(*item) for item in task.items[:last]]
     moved = [file._replace(path=os.path.abspath(file.path)) for file in files]  # noqa: PTH100
     return task._replace(items=[*moved, *task.items[last:]])

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dlpctl.errors import DlpctlError, EngineError, fault
-from dlpctl.scan.executor import Work
+from dlpctl.scan.executor import ReadBatch
 from dlpctl.scan.reader import Task
 from dlpctl.scan.units import encoded, outcomes_of
 from dlpctl.version import __version__
@@ -53,7 +53,7 @@ class _Scan:
 
     def __init__(self, setup: bytes) -> None:
         roots: Sequence[Root]
-        make_reader: Callable[[], Work]
+        make_reader: Callable[[], ReadBatch]
         prepare: Callable[[], object]
         roots, make_reader, prepare = pickle.loads(setup)  # noqa: S301  # as all tasks of Dask are
         for root in roots:
@@ -65,11 +65,11 @@ class _Scan:
         prepare()
         self._make_reader = make_reader
         self._local = threading.local()
-        self._readers: list[Work] = []
+        self._readers: list[ReadBatch] = []
 
-    def reader(self) -> Work:
+    def reader(self) -> ReadBatch:
         """Return the reader of this thread."""
-        reader: Work | None = getattr(self._local, "reader", None)
+        reader: ReadBatch | None = getattr(self._local, "reader", None)
         if reader is None:
             reader = self._local.reader = self._make_reader()
             self._readers.append(reader)

@@ -83,7 +83,7 @@ class Examiner:
         self._show_values = show_values
         self._excerpts = excerpts
         self._excerpts_left: dict[str, int] = {}
-        self.tells_values_apart = False
+        self.identifies_values = False
         """True for a history, which repeats contents: results then get a `value_id`."""
         self.counts_possible = False
         """True if short texts are searched again with high sensitivity, to count its findings."""
@@ -129,7 +129,7 @@ class Examiner:
             text = data.decode("utf-8", "surrogateescape")
             if len(text) != len(data):
                 findings = _in_characters(data, findings)
-            found = self.place(path, TextPlaces(text, findings))
+            found = self.located_results(path, TextPlaces(text, findings))
         if not self.counts_possible:
             return found
         return found._replace(possible=count_possible(detector, data, self.min_score))
@@ -138,7 +138,7 @@ class Examiner:
         """Return the findings in decoded text."""
         head = text[:JUDGED].encode("utf-8", "replace")
         findings = blocks.scan(self._detector_for(path, head), text, self.min_score)
-        return self.place(path, TextPlaces(text, findings))
+        return self.located_results(path, TextPlaces(text, findings))
 
     def binary(self, path: str, data: bytes) -> Found:
         """Return the findings in the strings of a binary file, with byte positions."""
@@ -146,8 +146,8 @@ class Examiner:
         found = self._in_binaries.scan_bytes(strings, self.min_score)
         if not found:
             return NOTHING
-        placed = self.place(path, TextPlaces(strings.decode("ascii"), found))
-        return placed._replace(results=[_by_byte(one) for one in placed.results])
+        placed = self.located_results(path, TextPlaces(strings.decode("ascii"), found))
+        return placed._replace(results=[_by_byte(each) for each in placed.results])
 
     @property
     def margin(self) -> int:
@@ -169,9 +169,9 @@ class Examiner:
             first -= 1
         own = data[first : first + size]
         findings = [
-            one
-            for one in detector.scan_bytes(data, self.min_score)
-            if first <= one.start < first + size
+            each
+            for each in detector.scan_bytes(data, self.min_score)
+            if first <= each.start < first + size
         ]
         ending = Ending(
             own.count(b"\n"), _characters(own), _characters(own[own.rfind(b"\n") + 1 :]), len(own)
@@ -181,12 +181,12 @@ class Examiner:
         text = data.decode("utf-8", "surrogateescape")
         if len(text) != len(data):
             findings = _in_characters(data, findings)
-        found = self.place(path, TextPlaces(text, findings))
+        found = self.located_results(path, TextPlaces(text, findings))
         before, lines = _characters(data[:first]), data.count(b"\n", 0, first)
         moved = map(_moved, found.results, repeat(lines), repeat(before))
         return found._replace(results=moved), ending
 
-    def place(self, path: str, located: Places) -> Found:
+    def located_results(self, path: str, located: Places) -> Found:
         """Return findings as results, without those that the allow list accepts."""
         numbers = self._kept(located)
         results = self._identified(path, self._rows(path, located, numbers))
@@ -256,7 +256,7 @@ class Examiner:
                 position.inner,
                 "",
                 "",
-                self._value_id(value) if self.tells_values_apart else "",
+                self._value_id(value) if self.identifies_values else "",
                 *(excerpts.of(finding) if excerpts and self._wants(type_name) else ("", 0)),
             ]
 
@@ -315,7 +315,7 @@ class Parts:
         self._lines = self._characters = self._carry = self._bytes = 0
         self._binary = binary
 
-    def place(
+    def located_results(
         self, results: Iterable[Result], ending: Ending, first: int | None = None
     ) -> Iterator[Result]:
         """Yield results; take them before those of the next part.

@@ -23,7 +23,7 @@ from dlpctl.regex import lazy
 from dlpctl.scan import cluster_worker
 from dlpctl.scan.cluster import Answer
 from dlpctl.scan.cluster_worker import Root
-from dlpctl.scan.executor import Work
+from dlpctl.scan.executor import ReadBatch
 from dlpctl.version import __version__
 
 _ADDRESS = lazy(r"(?:tcp|tls)://(?:[^\s:/@\[\]]+|\[[0-9a-fA-F:.]+\]):[0-9]{1,5}")
@@ -172,7 +172,10 @@ class DaskPool:
         return cluster
 
     def prepare(
-        self, names: Sequence[str], make_reader: Callable[[], Work], prepare: Callable[[], object]
+        self,
+        names: Sequence[str],
+        make_reader: Callable[[], ReadBatch],
+        prepare: Callable[[], object],
     ) -> None:
         """Set up the workers; `names` are the local files and folders to scan."""
         if self._is_own:  # otherwise all workers would do this at the same time

@@ -66,17 +66,17 @@ class Documents:
 
         found = search_long(node, self._examiner, LONG)
         if found is not None:
-            return self._examiner.place(path, _LongPlaces(node, found)), []
+            return self._examiner.located_results(path, _LongPlaces(node, found)), []
         placed = place_all(node, lambda document: search_document(document, self._examiner))
         names = PlaceNames(self._examiner.scan)  # the names of members and sheets may hold values
         names.know(lambda: repeats_of(placed))
-        shown = names.shown([each.place for each in placed])
+        shown = names.shown([each.location for each in placed])
         missed = list(node.uninspected())
-        locations = names.shown([part.place for part in missed])
+        locations = names.shown([part.location for part in missed])
         reasons = [
             f"{location}: {part.reason}" for location, part in zip(locations, missed, strict=True)
         ]
-        return self._examiner.place(path, _DocumentPlaces(placed, shown)), reasons
+        return self._examiner.located_results(path, _DocumentPlaces(placed, shown)), reasons
 
 
 class _LongPlaces(Places):

@@ -40,7 +40,7 @@ _NO_ANSWER = "a worker process sent an answer that cannot be trusted; --jobs 1 n
 FORKS = sys.platform == "linux"
 
 
-class Work(Protocol):
+class ReadBatch(Protocol):
     """The job of a worker. Tasks and outcomes are JSON values."""
 
     def __call__(self, task: Any, /) -> Any: ...
@@ -73,7 +73,7 @@ class Elsewhere(Protocol):
 
     def executor(
         self,
-        make_work: Callable[[], Work],
+        make_work: Callable[[], ReadBatch],
         prepare: Callable[[], object],
         sources: Sequence[Source],
         /,
@@ -96,7 +96,7 @@ class InOrder:
 
     def __init__(
         self,
-        make_work: Callable[[], Work],
+        make_work: Callable[[], ReadBatch],
         jobs: int,
         prepare: Callable[[], object] | None = None,
         *,
@@ -160,7 +160,7 @@ class InOrder:
             job = self._children[number] if FORKS else self._make_work()
             threading.Thread(target=self._serve, args=(job,), daemon=True).start()
 
-    def _serve(self, job: Work) -> None:
+    def _serve(self, job: ReadBatch) -> None:
         while (slot := self._todo.get()) is not None:
             try:
                 slot.answer.put((job(slot.batch.task), None))
@@ -189,7 +189,7 @@ def _taken(slot: _Slot) -> tuple[Any, Any]:
 class _Child(Child):
     """A worker in a process of its own."""
 
-    def __init__(self, make_work: Callable[[], Work], others: Iterable[_Child]) -> None:
+    def __init__(self, make_work: Callable[[], ReadBatch], others: Iterable[_Child]) -> None:
         super().__init__(partial(_live, make_work), others)
 
     def __call__(self, task: Any, /) -> Any:
@@ -210,7 +210,7 @@ class _Child(Child):
         raise EngineError(_NO_ANSWER)
 
 
-def _live(make_work: Callable[[], Work], requests: int, answers: int) -> NoReturn:
+def _live(make_work: Callable[[], ReadBatch], requests: int, answers: int) -> NoReturn:
     """Run a child; this must not return into the parent's code."""
     status = 1
     try:

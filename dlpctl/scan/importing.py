@@ -35,7 +35,7 @@ class Claim(NamedTuple):
     sha1: str = ""
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         return f"{self.path}:{self.line}" + (f" in {self.commit[:12]}" if self.commit else "")
 
 

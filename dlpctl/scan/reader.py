@@ -58,14 +58,14 @@ class Outcome(NamedTuple):
 class Task(NamedTuple):
     """The input of one batch, as JSON carries it."""
 
-    kind: str
+    inputs: str
     items: Sequence[Any]
     source: int = 0
     """The index of the source that reads the files."""
     counts_possible: bool = False
 
 
-class Reader:
+class BatchReader:
     """Reads batches in one worker."""
 
     def __init__(
@@ -80,7 +80,7 @@ class Reader:
     ) -> None:
         self._sources = sources
         self._examiner = copy(examiner)  # threads that read share the given examiner
-        self._examiner.tells_values_apart = contents is not None
+        self._examiner.identifies_values = contents is not None
         self._archives = archives
         self._max_size = max_size
         self._limits = limits
@@ -95,15 +95,15 @@ class Reader:
 
     def __call__(self, batch: Any) -> Outcome:
         task = Task(*batch)
-        if task.kind == PART:
+        if task.inputs == PART:
             file, *part = task.items
             return self._part(self._sources[task.source], File(*file), *part)
         self._start()
         self._examiner.counts_possible = task.counts_possible
-        files = [File(*item) for item in task.items] if task.kind != BLOBS else []
-        if task.kind == FILES:
+        files = [File(*item) for item in task.items] if task.inputs != BLOBS else []
+        if task.inputs == FILES:
             self._read_files(self._sources[task.source], files)
-        elif task.kind == STREAM:
+        elif task.inputs == STREAM:
             for file in files:
                 self._stream(self._sources[task.source], file)
                 self._tallies.append(Tally(self._files, self._bytes, self._accepted))
@@ -214,7 +214,7 @@ class Reader:
         while first < len(data):
             own = PART_SIZE if more else len(data) - first
             found, ending = self._examiner.part(shown, data, first, own, binary=parted.binary)
-            yield from parts.place(found.results, ending)
+            yield from parts.located_results(found.results, ending)
             self._accepted += found.accepted
             self._bytes += own
             if not more and not parted.binary and ends_with_zip(data):

@@ -120,7 +120,7 @@ class Summary:
         """True if the scan was stopped before its end."""
         self.is_empty = False
         """True if no file was scanned although some should have been."""
-        self.notes: list[str] = []
+        self.remarks: list[str] = []
         """Sentences about the course of the scan."""
 
     def add(self, result: Result) -> None:
@@ -163,5 +163,5 @@ class Summary:
             "skipped": {why.value: count for why, count in sorted(self.skipped.items())},
             "partial": self.partial,
             "complete": self.is_complete,
-            "notes": self.notes,
+            "notes": self.remarks,
         }

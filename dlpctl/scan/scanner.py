@@ -21,8 +21,8 @@ from dlpctl.scan.reader import (
     PART,
     PART_SIZE,
     STREAM,
+    BatchReader,
     Outcome,
-    Reader,
     Task,
     too_large,
 )
@@ -105,7 +105,7 @@ class Scan:
         self.summary.nouns = {source.noun for source in sources}
         yield from self._run(self._source_batches(sources), sources=sources)
         if self._sample is not None:
-            self.summary.notes.extend(self._sample.sentences(self.summary.noun))
+            self.summary.remarks.extend(self._sample.sentences(self.summary.noun))
             self.summary.sample = self._sample.to_dict()
         if self._state is not None:
             self._note_unchanged(self._state, [name for name in names if name != STDIN])
@@ -125,14 +125,14 @@ class Scan:
         """Yield the findings in git; a history yields each once, with the commit that added it."""
         yield from self._run(_blob_batches(blobs, self.selection), repository=repository)
         if self._repeated:
-            self.summary.notes.append(
+            self.summary.remarks.append(
                 f"{self._repeated:,} findings in later contents are repetitions;"
                 " each is listed once, with the commit that added it."
             )
 
     def _executor(self, sources: Sequence[Source], repository: Repository | None) -> Executor:
         make_reader = partial(
-            Reader,
+            BatchReader,
             self._examiner,
             sources=sources,
             archives=self._archives,
@@ -165,13 +165,13 @@ class Scan:
                 results = outcome.results
                 if not isinstance(plain, Outcome):
                     results = unpacked(results)
-                if batch.task.kind == PART:
+                if batch.task.inputs == PART:
                     _file, first, _last, binary, *section = batch.task.items
                     if not first:
                         parts = Parts(binary=binary)
                     if not section:
-                        results = parts.place(results, Ending(*outcome.ending), first)
-                if self._state is not None and batch.task.kind != BLOBS:
+                        results = parts.located_results(results, Ending(*outcome.ending), first)
+                if self._state is not None and batch.task.inputs != BLOBS:
                     results = [*results]
                     self._remember(sources[batch.task.source], batch, outcome, results)
                 self._count(Tally(outcome.files, outcome.bytes, outcome.accepted))
@@ -209,7 +209,7 @@ class Scan:
         task, state = batch.task, self._state
         assert task is not None
         assert state is not None
-        is_part = task.kind == PART
+        is_part = task.inputs == PART
         files = [task.items[0]] if is_part else task.items
         skipped = [Skip(path, Why(why), detail) for path, why, detail in outcome.skipped]
         if is_part:  # the first part has the uninspected parts
@@ -230,7 +230,7 @@ class Scan:
             sentences.append(
                 f"{are} unchanged since an earlier scan, with {self._of_known:,} {noun}."
             )
-        summary.notes.extend(filter(None, sentences))
+        summary.remarks.extend(filter(None, sentences))
 
     def _counted(self, results: Iterable[Result]) -> Iterator[Result]:
         for result in results:

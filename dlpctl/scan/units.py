@@ -23,14 +23,14 @@ _NOTHING = lazy(r"\[\d+, \d+, \d+, \[\], \[\],")
 
 def units_of(task: Task) -> list[Task]:
     """Return a task for each unit of a task of files."""
-    if task.kind == PART:
+    if task.inputs == PART:
         return [task]
     return [task._replace(items=[item]) for item in task.items]
 
 
 def joined(units: Sequence[Task]) -> Task:
     """Return one task for units of the same task."""
-    if units[0].kind == PART:
+    if units[0].inputs == PART:
         return units[0]
     return units[0]._replace(items=[unit.items[0] for unit in units])
 
@@ -44,14 +44,14 @@ def key_of(unit: Task, source: Source) -> str:
     file = file_of(unit)
     if not file.version:
         return ""
-    of_range = unit.items[1:] if unit.kind == PART else ()
-    named = (unit.kind, source.key(file), file.shown, file.version, file.size, *of_range)
+    of_range = unit.items[1:] if unit.inputs == PART else ()
+    named = (unit.inputs, source.key(file), file.shown, file.version, file.size, *of_range)
     return blake2b(json.dumps(named).encode(), digest_size=16).hexdigest()
 
 
 def outcomes_of(task: Task, outcome: Outcome) -> list[Outcome]:
     """Return the outcome of each unit of a task; the first has the counts of the whole task."""
-    if task.kind == PART or len(task.items) == 1:
+    if task.inputs == PART or len(task.items) == 1:
         return [outcome]
     results: dict[str, list[Result]] = {}
     skipped: dict[str, list[Skip]] = {}

@@ -52,7 +52,7 @@ class Planted(list[tuple[str, str]]):
         found = cls()
         for type_name in TYPES:
             source = random.Random(f"{seed}/{type_name}")
-            kinds = [kind for kind in library.kinds() if kind.type == type_name]
+            kinds = [kind for kind in library.value_kinds() if kind.type == type_name]
             drawn: dict[str, str] = {}
             for kind in itertools.islice(itertools.cycle(kinds), 500):
                 value = library.value(kind, source)

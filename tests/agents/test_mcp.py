@@ -246,10 +246,10 @@ def test_the_mcp_server_of_dlpctl(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setenv("DLPCTL_HOME", str(tmp_path))
     vault = tmp_path / "a.vault"
-    server = mcp_server.build(Session.begin(), vault, allow_unmask=False)
+    server = mcp_server.build(Session.start(), vault, allow_unmask=False)
     listed = asyncio.run(server.list_tools())
     assert {tool.name for tool in listed} == {"check", "mask", "scan", "explain"}
     assert all(tool.annotations.read_only_hint for tool in listed)
     assert not any(tool.annotations.open_world_hint for tool in listed)
-    server = mcp_server.build(Session.begin(), vault, allow_unmask=True)
+    server = mcp_server.build(Session.start(), vault, allow_unmask=True)
     assert "unmask" in {tool.name for tool in asyncio.run(server.list_tools())}

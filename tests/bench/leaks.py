@@ -313,7 +313,7 @@ class Judgement:
         try:
             node = self._opened.open(one.data, one.name)
             self.uninspected += (
-                f"{one.name}: {part.place}: {part.reason}" for part in node.uninspected()
+                f"{one.name}: {part.location}: {part.reason}" for part in node.uninspected()
             )
             masked = self._opened.masked(node, find)
         except FormatError as error:
@@ -321,7 +321,7 @@ class Judgement:
             return None
         result = verify(masked, one.name, one.values, find, replacements=MASKS.values())
         self.seconds += time.perf_counter() - started
-        self.unclean += (f"{one.name}: {leak.place}: {leak.shown_by}" for leak in result.leaks)
+        self.unclean += (f"{one.name}: {leak.location}: {leak.shown_by}" for leak in result.leaks)
         suffix = Path(one.name).suffix
         visible: set[str] = set()
         for judge, before, after in self._texts(one, masked):

@@ -35,7 +35,7 @@ def _tree(_own_home):
 
 
 def reviewed(*paths: str, of_accepted: bool = False) -> Review:
-    session = Session.begin()
+    session = Session.start()
     template = ExceptionOptions(owner="jane").entry_template("")
     wanted = search(session, types=None)
     review = Review(session, wanted, baseline_to_add_to(None), template, of_accepted=of_accepted)

@@ -16,12 +16,12 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux fork
 # A process of its own, since only one with a single thread forks.
 _SCRIPT = """
 import json, os, signal, sys, threading
-from dlpctl.detect.aside import WORTH, Aside
+from dlpctl.detect.aside import WORTHWHILE_SIZE, Aside
 from dlpctl.detect.engine import Detector
 
 rows = "".join(f"Maria Lopez,maria{n}@example.com,(212) 555-{n:04}\\n" for n in range(200))
 text = "name,email,phone\\n" + rows
-text += "\\nNothing is in the lines that follow.\\n" * ((WORTH - len(text)) // 37 + 1)
+text += "\\nNothing is in the lines that follow.\\n" * ((WORTHWHILE_SIZE - len(text)) // 37 + 1)
 os.sched_getaffinity = lambda _: {0, 1}
 fork, children = os.fork, []
 
@@ -63,7 +63,7 @@ seen["threads"] = found(forked, Aside())
 ended.set()
 other = Aside()
 if not (child := fork()):
-    os._exit(other.is_worthwhile(WORTH))
+    os._exit(other.is_worthwhile(WORTHWHILE_SIZE))
 seen["others may"] = {"findings": alone["findings"], "children": os.waitpid(child, 0)[1], "left": 0}
 print(json.dumps({
     name: [one["findings"] == alone["findings"], one["children"], one["left"]]

@@ -71,7 +71,7 @@ def test_trigger_matches_are_numbered_as_in_the_complete_set() -> None:
     complete, demanded = FirstPass([Compiled(pack(LETTERS))]), Compilations(LETTERS)
     on_demand = FirstPass([demanded.set])
     for data in (b"", b"c123", b"e123 c456 c789", b"a123", b"nothing", b"f123 a9"):
-        assert on_demand.hits(data) == complete.hits(data)
+        assert on_demand.trigger_ends(data) == complete.trigger_ends(data)
     for index, pattern in enumerate(LETTERS):
         assert demanded.set.record(index) == complete.sets[0].record(index)
         assert demanded.set.record(index).pattern.id == pattern.id
@@ -82,14 +82,14 @@ def test_much_text_compiles_the_complete_set_once() -> None:
     demanded = Compilations(LETTERS)
     searched = FirstPass([demanded.set])
     data = b"c123 " * 60_000
-    threads = [threading.Thread(target=searched.hits, args=(data,)) for _ in range(4)]
+    threads = [threading.Thread(target=searched.trigger_ends, args=(data,)) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     assert demanded.count == 1
     assert demanded.set.is_complete
-    assert len(searched.hits(data)[2]) == 60_000
+    assert len(searched.trigger_ends(data)[2]) == 60_000
 
 
 def test_the_width_of_a_set_is_known_before_it_is_compiled(library: Detector) -> None:

@@ -265,14 +265,14 @@ def test_a_word_votes_for_its_neighbours(tmp_path: Path, slot: str, text: str, p
 def test_the_classes_and_words_beside_a_token_vote_for_it(tmp_path: Path) -> None:
     """With the codes that training gives their features."""
     before, here, behind = (class_codes(cls) for cls in ("x", "Xx", "x"))
-    left, right = before.before ^ here.here, here.here ^ behind.after
+    left, right = before.before ^ here.own, here.own ^ behind.after
     border = class_codes("NL2")
     features = (
-        *triple_codes(0, left, right, here.here),
+        *triple_codes(0, left, right, here.own),
         left ^ border.far_before,
         right ^ border.far_after,
-        key_codes("to")[0] ^ here.here,
-        key_codes("from")[1] ^ here.here,
+        key_codes("to")[0] ^ here.own,
+        key_codes("from")[1] ^ here.own,
     )
     rules = [[0] * len(LABELS) for _ in LABELS]
     path = tmp_path / "tagger.bin"

@@ -91,7 +91,7 @@ def test_a_value_over_two_pages_is_found_where_they_are_joined() -> None:
     segments = [Segment("number 123-45", "page 1"), Segment("-6789 it is", "page 2")]
     first, second = (Piece(number, 0, len(one.text)) for number, one in enumerate(segments))
     (one,) = found(Document("t", segments, [View("joined", [first, second], segments)]))
-    assert (one.value, one.place) == ("123-45-6789", "page 1")
+    assert (one.value, one.location) == ("123-45-6789", "page 1")
 
 
 def test_a_cell_in_its_row_and_in_its_column_is_one_place() -> None:
@@ -101,7 +101,7 @@ def test_a_cell_in_its_row_and_in_its_column_is_one_place() -> None:
         Segment("a@b.com", "Sheet1!C7"),
     ]
     views = [View(str(number), [Piece(number, 0, 7)], segments) for number in range(3)]
-    assert [one.place for one in found(Document("t", segments, views))] == [
+    assert [one.location for one in found(Document("t", segments, views))] == [
         "Sheet1!B7",
         "Sheet1!C7",
     ]

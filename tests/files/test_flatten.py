@@ -129,7 +129,7 @@ def test_parts_that_pages_do_not_show_are_gone(
     assert report.verified is not None
     assert report.pages == (1,)
     assert looks.call_count == 1  # only the copy: the page shows nothing but text
-    removed, flattened = report.coverage.notes
+    removed, flattened = report.coverage.remarks
     assert removed.startswith("Removed from the copy: 1 part not inspected")
     assert flattened.endswith("lost: links, bookmarks, actions, attachments.")
     copy = tmp_path / "copy.pdf"

@@ -130,7 +130,7 @@ def test_copies_have_no_metadata_and_open(check: Callable[..., FileReport]) -> N
     report = check(everything, "all.zip", "clean")
     assert report.decision is Decision.ALLOWED_WITH_MASKING
     assert report.masked is not None
-    (note,) = report.coverage.notes
+    (note,) = report.coverage.remarks
     for place in ("a.docx > docProps/core.xml", "a.odt > meta.xml", "a.pdf > metadata"):
         assert place in note
     with zipfile.ZipFile(io.BytesIO(report.masked)) as archive:

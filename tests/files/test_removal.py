@@ -131,7 +131,7 @@ def test_a_line_that_ocr_cannot_read_is_painted_over(
     assert report.masked is not None
     assert "what could not be inspected" in report.summary
     assert not report.coverage.not_inspected
-    assert any("OCR cannot read" in note for note in report.coverage.notes)
+    assert any("OCR cannot read" in note for note in report.coverage.remarks)
     picture = shown(report.masked, name)
     assert len(set(picture.crop(SCRIBBLE).tobytes())) == 1
     assert picture.getpixel((750, 240)) == 0xB0

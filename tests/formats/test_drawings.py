@@ -77,7 +77,9 @@ DRAWN = {
 @pytest.mark.parametrize("name", DRAWN)
 def test_shapes_that_may_be_letters_are_not_inspected(name: str) -> None:
     with Files() as files:
-        assert [part.place for part in files.open(DRAWN[name], name).uninspected()] == ["drawing"]
+        assert [part.location for part in files.open(DRAWN[name], name).uninspected()] == [
+            "drawing"
+        ]
 
 
 @pytest.mark.parametrize("body", [BARS, "<circle r='4'/>" * 30, "<text>kept</text>"])

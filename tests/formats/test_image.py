@@ -67,7 +67,7 @@ def test_metadata_is_found_and_gone(
     data = picture(kind)
     assert recognize(data, "a.bin") is chosen
     document = chosen.extract(data, LIMITS)
-    assert {part.place for part in document.uninspected} == {"picture"}
+    assert {part.location for part in document.uninspected} == {"picture"}
     edits = edits_of(document, find(document))
     assert edits
     masked = chosen.mask(data, document, edits, {})
@@ -140,7 +140,7 @@ def test_frames_are_judged_one_by_one(kind: str, no_tesseract: None) -> None:
     data = frames(kind, *[(100, 100)] * 12)
     limits = Limits(pixels=10_000)
     document = format_named("image").extract(data, limits)
-    assert [part.place for part in document.uninspected] == ["picture"]
+    assert [part.location for part in document.uninspected] == ["picture"]
     assert format_named("image").read_again(data, limits)
     with pytest.raises(
         FormatError, match=r"a frame of more than 0\.009999 megapixels: raise limits"
@@ -153,7 +153,7 @@ def test_a_later_frame_is_judged_too(monkeypatch: pytest.MonkeyPatch) -> None:
     data = frames("TIFF", (10, 10), (300, 300))
     monkeypatch.setattr(ocr, "program", lambda: None)
     document = format_named("image").extract(data, LIMITS)
-    assert [part.place for part in document.uninspected] == ["picture"]
+    assert [part.location for part in document.uninspected] == ["picture"]
     with pytest.raises(FormatError, match="a frame of more than"):
         format_named("image").extract(data, Limits(pixels=50_000))
 
@@ -630,7 +630,7 @@ def test_lines_that_ocr_sees_and_cannot_read_are_not_inspected(
     for reader in ("words", "line_words"):
         monkeypatch.setattr(ocr, reader, lambda *_, pages=1, **__: [line] * pages)
     document = format_named("image").extract(encoded(written(LETTER)), LIMITS)
-    assert {part.place for part in document.uninspected} == places
+    assert {part.location for part in document.uninspected} == places
     assert all(part.is_removable for part in document.uninspected)
 
 

@@ -76,7 +76,7 @@ def test_bytes_outside_of_files_are_read_and_removed() -> None:
 
 def test_a_udf_file_system_is_not_inspected() -> None:
     (part,) = read(image({"a.txt": b"x"}, udf=True)).uninspected
-    assert part.place == "UDF"
+    assert part.location == "UDF"
 
 
 def damaged(at: int, written: bytes) -> bytes:

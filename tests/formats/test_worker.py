@@ -183,8 +183,8 @@ def test_a_document_is_the_same_from_a_process(sample: Sample) -> None:
     here = format_named(sample.format).extract(data, LIMITS)
     with Worker(LIMITS) as process:
         there = process.extract(sample.format, data, LIMITS, None, SECONDS)
-    assert [(one.text, one.place, one.context) for one in there.segments] == [
-        (one.text, one.place, one.context) for one in here.segments
+    assert [(one.text, one.location, one.context) for one in there.segments] == [
+        (one.text, one.location, one.context) for one in here.segments
     ]
     for number, segment in enumerate(here.segments):
         for offset in range(min(len(segment.text), 2_000)):
@@ -197,11 +197,11 @@ def test_a_document_is_the_same_from_a_process(sample: Sample) -> None:
             other.repeats,
         )
         assert one.pieces_of(0, len(one.text)) == other.pieces_of(0, len(other.text))
-    assert (there.format, there.children, there.uninspected, there.notes) == (
+    assert (there.format, there.children, there.uninspected, there.remarks) == (
         here.format,
         here.children,
         here.uninspected,
-        here.notes,
+        here.remarks,
     )
 
 

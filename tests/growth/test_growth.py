@@ -203,7 +203,7 @@ def test_a_finding_is_named_without_searching_all_before_it() -> None:
     found = Counting(
         Finding("ID", Category.PII, at + 2, at + 10, 0.9, "id") for at in range(0, len(text), 11)
     )
-    assert len(list(examiner.place("a.txt", TextPlaces(text, found)).results)) == 2000
+    assert len(list(examiner.located_results("a.txt", TextPlaces(text, found)).results)) == 2000
     assert found.taken < 10 * len(found)
 
 

@@ -41,7 +41,7 @@ ALL = rule("all", "MASK", "PII", "PHI", "FINANCIAL", "SECRETS", "CUSTOM")
 
 
 def coded(found: list[Lint], code: str) -> list[tuple[str, str]]:
-    return [(each.place, each.message) for each in found if each.code == code]
+    return [(each.path, each.message) for each in found if each.code == code]
 
 
 def test_a_policy_that_covers_everything_once_is_clean() -> None:
@@ -56,7 +56,7 @@ def test_rules_that_cannot_act_are_named() -> None:
         rule("nothing", "BLOCK"),
         rule("typo", "BLOCK", "EMIAL"),
     )
-    assert [(each.code, each.place) for each in found] == [
+    assert [(each.code, each.path) for each in found] == [
         ("disabled", "rules[1]"),
         ("no-destinations", "rules[2]"),
         ("no-types", "rules[3]"),
@@ -86,7 +86,7 @@ def test_a_rule_is_shadowed_by_a_stricter_one(other: dict[str, object], shadowed
 
 def test_a_rule_that_needs_many_to_be_milder_never_acts() -> None:
     found = lints(ALL, rule("bulk", "MASK", "EMAIL", minCount=2), defaultAction="BLOCK")
-    assert [each.place for each in found if each.code == "loosening"] == ["rules[1]"]
+    assert [each.path for each in found if each.code == "loosening"] == ["rules[1]"]
     assert (
         coded(
             lints(ALL, rule("bulk", "BLOCK", "EMAIL", minCount=2), defaultAction="BLOCK"),
@@ -145,7 +145,7 @@ def test_exceptions_are_linted() -> None:
         },
         rule("a", "ALLOW", "PII", exceptions=[exemption("c", "2028-01-01")]),
     )
-    assert [(each.code, each.place) for each in found if "exceptions" in each.place] == [
+    assert [(each.code, each.path) for each in found if "exceptions" in each.path] == [
         ("exception-expired", "rules[0].exceptions[0]"),
         ("exception-expires-soon", "rules[0].exceptions[1]"),
         ("exception-matches-all", "rules[0].exceptions[2].pattern"),

@@ -49,7 +49,7 @@ def result(baseline: Baseline, value: str, path: str = "a.txt", type_name: str =
 
 
 def begun(folder: Path, **environ: str) -> Baseline:
-    return Baseline.begin(folder / EXCEPTIONS_FILE, environ)
+    return Baseline.start(folder / EXCEPTIONS_FILE, environ)
 
 
 def test_a_baseline_is_unchanged_after_writing_and_reading(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_an_exception_applies_only_to_its_value_and_type(tmp_path: Path) -> None
     assert not acceptance.accepts(result(baseline, "jane@example.com", type_name="USERNAME"))
     other = begun(tmp_path)
     assert not acceptance.accepts(result(other, "jane@example.com"))
-    assert acceptance.notes() == []
+    assert acceptance.remarks() == []
 
 
 def test_findings_of_expired_exceptions_count_again_and_are_named(tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_findings_of_expired_exceptions_count_again_and_are_named(tmp_path: Path
     assert not acceptance.accepts(result(baseline, "jane@example.com"))
     assert not acceptance.accepts(result(baseline, "jane@example.com"))
     assert acceptance.accepts(result(baseline, "john@example.com"))
-    (note,) = acceptance.notes()
+    (note,) = acceptance.remarks()
     assert old.fingerprint[:12] in note
     assert "of jane for EMAIL expired on 2026-05-31: 2 findings count again" in note
 
@@ -210,7 +210,7 @@ def git(folder: Path, *arguments: str) -> str:
 
 def commit_with(folder: Path, *values: str) -> None:
     file = folder / EXCEPTIONS_FILE
-    baseline = Baseline.load(file, {}) if file.exists() else Baseline.begin(file, {})
+    baseline = Baseline.load(file, {}) if file.exists() else Baseline.start(file, {})
     added = [
         entry(baseline, value, fingerprint=named(baseline, value).split()[0]) for value in values
     ]

@@ -99,7 +99,7 @@ def test_a_value_that_stays_in_a_file_is_listed_once(git: Git, examiner: Examine
         (third, 3),
     ]
     assert scan.summary.findings == 3
-    assert "2 findings in later contents are repetitions" in scan.summary.notes[0]
+    assert "2 findings in later contents are repetitions" in scan.summary.remarks[0]
 
 
 def test_merges_and_other_branches_count(git: Git, examiner: Examiner) -> None:

@@ -42,7 +42,7 @@ def page() -> str:
         )
         summary.add(result)
         report.add(result)
-    summary.notes.append("This is a shallow clone.")
+    summary.remarks.append("This is a shallow clone.")
     report.finish(summary)
     return "".join(out)
 

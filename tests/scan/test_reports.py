@@ -100,7 +100,7 @@ def test_no_form_calls_a_scan_of_nothing_clean(form: str) -> None:
     summary = Summary()
     summary.skip(Skip("x.bin", Why.IGNORED))
     summary.is_empty = True
-    summary.notes.append("No file was scanned (1 ignored).")
+    summary.remarks.append("No file was scanned (1 ignored).")
     report.finish(summary)
     said = "".join(out)
     assert SAID_OF_NOTHING[form] in said

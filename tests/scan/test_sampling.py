@@ -108,4 +108,4 @@ def test_a_scan_of_a_sample_reports_coverage(
     assert estimate["read"] == with_findings
     assert estimate["low"] <= 50 <= estimate["high"]
     assert summary.is_complete
-    assert summary.notes[0] == "A sample was scanned: 50 of 200 files (25 %), seed 7."
+    assert summary.remarks[0] == "A sample was scanned: 50 of 200 files (25 %), seed 7."

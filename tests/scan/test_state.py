@@ -79,7 +79,9 @@ def test_only_what_changed_is_read(run: Run, tree: Path, jobs: int) -> None:
     assert second[:2] == first[:2]
     third, _, three = run()
     assert (third, three.summary.unchanged) == (second, 8)
-    assert three.summary.notes == ["8 files are unchanged since an earlier scan, with 6 findings."]
+    assert three.summary.remarks == [
+        "8 files are unchanged since an earlier scan, with 6 findings."
+    ]
 
 
 def test_a_file_that_was_not_read_is_tried_again(run: Run, tree: Path) -> None:
@@ -126,8 +128,8 @@ def test_another_version_of_the_library_reads_everything_again(run: Run, tree: P
     run()
     _, _, two = run(library="2")
     assert two.summary.unchanged == 0
-    assert any("another version" in note for note in two.summary.notes)
-    assert run(library="2")[2].summary.notes == [
+    assert any("another version" in note for note in two.summary.remarks)
+    assert run(library="2")[2].summary.remarks == [
         "8 files are unchanged since an earlier scan, with 6 findings."
     ]
 

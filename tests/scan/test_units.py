@@ -17,7 +17,7 @@ from dlpctl.errors import EngineError
 from dlpctl.scan import units
 from dlpctl.scan.content import Examiner
 from dlpctl.scan.local import LocalFiles
-from dlpctl.scan.reader import FILES, PART, Outcome, Reader, Task
+from dlpctl.scan.reader import FILES, PART, BatchReader, Outcome, Task
 from dlpctl.scan.selection import Selection
 from dlpctl.scan.source import File
 from dlpctl.types import Category
@@ -46,7 +46,7 @@ def listed(outcome: Outcome) -> Outcome:
 
 
 def read(examiner: Examiner, task: Task) -> Outcome:
-    made = partial(Reader, examiner, sources=[LocalFiles(["tree"])])
+    made = partial(BatchReader, examiner, sources=[LocalFiles(["tree"])])
     reader = pickle.loads(pickle.dumps(made))()
     try:
         return listed(reader(task))
@@ -113,7 +113,7 @@ def test_source_code_and_binaries_are_read_the_same_elsewhere(
     )
     files = [File(f"tree/{name}", f"tree/{name}", 1) for name in ("a.py", "b.bin", "c.txt")]
     examiner = Examiner(library, 0.5, AllowList())
-    here = listed(Reader(examiner, sources=[LocalFiles(["tree"])])(Task(FILES, files)))
+    here = listed(BatchReader(examiner, sources=[LocalFiles(["tree"])])(Task(FILES, files)))
     assert read(Examiner(library, 0.5, AllowList()), Task(FILES, files)) == here
     assert {one.path for one in here.results} == {"tree/a.py", "tree/b.bin"}
 

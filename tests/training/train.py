@@ -87,13 +87,13 @@ def attributes(tokens: list[str], gazetteer: dict[str, int], hidden: set[str]) -
                 if slot in REACH.get(name[0], ()) and name[1] == ":"
             ]
         farther_before, before, token, behind, farther_behind = codes[here : here + 5]
-        left, right = before.before ^ token.here, token.here ^ behind.after
+        left, right = before.before ^ token.own, token.own ^ behind.after
         crossed = (
-            *triple_codes(mood, left, right, token.here),
+            *triple_codes(mood, left, right, token.own),
             left ^ farther_before.far_before,
             right ^ farther_behind.far_after,
-            words[here + 1][0] ^ token.here,
-            words[here + 3][1] ^ token.here,
+            words[here + 1][0] ^ token.own,
+            words[here + 3][1] ^ token.own,
         )
         found += [f"0|{code}" for code in crossed]
         if not here or kinds[here - 1] != 1:

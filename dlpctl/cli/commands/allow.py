@@ -45,7 +45,7 @@ def allow(
         raise UsageError("--reason is empty; say why the finding is accepted")
     template = exception.entry_template(reason)
     baseline = baseline_to_add_to(exception.file)
-    session = Session.begin()
+    session = Session.start()
     searches = [search(session, types=types), search(session, types=types, defaults=HOOK)]
     found = FindingLookup(session, searches, baseline.keys).find(finding)
     entry = template._replace(fingerprint=found.fingerprint.partition(" ")[0], type=found.type)

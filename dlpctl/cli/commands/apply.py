@@ -35,7 +35,7 @@ def apply(
     from dlpctl.cli import applied
 
     organizations = applied.read(file)
-    policy = Session.begin().policy
+    policy = Session.start().policy
     with control.backend() as backend:
         changes = list(applied.apply(backend, organizations, file.parent, policy, dry_run=dry_run))
     printer = Printer()

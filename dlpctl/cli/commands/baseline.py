@@ -100,9 +100,9 @@ def create(
     target = exception.file or Path(EXCEPTIONS_FILE)
     if target.exists():
         raise UsageError(f"{target} exists; 'dlpctl baseline update' adds to it")
-    baseline = Baseline.begin(target, os.environ)
+    baseline = Baseline.start(target, os.environ)
     template = exception.entry_template(reason, selection.destination)
-    results = selection.results(baseline, Session.begin())
+    results = selection.results(baseline, Session.start())
     entries = selection.entries(results, baseline, template)
     save(baseline, entries, form)
 
@@ -126,7 +126,7 @@ def update(
     baseline = _load(exception.file)
     template = exception.entry_template(reason, selection.destination)
     known = Acceptance(baseline, accepted.today(), template.destination or None)
-    new = [item for item in selection.results(baseline, Session.begin()) if not known.accepts(item)]
+    new = [item for item in selection.results(baseline, Session.start()) if not known.accepts(item)]
     old = {entry.fingerprint for entry in known.expired}
     entries = selection.entries(new, baseline, template)
     added = [item for item in entries if item.fingerprint not in old]
@@ -140,7 +140,7 @@ def update(
             for item in kept
         ]
     else:
-        for expired in known.notes():
+        for expired in known.remarks():
             sys.stderr.write(f"dlpctl: {expired} --renew extends it.\n")
     save(baseline, [*kept, *added], form)
 
@@ -161,7 +161,7 @@ def audit(
     today = accepted.today()
     acceptance = Acceptance(baseline, today)
     positions: dict[Entry, list[str]] = {}
-    session = Session.begin()
+    session = Session.start()
     for item in _scan(baseline, paths, session, everything(session)):
         for entry in acceptance.concerned(item):
             positions.setdefault(entry, []).append(f"{item.path}:{item.line}")
@@ -206,7 +206,7 @@ def prune(
     if unused:
         folder = str(baseline.file.parent)
         acceptance = Acceptance(baseline, today)
-        session = Session.begin()
+        session = Session.start()
         scanned = _scan(baseline, [folder], session, everything(session))
         found = {entry for item in scanned for entry in acceptance.concerned(item)}
         kept = [entry for entry in kept if entry in found]
@@ -237,7 +237,7 @@ def import_(
     tool, claims = read_claims(str(source), text)
     baseline = baseline_to_add_to(exception.file)
     template = exception.entry_template("")
-    detector = Session.begin().detector()
+    detector = Session.start().detector()
     entries: list[Entry] = []
     for claim in claims:
         found = find_claimed(claim, source.parent, detector.scan, baseline.keys[0])
@@ -247,7 +247,7 @@ def import_(
             for fingerprint, type_name in found
         )
         if not found:
-            sys.stderr.write(f"dlpctl: {claim.place}: nothing is found there now; left out\n")
+            sys.stderr.write(f"dlpctl: {claim.location}: nothing is found there now; left out\n")
     known = {(item.fingerprint, item.type) for item in baseline.entries}
     new = [item for item in entries if (item.fingerprint, item.type) not in known]
     save(baseline, [*baseline.entries, *new], form)
@@ -284,10 +284,10 @@ def _literal(path: str) -> str:
     return escape(path.replace(os.sep, "/"))
 
 
-def _audited(entry: Entry, today: date, places: Sequence[str]) -> dict[str, Any]:
+def _audited(entry: Entry, today: date, locations: Sequence[str]) -> dict[str, Any]:
     if entry.has_expired(today):
         state = "expired"
-    elif not places:
+    elif not locations:
         state = "unused"
     elif entry.expires and entry.expires - today <= _SOON:
         state = "expires soon"
@@ -302,6 +302,6 @@ def _audited(entry: Entry, today: date, places: Sequence[str]) -> dict[str, Any]
         "reason": entry.reason,
         "path": entry.path or None,
         "destination": entry.destination or None,
-        "found": len(places),
-        "places": list(places),
+        "found": len(locations),
+        "places": list(locations),
     }

@@ -27,7 +27,7 @@ def show(form: options.Format = options.Output.HUMAN) -> None:
         dlpctl cache show
         dlpctl cache show --format json
     """
-    session = Session.begin()
+    session = Session.start()
     folder = session.config.cache_folder
     sizes = Cache(folder).sizes()
     is_compiled = session.detector().is_compiled
@@ -52,7 +52,7 @@ def build(quiet: options.Quiet = False) -> None:
         dlpctl cache build
         DLPCTL_HOME=/opt/dlpctl dlpctl cache build --quiet
     """
-    session = Session.begin()
+    session = Session.start()
     folder = session.config.cache_folder
     unwritable = OutputError(f"{folder}: the cache cannot be written; see 'dlpctl doctor'")
     if not Cache(folder).is_writable():
@@ -71,7 +71,7 @@ def clear() -> None:
         dlpctl cache clear
         dlpctl cache clear && dlpctl cache build
     """
-    session = Session.begin()
+    session = Session.start()
     folder = session.config.cache_folder
     cache = Cache(folder)
     count = len(cache.sizes())

@@ -57,7 +57,7 @@ def check(
     if answer.output is not None and len(names) > 1:
         raise UsageError("--output takes the masked copy of one file; check the files one by one")
     documents.refuse_unwritable(answer.output, force=content.force)
-    session = Session.begin(content.patterns, authority.server)
+    session = Session.start(content.patterns, authority.server)
     if session.asks_control_plane(authority.org, authority.api_key_file):
         decisions = _check_by_control_plane(session, content, answer, authority, files)
     else:

@@ -44,7 +44,7 @@ def clip(
     from dlpctl.cli import clipboard
     from dlpctl.cli.commands.check import EXIT_STATUS
 
-    session = Session.begin()
+    session = Session.start()
     printer = session.printer()
     checker = session.checker(destination, policy, "token" if vault else None, for_mask=not check)
     text = clipboard.read()

@@ -37,7 +37,7 @@ def console(
 
     from dlpctl.backend.remote import RemoteBackend
 
-    config = Session.begin(server=server).config
+    config = Session.start(server=server).config
     address = config.server or _local_address(config.serve.host, config.serve.port)
     with closing(RemoteBackend.open(address, config.data_folder, os.environ)) as backend:
         link = backend.create_console_link()

@@ -36,7 +36,7 @@ def doctor(form: options.Format = options.Output.HUMAN) -> None:
         width = max(len(verdict.subject) for verdict in verdicts)
         for verdict in verdicts:
             state = printer.style(verdict.state.ljust(len(State.WARNING)), _COLOURS[verdict.state])
-            printer.line(f"{state}  {verdict.subject.ljust(width)}  {verdict.said}")
+            printer.line(f"{state}  {verdict.subject.ljust(width)}  {verdict.message}")
             if verdict.remedy and verdict.state is not State.OK:
                 indent = " " * (len(State.WARNING) + width + 4)
                 printer.line(f"{indent}{printer.style(verdict.remedy, 'bold')}")

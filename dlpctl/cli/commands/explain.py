@@ -35,7 +35,7 @@ def explain(
 ) -> None:
     from dlpctl.detect.explain import explain as find
 
-    session = Session.begin(patterns)
+    session = Session.start(patterns)
     detector = session.detector()
     score = session.config.min_score if min_score is None else min_score
     text = inputs.read_text(file or inputs.STDIN, required=file is None)

@@ -56,7 +56,7 @@ def mask(
     if is_table and output is not None and output.exists():
         raise OutputError(f"{output} exists: name a new folder")
     documents.refuse_unwritable(output, force=content.force)
-    session = Session.begin(content.patterns)
+    session = Session.start(content.patterns)
     operator = content.operator or ("token" if vault else None)
     checker = session.checker(
         content.destination, content.policy, operator, content.sensitivity, for_mask=True

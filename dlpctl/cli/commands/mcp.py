@@ -61,7 +61,7 @@ def wrap(
     from dlpctl.agents.sessions import SessionVaults
     from dlpctl.cli.session import Session
 
-    session = Session.begin()
+    session = Session.start()
     agents = session.config.agents
     checker = session.checker(destination, policy or agents.policy, "token")
     vaults = SessionVaults(session.config.data_folder, session.key(), agents.vault_days)

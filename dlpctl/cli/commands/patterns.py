@@ -49,7 +49,7 @@ def list_patterns(
         dlpctl patterns list --search github
         dlpctl patterns list --types CREDIT_CARD,IBAN --format json
     """
-    session = Session.begin(patterns)
+    session = Session.start(patterns)
     names = {name.upper() for name in split_names(types or "")}
     listed = session.pattern_files()
     _refuse_unknown(names, {name for each in listed for name in _names(each)}, "type")
@@ -92,7 +92,7 @@ def list_types(
     """
     from dlpctl.detect.patterns.catalogue import detection_types
 
-    session = Session.begin()
+    session = Session.start()
     name = None if category is None else category.upper()
     wanted = [row for row in detection_types() if name in (None, row.category.value)]
     if not wanted:
@@ -134,7 +134,7 @@ def stats(
     """
     from dlpctl.detect.patterns.measure import clean, recall
 
-    session = Session.begin(patterns)
+    session = Session.start(patterns)
     detector = session.detector()
     precision = clean.measure(detector, seed)
     found = recall.measure(detector, seed)
@@ -142,7 +142,7 @@ def stats(
     if form is options.Output.JSON:
         texts = [
             {
-                "text": row.kind,
+                "text": row.text_kind,
                 "bytes": row.size,
                 "findings": len(row.findings),
                 "per_200_kb": row.rate,
@@ -165,7 +165,8 @@ def _print_precision(printer: Printer, precision: list[Any]) -> None:
 
     size, count = sum(row.size for row in precision), sum(len(row.findings) for row in precision)
     rows = [
-        (row.kind, f"{row.size:,}", str(len(row.findings)), f"{row.rate:.2f}") for row in precision
+        (row.text_kind, f"{row.size:,}", str(len(row.findings)), f"{row.rate:.2f}")
+        for row in precision
     ]
     rows.append(("all", f"{size:,}", str(count), f"{count * clean.UNIT / size:.2f}"))
     printer.table(rows, head=("CLEAN TEXT", "BYTES", "FINDINGS", "PER 200 KB"))
@@ -196,7 +197,7 @@ def show(
     """
     from dlpctl.detect.patterns.lint import examples
 
-    session = Session.begin(patterns)
+    session = Session.start(patterns)
     known = {pattern.id: pattern for pattern in session.pattern_files()}
     pattern = known.get(pattern_id)
     if pattern is None:
@@ -232,7 +233,7 @@ def test(
     from dlpctl.detect.patterns.library import builtin_files, load_patterns
     from dlpctl.detect.patterns.lint import check_patterns
 
-    session = Session.begin()
+    session = Session.start()
     patterns = load_patterns(files or builtin_files(), check_regexes=True)
     problems = list(check_patterns(patterns))
     errors = sum(problem.is_error for problem in problems)

@@ -50,7 +50,7 @@ def list_policies(form: options.Format = options.Output.HUMAN) -> None:
     from dlpctl.policy.files import builtin_names
     from dlpctl.policy.model import Policy
 
-    session = Session.begin()
+    session = Session.start()
     policies = [Policy.builtin(name) for name in builtin_names()]
     printer = session.printer()
     if form is options.Output.JSON:
@@ -68,7 +68,7 @@ def show(policy: PolicyArgument = None, form: options.Format = options.Output.HU
         dlpctl policy show
         dlpctl policy show pci-dss --format json
     """
-    session = Session.begin()
+    session = Session.start()
     shown = session.policy(policy)
     printer = session.printer()
     if form is options.Output.JSON:
@@ -99,15 +99,15 @@ def lint(policy: PolicyArgument = None, form: options.Format = options.Output.HU
     from dlpctl.policy.lint import Level
     from dlpctl.policy.lint import lint as find
 
-    session = Session.begin()
+    session = Session.start()
     found = find(session.policy(policy), session.catalogue())
     printer = session.printer()
     colours = {Level.ERROR: "red", Level.WARNING: "yellow", Level.NOTE: "cyan"}
     if form is options.Output.JSON:
-        printer.json([item._asdict() for item in found])
+        printer.json([item.to_dict() for item in found])
     else:
         for item in found:
-            prefix = f"{item.place}: " if item.place else ""
+            prefix = f"{item.path}: " if item.path else ""
             printer.line(
                 f"{printer.style(item.level, colours[item.level])}: {prefix}{item.message}"
             )
@@ -133,7 +133,7 @@ def test(
     """
     from dlpctl.policy.cases import cases_beside, load_cases, run_cases
 
-    session = Session.begin()
+    session = Session.start()
     tested = session.policy(policy)
     file = cases or cases_beside(Path(policy or session.config.policy))
     results = run_cases(load_cases(file), _evaluator(session.detector(), tested))
@@ -170,7 +170,7 @@ def diff(
     """
     from dlpctl.policy.compare import changed_rules
 
-    session = Session.begin()
+    session = Session.start()
     old, new = session.policy(before), session.policy(after)
     rules = changed_rules(old, new)
     decisions = [] if corpus is None else _changed_decisions(session.detector(), old, new, corpus)

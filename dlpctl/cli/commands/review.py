@@ -52,7 +52,7 @@ def review(
         ) from None
     from dlpctl.cli.review import Review
 
-    session = Session.begin()
+    session = Session.start()
     wanted = search(session, types=types, min_score=min_score)
     baseline, template = baseline_to_add_to(exception.file), exception.entry_template("")
     reviewed = Review(session, wanted, baseline, template, of_accepted=of_accepted)

@@ -36,7 +36,7 @@ def unmask(
 ) -> None:
     from dlpctl.masking.unmask import Unmasker
 
-    unmasker = Unmasker(Session.begin().vault(vault, create=False))
+    unmasker = Unmasker(Session.start().vault(vault, create=False))
     decoder = getincrementaldecoder("utf-8")("surrogateescape")
     name = file or inputs.STDIN
     first, chunks = inputs.peeked(name, required=file is None)

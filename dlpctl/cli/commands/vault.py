@@ -33,7 +33,7 @@ def list_vaults(form: options.Format = options.Output.HUMAN) -> None:
     from dlpctl.agents import sessions
     from dlpctl.cli.session import Session
 
-    session = Session.begin()
+    session = Session.start()
     printer = session.printer()
     found = sessions.stored(sessions.folder_of(session.config.data_folder))
     if form is options.Output.JSON:
@@ -61,7 +61,7 @@ def show(
     from dlpctl.agents import sessions
     from dlpctl.cli.session import Session
 
-    session = Session.begin()
+    session = Session.start()
     printer = session.printer()
     found = {
         stored.name: stored
@@ -95,6 +95,6 @@ def purge(
     from dlpctl.agents import sessions
     from dlpctl.cli.session import Session
 
-    session = Session.begin()
+    session = Session.start()
     removed = sessions.purge(sessions.folder_of(session.config.data_folder), days)
     session.printer().line(f"{removed} vaults removed")

@@ -58,7 +58,7 @@ class Surroundings:
                 (character_start(data, max(0, first)), character_start(data, last))
             )
 
-    def places(self, positions: Sequence[int]) -> Iterator[int]:
+    def positions_in_text(self, positions: Sequence[int]) -> Iterator[int]:
         """Yield the positions in the text of ascending positions in `data`."""
         first = 0
         while first < len(positions):

@@ -30,7 +30,7 @@ _CLASS_OR_ESCAPE = lazy(r"\[\^?\]?(?:\\.|[^\]])*\]|\\[^zZ]")
 _ELSEWHERE = lazy(r"\(\?[a-zA-Z]*m|(?:\(\?[a-zA-Z]+\))?(?:\^|\\A)")
 """The start of regexes that also match before line ends, or only from the start of a text."""
 
-Hits = dict[int, list[int]]
+TriggerEnds = dict[int, list[int]]
 """The ends of each pattern's trigger matches, ascending, by the index of the pattern."""
 
 
@@ -117,48 +117,54 @@ class FirstPass:
             raise
         threads.shutdown()
 
-    def hits(self, data: bytes, sets: Iterable[int] | None = None) -> Hits:
+    def trigger_ends(self, data: bytes, sets: Iterable[int] | None = None) -> TriggerEnds:
         """Return the trigger matches of all patterns, or of those in some sets, in valid UTF-8."""
-        hits: Hits = defaultdict(list)
+        trigger_ends: TriggerEnds = defaultdict(list)
         sets = range(len(self.sets)) if sets is None else sets
         if len(data) <= PART:
-            self._collect(data, 0, 0, hits, sets)
-            return hits
+            self._collect(data, 0, 0, trigger_ends, sets)
+            return trigger_ends
         overlap = self.widest + 8
         for start in range(0, len(data), PART):
             first = character_start(data, max(0, start - overlap))
             last = character_start(data, min(len(data), start + PART + overlap))
-            part: Hits = defaultdict(list)
+            part: TriggerEnds = defaultdict(list)
             self._collect(data[first:last], first, start, part, sets)
             for index, ends in part.items():
-                hits[index] += (end for end in ends if end <= start + PART)
-        return hits
+                trigger_ends[index] += (end for end in ends if end <= start + PART)
+        return trigger_ends
 
-    def near(self, data: bytes, first: int, last: int) -> Hits:
+    def near(self, data: bytes, first: int, last: int) -> TriggerEnds:
         """Return the trigger matches that decide the findings in a range: a match depends on the
         end of the one before it.
         """
-        nearby: Hits = defaultdict(list)
+        nearby: TriggerEnds = defaultdict(list)
         for at, each in enumerate(self.sets):
             reach, overlap = reach_of(each.widest), each.widest + 8
             start = character_start(data, max(0, first - reach - overlap))
             end = character_start(data, min(len(data), last + reach + overlap))
-            part: Hits = defaultdict(list)
+            part: TriggerEnds = defaultdict(list)
             self._collect(data[start:end], start, max(0, first - reach), part, [at])
             for index, ends in part.items():
                 nearby[index] = [end for end in ends if end <= last + reach]
         return nearby
 
     def _collect(
-        self, data: bytes, offset: int, beyond: int, hits: Hits, sets: Iterable[int]
+        self, data: bytes, offset: int, beyond: int, trigger_ends: TriggerEnds, sets: Iterable[int]
     ) -> None:
         """Add the trigger matches in a part of the data, at `offset`, that end after `beyond`."""
         for at in sets:
             for each in self.sets[at].parts(data):
-                self._collect_set(each, self._firsts[at], data, offset, beyond, hits)
+                self._collect_set(each, self._firsts[at], data, offset, beyond, trigger_ends)
 
     def _collect_set(
-        self, each: Compiled, first: int, data: bytes, offset: int, beyond: int, hits: Hits
+        self,
+        each: Compiled,
+        first: int,
+        data: bytes,
+        offset: int,
+        beyond: int,
+        trigger_ends: TriggerEnds,
     ) -> None:
         if each.database is None:
             return
@@ -167,16 +173,16 @@ class FirstPass:
             return
         ends: defaultdict[int, list[int]] = defaultdict(list)
 
-        def on_hit(pattern: int, _start: int, end: int, _flags: int, _context: object) -> None:
+        def on_match(pattern: int, _start: int, end: int, _flags: int, _context: object) -> None:
             ends[pattern].append(end)
 
-        self._scan(each.database, data if around is None else around.data, on_hit)
+        self._scan(each.database, data if around is None else around.data, on_match)
         for pattern, relative in ends.items():
-            places = relative if around is None else around.places(relative)
-            hits[first + each.numbers[pattern]] += (
-                [end + offset for end in places if end + offset > beyond]
+            absolute = relative if around is None else around.positions_in_text(relative)
+            trigger_ends[first + each.numbers[pattern]] += (
+                [end + offset for end in absolute if end + offset > beyond]
                 if offset or beyond
-                else places
+                else absolute
             )
 
     def _around_anchors(self, each: Compiled, data: bytes) -> Surroundings:
@@ -191,5 +197,7 @@ class FirstPass:
         self._scan(each.anchors, data, on_anchor)
         return Surroundings(data, anchors[1:], each.before + _CLOSE, each.after + _CLOSE)
 
-    def _scan(self, database: hyperscan.Database, data: bytes, on_hit: Callable[..., None]) -> None:
-        database.scan(data, match_event_handler=on_hit, scratch=self._scratches.of(database))
+    def _scan(
+        self, database: hyperscan.Database, data: bytes, on_match: Callable[..., None]
+    ) -> None:
+        database.scan(data, match_event_handler=on_match, scratch=self._scratches.of(database))

@@ -145,7 +145,7 @@ class Columns(DerivedText):
             map(mul, map(_BYTES.__getitem__, cells), map(sub, blocks[1:], blocks))
         )
 
-    def open_hits(self, ends: list[int], best: float, proven: bool, pattern: int) -> list[int]:
+    def open_ends(self, ends: list[int], best: float, proven: bool, pattern: int) -> list[int]:
         settled = bytearray(_MOST_SORTS)
         for number, (score, held_proven, holder, label) in enumerate(self._holder_sorts, start=1):
             held = Candidate(0, 0, score, held_proven, holder)

@@ -21,11 +21,13 @@ class DerivedText:
 
     def settle(self, found: list[Candidate], label_score: LabelScore) -> None:
         """Give candidates of the original the scores that this text gives them, so that fewer
-        hits need to be confirmed.
+        matches need to be confirmed.
         """
 
-    def open_hits(self, ends: list[int], best: float, proven: bool, pattern: int) -> list[int]:
-        """Return the hits of a pattern, with its best score, that may change what is found."""
+    def open_ends(self, ends: list[int], best: float, proven: bool, pattern: int) -> list[int]:
+        """Return those ends of a pattern's trigger matches that may change what is found; `best` is
+        the pattern's best score.
+        """
         return ends
 
     def holders(self) -> Iterable[Candidate]:

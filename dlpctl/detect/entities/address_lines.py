@@ -103,7 +103,7 @@ def _is_place(line: Sequence[Word]) -> bool:
     """Return whether a line is a place without a number, and no name of a person."""
     named = [word for word in line if word.is_word and not word.flags.particle]
     return bool(named) and all(
-        word.flags.place > 1 and word.flags.place >= word.flags.given for word in named
+        word.flags.place_name > 1 and word.flags.place_name >= word.flags.given for word in named
     )
 
 

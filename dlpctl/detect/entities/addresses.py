@@ -169,7 +169,7 @@ def _before_next_sentence(words: Sequence[Word], first: int, stop: int) -> int:
             return index
         if before.outline[0] == "X" and _is_ordinary(mark, following):  # 8001 Zürich | wurde
             return index
-        if mark.is_line_break and following.outline == "XX" and not following.flags.place:
+        if mark.is_line_break and following.outline == "XX" and not following.flags.place_name:
             return stop if following.key in STATES else index
     return stop
 
@@ -182,8 +182,8 @@ def _is_ordinary(word: Word, following: Word) -> bool:
     if not word.is_word or word.outline[0] != "x" or word.key in _IN_PLACES:
         return False
     if flags.particle:
-        return following.outline == "x" and not (after.particle or after.street or after.place)
-    return not (flags.street or flags.place)
+        return following.outline == "x" and not (after.particle or after.street or after.place_name)
+    return not (flags.street or flags.place_name)
 
 
 def _before_label_line(words: Sequence[Word], first: int, stop: int) -> int:
@@ -217,7 +217,7 @@ def _is_code(words: Sequence[Word], index: int) -> bool:
     town = words[index + 1]
     if outline == "d2" and index and words[index - 1].outline == "d3":  # 411 15 Göteborg
         return town.outline[0] == "X"
-    is_place = town.outline[0] == "X" or (town.outline == "x" and town.flags.place > 0)
+    is_place = town.outline[0] == "X" or (town.outline == "x" and town.flags.place_name > 0)
     return outline in _CODES or (outline in ("d3", "d4") and is_place)
 
 
@@ -270,7 +270,9 @@ def _with_further_places(words: Sequence[Word], first: int, stop: int) -> int:
         if stop + 1 >= len(words) or words[stop].key.strip() not in _BEFORE_PLACE:
             break
         town = stop + 1
-        while town < len(words) and words[town].outline == "Xx" and words[town].flags.place > 1:
+        while (
+            town < len(words) and words[town].outline == "Xx" and words[town].flags.place_name > 1
+        ):
             town += 1
         if town == stop + 1 or (town < len(words) and words[town].outline[0] == "X"):
             break
@@ -291,14 +293,14 @@ def _with_postcode(words: Sequence[Word], first: int, stop: int) -> int:
     """Return the end after places and a postal code: Drive | , Chicago, Illinois 60606."""
     if any(word.outline in _CODES for word in words[first + 1 : stop]):
         return stop
-    placed = words[stop - 1].flags.place > 0
+    placed = words[stop - 1].flags.place_name > 0
     for at in range(stop, min(stop + _FARTHEST, len(words))):
         word = words[at]
         if word.outline in _CODES:
             return at + 1 if placed else stop
         if word.outline not in ("Xx", "XX") and word.key != ", " and word.outline != "NL":
             return stop
-        placed = placed or word.flags.place > 0
+        placed = placed or word.flags.place_name > 0
     return stop
 
 
@@ -307,7 +309,7 @@ def _coded_place(words: Sequence[Word], index: int) -> bool:
     if index + 2 >= len(words) or not (words[index].is_line_break or words[index].key == ", "):
         return False
     code, city = words[index + 1], words[index + 2]
-    return code.outline in ("d4", "d5", "d6") and city.outline == "Xx" and city.flags.place > 0
+    return code.outline in ("d4", "d5", "d6") and city.outline == "Xx" and city.flags.place_name > 0
 
 
 def _trim(text: str, start: int, end: int) -> tuple[int, int]:
@@ -359,7 +361,7 @@ def _is_shaped(value: str, region: Tagged, first: int, stop: int) -> bool:
     house = bool(_HOUSE.search(value))
     if house and street:
         return True
-    has_place = any(word.flags.place for word in words)
+    has_place = any(word.flags.place_name for word in words)
     capitals = sum(word.outline[0] == "X" for word in words)
     if not street and any(word.flags.calendar for word in words):
         return False

@@ -74,7 +74,7 @@ def _is_strange_in_sentence(words: Sequence[Word], left: int, right: int) -> boo
 
 
 def _is_listed(flags: WordFlags) -> bool:
-    return bool(flags.common or flags.place or flags.proper or flags.label or flags.other)
+    return bool(flags.common or flags.place_name or flags.proper or flags.label or flags.other)
 
 
 def _is_in_unknown_language(words: Sequence[Word], at: int) -> bool:

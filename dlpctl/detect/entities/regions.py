@@ -214,18 +214,20 @@ class RegionFinder:
             (flags.calendar and given < 3)
             or ((flags.company or flags.proper) and not given)
             or (common == 3 and given < 2 and surname < 3)
-            or (flags.place > 1 and given < 2 and surname < 3)
+            or (flags.place_name > 1 and given < 2 and surname < 3)
             or (token[0] == "I" and token[1:2] in "'’")
         ):
             verdict = 0
         elif given >= 2 and not common:
             verdict = (
-                3 if given == 3 and not flags.place and not (flags.company or flags.calendar) else 2
+                3
+                if given == 3 and not flags.place_name and not (flags.company or flags.calendar)
+                else 2
             )
         elif given or surname:
             verdict = 2 if not common or given == 3 else 1
         else:
-            known = common or (flags.company or flags.calendar or flags.street) or flags.place
+            known = common or (flags.company or flags.calendar or flags.street) or flags.place_name
             verdict = 0 if known or shape(token) not in ("Xx", "XX") else 1
         if len(self._verdicts) > _MOST_VERDICTS:
             self._verdicts.clear()
@@ -234,7 +236,7 @@ class RegionFinder:
 
     def _is_before_place(self, text: str, at: int) -> bool:
         match = _WORD.search(text, at, at + 30)
-        return bool(match and self._flags(match[0]).place)
+        return bool(match and self._flags(match[0]).place_name)
 
     def _is_name_or_title(self, token: str) -> bool:
         """Return whether a word in capitals is a name or the title before one."""

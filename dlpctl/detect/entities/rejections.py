@@ -161,7 +161,7 @@ def _is_after_locative(words: Sequence[Word], left: int, right: int) -> bool:
     word, before = words[left], words[left - 1]
     if before.outline == "Xx" and before.key in _LANDMARKS:
         return True
-    place_grade = word.flags.place
+    place_grade = word.flags.place_name
     if before.key in _PLACE_PREPOSITIONS and place_grade == 3:
         return True
     if word.flags.given >= 2:
@@ -200,9 +200,9 @@ def _is_city(words: Sequence[Word], left: int, right: int) -> bool:
     if right - left > 1 or right + 1 >= len(words) or words[right].key != ", ":
         return False
     city, region = words[left], words[right + 1]
-    if not city.flags.place:
+    if not city.flags.place_name:
         return False
-    known = region.flags.place == 3 and region.flags.given < 3
+    known = region.flags.place_name == 3 and region.flags.given < 3
     return (region.outline == "XX" and region.key in STATES) or (
         known and region.outline == city.outline
     )

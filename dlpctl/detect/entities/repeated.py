@@ -203,7 +203,7 @@ def _is_full_name(value: str, flags: Flags) -> bool:
     words = [flags(word) for word in _WORDS.findall(value)]
     if len(words) < _FEWEST_WORDS or words[0].given < _USUAL or words[-1].surname < _USUAL:
         return False
-    if words[0].place >= words[0].given or words[-1].street:  # Jordan Creek, Sylvia Park
+    if words[0].place_name >= words[0].given or words[-1].street:  # Jordan Creek, Sylvia Park
         return False
     return not (words[0].common and words[-1].common)
 

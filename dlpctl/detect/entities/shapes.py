@@ -198,7 +198,7 @@ def _in_register(words: list[Word]) -> Iterator[tuple[int, int, float]]:
         surname, mark, given = words[index : index + 3]
         if mark.key != ", " or not surname.outline == given.outline == "XX":
             continue
-        if given.flags.given < 2 or given.flags.common > 2 or given.flags.place > 1:
+        if given.flags.given < 2 or given.flags.common > 2 or given.flags.place_name > 1:
             continue
         if surname.flags.other or given.flags.other or surname.flags.surname == 0:
             continue
@@ -258,7 +258,7 @@ def _addressed(words: list[Word]) -> Iterator[tuple[int, int, float]]:
             continue
         if not _starts_line(words, index):
             continue
-        known = word.flags.given == 3 and word.flags.common < 2 and word.flags.place < 2
+        known = word.flags.given == 3 and word.flags.common < 2 and word.flags.place_name < 2
         spoken = words[index + 2]
         if (
             known
@@ -337,7 +337,7 @@ def _starts_clause(words: list[Word], index: int) -> bool:
 def _is_rare(word: Word) -> bool:
     """Return whether a word with a capital is in no list but those of names."""
     flags = word.flags
-    other = flags.common or flags.other or flags.label or flags.proper or flags.place > 1
+    other = flags.common or flags.other or flags.label or flags.proper or flags.place_name > 1
     return word.outline == "Xx" and not other
 
 
@@ -385,7 +385,7 @@ def _is_pair(words: list[Word], index: int) -> bool:
         return False
     if given.flags.common or surname.flags.common:
         return False
-    if given.flags.place > 1 or surname.flags.place > 2:
+    if given.flags.place_name > 1 or surname.flags.place_name > 2:
         return False
     before = words[index - 1] if index else None
     after = words[index + 2] if index + 2 < len(words) else None

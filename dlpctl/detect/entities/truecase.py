@@ -132,7 +132,7 @@ def _judged(word: str, known: WordFlags) -> int:
         return _TITLE
     if known.calendar:
         return _NO_NAME
-    other = known.common or known.place or known.proper
+    other = known.common or known.place_name or known.proper
     rare = known.given and not other and len(word) >= _LONG
     if rare or (known.given >= 2 and known.given > 2 * known.common):
         return _GIVEN

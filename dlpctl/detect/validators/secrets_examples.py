@@ -119,7 +119,7 @@ def cloudflare_tunnel(source: Random) -> str:
 
 
 GENERATORS: dict[str, Callable[[Random], str]] = {
-    **{f"dlpctl_{kind}": _with_crc(f"dlp_{kind}_", 43) for kind in ("pk", "lk", "at")},
+    **{f"dlpctl_{prefix}": _with_crc(f"dlp_{prefix}_", 43) for prefix in ("pk", "lk", "at")},
     **{
         f"github_{prefix}": _with_crc(f"{prefix}_")
         for prefix in ("ghp", "gho", "ghu", "ghs", "ghr")

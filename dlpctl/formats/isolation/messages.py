@@ -164,13 +164,13 @@ class Reading(NamedTuple):
 
     texts: list[str]
     """The text of each segment."""
-    places: list[str]
+    locations: list[str]
     contexts: list[str]
     located: list[Located]
     views: list[Joined]
     uninspected: list[Uninspected]
     children: list[Child]
-    notes: list[str]
+    remarks: list[str]
 
 
 class Part(NamedTuple):
@@ -250,18 +250,18 @@ def reading_of(document: Document) -> Reading:
         found = locator() if locator is not None else None
         if found is not None:
             located.append(Located(number, found))
-    texts, places, _, contexts = (
+    texts, locations, _, contexts = (
         zip(*document.segments, strict=True) if document.segments else ((),) * 4
     )
     return Reading(
         list(texts),
-        list(places),
+        list(locations),
         list(contexts),
         located,
         [_joined(view) for view in document.views],
         document.uninspected,
         document.children,
-        document.notes,
+        document.remarks,
     )
 
 
@@ -272,11 +272,15 @@ def document_of(name: str, reading: Reading, most: int) -> Document:
         _check(locator)
         anchors[number] = locator
     count = len(reading.texts)
-    if not count == len(reading.places) == len(reading.contexts):
+    if not count == len(reading.locations) == len(reading.contexts):
         raise InvalidMessageError("the columns of segments do not fit each other")
     segments = list(
         map(
-            Segment, reading.texts, reading.places, map(anchors.get, range(count)), reading.contexts
+            Segment,
+            reading.texts,
+            reading.locations,
+            map(anchors.get, range(count)),
+            reading.contexts,
         )
     )
     if not all(all(map(le, view.starts, view.ends)) for view in reading.views):
@@ -286,7 +290,7 @@ def document_of(name: str, reading: Reading, most: int) -> Document:
     if any(not -1 <= part.segment < count for part in reading.uninspected):
         raise InvalidMessageError("a part is that of an unknown segment")
     views = [_view(view, reading.texts) for view in reading.views]
-    return Document(name, segments, views, reading.uninspected, reading.children, reading.notes)
+    return Document(name, segments, views, reading.uninspected, reading.children, reading.remarks)
 
 
 def changes_of(edits: Edits) -> Changes:

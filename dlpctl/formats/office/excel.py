@@ -59,12 +59,15 @@ class Excel(OpenXml):
                 for reading in part_readings(part, parts[part], limits, book.fields.get(part)):
                     yield (
                         reading,
-                        Spot(part, reading.layer, label_of(part), reading.places, reading.unit),
+                        Spot(part, reading.layer, label_of(part), reading.paragraphs, reading.unit),
                     )
         if book.strings_part:
             reading = strings.reading(used)
             label = book.strings_part
-            yield reading, StringsSpot(label, reading.layer, label, reading.places, "", bytes(used))
+            yield (
+                reading,
+                StringsSpot(label, reading.layer, label, reading.paragraphs, "", bytes(used)),
+            )
 
     def _sheet(
         self, book: Workbook, each: Sheet, strings: Sequence[str], used: bytearray, limits: Limits
@@ -75,7 +78,10 @@ class Excel(OpenXml):
         del source
         yield from layers_of(each.part, each.label, shows, formula_texts, each.headers())
         for reading in Flow(split.shell, Dialect.OFFICE, limits, each.part).readings():
-            yield reading, Spot(each.part, reading.layer, each.label, reading.places, reading.unit)
+            yield (
+                reading,
+                Spot(each.part, reading.layer, each.label, reading.paragraphs, reading.unit),
+            )
 
     def changes(self, wanted: Wanted[PackagePlan]) -> dict[str, list[TextEdit]]:
         return _Masking(wanted).changes()
@@ -168,7 +174,7 @@ class _Masking:
             # Several elements may define one name; the first one counts.
             if leaf.text in self._book.names:
                 self._renames.sheets[leaf.text] = formulas.sheet_name(text, sheets)
-            elif leaf.kind == "definedName@name":
+            elif leaf.element == "definedName@name":
                 self._renames.names[leaf.text] = formulas.defined_name(text, names)
 
     def _changed_names(self) -> Iterator[tuple[Leaf, str]]:
@@ -241,20 +247,20 @@ class _Masking:
 
     def _fit(self, part: str, leaf: Leaf, edits: Sequence[TextEdit]) -> str:
         text = spliced(leaf.text, edits) if edits else leaf.text
-        if leaf.kind in _FORMULAS or leaf.kind in _LOCATIONS:
+        if leaf.element in _FORMULAS or leaf.element in _LOCATIONS:
             new = formulas.masked(leaf.text, edits, self._renames)
-            if new is None and leaf.kind in _LOCATIONS:
+            if new is None and leaf.element in _LOCATIONS:
                 return text
             if new is None and part.startswith("xl/charts/"):
                 raise CannotMaskError("a chart refers to a range whose name holds a value")
             return '"' + edits[0].replacement.replace('"', '""') + '"' if new is None else new
-        if leaf.kind == "Relationship@Target" and leaf.text.startswith("#"):
+        if leaf.element == "Relationship@Target" and leaf.text.startswith("#"):
             return "#" + (formulas.masked(leaf.text[1:], (), self._renames) or "")
-        if leaf.kind == "definedName@name":
+        if leaf.element == "definedName@name":
             return self._renames.names.get(leaf.text, leaf.text)
-        if leaf.kind == "tableColumn@name":
+        if leaf.element == "tableColumn@name":
             return self._table_columns.get(part, {}).get(leaf.text, leaf.text)
-        if leaf.kind in _SHEET_NAMES and leaf.text in self._renames.sheets:
+        if leaf.element in _SHEET_NAMES and leaf.text in self._renames.sheets:
             return self._renames.sheets[leaf.text]
         return text
 

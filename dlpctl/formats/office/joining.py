@@ -56,7 +56,7 @@ def joined(
         if any(isinstance(item, Leaf) and item.text for item, _ in group.items)
     ]
     for group in kept:
-        builder.place()
+        builder.start_paragraph()
         if labelled and group.label:
             builder.label(f"{group.label}: ")
         items: list[tuple[int, int, int]] = []

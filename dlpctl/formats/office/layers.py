@@ -31,11 +31,11 @@ def layers_of(
         "\t".join(shows.texts[start:end]) for start, end in zip([0, *ends], ends, strict=False)
     )
     reading, spot = _layer(part, label, CELLS, text, shows)
-    if lines := list(_lines_of_cells(shows.texts, spot.places)):
+    if lines := list(_lines_of_cells(shows.texts, spot.paragraphs)):
         reading.plans.append(ViewPlan("lines of cells", lines))
     if spelled := list(_spelled_rows(text)):
         reading.plans.append(ViewPlan("characters in cells", spelled, repeats=True))
-    reading.columns.extend(_columns(shows, spot.places, headers))
+    reading.columns.extend(_columns(shows, spot.paragraphs, headers))
     yield reading, spot
     yield _layer(part, label, FORMULAS, "\n".join(formulas.texts), formulas)
 

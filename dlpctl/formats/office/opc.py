@@ -81,7 +81,9 @@ class OpenXml(ZippedDocument[PackagePlan]):
                     label, ways = label_of(part), reading.ways()
                     yield (
                         reading,
-                        Spot(part, reading.layer, label, reading.places, reading.unit, ways=ways),
+                        Spot(
+                            part, reading.layer, label, reading.paragraphs, reading.unit, ways=ways
+                        ),
                     )
 
     def changed(self, wanted: Wanted[PackagePlan]) -> dict[str, bytes | None]:

@@ -96,7 +96,7 @@ class OpenDocument(ZippedDocument[_Plan]):
         for part in sorted(parts, key=lambda name: (name != "content.xml", name)):
             if plan.is_xml(part) and part not in dropped:
                 for reading in _readings(part, parts[part], limits):
-                    yield reading, Spot(part, reading.layer, part, reading.places, reading.unit)
+                    yield reading, Spot(part, reading.layer, part, reading.paragraphs, reading.unit)
 
     def changed(self, wanted: Wanted[_Plan]) -> dict[str, bytes | None]:
         parts, gone = wanted.parts, wanted.plan.dropped() | wanted.gone

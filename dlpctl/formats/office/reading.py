@@ -21,7 +21,7 @@ class Leaf(NamedTuple):
     start: int
     end: int
     text: str
-    kind: str
+    element: str
     """The element or attribute that contains the text, which determines how it is written."""
 
 
@@ -62,7 +62,7 @@ class LeafRanges:
     froms: array[int]
     """... and the position in the source."""
     tos: array[int]
-    kinds: array[int]
+    element_numbers: array[int]
     names: tuple[str, ...]
     """The names of `kinds`, by number."""
 
@@ -76,7 +76,9 @@ class LeafRanges:
 
     def _leaf(self, text: str, index: int) -> Leaf:
         shown = text[self.starts[index] : self.ends[index]]
-        return Leaf(self.froms[index], self.tos[index], shown, self.names[self.kinds[index]])
+        return Leaf(
+            self.froms[index], self.tos[index], shown, self.names[self.element_numbers[index]]
+        )
 
 
 @dataclass(slots=True)
@@ -92,15 +94,15 @@ class Reading:
     plans: list[ViewPlan] = field(default_factory=list)
     columns: list[ColumnPlan] = field(default_factory=list)
     """Columns, which repeat cells of the text under their headers."""
-    places: array[int] = field(default_factory=lambda: array("q"))
+    paragraphs: array[int] = field(default_factory=lambda: array("q"))
     """The position in the text at which each paragraph starts."""
     unit: str = ""
     """The noun for the units of `places`; empty if the part itself is the location."""
 
     def ways(self) -> LeafRanges:
         names = {
-            kind: number
-            for number, kind in enumerate(dict.fromkeys(leaf.kind for leaf in self.leaves))
+            element: number
+            for number, element in enumerate(dict.fromkeys(leaf.element for leaf in self.leaves))
         }
         return LeafRanges(
             self.starts,
@@ -110,7 +112,7 @@ class Reading:
             ),
             array("q", [leaf.start for leaf in self.leaves]),
             array("q", [leaf.end for leaf in self.leaves]),
-            array("q", [names[leaf.kind] for leaf in self.leaves]),
+            array("q", [names[leaf.element] for leaf in self.leaves]),
             tuple(names),
         )
 
@@ -214,9 +216,9 @@ class Builder:
         """Return the view of the complete text with its labels."""
         return ViewPlan(name, [*self._viewed, (self._last_label, self.length)])
 
-    def place(self) -> None:
+    def start_paragraph(self) -> None:
         """Start the next paragraph."""
-        self.reading.places.append(self.length)
+        self.reading.paragraphs.append(self.length)
 
     def done(self) -> Reading:
         self.reading.text = "".join(self._texts)
@@ -230,13 +232,13 @@ class Spot:
     part: str
     layer: str
     label: str
-    places: array[int]
+    paragraphs: array[int]
     unit: str = ""
     ways: LeafRanges | None = field(default=None, kw_only=True)
     """The leaves, so that masking need not read the part again; None if it must."""
 
     def locator(self) -> Units | Cells | None:
-        return Units(self.label, self.unit, self.places) if self.unit else None
+        return Units(self.label, self.unit, self.paragraphs) if self.unit else None
 
     def place_at(self, offset: int) -> str:
         locator = self.locator()

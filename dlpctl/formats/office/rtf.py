@@ -72,7 +72,7 @@ class RichText:
         reader = _RtfReader(data.decode("latin-1"), limits)
         collector = Collector()
         reading = reader.read()
-        collector.add(reading, Spot(_PLACE, TEXT, _PLACE, reading.places, reading.unit))
+        collector.add(reading, Spot(_PLACE, TEXT, _PLACE, reading.paragraphs, reading.unit))
         return Document(self.name, collector.segments, collector.views, reader.uninspected)
 
     def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
@@ -81,7 +81,7 @@ class RichText:
         before = _RtfReader(source, Limits()).read()
         changes: list[TextEdit] = []
         for leaf, text in before.changed(wanted):
-            if leaf.kind == "opaque":
+            if leaf.element == "opaque":
                 raise CannotMaskError(
                     "data embedded in the file holds a value: remove it at its source"
                 )
@@ -238,7 +238,7 @@ def _written(leaf: Leaf, text: str) -> str:
     )
     return (
         f" {spelled}"
-        if leaf.kind == "word" and (spelled[0].isalnum() or spelled[0] in " -")
+        if leaf.element == "word" and (spelled[0].isalnum() or spelled[0] in " -")
         else spelled
     )
 

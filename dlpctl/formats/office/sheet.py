@@ -78,21 +78,21 @@ class CellSpot(Spot):
     """The position in the source at which each cell starts."""
 
     def locator(self) -> Cells:
-        return Cells(self.label, self.places, self.rows, self.columns)
+        return Cells(self.label, self.paragraphs, self.rows, self.columns)
 
     def text_of(self, index: int, text: str) -> str:
         """Return the text of one cell; `text` is that of all cells."""
-        return text[self.places[index] : self._end(index, text)]
+        return text[self.paragraphs[index] : self._end(index, text)]
 
     def _end(self, index: int, text: str) -> int:
-        return self.places[index + 1] - 1 if index + 1 < len(self.places) else len(text)
+        return self.paragraphs[index + 1] - 1 if index + 1 < len(self.paragraphs) else len(text)
 
     def touched(self, edits: Iterable[Edit], text: str) -> Iterator[tuple[int, list[Edit]]]:
         """Yield the cells that ordered edits of the complete text touch, and the edits within
         each.
         """
         within = portioned(
-            self.places, lambda index: self._end(index, text) - self.places[index], edits
+            self.paragraphs, lambda index: self._end(index, text) - self.paragraphs[index], edits
         )
         for index, found in groupby(within, itemgetter(0)):
             yield index, [edit for _, edit in found]

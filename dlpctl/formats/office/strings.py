@@ -78,7 +78,7 @@ def as_lines(layer: str, leaves: Iterable[Leaf]) -> Reading:
     """Return leaves as the lines of one layer."""
     builder = Builder(layer)
     for leaf in leaves:
-        builder.place()
+        builder.start_paragraph()
         builder.leaf(leaf)
         builder.apart("\n")
     found = builder.done()

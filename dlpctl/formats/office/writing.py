@@ -33,19 +33,19 @@ def source_edits(source: str, layer: str, changed: Iterable[tuple[Leaf, str]]) -
 
 
 def _text_edits(source: str, leaf: Leaf, text: str) -> Iterator[Edit]:
-    if leaf.kind in HYPHENS or leaf.kind == SYMBOL:
+    if leaf.element in HYPHENS or leaf.element == SYMBOL:
         opening = source[leaf.start + 1 : leaf.end].split(maxsplit=1)[0].rstrip("/>")
-        prefix = opening[: -len(leaf.kind)]
+        prefix = opening[: -len(leaf.element)]
         yield Edit(leaf.start, leaf.end, f"<{prefix}t>{escaped(text)}</{prefix}t>" if text else "")
         return
-    if leaf.kind == NUMBER:
+    if leaf.element == NUMBER:
         text = "0"
     yield Edit(leaf.start, leaf.end, escaped(text))
-    if leaf.kind in _SPACED and text != text.strip():
+    if leaf.element in _SPACED and text != text.strip():
         opening = source[source.rfind("<", 0, leaf.start) : leaf.start]
         if opening.endswith(">") and "xml:space" not in opening and not opening.endswith("/>"):
             yield Edit(leaf.start - 1, leaf.start - 1, ' xml:space="preserve"')
-    elif leaf.kind in _TYPED:
+    elif leaf.element in _TYPED:
         yield from _as_text(source, leaf)
 
 
@@ -56,7 +56,7 @@ def _as_text(source: str, leaf: Leaf) -> Iterator[Edit]:
     if source[leaf.start - 1] != ">" or not source.startswith("</", leaf.end):
         raise CannotMaskError("a property holds a value among other elements")
     name = source[leaf.end + 2 : closing].strip()
-    prefix = name[: -len(leaf.kind)]
+    prefix = name[: -len(leaf.element)]
     yield Edit(opening, leaf.start, f"<{prefix}lpwstr>")
     yield Edit(leaf.end, closing + 1, f"</{prefix}lpwstr>")
 
@@ -71,11 +71,11 @@ def _attribute_edits(source: str, changed: Iterable[tuple[Leaf, str]]) -> Iterat
     """Replace a value in all attributes of that name, so that references remain valid."""
     wanted: dict[tuple[str, str], str] = {}
     for leaf, text in changed:
-        if leaf.kind in _INTERNAL:
+        if leaf.element in _INTERNAL:
             raise CannotMaskError(
                 "the name of a part of the file holds a value: rename it at its source"
             )
-        wanted[local(leaf.kind.rpartition("@")[2]), source[leaf.start : leaf.end]] = text
+        wanted[local(leaf.element.rpartition("@")[2]), source[leaf.start : leaf.end]] = text
     if not wanted:
         return
     for found in TOKEN.finditer(source):

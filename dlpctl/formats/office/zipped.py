@@ -163,7 +163,7 @@ class ZippedDocument(ABC, Generic[P]):
     def _add_children(self, document: Document, package: Package, plan: P) -> None:
         dropped = plan.dropped()
         if any("signature" in part.lower() for part in dropped):
-            document.notes.append(SIGNED)
+            document.remarks.append(SIGNED)
         for part, contents in package.parts.items():
             if part in dropped or self.is_unread(part):
                 continue

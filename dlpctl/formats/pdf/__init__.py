@@ -101,7 +101,7 @@ class FlattenedPdfFormat(PdfFormat):
             flattened = flatten(data, password, limits, exact=True)
             document = Extraction(flattened.data, limits, None, flattened.of_text).run()
         document.format, document.drawn = self.name, flattened.data
-        document.notes.append(flattened.remark)
+        document.remarks.append(flattened.remark)
         return document
 
     def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:

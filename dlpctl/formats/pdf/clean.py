@@ -59,7 +59,7 @@ def apply(
     for anchor, edits in stored.items():
         segment = document.segments[edits[0].segment]
         if isinstance(anchor, StringAt):
-            names += _string(pdf, anchor, segment.text, edits, segment.place)
+            names += _string(pdf, anchor, segment.text, edits, segment.location)
         elif isinstance(anchor, StreamText | XmlStream):
             _stream(pdf, anchor, edits, budget)
         elif isinstance(anchor, JpegNotes):
@@ -75,9 +75,9 @@ def apply(
         elif isinstance(anchor, CoveredText):
             _cover(pdf, anchor, segment.text, edits, budget)
         elif isinstance(anchor, NameText):
-            _rename(pdf, anchor.name, "/" + edited(segment.text, edits), segment.place)
+            _rename(pdf, anchor.name, "/" + edited(segment.text, edits), segment.location)
         else:
-            raise CannotMaskError(f"{segment.place}: this part of a PDF cannot be changed")
+            raise CannotMaskError(f"{segment.location}: this part of a PDF cannot be changed")
     for changed in names:  # not before, since the other edits refer to the old order
         _sort_names(changed)
 

@@ -96,7 +96,7 @@ class Extraction:
             self._hidden_pages(source.hidden_pages(pdf, self._budget))
             collector = Collector(pdf, self._budget, set(self._drawn))
             for text in collector.texts():
-                self._add(Segment(text.text, text.place, text.anchor, text.context))
+                self._add(Segment(text.text, text.location, text.anchor, text.context))
             for location, reason in collector.skipped:
                 self._missing(location, reason)
             document.signed = collector.signed
@@ -110,7 +110,7 @@ class Extraction:
         if between := revisions.between_objects(self._data):
             self._add(Segment(between, "between objects", Dropped()))
         if document.signed:
-            document.notes.append(SIGNED)
+            document.remarks.append(SIGNED)
         document.views = (
             views.build(self._pages, self._others, document.segments) + self._content_views
         )
@@ -142,7 +142,7 @@ class Extraction:
                 if character in (reading.LINE_HYPHEN, "\x02")
             ]
             page = views.PageView(len(segments), hyphens)
-            segments.append(Segment(found.text, canvas.place, DrawnText(canvas.key)))
+            segments.append(Segment(found.text, canvas.location, DrawnText(canvas.key)))
             self._pages.append(page)
             if table := rows(found, page.segment):
                 self._content_views.append(View("rows of tables", table, segments, repeats=True))
@@ -172,7 +172,7 @@ class Extraction:
         own = len(segments)
         if any(unread):
             segments.append(
-                Segment(content.text, found.canvas.place, ContentOrder(found.canvas.key))
+                Segment(content.text, found.canvas.location, ContentOrder(found.canvas.key))
             )
         parts: views.Parts = []
         position = 0
@@ -202,7 +202,7 @@ class Extraction:
                 self._add(
                     Segment(
                         text,
-                        f"{found.canvas.place}, replacement text",
+                        f"{found.canvas.location}, replacement text",
                         MarkText(found.canvas.key, index),
                     )
                 )
@@ -212,7 +212,7 @@ class Extraction:
                 self._add(
                     Segment(
                         stray.text,
-                        f"{found.canvas.place}, not shown",
+                        f"{found.canvas.location}, not shown",
                         StrayText(found.canvas.key, index),
                     )
                 )
@@ -229,13 +229,13 @@ class Extraction:
             matrix = (box.right - box.left, 0.0, 0.0, box.top - box.bottom, box.left, box.bottom)
             pictures.append(Picture(None, matrix, 0))
         elif reason:
-            self._missing(canvas.place, reason)
+            self._missing(canvas.location, reason)
         if drawing.trouble:
-            self._missing(canvas.place, drawing.trouble)
+            self._missing(canvas.location, drawing.trouble)
         if canvas.page is not None and pictures:
             self._look(pdf, canvas, canvas.page, pictures)
         elif not canvas.is_glyph and any(each.source is None for each in pictures):
-            self._missing(canvas.place, NO_OCR)
+            self._missing(canvas.location, NO_OCR)
 
     def _code_in(self, found: canvases.CanvasText) -> str:
         page, sight = found.canvas.page, self._sight
@@ -251,7 +251,7 @@ class Extraction:
         """Read the words on the pictures of a page, line by line."""
         obstacle = self._sight.obstacle() if self._sight is not None else NO_OCR
         if obstacle or self._sight is None:
-            self._missing(canvas.place, obstacle)
+            self._missing(canvas.location, obstacle)
             self._missed.update(each.source.objgen for each in pictures if each.source is not None)
             return
         if self._sight.is_repeated(pictures):
@@ -263,15 +263,17 @@ class Extraction:
         self, canvas: Canvas, pictures: list[Picture], read: Callable[[], PageSight]
     ) -> None:
         seen = read()
-        location = f"{canvas.place}, picture"
+        location = f"{canvas.location}, picture"
 
         def segment_of(word: SeenWord, text: str) -> Segment:
             return Segment(text, location, SeenText(canvas.key, word.corners))
 
         if any(each.source is None for each in pictures) and seen.unread:
-            self._missing(canvas.place, UNREAD)  # shapes, or pictures that cannot be painted over
+            self._missing(
+                canvas.location, UNREAD
+            )  # shapes, or pictures that cannot be painted over
         else:
-            add_unread(self.document, seen.unread, canvas.place, segment_of)
+            add_unread(self.document, seen.unread, canvas.location, segment_of)
         self._content_views += add_words(
             "words on pictures", seen.words, self.document.segments, segment_of
         )
@@ -318,7 +320,7 @@ class Extraction:
             self._drawn.update(drawing.streams)
             text = plain_text(drawing)
             if text.strip():
-                self._add(Segment(text, canvas.place, Dropped()))
+                self._add(Segment(text, canvas.location, Dropped()))
 
     def _earlier_revisions(self) -> None:
         known = {line for segment in self.document.segments for line in segment.text.splitlines()}

@@ -140,7 +140,7 @@ def _page(found: CanvasText, pictures: pypdfium2.PdfDocument, index: int, limits
         picture = draw(page, limits)
         to_pixels = inverse(page_matrix(page, picture.size))
     if to_pixels is None:
-        raise FormatError(f"{found.canvas.place}: the page has no area")
+        raise FormatError(f"{found.canvas.location}: the page has no area")
     words = layer.words_of(found, picture.convert("L"), to_pixels)
     to_points = (size[0] / picture.width, 0.0, 0.0, -size[1] / picture.height, 0.0, size[1])
     to_sheet = multiply(to_pixels, to_points)

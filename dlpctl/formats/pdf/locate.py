@@ -101,7 +101,7 @@ class Locator:
 
     def _fail(self, reason: str) -> None:
         raise CannotMaskError(
-            f"{self._found.canvas.place}: {reason}; remove the value in the program that made "
+            f"{self._found.canvas.location}: {reason}; remove the value in the program that made "
             "the PDF"
         )
 

@@ -53,7 +53,7 @@ class _Painted:
 
     canvas: Canvas
     drawing: Drawing
-    places: list[MaskPlace]
+    masks: list[MaskPlace]
 
 
 class Masking:
@@ -83,7 +83,7 @@ class Masking:
         for each in edits:
             segment = document.segments[each.segment]
             if not 0 <= each.start <= each.end <= len(segment.text):
-                raise CannotMaskError(f"{segment.place}: an edit is outside of the text")
+                raise CannotMaskError(f"{segment.location}: an edit is outside of the text")
             anchor = segment.anchor
             if isinstance(anchor, Drawn):
                 self._drawn.setdefault(anchor.canvas, []).append((anchor, each))
@@ -134,7 +134,7 @@ class Masking:
                     stray = found.drawing.strays[anchor.index]
                     if stray.start == stray.end:
                         raise CannotMaskError(
-                            f"{canvas.place}: an operator has more strings than it can show"
+                            f"{canvas.location}: an operator has more strings than it can show"
                         )
                     self._streams.setdefault(stray.stream, _Stream()).strays.append(
                         (stray.start, stray.end)
@@ -157,7 +157,7 @@ class Masking:
                 else:
                     if found.text != self._document.segments[each.segment].text:
                         raise CannotMaskError(
-                            f"{canvas.place}: the text is not what it was when the file was checked"
+                            f"{canvas.location}: the text is not what it was when the file was checked"
                         )
                     groups = locator.of_characters(each.start, each.end)
                 ink = range(each.start, each.end) if isinstance(anchor, DrawnText) else ()
@@ -187,8 +187,8 @@ class Masking:
             pictures.paint(
                 pdf,
                 painted.drawing,
-                painted.places,
-                pictures.Page(area, self._document.limits.pixels, painted.canvas.place, shared),
+                painted.masks,
+                pictures.Page(area, self._document.limits.pixels, painted.canvas.location, shared),
             )
         pixels = self._document.limits.pixels
         for owner, shapes in self._stored_words.items():
@@ -217,13 +217,13 @@ class Masking:
         if canvas.page is None:
             # A glyph or a pattern without colors of its own shows a gap instead of a box.
             if canvas.stream is not None and str(canvas.stream.get("/Subtype", "")) == "/Form":
-                data = edit.enclosed(data, drawing) + edit.boxes(painted.places)
+                data = edit.enclosed(data, drawing) + edit.boxes(painted.masks)
                 _add_label_font(pdf, canvas.stream, canvas.resources)
             if canvas.stream is not None:
                 canvas.stream.write(data)
             return
         page = pdf.pages[canvas.page].obj
-        page.Contents = pdf.make_stream(edit.enclosed(data, drawing) + edit.boxes(painted.places))
+        page.Contents = pdf.make_stream(edit.enclosed(data, drawing) + edit.boxes(painted.masks))
         _add_label_font(pdf, page, canvas.resources)
         if Name.Resources not in page:
             page.Resources = Dictionary()

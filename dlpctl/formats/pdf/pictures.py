@@ -34,7 +34,7 @@ class Page(NamedTuple):
     area: float
     """Zero for canvases that are not pages."""
     pixels: int
-    place: str
+    location: str
     shared: set[ObjectNumber]
     """Pictures that several pages use, and that therefore do not show a value above them."""
 
@@ -65,9 +65,9 @@ def paint(pdf: pikepdf.Pdf, drawing: Drawing, locations: list[MaskPlace], page: 
             continue
         if picture.source is None:
             raise CannotMaskError(
-                f"{page.place}: an inline picture below a value cannot be painted over"
+                f"{page.location}: an inline picture below a value cannot be painted over"
             )
-        paint_one(pdf, picture.source, shapes, page.pixels, page.place)
+        paint_one(pdf, picture.source, shapes, page.pixels, page.location)
 
 
 def paint_one(
@@ -75,7 +75,7 @@ def paint_one(
     image: pikepdf.Object,
     shapes: Sequence[Sequence[Point]],
     pixels: int,
-    place: str,
+    location: str,
     shade: int = 0,
 ) -> None:
     """Paint over shapes in the unit square of a picture, in its samples and its masks.
@@ -86,7 +86,7 @@ def paint_one(
 
     width, height = size_of(image)
     if width < 1 or height < 1 or width * height > pixels:
-        raise CannotMaskError(f"{place}: a picture below a value is beyond the limit for pixels")
+        raise CannotMaskError(f"{location}: a picture below a value is beyond the limit for pixels")
     painted = Image.new("1", (width, height), 0)
     draw = ImageDraw.Draw(painted)
     for shape in shapes:
@@ -96,7 +96,7 @@ def paint_one(
     for key in ("/SMask", "/Mask"):
         mask = image.get(key)
         if is_stream(mask):
-            paint_one(pdf, mask, shapes, pixels, place, 255 if key == "/SMask" else 0)
+            paint_one(pdf, mask, shapes, pixels, location, 255 if key == "/SMask" else 0)
     if "/Alternates" in image:
         del image["/Alternates"]
 

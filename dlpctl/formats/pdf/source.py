@@ -43,7 +43,7 @@ class Canvas:
     """Something that draws: a page, or a stream that no page's content reaches."""
 
     key: StreamKey
-    place: str
+    location: str
     data: bytes
     resources: pikepdf.Object | None
     stream: pikepdf.Object | None
@@ -213,8 +213,8 @@ def side_canvases(pdf: pikepdf.Pdf, drawn: set[StreamKey], budget: Budget) -> li
         budget.spend(expanded=len(data))
         own = item.get("/Resources")
         resources = own if is_dictionary(own) else glyphs.get(number, shared)
-        place = locations.get(number, "unused form" if is_form else "pattern or glyph")
-        found.append(Canvas(number, place, data, resources, item, None, _EVERYWHERE))
+        location = locations.get(number, "unused form" if is_form else "pattern or glyph")
+        found.append(Canvas(number, location, data, resources, item, None, _EVERYWHERE))
     return found
 
 
@@ -302,11 +302,11 @@ def hidden_pages(pdf: pikepdf.Pdf, budget: Budget) -> list[Canvas]:
             and item.objgen not in shown
         ):
             data = _contents(item, budget)
-            place = "page that is not shown"
+            location = "page that is not shown"
             found.append(
                 Canvas(
                     item.objgen,
-                    place,
+                    location,
                     data,
                     _inherited(item, "/Resources"),
                     None,

@@ -53,7 +53,7 @@ _MOST_STREAM = 4 << 20
 
 class TextAt(NamedTuple):
     text: str
-    place: str
+    location: str
     anchor: object
     context: str
 
@@ -62,7 +62,7 @@ class _Visit(NamedTuple):
     item: object
     owner: ObjectNumber
     path: tuple[str | int, ...]
-    place: str
+    location: str
     context: str
     key: str
 
@@ -105,8 +105,8 @@ class Collector:
                 yield from self._walk(_Visit(trailer[key], TRAILER, (key,), "trailer", "", key))
         while self._deferred:
             yield from self._walk(self._deferred.pop())
-        for name, place in list(self._names.items()):
-            yield TextAt(name[1:], place, NameText(name), "")
+        for name, location in list(self._names.items()):
+            yield TextAt(name[1:], location, NameText(name), "")
         yield from self._unreferenced()
 
     def _unreferenced(self) -> Iterator[TextAt]:
@@ -119,9 +119,9 @@ class Collector:
             if name_text(item.get("/Type") if not is_array(item) else None) in ("/ObjStm", "/XRef"):
                 continue
             number = item.objgen
-            place = f"unused object {number[0]}"
-            for found in self._walk(_Visit(item, number, (), place, "", "")):
-                yield found._replace(place=place, anchor=Dropped())
+            location = f"unused object {number[0]}"
+            for found in self._walk(_Visit(item, number, (), location, "", "")):
+                yield found._replace(location=location, anchor=Dropped())
 
     def _walk(self, start: _Visit, *, entered: bool = False) -> Iterator[TextAt]:
         stack = [start]
@@ -132,7 +132,7 @@ class Collector:
                 yield from self._string(visit)
                 continue
             if is_name(item):
-                self._note_name(name_text(item), visit.place)
+                self._note_name(name_text(item), visit.location)
                 continue
             if not (is_dictionary(item) or is_array(item) or is_stream(item)):
                 continue
@@ -159,7 +159,7 @@ class Collector:
 
         object_type = name_text(item.get("/Type"))
         if object_type == "/Annot" or ("/Subtype" in item and "/Rect" in item):
-            visit = visit._replace(place=_annotation(visit.place))
+            visit = visit._replace(location=_annotation(visit.location))
         context = visit.context
         label = item.get("/TU", item.get("/T"))
         if is_string(label):
@@ -184,19 +184,19 @@ class Collector:
                     drawing.objgen for drawing in value.values() if is_stream(drawing)
                 )
                 continue
-            self._note_name(key, visit.place)
-            place = (
-                _PLACES.get(key, visit.place)
-                if visit.place in ("catalog", "unknown")
-                else visit.place
+            self._note_name(key, visit.location)
+            location = (
+                _PLACES.get(key, visit.location)
+                if visit.location in ("catalog", "unknown")
+                else visit.location
             )
             words = key[1:] if visit.key == "/Info" else context
-            members.append(_Visit(value, visit.owner, (*visit.path, key), place, words, key))
+            members.append(_Visit(value, visit.owner, (*visit.path, key), location, words, key))
         return members
 
-    def _note_name(self, name: str, place: str) -> None:
+    def _note_name(self, name: str, location: str) -> None:
         if len(name) > 6 and _TELLING_NAME.search(name):
-            self._names.setdefault(name, place)
+            self._names.setdefault(name, location)
 
     def _note_file(self, item: pikepdf.Object) -> None:
         embedded = item.get("/EF")
@@ -221,7 +221,7 @@ class Collector:
         if len(text) < 2 or _DATE.fullmatch(text):
             return
         self._budget.spend(expanded=len(text))
-        yield TextAt(text, visit.place, StringAt(visit.owner, visit.path), visit.context)
+        yield TextAt(text, visit.location, StringAt(visit.owner, visit.path), visit.context)
 
     def _jpeg_notes(self, item: pikepdf.Object, location: str) -> Iterator[TextAt]:
         """Yield the texts beside the pixels of a JPEG picture."""
@@ -241,7 +241,7 @@ class Collector:
         if subtype == "/Image":
             self._shapes.update(_shapes_of(item))
             if filters_of(item)[-1:] == ["/DCTDecode"]:
-                yield from self._jpeg_notes(item, f"{visit.place}, picture metadata")
+                yield from self._jpeg_notes(item, f"{visit.location}, picture metadata")
             return
         if (
             number in self._drawn
@@ -249,22 +249,22 @@ class Collector:
             or _is_technical(item, object_type, subtype)
         ):
             if "/N" in item and not object_type:
-                yield from self._covered(item, f"{visit.place}, color profile")
+                yield from self._covered(item, f"{visit.location}, color profile")
             elif visit.key == "/ToUnicode" or object_type == "/CMap":
-                yield from self._covered(item, f"{visit.place}, character map")
+                yield from self._covered(item, f"{visit.location}, character map")
             return
         data = stream_bytes(item, self._budget.expanded)
         if len(data) > _MOST_STREAM:
             self.skipped.append(
                 (
-                    f"{visit.place}, object {number[0]}",
+                    f"{visit.location}, object {number[0]}",
                     "a stream of unknown kind is too large to inspect",
                 )
             )
             return
         self._budget.spend(expanded=len(data))
         if number in self._shapes:
-            yield TextAt(readable(data), visit.place, Dropped(), "")
+            yield TextAt(readable(data), visit.location, Dropped(), "")
             return
         if _is_container(data):
             self.files[number] = "content"
@@ -275,22 +275,22 @@ class Collector:
             or subtype == "/XML"
             or text.lstrip("\ufeff \t\r\n").startswith("<")
         ):
-            yield TextAt(XmlText(text).text, visit.place, XmlStream(number), "")
+            yield TextAt(XmlText(text).text, visit.location, XmlStream(number), "")
         elif codec == "latin-1":
             yield TextAt(
-                re.sub(r"[\x00-\x1f\x7f-\x9f]", "\n", text), visit.place, StreamText(number), ""
+                re.sub(r"[\x00-\x1f\x7f-\x9f]", "\n", text), visit.location, StreamText(number), ""
             )
         else:
-            yield TextAt(text, visit.place, StreamText(number), "")
+            yield TextAt(text, visit.location, StreamText(number), "")
 
-    def _covered(self, item: pikepdf.Object, place: str) -> Iterator[TextAt]:
+    def _covered(self, item: pikepdf.Object, location: str) -> Iterator[TextAt]:
         """Yield the strings with a value in a technical stream; others are its maker's."""
         data = stream_bytes(item, self._budget.expanded)
         self._budget.spend(expanded=len(data))
         if "/N" not in item:
             data = _HEX_STRING.sub(b"\n", data)  # codes and their characters
         if text := "\n".join(telling_strings(data)):
-            yield TextAt(text, place, CoveredText(item.objgen), "")
+            yield TextAt(text, location, CoveredText(item.objgen), "")
 
 
 def _has_value(item: object) -> bool:
@@ -315,9 +315,11 @@ def _shapes_of(picture: pikepdf.Object) -> Iterator[ObjectNumber]:
             yield shapes.objgen
 
 
-def _annotation(place: str) -> str:
+def _annotation(location: str) -> str:
     return (
-        place if "annotation" in place or not place.startswith("page ") else f"{place}, annotation"
+        location
+        if "annotation" in location or not location.startswith("page ")
+        else f"{location}, annotation"
     )
 
 

@@ -62,7 +62,7 @@ def build(
         views.append(View("page breaks", broken, segments))
     views += [
         View(
-            segments[index].place,
+            segments[index].location,
             [Piece(index, 0, len(segments[index].text))],
             segments,
             segments[index].context,

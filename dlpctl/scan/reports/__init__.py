@@ -92,7 +92,7 @@ def message_of(result: Result) -> str:
 
 def shortcomings(summary: Summary) -> list[str]:
     """Return the reasons why the report is incomplete, one sentence each."""
-    message = list(summary.notes)
+    message = list(summary.remarks)
     if summary.partial:
         message.insert(0, "The scan was stopped before its end; findings up to then are listed.")
     if summary.failures:

@@ -194,8 +194,8 @@ def test_the_loss_of_a_signature_is_reported(
             archive.writestr("mimetype", "application/vnd.oasis.opendocument.text")
             archive.writestr("content.xml", f"<a xmlns:text='t'><text:p>{SSN}</text:p></a>")
         made = output.getvalue()
-    assert not files.open(made, f"a.{kind}").document.notes
+    assert not files.open(made, f"a.{kind}").document.remarks
     node = files.open(with_entry(made, SIGNATURES[kind], "<Signature/>"), f"a.{kind}")
-    assert ["signature" in remark for remark in node.document.notes] == [True]
+    assert ["signature" in remark for remark in node.document.remarks] == [True]
     with zipfile.ZipFile(io.BytesIO(files.masked(node, find))) as copy:
         assert SIGNATURES[kind] not in copy.namelist()

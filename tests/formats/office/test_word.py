@@ -328,7 +328,7 @@ def test_an_unread_picture_is_reported(
     node = read(
         package("docx", body(), {"word/media/image1.emf": b"\1\0\0\0" + bytes(200)}), "a.docx"
     )
-    assert [part.place for part in node.uninspected()] == ["image1.emf > content"]
+    assert [part.location for part in node.uninspected()] == ["image1.emf > content"]
 
 
 def test_columns_of_tables_are_labelled_by_their_headers(

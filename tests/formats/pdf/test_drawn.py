@@ -294,7 +294,7 @@ def test_hidden_text_of_a_scan_is_removed_from_the_pixels_too(handmade, check, r
     )
     result = check(made.save())
     assert any(
-        part.place == "page 1" and "OCR" in part.reason for part in result.document.uninspected
+        part.location == "page 1" and "OCR" in part.reason for part in result.document.uninspected
     )
     assert not result.leaks(SSN)
     import pikepdf

@@ -101,7 +101,7 @@ def test_everything_else_that_holds_strings(handmade, check):
     )
     data = made.save()
     result = check(data)
-    places = {result.document.segments[edit.segment].place for edit in result.edits}
+    places = {result.document.segments[edit.segment].location for edit in result.edits}
     assert {"outline", "layers", "page 1, annotation"} <= places
     assert not [leak for leak in result.leaks(SSN, EMAIL) if leak[0] != "nobody"]
     import pikepdf
@@ -264,7 +264,8 @@ def test_an_earlier_revision_is_read_and_dropped(drawn, check, updated):
     document = FORMAT.extract(data, Limits())
     assert SSN not in document.segments[0].text
     assert any(
-        SSN in segment.text and "earlier revision" in segment.place for segment in document.segments
+        SSN in segment.text and "earlier revision" in segment.location
+        for segment in document.segments
     )
     assert not check(data).leaks(SSN)
 
@@ -338,7 +339,7 @@ def test_signatures_are_removed_and_their_loss_is_reported(handmade, check):
     made.pdf.Root.AcroForm = Dictionary(Fields=Array([field]), SigFlags=3)
     made.pdf.Root.Perms = Dictionary(DocMDP=signature)
     result = check(made.save())
-    assert any("signature" in note for note in result.document.notes)
+    assert any("signature" in note for note in result.document.remarks)
     assert EMAIL in result.values
     assert not result.leaks(SSN, EMAIL)
     assert b"/ByteRange" not in result.masked
@@ -402,7 +403,7 @@ def test_notes_in_a_jpeg(is_armored, handmade, check):
     assert {SSN, EMAIL} <= result.values
     assert any("GPS: 48.858222, -2.294500" in each.text for each in result.document.segments)
     assert not result.leaks(SSN, EMAIL)
-    assert result.document.uninspected[0].place == "page 1"
+    assert result.document.uninspected[0].location == "page 1"
 
 
 def test_tiny_pictures_need_no_ocr_and_outlined_letters_do(handmade):

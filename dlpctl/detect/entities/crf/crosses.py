@@ -20,7 +20,7 @@ _MOOD, _MIX = 0xB5297A4D, 0x68E31DA5
 class ClassCodes(NamedTuple):
     """A coarse class as a part of features, by the position of its token."""
 
-    here: int
+    own: int
     before: int
     after: int
     far_before: int
@@ -41,7 +41,7 @@ def key_codes(key: str) -> tuple[int, int]:
     return code * _KEY_BEFORE & _MASK, code * _KEY_AFTER & _MASK
 
 
-def triple_codes(mood: int, left: int, right: int, here: int) -> list[int]:
+def triple_codes(mood: int, left: int, right: int, own: int) -> list[int]:
     """Return the features of a token and of the classes beside it."""
     codes = [left, right, (left * _MIX + right) & _MASK]
-    return [*codes, here ^ mood * _MOOD & _MASK] if mood else codes
+    return [*codes, own ^ mood * _MOOD & _MASK] if mood else codes

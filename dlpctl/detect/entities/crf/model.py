@@ -69,8 +69,8 @@ def pack(
     features = sorted(weights)
     ends, pairs, end = [], bytearray(), 0
     for key in features:
-        for place, value in weights[key]:
-            pairs += struct.pack("<Bb", place, value)
+        for tag, value in weights[key]:
+            pairs += struct.pack("<Bb", tag, value)
             end += 1
         ends.append(end)
     arrays = [

@@ -145,7 +145,7 @@ class WordFlags:
         "named",
         "other",
         "particle",
-        "place",
+        "place_name",
         "proper",
         "street",
         "suffix",
@@ -155,7 +155,7 @@ class WordFlags:
     )
 
     def __init__(self, code: int) -> None:
-        self.given, self.surname, self.common, self.place = (
+        self.given, self.surname, self.common, self.place_name = (
             code >> shift & 3 for shift in (GIVEN, SURNAME, COMMON, PLACE)
         )
         self.street = bool(code & STREET)
@@ -180,12 +180,12 @@ def word_flags(code: int) -> WordFlags:
 @lru_cache(maxsize=4096)
 def flag_class(flags: int) -> str:
     """Return a short name of a gazetteer entry: frequency digits, then a letter for each property."""
-    given, surname, common, place = (
+    given, surname, common, place_name = (
         flags >> shift & 3 for shift in (GIVEN, SURNAME, COMMON, PLACE)
     )
     digits = "".join(
         f"{letter}{value}"
-        for letter, value in zip("flcg", (given, surname, common, place), strict=True)
+        for letter, value in zip("flcg", (given, surname, common, place_name), strict=True)
         if value
     )
     return digits + "".join(letter for bit, letter in _LETTERS if flags & bit)
@@ -194,12 +194,12 @@ def flag_class(flags: int) -> str:
 @lru_cache(maxsize=4096)
 def coarse_class(flags: int) -> str:
     """Return a name as `flag_class`, with fewer distinctions: for features of several words."""
-    given, surname, common, place = (
+    given, surname, common, place_name = (
         flags >> shift & 3 for shift in (GIVEN, SURNAME, COMMON, PLACE)
     )
-    kind = "".join(letter for bit, letter in _LETTERS if flags & bit and bit != PROPER)
-    if kind:
-        return kind + ("n" if given >= 2 or surname >= 2 else "")
+    letters = "".join(letter for bit, letter in _LETTERS if flags & bit and bit != PROPER)
+    if letters:
+        return letters + ("n" if given >= 2 or surname >= 2 else "")
     if given and given >= surname:
         name = "F" if given >= 2 else "f"
     elif surname:
@@ -209,7 +209,7 @@ def coarse_class(flags: int) -> str:
     return (
         name
         + ("C" if common == 3 else "c" if common else "")
-        + ("g" if place else "")
+        + ("g" if place_name else "")
         + ("u" if flags & PROPER and not name else "")
     )
 

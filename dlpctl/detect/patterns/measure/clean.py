@@ -31,7 +31,7 @@ _MAIL = re.compile(r"[\w.+-]@\w+\.\w")
 
 
 class Precision(NamedTuple):
-    kind: str
+    text_kind: str
     size: int
     findings: tuple[tuple[str, str], ...]
     """The pattern of each finding, and the text around it."""
@@ -45,29 +45,29 @@ class Precision(NamedTuple):
 def measure(detector: Detector, seed: int, threshold: float = THRESHOLD) -> list[Precision]:
     """Return the findings of patterns in each kind of clean text, except names and addresses."""
     patterns = detector.for_known(
-        {one.type for one in detector.patterns} - {"PERSON_NAME", "ADDRESS"}
+        {each.type for each in detector.patterns} - {"PERSON_NAME", "ADDRESS"}
     )
     measured = []
-    for kind, text in texts(seed):
+    for text_kind, text in texts(seed):
         found = tuple(
-            (one.pattern_id, text[max(0, one.start - 40) : one.end + 20].replace("\n", " "))
-            for one in patterns.scan(text, threshold)
+            (each.pattern_id, text[max(0, each.start - 40) : each.end + 20].replace("\n", " "))
+            for each in patterns.scan(text, threshold)
         )
-        measured.append(Precision(kind, len(text.encode()), found))
+        measured.append(Precision(text_kind, len(text.encode()), found))
     return measured
 
 
 def texts(seed: int) -> Iterator[tuple[str, str]]:
     """Yield the kinds of clean text; generated ones depend only on the seed."""
     yield "Python modules", _shipped()
-    for kind, write in _WRITTEN.items():
-        source = random.Random(f"{seed} {kind}")
+    for text_kind, write in _WRITTEN.items():
+        source = random.Random(f"{seed} {text_kind}")
         parts: list[str] = []
         size = 0
         while size < _SIZE:
             parts.append(write(source))
             size += len(parts[-1])
-        yield kind, "".join(parts)
+        yield text_kind, "".join(parts)
 
 
 def _shipped() -> str:
@@ -220,4 +220,4 @@ _WRITTEN: dict[str, Callable[[random.Random], str]] = {
 
 
 def by_pattern(measured: list[Precision]) -> Counter[str]:
-    return Counter(pattern for one in measured for pattern, _ in one.findings)
+    return Counter(pattern for each in measured for pattern, _ in each.findings)

@@ -83,7 +83,7 @@ _NAMED = (
 
 def planted(seed: int) -> Iterator[Planted]:
     """Yield all planted texts: each value in each carrier, each secret in three of them."""
-    for value_kind in values.kinds():
+    for value_kind in values.value_kinds():
         source = random.Random(f"{seed} {value_kind}")
         for carrier, write in CARRIERS.items():
             value = values.value(value_kind, source)
@@ -104,22 +104,22 @@ def measure(detector: Detector, seed: int, threshold: float = THRESHOLD) -> list
     """Return the recall of each type, lowest first."""
     drawn: dict[str, int] = defaultdict(int)
     missed: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    for one in planted(seed):
-        drawn[one.type] += 1
-        if not _is_found(detector, one, threshold):
-            missed[one.type].append((one.shape, one.carrier))
+    for example in planted(seed):
+        drawn[example.type] += 1
+        if not _is_found(detector, example, threshold):
+            missed[example.type].append((example.shape, example.carrier))
     measured = [
         Recall(name, count, count - len(missed[name]), tuple(missed[name]))
         for name, count in drawn.items()
     ]
-    return sorted(measured, key=lambda one: (one.share, one.type))
+    return sorted(measured, key=lambda row: (row.share, row.type))
 
 
-def _is_found(detector: Detector, one: Planted, threshold: float) -> bool:
-    found = detector.scan(one.text, threshold)
-    if one.type == "secrets":
+def _is_found(detector: Detector, example: Planted, threshold: float) -> bool:
+    found = detector.scan(example.text, threshold)
+    if example.type == "secrets":
         return any(finding.category == "SECRETS" for finding in found)
     return any(
-        finding.type == one.type and one.text[finding.start : finding.end] == one.value
+        finding.type == example.type and example.text[finding.start : finding.end] == example.value
         for finding in found
     )

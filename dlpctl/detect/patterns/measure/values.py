@@ -56,7 +56,7 @@ def secret(pattern_id: str, seed: int) -> Secret:
 
 
 @cache
-def kinds() -> tuple[ValueKind, ...]:
+def value_kinds() -> tuple[ValueKind, ...]:
     table = planted_table("values.toml")
     return tuple(
         ValueKind(type_, shape, tuple(names), label)
@@ -78,14 +78,14 @@ def value(value_kind: ValueKind, source: random.Random) -> str:
 
 
 def _draw(shape: str, source: random.Random) -> Iterator[str]:
-    place = 0
-    while place < len(shape):
-        char = shape[place]
+    at = 0
+    while at < len(shape):
+        char = shape[at]
         if char == "[":
-            end = shape.index("]", place)
-            inner = shape[place + 1 : end]
+            end = shape.index("]", at)
+            inner = shape[at + 1 : end]
             yield source.choice(inner.split("|") if "|" in inner else inner)
-            place = end
+            at = end
         elif char == "#":
             yield source.choice(_DIGITS)
         elif char == "@":
@@ -98,7 +98,7 @@ def _draw(shape: str, source: random.Random) -> Iterator[str]:
             yield f"{source.randint(*_RANGES[char]):02}"
         else:
             yield char
-        place += 1
+        at += 1
 
 
 _RANGES = {"y": (50, 99), "m": (1, 12), "d": (1, 28)}
