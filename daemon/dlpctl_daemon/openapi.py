@@ -64,8 +64,8 @@ def describe(resources: Iterable[Resource]) -> dict[str, Any]:
         "info": {
             "title": "dlpctl",
             "version": __version__,
-            "description": "Checks content for sensitive data before it goes to an AI tool, a vendor"
-            " or a customer: allowed, allowed after masking, or blocked.",
+            "description": "Checks content for sensitive data before it goes to an AI tool, a "
+            "vendor or a customer: allowed, allowed after masking, or blocked.",
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
         "servers": [{"url": "/"}],

@@ -46,7 +46,10 @@ _LOOKAROUND = (
     "lookaround is not supported; delimit with \\b or with characters around a group 'value'"
 )
 _BACK = "a reference back to a group is not supported; write out what may be repeated"
-_POSSESSIVE = "atomic groups and possessive repetitions are not supported; leave them out, since nothing here backtracks"
+_POSSESSIVE = (
+    "atomic groups and possessive repetitions are not supported; leave them out, since nothing "
+    "here backtracks"
+)
 EMPTY = "matches the empty text; make something in it required"
 _REASONS = {
     r"operator: \(\?<?[=!]|Zero-width": _LOOKAROUND,

@@ -170,7 +170,7 @@ class PatternSearch:
         tagged: Sequence[Candidate],
         derived: DerivedText | None = None,
     ) -> list[Candidate]:
-        """Return all that patterns find in a text; what is settled in a `derived` one is left out."""
+        """Return all that patterns find in a text, without what is settled in a `derived` one."""
         selected = self.selected
         if selected is None or progress is not None:
             # In pieces, rivals too must know where to resume.

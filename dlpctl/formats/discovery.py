@@ -5,6 +5,7 @@ Run as a program, this module prints the source of `dlpctl.formats.quickcheck`.
 
 from __future__ import annotations
 
+import re
 import sys
 from functools import cache
 from importlib import import_module
@@ -70,13 +71,21 @@ def quick_check() -> str:
                 )
     return _QUICK_CHECK.format(
         names="".join(f"    {name!r},\n" for name in names).replace("'", '"'),
-        starts="".join(f"    ({start[0]!r}, {start[1]!r}, {start[2]}),\n" for start in starts),
+        starts="".join(
+            f"    ({home!r}, {_wrapped(start)}, {within}),\n" for home, start, within in starts
+        ),
     )
+
+
+def _wrapped(data: bytes) -> str:
+    """Return a literal of bytes in pieces that fit a line."""
+    pieces = [repr(piece) for piece in re.findall(rb"(?s).{1,60}[^|]*", data)]
+    return f"({' '.join(pieces)})" if len(pieces) > 1 else pieces[0]
 
 
 _TEXTS = (b"From: a\n\nb\n", b"a,b\n1,2\n", b"{}\n", b"words\n")
 """Texts that formats recognize only by the name of the file."""
-_QUICK_CHECK = '''"""Signs that a file of text characters needs a format: generated from the formats' modules.
+_QUICK_CHECK = '''"""Signs that a text needs a format: generated from the formats.
 
 Generate this module with `python -m dlpctl.formats.discovery`; a test compares the result.
 """

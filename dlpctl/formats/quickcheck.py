@@ -1,4 +1,4 @@
-"""Signs that a file of text characters needs a format: generated from the formats' modules.
+"""Signs that a text needs a format: generated from the formats.
 
 Generate this module with `python -m dlpctl.formats.discovery`; a test compares the result.
 """
@@ -59,12 +59,16 @@ STARTS = (
     ("dlpctl.formats.cpio", b"07070[127]", 0),
     (
         "dlpctl.formats.image",
-        b"GIF8|BM|RIFF|\\xff\\xd8\\xff|P[1-6]\\s|\\s*(?:/\\* XPM|#define \\w+_w)|DDS |icns",
+        (b"GIF8|BM|RIFF|\\xff\\xd8\\xff|P[1-6]\\s|\\s*(?:/\\* XPM|#define \\w+_w)|DDS |icns"),
         0,
     ),
     (
         "dlpctl.formats.mail",
-        b"(?i)(?=From |[a-z][a-z0-9-]*+:)(?:[^\\n]*+\\n(?!\\r?\\n))*?(?:From|To|Subject|Date|Received|Message-ID|MIME-Version|Return-Path|Delivered-To|Cc):",
+        (
+            b"(?i)(?=From |[a-z][a-z0-9-]*+:)(?:[^\\n]*+\\n(?!\\r?\\n))*?(?:From"
+            b"|To|Subject|Date|Received|Message-ID|MIME-Version|Return-Path"
+            b"|Delivered-To|Cc):"
+        ),
         0,
     ),
     ("dlpctl.formats.metafile", b"VCLMTF", 0),

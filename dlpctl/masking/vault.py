@@ -163,7 +163,8 @@ class Vault(TokenStore):
         mode = stat.S_IMODE(status.st_mode)
         if os.name == "posix" and mode & 0o077:
             raise VaultError(
-                f"{self.path}: others may read the vault (mode {mode:04o}); run: chmod 600 {self.path}"
+                f"{self.path}: others may read the vault (mode {mode:04o}); run: "
+                f"chmod 600 {self.path}"
             )
         self.add(self._opened(sealed))
         self._seen = seen
@@ -179,7 +180,8 @@ class Vault(TokenStore):
             opened = AESGCM(self._key).decrypt(body[:_NONCE_BYTES], body[_NONCE_BYTES:], _MAGIC)
         except (InvalidTag, ValueError):
             raise VaultError(
-                f"{self.path}: cannot be opened: it was made with another key, or changed or damaged since; "
+                f"{self.path}: cannot be opened: it was made with another key, or "
+                "changed or damaged since; "
                 f"check {KEY_VARIABLE} or the key file, else restore the vault from a backup"
             ) from None
         values: dict[str, str] = json.loads(opened)

@@ -160,7 +160,10 @@ def _alternatives(words: tuple[str, ...]) -> str:
 
 @cache
 def _words_regex(words: tuple[str, ...], against: tuple[str, ...]) -> Any:
-    regex = rf"(?i)(?:(?:^|{_NO_LETTER})({_alternatives(words)})|(?:^|{_NO_TAG})({_alternatives(against)}))(?:{_NO_LETTER}|{_NEXT_IN_CAMEL}|$)"
+    regex = (
+        rf"(?i)(?:(?:^|{_NO_LETTER})({_alternatives(words)})"
+        rf"|(?:^|{_NO_TAG})({_alternatives(against)}))(?:{_NO_LETTER}|{_NEXT_IN_CAMEL}|$)"
+    )
     return compile_regex(regex, "context", longest_match=True)  # `key id` is not `key`
 
 

@@ -26,7 +26,8 @@ _LONGEST_NUMBER = 7  # digits: of a postal code
 # Street words at the end of a name: Lindenstraße, Keizersgracht, Storgatan.
 _STREET_COMPOUND = lazy(rf"[^\W\d_]{{2,}}(?:{alternatives('street_compounds')})\b", re.IGNORECASE)
 _POSTCODE = lazy(
-    r"\b(?:[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}|[A-Z]\d[A-Z] ?\d[A-Z]\d|(?:[A-Z]{1,2}[- ])?\d{4,6}|\d{5}-\d{3,4}|"
+    r"\b(?:[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}|[A-Z]\d[A-Z] ?\d[A-Z]\d|(?:[A-Z]{1,2}[- ])?\d{4,6}"
+    r"|\d{5}-\d{3,4}|"
     r"\d{4}-\d{3}|\d{4} ?[A-Z]{2}|\d{2}-\d{3}|\d{3} \d{2})\b",
     re.IGNORECASE,
 )
@@ -68,7 +69,7 @@ _HOUSE = lazy(
 
 
 def find(text: str, region: Tagged, spans: Iterable[tuple[int, int, float]]) -> list[Finding]:
-    """Return the addresses of a region; `spans` are the tagger's runs of tokens with their scores."""
+    """Return the addresses of a region; `spans` are runs of tokens with the tagger's scores."""
     found = []
     for opening, last, score in address_lines.joined(region.words, spans):
         ended = _before_label_line(

@@ -202,7 +202,7 @@ _OPENERS = (":", '"', "=", ";", "|", "(", "TAB")
 
 
 def trim(words: Sequence[Word], first: int, stop: int) -> tuple[int, int] | None:
-    """Return a name without titles, common words, quotes and stops, or None where nothing is left."""
+    """Return a name without titles, common words, quotes and stops; None if nothing is left."""
     cased = any(word.outline[0] == "X" for word in words[first:stop])
     while first < stop and _is_before_name(words, first, stop, cased):
         first += 1

@@ -194,7 +194,7 @@ class NameTagger:
     def _repeats(
         self, text: str, tagged: Sequence[Tagged], found: list[Finding], known: set[str]
     ) -> list[Finding]:
-        """Return parts of found names elsewhere: once "Amara Okafor" is found, "Okafor" is a name."""
+        """Return parts of found names elsewhere: after "Amara Okafor", "Okafor" is a name."""
         for finding in found:
             self._remember(text, finding, known)
         if not known:

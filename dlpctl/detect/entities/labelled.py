@@ -23,39 +23,39 @@ _SCORE, _CELL, _FULL_NAME = 0.85, 0.9, 0.95
 _MOST_COLUMNS = 200
 _LONGEST_HEADER = 4000
 _ENOUGH = 0.4
-"""The share of values in a column that must look like names or addresses before all
-of them count.
-"""
+"""The share of a column's values that must look like names or addresses, so that all count."""
 
 
 def set_of(words: str) -> frozenset[str]:
-    """Return the words of a text."""
     return frozenset(words.split())
 
 
 OWNERS = set_of(
-    "first last middle given family full maiden birth legal preferred display contact customer client patient employee "
-    "member owner holder cardholder account_holder beneficiary recipient sender guest tenant student teacher parent "
-    "guardian spouse applicant candidate manager doctor physician provider author agent driver passenger insured payee "
-    "payer buyer seller person signer signatory billing shipping reporter assignee"
+    "first last middle given family full maiden birth legal preferred display contact customer "
+    "client patient employee member owner holder cardholder account_holder beneficiary recipient "
+    "sender guest tenant student teacher parent guardian spouse applicant candidate manager doctor "
+    "physician provider author agent driver passenger insured payee payer buyer seller person "
+    "signer signatory billing shipping reporter assignee"
 )
 _PERSON_KEYS = frozenset(f"{who}_name" for who in OWNERS) | set_of(
-    "surname forename firstname lastname fullname vorname nachname familienname nom_de_famille prenom nom nombre "
-    "apellido apellidos nome cognome sobrenome voornaam achternaam naam fname lname patient owner customer client "
-    "employee assignee reporter author recipient sender cardholder beneficiary tenant attending physician "
-    "policyholder policy_holder account_holder named_insured subscriber guarantor claimant plaintiff defendant respondent petitioner "
+    "surname forename firstname lastname fullname vorname nachname familienname nom_de_famille "
+    "prenom nom nombre apellido apellidos nome cognome sobrenome voornaam achternaam naam fname "
+    "lname patient owner customer client employee assignee reporter author recipient sender "
+    "cardholder beneficiary tenant attending physician policyholder policy_holder account_holder "
+    "named_insured subscriber guarantor claimant plaintiff defendant respondent petitioner "
     "decedent borrower co_borrower lessee lessor grantor grantee payee"
 )
 _NAMES_ALONE = set_of(
-    "cardholder policyholder surname forename lastname firstname vorname nachname familienname prenom apellidos cognome "
-    "sobrenome voornaam achternaam"
+    "cardholder policyholder surname forename lastname firstname vorname nachname familienname "
+    "prenom apellidos cognome sobrenome voornaam achternaam"
 )
 """Labels that precede only names, even if a person has written the label."""
 _ADDRESS_KEYS = set_of(
-    "address street street_address address1 address2 address_1 address_line1 address_line_1 addr home_address "
-    "mailing_address postal_address shipping_address billing_address delivery_address work_address residence "
-    "residential_address location_address adresse anschrift strasse direccion domicilio calle indirizzo via endereco "
-    "morada rua adres straat full_address customer_address patient_address"
+    "address street street_address address1 address2 address_1 address_line1 address_line_1 addr "
+    "home_address mailing_address postal_address shipping_address billing_address delivery_address "
+    "work_address residence residential_address location_address adresse anschrift strasse "
+    "direccion domicilio calle indirizzo via endereco morada rua adres straat full_address "
+    "customer_address patient_address"
 )
 _NAMES_OF_ANYTHING = set_of("name names nom nombre nome naam")
 _COLUMNS_OF_NAMES = _PERSON_KEYS | set_of(
@@ -82,7 +82,8 @@ _WRITTEN = lazy(r"[A-ZÀ-Þ](?:[^\WA-ZÀ-Þ\d_]+|[A-ZÀ-Þ]+)")  # as in a lette
 LABEL = lazy(r"(?<!\w)([^\W\d_]\w{3,40}+)(?=[\"']?\s?[:=])")
 _KEY = lazy(r"[^\W_]+")
 _VALUE = lazy(
-    r"[\"']?\s?(?:=>|:=|[:=])\s?(?:\"([^\"\n]{2,120})\"|'([^'\n]{2,120})'|([^\W\d_][^\n\"',;{}()<>\[\]=:]{1,60}(?=$|,|;)))",
+    r"[\"']?\s?(?:=>|:=|[:=])\s?(?:\"([^\"\n]{2,120})\"|'([^'\n]{2,120})'"
+    r"|([^\W\d_][^\n\"',;{}()<>\[\]=:]{1,60}(?=$|,|;)))",
     re.MULTILINE,
 )
 _WORDS = lazy(r"[^\W\d_]+(?:['’][^\W\d_]+)*")

@@ -307,7 +307,8 @@ _NOT_NAMES_LOWER = lexicon_words("not_names_lower")
 _NOUN_ENDS = tuple(lexicon_words("noun_endings"))
 _BEFORE_THINGS = frozenset((":", "=", ";", "|", *lexicon_words("purposes")))
 _LEGAL_FORM = lazy(
-    rf" ?,? (?:sp\. z|(?:s\. (?:[acl]|r\. l|p\. a|r\. o|n\. c)|[bn]\. v|d\. o\. o|k\. k)(?:\. |$)|S[AL]\b|(?:{alternatives('legal_forms')})\b)"
+    rf" ?,? (?:sp\. z|(?:s\. (?:[acl]|r\. l|p\. a|r\. o|n\. c)|[bn]\. v|d\. o\. o|k\. k)(?:\. |$)"
+    rf"|S[AL]\b|(?:{alternatives('legal_forms')})\b)"
 )
 _FORM_STARTS = frozenset(
     (",", "sp", "s", "b", "n", "d", "k", "sa", "sl", *lexicon_words("legal_forms"))

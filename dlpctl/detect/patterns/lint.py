@@ -117,7 +117,8 @@ def _warnings(
         warnings.append(f"is broad: it finds {in_prose} places in {words:,} words of plain prose")
     if not bounded and not pattern.width:
         warnings.append(
-            f"has no bound of its own; matches are limited to {width:,} bytes, or to what 'width' says"
+            f"has no bound of its own; matches are limited to {width:,} bytes, or to "
+            "what 'width' says"
         )
     if seconds > _COSTLY_SECONDS:
         warnings.append(f"is costly: {seconds:.1f} s to compile")

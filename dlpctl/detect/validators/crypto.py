@@ -89,7 +89,7 @@ def _sha256(data: bytes) -> bytes:
 
 @validator("base58_address", proves=True)
 def base58_address(value: str) -> bool:
-    """Bitcoin, Litecoin, Dogecoin, Dash, Tron and Zcash: base58check of a version and twenty bytes."""
+    """Bitcoin, Litecoin, Dogecoin, Dash, Tron, Zcash: base58check of a version and 20 bytes."""
     payload = _payload(value) if value[:1] in _VERSIONS else None
     return payload is not None and len(payload) >= 21 and payload[:-20] in _VERSIONS[value[0]]
 

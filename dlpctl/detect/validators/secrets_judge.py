@@ -82,14 +82,17 @@ _SEGMENT = lazy(r"[0-9A-Za-z]+")
 # The words of placeholders, with at least four letters, so that only one random token in ten
 # thousand contains one.
 _PLACEHOLDER = lazy(
-    r"example|sample|placeholder|change_?-?me|your|_here|-here|keyhere|tokenhere|goeshere|xxxxxx|dummy|fake|redacted|todo|insert|replace"
-    r"|secret|passw|token|test|foobar|qwert|asdfg|zxcvb|dead-?beef|cafe-?babe|badc0de|mykey|apikey|12345|abcde|00000|98765|masked"
+    r"example|sample|placeholder|change_?-?me|your|_here|-here|keyhere|tokenhere|goeshere|xxxxxx"
+    r"|dummy|fake|redacted|todo|insert|replace"
+    r"|secret|passw|token|test|foobar|qwert|asdfg|zxcvb|dead-?beef|cafe-?babe|badc0de|mykey|apikey"
+    r"|12345|abcde|00000|98765|masked"
     r"|censored|sanitized|obfuscated|removed|hidden|private|public|undefined|lorem|ipsum"
 )
 # After a provider's prefix, fewer words reject a value: `sk_test_` is a prefix, and so are `token`
 # and `secret`.
 _TAIL_PLACEHOLDER = lazy(
-    r"example|sample|placeholder|changeme|yourkey|yourapi|yourtoken|keyhere|tokenhere|goeshere|xxxxxx|dummy|redacted|foobar|qwert"
+    r"example|sample|placeholder|changeme|yourkey|yourapi|yourtoken|keyhere|tokenhere|goeshere"
+    r"|xxxxxx|dummy|redacted|foobar|qwert"
     r"|asdfg|zxcvb|deadbeef|cafebabe|1234567|abcdefg|0000000|9876543|masked|sanitized"
 )
 # Four letters of each of these words: a set look-up takes a tenth of the time of the regexes.

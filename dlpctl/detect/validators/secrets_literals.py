@@ -14,27 +14,36 @@ _LONGEST = 256
 
 # Values that are replaced or evaluated later.
 _TEMPLATE = lazy(
-    r"\$\{|\{\{|\}\}|\$\(|#\{|<%|%>|%\(\w+\)|^%[\w-]+%$|%[sdrvq](?:\W|$)|^\$[A-Za-z_][\w.\[\]>-]*$|^\$\d$|^@\{|^@[A-Za-z][\w.]*$|^\{[\w.:-]*\}$|^:[a-z_]\w*$"
-    r"|^<.*>?$|^\[.*\]?$|^\(.*\)$|^\*+$|\*{3}|\.{3}|…|^[.?_#=+-]+$|^!(?:Ref|Sub|GetAtt|secret|vault|env_var)\b|^ENC\[|\[\w[\w .'\"-]*\]$"
-    r"|^(?:vault|secret|env|ssm|op|sops|aws-ssm|awssm|keyvault|kms|ref|file|arn|projects|azurekeyvault|gcpsecrets|secretsmanager)[:/]"
+    r"\$\{|\{\{|\}\}|\$\(|#\{|<%|%>|%\(\w+\)|^%[\w-]+%$|%[sdrvq](?:\W|$)|^\$[A-Za-z_][\w.\[\]>-]*$"
+    r"|^\$\d$|^@\{|^@[A-Za-z][\w.]*$|^\{[\w.:-]*\}$|^:[a-z_]\w*$"
+    r"|^<.*>?$|^\[.*\]?$|^\(.*\)$|^\*+$|\*{3}|\.{3}|…|^[.?_#=+-]+$|^!(?:Ref|Sub|GetAtt|secret"
+    r"|vault|env_var)\b|^ENC\[|\[\w[\w .'\"-]*\]$"
+    r"|^(?:vault|secret|env|ssm|op|sops|aws-ssm|awssm|keyvault|kms|ref|file|arn|projects"
+    r"|azurekeyvault|gcpsecrets|secretsmanager)[:/]"
 )
 # Code: calls, member access, operators, regular expressions, markup.
 _CODE = lazy(
-    r"[\w\])]\(|\(\)|->|=>|::|&&|\|\||==[^=]|\+=.|^&?[A-Za-z_]\w*(?:(?:\?\.|->)[A-Za-z_]\w*)+;?$|\(\?|\\[dwsDWS]|\[[\w^-]{2,}\]|^[A-Za-z_]\w*\[|&(?:quot|lt|gt|nbsp)\b|\[\^|^\^|</|/>"
-    r"|^(?:process|os|System|ENV|env|config|settings|self|this|req|request|params|ctx|event|data|props|state)[.\[]|;[\w.]+=|&\w+=|[)}\]];|^--?\w[\w-]*$|^(?:required|string|nullable)\|"
+    r"[\w\])]\(|\(\)|->|=>|::|&&|\|\||==[^=]|\+=.|^&?[A-Za-z_]\w*(?:(?:\?\.|->)[A-Za-z_]\w*)+;?$"
+    r"|\(\?|\\[dwsDWS]|\[[\w^-]{2,}\]|^[A-Za-z_]\w*\[|&(?:quot|lt|gt|nbsp)\b|\[\^|^\^|</|/>"
+    r"|^(?:process|os|System|ENV|env|config|settings|self|this|req|request|params|ctx|event|data"
+    r"|props|state)[.\[]|;[\w.]+=|&\w+=|[)}\]];|^--?\w[\w-]*$|^(?:required|string|nullable)\|"
 )
 # Member access, unless its parts are words that programs do not use: `sunny.meadow`.
 _MEMBER = lazy(r"&?[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+;?")
 _PATH = lazy(
     r"^(?:\.{0,2}/|~/|[A-Za-z]:\\|\\\\|https?:|ftp:|file:|s3:|data:|[a-z][a-z0-9+.-]{1,12}://)"
-    r"|\.(?:txt|pem|key|crt|cer|p12|pfx|jks|json|ya?ml|xml|php|html?|jsx?|tsx?|py|rb|go|java|kt|cs|conf|cfg|ini|env|properties|md|svg|png|css|sh|enc|gpg|db|log)$",
+    r"|\.(?:txt|pem|key|crt|cer|p12|pfx|jks|json|ya?ml|xml|php|html?|jsx?|tsx?|py|rb|go|java|kt|cs"
+    r"|conf|cfg|ini|env|properties|md|svg|png|css|sh|enc|gpg|db|log)$",
     re.IGNORECASE,
 )
 _WORDS = read_words("password_labels")
 _TALKS_ABOUT = lazy(
-    r"example|sample|placeholder|change[_-]?(?:me|it|this)|your[_-]?(?:[0-9]|pass|pwd|secret|token|key|own|api|db|user|app|account|email|very|super|client)|_here\b|-here\b"
-    r"|enter[_-]|xxxx|dummy|fake|redacted|replace|insert[_-]|foobar|mock|lorem|todo|fixme|tbd|not[_-]?(?:set|used|real|a[_-])|\btest|test$|test\d{0,4}$|masked|^my[_-]"
-    r"|^some[_-]|^(?:a|the|any|new|old)[_-]?(?:pass|secret|token|key)|^(?:foo|bar|baz|qux|abc|xyz|asdf|qwer|aaa|bbb)\d{0,3}$|invalid|wrong[_-]?pass",
+    r"example|sample|placeholder|change[_-]?(?:me|it|this)|your[_-]?(?:[0-9]|pass|pwd|secret|token"
+    r"|key|own|api|db|user|app|account|email|very|super|client)|_here\b|-here\b"
+    r"|enter[_-]|xxxx|dummy|fake|redacted|replace|insert[_-]|foobar|mock|lorem|todo|fixme|tbd"
+    r"|not[_-]?(?:set|used|real|a[_-])|\btest|test$|test\d{0,4}$|masked|^my[_-]"
+    r"|^some[_-]|^(?:a|the|any|new|old)[_-]?(?:pass|secret|token|key)|^(?:foo|bar|baz|qux|abc|xyz"
+    r"|asdf|qwer|aaa|bbb)\d{0,3}$|invalid|wrong[_-]?pass",
     re.IGNORECASE,
 )
 _NAME = lazy(r"[A-Za-z_][A-Za-z_.$-]*")
@@ -43,7 +52,8 @@ _SHORTEST_WORD = 5
 _FEWEST_WORDS = 3
 _NAME_WITH_DIGIT = lazy(r"[a-z]+_?[a-z_]*\d|[a-z]+\d*(?:_[a-z]+\d*){2,}")
 _WORD_AND_DIGIT = lazy(
-    r"(?:pass|password|passwd|pwd|psw|user|username|field|input|text|key|value|val|str|arg|param|var|tmp|token|secret|item|col|column|row|line|data|type|mode|version|v"
+    r"(?:pass|password|passwd|pwd|psw|user|username|field|input|text|key|value|val|str|arg|param"
+    r"|var|tmp|token|secret|item|col|column|row|line|data|type|mode|version|v"
     r"|oauth|auth|ipv|utf|md|sha|base|win|x|http|h|p|f|s|a|b|c|n)_?-?\d{1,2}",
     re.IGNORECASE,
 )
@@ -60,7 +70,8 @@ _PASSWORD_STEM = lazy(
 _SIGNS = frozenset("!@#$%^&*()+?~")
 # Unlikely in a password: references, templates, calls of a named function, operators.
 _EVALUATED = lazy(
-    r"\$\{|\{\{|\}\}|\$\(\w|#\{|<%|%>|%\(\w+\)|->|=>|::|&&|\|\||\(\)|\*{3}|\.{3}|&(?:amp|quot|lt|gt|nbsp);|^\$\w+$|[A-Za-z_]\w*\.\w+[(.]"
+    r"\$\{|\{\{|\}\}|\$\(\w|#\{|<%|%>|%\(\w+\)|->|=>|::|&&|\|\||\(\)|\*{3}|\.{3}|&(?:amp|quot|lt"
+    r"|gt|nbsp);|^\$\w+$|[A-Za-z_]\w*\.\w+[(.]"
     r"|^[A-Za-z_.]{3,}\(|\w{3,}\([^()]*\)[;,.]?$|^@[A-Za-z]+\(|^ENC\["
 )
 # Endings of words that describe a password: required, optional, visible, confirming.
@@ -76,7 +87,8 @@ _DIGEST = lazy(
 )
 # Numbers of a program: hexadecimal, versions and ranges of them, measures.
 _PROGRAM_NUMBER = lazy(
-    r"0x[0-9a-fA-F]{1,16}[uUlL]{0,3}|[v^~=<>]{0,2}\d+(?:\.\d+)+(?:-\d+(?:\.\d+)*)?(?:[.,+]|[mun]?s|%|[kKMG]i?B?|x)?"
+    r"0x[0-9a-fA-F]{1,16}[uUlL]{0,3}|[v^~=<>]{0,2}\d+(?:\.\d+)+(?:-\d+(?:\.\d+)*)?(?:[.,+]|[mun]?s"
+    r"|%|[kKMG]i?B?|x)?"
 )
 _MEASURE = lazy(r"\d{1,5}(?:[kMGm]?(?:W|V|A|Hz|B|b)|dB|px|em|rem|pt|ms|s|m|h|d|%)")
 _DIGITS = lazy(r"[A-Za-z]\d{2}")

@@ -39,7 +39,7 @@ def base62_crc(value: str) -> bool:
 
 
 def gitlab_routable(value: str) -> bool:
-    """`glpat-payload.2ccccccc`: the payload's length in base 36, and the CRC-32 of all before it."""
+    """`glpat-payload.2ccccccc`: the payload's length in base 36, and a CRC-32 of all before."""
     signed, checksum = value[:-7], value[-7:]
     payload = signed.rpartition("-")[2] if "_" not in signed else signed.partition("-")[2]
     payload = payload.partition(".")[0]

@@ -157,7 +157,8 @@ class Masking:
                 else:
                     if found.text != self._document.segments[each.segment].text:
                         raise CannotMaskError(
-                            f"{canvas.location}: the text is not what it was when the file was checked"
+                            f"{canvas.location}: the text is not what it was when the "
+                            "file was checked"
                         )
                     groups = locator.of_characters(each.start, each.end)
                 ink = range(each.start, each.end) if isinstance(anchor, DrawnText) else ()

@@ -153,7 +153,8 @@ class Model:
                 return cls(memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)))
         except (OSError, ValueError, struct.error) as error:
             raise NameDataError(
-                f"{path}: the data for names and addresses cannot be used ({error}); reinstall dlpctl"
+                f"{path}: the data for names and addresses cannot be used ({error}); "
+                "reinstall dlpctl"
             ) from error
 
     def flags(self, keys: Iterable[str]) -> int:

@@ -331,7 +331,7 @@ class _Votes(dict[_Key, int]):
 
 
 class _Crossed(dict[int, int]):
-    """Votes of crossed features; most have none, and a quick check of their marks saves most calls."""
+    """Votes of crossed features. Most have none, which a quick check of their marks tells."""
 
     def __init__(self, model: Model) -> None:
         super().__init__()

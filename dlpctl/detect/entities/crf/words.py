@@ -179,7 +179,7 @@ def word_flags(code: int) -> WordFlags:
 
 @lru_cache(maxsize=4096)
 def flag_class(flags: int) -> str:
-    """Return a short name of a gazetteer entry: frequency digits, then a letter for each property."""
+    """Return a short name of a gazetteer entry: digits of frequency, a letter for each property."""
     given, surname, common, place_name = (
         flags >> shift & 3 for shift in (GIVEN, SURNAME, COMMON, PLACE)
     )

@@ -101,12 +101,19 @@ def _prose(language: str) -> Callable[[random.Random], str]:
 
 
 def _log(source: random.Random) -> str:
-    stamp = f"2026-{source.randint(1, 12):02}-{source.randint(1, 28):02}T{source.randint(0, 23):02}:{source.randint(0, 59):02}:{source.randint(0, 59):02}"
+    stamp = (
+        f"2026-{source.randint(1, 12):02}-{source.randint(1, 28):02}T{source.randint(0, 23):02}"
+        f":{source.randint(0, 59):02}:{source.randint(0, 59):02}"
+    )
     level = source.choice(["INFO", "WARN", "DEBUG", "ERROR"])
     return (
-        f"{stamp}.{source.randint(0, 999):03}Z {level} [worker-{source.randint(1, 64)}] request_id={uuid.UUID(int=source.getrandbits(128))} "
-        f"trace={_hex(source, 32)} span={_hex(source, 16)} ts={source.randint(1_600_000_000_000, 1_800_000_000_000)} order={source.randint(10**8, 10**10)} "
-        f"took {source.randint(1, 9000)}ms, wrote {source.randint(1, 10**9)} bytes in {source.randint(1, 900)} blocks\n"
+        f"{stamp}.{source.randint(0, 999):03}Z {level} [worker-{source.randint(1, 64)}] "
+        f"request_id={uuid.UUID(int=source.getrandbits(128))} "
+        f"trace={_hex(source, 32)} span={_hex(source, 16)} "
+        f"ts={source.randint(1_600_000_000_000, 1_800_000_000_000)}"
+        f" order={source.randint(10**8, 10**10)} "
+        f"took {source.randint(1, 9000)}ms, wrote {source.randint(1, 10**9)} bytes in "
+        f"{source.randint(1, 900)} blocks\n"
     )
 
 
@@ -119,9 +126,12 @@ def _lock_file(source: random.Random) -> str:
     version = f"{source.randint(0, 20)}.{source.randint(0, 99)}.{source.randint(0, 99)}"
     integrity = base64.b64encode(source.randbytes(64)).decode()
     return (
-        f'    "node_modules/{name}": {{\n      "version": "{version}",\n      "resolved": "https://packages.invalid/{name}/-/{name}-{version}.tgz",\n'
-        f'      "integrity": "sha512-{integrity}",\n      "engines": {{ "node": ">={source.randint(8, 20)}.{source.randint(0, 9)}.0" }}\n    }},\n'
-        f'{{ url = "https://files.invalid/{_hex(source, 60)}/{name}-{version}.tar.gz", hash = "sha256:{_hex(source, 64)}", size = {source.randint(1000, 10**6)} }},\n'
+        f'    "node_modules/{name}": {{\n      "version": "{version}",\n      "resolved": '
+        f'"https://packages.invalid/{name}/-/{name}-{version}.tgz",\n'
+        f'      "integrity": "sha512-{integrity}",\n      "engines": {{ "node": '
+        f'">={source.randint(8, 20)}.{source.randint(0, 9)}.0" }}\n    }},\n'
+        f'{{ url = "https://files.invalid/{_hex(source, 60)}/{name}-{version}.tar.gz", hash = '
+        f'"sha256:{_hex(source, 64)}", size = {source.randint(1000, 10**6)} }},\n'
     )
 
 
@@ -134,7 +144,10 @@ def _json(source: random.Random) -> str:
         "tags": source.choices(["alpha", "beta", "gamma", "delta"], k=3),
         "size": [source.randint(1, 4096), source.randint(1, 4096)],
         "checksum": _hex(source, 40),
-        "version": f"{source.randint(1, 9)}.{source.randint(0, 30)}.{source.randint(0, 30)}.{source.randint(0, 25)}",
+        "version": (
+            f"{source.randint(1, 9)}.{source.randint(0, 30)}.{source.randint(0, 30)}"
+            f".{source.randint(0, 25)}"
+        ),
     }
     return json.dumps(value, indent=source.choice([None, 2])) + "\n"
 
@@ -142,8 +155,10 @@ def _json(source: random.Random) -> str:
 def _git_objects(source: random.Random) -> str:
     names = "".join(f"100644 blob {_hex(source, 40)}\tsrc/part_{at}.c\n" for at in range(4))
     return (
-        f"commit {_hex(source, 40)}\ntree {_hex(source, 40)}\nparent {_hex(source, 40)}\n\n    Make part {source.randint(1, 99)} smaller\n\n{names}"
-        f"index {_hex(source, 7 + source.randint(0, 1))}..{_hex(source, 8)} 100644\n@@ -{source.randint(1, 900)},{source.randint(1, 20)} +{source.randint(1, 900)},7 @@\n"
+        f"commit {_hex(source, 40)}\ntree {_hex(source, 40)}\nparent {_hex(source, 40)}\n\n    "
+        f"Make part {source.randint(1, 99)} smaller\n\n{names}"
+        f"index {_hex(source, 7 + source.randint(0, 1))}..{_hex(source, 8)} 100644\n@@ "
+        f"-{source.randint(1, 900)},{source.randint(1, 20)} +{source.randint(1, 900)},7 @@\n"
     )
 
 
@@ -154,9 +169,11 @@ def _image(source: random.Random) -> str:
 
 def _style(source: random.Random) -> str:
     return (
-        f".c{source.randint(1, 9999)}{{color:#{_hex(source, 6)};margin:{source.randint(0, 40)}px {source.random():.3f}rem;"
+        f".c{source.randint(1, 9999)}{{color:#{_hex(source, 6)};margin:{source.randint(0, 40)}px "
+        f"{source.random():.3f}rem;"
         f"transform:translate({source.random() * 100:.4f}%,-{source.randint(1, 50)}px)}}"
-        f"@media(min-width:{source.randint(300, 1900)}px){{.d{source.randint(1, 999)}{{flex:{source.randint(0, 3)} 0 {source.randint(1, 99)}%}}}}"
+        f"@media(min-width:{source.randint(300, 1900)}px){{.d{source.randint(1, 999)}"
+        f"{{flex:{source.randint(0, 3)} 0 {source.randint(1, 99)}%}}}}"
     )
 
 
@@ -165,8 +182,10 @@ def _script(source: random.Random) -> str:
         source.choice("abcdefghijklmnop") + source.choice(["", "e", "t", "n"]) for _ in range(3)
     )
     return (
-        f"function {a}({b},{c}){{return {b}[{source.randint(0, 4_294_967_295)}>>>{source.randint(1, 31)}]^{c}.charCodeAt({source.randint(0, 255)})}}"
-        f"var {c}=!0,{a}={source.random():.12f},{b}=[{','.join(str(source.randint(-(2**31), 2**31)) for _ in range(8))}];"
+        f"function {a}({b},{c}){{return {b}[{source.randint(0, 4_294_967_295)}"
+        f">>>{source.randint(1, 31)}]^{c}.charCodeAt({source.randint(0, 255)})}}"
+        f"var {c}=!0,{a}={source.random():.12f},{b}"
+        f"=[{','.join(str(source.randint(-(2**31), 2**31)) for _ in range(8))}];"
     )
 
 
@@ -192,14 +211,20 @@ def _hex_dump(source: random.Random) -> str:
 def _versions(source: random.Random) -> str:
     four = ".".join(str(source.randint(0, 25)) for _ in range(4))
     return (
-        f"library-{source.randint(1, 99)} {source.randint(0, 9)}.{source.randint(0, 99)}.{source.randint(0, 999)} (build {four}, revision r{source.randint(10**4, 10**6)}) "
-        f"released {source.randint(2001, 2026)}-{source.randint(1, 12):02}-{source.randint(1, 28):02}; section {source.randint(1, 9)}.{source.randint(1, 30)}.{source.randint(1, 30)}.{source.randint(1, 30)}\n"
+        f"library-{source.randint(1, 99)} {source.randint(0, 9)}.{source.randint(0, 99)}"
+        f".{source.randint(0, 999)} (build {four}, revision r{source.randint(10**4, 10**6)}) "
+        f"released {source.randint(2001, 2026)}-{source.randint(1, 12):02}"
+        f"-{source.randint(1, 28):02}; section {source.randint(1, 9)}.{source.randint(1, 30)}"
+        f".{source.randint(1, 30)}.{source.randint(1, 30)}\n"
     )
 
 
 def _digests(source: random.Random) -> str:
     data = source.randbytes(20)
-    return f"{hashlib.sha256(data).hexdigest()}  dist/part-{source.randint(1, 999)}.whl\n{uuid.UUID(bytes=data[:16])}\n"
+    return (
+        f"{hashlib.sha256(data).hexdigest()}  dist/part-{source.randint(1, 999)}.whl\n"
+        f"{uuid.UUID(bytes=data[:16])}\n"
+    )
 
 
 _WRITTEN: dict[str, Callable[[random.Random], str]] = {

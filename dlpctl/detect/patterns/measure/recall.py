@@ -50,18 +50,30 @@ def _camel(label: str) -> str:
 
 
 CARRIERS: dict[str, Callable[[str, str], str]] = {
-    "prose": lambda label, value: f"As we said last week, the {label} is {value}, which you asked for.",
+    "prose": lambda label, value: (
+        f"As we said last week, the {label} is {value}, which you asked for."
+    ),
     "CSV": lambda label, value: f'id,{label},note\n1,"{value}",new\n',
     "JSON": lambda label, value: f'{{"id": 1, "{_snake(label)}": "{value}", "active": true}}',
     "YAML": lambda label, value: f"record:\n  id: 1\n  {_snake(label)}: {value}\n  active: true\n",
     "environment": lambda label, value: f'MODE=fast\n{_snake(label).upper()}="{value}"\nDEBUG=0\n',
-    "log line": lambda label, value: f"2026-03-04T05:06:07Z INFO worker[17]: saved {_snake(label)}={value} in 12 ms\n",
-    "SQL": lambda label, value: f"INSERT INTO records (id, {_snake(label)}, note) VALUES (1, '{value}', 'new');",
+    "log line": lambda label, value: (
+        f"2026-03-04T05:06:07Z INFO worker[17]: saved {_snake(label)}={value} in 12 ms\n"
+    ),
+    "SQL": lambda label, value: (
+        f"INSERT INTO records (id, {_snake(label)}, note) VALUES (1, '{value}', 'new');"
+    ),
     "HTML": lambda label, value: f"<table><tr><th>{label}</th><td>{value}</td></tr></table>",
-    "Markdown": lambda label, value: f"| id | {label} | note |\n|----|----|----|\n| 1 | {value} | new |\n",
-    "e-mail": lambda label, value: f"Subject: your request\n\nHello,\n\n{label.capitalize()}: {value}\n\nKind regards\n",
+    "Markdown": lambda label, value: (
+        f"| id | {label} | note |\n|----|----|----|\n| 1 | {value} | new |\n"
+    ),
+    "e-mail": lambda label, value: (
+        f"Subject: your request\n\nHello,\n\n{label.capitalize()}: {value}\n\nKind regards\n"
+    ),
     "Python": lambda label, value: f'    {_snake(label)} = "{value}"\n',
-    "JavaScript": lambda label, value: f"const record = {{ {_camel(label)}: '{value}', active: true }};\n",
+    "JavaScript": lambda label, value: (
+        f"const record = {{ {_camel(label)}: '{value}', active: true }};\n"
+    ),
     "Java": lambda label, value: f'        String {_camel(label)} = "{value}";\n',
 }  # fmt: skip
 _NAMED = (
