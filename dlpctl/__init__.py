@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from dlpctl.files.library import check_file as check_file
     from dlpctl.files.library import mask_file as mask_file
     from dlpctl.files.report import FileReport as FileReport
-    from dlpctl.masking.tokens import TokenStore as TokenStore
     from dlpctl.masking.unmask import unmask as unmask
     from dlpctl.masking.vault import Vault as Vault
+    from dlpctl.operators.tokens import TokenStore as TokenStore
     from dlpctl.policy.model import Policy as Policy
     from dlpctl.preflight import check as check
     from dlpctl.preflight import mask as mask
@@ -35,7 +35,7 @@ _MODULES = {
     "Finding": "dlpctl.types",
     "Policy": "dlpctl.policy.model",
     "Report": "dlpctl.text_report",
-    "TokenStore": "dlpctl.masking.tokens",
+    "TokenStore": "dlpctl.operators.tokens",
     "Vault": "dlpctl.masking.vault",
     "check": "dlpctl.preflight",
     "check_file": "dlpctl.files.library",

@@ -14,7 +14,7 @@ from dlpctl.types import Action
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from dlpctl.masking.operators import Masker
+    from dlpctl.masking.masker import Masker
     from dlpctl.masking.repeats import Repeats
     from dlpctl.preflight import Checker
     from dlpctl.types import Finding

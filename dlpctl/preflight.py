@@ -14,8 +14,9 @@ from dlpctl.detect.patterns.catalogue import labels as type_labels
 from dlpctl.detect.values import scan_values
 from dlpctl.masking.already_masked import is_already_masked
 from dlpctl.masking.apply import mask_text
-from dlpctl.masking.operators import DEFAULT_OPERATOR, Masker, check_operator
+from dlpctl.masking.masker import Masker
 from dlpctl.masking.rounds import Residue, Round, keeps_shape, mask_until_clean
+from dlpctl.operators import DEFAULT_OPERATOR, operator_named
 from dlpctl.policy.decide import Decider, FindingDecision, PolicyDecision, relevant_selectors
 from dlpctl.policy.model import Policy
 from dlpctl.policy.selectors import parse_destination
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from dlpctl.detect.stream import Piece
     from dlpctl.detect.values import NumberedFindings
     from dlpctl.masking.leaks import ForbiddenValues, Value
-    from dlpctl.masking.tokens import TokenStore
+    from dlpctl.operators.tokens import TokenStore
     from dlpctl.policy.decide import Verdict
     from dlpctl.policy.summary import Labels
 
@@ -55,7 +56,7 @@ class Checker:
         default today.
         """
         for name in filter(None, (operator, usual_operator)):
-            check_operator(name)
+            operator_named(name)
         if policy.custom_patterns:
             detector = detector.extended(custom_patterns(policy.custom_patterns, policy.name))
         self._detector = detector
@@ -72,7 +73,7 @@ class Checker:
         """Return the same checker with an operator that overrides those of the rules."""
         from copy import copy
 
-        check_operator(operator)
+        operator_named(operator)
         other = copy(self)
         other._operator = operator
         return other

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dlpctl.masking.partial import sample
+from dlpctl.operators.partial import sample
 from dlpctl.policy.summary import SEVERITY
 from dlpctl.types import PHI_TYPE, Category, Decision, Detection, Finding
 

@@ -16,7 +16,7 @@ from dlpctl.config import SETTINGS
 from dlpctl.config.loading import OTHER_VARIABLES
 from dlpctl.detect.engine import Detector
 from dlpctl.errors import DlpctlError
-from dlpctl.masking.operators import OPERATORS
+from dlpctl.operators import OPERATORS
 from dlpctl.policy.files import builtin_names
 
 ROOT = Path(__file__).parents[1]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from dlpctl.detect.engine import Detector
 from dlpctl.detect.patterns.lint import examples
 from dlpctl.errors import StillExposedError, UsageError
-from dlpctl.masking.operators import OPERATORS
+from dlpctl.operators import OPERATORS
 from dlpctl.policy.files import builtin_names
 from dlpctl.policy.model import Policy
 from dlpctl.preflight import Checker, check, mask

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dlpctl.agents.sessions import SessionVault
-    from dlpctl.masking.operators import Masker
+    from dlpctl.masking.masker import Masker
     from dlpctl.masking.unmask import ValueStore
     from dlpctl.policy.decide import FindingDecision
     from dlpctl.preflight import Checker

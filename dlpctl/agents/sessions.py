@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 from dlpctl.errors import VaultError
 from dlpctl.masking.leaks import Value
 from dlpctl.masking.repeats import Repeats
-from dlpctl.masking.tokens import token_type
 from dlpctl.masking.vault import Vault
+from dlpctl.operators.tokens import token_type
 from dlpctl.types import Category, Finding
 
 if TYPE_CHECKING:

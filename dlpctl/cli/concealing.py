@@ -15,7 +15,7 @@ def concealing(session: Session) -> Conceal:
     detector = cache(session.detector)
 
     def conceal(line: str, marks: Marks) -> tuple[str, Marks]:
-        from dlpctl.masking.partial import sample
+        from dlpctl.operators.partial import sample
         from dlpctl.scan.excerpts import HIDDEN
 
         moved = list(marks)

@@ -48,8 +48,8 @@ _WIDEST = 88
 
 def show() -> None:
     """Print how masking, unmasking and checking change made-up content."""
-    from dlpctl.masking.tokens import TokenStore
     from dlpctl.masking.unmask import unmask
+    from dlpctl.operators.tokens import TokenStore
 
     session = Session.start()
     printer = session.printer()

@@ -164,7 +164,8 @@ class Review:
         return name in result.fingerprint.split()
 
     def _mask(self, result: Result, value: str) -> str:
-        from dlpctl.masking.operators import DEFAULT_OPERATOR, Masker
+        from dlpctl.masking.masker import Masker
+        from dlpctl.operators import DEFAULT_OPERATOR
 
         operator = self._session.config.operator or DEFAULT_OPERATOR
         masker = Masker(self._session.key())

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dlpctl.detect.engine import Detector
     from dlpctl.detect.patterns.model import Pattern
     from dlpctl.files.checking import FileChecker
-    from dlpctl.masking.operators import Masker
+    from dlpctl.masking.masker import Masker
     from dlpctl.masking.vault import Vault
     from dlpctl.policy.model import Catalogue, Policy
     from dlpctl.preflight import Checker, Report
@@ -117,7 +117,7 @@ class Session:
         """Return a checker. `for_mask` also includes possible findings if an AI tool gets the text:
         a value that is masked needlessly there is restored, or does not matter.
         """
-        from dlpctl.masking.operators import DEFAULT_OPERATOR
+        from dlpctl.operators import DEFAULT_OPERATOR
         from dlpctl.policy.selectors import parse_destination
         from dlpctl.preflight import Checker
         from dlpctl.types import Destination
@@ -226,7 +226,7 @@ def print_gaps(detector: Detector) -> None:
 
 
 def _needs_key(policy: Policy, operator: str | None, usual: str) -> bool:
-    from dlpctl.masking.operators import OPERATORS
+    from dlpctl.operators import OPERATORS
 
     named = (
         [operator]

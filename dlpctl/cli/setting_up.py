@@ -135,7 +135,7 @@ def settings_file() -> str:
 
 def _explained(name: str, setting: Setting) -> Iterator[str]:
     from dlpctl.config import Config
-    from dlpctl.masking.operators import DEFAULT_OPERATOR
+    from dlpctl.operators import DEFAULT_OPERATOR
 
     default = Config().get(setting.key)
     yield f"# {setting.meaning}"

@@ -29,7 +29,7 @@ class ShownLine(NamedTuple):
 
 def lines_of(text: str, findings: Sequence[Finding], index: LineIndex) -> list[ShownLine]:
     """Return the first lines with findings."""
-    from dlpctl.masking.partial import sample
+    from dlpctl.operators.partial import sample
     from dlpctl.scan.excerpts import HIDDEN, Excerpts, printable_line
     from dlpctl.scan.places import TextPlaces
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from dlpctl.formats.ocrseen import ReadPicture
     from dlpctl.formats.verify import Verification
     from dlpctl.formats.worker import Method
-    from dlpctl.masking.operators import Masker
+    from dlpctl.masking.masker import Masker
     from dlpctl.policy.decide import PolicyDecision
     from dlpctl.preflight import Checker
 

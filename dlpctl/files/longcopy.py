@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from dlpctl.detect.packed import PackedFindings
     from dlpctl.files.hidden import HiddenValues
     from dlpctl.formats.source import Parts
+    from dlpctl.masking.masker import Masker
     from dlpctl.masking.opentext import OpenText
-    from dlpctl.masking.operators import Masker
     from dlpctl.preflight import Checker
 
 _new = tuple.__new__

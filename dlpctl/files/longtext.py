@@ -41,7 +41,7 @@ from dlpctl.types import Action, Category, Decision, Finding
 if TYPE_CHECKING:
     from dlpctl.detect.packed import PackedFindings
     from dlpctl.formats.files import Files, Node
-    from dlpctl.masking.operators import Masker
+    from dlpctl.masking.masker import Masker
     from dlpctl.policy.decide import PolicyDecision
     from dlpctl.preflight import Checker
 

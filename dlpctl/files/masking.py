@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from dlpctl.formats.files import Node
     from dlpctl.formats.interface import Document
-    from dlpctl.masking.operators import Masker
+    from dlpctl.masking.masker import Masker
     from dlpctl.policy.decide import PolicyDecision, Verdict
     from dlpctl.preflight import Checker
     from dlpctl.types import Decision, Finding

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from dlpctl.masking.already_masked import is_already_masked
 from dlpctl.masking.apply import mask_text
-from dlpctl.masking.operators import Masker
+from dlpctl.masking.masker import Masker
 from dlpctl.masking.repeats import Repeats
 from dlpctl.regex import lazy
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pyarrow import Array, RecordBatch, Schema
 
     from dlpctl.detect.engine import Detector
-    from dlpctl.masking.tokens import TokenStore
+    from dlpctl.operators.tokens import TokenStore
     from dlpctl.preflight import Checker
 
 OnUninspected = Literal["block", "warn"]

@@ -17,7 +17,7 @@ from dlpctl.types import Action
 
 if TYPE_CHECKING:
     from dlpctl.detect.engine import Detector
-    from dlpctl.masking.operators import Masker
+    from dlpctl.masking.masker import Masker
     from dlpctl.preflight import Checker
     from dlpctl.types import Finding
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from dlpctl.errors import VaultError
 from dlpctl.masking.leaks import Value
-from dlpctl.masking.operators import Masker
+from dlpctl.masking.masker import Masker
 from dlpctl.masking.repeats import Repeats
-from dlpctl.masking.tokens import TokenStore, token_type
+from dlpctl.operators.tokens import TokenStore, token_type
 from dlpctl.types import Category, Decision, Finding
 from dlpctl.values import derive_key
 

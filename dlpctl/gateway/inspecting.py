@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from dlpctl.files.checking import FileChecker
     from dlpctl.gateway.conversations import Conversation
     from dlpctl.gateway.protocol import Shape
-    from dlpctl.masking.operators import Masker
+    from dlpctl.masking.masker import Masker
     from dlpctl.policy.decide import FindingDecision
     from dlpctl.preflight import Checker
 

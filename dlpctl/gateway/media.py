@@ -16,7 +16,7 @@ from dlpctl.types import Decision
 
 if TYPE_CHECKING:
     from dlpctl.files.checking import FileChecker
-    from dlpctl.masking.operators import Masker
+    from dlpctl.masking.masker import Masker
 
 _ADDRESS = lazy(r"(?:https?|gs|s3)://", 2)
 _TO_STANDARD = str.maketrans("-_", "+/")

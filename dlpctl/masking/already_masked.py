@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable
 from functools import cache
 
-from dlpctl.masking import surrogate_vocabulary as vocabulary
-from dlpctl.masking.escapes import unescaped
-from dlpctl.masking.kinds import ValueKind, kind_of
+from dlpctl.operators import surrogate_vocabulary as vocabulary
+from dlpctl.operators.escapes import unescaped
+from dlpctl.operators.kinds import ValueKind, kind_of
 from dlpctl.regex import lazy
 from dlpctl.types import Category
 

@@ -6,14 +6,15 @@ from bisect import bisect_left, bisect_right
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from dlpctl.masking.operators import OPERATORS, Masker, check_operator
 from dlpctl.masking.records import mask_in_records, record_joints
+from dlpctl.operators import OPERATORS, operator_named
 from dlpctl.types import Category, Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from dlpctl.masking.leaks import ForbiddenValues
+    from dlpctl.masking.masker import Masker
 
 _new = tuple.__new__
 _STRENGTH = {name: -rank for rank, name in enumerate(OPERATORS)}
@@ -58,7 +59,7 @@ def replacements(
     redacted.
     """
     spans = resolve(masked)
-    if any(span.operator in ("token", "encrypt") for span in spans):
+    if any(operator_named(span.operator).writes_tokens for span in spans):
         masker.tokens.avoid(_between(text, spans))
     written: list[Replacement] = []
 
@@ -125,13 +126,13 @@ def _joined(group: Sequence[Masked]) -> Span:
     if len(group) == 1:
         return _new(Span, (first.start, first.end, first.type, first.category, operator))
     for _, each in group:
-        check_operator(each)
+        operator_named(each)
     strongest = max(group, key=lambda pair: (_STRENGTH[pair[1].partition(":")[0]], pair[1]))[1]
     start, end = first.start, max(finding.end for finding, _ in group)
     longest = max(
         group, key=lambda pair: (pair[0].end - pair[0].start, pair[0].score, pair[0].type)
     )[0]
     full = (longest.start, longest.end) == (start, end)
-    if not full and OPERATORS[strongest.partition(":")[0]].keeps_shape:
+    if not full and operator_named(strongest).keeps_shape:
         strongest = "redact"
     return Span(start, end, longest.type, longest.category, strongest)

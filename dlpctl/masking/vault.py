@@ -19,8 +19,8 @@ from typing import ClassVar, Self
 
 from dlpctl.errors import VaultError
 from dlpctl.filelock import lock, unlock
-from dlpctl.masking.tokens import TokenStore
 from dlpctl.newfiles import replacing
+from dlpctl.operators.tokens import TokenStore
 from dlpctl.regular import open_file
 from dlpctl.values import derive_key
 

@@ -14,8 +14,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from dlpctl.operators import OPERATORS
 from dlpctl.policy.model import Policy
-from dlpctl.policy.rules import OPERATORS, Catalogue, Rule
+from dlpctl.policy.rules import Catalogue, Rule
 from dlpctl.policy.selectors import Reach, closest, normal, reach
 from dlpctl.types import Action, Category, Decision, Destination, Finding
 from dlpctl.values import canonical

@@ -7,10 +7,10 @@ from datetime import date, datetime
 
 from dlpctl.errors import did_you_mean
 from dlpctl.mappings import KnownTable, Source, UnfitError, as_json, inside, shown
+from dlpctl.operators import OPERATORS
 from dlpctl.policy.rules import (
     DEFAULT_MIN_SCORE,
     EVERYTHING,
-    OPERATORS,
     Catalogue,
     Exemption,
     PatternCheck,
@@ -240,11 +240,12 @@ class _Rules:
 def _operator(source: Source, path: str, operator: object) -> str:
     """Return an operator: `partial`, `redact` and so on, or `replace:TEXT`."""
     name, colon, _ = operator.partition(":") if isinstance(operator, str) else ("", "", "")
+    found = OPERATORS.get(name)
     if not isinstance(operator, str):
         source.fail(path, f"must be the name of an operator, not {shown(operator)}")
-    elif name == "replace" and not colon:
-        source.fail(path, "'replace' needs its text: 'replace:TEXT'")
-    elif name not in OPERATORS or (colon and name != "replace"):
+    elif found is not None and found.takes_text and not colon:
+        source.fail(path, f"'{name}' needs its text: '{name}:TEXT'")
+    elif found is None or (colon and not found.takes_text):
         hint = did_you_mean(name, OPERATORS) or f"; there are: {', '.join(OPERATORS)}"
         source.fail(path, f"{shown(operator)} is not a masking operator{hint}")
     return str(operator)

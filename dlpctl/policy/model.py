@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dlpctl.policy.rules import DEFAULT_MIN_SCORE, PatternCheck, PolicyFields
-from dlpctl.policy.rules import OPERATORS as OPERATORS
 from dlpctl.policy.rules import Catalogue as Catalogue
 from dlpctl.policy.rules import Exemption as Exemption
 from dlpctl.policy.rules import Rule as Rule

@@ -11,9 +11,6 @@ if TYPE_CHECKING:
 
     from dlpctl.types import Action, Category, Destination
 
-OPERATORS = ("remove", "redact", "replace", "hash", "encrypt", "token", "surrogate", "partial")
-"""Names of the masking operators, from the least to the most revealing."""
-
 EVERYTHING = "*"
 """In `masking`: every type that the rule covers."""
 

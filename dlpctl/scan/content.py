@@ -222,7 +222,7 @@ class Examiner:
             yield from json.loads(made)
 
     def _made(self, path: str, located: Places, numbers: Iterable[int]) -> Iterator[list[Any]]:
-        from dlpctl.masking.partial import sample
+        from dlpctl.operators.partial import sample
 
         def shown(finding: Finding) -> str | None:
             value = located.text[finding.start : finding.end]

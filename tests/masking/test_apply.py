@@ -13,9 +13,10 @@ from dlpctl.errors import MaskingError
 from dlpctl.masking.already_masked import is_already_masked
 from dlpctl.masking.apply import Masked, mask_text, replacements, resolve
 from dlpctl.masking.leaks import Value, find_leaks
-from dlpctl.masking.operators import DEFAULT_OPERATOR, OPERATORS, Masker
+from dlpctl.masking.masker import Masker
 from dlpctl.masking.unmask import unmask
-from dlpctl.policy import model
+from dlpctl.operators import OPERATORS, Operator
+from dlpctl.policy.model import Policy
 from dlpctl.types import Category, Finding
 
 KEY = b"k" * 32
@@ -205,9 +206,16 @@ def test_an_operator_that_cannot_work_is_refused(operator: str, message: str) ->
         mask_text("abcdef", [(finding(0, 5), operator)], Masker())
 
 
-def test_a_policy_knows_all_operators() -> None:
-    assert tuple(OPERATORS) == model.OPERATORS
-    assert DEFAULT_OPERATOR in OPERATORS
+def test_an_operator_is_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    capitals = Operator(
+        "capital letters", lambda _setup: lambda _type, _category, value: value.upper()
+    )
+    monkeypatch.setitem(OPERATORS, "capitals", capitals)
+    assert mask_text("abcdef", [(finding(0, 3), "capitals")], Masker()) == "ABCdef"
+    rule = {"id": "a", "action": "MASK", "dataTypes": ["PII"], "destinations": ["VENDOR"]}
+    rule["masking"] = {"EMAIL": "capitals"}
+    policy = Policy.from_dict({"name": "p", "rules": [rule]})
+    assert policy.rules[0].masking == (("EMAIL", "capitals"),)
 
 
 @pytest.mark.no_cover

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dlpctl.masking.tokens import TokenStore, token_type
 from dlpctl.masking.unmask import Unmasker, unmask, unmask_stream
+from dlpctl.operators.tokens import TokenStore, token_type
 
 
 def store() -> TokenStore:

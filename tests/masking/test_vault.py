@@ -11,7 +11,7 @@ import pytest
 
 from dlpctl.errors import VaultError
 from dlpctl.masking.apply import mask_text
-from dlpctl.masking.operators import Masker
+from dlpctl.masking.masker import Masker
 from dlpctl.masking.unmask import unmask
 from dlpctl.masking.vault import KEY_VARIABLE, Vault, vault_key
 from dlpctl.types import Category, Finding

@@ -67,7 +67,7 @@ def explain(
 
 def describe(explained: Explained, text: str, lines: LineIndex) -> dict[str, Any]:
     """Return the description of a finding or a near miss, without its value."""
-    from dlpctl.masking.partial import sample
+    from dlpctl.operators.partial import sample
 
     finding = explained.finding
     line, column = lines.line_and_column(finding.start)

@@ -73,7 +73,7 @@ def _topics() -> Iterable[str]:
 
 
 def _operators() -> Iterable[str]:
-    from dlpctl.masking.operators import OPERATORS
+    from dlpctl.operators import OPERATORS
 
     return OPERATORS
 

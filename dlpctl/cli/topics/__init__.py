@@ -103,7 +103,7 @@ def _policies() -> str:
 
 
 def _operators() -> str:
-    from dlpctl.masking.operators import OPERATORS
+    from dlpctl.operators import OPERATORS
 
     return _table(
         ("operator", "what stays"),

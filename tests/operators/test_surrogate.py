@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dlpctl.masking import surrogate_vocabulary
 from dlpctl.masking.already_masked import is_already_masked
-from dlpctl.masking.surrogate import Surrogates
+from dlpctl.operators import surrogate_vocabulary
+from dlpctl.operators.surrogate import Surrogates
 from dlpctl.types import Category
 
 PII, PHI, FINANCIAL, SECRETS, CUSTOM = Category

@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable
 from string import ascii_letters, digits
 
-from dlpctl.masking.escapes import unescaped
-from dlpctl.masking.kinds import ValueKind, kind_of
-from dlpctl.masking.surrogate_vocabulary import TITLES
+from dlpctl.operators.escapes import unescaped
+from dlpctl.operators.kinds import ValueKind, kind_of
+from dlpctl.operators.surrogate_vocabulary import TITLES
 from dlpctl.regex import lazy
 from dlpctl.types import Category
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dlpctl.masking.already_masked import is_already_masked
-from dlpctl.masking.partial import partial, sample
+from dlpctl.operators.partial import partial, sample
 from dlpctl.types import Category
 
 PII, PHI, FINANCIAL, SECRETS, CUSTOM = Category

@@ -11,8 +11,8 @@ import hmac
 import re
 from collections.abc import Callable
 
-from dlpctl.masking import surrogate_vocabulary as vocabulary
-from dlpctl.masking.kinds import ValueKind, kind_of
+from dlpctl.operators import surrogate_vocabulary as vocabulary
+from dlpctl.operators.kinds import ValueKind, kind_of
 from dlpctl.regex import lazy
 from dlpctl.types import Category
 from dlpctl.values import canonical, derive_key

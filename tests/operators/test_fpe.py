@@ -7,7 +7,7 @@ from ffx import FF1
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dlpctl.masking.fpe import DigitCipher
+from dlpctl.operators.fpe import DigitCipher
 
 KEY_128 = "2B7E151628AED2A6ABF7158809CF4F3C"
 KEY_192 = KEY_128 + "EF4359D8D580AA4F"
