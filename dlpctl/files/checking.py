@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from dlpctl.files.choices import Metadata, OnUninspected
     from dlpctl.formats.files import Node
-    from dlpctl.formats.ocrseen import ReadPicture
+    from dlpctl.formats.ocr.seen import ReadPicture
     from dlpctl.formats.verify import Verification
     from dlpctl.formats.worker import Method
     from dlpctl.masking.masker import Masker

@@ -11,17 +11,17 @@ from typing import Any, NamedTuple
 
 from dlpctl.errors import CannotMaskError
 from dlpctl.formats.archive import Allowance, BinaryFormat, Names, decodings, renamed
-from dlpctl.formats.avroheader import MAGIC, SYNC, read_header
-from dlpctl.formats.avroschema import Splice, Walker
-from dlpctl.formats.avrosections import avro_sections
-from dlpctl.formats.avrovalues import (
+from dlpctl.formats.columnar.avro_codecs import codec_named
+from dlpctl.formats.columnar.avro_header import MAGIC, SYNC, read_header
+from dlpctl.formats.columnar.avro_schema import Splice, Walker
+from dlpctl.formats.columnar.avro_sections import avro_sections
+from dlpctl.formats.columnar.avro_values import (
     damaged,
     damaged_schema,
     long_bytes,
     read_bytes,
     read_long,
 )
-from dlpctl.formats.blockcodecs import codec_named
 from dlpctl.formats.interface import Child, Children, Document, Edits, Limits
 from dlpctl.formats.recognition import is_utf8
 from dlpctl.formats.tablecells import PART, TableTexts, changes_of

@@ -16,9 +16,12 @@ from typing import Any
 from dlpctl.arrow import field_names, rewrite_column
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.archive import Allowance, BinaryFormat, Names, renamed
-from dlpctl.formats.arrowmessages import CONTINUES, FILE_MAGIC, starts_stream
-from dlpctl.formats.arrowsections import arrow_sections
-from dlpctl.formats.columnreading import (
+from dlpctl.formats.columnar.arrow_messages import CONTINUES, FILE_MAGIC, starts_stream
+from dlpctl.formats.columnar.arrow_sections import arrow_sections
+from dlpctl.formats.columnar.orc_sections import orc_sections
+from dlpctl.formats.columnar.orc_tail import MAGIC
+from dlpctl.formats.columnar.parquet_sections import parquet_sections
+from dlpctl.formats.columnar.reading import (
     ROWS,
     OpenedTable,
     TablePart,
@@ -28,9 +31,6 @@ from dlpctl.formats.columnreading import (
     read_stream,
 )
 from dlpctl.formats.interface import Children, Document, Edits, Limits
-from dlpctl.formats.orcsections import orc_sections
-from dlpctl.formats.orctail import MAGIC
-from dlpctl.formats.parquetsections import parquet_sections
 from dlpctl.formats.sections import ReadRange, Section
 from dlpctl.formats.tablecells import PART, TableTexts, changes_of
 

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 from dlpctl.errors import FormatError
 from dlpctl.formats import lzw
 from dlpctl.formats.archive import Allowance, BinaryFormat, Names, decodings, kept, renamed
+from dlpctl.formats.containers.unpacking import Unpacker, in_amounts, pieces
 from dlpctl.formats.interface import Child, Children, Document, Edits, Limits
 from dlpctl.formats.recognition import CONTROLS
-from dlpctl.formats.unpacking import Unpacker, in_amounts, pieces
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,11 +15,11 @@ from typing import NamedTuple
 
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.archive import BinaryFormat, decodings, edits_by_segment, kept
+from dlpctl.formats.containers.zip_files import printable
 from dlpctl.formats.encoding import Edit, spliced
 from dlpctl.formats.interface import Child, Children, Document, Edits, Limits, Piece, Segment, View
 from dlpctl.formats.locators import Items
 from dlpctl.formats.recognition import is_utf8
-from dlpctl.formats.zipfiles import printable
 
 _VERSIONS = b"\x02\x03\x30\x31\x32\x83\x8b\xcb\xf5\xfb"
 _HEADER, _FIELD, _NAME = 32, 32, 11

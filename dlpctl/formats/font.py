@@ -10,7 +10,6 @@ from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats import fonttables
 from dlpctl.formats.archive import BinaryFormat, decodings, edited
 from dlpctl.formats.fonttables import MAGICS
-from dlpctl.formats.imagemetadata import telling_strings
 from dlpctl.formats.interface import (
     Children,
     Document,
@@ -22,6 +21,7 @@ from dlpctl.formats.interface import (
     Uninspected,
     View,
 )
+from dlpctl.formats.pictures.metadata import telling_strings
 from dlpctl.regex import lazy
 
 _NAME = b"name"

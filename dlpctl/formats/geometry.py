@@ -9,8 +9,8 @@ import struct
 
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.archive import BinaryFormat, edited
-from dlpctl.formats.imagemetadata import telling_strings
 from dlpctl.formats.interface import Children, Document, Edits, Limits, Piece, Segment, View
+from dlpctl.formats.pictures.metadata import telling_strings
 
 _STL_TEXT, _FACET = 80, 50
 _SHAPE_HEADER, _SHAPE_CODE = 100, 9994

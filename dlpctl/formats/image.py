@@ -13,9 +13,8 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from dlpctl.errors import CannotMaskError, FormatError
-from dlpctl.formats import heif, jpeg, ocr
+from dlpctl.formats import ocr
 from dlpctl.formats.binary import strings_in
-from dlpctl.formats.imagemetadata import hidden_strings, metadata_of
 from dlpctl.formats.interface import (
     Child,
     Children,
@@ -27,10 +26,10 @@ from dlpctl.formats.interface import (
     Uninspected,
     View,
 )
-from dlpctl.formats.ocrpasses import look, look_sparsely
-from dlpctl.formats.ocrviews import add_unread, add_words
-from dlpctl.formats.painting import PlacedWord, marked_shapes, paint
-from dlpctl.formats.picturekinds import (
+from dlpctl.formats.ocr.passes import look, look_sparsely
+from dlpctl.formats.ocr.views import add_unread, add_words
+from dlpctl.formats.pictures import heif, jpeg
+from dlpctl.formats.pictures.kinds import (
     BESIDE,
     BY_PILLOW,
     EXACT,
@@ -39,13 +38,15 @@ from dlpctl.formats.picturekinds import (
     is_of_a_kind,
     is_plain_xpm,
 )
+from dlpctl.formats.pictures.metadata import hidden_strings, metadata_of
+from dlpctl.formats.pictures.painting import PlacedWord, marked_shapes, paint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from PIL.Image import Image
 
-    from dlpctl.formats.ocrseen import Corners, Seen, SeenWord
+    from dlpctl.formats.ocr.seen import Corners, Seen, SeenWord
 
 _TIFF = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
 _MAGICS = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", *_TIFF, b"GIF87a", b"GIF89a")

@@ -12,8 +12,8 @@ from itertools import pairwise
 
 from dlpctl.errors import CannotMaskError
 from dlpctl.formats.archive import Allowance, BinaryFormat, Names, as_file_name, renamed
+from dlpctl.formats.containers.iso_trees import Image, ImageText, Span, point
 from dlpctl.formats.interface import Child, Children, Document, Edits, Limits, Uninspected
-from dlpctl.formats.isotrees import Image, ImageText, Span, point
 
 _DESCRIPTORS = 0x8000
 _UDF = (b"BEA01", b"NSR02", b"NSR03")

@@ -18,9 +18,9 @@ from typing import NamedTuple
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.archive import BinaryFormat, decodings, edits_by_segment
 from dlpctl.formats.encoding import Edit, spliced
-from dlpctl.formats.imagemetadata import telling_strings
 from dlpctl.formats.interface import Children, Document, Edits, Limits, Piece, Segment, View
 from dlpctl.formats.locators import Items
+from dlpctl.formats.pictures.metadata import telling_strings
 from dlpctl.formats.recognition import CONTROLS, is_utf8
 
 _MAGIC = b"\x93NUMPY"

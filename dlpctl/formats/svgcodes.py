@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from statistics import median
 from typing import NamedTuple
 
-from dlpctl.formats.barcodes import codes
+from dlpctl.formats.pictures.barcodes import codes
 
 _FEWEST = 20
 _SMALLEST, _FARTHEST = 1e-3, 1e6

@@ -13,7 +13,7 @@ from dlpctl.formats.discovery import format_named
 from dlpctl.formats.files import Files, Node, ViewEditsOf, is_in_process
 from dlpctl.formats.interface import Document, Limits, Uninspected, View, described
 from dlpctl.formats.locators import Cells
-from dlpctl.formats.ocrseen import ReadPicture
+from dlpctl.formats.ocr.seen import ReadPicture
 from dlpctl.formats.residues import StrictMatcher, with_rows_apart
 from dlpctl.formats.spans import ViewEdit
 from dlpctl.formats.worker import Method

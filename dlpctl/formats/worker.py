@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from dlpctl.formats.interface import Document, Limits
-    from dlpctl.formats.ocrseen import ReadPicture
+    from dlpctl.formats.ocr.seen import ReadPicture
     from dlpctl.processes.forking import ForkServer
 
 Method = Literal["adaptive", "spawn", "forkserver"]

@@ -9,7 +9,6 @@ import zlib
 from collections.abc import Iterator
 
 from dlpctl.errors import CannotMaskError, FormatError
-from dlpctl.formats import zipfiles
 from dlpctl.formats.archive import (
     Allowance,
     BinaryFormat,
@@ -19,10 +18,11 @@ from dlpctl.formats.archive import (
     member_name,
     renamed,
 )
+from dlpctl.formats.containers import zip_files
+from dlpctl.formats.containers.zip_sections import zip_sections
 from dlpctl.formats.distinct import DistinctNames
 from dlpctl.formats.fonttables import obfuscated
 from dlpctl.formats.interface import Child, Children, Document, Edits, Limits
-from dlpctl.formats.zipsections import zip_sections
 
 _LOCAL_HEADER_SIZE, _METHOD_AT = 30, 8
 # ZIP64 sizes, which are written again, and copies of the name and the comment, which would keep
@@ -48,7 +48,7 @@ class Zip(BinaryFormat):
         names = Names()
         children: list[Child] = []
         allowance = Allowance(limits)
-        with zipfiles.opened(data) as archive:
+        with zip_files.opened(data) as archive:
             names.add("comment", archive.comment.decode("utf-8", "replace"), "archive comment")
             for index, info in enumerate(archive.infolist()):
                 allowance.entry(info.file_size)
@@ -60,14 +60,14 @@ class Zip(BinaryFormat):
                 )
                 names.add(
                     f"extra {index}",
-                    zipfiles.extra_texts(data, info),
+                    zip_files.extra_texts(data, info),
                     f"extra fields of entry {index + 1}",
                 )
                 if not info.filename.endswith("/") or info.file_size:
                     contents = _contents(archive, info, allowance, password)
                     contents = obfuscated(info.filename, contents)
                     children.append(Child(str(index), info.filename, contents))
-            children += zipfiles.gaps(data, archive, "entries")
+            children += zip_files.gaps(data, archive, "entries")
         return names.document(self.name, children)
 
     def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
@@ -76,24 +76,24 @@ class Zip(BinaryFormat):
         distinct = DistinctNames()
         allowance = Allowance(_READ_BEFORE)
         with (
-            zipfiles.opened(data) as archive,
+            zip_files.opened(data) as archive,
             zipfile.ZipFile(output, "w", zipfile.ZIP_DEFLATED) as result,
         ):
             comment = texts.get("comment")
             result.comment = archive.comment if comment is None else comment.encode()
             for index, info in enumerate(archive.infolist()):
-                if info.flag_bits & zipfiles.ENCRYPTED:
+                if info.flag_bits & zip_files.ENCRYPTED:
                     raise CannotMaskError(
                         "an encrypted ZIP cannot be written again: unpack it and check the files"
                     )
-                before = zipfiles.contents(archive, info, allowance)
+                before = zip_files.contents(archive, info, allowance)
                 before = obfuscated(info.filename, before)
                 contents = kept(children, str(index), before)
                 if contents is None:
                     continue
                 contents = obfuscated(info.filename, contents)
                 name = as_file_name(texts.get(f"name {index}", info.filename))
-                member = zipfiles.copy_of(info, member_name(name, distinct))
+                member = zip_files.copy_of(info, member_name(name, distinct))
                 if member.compress_type not in _WRITABLE:
                     member.compress_type = zipfile.ZIP_DEFLATED
                 member.extra = b"" if f"extra {index}" in texts else _extra(info.extra)
@@ -119,15 +119,15 @@ class Zip(BinaryFormat):
 def _contents(
     archive: zipfile.ZipFile, info: zipfile.ZipInfo, allowance: Allowance, password: str | None
 ) -> bytes:
-    if info.flag_bits & zipfiles.ENCRYPTED and password is None:
+    if info.flag_bits & zip_files.ENCRYPTED and password is None:
         raise FormatError("the ZIP archive is encrypted: give --password")
     try:
-        return zipfiles.contents(archive, info, allowance, password)
+        return zip_files.contents(archive, info, allowance, password)
     except NotImplementedError as error:
         raise FormatError("an entry of the ZIP archive is packed by an unknown method") from error
     except RuntimeError as error:
         raise FormatError("the password does not open the ZIP archive") from error
-    except zipfiles.BROKEN as error:
+    except zip_files.BROKEN as error:
         raise FormatError("an entry of the ZIP archive is damaged") from error
 
 
@@ -145,7 +145,7 @@ def _local(data: bytes, at: int, allowance: Allowance) -> Iterator[str]:
     header = data[at : at + _LOCAL_HEADER_SIZE]
     if len(header) < _LOCAL_HEADER_SIZE:
         return
-    start = at + zipfiles.local_size(header)
+    start = at + zip_files.local_size(header)
     yield data[at + _LOCAL_HEADER_SIZE : start].decode("utf-8", "replace")
     if int.from_bytes(header[_METHOD_AT : _METHOD_AT + 2], "little") == zipfile.ZIP_DEFLATED:
         unpacker = zlib.decompressobj(-15)

@@ -22,7 +22,8 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
-from dlpctl.formats import parquetsections, zipsections
+from dlpctl.formats.columnar import parquet_sections
+from dlpctl.formats.containers import zip_sections
 from dlpctl.formats.recognition import HEAD, ZIP_END
 from dlpctl.scan import objects, reader, scanner
 from dlpctl.scan.objects import ObjectStore
@@ -119,7 +120,7 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
         size = getattr(reader, name) // 8
         for module in (reader, scanner):
             monkeypatch.setattr(module, name, size)
-    for module in (parquetsections, zipsections):
+    for module in (parquet_sections, zip_sections):
         monkeypatch.setattr(module, "SECTION_BYTES", module.SECTION_BYTES // 8)
 
 

@@ -157,7 +157,7 @@ def test_a_part_that_cannot_be_removed_blocks(check: Callable[..., FileReport]) 
 def test_a_picture_on_which_writing_stays_blocks(
     check: Callable[..., FileReport], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dlpctl.formats.painting._grown", lambda corners: [corners[0]] * 4)
+    monkeypatch.setattr("dlpctl.formats.pictures.painting._grown", lambda corners: [corners[0]] * 4)
     report = check(scribbled(), "a.png")
     assert report.decision is Decision.BLOCKED
     assert "OCR cannot read" in report.summary

@@ -20,7 +20,7 @@ from dlpctl.formats import ocr
 from dlpctl.formats.discovery import format_named
 from dlpctl.formats.image import Picture
 from dlpctl.formats.interface import Document, Edit, Limits
-from dlpctl.formats.picturekinds import BESIDE
+from dlpctl.formats.pictures.kinds import BESIDE
 from dlpctl.formats.recognition import recognize
 
 LIMITS = Limits()

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from dlpctl.errors import CannotMaskError, FormatError
-from dlpctl.formats.avrovalues import long_bytes
+from dlpctl.formats.columnar.avro_values import long_bytes
 from dlpctl.formats.files import Files
 from dlpctl.formats.interface import Document, Limits
 

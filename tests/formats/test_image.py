@@ -16,12 +16,13 @@ from PIL import Image, ImageDraw, ImageFont, ImageSequence
 from PIL.PngImagePlugin import PngInfo
 
 from dlpctl.errors import FormatError
-from dlpctl.formats import ocr, ocrpasses
+from dlpctl.formats import ocr
 from dlpctl.formats.discovery import format_named
 from dlpctl.formats.files import Files
 from dlpctl.formats.interface import Document, Edit, Limits, Segment
-from dlpctl.formats.ocrink import colored_ink, slope_of, without_boxes
-from dlpctl.formats.ocrspaced import read_spaced
+from dlpctl.formats.ocr import passes
+from dlpctl.formats.ocr.ink import colored_ink, slope_of, without_boxes
+from dlpctl.formats.ocr.spaced import read_spaced
 from dlpctl.formats.recognition import recognize
 from dlpctl.formats.spans import ViewEdit, edits_of
 from dlpctl.formats.verify import verify
@@ -351,7 +352,7 @@ def read_as(monkeypatch: pytest.MonkeyPatch, *scales: list[str]) -> Document:
     monkeypatch.setattr(ocr, "program", lambda: "tesseract")
     monkeypatch.setattr(ocr, "words", words)
     image = written(["small letters"], size=(700, 160))
-    monkeypatch.setattr(ocrpasses, "enlargement", lambda _: len(scales))
+    monkeypatch.setattr(passes, "enlargement", lambda _: len(scales))
     return format_named("image").extract(encoded(image), LIMITS)
 
 
@@ -395,7 +396,7 @@ def test_an_unsure_line_is_read_again_alone(
     monkeypatch.setattr(ocr, "program", lambda: "tesseract")
     monkeypatch.setattr(ocr, "words", words)
     monkeypatch.setattr(ocr, "line_words", line_words)
-    monkeypatch.setattr(ocrpasses, "enlargement", lambda _: 1)
+    monkeypatch.setattr(passes, "enlargement", lambda _: 1)
     image = Image.new("RGB", (700, 160), "white")
     for x in range(20, 600, 10):
         ImageDraw.Draw(image).rectangle((x, 104, x + 4, 103 + height), fill="black")
@@ -686,8 +687,8 @@ def test_a_fax_is_read_in_several_passes(compression: str, monkeypatch: pytest.M
 
 
 def test_digits_that_ocr_takes_for_letters_are_read_as_meant() -> None:
-    from dlpctl.formats.ocrseen import SeenWord
-    from dlpctl.formats.ocrviews import add_words
+    from dlpctl.formats.ocr.seen import SeenWord
+    from dlpctl.formats.ocr.views import add_words
 
     corners = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))
     words = [

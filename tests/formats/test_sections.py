@@ -18,10 +18,10 @@ from pyarrow import parquet
 
 from dlpctl.errors import FormatError
 from dlpctl.formats import sections
-from dlpctl.formats.avrosections import avro_sections
-from dlpctl.formats.parquetpages import page_sections
-from dlpctl.formats.parquetsections import parquet_sections
-from dlpctl.formats.zipsections import zip_sections
+from dlpctl.formats.columnar.avro_sections import avro_sections
+from dlpctl.formats.columnar.parquet_pages import page_sections
+from dlpctl.formats.columnar.parquet_sections import parquet_sections
+from dlpctl.formats.containers.zip_sections import zip_sections
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -20,7 +20,7 @@ from dlpctl.errors import DlpctlError, FormatError
 from dlpctl.formats.discovery import format_in
 from dlpctl.formats.interface import Document
 from dlpctl.formats.isolation import messages
-from dlpctl.formats.ocrseen import ReadPictures, keep
+from dlpctl.formats.ocr.seen import ReadPictures, keep
 from dlpctl.processes import confinement
 from dlpctl.processes.parent import Parent
 

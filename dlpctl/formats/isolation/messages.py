@@ -27,7 +27,7 @@ from dlpctl.formats.interface import (
     ViewColumns,
 )
 from dlpctl.formats.locators import Cells, Escapes, Items, Lines, Units
-from dlpctl.formats.ocrseen import ReadPicture
+from dlpctl.formats.ocr.seen import ReadPicture
 from dlpctl.processes.schema import InvalidMessageError, Line, ListOf, OneOf, Optional, Record
 
 Locator = Units | Cells | Items | Lines

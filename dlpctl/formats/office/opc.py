@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import PurePosixPath
 
-from dlpctl.formats import zipfiles
+from dlpctl.formats.containers import zip_files
 from dlpctl.formats.encoding import Edit as TextEdit
 from dlpctl.formats.interface import Limits, NotThisFormatError
 from dlpctl.formats.office.content import is_telling
@@ -161,6 +161,6 @@ def _family(data: bytes) -> str | None:
             found = _MAIN_TYPE.search(stream.read(_HEAD))
     except KeyError:
         return ""
-    except zipfiles.BROKEN:
+    except zip_files.BROKEN:
         return None
     return FAMILIES[found[1].decode()] if found else ""

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from dlpctl.errors import FormatError
-from dlpctl.formats import zipfiles
 from dlpctl.formats.archive import Allowance
+from dlpctl.formats.containers import zip_files
 from dlpctl.formats.interface import Child, Limits
 
 _LARGE = 1 << 20
@@ -30,22 +30,22 @@ def opened(data: bytes, limits: Limits) -> Package:
     """Return all parts of a file, and the other data in its ZIP."""
     package = Package()
     allowance = Allowance(limits)
-    with zipfiles.opened(data) as archive:
+    with zip_files.opened(data) as archive:
         folded: set[str] = set()
-        remarks = [zipfiles.printable(archive.comment)]
+        remarks = [zip_files.printable(archive.comment)]
         for info in archive.infolist():
             allowance.entry(info.file_size)
-            if info.flag_bits & zipfiles.ENCRYPTED:
+            if info.flag_bits & zip_files.ENCRYPTED:
                 raise FormatError("the file is encrypted: save it without a password")
             if info.filename.lower() in folded:
                 raise FormatError(
                     "two parts of the file have one name, so programs would disagree on its content"
                 )
             folded.add(info.filename.lower())
-            remarks += (zipfiles.printable(info.comment), zipfiles.extra_texts(data, info))
+            remarks += (zip_files.printable(info.comment), zip_files.extra_texts(data, info))
             if not info.filename.endswith("/") or info.file_size:
-                package.parts[info.filename] = zipfiles.contents(archive, info, allowance)
-        package.gaps = list(zipfiles.gaps(data, archive, "parts"))
+                package.parts[info.filename] = zip_files.contents(archive, info, allowance)
+        package.gaps = list(zip_files.gaps(data, archive, "parts"))
     package.remarks = "\n".join(filter(None, remarks))
     return package
 
@@ -54,7 +54,7 @@ def rewritten(data: bytes, changed: Mapping[str, bytes | None], *, remarks: bool
     """Return a copy with parts changed or removed (None); `remarks` keeps comments."""
     output = io.BytesIO()
     with (
-        zipfiles.opened(data) as archive,
+        zip_files.opened(data) as archive,
         zipfile.ZipFile(output, "w", zipfile.ZIP_DEFLATED) as result,
     ):
         result.comment = archive.comment if remarks else b""
@@ -62,7 +62,7 @@ def rewritten(data: bytes, changed: Mapping[str, bytes | None], *, remarks: bool
             contents = changed[info.filename] if info.filename in changed else archive.read(info)
             if contents is None:
                 continue
-            copy = zipfiles.copy_of(info, info.filename)
+            copy = zip_files.copy_of(info, info.filename)
             if copy.compress_type != zipfile.ZIP_STORED:
                 copy.compress_type = zipfile.ZIP_DEFLATED
             copy.comment = info.comment if remarks else b""

@@ -9,8 +9,8 @@ from xml.etree import ElementTree
 from xml.parsers import expat
 
 from dlpctl.errors import FormatError
-from dlpctl.formats import zipfiles
 from dlpctl.formats.archive import Allowance
+from dlpctl.formats.containers import zip_files
 from dlpctl.formats.interface import Limits
 from dlpctl.formats.office.content import is_geometry, is_telling, names_font
 from dlpctl.formats.residues import CELL_END
@@ -40,12 +40,12 @@ _CELLS = {"tc", "table-cell", "covered-table-cell"}
 def texts(data: bytes, limits: Limits) -> list[str]:
     """Return all text of all parts, in every spelling in which a value could still be visible."""
     allowance = Allowance(limits)
-    with zipfiles.opened(data) as archive:
+    with zip_files.opened(data) as archive:
         found = [archive.comment.decode("utf-8", "replace")]
         for info in archive.infolist():
             allowance.entry(info.file_size)
             remarks = (info.comment + b"\n" + info.extra).decode("utf-8", "replace")
-            part = _part(zipfiles.contents(archive, info, allowance))
+            part = _part(zip_files.contents(archive, info, allowance))
             found += (info.filename, remarks, _spellings("\n".join(part)))
     return found
 

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from dlpctl.errors import CannotMaskError
-from dlpctl.formats import jpeg
 from dlpctl.formats.encoding import Edit as TextEdit
 from dlpctl.formats.encoding import spliced
 from dlpctl.formats.interface import Children, Edit
@@ -32,6 +31,7 @@ from dlpctl.formats.pdf.objects import (
 )
 from dlpctl.formats.pdf.strings import TRAILER
 from dlpctl.formats.pdf.xmltext import XmlText, decode
+from dlpctl.formats.pictures import jpeg
 
 if TYPE_CHECKING:
     import pikepdf

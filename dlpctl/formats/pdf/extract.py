@@ -8,8 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from dlpctl.formats.interface import SIGNED, Child, Limits, Piece, Segment, Uninspected, View
-from dlpctl.formats.ocrpasses import UNREAD
-from dlpctl.formats.ocrviews import add_unread, add_words
+from dlpctl.formats.ocr.passes import UNREAD
+from dlpctl.formats.ocr.views import add_unread, add_words
 from dlpctl.formats.pdf import canvas as canvases
 from dlpctl.formats.pdf import reading, revisions, source, spacing, views
 from dlpctl.formats.pdf.align import Alignment, fold
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     import pikepdf
     import pypdfium2
 
-    from dlpctl.formats.ocrseen import Seen, SeenWord
+    from dlpctl.formats.ocr.seen import Seen, SeenWord
     from dlpctl.formats.pdf.seen import PageSight
 
 _LEAST_STRAY = 4

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import pikepdf
     import pypdfium2
 
-    from dlpctl.formats.ocrseen import Corners
+    from dlpctl.formats.ocr.seen import Corners
 
 Drawn = DrawnText | ContentOrder | MarkText | StrayText | SeenText
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from dlpctl.formats.interface import Document, Limits
-from dlpctl.formats.ocrseen import Corners
+from dlpctl.formats.ocr.seen import Corners
 from dlpctl.formats.pdf.drawing import StreamKey
 from dlpctl.formats.pdf.source import ObjectNumber
 

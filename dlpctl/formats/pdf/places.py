@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from dlpctl.formats.ocrseen import Corners
+from dlpctl.formats.ocr.seen import Corners
 from dlpctl.formats.pdf.drawing import Mark, StreamKey
 from dlpctl.formats.pdf.matrix import Matrix, Point, apply
 

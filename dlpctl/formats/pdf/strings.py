@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from dlpctl.formats.imagemetadata import jpeg_notes, telling_strings
 from dlpctl.formats.pdf.drawing import Budget, is_language
 from dlpctl.formats.pdf.encodings import facts
 from dlpctl.formats.pdf.model import (
@@ -31,6 +30,7 @@ from dlpctl.formats.pdf.objects import (
 )
 from dlpctl.formats.pdf.source import ObjectNumber
 from dlpctl.formats.pdf.xmltext import XmlText, decode
+from dlpctl.formats.pictures.metadata import jpeg_notes, telling_strings
 
 if TYPE_CHECKING:
     import pikepdf

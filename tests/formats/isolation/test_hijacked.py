@@ -129,7 +129,7 @@ MESSAGES: dict[str, bytes] = {
     + struct.pack("<q", 0)
     + schema.encode(schema.TEXT, "\x1b[2J"),
     "a refusal of many lines": b"x" + struct.pack("<q", 0) + schema.encode(schema.TEXT, "a\nb"),
-    "segments without places": reply(reading(places=[])),
+    "segments without places": reply(reading(locations=[])),
     "segments without labels": reply(reading(contexts=["", ""])),
     "a view of no segment": reply(reading(views=view((1, 0, 1)))),
     "a view beyond its segment": reply(reading(views=view((0, 0, 5)))),

@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from dlpctl.errors import DlpctlError, FormatError
+from dlpctl.formats.containers.zip_methods import METHODS
 from dlpctl.formats.interface import Child
-from dlpctl.formats.zipmethods import METHODS
 from dlpctl.regex import lazy
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from struct import error, unpack_from
 from typing import NamedTuple, Self
 
 from dlpctl.errors import FormatError
-from dlpctl.formats.flatbuffer import FlatTable
+from dlpctl.formats.columnar.flatbuffer import FlatTable
 from dlpctl.formats.sections import RangeFile, ReadRange
 
 FILE_MAGIC = b"ARROW1"

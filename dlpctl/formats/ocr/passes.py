@@ -11,8 +11,7 @@ import time
 from typing import TYPE_CHECKING
 
 from dlpctl.formats import ocr
-from dlpctl.formats.barcodes import codes
-from dlpctl.formats.ocrink import (
+from dlpctl.formats.ocr.ink import (
     colored_ink,
     enlargement,
     flattened,
@@ -24,7 +23,7 @@ from dlpctl.formats.ocrink import (
     slope_of,
     without_boxes,
 )
-from dlpctl.formats.ocrlines import (
+from dlpctl.formats.ocr.lines import (
     LEAST_TEXT,
     MOST_LINES,
     Box,
@@ -34,7 +33,8 @@ from dlpctl.formats.ocrlines import (
     text_length,
     text_of,
 )
-from dlpctl.formats.ocrpass import (
+from dlpctl.formats.ocr.seen import Seen, SeenWord, recalled
+from dlpctl.formats.ocr.single_pass import (
     Pass,
     View,
     around,
@@ -43,8 +43,8 @@ from dlpctl.formats.ocrpass import (
     rotated,
     without_lines,
 )
-from dlpctl.formats.ocrseen import Seen, SeenWord, recalled
-from dlpctl.formats.ocrspaced import read_spaced
+from dlpctl.formats.ocr.spaced import read_spaced
+from dlpctl.formats.pictures.barcodes import codes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -9,8 +9,8 @@ from struct import error
 from typing import Any, NamedTuple
 
 from dlpctl.errors import FormatError
-from dlpctl.formats.arrowlayout import Column, Layout, columns_of, layouts_of
-from dlpctl.formats.arrowmessages import (
+from dlpctl.formats.columnar.arrow_layout import Column, Layout, columns_of, layouts_of
+from dlpctl.formats.columnar.arrow_messages import (
     BATCH,
     BODY_SIZE,
     CONTINUES,
@@ -21,9 +21,9 @@ from dlpctl.formats.arrowmessages import (
     damaged,
     messages,
 )
-from dlpctl.formats.arrowslices import ColumnSlicer, RowSlice
-from dlpctl.formats.arrowunpacked import NOT_PACKED, SIZE_BYTES, UnpackedBuffers
-from dlpctl.formats.flatbuffer import FlatTable
+from dlpctl.formats.columnar.arrow_slices import ColumnSlicer, RowSlice
+from dlpctl.formats.columnar.arrow_unpacked import NOT_PACKED, SIZE_BYTES, UnpackedBuffers
+from dlpctl.formats.columnar.flatbuffer import FlatTable
 from dlpctl.formats.sections import (
     SECTION_BYTES,
     VALUE_BYTES,

@@ -8,14 +8,14 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from dlpctl.formats.interface import Document, Piece, Segment, Uninspected, View
-from dlpctl.formats.ocrpasses import UNREAD
-from dlpctl.formats.ocrseen import SeenWord
+from dlpctl.formats.ocr.passes import UNREAD
+from dlpctl.formats.ocr.seen import SeenWord
 from dlpctl.formats.wraps import goes_on
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from dlpctl.formats.ocrseen import Corners
+    from dlpctl.formats.ocr.seen import Corners
 
 UNREAD_LINE = "\ufffd"
 """The text of a line that OCR cannot read."""

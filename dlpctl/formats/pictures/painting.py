@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
     from dlpctl.formats.interface import Document, Edit
-    from dlpctl.formats.ocrseen import Corners, Point
+    from dlpctl.formats.ocr.seen import Corners, Point
 
 _MARGIN = 3
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 from typing import NamedTuple
 
-from dlpctl.formats.arrowmessages import damaged
-from dlpctl.formats.flatbuffer import FlatTable
+from dlpctl.formats.columnar.arrow_messages import damaged
+from dlpctl.formats.columnar.flatbuffer import FlatTable
 
 _NULL, _INT, _FLOAT, _BINARY, _TEXT, _BOOL, _DECIMAL, _DATE, _TIME, _TIMESTAMP = range(1, 11)
 _INTERVAL, _LIST, _STRUCT, _UNION, _FIXED_BYTES, _FIXED_LIST, _MAP, _DURATION = range(11, 19)

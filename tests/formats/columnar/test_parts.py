@@ -14,8 +14,9 @@ fastavro = pytest.importorskip("fastavro")
 from pyarrow import orc, parquet  # noqa: E402
 
 from dlpctl.errors import FormatError  # noqa: E402
-from dlpctl.formats import avro, columnreading, columns  # noqa: E402
-from dlpctl.formats.arrowsections import arrow_parts  # noqa: E402
+from dlpctl.formats import avro, columns  # noqa: E402
+from dlpctl.formats.columnar import reading  # noqa: E402
+from dlpctl.formats.columnar.arrow_sections import arrow_parts  # noqa: E402
 from dlpctl.formats.discovery import format_named  # noqa: E402
 from dlpctl.formats.files import Files  # noqa: E402
 from dlpctl.formats.interface import CELLS_APART, Document, Limits  # noqa: E402
@@ -96,8 +97,8 @@ def test_parts_are_the_table(kind: str, monkeypatch: pytest.MonkeyPatch) -> None
     whole = chosen.extract(data, Limits())
     for module in (columns, avro):
         monkeypatch.setattr(module, "PART", 2_000)
-    monkeypatch.setattr(columnreading, "_SMALL_STRIPES", 0)
-    monkeypatch.setattr(columnreading, "ROWS", 300)
+    monkeypatch.setattr(reading, "_SMALL_STRIPES", 0)
+    monkeypatch.setattr(reading, "ROWS", 300)
     for name in ("SECTION_BYTES", "_LARGEST_BATCH"):
         monkeypatch.setitem(arrow_parts.__globals__, name, 4_000)
     parts = [*chosen.extract_parts(data, Limits())]

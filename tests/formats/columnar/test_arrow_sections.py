@@ -14,8 +14,8 @@ import pyarrow as pa
 import pytest
 
 from dlpctl.errors import FormatError
-from dlpctl.formats.arrowmessages import starts_stream
-from dlpctl.formats.arrowsections import arrow_parts, arrow_sections
+from dlpctl.formats.columnar.arrow_messages import starts_stream
+from dlpctl.formats.columnar.arrow_sections import arrow_parts, arrow_sections
 from dlpctl.formats.sections import FileRange, Section
 
 ROWS = 600

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from dlpctl.errors import FormatError
+from dlpctl.formats.columnar.thrift import LIST, STRUCT, ThriftFields, ThriftValue, written
 from dlpctl.formats.sections import VALUE_BYTES
-from dlpctl.formats.thriftcompact import LIST, STRUCT, ThriftFields, ThriftValue, written
 
 MAGIC = b"PAR1"
 INT32, INT64 = 5, 6

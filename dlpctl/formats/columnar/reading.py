@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from dlpctl.errors import FormatError
 from dlpctl.formats.archive import Allowance
-from dlpctl.formats.arrowsections import arrow_parts
+from dlpctl.formats.columnar.arrow_sections import arrow_parts
 
 ROWS = 1 << 13
 """The most rows that are unpacked at the same time, where that can be chosen."""

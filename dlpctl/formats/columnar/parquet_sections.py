@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from dlpctl.errors import FormatError
-from dlpctl.formats.parquetfooter import (
+from dlpctl.formats.columnar.parquet_footer import (
     CHILDREN,
     CHUNK,
     CHUNK_AT,
@@ -34,15 +34,15 @@ from dlpctl.formats.parquetfooter import (
     end_of,
     without,
 )
-from dlpctl.formats.parquetpages import is_flat, page_sections
-from dlpctl.formats.sections import SECTION_BYTES, VALUE_BYTES, RangeFile, ReadRange, Section
-from dlpctl.formats.thriftcompact import (
+from dlpctl.formats.columnar.parquet_pages import is_flat, page_sections
+from dlpctl.formats.columnar.thrift import (
     LIST,
     STRUCT,
     ThriftFields,
     ThriftReader,
     ThriftValue,
 )
+from dlpctl.formats.sections import SECTION_BYTES, VALUE_BYTES, RangeFile, ReadRange, Section
 
 _END = 8
 _LARGEST_GROUP = 32 << 20

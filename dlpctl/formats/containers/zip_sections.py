@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from dlpctl.errors import FormatError
+from dlpctl.formats.containers.zip_files import BROKEN
 from dlpctl.formats.sections import SECTION_BYTES, RangeFile, ReadRange, Section
-from dlpctl.formats.zipfiles import BROKEN
 
 _RECORD_SIZE = 46
 _LENGTHS_AT, _OFFSET_AT = 28, 42

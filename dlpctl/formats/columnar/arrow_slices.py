@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from dlpctl.formats.arrowlayout import Layout
-from dlpctl.formats.arrowmessages import damaged
+from dlpctl.formats.columnar.arrow_layout import Layout
+from dlpctl.formats.columnar.arrow_messages import damaged
 from dlpctl.formats.sections import VALUE_BYTES, FileRange, ReadRange
 
 ALIGNMENT = 8

@@ -11,8 +11,8 @@ from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.formats import ocr
-from dlpctl.formats.ocrink import inked_columns
-from dlpctl.formats.ocrlines import (
+from dlpctl.formats.ocr.ink import inked_columns
+from dlpctl.formats.ocr.lines import (
     HEIGHTS,
     MOST_LINES,
     Box,

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from dlpctl.errors import FormatError
-from dlpctl.formats.parquetfooter import (
+from dlpctl.formats.columnar.parquet_footer import (
     CHUNK,
     COLUMNS,
     DATA_AT,
@@ -28,8 +28,8 @@ from dlpctl.formats.parquetfooter import (
     end_of,
     without,
 )
+from dlpctl.formats.columnar.thrift import LIST, STRUCT, ThriftFields, ThriftReader, ThriftValue
 from dlpctl.formats.sections import SECTION_BYTES, VALUE_BYTES, ReadRange, Section
-from dlpctl.formats.thriftcompact import LIST, STRUCT, ThriftFields, ThriftReader, ThriftValue
 
 _TYPE, _UNPACKED, _PACKED, _DATA, _DATA_2 = 1, 2, 3, 5, 8
 _PAGE_VALUES = 1

@@ -6,7 +6,7 @@ import re
 import struct
 from typing import TYPE_CHECKING, Any
 
-from dlpctl.formats import heif, jpeg
+from dlpctl.formats.pictures import heif, jpeg
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

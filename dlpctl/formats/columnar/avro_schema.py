@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 from dlpctl.errors import FormatError
-from dlpctl.formats.avrovalues import (
+from dlpctl.formats.columnar.avro_values import (
     Leaf,
     damaged,
     damaged_schema,

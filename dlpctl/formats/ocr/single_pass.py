@@ -7,8 +7,8 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.formats import ocr
-from dlpctl.formats.ocrink import strong_ink
-from dlpctl.formats.ocrlines import (
+from dlpctl.formats.ocr.ink import strong_ink
+from dlpctl.formats.ocr.lines import (
     CONFIDENT,
     LEAST_TEXT,
     confidence,
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
     from dlpctl.formats.ocr import Word
-    from dlpctl.formats.ocrseen import Corners, Point
+    from dlpctl.formats.ocr.seen import Corners, Point
 
 _LITTLE = 24
 """A small count of characters."""

@@ -11,11 +11,12 @@ import pytest
 from PIL import Image, ImageDraw
 
 from dlpctl.files.checking import FileChecker
-from dlpctl.formats import ocr, ocrseen
+from dlpctl.formats import ocr
 from dlpctl.formats.isolation import messages
 from dlpctl.formats.isolation.child import RequestReader
-from dlpctl.formats.ocrpasses import look, look_sparsely
-from dlpctl.formats.ocrseen import ReadPictures, Seen, SeenWord, recalled
+from dlpctl.formats.ocr import seen as seen_pictures
+from dlpctl.formats.ocr.passes import look, look_sparsely
+from dlpctl.formats.ocr.seen import ReadPictures, Seen, SeenWord, recalled
 from dlpctl.preflight import checker_for
 from dlpctl.processes.schema import decode, encode
 from dlpctl.types import Decision
@@ -41,9 +42,9 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[bool]]:
 
     monkeypatch.setattr(ocr, "program", lambda: "tesseract")
     monkeypatch.setattr(ocr, "words", words)
-    ocrseen.keep(ReadPictures(MEMORY))
+    seen_pictures.keep(ReadPictures(MEMORY))
     yield made
-    ocrseen.keep(None)
+    seen_pictures.keep(None)
 
 
 def picture(shade: str = "black") -> Image.Image:
@@ -90,7 +91,7 @@ def test_a_run_that_took_too_long_is_not_kept(runs, monkeypatch):
 @pytest.mark.parametrize("most", [5_000, 1_000_000])
 def test_memory_is_bounded(most: int, runs: list[bool]) -> None:
     kept = ReadPictures(most)
-    ocrseen.keep(kept)
+    seen_pictures.keep(kept)
     seen = Seen([SeenWord("a" * 100, "0/0", BOX, CORNERS)], [])
     for number in range(1200):
         recalled(str(number), picture(), math.inf, lambda: seen)
@@ -114,7 +115,7 @@ def test_words_and_unread_areas_survive_a_message() -> None:
 
 @pytest.mark.parametrize(("texts", "numbers"), [(1, 11), (1, 13), (2, 12), (0, 4)])
 def test_columns_that_do_not_fit_are_refused(texts: int, numbers: int) -> None:
-    sent = ocrseen.ReadPicture(b"", ["a"] * texts, ["0"] * texts, [0.0] * numbers)
+    sent = seen_pictures.ReadPicture(b"", ["a"] * texts, ["0"] * texts, [0.0] * numbers)
     assert not sent.is_consistent
 
 
@@ -126,7 +127,7 @@ class _Worker:
         self._reader = RequestReader(MEMORY, [], self._pictures)
 
     def ask(self, request: messages.Request, seconds: float) -> object:
-        ocrseen.keep(self._pictures)
+        seen_pictures.keep(self._pictures)
         question = decode(messages.REQUEST, encode(messages.REQUEST, request))
         return decode(messages.REPLY, encode(messages.REPLY, self._reader.answer(question)))
 
@@ -150,7 +151,7 @@ def test_a_copy_is_verified_without_reading_its_pictures_again(
     report = checker.check(written.getvalue(), "a.docx")
     assert report.decision is Decision.ALLOWED_WITH_MASKING
     read = len(runs)
-    ocrseen.keep(None)
+    seen_pictures.keep(None)
     runs.clear()
     look(picture())
     look_sparsely(picture())

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dlpctl.errors import FormatError
-from dlpctl.formats.avroheader import SYNC, read_header
-from dlpctl.formats.avrovalues import damaged
+from dlpctl.formats.columnar.avro_header import SYNC, read_header
+from dlpctl.formats.columnar.avro_values import damaged
 from dlpctl.formats.sections import SECTION_BYTES, ReadRange, Section
 
 _STEP = 256 << 10

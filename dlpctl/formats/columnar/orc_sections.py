@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, pairwise
 from typing import NamedTuple
 
-from dlpctl.formats.orctail import (
+from dlpctl.formats.columnar.orc_tail import (
     CONTENT_SIZE,
     HEADER_SIZE,
     MAGIC,

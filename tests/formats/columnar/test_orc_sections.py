@@ -17,8 +17,8 @@ pytest.importorskip("pyarrow.orc")
 from pyarrow import orc  # noqa: E402
 
 from dlpctl.errors import FormatError  # noqa: E402
-from dlpctl.formats.orcsections import orc_sections  # noqa: E402
-from dlpctl.formats.orctail import OrcTail  # noqa: E402
+from dlpctl.formats.columnar.orc_sections import orc_sections  # noqa: E402
+from dlpctl.formats.columnar.orc_tail import OrcTail  # noqa: E402
 from dlpctl.formats.sections import FileRange, Section  # noqa: E402
 
 ROWS = 1_000

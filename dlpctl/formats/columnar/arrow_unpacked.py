@@ -6,8 +6,8 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from itertools import accumulate, pairwise
 
-from dlpctl.formats.arrowmessages import damaged
-from dlpctl.formats.flatbuffer import FlatTable
+from dlpctl.formats.columnar.arrow_messages import damaged
+from dlpctl.formats.columnar.flatbuffer import FlatTable
 from dlpctl.formats.sections import FileRange, RangeFile, ReadRange
 
 SIZE_BYTES = 8

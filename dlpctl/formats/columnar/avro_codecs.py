@@ -10,7 +10,7 @@ from typing import NamedTuple
 from dlpctl.errors import FormatError
 from dlpctl.formats import compressed
 from dlpctl.formats.archive import Allowance
-from dlpctl.formats.unpacking import Unpacker
+from dlpctl.formats.containers.unpacking import Unpacker
 
 _CHUNK = 1 << 20
 _CHECKSUM = 4

@@ -1,6 +1,6 @@
 """One run of the system's tesseract, if installed, over a picture.
 
-`ocrpasses` decides which runs a picture needs, `ocrviews` which texts are searched.
+`passes` decides which runs a picture needs, `views` which texts are searched.
 """
 
 from __future__ import annotations

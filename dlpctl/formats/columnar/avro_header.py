@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from dlpctl.formats.avrovalues import damaged, read_bytes, read_long
+from dlpctl.formats.columnar.avro_values import damaged, read_bytes, read_long
 
 MAGIC = b"Obj\x01"
 SYNC = 16
