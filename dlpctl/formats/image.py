@@ -67,8 +67,8 @@ _JPEG_START = re.compile(rb"\xff\xd8\xff")
 _SHARE_OF_TIME = 0.5
 _ICON = "ICO"
 _HEIC = "HEIF"
-_READ = ("PNG", "JPEG", "TIFF", "GIF", "BMP", "DIB", "WEBP", "AVIF", _HEIC, *BY_PILLOW)
-"""Formats by their names in Pillow."""
+_READ = ("PNG", "JPEG", "TIFF", "GIF", "BMP", "DIB", "WEBP", "AVIF", *BY_PILLOW)
+"""Formats by their names in Pillow, without those of a plugin that is loaded when it is needed."""
 _SAVE_OPTIONS: dict[str, dict[str, object]] = {
     "JPEG": {"quality": 95, "subsampling": 0},
     "WEBP": {"lossless": True},
@@ -233,16 +233,17 @@ def _pictures_within(data: bytes) -> Iterator[Child]:
 def _opened(data: bytes, limits: Limits) -> Iterator[Image]:
     import PIL.Image
 
+    readers: tuple[str, ...] = _READ
     if heif.is_heic(data):
         import pi_heif
 
         pi_heif.register_heif_opener()
-        data = heif.all_shown(data)
+        readers, data = (_HEIC,), heif.all_shown(data)
     with warnings.catch_warnings():
         # Pillow's own limit is only a warning; ours is checked for each frame, before decoding.
         warnings.simplefilter("ignore")
         try:
-            with PIL.Image.open(io.BytesIO(data), formats=_READ) as image:
+            with PIL.Image.open(io.BytesIO(data), formats=readers) as image:
                 _require_size(image, limits)
                 yield image
         except PIL.Image.DecompressionBombError as error:
