@@ -17,13 +17,13 @@ from typing import Any
 
 import pytest
 
-from dlpctl.cli.new_exceptions import ExceptionOptions, baseline_to_add_to
-from dlpctl.cli.review import Review
+from dlpctl.cli.scans.new_exceptions import ExceptionOptions, baseline_to_add_to
+from dlpctl.cli.scans.review import Review
 from dlpctl.cli.search import search
 from dlpctl.cli.session import Session
 from dlpctl.detect.validators.secrets_examples import pem_key
 
-screen = pytest.importorskip("dlpctl.cli.review_screen")
+screen = pytest.importorskip("dlpctl.cli.scans.review_screen")
 MAILS = ("jane.roe@acme-corp.com", "bob.doe@acme-corp.com")
 TEXT = f"write to {MAILS[0]}\n[red] or {MAILS[1]}, {MAILS[0]}\n"
 EXCEPTIONS = Path(".dlpctl-allow")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from dlpctl.cli.scan_coverage import described
+from dlpctl.cli.scans.coverage import described
 from dlpctl.detect.engine import Detector
 from dlpctl.errors import InputError
 from dlpctl.scan import reader, scanner

@@ -15,7 +15,7 @@ import typer
 
 from dlpctl.cli import accepted, options
 from dlpctl.cli.app import App
-from dlpctl.cli.new_exceptions import ExceptionOptions, baseline_to_add_to, save
+from dlpctl.cli.scans.new_exceptions import ExceptionOptions, baseline_to_add_to, save
 from dlpctl.cli.session import Session
 from dlpctl.errors import UsageError
 from dlpctl.scan.baseline import Acceptance

@@ -21,14 +21,14 @@ import typer
 
 from dlpctl.cli import accepted, options
 from dlpctl.cli.app import App
-from dlpctl.cli.new_exceptions import (
+from dlpctl.cli.render import Printer
+from dlpctl.cli.scans.new_exceptions import (
     BaselineFile,
     ExceptionOptions,
     baseline_to_add_to,
     save,
     scan_of,
 )
-from dlpctl.cli.render import Printer
 from dlpctl.cli.search import Search, everything, search
 from dlpctl.cli.session import Session
 from dlpctl.config.locations import EXCEPTIONS_FILE

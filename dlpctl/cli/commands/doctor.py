@@ -13,9 +13,9 @@ import typer
 
 from dlpctl.cli import options
 from dlpctl.cli.app import App
-from dlpctl.cli.diagnosis import diagnose
+from dlpctl.cli.diagnosis.installation import diagnose
+from dlpctl.cli.diagnosis.verdicts import State
 from dlpctl.cli.render import Printer
-from dlpctl.cli.verdicts import State
 
 SECTION = ("Repositories, shells and help", 34)
 
@@ -30,8 +30,7 @@ def doctor(form: options.Format = options.Output.HUMAN) -> None:
     errors = sum(verdict.state is State.ERROR for verdict in verdicts)
     printer = Printer()
     if form is options.Output.JSON:
-        rows = [verdict._asdict() | {"remedy": verdict.remedy or None} for verdict in verdicts]
-        printer.json({"healthy": not errors, "checks": rows})
+        printer.json({"healthy": not errors, "checks": [each.to_dict() for each in verdicts]})
     else:
         width = max(len(verdict.subject) for verdict in verdicts)
         for verdict in verdicts:

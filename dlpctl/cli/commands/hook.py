@@ -15,7 +15,7 @@ import typer
 
 from dlpctl.cli import options
 from dlpctl.cli.app import App
-from dlpctl.cli.scan_options import ScanRequest
+from dlpctl.cli.scans.options import ScanRequest
 from dlpctl.errors import UsageError
 
 SECTION = ("Repositories, shells and help", 30)
@@ -183,8 +183,8 @@ def run(
         dlpctl hook run
         dlpctl hook run src/app.py --types SECRETS
     """
-    from dlpctl.cli import scanning
     from dlpctl.cli.git_hook import AdviceReport
+    from dlpctl.cli.scans import scanning
     from dlpctl.cli.search import HOOK
 
     paths = [f"./{name}" if name == "-" else name for name in files or ()]

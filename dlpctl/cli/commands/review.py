@@ -16,8 +16,8 @@ import typer
 
 from dlpctl.cli import options
 from dlpctl.cli.app import App
-from dlpctl.cli.new_exceptions import ExceptionOptions, baseline_to_add_to
 from dlpctl.cli.render import Printer
+from dlpctl.cli.scans.new_exceptions import ExceptionOptions, baseline_to_add_to
 from dlpctl.cli.search import search
 from dlpctl.cli.session import Session, print_gaps
 from dlpctl.errors import InputError, UsageError
@@ -45,12 +45,12 @@ def review(
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("review needs a terminal; 'dlpctl scan' lists findings")
     try:
-        from dlpctl.cli.review_screen import ReviewApp
+        from dlpctl.cli.scans.review_screen import ReviewApp
     except ImportError:
         raise UsageError(
             "review needs the package textual: install dlpctl with its extra, dlpctl[review]"
         ) from None
-    from dlpctl.cli.review import Review
+    from dlpctl.cli.scans.review import Review
 
     session = Session.start()
     wanted = search(session, types=types, min_score=min_score)

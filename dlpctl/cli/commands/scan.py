@@ -15,7 +15,7 @@ import sys
 import typer
 
 from dlpctl.cli.app import App
-from dlpctl.cli.scan_options import ScanRequest
+from dlpctl.cli.scans.options import ScanRequest
 from dlpctl.errors import UsageError
 
 SECTION = ("Content", 4)
@@ -38,6 +38,6 @@ def scan(request: ScanRequest) -> None:
             "--state works with neither git nor --show-values: it keeps no values, and git's"
             " contents have no versions"
         )
-    from dlpctl.cli import scanning
+    from dlpctl.cli.scans import scanning
 
     raise typer.Exit(scanning.scan(request))

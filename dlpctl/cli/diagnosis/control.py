@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dlpctl.cli.verdicts import State, Verdict, error, noted, ok
+from dlpctl.cli.diagnosis.verdicts import State, Verdict, error, noted, ok
 from dlpctl.errors import DlpctlError
 
 if TYPE_CHECKING:

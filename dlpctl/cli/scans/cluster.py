@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from dlpctl.cli.inputs import STDIN
-from dlpctl.cli.scan_coverage import search_of
+from dlpctl.cli.scans.coverage import search_of
 from dlpctl.errors import UsageError
 from dlpctl.scan.results import Skip
 from dlpctl.scan.source import is_address
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from dlpctl.cli.scan_options import ScanRequest
+    from dlpctl.cli.scans.options import ScanRequest
     from dlpctl.cli.search import Search
     from dlpctl.cli.session import Session
     from dlpctl.scan.executor import Executor, ReadBatch

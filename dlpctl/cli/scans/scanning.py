@@ -13,7 +13,9 @@ from dlpctl.cli import accepted, inputs
 from dlpctl.cli.concealing import concealing
 from dlpctl.cli.documents import cleaning_up
 from dlpctl.cli.hints import print_hint
-from dlpctl.cli.report_outputs import (
+from dlpctl.cli.scans.cluster import cluster_of, require_cluster_scan
+from dlpctl.cli.scans.coverage import sample_of, state_of
+from dlpctl.cli.scans.outputs import (
     Delivery,
     all_failed,
     failure_of,
@@ -21,8 +23,6 @@ from dlpctl.cli.report_outputs import (
     require_distinct,
     stdout_output,
 )
-from dlpctl.cli.scan_cluster import cluster_of, require_cluster_scan
-from dlpctl.cli.scan_coverage import sample_of, state_of
 from dlpctl.cli.search import USUAL, Defaults, search
 from dlpctl.cli.session import Session, print_gaps
 from dlpctl.errors import DlpctlError, InputError, UsageError
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
     from dlpctl.cli.progress import Progress
-    from dlpctl.cli.report_outputs import Output
-    from dlpctl.cli.scan_cluster import ClusterRun
-    from dlpctl.cli.scan_options import ScanRequest
+    from dlpctl.cli.scans.cluster import ClusterRun
+    from dlpctl.cli.scans.options import ScanRequest
+    from dlpctl.cli.scans.outputs import Output
     from dlpctl.cli.search import Search
     from dlpctl.scan.baseline import Acceptance
     from dlpctl.scan.git import Repository

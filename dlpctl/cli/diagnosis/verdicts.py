@@ -21,6 +21,14 @@ class Verdict(NamedTuple):
     remedy: str = ""
     """A command that helps, if any."""
 
+    def to_dict(self) -> dict[str, str | None]:
+        return {
+            "subject": self.subject,
+            "state": self.state,
+            "said": self.message,
+            "remedy": self.remedy or None,
+        }
+
 
 def ok(subject: str, message: str) -> Verdict:
     return Verdict(subject, State.OK, message)

@@ -18,7 +18,7 @@ from textual.containers import Vertical, VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import DataTable, Footer, Input, Label, Static
 
-from dlpctl.cli.review import Review
+from dlpctl.cli.scans.review import Review
 from dlpctl.errors import DlpctlError
 from dlpctl.scan.excerpts import HIDDEN, draw_carets, printable_line
 from dlpctl.scan.reports import place_of, printable

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dlpctl.cli.verdicts import Verdict, error, noted, ok, warning
+from dlpctl.cli.diagnosis.verdicts import Verdict, error, noted, ok, warning
 from dlpctl.errors import DlpctlError
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _TESSERACT = {"darwin": "brew install tesseract", "win32": "winget install tesse
 
 def diagnose() -> Iterator[Verdict]:
     """Yield a verdict on each subject, whatever problems earlier ones have."""
-    from dlpctl.cli import control_diagnosis
+    from dlpctl.cli.diagnosis import control
 
     config = yield from _settings()
     yield _program()
@@ -41,10 +41,10 @@ def diagnose() -> Iterator[Verdict]:
     yield _cache(config.cache_folder)
     yield from _private_files(config.data_folder)
     yield from _space(config.data_folder)
-    yield from control_diagnosis.database(config)
+    yield from control.database(config)
     yield _clock()
-    yield from control_diagnosis.license_key()
-    yield from control_diagnosis.server(config)
+    yield from control.license_key()
+    yield from control.server(config)
     yield from _exceptions()
     yield from _sandbox()
     yield from _readers()

@@ -11,7 +11,7 @@ from dlpctl.regex import lazy
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dlpctl.cli.scan_options import ScanRequest
+    from dlpctl.cli.scans.options import ScanRequest
     from dlpctl.cli.search import Search
     from dlpctl.cli.session import Session
     from dlpctl.scan.sampling import Sample

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dlpctl.cli import accepted
-from dlpctl.cli.new_exceptions import keep, scan_of
+from dlpctl.cli.scans.new_exceptions import keep, scan_of
 from dlpctl.errors import InputError, OutputError, UsageError
 from dlpctl.regular import read_regular
 from dlpctl.scan.baseline import Acceptance, Baseline, Entry, expiry
