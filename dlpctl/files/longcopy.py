@@ -92,7 +92,6 @@ class BlockMasking:
             _new(Edit, (start, end, replacement(operator, name, category, text[start:end])))
             for start, end, name, category, operator in self._spans(first, last)
         ]
-        self._masker.forget()
         return first, last, edits
 
     def _spans(self, first: int, last: int) -> Iterable[Span]:

@@ -12,7 +12,8 @@ from dlpctl.types import Category
 from dlpctl.values import canonical, derive_key
 
 _HASH_DIGITS = 12
-_MOST_REMEMBERED = 1 << 16
+_MOST_REMEMBERED = 1 << 14
+"""The number of replacements that are remembered for one operator and type."""
 
 
 class Operator(NamedTuple):
@@ -69,7 +70,10 @@ class Masker:
         self._key = key
         self._has_vault = tokens is not None
         self.tokens: TokenStore = TokenStore() if tokens is None else tokens
-        self._made: dict[tuple[str, str, str], str] = {}
+        self._made: dict[tuple[str, str], dict[str, str]] = {}
+        """The replacements that are remembered, by operator and type: one column may have few
+        values, and another one only different ones.
+        """
         self._operators: dict[str, Callable[[str, Category, str], str]] = {}
 
     def replacement(self, operator: str, type_name: str, category: Category, value: str) -> str:
@@ -78,25 +82,23 @@ class Masker:
             # The store remembers tokens; a second cache would outlive tokens that a failed
             # transaction takes back.
             return self.tokens.token(type_name, value)
-        known = (operator, type_name, value)
-        made = self._made.get(known)
+        known = self._made.get((operator, type_name))
+        if known is None:
+            known = self._made[operator, type_name] = {}
+        made = known.get(value)
         if made is None:
             apply = self._operators.get(operator)
             if apply is None:
                 apply = self._operators[operator] = self._prepare(operator)
-            if len(self._made) >= _MOST_REMEMBERED:
-                self._made.clear()
-            made = self._made[known] = apply(type_name, category, value)
+            if len(known) >= _MOST_REMEMBERED:
+                known.clear()
+            made = known[value] = apply(type_name, category, value)
         return made
 
     def _is_too_short(self, value: str) -> bool:
         from dlpctl.masking.fpe import is_encryptable
 
         return self._has_vault and not is_encryptable(value)
-
-    def forget(self) -> None:
-        """Forget the replacements; equal values get the same ones again."""
-        self._made.clear()
 
     def _prepare(self, operator: str) -> Callable[[str, Category, str], str]:
         check_operator(operator)

@@ -7,8 +7,9 @@ still has to look like a name or an address.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from itertools import accumulate
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import accumulate, compress
 from operator import add
 
 from dlpctl.detect.entities.crf.words import WordFlags, normalize
@@ -276,7 +277,7 @@ def _read(text: str, start: int, header: Header, cells: Cells, flags: Flags) -> 
             type_name, spans = _column(text, key, column, flags)
         cells.known.update(dict.fromkeys(spans, type_name))
         if type_name == "PERSON_NAME":
-            cells.sure.update(span for span in spans if _is_full_name(text[slice(*span)], flags))
+            cells.sure.update(_fitting(text, spans, partial(_is_full_name, flags=flags)))
     return last
 
 
@@ -315,15 +316,26 @@ def _column(
     if key in _COLUMNS_OF_OTHERS:
         return "", cells
     if key in _ADDRESS_KEYS:
-        fitting = [(start, end) for start, end in cells if is_address(text[start:end])]
+        fitting = _fitting(text, cells, is_address)
         return "ADDRESS", fitting if len(fitting) >= _ENOUGH * len(cells) else []
-    fitting = [(start, end) for start, end in cells if is_name(text[start:end], flags)]
+    fitting = _fitting(text, cells, partial(is_name, flags=flags))
     speaking = len(fitting)
     if key not in _PERSON_KEYS:  # "name" is also a label of things
-        speaking = sum(_is_persons(text[start:end], flags) for start, end in fitting)
+        speaking = len(_fitting(text, fitting, partial(_is_persons, flags=flags)))
         if not speaking:
             return "", cells
     return "PERSON_NAME", fitting if speaking >= _ENOUGH * len(cells) else []
+
+
+def _fitting(
+    text: str, cells: Sequence[tuple[int, int]], fits: Callable[[str], bool]
+) -> list[tuple[int, int]]:
+    """Return the cells whose values fit; equal values, which columns have many of, are judged
+    once.
+    """
+    values = [text[start:end] for start, end in cells]
+    verdicts = {value: fits(value) for value in {*values}}
+    return list(compress(cells, map(verdicts.__getitem__, values)))
 
 
 def _is_label(label: str) -> bool:
