@@ -78,6 +78,19 @@ class SpelledWords:
                 yield start, match.end(), self.words[match[0]]
 
 
+def distinct_words(text: str, token: re.Pattern[str]) -> set[str]:
+    """Return the distinct words of a text, as `folded` writes them: the same as all matches of
+    `token`, in a fraction of the time.
+    """
+    data = text.replace("?", " ").encode("ascii", "replace").translate(_table(token))
+    words = set(b"\n".join({*data.split()}).decode().split("\n"))
+    if b"?" in data:
+        words = {word for word in words if "?" not in word}
+        beyond = "\n".join([text[slice(*found.span())] for found in _BEYOND.finditer(data)])
+        words.update(folded("\n".join(token.findall(beyond))).split("\n"))
+    return words
+
+
 def folded(text: str) -> str:
     """Return the text in lower case, each character at its position: a few that would grow stay.
 

@@ -32,7 +32,7 @@ from dlpctl.literals import GRAM
 from dlpctl.regex import lazy
 from dlpctl.texthashes import NewTexts, TextHashes
 from dlpctl.values import FEWEST_DIGITS_SEARCHED, SHORTEST_SEARCHED
-from dlpctl.words import TOKEN, folded
+from dlpctl.words import TOKEN, distinct_words, folded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -73,14 +73,18 @@ class Pieces:
         self._marks = mmap(-1, _MARKS)
 
     def add_text(self, text: str) -> None:
-        words = set(WORD.findall(text))
-        words.update(*(TOKEN.findall(word) for word in words if "_" in word))
-        spelled = folded("\n".join(words)).split("\n")
-        self._add({*spelled, *number_starts(text)})
+        words = distinct_words(text, WORD)
+        if "_" in text:
+            words |= distinct_words(text, TOKEN)
+        self._add({*words, *number_starts(text)})
 
     def add_bytes(self, data: bytes) -> None:
+        written: set[bytes] = set()
         for form in forms(data, GRAM):
             lowered = form.data.lower()
+            if form.data is not data:  # a line that decoding has not changed is marked already
+                written = written or {*data.lower().split(b"\n")}
+                lowered = b"\n".join({*lowered.split(b"\n")} - written)
             self._add(set(map(bytes.decode, _NUMBER.findall(lowered))))
             for shift in range(_SIZE):
                 self._mark(set(_numbered(lowered[shift:])))
@@ -92,8 +96,8 @@ class Pieces:
 
     def _mark(self, numbers: Iterable[int]) -> None:
         marks = self._marks
-        for mark in map(_MARKS.__rmod__, numbers):
-            marks[mark] = 1
+        for number in numbers:
+            marks[number % _MARKS] = 1
 
     def _has(self, piece: str) -> bool:
         number, marks = hash(piece), self._marks
