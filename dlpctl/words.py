@@ -78,6 +78,18 @@ class SpelledWords:
                 yield start, match.end(), self.words[match[0]]
 
 
+def words_of_ascii(text: str) -> list[str]:
+    """Return the words of a text in ASCII, in lower case: the same as all matches of `TOKEN`, in a
+    fraction of the time.
+    """
+    return text.encode().translate(_blanks()).decode().split()
+
+
+@cache
+def _blanks() -> bytes:
+    return _table(TOKEN).replace(b"?", b" ")
+
+
 def distinct_words(text: str, token: re.Pattern[str]) -> set[str]:
     """Return the distinct words of a text, as `folded` writes them: the same as all matches of
     `token`, in a fraction of the time.

@@ -264,7 +264,7 @@ class LongText:
         numbers = self._hidden.verdicts_by_type({value.type for value in originals})
         return [
             FindingDecision(one, self._listed[numbers[one.type]])
-            for one in places_of(originals, opened)
+            for one in places_of(originals, opened, self.checker.processes)
             if at(one.start) is at(one.end - 1)
         ]
 

@@ -101,7 +101,10 @@ class Pieces:
 
     def _has(self, piece: str) -> bool:
         number, marks = hash(piece), self._marks
-        return all(marks[(number >> bits) % _MARKS] for bits in _SHIFTS)
+        for bits in _SHIFTS:  # a loop, since most pieces lack the first mark
+            if not marks[(number >> bits) % _MARKS]:
+                return False
+        return True
 
     def may_show(self, value: str) -> bool:
         """Return whether a text may contain a value, which is in the form of searches."""
@@ -119,6 +122,8 @@ class Pieces:
             if is_number and not self._has(value):
                 continue
             data = value.encode(encoding, "replace").lower()
+            if b"\n" in data:  # of a character in UTF-16: lines are marked one by one
+                return True
             # Most values start with bytes that the copy does not have.
             if len(data) >= _SIZE and not marks[_FIRST.unpack_from(data)[0] % _MARKS]:
                 continue
