@@ -1,8 +1,8 @@
 """The detector over one long text, in blocks that several processes search.
 
 The findings are those of a scan of the complete text. The first pass runs over the complete text;
-each block confirms the candidates that start in it, with all of the text around them. The blocks
-are a few windows of the taggers. Each block starts from the state after the text before it, or from a
+each block confirms the candidates that start in it, with all of the text around them. Blocks are a
+few windows of the taggers. Each block starts from the state after the text before it, or from a
 guess of that state, and is searched again if the guess was wrong. Candidates across the border of
 two blocks are resolved when both blocks are searched.
 """

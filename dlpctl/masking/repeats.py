@@ -117,8 +117,8 @@ def places_of(
 
     def search(task: bytes) -> bytes:
         matches = searches[int(task)](text)
-        places = ((start, end, numbers[value]) for start, end, value in matches)
-        return array("q", chain.from_iterable(places)).tobytes()
+        numbered = ((start, end, numbers[value]) for start, end, value in matches)
+        return array("q", chain.from_iterable(numbered)).tobytes()
 
     repeated: list[Finding] = []
     for result in in_order(len(searches), b"%d".__mod__, search, processes):

@@ -7,15 +7,15 @@ still has to look like a name or an address.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from itertools import accumulate, compress
+from itertools import accumulate
 from operator import add
 
 from dlpctl.detect.entities.crf.words import WordFlags, normalize
 from dlpctl.detect.entities.known import Header
 from dlpctl.regex import lazy
-from dlpctl.tables import Rows, rows_from, split_row
+from dlpctl.tables import Rows, fitting_cells, rows_from, split_row
 from dlpctl.types import Category, Finding
 
 Flags = Callable[[str], WordFlags]
@@ -277,7 +277,7 @@ def _read(text: str, start: int, header: Header, cells: Cells, flags: Flags) -> 
             type_name, spans = _column(text, key, column, flags)
         cells.known.update(dict.fromkeys(spans, type_name))
         if type_name == "PERSON_NAME":
-            cells.sure.update(_fitting(text, spans, partial(_is_full_name, flags=flags)))
+            cells.sure.update(fitting_cells(text, spans, partial(_is_full_name, flags=flags)))
     return last
 
 
@@ -316,26 +316,15 @@ def _column(
     if key in _COLUMNS_OF_OTHERS:
         return "", cells
     if key in _ADDRESS_KEYS:
-        fitting = _fitting(text, cells, is_address)
+        fitting = fitting_cells(text, cells, is_address)
         return "ADDRESS", fitting if len(fitting) >= _ENOUGH * len(cells) else []
-    fitting = _fitting(text, cells, partial(is_name, flags=flags))
+    fitting = fitting_cells(text, cells, partial(is_name, flags=flags))
     speaking = len(fitting)
     if key not in _PERSON_KEYS:  # "name" is also a label of things
-        speaking = len(_fitting(text, fitting, partial(_is_persons, flags=flags)))
+        speaking = len(fitting_cells(text, fitting, partial(_is_persons, flags=flags)))
         if not speaking:
             return "", cells
     return "PERSON_NAME", fitting if speaking >= _ENOUGH * len(cells) else []
-
-
-def _fitting(
-    text: str, cells: Sequence[tuple[int, int]], fits: Callable[[str], bool]
-) -> list[tuple[int, int]]:
-    """Return the cells whose values fit; equal values, which columns have many of, are judged
-    once.
-    """
-    values = [text[start:end] for start, end in cells]
-    verdicts = {value: fits(value) for value in {*values}}
-    return list(compress(cells, map(verdicts.__getitem__, values)))
 
 
 def _is_label(label: str) -> bool:
