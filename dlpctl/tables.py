@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from itertools import accumulate
+from itertools import accumulate, compress
 from operator import methodcaller
 from typing import AnyStr, Generic, NamedTuple
 
@@ -122,3 +122,14 @@ def _cell(delimiter: AnyStr) -> re.Pattern[AnyStr]:
 def _regex(delimiter: str) -> str:
     apart = re.escape(delimiter)
     return rf'[ \t]*+"(?:[^"]|"")*+"[ \t]*+(?={apart}|\Z)|[^{apart}]*+'
+
+
+def fitting_cells(
+    text: str, cells: Sequence[tuple[int, int]], fits: Callable[[str], bool]
+) -> list[tuple[int, int]]:
+    """Return the cells whose values fit; equal values, which columns have many of, are judged
+    once.
+    """
+    values = [text[start:end] for start, end in cells]
+    verdicts = {value: fits(value) for value in {*values}}
+    return list(compress(cells, map(verdicts.__getitem__, values)))

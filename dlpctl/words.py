@@ -78,6 +78,31 @@ class SpelledWords:
                 yield start, match.end(), self.words[match[0]]
 
 
+def words_of_ascii(text: str) -> list[str]:
+    """Return the words of a text in ASCII, in lower case: the same as all matches of `TOKEN`, in a
+    fraction of the time.
+    """
+    return text.encode().translate(_blanks()).decode().split()
+
+
+@cache
+def _blanks() -> bytes:
+    return _table(TOKEN).replace(b"?", b" ")
+
+
+def distinct_words(text: str, token: re.Pattern[str]) -> set[str]:
+    """Return the distinct words of a text, as `folded` writes them: the same as all matches of
+    `token`, in a fraction of the time.
+    """
+    data = text.replace("?", " ").encode("ascii", "replace").translate(_table(token))
+    words = set(b"\n".join({*data.split()}).decode().split("\n"))
+    if b"?" in data:
+        words = {word for word in words if "?" not in word}
+        beyond = "\n".join([text[slice(*found.span())] for found in _BEYOND.finditer(data)])
+        words.update(folded("\n".join(token.findall(beyond))).split("\n"))
+    return words
+
+
 def folded(text: str) -> str:
     """Return the text in lower case, each character at its position: a few that would grow stay.
 

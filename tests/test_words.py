@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dlpctl.words import Words
+from dlpctl.words import TOKEN, Words, distinct_words, folded, words_of_ascii
 
 WORD, LETTERS = re.compile(r"\w+"), re.compile(r"[^\W_]+")
 WANTED = ["jane", "müller", "straße", "536", "x", "_a", "ürün"]
@@ -29,6 +29,12 @@ def test_they_are_found_as_by_an_expression(token: re.Pattern[str], parts: list[
     wanted = {word.casefold() for word in WANTED}
     looked_for = Words(sorted(wanted), token, str.casefold)
     assert list(looked_for.within(text)) == [one for one in plain if one[1] in wanted]
+    assert distinct_words(text, token) - {""} == {folded(word) for word in token.findall(text)}
+
+
+def test_words_of_ascii_are_those_of_an_expression() -> None:
+    text = "".join(map(chr, range(128))) * 2
+    assert words_of_ascii(text) == TOKEN.findall(text.lower())
 
 
 @pytest.mark.parametrize("between", [" ", "", "-", "“", "漢字 "])

@@ -1,8 +1,8 @@
 """The detector over one long text, in blocks that several processes search.
 
 The findings are those of a scan of the complete text. The first pass runs over the complete text;
-each block confirms the candidates that start in it, with all of the text around them. The blocks
-are the windows of the taggers. Each block starts from the state after the text before it, or from a
+each block confirms the candidates that start in it, with all of the text around them. Blocks are a
+few windows of the taggers. Each block starts from the state after the text before it, or from a
 guess of that state, and is searched again if the guess was wrong. Candidates across the border of
 two blocks are resolved when both blocks are searched.
 """
@@ -41,6 +41,10 @@ LEAST_BYTES = 1 << 19
 """The size of a text in bytes from which on further processes save more than they cost."""
 _PRELUDE = 1 << 14
 """The number of bytes at the start from which the state before the first blocks is guessed."""
+_MOST_WINDOWS, _SHARES = 4, 4
+"""The most windows of the taggers in a block, whose surroundings are searched only once, and the
+number of blocks that each process should get at least.
+"""
 _MOST_KNOWN = 10_000
 """The number of known parts of names at which the taggers forget them."""
 
@@ -88,7 +92,7 @@ class _Search:
         self._min_score = min_score
         self._in_characters = in_characters
         self._ranges = RangeSearch(detector.search, data, min_score, taggers._WINDOW)
-        self._borders = [0, *(end for _, end in taggers._windows(data))]
+        self._borders = [0, len(data)]
         self._prelude = State()
         self._state: State | None = None
         """The state after the blocks so far; None before the first."""
@@ -97,6 +101,7 @@ class _Search:
     def run(self, processes: int) -> PackedFindings | None:
         """Return the findings; None if only a scan of the complete text can decide."""
         ranges = self._ranges
+        self._borders = _borders(self._data, processes)
         ranges.warm(_PRELUDE)
         self._prelude = self._known_early()
         ranges.keep(in_order(ranges.chunk_count, _number, ranges.chunk, processes))
@@ -225,6 +230,13 @@ class _Search:
         resolved.move(0, start)
         found.replace(bisect_left(found.starts, start), bisect_left(found.starts, end), resolved)
         return True
+
+
+def _borders(data: bytes, processes: int) -> list[int]:
+    """Return where blocks start and end."""
+    ends = [end for _, end in taggers._windows(data)]
+    windows = min(max(len(ends) // (_SHARES * processes), 1), _MOST_WINDOWS)
+    return [0, *ends[windows - 1 : -1 : windows], ends[-1]]
 
 
 def _finding_of(detector: Detector, pattern: int) -> Finding:

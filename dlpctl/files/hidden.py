@@ -101,12 +101,18 @@ class HiddenValues:
         return any(map(self._hashes[type_name, category].has, hashes))
 
     def findings_of(self, texts: Set[str]) -> Iterator[Finding]:
-        """Yield the hidden findings whose values are in `texts`."""
+        """Yield the hidden findings whose values are in `texts`, the first one of each value and
+        sort.
+        """
         found, text = self._found, self._text
-        for at, (start, end, verdict) in enumerate(
-            zip(found.starts, found.ends, self._verdicts, strict=True)
+        known: set[tuple[int, str]] = set()
+        for at, (start, end, sort, verdict) in enumerate(
+            zip(found.starts, found.ends, found.sorts, self._verdicts, strict=True)
         ):
-            if self.hides[verdict] and text[start:end] in texts:
+            if not self.hides[verdict] or (value := text[start:end]) not in texts:
+                continue
+            if (sort, value) not in known:
+                known.add((sort, value))
                 yield found[at]
 
     def _texts(self, key: tuple[str, Category]) -> Iterator[str]:

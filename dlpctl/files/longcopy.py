@@ -92,7 +92,6 @@ class BlockMasking:
             _new(Edit, (start, end, replacement(operator, name, category, text[start:end])))
             for start, end, name, category, operator in self._spans(first, last)
         ]
-        self._masker.forget()
         return first, last, edits
 
     def _spans(self, first: int, last: int) -> Iterable[Span]:
@@ -123,10 +122,11 @@ class EditMasking(BlockMasking):
         super().__init__(hidden, repeated, masker, [0, *ends, len(hidden.text)])
 
     def block(self, task: bytes) -> bytes:
+        """Return the starts, the ends and the replacements of a block's edits."""
         first, _, edits = self.edits(task)
-        return json.dumps(
-            [[first + start, first + end, text] for start, end, text in edits]
-        ).encode()
+        starts = [first + edit.start for edit in edits]
+        ends = [first + edit.end for edit in edits]
+        return json.dumps([starts, ends, [edit.replacement for edit in edits]]).encode()
 
 
 class TextMasking(BlockMasking):

@@ -13,6 +13,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from itertools import repeat
 from operator import sub
 from typing import TYPE_CHECKING, NamedTuple, cast
 
@@ -199,18 +200,14 @@ class LongText:
         masking = EditMasking(self, repeated, masker, BLOCK)
         written: set[str] = set()
         edits: dict[int, EditColumns[ViewEdit]] = {}
-        at, beyond = 0, -1
         for result in in_order(masking.count, _number, masking.block, self.checker.processes):
-            for start, end, text in json.loads(result):
-                if start > beyond:
-                    section = self._sections.at(start)
-                    at, number = section.start, section.number
-                    beyond = at + len(section.view.text)
-                    of_file = EditColumns(ViewEdit, 3)
-                    found = edits.setdefault(id(section.node.document), of_file)
-                if text:
-                    written.add(text)
-                found.append(number, start - at, end - at, text)
+            starts, ends, texts = json.loads(result)
+            written.update(filter(None, texts))
+            for section, low, high in self._sections.ranges(starts):
+                found = edits.setdefault(id(section.node.document), EditColumns(ViewEdit, 3))
+                back = (-section.start).__add__
+                columns = repeat(section.number, high - low), map(back, starts[low:high])
+                found.extend([*columns, map(back, ends[low:high])], texts[low:high])
         try:
             copy = files.masked(self._node, lambda each: edits.get(id(each), ()), cleaning=cleaning)
             return copy, Written.of(written)
@@ -267,7 +264,7 @@ class LongText:
         numbers = self._hidden.verdicts_by_type({value.type for value in originals})
         return [
             FindingDecision(each, self._listed[numbers[each.type]])
-            for each in places_of(originals, opened)
+            for each in places_of(originals, opened, self.checker.processes)
             if at(each.start) is at(each.end - 1)
         ]
 

@@ -124,7 +124,7 @@ def count_absent(
     detect = partial(CopyDetection(checker, written).run, read)
     search = ResidualSearch(hidden, read, size)
     with begun(partial(without_original, detect), processes) as detected:
-        count = search.run(max(processes - 1, 1), apart)
+        count = search.run(processes, apart)
         shown = detected() if count else _UNVERIFIED
     return count if shown != _UNVERIFIED and not _are_hidden(hidden, shown) else None
 

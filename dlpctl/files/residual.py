@@ -32,7 +32,7 @@ from dlpctl.literals import GRAM
 from dlpctl.regex import lazy
 from dlpctl.texthashes import NewTexts, TextHashes
 from dlpctl.values import FEWEST_DIGITS_SEARCHED, SHORTEST_SEARCHED
-from dlpctl.words import TOKEN, folded
+from dlpctl.words import TOKEN, distinct_words, folded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -73,14 +73,18 @@ class Pieces:
         self._marks = mmap(-1, _MARKS)
 
     def add_text(self, text: str) -> None:
-        words = set(WORD.findall(text))
-        words.update(*(TOKEN.findall(word) for word in words if "_" in word))
-        spelled = folded("\n".join(words)).split("\n")
-        self._add({*spelled, *number_starts(text)})
+        words = distinct_words(text, WORD)
+        if "_" in text:
+            words |= distinct_words(text, TOKEN)
+        self._add({*words, *number_starts(text)})
 
     def add_bytes(self, data: bytes) -> None:
+        written: set[bytes] = set()
         for form in forms(data, GRAM):
             lowered = form.data.lower()
+            if form.data is not data:  # a line that decoding has not changed is marked already
+                written = written or {*data.lower().split(b"\n")}
+                lowered = b"\n".join({*lowered.split(b"\n")} - written)
             self._add(set(map(bytes.decode, _NUMBER.findall(lowered))))
             for shift in range(_SIZE):
                 self._mark(set(_numbered(lowered[shift:])))
@@ -92,12 +96,15 @@ class Pieces:
 
     def _mark(self, numbers: Iterable[int]) -> None:
         marks = self._marks
-        for mark in map(_MARKS.__rmod__, numbers):
-            marks[mark] = 1
+        for number in numbers:
+            marks[number % _MARKS] = 1
 
     def _has(self, piece: str) -> bool:
         number, marks = hash(piece), self._marks
-        return all(marks[(number >> bits) % _MARKS] for bits in _SHIFTS)
+        for bits in _SHIFTS:  # a loop, since most pieces lack the first mark
+            if not marks[(number >> bits) % _MARKS]:
+                return False
+        return True
 
     def may_show(self, value: str) -> bool:
         """Return whether a text may contain a value, which is in the form of searches."""
@@ -115,6 +122,8 @@ class Pieces:
             if is_number and not self._has(value):
                 continue
             data = value.encode(encoding, "replace").lower()
+            if b"\n" in data:  # of a character in UTF-16: lines are marked one by one
+                return True
             # Most values start with bytes that the copy does not have.
             if len(data) >= _SIZE and not marks[_FIRST.unpack_from(data)[0] % _MARKS]:
                 continue

@@ -6,10 +6,13 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import pairwise
+from itertools import islice
+from operator import le
 from typing import Any, Self, TypeVar, overload
 
 T = TypeVar("T", bound=tuple[Any, ...])
+_MANY = 1 << 12
+"""The number of edits that are added together."""
 _MOST_SHARED = 1 << 16
 """The number of replacements among which equal ones are stored once."""
 
@@ -36,20 +39,36 @@ class EditColumns(Sequence[T]):
         edits.numbers, edits.replacements = numbers, texts
         return edits
 
-    def append(self, *edit: Any) -> None:
-        """Add an edit by its fields."""
-        for column, number in zip(self.numbers, edit, strict=False):
-            column.append(number)
-        shared, text = self._shared, edit[-1]
-        if text in shared:
-            text = shared[text]
-        elif len(shared) < _MOST_SHARED:
-            shared[text] = text
-        self.replacements.append(text)
+    @classmethod
+    def holding(cls, record: Callable[..., T], width: int, edits: Iterable[T]) -> Self:
+        """Return the same edits as columns."""
+        columns = cls(record, width)
+        columns.add(edits)
+        return columns
 
-    def in_order(self) -> Iterable[T]:
+    def add(self, edits: Iterable[tuple[Any, ...]]) -> None:
+        """Add edits as tuples of their fields."""
+        remaining = iter(edits)
+        while some := list(islice(remaining, _MANY)):
+            *numbers, replacements = zip(*some, strict=True)
+            self.extend(numbers, replacements)
+
+    def extend(self, numbers: Iterable[Iterable[int]], replacements: Sequence[str]) -> None:
+        """Add edits by the columns of their numbers and their replacements."""
+        for column, more in zip(self.numbers, numbers, strict=True):
+            column.extend(more)
+        shared = self._shared
+        if len(shared) < _MOST_SHARED:
+            new = {*replacements}.difference(shared)
+            shared.update(zip(new, new, strict=True))
+        self.replacements.extend(map(shared.get, replacements, replacements))
+
+    def in_order(self) -> Self:
         """Return the edits sorted; this takes memory only if they are not."""
-        return self if all(before <= after for before, after in pairwise(self)) else sorted(self)
+        before, after = (zip(*self.numbers, self.replacements, strict=True) for _ in range(2))
+        if all(map(le, before, islice(after, 1, None))):
+            return self
+        return self.holding(self._record, len(self.numbers), sorted(self))
 
     def __len__(self) -> int:
         return len(self.replacements)

@@ -20,6 +20,7 @@ WORD = lazy(r"\w+")
 _UNSPACED, _SPACES = lazy(r"\S+"), lazy(r"\s+")
 _CHUNK = 1 << 12
 _NOT_DIGITS = lazy(r"[^0-9]+")
+_OTHER_BYTES = bytes(range(128)).translate(None, b"0123456789")
 # White space except the tab, which ends a cell, and punctuation.
 _BETWEEN_DIGITS = (
     r"[ \n-\r\x1c-\x1f\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
@@ -279,9 +280,12 @@ def digits_of_number(value: str) -> str:
     """Return the digits of a value that is mostly digits; empty for any other value."""
     if value.lower() != value.upper():
         return ""
-    if not value.isascii() and any(map(str.isalpha, value)):
+    if value.isascii():
+        digits = value.encode().translate(None, _OTHER_BYTES).decode()
+    elif any(map(str.isalpha, value)):
         return ""
-    digits = _NOT_DIGITS.sub("", value)
+    else:
+        digits = _NOT_DIGITS.sub("", value)
     return digits if len(digits) >= FEWEST_DIGITS_SEARCHED and len(digits) * 2 > len(value) else ""
 
 

@@ -20,7 +20,7 @@ from dlpctl.values import FEWEST_DIGITS_SEARCHED, SHORTEST_SEARCHED
 from dlpctl.words import TOKEN, SpelledWords, Words, folded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from dlpctl.types import Category, Finding
 
@@ -92,6 +92,11 @@ class LooseMatcher:
     def _add_sequence(self, tokens: tuple[str, ...], value: Value) -> None:
         self._sequences[tokens] = value
         self._lengths[tokens[0]] = lengths_with(self._lengths.get(tokens[0], ()), len(tokens))
+
+    @property
+    def searches(self) -> Sequence[Callable[[str], Iterator[tuple[int, int, Value]]]]:
+        """The searches that together find all values."""
+        return self.words, self.numbers, self.literals, self.spelled, self.glued
 
     def words(self, text: str) -> Iterator[tuple[int, int, Value]]:
         """Yield values by their words, whatever separates them, with their positions in a text."""

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from dlpctl.errors import MaskingError
-from dlpctl.operators import MOST_REMEMBERED, Replace, Setup, operator_named
+from dlpctl.operators import Replace, Setup, operator_named
 from dlpctl.operators.tokens import TokenStore
 from dlpctl.types import Category
+
+_MOST_REMEMBERED = 1 << 14
+"""The number of replacements that are remembered for one operator and type."""
 
 
 class Masker:
@@ -19,28 +25,39 @@ class Masker:
         self._key = key
         self._has_vault = tokens is not None
         self.tokens: TokenStore = TokenStore() if tokens is None else tokens
-        self._made: dict[tuple[str, str, str], str] = {}
+        self._made: dict[tuple[str, str], dict[str, str]] = {}
+        """The replacements that are remembered, by operator and type: one column may have few
+        values, and another one only different ones.
+        """
         self._prepared: dict[str, tuple[Replace, bool]] = {}
 
     def replacement(self, operator: str, type_name: str, category: Category, value: str) -> str:
         """Return the replacement; raise `MaskingError` for an unknown operator or a missing key."""
-        known = (operator, type_name, value)
-        made = self._made.get(known)
+        known = self._made.get((operator, type_name))
+        if known is None:
+            known = self._made[operator, type_name] = {}
+        made = known.get(value)
         if made is None:
-            prepared = self._prepared.get(operator)
-            if prepared is None:
-                prepared = self._prepared[operator] = self._prepare(operator)
-            replace, is_remembered = prepared
+            replace, is_remembered = self._of(operator)
             made = replace(type_name, category, value)
             if is_remembered:
-                if len(self._made) >= MOST_REMEMBERED:
-                    self._made.clear()
-                self._made[known] = made
+                if len(known) >= _MOST_REMEMBERED:
+                    known.clear()
+                known[value] = made
         return made
 
-    def forget(self) -> None:
-        """Forget the replacements; equal values get the same ones again."""
-        self._made.clear()
+    def replacing(self, operator: str, type_name: str, category: Category) -> Callable[[str], str]:
+        """Return the function that replaces values of a type. It remembers none of them, which is
+        for distinct ones.
+        """
+        return partial(self._of(operator)[0], type_name, category)
+
+    def _of(self, operator: str) -> tuple[Replace, bool]:
+        """Return the function of an operator, and whether its replacements are remembered."""
+        prepared = self._prepared.get(operator)
+        if prepared is None:
+            prepared = self._prepared[operator] = self._prepare(operator)
+        return prepared
 
     def _prepare(self, operator: str) -> tuple[Replace, bool]:
         found = operator_named(operator)

@@ -11,7 +11,7 @@ from dlpctl.masking.leaks import DIGITS, GROUPED, normal
 from dlpctl.positions import positions
 from dlpctl.regex import lazy
 from dlpctl.values import FEWEST_DIGITS_SEARCHED, SHORTEST_SEARCHED
-from dlpctl.words import TOKEN, folded
+from dlpctl.words import TOKEN, folded, words_of_ascii
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -27,7 +27,7 @@ LONGEST = 64
 
 def words_of(value: str) -> list[str] | None:
     """Return the words of a value; None if it may be written without any of them."""
-    words: list[str] = TOKEN.findall(normal(value))
+    words = words_of_ascii(value) if value.isascii() else TOKEN.findall(normal(value))
     size = sum(map(len, words))
     if size < SHORTEST_SEARCHED or (
         size >= LONGEST and max(len(words[0]), len(words[-1])) >= LONGEST

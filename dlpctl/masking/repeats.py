@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from array import array
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
+from dlpctl.forked import in_order
 from dlpctl.masking.leaks import LooseMatcher, Value
 from dlpctl.masking.opentext import LONGEST, OpenText, words_of
 from dlpctl.regex import lazy
@@ -100,20 +103,30 @@ class Repeats:
         return self._index
 
 
-def places_of(originals: Mapping[Value, Finding], opened: OpenText) -> list[Finding]:
-    """Return the places of values in what findings leave of a text, as findings like theirs."""
+def places_of(
+    originals: Mapping[Value, Finding], opened: OpenText, processes: int = 1
+) -> list[Finding]:
+    """Return the places of values in what findings leave of a text, as findings like theirs; forked
+    processes divide the work.
+    """
     if not originals:
         return []
-    matcher, text = LooseMatcher(originals), opened.joined
-    matches = [*matcher.words(text), *matcher.numbers(text)]
-    matches += matcher.literals(text)
-    matches += matcher.spelled(text)
-    matches += matcher.glued(text)
-    repeated = [
-        originals[value]._replace(start=span[0], end=span[1])
-        for start, end, value in matches
-        if (span := opened.span_of(start, end))
-    ]
+    searches, text = LooseMatcher(originals).searches, opened.joined
+    values = list(originals)
+    numbers = dict(zip(values, range(len(values)), strict=True))
+
+    def search(task: bytes) -> bytes:
+        matches = searches[int(task)](text)
+        numbered = ((start, end, numbers[value]) for start, end, value in matches)
+        return array("q", chain.from_iterable(numbered)).tobytes()
+
+    repeated: list[Finding] = []
+    for result in in_order(len(searches), b"%d".__mod__, search, processes):
+        columns = memoryview(result).cast("q")
+        for start, end, number in zip(columns[::3], columns[1::3], columns[2::3], strict=True):
+            if span := opened.span_of(start, end):
+                found = originals[values[number]]
+                repeated.append(found._replace(start=span[0], end=span[1]))
     return opened.uncovered(repeated)
 
 

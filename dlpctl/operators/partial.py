@@ -15,7 +15,9 @@ from dlpctl.types import Category
 _HIDDEN = "********"
 _SAMPLE_LENGTH = 64
 _LETTER_OR_DIGIT = lazy(r"[^\W_]")
-_ASCII_STARS = str.maketrans(dict.fromkeys(ascii_letters + digits, "*"))
+_HIDDEN_BYTES = (ascii_letters + digits).encode()
+_ASCII_STARS = bytes.maketrans(_HIDDEN_BYTES, b"*" * len(_HIDDEN_BYTES))
+_NOT_DIGITS = bytes(range(128)).translate(None, digits.encode())
 _WORD = lazy(r"[^\W_]+")
 _DIGIT = lazy(r"\d")
 _MOST_INITIALS = 3
@@ -54,11 +56,15 @@ def sample(type_name: str, category: Category, value: str) -> str | None:
 
 
 def _stars(value: str) -> str:
-    return value.translate(_ASCII_STARS) if value.isascii() else _LETTER_OR_DIGIT.sub("*", value)
+    if value.isascii():  # bytes are translated several times as fast as text
+        return value.encode().translate(_ASCII_STARS).decode()
+    return _LETTER_OR_DIGIT.sub("*", value)
 
 
 def _digits(value: str) -> int:
-    return len(value) if value.isdecimal() else sum(map(str.isdecimal, value))
+    if value.isascii():
+        return len(value.encode().translate(None, _NOT_DIGITS))
+    return sum(map(str.isdecimal, value))
 
 
 def _keep_last(value: str, count: int) -> str:

@@ -74,6 +74,13 @@ def test_what_a_matcher_finds_has_all_of_its_pieces_in_the_copy() -> None:
     assert absent > 200
 
 
+def test_characters_with_the_byte_of_a_line_end_may_remain() -> None:
+    value = "ਸ" * 6
+    pieces = Pieces()
+    pieces.add_bytes(base64.b64encode(value.encode("utf-16-be")))
+    assert pieces.may_hold(value, ENCODINGS)
+
+
 def test_pieces_of_blocks_are_those_of_the_copy() -> None:
     pieces = Pieces()
     for part in ("Maria_Lopez 123 456 7890", "ΝΙΚΟΣ"):

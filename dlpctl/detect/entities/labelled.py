@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import accumulate
 from operator import add
 
 from dlpctl.detect.entities.crf.words import WordFlags, normalize
 from dlpctl.detect.entities.known import Header
 from dlpctl.regex import lazy
-from dlpctl.tables import Rows, rows_from, split_row
+from dlpctl.tables import Rows, fitting_cells, rows_from, split_row
 from dlpctl.types import Category, Finding
 
 Flags = Callable[[str], WordFlags]
@@ -277,7 +278,7 @@ def _read(text: str, start: int, header: Header, cells: Cells, flags: Flags) -> 
             type_name, spans = _column(text, key, column, flags)
         cells.known.update(dict.fromkeys(spans, type_name))
         if type_name == "PERSON_NAME":
-            cells.sure.update(span for span in spans if _is_full_name(text[slice(*span)], flags))
+            cells.sure.update(fitting_cells(text, spans, partial(_is_full_name, flags=flags)))
     return last
 
 
@@ -316,12 +317,12 @@ def _column(
     if key in _COLUMNS_OF_OTHERS:
         return "", cells
     if key in _ADDRESS_KEYS:
-        fitting = [(start, end) for start, end in cells if is_address(text[start:end])]
+        fitting = fitting_cells(text, cells, is_address)
         return "ADDRESS", fitting if len(fitting) >= _ENOUGH * len(cells) else []
-    fitting = [(start, end) for start, end in cells if is_name(text[start:end], flags)]
+    fitting = fitting_cells(text, cells, partial(is_name, flags=flags))
     speaking = len(fitting)
     if key not in _PERSON_KEYS:  # "name" is also a label of things
-        speaking = sum(_is_persons(text[start:end], flags) for start, end in fitting)
+        speaking = len(fitting_cells(text, fitting, partial(_is_persons, flags=flags)))
         if not speaking:
             return "", cells
     return "PERSON_NAME", fitting if speaking >= _ENOUGH * len(cells) else []

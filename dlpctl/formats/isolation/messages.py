@@ -296,10 +296,7 @@ def document_of(name: str, reading: Reading, most: int) -> Document:
 def changes_of(edits: Edits) -> Changes:
     """Return edits as their columns."""
     if not isinstance(edits, EditColumns):
-        columns = EditColumns(Edit, 3)
-        for edit in edits:
-            columns.append(*edit)
-        edits = columns
+        edits = EditColumns.holding(Edit, 3, edits)
     segments, starts, ends = edits.numbers
     return Changes(segments, starts, ends, edits.replacements)
 

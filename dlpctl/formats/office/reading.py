@@ -11,6 +11,7 @@ from typing import NamedTuple
 from dlpctl.errors import CannotMaskError
 from dlpctl.formats.editcolumns import EditColumns
 from dlpctl.formats.encoding import Edit, spliced
+from dlpctl.formats.interface import Edit as SegmentEdit
 from dlpctl.formats.interface import Edits, Piece, Segment, View
 from dlpctl.formats.locators import Cells, Units
 
@@ -281,13 +282,18 @@ def edits_by_layer(
 ) -> dict[tuple[str, str], Sequence[Edit]]:
     """Return the edits of a document by part and layer, in order."""
     found: dict[tuple[str, str], EditColumns[Edit]] = {}
-    ordered = edits.in_order() if isinstance(edits, EditColumns) else sorted(edits)
-    for segment, start, end, replacement in ordered:
-        spot = segments[segment].anchor
+    columns = (
+        edits if isinstance(edits, EditColumns) else EditColumns.holding(SegmentEdit, 3, edits)
+    )
+    columns = columns.in_order()
+    numbers, starts, ends = columns.numbers
+    low = 0
+    while low < len(numbers):
+        high = bisect_right(numbers, numbers[low], low)
+        spot = segments[numbers[low]].anchor
         if not isinstance(spot, Spot):
             raise CannotMaskError("this is not what was read from the file: read it again")
-        key = spot.part, spot.layer
-        if key not in found:
-            found[key] = EditColumns(Edit, 2)
-        found[key].append(start, end, replacement)
+        of_layer = found.setdefault((spot.part, spot.layer), EditColumns(Edit, 2))
+        of_layer.extend([starts[low:high], ends[low:high]], columns.replacements[low:high])
+        low = high
     return {**found}
