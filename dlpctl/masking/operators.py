@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -81,13 +82,18 @@ class Masker:
         known = (operator, type_name, value)
         made = self._made.get(known)
         if made is None:
-            apply = self._operators.get(operator)
-            if apply is None:
-                apply = self._operators[operator] = self._prepare(operator)
             if len(self._made) >= _MOST_REMEMBERED:
                 self._made.clear()
-            made = self._made[known] = apply(type_name, category, value)
+            made = self._made[known] = self._prepared(operator)(type_name, category, value)
         return made
+
+    def replacing(self, operator: str, type_name: str, category: Category) -> Callable[[str], str]:
+        """Return the function that replaces values of a type. It remembers none of them, which is
+        for distinct ones.
+        """
+        if operator in ("token", "encrypt"):
+            return functools.partial(self.replacement, operator, type_name, category)
+        return functools.partial(self._prepared(operator), type_name, category)
 
     def _is_too_short(self, value: str) -> bool:
         from dlpctl.masking.fpe import is_encryptable
@@ -97,6 +103,12 @@ class Masker:
     def forget(self) -> None:
         """Forget the replacements; equal values get the same ones again."""
         self._made.clear()
+
+    def _prepared(self, operator: str) -> Callable[[str, Category, str], str]:
+        apply = self._operators.get(operator)
+        if apply is None:
+            apply = self._operators[operator] = self._prepare(operator)
+        return apply
 
     def _prepare(self, operator: str) -> Callable[[str, Category, str], str]:
         check_operator(operator)
