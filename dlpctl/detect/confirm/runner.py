@@ -153,12 +153,13 @@ class Runner:
         """
         is_accepted = partial(_accepts, self._validators())
         has_prefilter = self._prefilter is not None
+        matcher: Matcher | TokenMatcher | None = None
         for number, ends in possible:
             data = texts[number]
             if has_prefilter and not self.promising(data, ends, min_score, is_accepted):
                 continue
-            spans = self._matcher.spans(data, ends)
-            if found := self._judged(data, spans, min_score, is_accepted):
+            matcher = matcher or self._matcher
+            if found := self._judged(data, matcher.spans(data, ends), min_score, is_accepted):
                 yield number, found
 
     def _judged(
