@@ -152,10 +152,10 @@ class _ValueScanner:
     ) -> Iterator[tuple[int, Iterator[EndsInText]]]:
         """Yield the patterns with the values in which each may match, but those that are alone."""
         search = self._detector.search
-        hits = search.first_pass.hits(data)
+        matches = search.first_pass.hits(data)
         for index in search.first_pass.ending:
-            hits[index] = sorted([*hits.get(index, ()), *(end - 1 for end in ends[1:])])
-        for index, found in hits.items():
+            matches[index] = sorted([*matches.get(index, ()), *(end - 1 for end in ends[1:])])
+        for index, found in matches.items():
             if search.wants(index):
                 yield index, _by_value(found, ends, alone)
 
