@@ -16,11 +16,11 @@ from dlpctl.detect.derived.texts import GATES, derived_texts, texts_and_cells
 from dlpctl.detect.resolve import Candidate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from dlpctl.detect.automaton.cache import Cache
     from dlpctl.detect.automaton.compiled import PatternSet
-    from dlpctl.detect.confirm.runner import Trace
+    from dlpctl.detect.confirm.runner import EndsInText, Trace
     from dlpctl.detect.derived.columns import ColumnCells
     from dlpctl.detect.derived.interface import DerivedText
     from dlpctl.detect.derived.tables import OpenTable
@@ -151,6 +151,26 @@ class PatternSearch:
                 resumes = None if progress is None else progress.setdefault(index, [0])
                 found += runner.run(data, ends, min_score, resumes)
         return found
+
+    def confirmed_each(
+        self,
+        possible: Iterable[tuple[int, Iterable[EndsInText]]],
+        texts: Mapping[int, bytes],
+        min_score: float,
+    ) -> dict[int, list[Candidate]]:
+        """Return what the possible matches of each pattern in many short texts are, by the numbers
+        of the texts.
+        """
+        by_text: dict[int, list[Candidate]] = {}
+        for index, in_texts in possible:
+            runner = self.runner(index)
+            if runner.best >= min_score:
+                for number, found in runner.run_each(texts, in_texts, min_score):
+                    if number in by_text:
+                        by_text[number] += found
+                    else:
+                        by_text[number] = found
+        return by_text
 
     def label_score(self, index: int, label: bytes) -> float | None:
         """Return the score of any value right after `label`; None where more context decides."""

@@ -8,9 +8,9 @@ itself, so that no value is evidence for or against another.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
-from itertools import accumulate, chain, pairwise
+from itertools import accumulate, chain
 from operator import sub
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +27,7 @@ from dlpctl.regex import lazy
 from dlpctl.types import Finding
 
 if TYPE_CHECKING:
-    from dlpctl.detect.automaton.first_pass import TriggerEnds
+    from dlpctl.detect.confirm.runner import EndsInText
     from dlpctl.detect.engine import Detector
 
 _TOGETHER = 1 << 16
@@ -39,7 +39,6 @@ _UNNAMED = "value"
 _ESCAPES = lazy(rb"[\\&]")
 _LINE_END = b"\n"
 _BLANK = b" "
-_NO_PATTERNS: TriggerEnds = {}
 _new = tuple.__new__
 
 NumberedFindings = Iterator[tuple[int, Sequence[Finding]]]
@@ -91,33 +90,36 @@ class _ValueScanner:
         data = encode("".join((label, f"\n{label}".join(values), "\n")))
         lengths = map(len, values if data.isascii() else map(encode, values))
         ends = list(accumulate(map((len(self._before) + 1).__add__, lengths), initial=0))
-        matching = self._matching(data, ends)
-        tagged = {bisect_left(ends, end) - 1 for end in detector.triggers(data)}
+        texts = _Texts(data, ends)
+        tagged = self._triggered(data, ends)
         opened = self._opened(data, ends, values)
-        is_narrowed = detector.search.selected is not None
-        for number in sorted(matching.keys() | tagged | opened):
-            text = data[ends[number] : ends[number + 1] - 1]
-            if is_narrowed or (number in opened and self._is_special(text)):
+        candidates: dict[int, list[Candidate]] = {}
+        if detector.search.selected is None:
+            alone = {number for number in opened if self._is_special(texts[number])}
+            possible = self._possible(data, ends, alone)
+            candidates = detector.search.confirmed_each(possible, texts, self._min_score)
+        else:
+            alone = opened | tagged
+            alone.update(n for _, each in self._possible(data, ends, ()) for n, _ in each)
+        for number in sorted(candidates.keys() | tagged | alone):
+            if number in alone:
                 full = label + values[number]
                 findings = _within(detector.scan(full, self._min_score), len(label))
             else:
-                patterns = matching.get(number, _NO_PATTERNS)
-                findings = self._judged(text, patterns, is_tagged=number in tagged)
+                own = candidates.get(number, [])
+                if number in tagged:
+                    names = detector.tagged(texts[number], self._min_score)
+                    own = detector.resolved(texts[number], own, names)
+                elif len(own) > 1:
+                    own = detector.resolved(texts[number], own, ())
+                findings = self._findings(own, texts[number])
             if findings:
                 yield number, findings
-
-    def _judged(self, data: bytes, patterns: TriggerEnds, *, is_tagged: bool) -> Sequence[Finding]:
-        """Return the findings of patterns that may match, and the names and addresses."""
-        detector, min_score = self._detector, self._min_score
-        candidates = detector.search.confirmed(patterns, data, min_score)
-        tagged = detector.tagged(data, min_score) if is_tagged else ()
-        if tagged or len(candidates) > 1:
-            candidates = detector.resolved(data, candidates, tagged)
-        return self._findings(candidates, data)
 
     def _findings(self, candidates: Iterable[Candidate], data: bytes) -> Sequence[Finding]:
         """Return the parts of candidates that are within a value, in characters."""
         start, known = len(self._before), self._finding_of
+        is_plain = data.isascii()
         findings: list[Finding] = []
         for first, last, score, _proven, pattern in candidates:
             if last <= start:
@@ -126,38 +128,36 @@ class _ValueScanner:
             if sort is None:
                 (sort,) = self._detector.findings([Candidate(0, 0, 0.0, False, pattern)], None)
                 known[pattern] = sort
-            before, inside = data[start:first], data[max(first, start) : last]
-            position = len(before.decode())
-            end = position + len(inside.decode())
+            inside = max(first, start)
+            if is_plain:
+                position, end = inside - start, last - start
+            else:
+                position = len(data[start:inside].decode())
+                end = position + len(data[inside:last].decode())
             fields = sort.type, sort.category, position, end, score, sort.pattern_id, None
             findings.append(_new(Finding, fields))
         return findings
 
-    def _matching(self, data: bytes, ends: Sequence[int]) -> dict[int, TriggerEnds]:
-        """Return the patterns that may match in each value, with the ends in its text."""
-        by_value: dict[int, TriggerEnds] = {}
+    def _triggered(self, data: bytes, ends: Sequence[int]) -> set[int]:
+        """Return the values in which names and addresses are looked for."""
+        triggered: set[int] = set()
+        for end in self._detector.triggers(data):
+            number = bisect_left(ends, end) - 1
+            if end < ends[number + 1]:  # the line end is not part of the value
+                triggered.add(number)
+        return triggered
+
+    def _possible(
+        self, data: bytes, ends: Sequence[int], alone: Collection[int]
+    ) -> Iterator[tuple[int, Iterator[EndsInText]]]:
+        """Yield the patterns with the values in which each may match, but those that are alone."""
         search = self._detector.search
-        for index, found in search.first_pass.trigger_ends(data).items():
-            if not search.wants(index):
-                continue
-            start = limit = -1
-            of_value: list[int] = []
-            for position in found:
-                if position > limit:
-                    number = bisect_left(ends, position) - 1
-                    start, limit = ends[number], ends[number + 1]
-                    patterns = by_value.get(number)
-                    if patterns is None:
-                        patterns = by_value[number] = {}
-                    of_value = patterns[index] = []
-                # The automaton may also report the line end, which is not part of the value.
-                of_value.append(position - start - (position == limit))
+        matches = search.first_pass.trigger_ends(data)
         for index in search.first_pass.ending:
+            matches[index] = sorted([*matches.get(index, ()), *(end - 1 for end in ends[1:])])
+        for index, found in matches.items():
             if search.wants(index):
-                for number, (start, limit) in enumerate(pairwise(ends)):
-                    of_value = by_value.setdefault(number, {}).setdefault(index, [])
-                    of_value.append(limit - 1 - start)
-        return by_value
+                yield index, _by_value(found, ends, alone)
 
     def _opened(self, data: bytes, ends: Sequence[int], values: Sequence[str]) -> set[int]:
         """Return the values from which a text may be derived, or that are long or sentences."""
@@ -192,6 +192,39 @@ class _ValueScanner:
         if data.count(_BLANK) >= SENTENCE and is_lower_case(data):
             return True
         return bool(self._detector.search.derived(data))
+
+
+class _Texts(dict[int, bytes]):
+    """The values with their labels, by their numbers."""
+
+    def __init__(self, data: bytes, ends: Sequence[int]) -> None:
+        super().__init__()
+        self._data = data
+        self._ends = ends
+
+    def __missing__(self, number: int) -> bytes:
+        ends = self._ends
+        text = self[number] = self._data[ends[number] : ends[number + 1] - 1]
+        return text
+
+
+def _by_value(
+    found: Iterable[int], ends: Sequence[int], alone: Collection[int]
+) -> Iterator[EndsInText]:
+    """Yield the values that contain trigger matches, with the ends of these in their texts."""
+    number = start = limit = -1
+    own: list[int] = []
+    for position in found:
+        if position > limit:
+            if own and number not in alone:
+                yield number, own
+            number = bisect_left(ends, position, number + 1) - 1
+            start, limit = ends[number], ends[number + 1]
+            own = []
+        # The automaton may also report the line end, which is not part of the value.
+        own.append(position - start - (position == limit))
+    if own and number not in alone:
+        yield number, own
 
 
 @cache

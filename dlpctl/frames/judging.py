@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from dlpctl.types import Finding
 
 Answer = TypeVar("Answer")
+_new = tuple.__new__
 _MOST_REMEMBERED = 1 << 24
 """Characters of the values that are remembered, each of which costs some more."""
 _COST = 100
@@ -42,18 +43,14 @@ class _Ruling:
     """The masking of values that are one finding of the same pattern and score."""
 
     def __init__(self, finding: Finding, operator: str, masker: Masker) -> None:
-        self._value_kind = finding.type, finding.category
-        self._is_masked = masked_test(*self._value_kind)
-        self._operator = operator
-        self._masker = masker
+        self._is_masked = masked_test(finding.type, finding.category)
+        self._replaced = masker.replacing(operator, finding.type, finding.category)
         self._types = (finding.type,)
 
     def judged(self, value: str) -> Judgement:
         if self._is_masked(value):
             return CLEAN
-        return Judgement(
-            self._types, self._masker.replacement(self._operator, *self._value_kind, value)
-        )
+        return _new(Judgement, (self._types, self._replaced(value)))
 
 
 class Judge(Protocol):

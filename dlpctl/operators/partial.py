@@ -69,8 +69,9 @@ def _digits(value: str) -> int:
 
 def _keep_last(value: str, count: int) -> str:
     """Replace all letters and digits but the last few by stars."""
-    cut = len(value)
-    left = count
+    cut, left = len(value), count
+    if value[-count:].isalnum() and cut >= count:  # as in most values
+        cut, left = cut - count, 0
     while left and cut:
         cut -= 1
         left -= value[cut].isalnum()

@@ -32,6 +32,7 @@ class ContextScorer:
         "_next_word",
         "_not_after",
         "_not_in",
+        "_rejects",
         "_score",
         "plain_score",
     )
@@ -51,6 +52,7 @@ class ContextScorer:
         self._not_in = (
             finders(_ending_regex(context.not_in))[0] if context and context.not_in else None
         )
+        self._rejects = self._not_after is not None or self._not_in is not None
         self._has_keyword = (
             finders(_keywords_regex(pattern.keywords))[0] if pattern.keywords else None
         )
@@ -70,7 +72,7 @@ class ContextScorer:
             return 0.0
         if self._context is None:
             return self._score
-        if self._is_rejected(data, first, start, end):
+        if self._rejects and self._is_rejected(data, first, start, end):
             return self._context.against_score
         word = self._nearest(data, first, start, end, last)
         if word is None:

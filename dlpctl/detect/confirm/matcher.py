@@ -49,10 +49,10 @@ class Matcher:
                     until = ends[min(at + misses, last_end)]
                     if until - end > misses * width:
                         until = end
-                first = end - ahead
-                first = max(first, resume)
-                last = until + width
-                groups = search(data, first, min(size, last))
+                # Without `min` and `max`, each of which costs a tenth of the search.
+                first = end - ahead if end - ahead > resume else resume  # noqa: FURB136
+                last = until + width if until + width < size else size  # noqa: FURB136
+                groups = search(data, first, last)
                 start, stop = groups[0]
                 if stop - start > width:
                     groups = self._not_too_long(data, groups, until)

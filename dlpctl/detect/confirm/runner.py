@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,6 +19,8 @@ from dlpctl.types import Finding
 if TYPE_CHECKING:
     from dlpctl.detect.automaton.compiled import Record
 
+EndsInText = tuple[int, list[int]]
+"""The number of a text, and the ends of a pattern's trigger matches in it."""
 _new = tuple.__new__
 _MANY = 64
 """The number of trigger matches from which on verdicts on their values are remembered."""
@@ -47,7 +49,7 @@ class Verdicts(dict[bytes, bool]):
     def __missing__(self, value: bytes) -> bool:
         if len(self) == _MOST_VERDICTS:
             self.clear()
-        verdict = self[value] = _all_accept(self._accepts, value.decode())
+        verdict = self[value] = _accepts(self._accepts, value)
         return verdict
 
 
@@ -133,33 +135,59 @@ class Runner:
         """Return the candidates at the trigger matches; `progress` contains the position to resume
         from and gets the end of each match.
         """
-        also_possible = self._possible >= min_score
         is_accepted = self._verdicts(ends)
         if progress is None:
             ends = self.promising(data, ends, min_score, is_accepted)
         if not ends:
             return []
-        checks, judge, proven, index = self._checks, self._scorer.score, self._proven, self._index
+        spans = self._matcher.spans(data, ends, progress[-1] if progress else 0)
+        if progress is not None:
+            spans = _noted(spans, progress)
+        return self._judged(data, spans, min_score, is_accepted)
+
+    def run_each(
+        self, texts: Mapping[int, bytes], possible: Iterable[EndsInText], min_score: float
+    ) -> Iterator[tuple[int, list[Candidate]]]:
+        """Yield what `run` returns for the trigger matches in each of many short texts, by the
+        numbers of the texts.
+        """
+        is_accepted = partial(_accepts, self._validators())
+        has_prefilter = self._prefilter is not None
+        matcher: Matcher | TokenMatcher | None = None
+        for number, ends in possible:
+            data = texts[number]
+            if has_prefilter and not self.promising(data, ends, min_score, is_accepted):
+                continue
+            matcher = matcher or self._matcher
+            if found := self._judged(data, matcher.spans(data, ends), min_score, is_accepted):
+                yield number, found
+
+    def _judged(
+        self,
+        data: bytes,
+        spans: Iterable[tuple[int, int]],
+        min_score: float,
+        is_accepted: Callable[[bytes], bool],
+    ) -> list[Candidate]:
+        """Return the matches that count, as candidates."""
         score = plain_score = self._scorer.plain_score
         found: list[Candidate] = []
-        for start, end in self._matcher.spans(data, ends, progress[-1] if progress else 0):
-            if progress is not None:
-                progress.append(end)
-            if checks and not is_accepted(data[start:end]):
-                if also_possible and self._is_possible(data, start, end):
-                    found.append(_new(Candidate, (start, end, self._possible, False, index)))
+        for start, end in spans:
+            if self._checks and not is_accepted(data[start:end]):
+                if self._possible >= min_score and self._is_possible(data, start, end):
+                    found.append(_new(Candidate, (start, end, self._possible, False, self._index)))
                 continue
             if plain_score is None:
-                score = judge(data, start, end)
+                score = self._scorer.score(data, start, end)
                 if score < min_score:
                     continue
-            found.append(_new(Candidate, (start, end, score, proven, index)))
+            found.append(_new(Candidate, (start, end, score, self._proven, self._index)))
         return found
 
     def _is_possible(self, data: bytes, start: int, end: int) -> bool:
         """Return whether a refused value has its label, and passes the remaining validators."""
-        return self._scorer.score(data, start, end) >= self._with_label and _all_accept(
-            self._may_be, data[start:end].decode()
+        return self._scorer.score(data, start, end) >= self._with_label and _accepts(
+            self._may_be, data[start:end]
         )
 
     def _verdicts(self, ends: list[int]) -> Callable[[bytes], bool]:
@@ -239,11 +267,15 @@ class Runner:
 
 
 def _accepts(accepts: Iterable[Callable[[str], bool]], value: bytes) -> bool:
-    return _all_accept(accepts, value.decode())
-
-
-def _all_accept(accepts: Iterable[Callable[[str], bool]], value: str) -> bool:
+    text = value.decode()
     for accept in accepts:  # a loop, since all() with a generator costs as much as a validator
-        if not accept(value):
+        if not accept(text):
             return False
     return True
+
+
+def _noted(spans: Iterable[tuple[int, int]], ends: list[int]) -> Iterator[tuple[int, int]]:
+    """Yield spans and add their ends to a list."""
+    for span in spans:
+        ends.append(span[1])
+        yield span
