@@ -50,7 +50,7 @@ def compile_database(patterns: Sequence[Pattern]) -> bytes:
     import hyperscan
 
     try:
-        database = _compiled([pattern.trigger or pattern.regex for pattern in patterns])
+        database = _compiled_bytewise([each.trigger or each.regex for each in patterns])
     except hyperscan.error as problem:
         for pattern in patterns:
             max_width(pattern)
@@ -74,6 +74,26 @@ def compile_gate(regex: str) -> bytes:
 
     serialized: bytes = hyperscan.dumpb(_compiled([regex], hyperscan.HS_FLAG_SINGLEMATCH))
     return serialized
+
+
+def _compiled_bytewise(regexes: Sequence[str]) -> hyperscan.Database:
+    """Return the database of regexes that may match more than those of `_compiled`."""
+    import hyperscan
+
+    from dlpctl.detect.automaton.bytewise import bytewise
+
+    over_bytes = [bytewise(regex) for regex in regexes]
+    database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
+    database.compile(
+        expressions=[
+            _expression(regex) if found is None else found
+            for regex, found in zip(regexes, over_bytes, strict=True)
+        ],
+        ids=list(range(len(regexes))),
+        elements=len(regexes),
+        flags=[hyperscan.HS_FLAG_UTF8 if found is None else 0 for found in over_bytes],
+    )
+    return database
 
 
 def _compiled(regexes: Sequence[str], flags: int = 0) -> hyperscan.Database:

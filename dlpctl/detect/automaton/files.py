@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 _DETECT = Path(__file__).parents[1]
 _MAKERS = [
     *(_DETECT / "patterns" / f"{name}.py" for name in ("parse", "labels", "syntax")),
-    *(_DETECT / "automaton" / f"{name}.py" for name in ("anchors", "compiled")),
+    *(
+        _DETECT / "automaton" / f"{name}.py"
+        for name in ("anchors", "bytewise", "compiled", "database")
+    ),
 ]
 """The code that determines the compiled result: another commit may have the same version."""
 

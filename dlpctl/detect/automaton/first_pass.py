@@ -11,6 +11,7 @@ from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 from dlpctl.detect.automaton.anchors import Surroundings, character_start
+from dlpctl.detect.automaton.bytewise import FoldedText
 from dlpctl.detect.automaton.scratches import Scratches
 from dlpctl.regex import lazy
 
@@ -153,37 +154,38 @@ class FirstPass:
         self, data: bytes, offset: int, beyond: int, trigger_ends: TriggerEnds, sets: Iterable[int]
     ) -> None:
         """Add the trigger matches in a part of the data, at `offset`, that end after `beyond`."""
+        folded = FoldedText.of(data)
         for at in sets:
             for each in self.sets[at].parts(data):
-                self._collect_set(each, self._firsts[at], data, offset, beyond, trigger_ends)
+                found = self._ends(each, data)
+                if folded is not None:
+                    for pattern, ends in self._ends(each, folded.data).items():
+                        known = found.get(pattern, ())
+                        found[pattern] = sorted({*known, *folded.original_positions(ends)})
+                for pattern, ends in found.items():
+                    trigger_ends[self._firsts[at] + pattern] += (
+                        [end + offset for end in ends if end + offset > beyond]
+                        if offset or beyond
+                        else ends
+                    )
 
-    def _collect_set(
-        self,
-        each: Compiled,
-        first: int,
-        data: bytes,
-        offset: int,
-        beyond: int,
-        trigger_ends: TriggerEnds,
-    ) -> None:
+    def _ends(self, each: Compiled, data: bytes) -> dict[int, list[int]]:
+        """Return the ends of the trigger matches of a set by the number of the pattern."""
         if each.database is None:
-            return
+            return {}
         around = self._around_anchors(each, data) if each.anchors else None
         if around is not None and not around.data:
-            return
+            return {}
         ends: defaultdict[int, list[int]] = defaultdict(list)
 
         def on_match(pattern: int, _start: int, end: int, _flags: int, _context: object) -> None:
             ends[pattern].append(end)
 
         self._scan(each.database, data if around is None else around.data, on_match)
-        for pattern, relative in ends.items():
-            absolute = relative if around is None else around.positions_in_text(relative)
-            trigger_ends[first + each.numbers[pattern]] += (
-                [end + offset for end in absolute if end + offset > beyond]
-                if offset or beyond
-                else absolute
-            )
+        return {
+            each.numbers[pattern]: relative if around is None else list(around.positions_in_text(relative))
+            for pattern, relative in ends.items()
+        }
 
     def _around_anchors(self, each: Compiled, data: bytes) -> Surroundings:
         """Return the parts of the data in which a gated set is searched."""
