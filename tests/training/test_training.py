@@ -74,6 +74,17 @@ def test_a_template_beside_a_paragraph_keeps_the_spans_of_its_names(training: An
         assert row["text"][end:].startswith("!")
 
 
+def test_an_ending_replaces_a_vowel_and_belongs_to_the_name(training: Any) -> None:
+    lists = training.lists
+    locale = lists.Locale(["Anna"] * 30, ["Quist"] * 30, [], [])
+    found = lists.Lists({"pl_PL": locale}, [("Anna", 1.0)], [("Quist", 1.0)], [], ["Peru"], [])
+    composer = training.compose.Composer(found, random.Random(3), lambda _: True)
+    assert composer.fill("u {f+y}, {l+em}") == (
+        "u Anny, Quistem",
+        [("PERSON", 2, 6), ("PERSON", 8, 15)],
+    )
+
+
 def test_a_word_of_another_language_is_common_unless_it_is_a_usual_name_or_a_place(
     training: Any, tmp_path: Path
 ) -> None:
