@@ -41,6 +41,8 @@ _LOCALES = {
 }
 _OWN_LANGUAGE, _INVENTED = 0.5, 0.3
 """The share of names of the text's language, and of those that are invented."""
+_LINEAL = 0.03
+"""The share of persons who are named after their fathers: Omar bin Khalid Al-Sayed."""
 _LOWER, _LOWER_BEFORE, _TRUECASED = 0.3, 0.1, 0.6
 """The share of talk, and of the other texts, in lower case, and of these, with the capitals that
 the run time gives names.
@@ -66,6 +68,13 @@ class Talker(compose.Composer):
 
     def surname(self) -> str:
         return self._drawn(self.surnames, super().surname)
+
+    def person(self) -> str:
+        if self.rng.random() >= _LINEAL:
+            return super().person()
+        son = self.rng.choice(("bin", "bint", "ibn", "ben", "binti"))
+        article = self.rng.choice(("Al-", "al-", "El-", "Al ", ""))
+        return f"{self.first()} {son} {self.first()} {article}{self.surname()}"
 
     def _drawn(self, names: dict[str, list[str]], usual: Callable[[], str]) -> str:
         rng = self.rng
@@ -279,7 +288,7 @@ def main() -> None:
     parser.add_argument("--corpus", type=Path, action="append", default=[])
     parser.add_argument("--prose", type=Path, action="append", default=[])
     parser.add_argument("--code", type=Path, action="append", default=[])
-    parser.add_argument("--talk", type=int, default=4200)
+    parser.add_argument("--talk", type=int, default=6000)
     parser.add_argument("--before", type=int, default=1500, help="texts of each of the old kinds")
     parser.add_argument("--prose-bytes", type=int, default=40_000, help="of each language")
     parser.add_argument("--code-bytes", type=int, default=250_000)
