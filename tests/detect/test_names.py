@@ -152,6 +152,7 @@ NOT_NAMED = [
     "- name: Run tests\n  run: pytest",
     "from __future__ import annotations\n\nimport sys\nimport tkinter\n",
     "agent Mozilla/5.0 and curl/7.68",
+    "\t1200  PCI to ISA Bridge\n\t66a0  Radeon Pro Vega II\n\t66a1  Vega II Duo\n",
     "InChIKey=LBVTXHWMTOSVSB-SCKATHARQK-N C70H93N6O5",
     "4,651,305309193,config,2015-08-22,ste",
     "Surname: required",
