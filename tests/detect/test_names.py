@@ -64,6 +64,8 @@ def scanner() -> Scanner:
 
 NAMED = [
     ("ask Yerzhanna about it", ["Yerzhanna"]),
+    ("Farid, Quillane, we meet at nine", ["Farid", "Quillane"]),
+    ("Frag bitte Solange Tchibinda nach dem Schlüssel.", ["Solange Tchibinda"]),
     (
         "Cześć! Widziałeś Halinę Borowską? Pytaj Bogdana Sikory.",
         ["Halinę Borowską", "Bogdana Sikory"],
