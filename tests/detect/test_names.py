@@ -51,6 +51,7 @@ class Scanner:
         return self.tagger.regions(text, hits)
 
     def found(self, text: str) -> list[str]:
+        text += "" if text.endswith("\n") else "\n"  # as `Taggers` reads it
         findings = self.tagger.tag(text, self.regions(text))
         return [
             text[f.start : f.end] for f in findings if f.type == "PERSON_NAME" and f.score >= 0.5
@@ -65,6 +66,8 @@ def scanner() -> Scanner:
 NAMED = [
     ("ask Yerzhanna about it", ["Yerzhanna"]),
     ("Farid, Quillane, we meet at nine", ["Farid", "Quillane"]),
+    ("Summarize this for Nokuthula\n\nThe lease ends in May.", ["Nokuthula"]),
+    ("vraag het aan Sjoerd\n\nDe sleutel ligt klaar.", ["Sjoerd"]),
     ("Frag bitte Solange Tchibinda nach dem Schlüssel.", ["Solange Tchibinda"]),
     (
         "Cześć! Widziałeś Halinę Borowską? Pytaj Bogdana Sikory.",

@@ -49,6 +49,10 @@ the run time gives names.
 """
 _HIDDEN, _HIDDEN_BEFORE = 0.4, 0.18
 """The share of names without their gazetteer entry in talk and in the other texts."""
+_BESIDE = 0.5
+"""The share of talk with a paragraph of prose after it, often without a full stop before: a name
+before a blank line is hardly in any other text.
+"""
 _LONGEST = 150
 _BATCH = 64
 _OFTEN = 12
@@ -121,8 +125,9 @@ def talk(composer: Talker, pages: dict[str, list[str]], count: int) -> list[corp
         composer.things = [*things[language], *compose.PRODUCTS, *strange]
         made = compose.generate(composer, found, count // len(found), shares={language: 1.0})
         for row in made:
-            if rng.random() < 0.25:
-                row["text"] += "\n" + rng.choice(texts[language])
+            if rng.random() < _BESIDE:
+                text = rng.choice((row["text"], row["text"].rstrip(".!?")))
+                row["text"] = text + rng.choice(("\n", "\n\n")) + rng.choice(texts[language])
         rows += made
     return rows
 
@@ -288,14 +293,14 @@ def main() -> None:
     parser.add_argument("--corpus", type=Path, action="append", default=[])
     parser.add_argument("--prose", type=Path, action="append", default=[])
     parser.add_argument("--code", type=Path, action="append", default=[])
-    parser.add_argument("--talk", type=int, default=6000)
+    parser.add_argument("--talk", type=int, default=5000)
     parser.add_argument("--before", type=int, default=1500, help="texts of each of the old kinds")
     parser.add_argument("--prose-bytes", type=int, default=40_000, help="of each language")
     parser.add_argument("--code-bytes", type=int, default=250_000)
     parser.add_argument("--rounds", type=int, default=4)
     parser.add_argument("--rate", type=float, default=0.06)
     parser.add_argument("--pull", type=float, default=0.05)
-    parser.add_argument("--share", type=float, default=0.3, help="of the way to the new weights")
+    parser.add_argument("--share", type=float, default=0.7, help="of the way to the new weights")
     parser.add_argument("--seed", type=int, default=7)
     options = parser.parse_args()
     rng = random.Random(options.seed)
