@@ -52,7 +52,8 @@ _KEYED = lazy(
 )
 _ELEMENT = lazy(r"<([A-Za-z][\w:.-]{0,40}+)(?:\s[^<>\n]{0,200}+)?>([^<>\n]{1,60}+)</")
 _ITEM = lazy(
-    r"(?<=\n)([ \t]{0,20}+[-*•] )[\"']?((?:[^\n\"'#]|(?<=\w)'(?=\w)){1,60}+)[\"']?\n"
+    r"(?<=\n)([ \t]{0,20}+[-*•] )[\"']?"
+    r"([^\n\"'#]{1,60}+(?:(?<=\w)'\w[^\n\"'#]{0,60}+){0,2}+)[\"']?\n"
 )
 _KEY_OF_PLACE = lazy(
     r"(?<![^\W_])(?:lat|lon|lng|latitude|longitude|population|elevation|altitude|iso_?[23]?"
