@@ -119,7 +119,7 @@ def _ends_in_noun(words: Sequence[Word], left: int, right: int) -> bool:
 
 
 def _is_version(words: Sequence[Word], left: int, right: int) -> bool:
-    """Vega II, MAX II: a word that is no usual given name of a king, with the number of a version."""
+    """Vega II, MAX II: a word that is no usual given name, with the number of a version."""
     if right - left != 2 or words[right - 1].key not in _VERSIONS:
         return False
     usual = words[left].outline == "Xx" and words[left].flags.given == _IN_ALL_LISTS
