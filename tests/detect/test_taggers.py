@@ -275,6 +275,11 @@ def test_values_of_a_repeated_field_are_judged_together(
     assert people == [f"{given} Meyer" for given in _PEOPLE]
 
 
+def test_an_item_with_an_apostrophe_is_judged_with_the_others(library: Detector) -> None:
+    text = "\n" + "".join(f"- {town}\n" for town in [*_TOWNS, "Lee's Summit"])
+    assert found(library, text, "PERSON_NAME") == []
+
+
 @pytest.mark.parametrize(
     ("row", "is_name"),
     [

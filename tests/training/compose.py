@@ -108,6 +108,7 @@ PLACES = {
     for language, values in PHRASES["places"].items()
 }
 STREET_EN_WEIGHTS = [9, 7, 3, 6, 6, 2, 8, 5, 2, 5, 3, 2, 5, 3, 4, 4, 2] + [1] * 100
+VOWELS = frozenset("aeiouyąęáéěůőöüäå")
 MONTHS = [
     "January",
     "February",
@@ -160,6 +161,7 @@ class Composer:
         ]
         self.double_given = [name for name, _ in self.given_all]
         self.double_surnames = [name for name, _ in self.surnames_all]
+        self.things = PRODUCTS
         self.language = "en"
         self.makers: dict[str, Callable[[], str]] = {
             "c": self.city,
@@ -180,6 +182,7 @@ class Composer:
             "tm": lambda: f"{rng.randint(0, 23):02d}:{rng.randint(0, 59):02d}",
             "co": lambda: rng.choice(lists.countries + lists.states),
             "amt": lambda: f"{rng.randint(1, 9999):,}.{self.digits(2)}",
+            "th": lambda: rng.choice(self.things),
         }
 
     def learn_doubles(self, given: Callable[[str], bool], surname: Callable[[str], bool]) -> None:
@@ -817,7 +820,7 @@ class Composer:
         out: list[str] = []
         length, here = 0, 0
         spans: list[Span] = []
-        for match in re.finditer(r"\{(\w+)\}", template):
+        for match in re.finditer(r"\{(\w+)(?:\+([^{}]+))?\}", template):
             key = match[1]
             maker = {
                 "p": self.person,
@@ -837,7 +840,7 @@ class Composer:
                 "lu": lambda: self.surname().upper(),
             }.get(key)
             if maker:
-                value = maker()
+                value = inflected(maker(), match[2] or "")
                 kind = "ADDRESS" if key in ("a", "a1", "ix") else "PERSON"
             elif key in self.makers:
                 value = self.makers[key]()
@@ -860,6 +863,12 @@ class Composer:
         return "".join(out), _joined(spans, "".join(out))
 
 
+def inflected(name: str, ending: str) -> str:
+    """Return a name with an ending, which replaces a final vowel if it starts with one."""
+    both = name[-1:] + ending[:1]
+    return (name[:-1] if len(both) == 2 and set(both.lower()) <= VOWELS else name) + ending
+
+
 def _joined(spans: list[Span], text: str) -> list[Span]:
     """A given name and a surname side by side are one name."""
     joined: list[Span] = []
@@ -876,10 +885,10 @@ def _joined(spans: list[Span], text: str) -> list[Span]:
     return joined
 
 
-def templates(folder: Path) -> dict[str, list[str]]:
+def templates(folder: Path, files: str = "*.txt") -> dict[str, list[str]]:
     """Language -> templates; a file holds one a line, with \\n for line breaks, and # for comments."""
     found: dict[str, list[str]] = {}
-    for path in sorted(folder.glob("*.txt")):
+    for path in sorted(folder.glob(files)):
         lines = [
             line
             for line in path.read_text(encoding="utf-8").splitlines()

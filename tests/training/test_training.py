@@ -6,25 +6,25 @@ import random
 import sys
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from dlpctl.detect.entities.crf.model import LABELS, Model, pack
 from dlpctl.detect.entities.crf.words import COMMON, GIVEN, PLACE, SURNAME, setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from types import SimpleNamespace
 
 
 @pytest.fixture
 def training(monkeypatch: pytest.MonkeyPatch) -> Iterator[SimpleNamespace]:
     """The modules of this folder, which its scripts import by their names alone."""
     from importlib import import_module
-    from types import SimpleNamespace
 
     monkeypatch.syspath_prepend(str(Path(__file__).parent))
-    names = ("lists", "compose", "corpora", "prose")
+    names = ("lists", "compose", "corpora", "prose", "train", "adapt")
     yield SimpleNamespace(**{name: import_module(name) for name in names})
     for name in names:
         sys.modules.pop(name, None)
@@ -72,6 +72,17 @@ def test_a_template_beside_a_paragraph_keeps_the_spans_of_its_names(training: An
         (_, start, end) = row["spans"][0]
         assert row["text"][:start].endswith("Dear ")
         assert row["text"][end:].startswith("!")
+
+
+def test_an_ending_replaces_a_vowel_and_belongs_to_the_name(training: Any) -> None:
+    lists = training.lists
+    locale = lists.Locale(["Anna"] * 30, ["Quist"] * 30, [], [])
+    found = lists.Lists({"pl_PL": locale}, [("Anna", 1.0)], [("Quist", 1.0)], [], ["Peru"], [])
+    composer = training.compose.Composer(found, random.Random(3), lambda _: True)
+    assert composer.fill("u {f+y}, {l+em}") == (
+        "u Anny, Quistem",
+        [("PERSON", 2, 6), ("PERSON", 8, 15)],
+    )
 
 
 def test_a_word_of_another_language_is_common_unless_it_is_a_usual_name_or_a_place(
@@ -122,3 +133,25 @@ def test_the_setting_detects_languages_with_capitalized_nouns(text: str, expecte
 
     words = text.split()
     assert setting([shape(word) for word in words], [word.lower() for word in words]) == expected
+
+
+def test_adapted_weights_move_by_a_share_and_are_the_same_each_time(training: Any) -> None:
+    adapt = training.adapt
+    rows = [{"text": "ask Temi about it", "spans": [("PERSON", 4, 8)]}] * 3
+    numbers: dict[str, int] = {}
+    made = []
+    for _ in "ab":
+        sequences = adapt.Sequences({}, numbers)
+        for row in rows:
+            sequences.add(row, 0.0, random.Random(1))
+        counts = sequences.counts()
+        code = int(next(iter(numbers)).partition("|")[2])
+        stored = pack({1: 0}, {code: [(0, 40)]}, [[0] * len(LABELS)] * len(LABELS))
+        model = Model(memoryview(stored))
+        names, weights, kept = adapt.start(model, numbers, counts)
+        options = SimpleNamespace(seed=7, rounds=2, pull=0.05, rate=0.06)
+        steps = adapt.np.ones((len(LABELS), len(LABELS)))
+        after = adapt.adapted(weights, sequences.batches(kept), steps, options)
+        made.append([adapt.packed(model, names, after, share) for share in (0.0, 1.0)])
+    assert made[0] == made[1]
+    assert made[0][0] == stored != made[0][1]

@@ -61,11 +61,13 @@ def least_score(words: Sequence[Word], left: int, right: int) -> float:
 
 
 def _is_strange_in_sentence(words: Sequence[Word], left: int, right: int) -> bool:
-    """Return whether words with a capital are in no list, and follow a word in lower case or its
-    comma: the sentence alone may tell that they are a name.
+    """Return whether words with a capital are in no list, and follow a word in lower case, its
+    comma, or that of a given name: the sentence alone may tell that they are a name.
     """
-    before = left - 2 if left > 1 and words[left - 1].key == ", " else left - 1
-    if before < 0 or words[before].outline != "x":
+    is_after_comma = left > 1 and words[left - 1].key == ", "
+    before = words[left - 2 if is_after_comma else left - 1]
+    is_listed_name = is_after_comma and before.outline == "Xx" and before.flags.given >= 2
+    if not left or (before.outline != "x" and not is_listed_name):
         return False
     return all(
         word.outline == "Xx" and not (_is_listed(word.flags) or is_ordinary(word))
@@ -129,7 +131,8 @@ def _least_of_several(named: Sequence[Word]) -> float:
     if first.flags.particle or (first.flags.given >= 2 and last.flags.surname >= 2):
         return _SURE
     strange = all(word.outline == "Xx" and not word.flags.common for word in named)
-    return _SURE if strange and (_is_surname(first) or _is_surname(last)) else _NEVER
+    known = first.flags.given >= 2 or _is_surname(first) or _is_surname(last)
+    return _SURE if strange and known else _NEVER
 
 
 def _is_lower_particle(word: Word) -> bool:

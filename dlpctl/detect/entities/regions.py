@@ -317,6 +317,8 @@ def _region_around(text: str, at: int, around: _Extent) -> Region:
             end = _boundary(text, range(high - 1, at, -1)) if high < len(text) else high
             break
         end = found + 1
+    while text.endswith("\n\n", start, end):
+        end -= 1
     return (start, end) if start < end else (low, high)
 
 

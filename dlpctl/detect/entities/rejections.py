@@ -36,6 +36,8 @@ def is_rejected(words: Sequence[Word], left: int, right: int) -> bool:
             or _is_compound_label(*span)
             or _is_compound_institution(*span)
             or _ends_in_noun(*span)
+            or _is_version(*span)
+            or _is_of_noun(*span)
         )
     return (
         _is_product(*span)
@@ -47,6 +49,7 @@ def is_rejected(words: Sequence[Word], left: int, right: int) -> bool:
         or _is_in_list_of_words(*span)
         or _is_before_abbreviation(*span)
         or _is_abbreviation(*span)
+        or _is_of_noun(*span)
     )
 
 
@@ -113,6 +116,23 @@ def _ends_in_noun(words: Sequence[Word], left: int, right: int) -> bool:
     is_noun = last.outline == "Xx" and last.flags.common >= _USUAL_WORD
     is_short = last.outline == "XX" and len(last.key) <= _LONGEST_ABBREVIATION
     return (is_noun or (is_short and first.outline == "Xx")) and not has_cue(words, left)
+
+
+def _is_version(words: Sequence[Word], left: int, right: int) -> bool:
+    """Vega II, MAX II: a word that is no usual given name, with the number of a version."""
+    if right - left != 2 or words[right - 1].key not in _VERSIONS:
+        return False
+    usual = words[left].outline == "Xx" and words[left].flags.given == _IN_ALL_LISTS
+    return words[right - 1].outline == "XX" and not usual and not has_cue(words, left)
+
+
+def _is_of_noun(words: Sequence[Word], left: int, right: int) -> bool:
+    """PCI to ISA Bridge: an abbreviation with a usual word that is no given name, or before it."""
+    first, last = words[left], words[min(max(right - 1, left + 1), len(words) - 1)]
+    if first.outline != "XX" or not 2 < len(first.key) < _LONGEST_ABBREVIATION:
+        return False
+    is_noun = last.outline == "Xx" and last.flags.common > _USUAL_WORD and not last.flags.given
+    return is_noun and not has_cue(words, left)
 
 
 def _is_before_abbreviation(words: Sequence[Word], left: int, right: int) -> bool:
@@ -299,6 +319,7 @@ _USUAL_WORD = 2
 _IN_ALL_LISTS = 3
 _LONGEST_ABBREVIATION = 5
 _LONGEST_MARKS = 4
+_VERSIONS = ("ii", "iii", "iv")
 _FEWEST_PARTS = 2
 _QUOTES = ('"', "'", '\\"')
 _ASSIGNMENTS = frozenset((":", "=", ">"))

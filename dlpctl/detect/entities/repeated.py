@@ -51,7 +51,10 @@ _KEYED = lazy(
     r"(?:\"([^\"\n]{1,60}+)\"|'([^'\n]{1,60}+)'|([^\W\d_][^\n\"',;{}()<>\[\]=:]{0,60}+)(?=[,;\n]))"
 )
 _ELEMENT = lazy(r"<([A-Za-z][\w:.-]{0,40}+)(?:\s[^<>\n]{0,200}+)?>([^<>\n]{1,60}+)</")
-_ITEM = lazy(r"(?<=\n)([ \t]{0,20}+[-*•] )[\"']?([^\n\"'#]{1,60}+)[\"']?\n")
+_ITEM = lazy(
+    r"(?<=\n)([ \t]{0,20}+[-*•] )[\"']?"
+    r"([^\n\"'#]{1,60}+(?:(?<=\w)'\w[^\n\"'#]{0,60}+){0,2}+)[\"']?\n"
+)
 _KEY_OF_PLACE = lazy(
     r"(?<![^\W_])(?:lat|lon|lng|latitude|longitude|population|elevation|altitude|iso_?[23]?"
     r"|alpha_?[23]|timezone|time_zone|codepoint|unicode|genus|species|numeric(?:_code)?)"
