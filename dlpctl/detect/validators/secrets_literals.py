@@ -360,6 +360,11 @@ def declared_secret(value: str) -> bool:
     return secret(value) or declared_password(value)
 
 
+def generated_secret(value: str) -> bool:
+    """A secret, a password, or a mix of characters that looks like code."""
+    return declared_secret(value) or mixed_password(value)
+
+
 def password_or_phrase(value: str) -> bool:
     """A password in quotes: a literal, or words that somebody drew, and no message or label."""
     words = value.lower().split(" ")
