@@ -371,8 +371,8 @@ def declared_secret(value: str) -> bool:
 
 
 def generated_secret(value: str) -> bool:
-    """A secret, a password, or a mix of characters that looks like code."""
-    return declared_secret(value) or mixed_password(value)
+    """A secret or a strong password, which may look like code."""
+    return secret_or_password(value) or mixed_password(value)
 
 
 def password_or_phrase(value: str) -> bool:
