@@ -47,7 +47,8 @@ _SUBJECTS = {
         "password password_or_phrase unquoted_password secret declared_password declared_secret "
         "argument_password env_password plain_password possible_password possible_token "
         "strong_password mixed_password varied_password word_password secret_or_password "
-        "written_secret snmp_community strong_or_digits phrase url_password basic_auth otp_seed "
+        "written_secret generated_secret snmp_community strong_or_digits phrase url_password "
+        "basic_auth otp_seed "
         "jwt discord_bot private_key private_key_body base64_private_key putty_key base64_object "
         "base62_crc gitlab_crc bech32_key"
     ),

@@ -28,6 +28,7 @@ JUDGED = {
     "word_password": literals.word_password,
     "declared_password": literals.declared_password,
     "declared_secret": literals.declared_secret,
+    "generated_secret": literals.generated_secret,
     "written_secret": literals.written_secret,
     "argument_password": literals.argument_password,
     "env_password": literals.env_password,

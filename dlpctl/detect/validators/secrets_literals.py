@@ -93,6 +93,8 @@ _PROGRAM_NUMBER = lazy(
 _MEASURE = lazy(r"\d{1,5}(?:[kMGm]?(?:W|V|A|Hz|B|b)|dB|px|em|rem|pt|ms|s|m|h|d|%)")
 _DIGITS = lazy(r"[A-Za-z]\d{2}")
 _NUMBERS = lazy(r"[0-9.,:/ -]+")
+# The sentence goes on in a script without blanks between words: `8文字以上です`.
+_SENTENCE_GOES_ON = lazy(r"[^A-Za-z]*[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _LATIN = lazy(r"[\x20-\x7e]+")
 
 
@@ -143,6 +145,8 @@ def unquoted_password(value: str) -> bool:
     if value.lower() in _KNOWN_WORDS:
         return True
     if value.isdigit() and len(value) < 6:
+        return False
+    if _SENTENCE_GOES_ON.match(value):
         return False
     if value[0:1] in "-&*@<>|!%" or value.endswith(("(", "[", "{", ":", ";")):
         return False
@@ -241,11 +245,13 @@ def _has_no_program_word(value: str) -> bool:
     )
 
 
+def _is_surely_random(value: str) -> bool:
+    return judge.mixed_token(value) and judge.wordiness(value) < judge.RANDOM_MIXED
+
+
 def _is_written_with_dots(value: str) -> bool:
     """Return whether what looks like member access is a password: `sunny.meadow`, `kVN8QW4t.O`."""
-    if _has_no_program_word(value) or (
-        judge.mixed_token(value) and judge.wordiness(value) < judge.RANDOM_MIXED
-    ):
+    if _has_no_program_word(value) or _is_surely_random(value):
         return True
     words = [part.lower() for part in judge.PART.findall(value) if len(part) > 2]
     return (
@@ -330,7 +336,11 @@ def varied_password(value: str) -> bool:
         [any(map(is_class, value)) for is_class in (str.islower, str.isupper, str.isdigit)]
     )
     signs = 2 if not _SIGNS.isdisjoint(value) else 0 if value.isalnum() else 1
-    is_mixed = classes == 3 and sum(map(str.isdigit, value)) > 1 and _has_no_program_word(value)
+    is_mixed = (
+        classes == 3
+        and sum(map(str.isdigit, value)) > 1
+        and (_has_no_program_word(value) or _is_surely_random(value))
+    )
     return classes > 1 and (classes + signs > 3 or is_mixed) and unquoted_password(value)
 
 
@@ -370,6 +380,11 @@ def written_secret(value: str) -> bool:
 def declared_secret(value: str) -> bool:
     """A secret or a password in a declaration."""
     return secret(value) or declared_password(value)
+
+
+def generated_secret(value: str) -> bool:
+    """A secret or a strong password, which may look like code."""
+    return secret_or_password(value) or mixed_password(value)
 
 
 def password_or_phrase(value: str) -> bool:
