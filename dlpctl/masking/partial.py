@@ -18,6 +18,7 @@ _LETTER_OR_DIGIT = lazy(r"[^\W_]")
 _ASCII_STARS = str.maketrans(dict.fromkeys(ascii_letters + digits, "*"))
 _WORD = lazy(r"[^\W_]+")
 _DIGIT = lazy(r"\d")
+_BLANK = lazy(r"\s")
 _MOST_INITIALS = 3
 """The words of one letter in a name: more of them spell it."""
 _CARD_TAIL = 4
@@ -74,7 +75,7 @@ def _keep_last(value: str, count: int) -> str:
 
 def _email(value: str) -> str:
     local, at, domain = value.rpartition("@")
-    if not at:
+    if not at or _BLANK.search(domain):  # the cells beside an address that lines divide
         return _stars(value)
     return f"{local[:1] if len(local) > 1 else ''}***@{domain}"
 
