@@ -255,8 +255,13 @@ def _run_spans(data: bytes) -> Iterator[tuple[int, int]]:
 def _headers(data: bytes, may_match: MayMatch) -> Spans:
     headers = list(_header_spans(data))
     if may_match(listings.GATE, data):
-        headers = sorted({*headers, *listings.listing_headers(data)})
+        headers = sorted({*headers, *listings.listing_headers(data)}, key=_longest_first)
     return headers
+
+
+def _longest_first(span: tuple[int, int]) -> tuple[int, int]:
+    start, end = span
+    return start, -end
 
 
 def _header_spans(data: bytes) -> Iterator[tuple[int, int]]:
