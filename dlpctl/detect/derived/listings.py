@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
+from dlpctl.detect.automaton.gates import MayMatch, all_open
 from dlpctl.detect.derived.cells import Cells
 from dlpctl.detect.derived.forms import VALUE, Form, cell_of, keyed_cells
 from dlpctl.detect.derived.headers import HeaderWords
@@ -27,6 +28,7 @@ _OPEN = lazy(rb"[\[(]")
 _NEXT_ROW = lazy(rb"\s*\}?\s*,?\s*(?:\{\s*\"\w{1,16}\"\s*:\s*)?[\[(]")
 _OF_SERIES = lazy(rb"\S+[ \t]{2,}(\S.*?)\s*")
 _LEFT_OUT = b"..."
+_LINE_END = ord("\n")
 _GOES_ON = b"\\ \r"
 """The end of a header whose table goes on below."""
 
@@ -195,20 +197,26 @@ _FORMS = (
     *RECORD_FORMS,
     *STATEMENT_FORMS,
 )
-GATE = "|".join(form.gate for form in _FORMS)
+GATES = tuple(form.gate for form in _FORMS)
+GATE = "|".join(GATES)
 """Matches wherever a header of a listing is."""
 
 
-def listing_headers(data: bytes) -> Iterator[tuple[int, int]]:
-    """Yield the spans of the headers of listings."""
-    search, size = _search(), len(data)
-    position = 0
-    while (span := search(data, position, size)[0])[0] >= 0:
-        start, position = span
-        if _form_at(data, start, position):
-            yield span
-        else:
-            position = start + 1
+def listing_headers(data: bytes, may_match: MayMatch = all_open) -> Iterator[tuple[int, int]]:
+    """Yield the spans of the headers of listings, form by form: one regex of all forms has so many
+    states that RE2 builds them again and again.
+    """
+    size = len(data)
+    for form in _FORMS:
+        if not may_match(form.gate, data):
+            continue
+        search, position = _search(form), 0
+        while (span := search(data, position, size)[0])[0] >= 0:
+            start, position = span
+            if form.starts_line and start and data[start - 1] != _LINE_END:
+                position = start + 1
+            else:
+                yield span
 
 
 def listed_cells(data: bytes, start: int, end: int, words: HeaderWords) -> Iterator[Cells] | None:
@@ -231,8 +239,6 @@ def _regexes() -> list[tuple[Form, re.Pattern[bytes]]]:
 
 
 @cache
-def _search() -> Find:
-    without_groups = [re.sub(r"(?<!\\)\((?!\?)", "(?:", form.regex) for form in _FORMS]
-    pairs = zip(_FORMS, without_groups, strict=True)
-    regex = "|".join(f"^(?:{regex})" if form.starts_line else regex for form, regex in pairs)
-    return finders(compile_regex(f"(?mi:{regex})", "listings", megabytes=32))[0]
+def _search(form: Form) -> Find:
+    regex = f"^(?:{form.regex})" if form.starts_line else form.regex
+    return finders(compile_regex(f"(?mi:{regex})", "listings"))[0]

@@ -20,7 +20,8 @@ _CHANGE = (
 )
 """The keys of the two values of what changed."""
 _SCALAR = r"(?:[\"'][^\"'\n]{0,64}[\"']|[\w.+\-]{1,24})"
-_SHORT = r"(?:\"[^\"\n]{1,64}\"|'[^'\n]{1,64}')"
+_WITH_DIGIT = r"(?:\"[^\"\n]*[0-9][^\"\n]*\"|'[^'\n]*[0-9][^'\n]*')"
+"""A value that is no word: most lists are of words."""
 _LIST = r"(?:[:=]\s?(?:c\(|\[\[?)\s*|:[ ]?chr[ ]+|<str>[ ])"
 """What is before the values of a column in JSON, Arrow, R and Polars."""
 _ARROW = "(?:->|=>|→|⇒)"
@@ -114,8 +115,8 @@ RECORD_FORMS = (
         _counted,
     ),
     Form(
-        rf"{_LIST}[\"'][^\"'\n]+[\"'],?\s*[\"']",
-        rf"{_NAME}[\"']?\s{{0,20}}{_LIST}({_SHORT})\s{{0,64}},?\s{{0,64}}[\"']",
+        rf"{_LIST}[\"'][^\"'\n]*[0-9][^\"'\n]*[\"'],?\s*[\"']",
+        rf"{_NAME}[\"']?\s{{0,20}}{_LIST}({_WITH_DIGIT})\s{{0,64}},?\s{{0,64}}[\"']",
         _column,
     ),
     Form(

@@ -63,6 +63,7 @@ GATES = (
         for reading in (binaries, bodies, concealed, divided, escaped, followed, fragments, groups)
     ),
     *(reading.GATE for reading in (keys, listed, listings, numbered, parts, streamed, wrapped)),
+    *listings.GATES,
     joined.OF_NUMBERS,
     joined.OF_ADDRESSES,
     RAW_STARTS,
@@ -255,7 +256,7 @@ def _run_spans(data: bytes) -> Iterator[tuple[int, int]]:
 def _headers(data: bytes, may_match: MayMatch) -> Spans:
     headers = list(_header_spans(data))
     if may_match(listings.GATE, data):
-        headers = sorted({*headers, *listings.listing_headers(data)}, key=_longest_first)
+        headers = sorted({*headers, *listings.listing_headers(data, may_match)}, key=_longest_first)
     return headers
 
 
