@@ -23,7 +23,7 @@ _SCALAR = r"(?:[\"'][^\"'\n]{0,64}[\"']|[\w.+\-]{1,24})"
 _WITH_DIGIT = r"(?:\"[^\"\n]*[0-9][^\"\n]*\"|'[^'\n]*[0-9][^'\n]*')"
 """A value that is no word: most lists are of words."""
 _LIST = r"(?:[:=]\s?(?:c\(|\[\[?)\s*|:[ ]?chr[ ]+|<str>[ ])"
-"""What is before the values of a column in JSON, Arrow, R and Polars."""
+"""The text before the values of a column in JSON, Arrow, R and Polars."""
 _ARROW = "(?:->|=>|→|⇒)"
 _OF_LIST = lazy(rb"\s*(?:\"((?:[^\"\\\n]|\\.)*+)\"|'((?:[^'\\\n]|\\.)*+)')[ ]?,?")
 _LINE = lazy(
@@ -106,7 +106,7 @@ RECORD_FORMS = (
     ),
     Form(  # PHP: serialize
         r"s:[0-9]+:\\?\"[^\"\n]+\";s:[0-9]+:",
-        r"s:[0-9]{1,2}:\\?\"(?:\x00[^\"\n\x00]*\x00)?([^\"\n\x00]{1,48}?)\\?\";s:([0-9]{1,4}):\\?\"",
+        r"s:[0-9]+:\\?\"(?:\x00[^\"\n\x00]*\x00)?([^\"\n\x00]{1,48}?)\\?\";s:([0-9]{1,4}):\\?\"",
         _counted,
     ),
     Form(  # Go: spew

@@ -1,6 +1,4 @@
-"""Tables whose headers tell where columns are, or what they are apart by: above rules of hyphens, in
-LaTeX and in wikis.
-"""
+"""Tables with rules of hyphens, whose gaps tell where columns are, and those of LaTeX and wikis."""
 
 from __future__ import annotations
 
@@ -18,7 +16,7 @@ _AMPERSAND = lazy(rb"(?<!\\)&")
 _END_OF_ROW = lazy(rb"[ \t]*\\\\.*\Z", re.DOTALL)
 _BARS = lazy(rb"\|\|?|!!?")
 _OF_WIKI = b" \t\r\n\"'*_=.<>^"
-"""What may be around the text of a cell, such as marks of emphasis and alignment."""
+"""Marks of emphasis and alignment around the text of a cell."""
 _OF_LATEX = lazy(rb"\\(?:textbf|textit|texttt|bfseries|multicolumn\{1\}\{\w\})[ ]*|[{}]")
 _COMMAND = b"\\"
 _ROW_RULES = (b"|-", b"|+")

@@ -1,5 +1,5 @@
-"""Statements and their parameters, as drivers of databases log them: the values that take the places
-of `?`, `$1` or `@p0` are in another line than the names of their columns.
+"""Statements and their parameters, as drivers of databases log them: the values of `?`, `$1` or
+`@p0` are in another line than the names of their columns.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _NUMBERED = lazy(
 )
 _TYPED = lazy(rb"[ ]?([^\n]*?)\([A-Z][A-Za-z]{2,24}\)(?:,|(?=\r?\n|\Z))")
 _BOUND = lazy(
-    rb"(?:(?!\n)[^\n]){0,256}?binding parameter [\[(]([0-9]{1,4})[^\n]{0,48}?(?:-|<-)[ ]\[([^\n]*)\]"
+    rb"[^\n]{0,256}?binding parameter [\[(]([0-9]{1,4})[^\n]{0,48}?(?:-|<-)[ ]\[([^\n]*)\]"
     rb"[ \t\r]*(?:\n|\Z)"
 )
 _NEXT_ROW = lazy(rb"\s*,?\s*[(\[]")
 
 
-def _places(data: bytes, start: int, end: int, words: HeaderWords) -> dict[bytes, bytes]:
-    """Return the names of the places of a statement, by their signs or, for equal ones, their
+def _placeholder_names(data: bytes, start: int, end: int, words: HeaderWords) -> dict[bytes, bytes]:
+    """Return the names of the placeholders of a statement, by their signs or, for equal ones, their
     numbers.
     """
     last = None
@@ -50,18 +50,18 @@ def _places(data: bytes, start: int, end: int, words: HeaderWords) -> dict[bytes
         names, signs = columns[1].split(b","), columns[2].split(b",")
         pairs += ((columns.start(2), *pair) for pair in zip(names, signs, strict=False))
     pairs += ((each.start(), each[1], each[2]) for each in _COMPARED.finditer(data, start, end))
-    places: dict[bytes, bytes] = {}
+    names_by_sign: dict[bytes, bytes] = {}
     for _, name, written in sorted(pairs, key=lambda pair: pair[0]):
-        number = len(places) + 1
+        number = len(names_by_sign) + 1
         sign = written.strip()
         bare = name.strip(_NAME_SIGNS).rpartition(b".")[2].strip(_NAME_SIGNS)
         key = sign[1:].lstrip(b"p") if sign[:1] in {b"$", b"@"} else str(number).encode()
-        places[key] = words.name(bare)
-    return places if any(places.values()) else {}
+        names_by_sign[key] = words.name(bare)
+    return names_by_sign if any(names_by_sign.values()) else {}
 
 
 def _before(data: bytes, found: re.Match[bytes], words: HeaderWords) -> dict[bytes, bytes]:
-    return _places(data, max(0, found.start() - _LONGEST), found.start(), words)
+    return _placeholder_names(data, max(0, found.start() - _LONGEST), found.start(), words)
 
 
 def _numbered(data: bytes, found: re.Match[bytes], words: HeaderWords) -> Iterator[Cells]:
@@ -72,24 +72,26 @@ def _numbered(data: bytes, found: re.Match[bytes], words: HeaderWords) -> Iterat
         group = 2 if value[2] is not None else 3
         values.append((value[1], value.start(group), value[group]))
         position = value.end()
-    places = _before(data, found, words)
-    if found[0].endswith(b"[") or not places:  # the statement follows
-        places = _places(data, position, position + _LONGEST, words) or places
+    names_by_sign = _before(data, found, words)
+    if found[0].endswith(b"[") or not names_by_sign:  # the statement follows
+        names_by_sign = (
+            _placeholder_names(data, position, position + _LONGEST, words) or names_by_sign
+        )
     for number, start, text in values:
-        if text and (name := places.get(number)):
+        if text and (name := names_by_sign.get(number)):
             yield Cells([name], [start], [text])
 
 
 def _in_rows(data: bytes, found: re.Match[bytes], words: HeaderWords) -> Iterator[Cells]:
     """Yield the parameters in rows, each of which has one for each place."""
-    places = _before(data, found, words)
+    names_by_sign = _before(data, found, words)
     position = found.end()
-    while places:
-        for number in range(1, len(places) + 1):
+    while names_by_sign:
+        for number in range(1, len(names_by_sign) + 1):
             value = VALUE.match(data, position)
             if value is None:
                 return
-            yield cell_of(places.get(str(number).encode(), b""), value)
+            yield cell_of(names_by_sign.get(str(number).encode(), b""), value)
             position = value.end()
             if value[4] in {b")", b"]"}:
                 break
@@ -114,10 +116,10 @@ def _typed(data: bytes, found: re.Match[bytes], words: HeaderWords) -> Iterator[
 
 def _bound(data: bytes, found: re.Match[bytes], words: HeaderWords) -> Iterator[Cells]:
     """Yield parameters in lines of their own."""
-    places = _before(data, found, words)
+    names_by_sign = _before(data, found, words)
     position = data.rfind(b"\n", 0, found.start()) + 1
-    while places and (value := _BOUND.match(data, position)):
-        name = places.get(value[1])
+    while names_by_sign and (value := _BOUND.match(data, position)):
+        name = names_by_sign.get(value[1])
         if name and value[2]:
             yield Cells([name], [value.start(2)], [value[2]])
         position = value.end()
