@@ -59,6 +59,7 @@ _CELLS = frozenset(("td", "th", "entry"))
 _CELL = lazy(r"(?i)<(?:\w+:)?(?:td|th|entry)\b")
 _ROW = lazy(r"(?i)<(?:\w+:)?(table|tr|row)\b")
 _BETWEEN_CELLS = lazy(r"\s*(?:<[^<>]*>\s*)+")
+_DATE_TAG, _NO_DATE = "<date>", "1800-01-01T00:00:00Z"
 _XML_ENTITIES = {"amp", "lt", "gt", "quot", "apos"}
 
 
@@ -192,6 +193,16 @@ class Xml(Markup):
     def sniff(self, head: bytes, name: str) -> bool:
         start = head[:256].replace(b"\0", b"").lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n")
         return start.startswith(b"<?xml") or (super().sniff(head, name) and start.startswith(b"<"))
+
+    def tokens(self, source: str) -> Iterator[Token]:
+        """Yield the dates of a property list, which its readers parse, as tokens of their own."""
+        has_dates = "<plist" in source and _DATE_TAG in source
+        for token in super().tokens(source):
+            is_date = has_dates and source.endswith(_DATE_TAG, 0, token.start)
+            yield token._replace(kind="date") if is_date else token
+
+    def write(self, syntax: str, token: str, edits: Sequence[Edit]) -> str:
+        return _NO_DATE if syntax == "date" else super().write(syntax, token, edits)
 
     def check(self, source: str, limits: Limits) -> None:
         depth = 0

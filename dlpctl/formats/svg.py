@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from operator import add
 from typing import NamedTuple
 
@@ -42,6 +43,7 @@ _USUAL_SIZE = 16.0
 _LETTERS, _SHAPES = 8, 5
 """So many shapes beside each other, of so many kinds, look like a line of letters."""
 _MOST_SHAPES = 20_000
+_TOO_MANY = f"only its first {_MOST_SHAPES:,} elements were searched for shapes like letters"
 _CODE = "code "
 """The start of the keys of codes, as files within the drawing."""
 
@@ -67,6 +69,8 @@ class Svg(Xml):
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
         document = super().extract(data, limits, password)
         source = self.decoded(data).text
+        if next(islice(_ELEMENT.finditer(source), _MOST_SHAPES + 1, None), None):
+            document.uninspected.append(Uninspected("drawing", _TOO_MANY))
         if _has_line_of_letters(list(_shapes(source))):
             document.uninspected.append(Uninspected("drawing", LIKE_LETTERS))
         for number, text in enumerate(drawn_codes(_boxes(source)), 1):

@@ -20,6 +20,7 @@ _ASCII_STARS = bytes.maketrans(_HIDDEN_BYTES, b"*" * len(_HIDDEN_BYTES))
 _NOT_DIGITS = bytes(range(128)).translate(None, digits.encode())
 _WORD = lazy(r"[^\W_]+")
 _DIGIT = lazy(r"\d")
+_BLANK = lazy(r"\s")
 _MOST_INITIALS = 3
 """The words of one letter in a name: more of them spell it."""
 _CARD_TAIL = 4
@@ -81,7 +82,7 @@ def _keep_last(value: str, count: int) -> str:
 
 def _email(value: str) -> str:
     local, at, domain = value.rpartition("@")
-    if not at:
+    if not at or _BLANK.search(domain):  # the cells beside an address that lines divide
         return _stars(value)
     return f"{local[:1] if len(local) > 1 else ''}***@{domain}"
 

@@ -201,6 +201,7 @@ def test_a_line_after_a_key_is_no_part_of_it(detector: Detector, text: str) -> N
         "def function\n@pytest.mark.parametrize",
         "mail the staff@\n\nacme.com",
         '{"text": "to jane.doe@acme.com.",\n  "blocks": []}',
+        "| a | b |\n+===+===+\n| 1 | jane_d@acme.com |\n| 2 | jo_r@acme.com |\n+===+===+\n",
         "cards of x 4111  1111 1111  1111\ncards of y 4111  1111 1112  1111\n",
     ],
 )

@@ -561,6 +561,9 @@ SAMPLES = [
     Sample("a.plist", "bplist", lambda: plistlib.dumps(
         {"note": "kept text", MAIL: [SSN, int(CARD), CARD.encode(), 1.5, b"\0" * 9]}, fmt=plistlib.FMT_BINARY
     ), parse=plistlib.loads),
+    Sample("dates.plist", "xml", text(
+        f"<plist><dict><key>kept text</key><date>{SSN}</date><key>a</key><string>{CARD} {MAIL}</string></dict></plist>"
+    ), parse=plistlib.loads),
     Sample("a.drawio", "xml", make_diagram, parse=xml),
     Sample("uu.txt", "text", make_uuencoded),
     Sample("page.html", "html", text(

@@ -68,6 +68,7 @@ BARS = "".join(f"<path d='M{20 * n} 90L{20 * n} {n}h9V90Z'/>" for n in range(12)
 DRAWN = {
     "outlines.svg": svg(WORD),
     "glyphs.svg": svg(GLYPHS),
+    "long.svg": svg("<path/>" * 20_001),
     "font.ps": postscript("/FontType 3 def (abc) show"),
     "picture.eps": postscript("8 8 1 [8 0 0 8 0 0] {<00ff00ff>} image"),
     "curves.ps": postscript("1 2 3 4 5 6 curveto\n" * 80),

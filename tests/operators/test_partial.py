@@ -12,6 +12,7 @@ PII, PHI, FINANCIAL, SECRETS, CUSTOM = Category
 
 SHAPES = [
     ("EMAIL", PII, "john.doe@example.com", "j***@example.com"),
+    ("EMAIL", PII, "john@ex  | 4111 |\n ample.com", "****@**  | **** |\n *****.***"),
     ("EMAIL", PII, "j@example.com", "***@example.com"),
     ("SSN", PII, "123-45-6789", "***-**-6789"),
     ("SSN", PII, "123456789", "*****6789"),

@@ -28,7 +28,7 @@ _NAMED = "td|dd|span|p|string|date|value"
 _CELL_OF_BAR = rf"{_BLANK}{_CELL}{_BLANK}"
 HEADER = (
     rf"(?mi:^(?:\|(?:{_BLANK}\|)?{_CELL_OF_BAR}(?:\|{_CELL_OF_BAR})*\|?"
-    rf"|{_CELL}(?:{_BLANK}[,;|]{_BLANK}{_CELL})+|{_CELL}(?:\t+{_CELL})+"
+    rf"|{_CELL}(?:{_BLANK}[,;|]{_BLANK}{_CELL})+|{_CELL}(?:[ ]*\t+{_CELL})+"
     rf"| {_CELL}(?:{_BLANK}\|{_BLANK}{_CELL})+|{_BAR}(?:{_CELL_OF_BAR}(?:{_BAR}|{DASHED}))+"
     rf"|{_WORD}(?: {_WORD})*(?: {{2,}}{_WORD}(?: {_WORD})*)+)[ \t]*\r?\n"
     rf"|{_HEADERS}|<(?:{_NAMING})\b[^<>]*>{_CELL_OF_BAR}:?</[a-z]+>\s*"

@@ -1,16 +1,20 @@
 """Tables as programs print and write them: data frames, whose columns end below their headers,
-arrays of rows after an array of their columns, columns with numbered values, and dumps of PHP.
+arrays of rows after an array of their columns, and columns with numbered values.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from typing import NamedTuple
 
+from dlpctl.detect.automaton.gates import MayMatch, all_open
 from dlpctl.detect.derived.cells import Cells
+from dlpctl.detect.derived.forms import VALUE, Form, cell_of, keyed_cells
 from dlpctl.detect.derived.headers import HeaderWords
+from dlpctl.detect.derived.records import RECORD_FORMS
+from dlpctl.detect.derived.ruled import RULED_FORMS
+from dlpctl.detect.derived.statements import STATEMENT_FORMS
 from dlpctl.detect.linear import Find, compile_regex, finders
 from dlpctl.regex import lazy
 
@@ -22,13 +26,11 @@ _NAME = lazy(rb"[\"']([^\"'\n]*)[\"']")
 _FIELD = lazy(rb"[\"'](?:name|field|column_?name)[\"']\s*:\s*[\"']([^\"'\n]*)[\"']", re.IGNORECASE)
 _OPEN = lazy(rb"[\[(]")
 _NEXT_ROW = lazy(rb"\s*\}?\s*,?\s*(?:\{\s*\"\w{1,16}\"\s*:\s*)?[\[(]")
-_VALUE = lazy(
-    rb"\s*(?:\{\s*\"\w{1,16}\"\s*:\s*)?(?:\"((?:[^\"\\\n]|\\.)*+)\"|'((?:[^'\\\n]|\\.)*+)'"
-    rb"|([^,()\[\]{}\"'\n]*+(?:\([^()\n]*+\))?))\s*\}?\s*([,)\]}])"
-)
-_NEXT_KEY = lazy(rb"\s*[\"']?[^\"':,{}\n]{1,32}[\"']?\s*:")
 _OF_SERIES = lazy(rb"\S+[ \t]{2,}(\S.*?)\s*")
 _LEFT_OUT = b"..."
+_LINE_END = ord("\n")
+_GOES_ON = b"\\ \r"
+"""The end of a header whose table goes on below."""
 
 
 def _shown(data: bytes, found: re.Match[bytes], words: HeaderWords) -> Iterator[Cells]:
@@ -36,7 +38,7 @@ def _shown(data: bytes, found: re.Match[bytes], words: HeaderWords) -> Iterator[
     header = data[found.start() : data.index(b"\n", found.start())]
     if not words.are_in(header):
         return
-    columns = [(each[0], each.end()) for each in _TOKEN.finditer(header.decode())]
+    columns = [(each[0], each.end()) for each in _TOKEN.finditer(header.rstrip(_GOES_ON).decode())]
     indentation = len(header) - len(header.lstrip())
     name = cache(words.name)
     for start, line in _rows_below(data, found.start() + len(header), columns[-1][1]):
@@ -131,35 +133,15 @@ def _row(data: bytes, position: int, names: Sequence[bytes]) -> tuple[Cells, int
     """Return the named cells of an array, and its end; 0 if the array has not as many."""
     cells = Cells([], [], [])
     for number, name in enumerate(names, 1):
-        value = _VALUE.match(data, position)
+        value = VALUE.match(data, position)
         if value is None or (value[4] == b",") != (number < len(names)):
             return cells, 0
         position = value.end()
-        _add(cells, name, value)
+        cell = cell_of(name, value)
+        cells.headers.extend(cell.headers)
+        cells.starts.extend(cell.starts)
+        cells.texts.extend(cell.texts)
     return cells, position
-
-
-def _indexed(data: bytes, found: re.Match[bytes], words: HeaderWords) -> Iterator[Cells]:
-    """Yield the values of a column with the number of each row before it."""
-    name = words.name(found[1])
-    position = found.end()
-    while name and (value := _VALUE.match(data, position)):
-        cells = Cells([], [], [])
-        _add(cells, name, value)
-        yield cells
-        key = _NEXT_KEY.match(data, value.end()) if value[4] == b"," else None
-        if key is None:
-            return
-        position = key.end()
-
-
-def _add(cells: Cells, name: bytes, value: re.Match[bytes]) -> None:
-    first, last = next(value.span(group) for group in (1, 2, 3) if value[group] is not None)
-    text = value.string[first:last].rstrip()
-    if name and text:
-        cells.headers.append(name)
-        cells.starts.append(first)
-        cells.texts.append(text)
 
 
 def _answered(data: bytes, found: re.Match[bytes], words: HeaderWords) -> Iterator[Cells]:
@@ -170,14 +152,6 @@ def _answered(data: bytes, found: re.Match[bytes], words: HeaderWords) -> Iterat
         yield Cells([name], [start], [data[start:end]])
 
 
-def _dumped(data: bytes, found: re.Match[bytes], words: HeaderWords) -> Iterator[Cells]:
-    """Yield the value of a string in a dump of PHP."""
-    name, start = words.name(found[1]), found.end()
-    end = start + int(found[2])
-    if name and data[end : end + 1] == b'"':
-        yield Cells([name], [start], [data[start:end]])
-
-
 # Brackets are escaped in classes, too: each other one is that of a group.
 _QUOTED = r"[\"'][^\"'\n\[\]]{1,48}[\"']"
 _WORD = r"[^\s,;|<>{}\(\)\[\]\"':=]{1,48}"
@@ -185,73 +159,64 @@ _FIELDS = r"\{[^{}\[\]]*\}(?:\s*,\s*\{[^{}\[\]]*\})*"
 _OF_COLUMNS = r"(?:columns|columnnames|column_names|fields|headers?|cols)[\"']?\s{0,4}[:=]\s{0,4}"
 
 
-class _Form(NamedTuple):
-    """The headers of a kind of listings."""
-
-    gate: str
-    regex: str
-    read: Callable[[bytes, re.Match[bytes], HeaderWords], Iterator[Cells]]
-    starts_line: bool
-
-
 _FORMS = (
-    _Form(
+    Form(
         r"[ ][0-9]{1,9}[ ]*\r?\n[^\s0-9][^\s]*[ ]{2,64}[^\s]",
         r"[ ]+[0-9]{1,9}(?:[ ]+[0-9]{1,9})+[ ]*\r?\n[^\s0-9]",
         _turned,
         starts_line=True,
     ),
-    _Form(
-        r"[ ][A-Za-z_][^\s,;|<>{}()\[\]\"':=]*[ ]*\r?\n[0-9]{1,9}[ ]{1,64}[^\s]",
-        rf"[ ]+{_WORD}(?:[ ]+{_WORD})+[ ]*\r?\n[0-9]{{1,9}}[ ]",
+    Form(
+        r"[ ][A-Za-z_][^\s,;|<>{}()\[\]\"':=]*[ ]*\\?\r?\n[0-9]{1,9}[ ]{1,64}[^\s]",
+        rf"[ ]+{_WORD}(?:[ ]+{_WORD})*[ ]*\\?\r?\n[0-9]{{1,9}}[ ]",
         _shown,
         starts_line=True,
     ),
-    _Form(
+    Form(
         ", dtype: ",
         r"Name: ([^\n,]{1,48}), (?:Length: [0-9]+, )?dtype: ",
         _of_series,
         starts_line=True,
     ),
-    _Form(
+    Form(
         rf"(?i:{_OF_COLUMNS})[\[\(]\s{{0,64}}[\"'{{]",
         rf"{_OF_COLUMNS}[\[\(](\s*(?:{_QUOTED}(?:\s*,\s*{_QUOTED})+|{_FIELDS}))\s*[\]\)]",
         _listed,
-        starts_line=False,
     ),
-    _Form(
+    Form(
         r"[\"']\s{0,4}:\s{0,4}\{\s{0,64}[\"']?0[\"']?\s{0,4}:",
         r"[\"']([^\"'\n{}]{1,48})[\"']\s{0,4}:\s{0,4}\{\s*[\"']?0[\"']?\s{0,4}:",
-        _indexed,
-        starts_line=False,
+        keyed_cells,
     ),
-    _Form(
+    Form(
         r"[0-9]\)[ ]\"[^\"\n]{1,48}\"\r?\n[ ]{0,64}[0-9]{1,9}\)[ ]\"",
         r"[0-9]\) \"([^\"\n]{1,48})\"\r?\n[ ]*[0-9]{1,9}\) \"",
         _answered,
-        starts_line=False,
     ),
-    _Form(
-        r"\"\]=>\s{0,64}string\(",
-        r"\[\"([^\"\n]{1,48})\"\]=>\s*string\(([0-9]{1,4})\) \"",
-        _dumped,
-        starts_line=False,
-    ),
+    *RULED_FORMS,
+    *RECORD_FORMS,
+    *STATEMENT_FORMS,
 )
-GATE = "|".join(form.gate for form in _FORMS)
+GATES = tuple(form.gate for form in _FORMS)
+GATE = "|".join(GATES)
 """Matches wherever a header of a listing is."""
 
 
-def listing_headers(data: bytes) -> Iterator[tuple[int, int]]:
-    """Yield the spans of the headers of listings."""
-    search, size = _search(), len(data)
-    position = 0
-    while (span := search(data, position, size)[0])[0] >= 0:
-        start, position = span
-        if _form_at(data, start, position):
-            yield span
-        else:
-            position = start + 1
+def listing_headers(data: bytes, may_match: MayMatch = all_open) -> Iterator[tuple[int, int]]:
+    """Yield the spans of the headers of listings, form by form: one regex of all forms has so many
+    states that RE2 builds them again and again.
+    """
+    size = len(data)
+    for form in _FORMS:
+        if not may_match(form.gate, data):
+            continue
+        search, position = _search(form), 0
+        while (span := search(data, position, size)[0])[0] >= 0:
+            start, position = span
+            if form.starts_line and start and data[start - 1] != _LINE_END:
+                position = start + 1
+            else:
+                yield span
 
 
 def listed_cells(data: bytes, start: int, end: int, words: HeaderWords) -> Iterator[Cells] | None:
@@ -260,7 +225,7 @@ def listed_cells(data: bytes, start: int, end: int, words: HeaderWords) -> Itera
     return found[0].read(data, found[1], words) if found else None
 
 
-def _form_at(data: bytes, start: int, end: int) -> tuple[_Form, re.Match[bytes]] | None:
+def _form_at(data: bytes, start: int, end: int) -> tuple[Form, re.Match[bytes]] | None:
     is_at_line_start = start == 0 or data[start - 1 : start] == b"\n"
     for form, regex in _regexes():
         if (is_at_line_start or not form.starts_line) and (found := regex.match(data, start, end)):
@@ -269,13 +234,11 @@ def _form_at(data: bytes, start: int, end: int) -> tuple[_Form, re.Match[bytes]]
 
 
 @cache
-def _regexes() -> list[tuple[_Form, re.Pattern[bytes]]]:
+def _regexes() -> list[tuple[Form, re.Pattern[bytes]]]:
     return [(form, re.compile(form.regex.encode(), re.IGNORECASE)) for form in _FORMS]
 
 
 @cache
-def _search() -> Find:
-    without_groups = [re.sub(r"(?<!\\)\((?!\?)", "(?:", form.regex) for form in _FORMS]
-    pairs = zip(_FORMS, without_groups, strict=True)
-    regex = "|".join(f"^(?:{regex})" if form.starts_line else regex for form, regex in pairs)
-    return finders(compile_regex(f"(?mi:{regex})", "listings", megabytes=32))[0]
+def _search(form: Form) -> Find:
+    regex = f"^(?:{form.regex})" if form.starts_line else form.regex
+    return finders(compile_regex(f"(?mi:{regex})", "listings"))[0]

@@ -63,6 +63,7 @@ GATES = (
         for reading in (binaries, bodies, concealed, divided, escaped, followed, fragments, groups)
     ),
     *(reading.GATE for reading in (keys, listed, listings, numbered, parts, streamed, wrapped)),
+    *listings.GATES,
     joined.OF_NUMBERS,
     joined.OF_ADDRESSES,
     RAW_STARTS,
@@ -255,8 +256,13 @@ def _run_spans(data: bytes) -> Iterator[tuple[int, int]]:
 def _headers(data: bytes, may_match: MayMatch) -> Spans:
     headers = list(_header_spans(data))
     if may_match(listings.GATE, data):
-        headers = sorted({*headers, *listings.listing_headers(data)})
+        headers = sorted({*headers, *listings.listing_headers(data, may_match)}, key=_longest_first)
     return headers
+
+
+def _longest_first(span: tuple[int, int]) -> tuple[int, int]:
+    start, end = span
+    return start, -end
 
 
 def _header_spans(data: bytes) -> Iterator[tuple[int, int]]:

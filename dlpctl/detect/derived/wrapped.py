@@ -36,6 +36,7 @@ _COLUMN = lazy(rb"[=-]+")
 _MAY_HOLD = lazy(rb"[0-9@]")
 _BLANKS = b" \t\r"
 _APART = b" | "
+_WITHIN_ADDRESS = b".@"
 _FEW_RULES = 1
 """The rule below the header; the rows of a table with more are parted by them."""
 
@@ -93,6 +94,8 @@ class WrappedText(DerivedText):
         last = bisect_right(self._starts, end - 1) - 1
         head, tail = self._parts[first], self._parts[last]
         if first == last or head.cell != tail.cell or not may_go_over_lines(self.data[start:end]):
+            return None
+        if self.data[start - 1] in _WITHIN_ADDRESS:  # of two rows that have one each
             return None
         if head.region:
             return head.region

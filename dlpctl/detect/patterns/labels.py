@@ -37,8 +37,8 @@ _LEFT_OTHER = rf"(?:^|[^{_OTHER_CASED}])"
 _NUMBER = r"(?i:s|nummern?|number|nr|no|num|'s)"
 _CASE = r"[a-z\x{DF}-\x{17F}]{1,4}"
 _CAMEL = r"(?:[A-Z][a-z]+){0,3}"
-_MARK = r"[\t\n\r -/:-@\[-^`{-~：º°№’“”„«»_]"
-_ON_LINE = r"[\t -/:-~\x{A0}-\x{24F}\x{370}-\x{52F}\x{1E00}-\x{1EFF}\x{2010}-\x{2122}]"
+_MARK = r"[\t\n\r -/:-@\[-^`{-~：º°№’“”„«»→⇒_]"
+_ON_LINE = r"[\t -/:-~\x{A0}-\x{24F}\x{370}-\x{52F}\x{1E00}-\x{1EFF}\x{2010}-\x{21FF}]"
 _NEXT_LINE = (
     r"\r?\n(?:[\t >|*\-]*\r?\n)?[\t >|*\-\"'(]*"
     r"(?:(?i:value|number|text|raw|id)[\"']?\s?[:=]\s?[\"']?)?"
@@ -101,11 +101,11 @@ _WHOSE = rf"[ _](?:{_OF} )?[a-z\x{{DF}}-\x{{17F}}]{{3,14}}"
 _NEAR = (
     rf"(?:[ _.\-]{{0,2}}{_NOUN}(?:[ _.\-]{{1,2}}{_NOUN})?)?"
     rf"(?:\.?[\"'\])]{{0,2}}(?:\s{_VERB}?)?"
-    rf"(?:(?:[\s:=#|\"'“”„«»(\[,>\-]|</?t[dh]>|\.{{3,60}}| +){{1,8}}|{_ANSWER}[\s:\"'(#])"
+    rf"(?:(?:[\s:=#|\"'“”„«»(\[,>→⇒\-]|</?t[dh]>|\.{{3,60}}| +){{1,8}}|{_ANSWER}[\s:\"'(#])"
     rf"|\.?(?:{_WHOSE}|{_ASIDE})[\"']?[ ]?[:=|\t][\s\"']{{0,4}})"
 )
 _NEAR_OTHER = rf"(?:[^0-9\n]*?(?:[^0-9A-Za-z\n]|[\s:.№]?{_NEXT_LINE}|{_ANSWER}[\s:\"'(#]))??"
-_NEAR_MARK = rf"{_NOUN}?[\t-\r -/:-@\[-`{{-~“”„«»]"
+_NEAR_MARK = rf"{_NOUN}?[\t-\r -/:-@\[-`{{-~“”„«»→⇒]"
 # A boundary before a letter beyond ASCII, at which `\b` never matches.
 _APART_LEFT = r"(?:^|[^0-9A-Za-z])"
 _SHORT = 4
