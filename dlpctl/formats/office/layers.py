@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, compress
 from operator import add, ne
 
+from dlpctl.formats.cellgroups import is_header
 from dlpctl.formats.locators import letters_of
-from dlpctl.formats.office.content import is_header
 from dlpctl.formats.office.reading import ColumnPlan, Reading, ViewPlan
 from dlpctl.formats.office.sheet import CELLS, FORMULAS, CellSpot, Shows
 from dlpctl.regex import lazy
