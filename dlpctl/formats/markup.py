@@ -19,6 +19,7 @@ from dlpctl.formats.continuous import continuous_texts
 from dlpctl.formats.encoding import Decoded, Edit, spliced
 from dlpctl.formats.interface import APART, Limits, Piece, Segment, View, too_deep
 from dlpctl.formats.markuptables import table_views
+from dlpctl.formats.placed import PlacedText, placed_texts, views_by_place
 from dlpctl.formats.residues import CELL_END
 from dlpctl.formats.source import Readable, Resolved, TextFormat, Token, blanked, outermost
 from dlpctl.regex import lazy
@@ -129,6 +130,10 @@ class Markup(TextFormat):
             yield View("across tags", parts, segments)
         texts = continuous_texts(source, self._parts, html=self.html)
         yield from table_views(source, texts, readable, segments)
+        yield from views_by_place(source, self.placed_texts(source), readable, segments)
+
+    def placed_texts(self, source: str) -> Iterable[PlacedText]:
+        return placed_texts(source, continuous_texts(source, self._parts, html=self.html))
 
     def _parts(self, source: str) -> Iterator[tuple[str, int, int]]:
         at = 0

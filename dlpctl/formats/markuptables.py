@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.formats.cellgroups import has_groups, is_header, rows_of_groups
@@ -27,6 +29,8 @@ _CELL = lazy(r"(?i)<(?:[\w.-]+:)?(?:td|tc|th|entry|cell|table-cell)[\s/>]")
 _WIDTH = lazy(r"(?i)\b(?:colspan|number-columns-repeated)\s*=\s*[\"']?([0-9]{1,4})")
 _INDEX = lazy(r"(?i):index\s*=\s*[\"']([0-9]{1,5})")
 Span = tuple[int, int]
+_LONGEST, _MOST_WORDS = 80, 7
+"""Longer texts are neither labels nor values that need one."""
 _CELL_APART, _SPACE = (-1, -1), (-2, -2)
 """What separates the texts of a column, as spans."""
 
@@ -93,13 +97,16 @@ class _Column:
         self._starts, self._ends = array("q"), array("q")
 
     def add(self, texts: Iterable[Span | str]) -> None:
+        """Add the texts of a cell."""
+        if self._starts:
+            texts = [_CELL_APART, *texts]
         for start, end in (_SPACE if isinstance(part, str) else part for part in texts):
             self._starts.append(start)
             self._ends.append(end)
 
-    def end_cell(self) -> None:
-        if self._starts:
-            self.add([_CELL_APART])
+    @property
+    def has_cells(self) -> bool:
+        return bool(self._starts)
 
     def parts(self) -> Iterator[Span | str]:
         for span in zip(self._starts, self._ends, strict=True):
@@ -112,48 +119,28 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self._text = text
         self.columns: dict[tuple[int, int], _Column] = {}
-        self._row: list[tuple[Cell, list[Span]]] = []
         self.rows: dict[tuple[int, int], list[list[Span]]] = {}
         """The rows with a value in several cells, and the first row of each table."""
 
     def parts(self, texts: Iterable[tuple[Cell, Continuous]]) -> Iterator[Span | str]:
-        """Yield the texts of the cells, each cell in a line."""
-        last: Cell | None = None
-        for cell, text in texts:
-            if last is not None and cell != last:
-                yield f"{CELL_END}\n" if cell.table == last.table else APART
-                if cell[:2] != last[:2]:
-                    self._end_row()
-            elif last is not None:
-                yield "\n"
-            yield from text
-            self._add(cell, text, starts=cell != last)
-            last = cell
-        self._end_row()
-
-    def _add(self, cell: Cell, text: Continuous, *, starts: bool) -> None:
-        spans = [part for part in text if not isinstance(part, str)]
-        self._row.append((cell, spans))
-        column = self.columns.setdefault((cell.table, cell.column), _Column())
-        if cell.row == 0:
-            shown = "".join(self._text[start:end] for start, end in spans)
-            column.header = f"{column.header} {shown}".strip()
-            return
-        if starts:
-            column.end_cell()
-        column.add(text if starts else [" ", *text])
-
-    def _end_row(self) -> None:
-        if not self._row:
-            return
-        table, row, _ = self._row[0][0]
-        texts = ("".join(self._text[a:b] for a, b in spans) for _, spans in self._row)
-        if row == 0 or has_groups("\t".join(texts)):
-            cells: dict[int, list[Span]] = {}
-            for cell, spans in self._row:
-                cells.setdefault(cell.column, []).extend(spans)
-            self.rows[table, row] = list(cells.values())
-        self._row = []
+        """Yield the texts of the rows with labels, each cell in a line."""
+        for (table, row), found in groupby(texts, key=lambda each: each[0][:2]):
+            cells = list(found)
+            spans = [[part for part in text if not isinstance(part, str)] for _, text in cells]
+            shown = ["".join(self._text[a:b] for a, b in each) for each in spans]
+            if row == 0 or has_groups("\t".join(shown)):
+                self.rows[table, row] = spans
+            for (cell, text), words in zip(cells, shown, strict=True):
+                column = self.columns.setdefault((table, cell.column), _Column())
+                if row == 0:
+                    column.header = words
+                else:
+                    column.add(text)
+            if any(map(is_header, shown[:-1])):
+                for _, text in cells:
+                    yield from text
+                    yield f"{CELL_END}\n"
+                yield APART
 
 
 def table_views(
@@ -169,7 +156,7 @@ def table_views(
     if across := list(rows_of_groups(reader.rows, text)):
         yield _view("rows of groups", across, segments)
     for column in reader.columns.values():
-        if is_header(column.header):
+        if column.has_cells and is_header(column.header):
             yield _view("column", column.parts(), segments, column.header)
 
 
@@ -183,7 +170,16 @@ def _view(
 def _texts_of_cells(
     source: str, texts: Iterable[Continuous], readable: Readable, text: str
 ) -> Iterator[tuple[Cell, Continuous]]:
-    """Yield each text in a cell, as its cell and its parts in the readable text."""
+    """Yield each cell with a short text, and the parts of it in the readable text."""
+    for cell, found in groupby(_in_cells(source, texts), key=itemgetter(0)):
+        parts = [part for _, each in found for part in ("\n", *each)]
+        shown = _trimmed(parts, readable, text)
+        words = "".join(part if isinstance(part, str) else text[slice(*part)] for part in shown)
+        if 0 < len(words) <= _LONGEST and len(words.split()) <= _MOST_WORDS:
+            yield cell, shown
+
+
+def _in_cells(source: str, texts: Iterable[Continuous]) -> Iterator[tuple[Cell, Continuous]]:
     starts = _cell_starts(source)
     end: tuple[int, Cell | None] = (len(source) + 1, None)
     following, cell = next(starts, end), None
@@ -193,8 +189,8 @@ def _texts_of_cells(
             continue
         while following[0] <= first:
             cell, following = following[1], next(starts, end)
-        if cell is not None and (shown := _trimmed(parts, readable, text)):
-            yield cell, shown
+        if cell is not None:
+            yield cell, parts
 
 
 def _trimmed(parts: Continuous, readable: Readable, text: str) -> Continuous:
@@ -202,7 +198,7 @@ def _trimmed(parts: Continuous, readable: Readable, text: str) -> Continuous:
     shown: Continuous = []
     for part in parts:
         if isinstance(part, str):
-            shown.append(part)
+            shown += [part] if shown else []
             continue
         start, end = readable.offset_of(part[0]), readable.offset_of(part[1])
         blank = text[start:end].isspace()
