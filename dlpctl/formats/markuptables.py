@@ -1,4 +1,4 @@
-"""The tables of markup as views: of HTML and DocBook, flat OpenDocument, and Word's and Excel's XML.
+"""The tables of markup as views: of HTML and DocBook, flat OpenDocument, Word's and Excel's XML.
 
 The tags between two cells may be long, so that a label and the value in the next cell are far from
 each other in the source. A view shows the cells alone, and one for each column knows its header.
@@ -32,7 +32,7 @@ Span = tuple[int, int]
 _LONGEST, _MOST_WORDS = 80, 7
 """Longer texts are neither labels nor values that need one."""
 _CELL_APART, _SPACE = (-1, -1), (-2, -2)
-"""What separates the texts of a column, as spans."""
+"""The separators of the texts of a column, as spans."""
 
 
 class Cell(NamedTuple):
@@ -43,7 +43,7 @@ class Cell(NamedTuple):
     column: int
 
 
-class _Table:
+class _OpenTable:
     """A table that is open."""
 
     def __init__(self, number: int) -> None:
@@ -66,7 +66,7 @@ class _Table:
 
 def _cell_starts(source: str) -> Iterator[tuple[int, Cell | None]]:
     """Yield the positions from which on texts are in another cell, or in none."""
-    count, opened = 0, [_Table(0)]
+    count, opened = 0, [_OpenTable(0)]
     for found in _TAG.finditer(source):
         is_end = bool(found["end"])
         if found["table"]:
@@ -74,7 +74,7 @@ def _cell_starts(source: str) -> Iterator[tuple[int, Cell | None]]:
                 del opened[max(len(opened) - 1, 1) :]
             elif not found["attributes"].endswith("/"):
                 count += 1
-                opened.append(_Table(count))
+                opened.append(_OpenTable(count))
         elif found["row"]:
             if is_end:
                 opened[-1].cell = None
@@ -113,7 +113,7 @@ class _Column:
             yield {_SPACE: " ", _CELL_APART: CELLS_APART}.get(span, span)
 
 
-class _Reader:
+class _TableReader:
     """Reads the cells of all tables, and keeps what their columns and unusual rows need."""
 
     def __init__(self, text: str) -> None:
@@ -150,7 +150,7 @@ def table_views(
     if not _CELL.search(source):
         return
     text = segments[0].text
-    reader = _Reader(text)
+    reader = _TableReader(text)
     cells = _texts_of_cells(source, texts, readable, text)
     yield _view("cells of tables", reader.parts(cells), segments)
     if across := list(rows_of_groups(reader.rows, text)):

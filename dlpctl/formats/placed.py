@@ -72,17 +72,17 @@ def views_by_place(
 
 def placed_texts(source: str, texts: Iterable[Continuous]) -> Iterator[PlacedText]:
     """Yield the first text after the start of each element with a place of its own."""
-    places = (
+    elements = (
         (found.end(), float(left[1]), float(top[1]))
         for found in _PLACED.finditer(source)
         if (left := _LEFT.search(found[0])) and (top := _TOP.search(found[0]))
     )
-    following = next(places, None)
+    following = next(elements, None)
     # The texts are not read for a source without such elements.
     for parts in texts if following else ():
         spans = [part for part in parts if not isinstance(part, str)]
-        place = None
+        element = None
         while spans and following is not None and following[0] <= spans[0][0]:
-            place, following = following, next(places, None)
-        if place is not None:
-            yield PlacedText(spans[0][0], spans[-1][1], *place[1:], 0.0)
+            element, following = following, next(elements, None)
+        if element is not None:
+            yield PlacedText(spans[0][0], spans[-1][1], *element[1:], 0.0)
