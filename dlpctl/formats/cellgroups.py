@@ -1,5 +1,5 @@
-"""Rows of tables in which a value takes several cells: a group of its digits, or one character, in
-each.
+"""The headers of tables, and rows in which a value takes several cells: a group of its digits, or
+one character, in each.
 
 A view shows such a row with its header in one line, as a person reads it.
 """
@@ -39,6 +39,16 @@ def rows_of_groups(rows: Rows, text: str) -> Iterator[Span | str]:
 def has_groups(line: str) -> bool:
     """Return whether a row, with tabs between its cells, has such a value."""
     return bool(_GROUPS.search(line) or _CHARACTERS.search(line))
+
+
+def is_header(text: str) -> bool:
+    """Return whether the first cell of a column labels the others: words, and no value."""
+    return (
+        0 < len(text) <= 64
+        and "@" not in text
+        and sum(map(str.isdigit, text)) < 4
+        and any(map(str.isalpha, text))
+    )
 
 
 def _line(cells: Sequence[Sequence[Span]], text: str) -> Iterator[Span | str]:

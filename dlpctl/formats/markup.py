@@ -10,16 +10,16 @@ from __future__ import annotations
 import html
 import re
 from functools import partial
-from itertools import pairwise
 from typing import TYPE_CHECKING
 from xml.parsers import expat
 
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.betweenparts import is_other_attribute, without_syntax
-from dlpctl.formats.cellgroups import has_groups, rows_of_groups
 from dlpctl.formats.continuous import continuous_texts
 from dlpctl.formats.encoding import Decoded, Edit, spliced
 from dlpctl.formats.interface import APART, Limits, Piece, Segment, View, too_deep
+from dlpctl.formats.markuptables import table_views
+from dlpctl.formats.placed import PlacedText, placed_texts, views_by_place
 from dlpctl.formats.residues import CELL_END
 from dlpctl.formats.source import Readable, Resolved, TextFormat, Token, blanked, outermost
 from dlpctl.regex import lazy
@@ -56,9 +56,6 @@ _FONTS = lazy(
 )
 _MANY_ATTRIBUTES = 256
 _CELLS = frozenset(("td", "th", "entry"))
-_CELL = lazy(r"(?i)<(?:\w+:)?(?:td|th|entry)\b")
-_ROW = lazy(r"(?i)<(?:\w+:)?(table|tr|row)\b")
-_BETWEEN_CELLS = lazy(r"\s*(?:<[^<>]*>\s*)+")
 _DATE_TAG, _NO_DATE = "<date>", "1800-01-01T00:00:00Z"
 _XML_ENTITIES = {"amp", "lt", "gt", "quot", "apos"}
 
@@ -132,40 +129,12 @@ class Markup(TextFormat):
                 parts.append(APART)
         if parts:
             yield View("across tags", parts, segments)
-        rows = {
-            key: [
-                [(readable.offset_of(start), readable.offset_of(end)) for start, end in cell]
-                for cell in cells
-            ]
-            for key, cells in self._rows(source).items()
-        }
-        if across := list(rows_of_groups(rows, segments[0].text)):
-            yield View(
-                "rows of groups",
-                [part if isinstance(part, str) else Piece(0, *part) for part in across],
-                segments,
-                repeats=True,
-            )
+        texts = continuous_texts(source, self._parts, html=self.html)
+        yield from table_views(source, texts, readable, segments)
+        yield from views_by_place(source, self.placed_texts(source), readable, segments)
 
-    def _rows(self, source: str) -> dict[tuple[int, int], list[list[tuple[int, int]]]]:
-        """Return the texts of the cells of rows with groups of a value, and of the headers above
-        them, by table and row.
-        """
-        rows: dict[tuple[int, int], list[list[tuple[int, int]]]] = {}
-        starts = [(found[1].lower(), found.start()) for found in _ROW.finditer(source)]
-        table = row = 0
-        header = (0, 0)
-        for (name, start), (_, end) in pairwise([*starts, ("", len(source))]):
-            if name == "table":
-                table, row = table + 1, 0
-                continue
-            header = header if row else (start, end)
-            if has_groups(_BETWEEN_CELLS.sub("\t", source[start:end])):
-                if row:
-                    rows.setdefault((table, 0), _cells(source, *header))
-                rows[table, row] = _cells(source, start, end)
-            row += 1
-        return rows
+    def placed_texts(self, source: str) -> Iterable[PlacedText]:
+        return placed_texts(source, continuous_texts(source, self._parts, html=self.html))
 
     def _parts(self, source: str) -> Iterator[tuple[str, int, int]]:
         at = 0
@@ -290,17 +259,6 @@ def _attributes_of(element: etree._Element) -> str:
 
     # lxml searches each value by name, among all names.
     return html.unescape(etree.tostring(element, encoding="unicode"))
-
-
-def _cells(source: str, start: int, end: int) -> list[list[tuple[int, int]]]:
-    """Return the texts of the cells of a row."""
-    cells: list[list[tuple[int, int]]] = []
-    for syntax, first, last in _cut(source, start, end):
-        if syntax == "tag" and _CELL.match(source, first):
-            cells.append([])
-        elif syntax in {"text", "cdata"} and cells:
-            cells[-1].append((first, last))
-    return cells
 
 
 def _cut(source: str, start: int, end: int) -> Iterator[tuple[str, int, int]]:

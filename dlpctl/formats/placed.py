@@ -7,13 +7,22 @@ from itertools import groupby, pairwise
 from statistics import median
 from typing import NamedTuple
 
+from dlpctl.formats.continuous import Continuous
 from dlpctl.formats.interface import Piece, Segment, View
 from dlpctl.formats.source import Readable
+from dlpctl.regex import lazy
 
 _WIDE_GAP = 1.6
 """Letters that are further apart than this, in their usual steps, are of two words."""
 _WIDEST = 0.72
 """The width of a character, in sizes of the font, from which a gap is after it."""
+
+_PLACED = lazy(r"""(?i)<(?>[^<>]*?[\s"';]top\s*[:=])[^<>]*+>""")
+"""An element with a place of its own, as converters of PDF write it."""
+_LEFT, _TOP = (
+    lazy(rf"""(?i)[\s"';]{side}\s*[:=]\s*["']?(-?[0-9]{{1,6}}(?:\.[0-9]{{1,9}})?)""")
+    for side in ("left", "top")
+)
 
 
 class PlacedText(NamedTuple):
@@ -59,3 +68,21 @@ def views_by_place(
         yield View("texts by place", spaced, segments)
     if joined:
         yield View("adjacent texts", joined, segments)
+
+
+def placed_texts(source: str, texts: Iterable[Continuous]) -> Iterator[PlacedText]:
+    """Yield the first text after the start of each element with a place of its own."""
+    elements = (
+        (found.end(), float(left[1]), float(top[1]))
+        for found in _PLACED.finditer(source)
+        if (left := _LEFT.search(found[0])) and (top := _TOP.search(found[0]))
+    )
+    following = next(elements, None)
+    # The texts are not read for a source without such elements.
+    for parts in texts if following else ():
+        spans = [part for part in parts if not isinstance(part, str)]
+        element = None
+        while spans and following is not None and following[0] <= spans[0][0]:
+            element, following = following, next(elements, None)
+        if element is not None:
+            yield PlacedText(spans[0][0], spans[-1][1], *element[1:], 0.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 from operator import add
@@ -17,13 +17,10 @@ from dlpctl.formats.interface import (
     Document,
     Edits,
     Limits,
-    Segment,
     Uninspected,
-    View,
 )
 from dlpctl.formats.markup import Xml
-from dlpctl.formats.placed import PlacedText, views_by_place
-from dlpctl.formats.source import Readable
+from dlpctl.formats.placed import PlacedText
 from dlpctl.formats.svgcodes import Box, drawn_codes
 from dlpctl.regex import lazy
 
@@ -83,12 +80,7 @@ class Svg(Xml):
         others = [child for child in document.children if not child.key.startswith(_CODE)]
         return super().mask(data, replace(document, children=others), edits, children)
 
-    def views(self, source: str, readable: Readable, segments: Sequence[Segment]) -> Iterable[View]:
-        """Texts that are beside each other, whatever elements they are in."""
-        yield from super().views(source, readable, segments)
-        yield from views_by_place(source, self._runs(source), readable, segments)
-
-    def _runs(self, source: str) -> Iterator[PlacedText]:
+    def placed_texts(self, source: str) -> Iterator[PlacedText]:
         x = y = 0.0
         size = _USUAL_SIZE
         for part, start, end in self._parts(source):

@@ -240,6 +240,54 @@ def test_text_across_tags_reads_as_one() -> None:
     assert view(xml, "across tags").text.split("\n\n")[0] == "xyz"
 
 
+LONG = 'style="orphans: 0; border: none; padding: 0in"'
+
+
+@pytest.mark.parametrize(
+    ("name", "cell", "row", "table"),
+    [
+        ("html", f"\n\t<td {LONG}><p {LONG}>\n\t\t{{}}</p></td>", f"<tr {LONG}>{{}}</tr>", "<table>{}</table>"),
+        ("html", f"<td {LONG}><b>{{}}</b>", "<TR>{}", "<table><tr><td><table><tr><td>in it</table><td>1</table><table>{}"),
+        ("xml", f"<b:table-cell {LONG}><p>{{}}</p></b:table-cell>", "<b:table-row>{}</b:table-row>", '<b:table b:name="a">{}</b:table>'),
+        ("xml", f"<w:tc><w:tcPr {LONG}/><w:p><w:r><w:t>{{}}</w:t></w:r></w:p></w:tc>", "<w:tr>{}</w:tr>", "<w:tbl>{}</w:tbl>"),
+        ("xml", f"<Cell {LONG}><Data>{{}}</Data></Cell>", "<Row>{}</Row>", "<Table>{}</Table>"),
+    ],
+)  # fmt: skip
+def test_the_cells_of_a_table_are_read_without_the_tags_between_them(
+    name: str, cell: str, row: str, table: str
+) -> None:
+    rows = ("id", "born on"), ("x1", "1985-07-06")
+    lines = "".join(row.format("".join(map(cell.format, cells))) for cells in rows)
+    document = format_named(name).extract(table.format(lines).encode(), LIMITS)
+    assert "id\t\nborn on\t\n" in view(document, "cells of tables").text
+    columns = {each.context: each.text for each in document.views if each.name == "column"}
+    assert columns == {"id": "x1", "born on": "1985-07-06"}
+
+
+def test_cells_are_in_the_columns_that_they_span() -> None:
+    source = (
+        "<table><tr><th colspan='2'>name</th><th>born on</th></tr>"
+        "<tr><td>a</td><td>b</td><td>1985</td></tr></table>"
+        "<Table><Row><Cell>id</Cell><Cell>tel</Cell></Row><Row><Cell ss:Index='2'>55</Cell></Row>"
+        f"<Row><Cell/><Cell>{'prose ' * 9}</Cell></Row></Table>"
+    )
+    document = format_named("xml").extract(source.encode(), LIMITS)
+    columns = {each.context: each.text for each in document.views if each.name == "column"}
+    assert columns == {"name": "a", "born on": "1985", "tel": "55"}
+
+
+@pytest.mark.parametrize(
+    "place", ['style="position:absolute;top:306px;left:{}px"', 'top="30" left="{}"']
+)
+def test_texts_with_places_of_their_own_are_read_by_line(place: str) -> None:
+    texts = "".join(
+        f"<text {place.format(x)}><b>{text}</b></text>\n" for x, text in ((9, "SSN"), (99, "123"))
+    )
+    for name in ("html", "xml"):
+        document = format_named(name).extract(f"<a>{texts}</a>".encode(), LIMITS)
+        assert view(document, "texts by place").text == "SSN 123\n"
+
+
 @pytest.mark.parametrize(
     ("name", "source", "shown"),
     [

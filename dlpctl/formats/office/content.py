@@ -119,13 +119,3 @@ def is_telling(value: str) -> bool:
 def is_foreign_content(value: str) -> bool:
     """Return whether an attribute of a foreign part, such as custom XML, may contain a value."""
     return len(value) >= 2 and not _STANDARD.match(value) and not value.startswith("{")
-
-
-def is_header(text: str) -> bool:
-    """Return whether the first cell of a column labels the others: words, and no value."""
-    return (
-        0 < len(text) <= 64
-        and "@" not in text
-        and sum(map(str.isdigit, text)) < 4
-        and any(map(str.isalpha, text))
-    )

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from dlpctl.errors import CannotMaskError
+from dlpctl.formats.cellgroups import is_header
 from dlpctl.formats.distinct import DistinctNames
 from dlpctl.formats.encoding import Edit as TextEdit
 from dlpctl.formats.encoding import spliced
@@ -16,12 +17,12 @@ from dlpctl.formats.office import formulas, sheet
 from dlpctl.formats.office.flow import ATTRIBUTES, Dialect, Flow
 from dlpctl.formats.office.formulas import Renames
 from dlpctl.formats.office.joining import TEXT
-from dlpctl.formats.office.layers import layers_of
+from dlpctl.formats.office.layers import Prompt, layers_of
 from dlpctl.formats.office.opc import OpenXml, in_reading_order, label_of, part_readings
 from dlpctl.formats.office.parts import PackagePlan, tags
 from dlpctl.formats.office.reading import Leaf, Reading, Spot, disjoint
 from dlpctl.formats.office.strings import STRINGS
-from dlpctl.formats.office.workbook import CellTable, Sheet, StringsSpot, Workbook
+from dlpctl.formats.office.workbook import RANGE, CellTable, Sheet, StringsSpot, Workbook
 from dlpctl.formats.office.writing import source_edits
 from dlpctl.formats.office.xmltext import decoded
 from dlpctl.formats.office.zipped import READ_BEFORE, Wanted
@@ -76,7 +77,8 @@ class Excel(OpenXml):
         split = sheet.split(source)
         shows, formula_texts = sheet.read(source, split, strings, book.shown, used)
         del source
-        yield from layers_of(each.part, each.label, shows, formula_texts, each.headers())
+        prompts = _prompts(split.shell)
+        yield from layers_of(each.part, each.label, shows, formula_texts, each.headers(), prompts)
         for reading in Flow(split.shell, Dialect.OFFICE, limits, each.part).readings():
             yield (
                 reading,
@@ -92,6 +94,16 @@ class Excel(OpenXml):
             return set()
         orders = (each for each in wanted.plan.relations if each.type.endswith("/calcChain"))
         return {each.target for each in orders} & wanted.parts.keys()
+
+
+def _prompts(source: str) -> Iterator[Prompt]:
+    for each, _, _ in tags(source, "dataValidation"):
+        title, words = each.get("promptTitle", ""), each.get("prompt", "")
+        texts = f"{title} {words}".strip(), title, words
+        if label := next(filter(is_header, texts), ""):
+            for found in RANGE.finditer(each.get("sqref", "")):
+                last_row = int(found[4] or found[2])
+                yield Prompt(sheet.number_of(found[1]), int(found[2]), last_row, label)
 
 
 class _Masking:

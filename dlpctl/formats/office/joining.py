@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import NamedTuple
 
-from dlpctl.formats.cellgroups import Rows, rows_of_groups
+from dlpctl.formats.cellgroups import Rows, is_header, rows_of_groups
 from dlpctl.formats.interface import APART
-from dlpctl.formats.office.content import is_header
 from dlpctl.formats.office.reading import Builder, Leaf, Reading, ViewPlan
 from dlpctl.formats.residues import CELL_END
 

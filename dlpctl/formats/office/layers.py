@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, compress
 from operator import add, ne
+from typing import NamedTuple
 
+from dlpctl.formats.cellgroups import is_header
 from dlpctl.formats.locators import letters_of
-from dlpctl.formats.office.content import is_header
 from dlpctl.formats.office.reading import ColumnPlan, Reading, ViewPlan
 from dlpctl.formats.office.sheet import CELLS, FORMULAS, CellSpot, Shows
 from dlpctl.regex import lazy
@@ -18,8 +20,22 @@ _HEADER_WITHIN = 20
 _CHARACTERS = lazy(r"\t[^\t\n](?:\t[^\t\n]){8,}+(?=[\t\n]|\Z)")
 
 
+class Prompt(NamedTuple):
+    """The words that a sheet shows to a person who enters a cell of a range."""
+
+    column: int
+    first_row: int
+    last_row: int
+    words: str
+
+
 def layers_of(
-    part: str, label: str, shows: Shows, formulas: Shows, headers: Mapping[int, int]
+    part: str,
+    label: str,
+    shows: Shows,
+    formulas: Shows,
+    headers: Mapping[int, int],
+    prompts: Iterable[Prompt],
 ) -> Iterator[tuple[Reading, CellSpot]]:
     """Yield the readings of a sheet's cells; `headers` has the known row of each header."""
     # The boundaries between rows.
@@ -36,6 +52,7 @@ def layers_of(
     if spelled := list(_spelled_rows(text)):
         reading.plans.append(ViewPlan("characters in cells", spelled, repeats=True))
     reading.columns.extend(_columns(shows, spot.paragraphs, headers))
+    reading.columns.extend(_prompted(shows, spot.paragraphs, prompts))
     yield reading, spot
     yield _layer(part, label, FORMULAS, "\n".join(formulas.texts), formulas)
 
@@ -82,11 +99,34 @@ def _columns(shows: Shows, starts: array[int], headers: Mapping[int, int]) -> It
         head = next((at for at, index in enumerate(indexes) if rows[index] == row), None)
         if head is None or head + 1 == len(indexes) or not is_header(texts[indexes[head]].strip()):
             continue
-        below = indexes[head + 1 :]
-        froms = array("I", map(starts.__getitem__, below))
-        ends = array("I", map(add, froms, map(len, map(texts.__getitem__, below))))
         header = " ".join(texts[indexes[head]].split())
-        yield ColumnPlan(f"column {letters_of(column)}", froms, ends, header)
+        yield _plan(column, indexes[head + 1 :], texts, starts, header)
+
+
+def _plan(
+    column: int, indexes: array[int], texts: Sequence[str], starts: array[int], header: str
+) -> ColumnPlan:
+    froms = array("I", map(starts.__getitem__, indexes))
+    ends = array("I", map(add, froms, map(len, map(texts.__getitem__, indexes))))
+    return ColumnPlan(f"column {letters_of(column)}", froms, ends, header)
+
+
+def _prompted(shows: Shows, starts: array[int], prompts: Iterable[Prompt]) -> Iterator[ColumnPlan]:
+    """Yield the cells of each prompt, without those of the prompt before it."""
+    by_column: defaultdict[int, list[Prompt]] = defaultdict(list)
+    for each in sorted(prompts):
+        by_column[each.column].append(each)
+    indexes: defaultdict[int, array[int]] = defaultdict(lambda: array("I"))
+    for index, column in enumerate(shows.columns if by_column else ()):
+        indexes[column].append(index)
+    for column, found in by_column.items():
+        rows = [shows.rows[index] for index in indexes[column]]
+        end = 0
+        for each in found:
+            first = max(end, bisect_left(rows, each.first_row))
+            end = max(end, bisect_right(rows, each.last_row))
+            if first < end:
+                yield _plan(column, indexes[column][first:end], shows.texts, starts, each.words)
 
 
 def header_row(shows: Shows) -> int:

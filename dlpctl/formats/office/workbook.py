@@ -14,7 +14,7 @@ from dlpctl.formats.office.strings import Strings
 from dlpctl.formats.office.xmltext import decoded
 from dlpctl.regex import lazy
 
-_RANGE = lazy(r"\$?([A-Z]{1,3})\$?(\d+)(?::\$?([A-Z]{1,3})\$?(\d+))?")
+RANGE = lazy(r"\$?([A-Z]{1,3})\$?([0-9]{1,7})(?::\$?([A-Z]{1,3})\$?([0-9]{1,7}))?")
 _TELLING_PLACE = lazy(r"@|\d{5}")
 
 
@@ -106,7 +106,7 @@ class Workbook:
                 continue
             source = decoded(self.parts[target], target).text
             for table, _, _ in tags(source, "table"):
-                found = _RANGE.match(table.get("ref", ""))
+                found = RANGE.match(table.get("ref", ""))
                 if found and table.get("headerRowCount", "1") != "0":
                     first = sheet.number_of(found[1])
                     columns = [

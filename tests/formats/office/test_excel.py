@@ -142,6 +142,20 @@ def workbook_of(
     )
 
 
+def test_a_prompt_labels_the_cells_for_which_it_asks(read: Read) -> None:
+    workbook = openpyxl.Workbook()
+    sheet = workbook.active
+    for row, value in enumerate(("x1", "x2", "x3", "x4"), 1):
+        sheet.cell(row, 2, value)
+    prompts = ("B2", "Tel", "enter"), ("B1:B3 C4", "born on", None), ("B4", "4" * 9, "id")
+    for cells, title, words in prompts:
+        sheet.add_data_validation(DataValidation(sqref=cells, promptTitle=title, prompt=words))
+    document = read(saved(workbook), "a.xlsx").document
+    labelled = {view.context: view.text.split() for view in document.views if view.context}
+    assert (labelled["born on"], labelled["id"]) == (["x1", "x2", "x3"], ["x4"])
+    assert "Tel enter" not in labelled
+
+
 CELLS = {
     "plain text": f'<c r="A1" t="str"><v>x {SSN} kept</v></c>',
     "rich inline": '<c r="A1" t="inlineStr"><is><r><t>x 123-</t></r><r><t>45-6789 kept</t></r></is></c>',

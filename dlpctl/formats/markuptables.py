@@ -1,0 +1,213 @@
+"""The tables of markup as views: of HTML and DocBook, flat OpenDocument, Word's and Excel's XML.
+
+The tags between two cells may be long, so that a label and the value in the next cell are far from
+each other in the source. A view shows the cells alone, and one for each column knows its header.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, NamedTuple
+
+from dlpctl.formats.cellgroups import has_groups, is_header, rows_of_groups
+from dlpctl.formats.continuous import Continuous
+from dlpctl.formats.interface import APART, CELLS_APART, Piece, Segment, View
+from dlpctl.formats.residues import CELL_END
+from dlpctl.regex import lazy
+
+if TYPE_CHECKING:
+    from dlpctl.formats.source import Readable
+
+_TAG = lazy(
+    r"(?i)<(?P<end>/?)(?:[\w.-]+:)?(?:(?P<table>table|tbl|informaltable)|(?P<row>tr|row|table-row)"
+    r"|(?P<cell>td|th|tc|entry|cell|(?:covered-)?table-cell))(?=[\s/>])(?P<attributes>[^<>]*)"
+)
+_CELL = lazy(r"(?i)<(?:[\w.-]+:)?(?:td|tc|th|entry|cell|table-cell)[\s/>]")
+_WIDTH = lazy(r"(?i)\b(?:colspan|number-columns-repeated)\s*=\s*[\"']?([0-9]{1,4})")
+_INDEX = lazy(r"(?i):index\s*=\s*[\"']([0-9]{1,5})")
+Span = tuple[int, int]
+_LONGEST, _MOST_WORDS = 80, 7
+"""Longer texts are neither labels nor values that need one."""
+_CELL_APART, _SPACE = (-1, -1), (-2, -2)
+"""The separators of the texts of a column, as spans."""
+
+
+class Cell(NamedTuple):
+    """A position in a table, each number counted from 0."""
+
+    table: int
+    row: int
+    column: int
+
+
+class _OpenTable:
+    """A table that is open."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self._row = -1
+        self._next = 0
+        self.cell: Cell | None = None
+
+    def start_row(self) -> None:
+        self._row, self._next, self.cell = self._row + 1, 0, None
+
+    def start_cell(self, attributes: str) -> None:
+        if self._row < 0:
+            return
+        index, width = _INDEX.search(attributes), _WIDTH.search(attributes)
+        column = int(index[1]) - 1 if index else self._next
+        self._next = column + (int(width[1]) if width else 1)
+        self.cell = Cell(self.number, self._row, column)
+
+
+def _cell_starts(source: str) -> Iterator[tuple[int, Cell | None]]:
+    """Yield the positions from which on texts are in another cell, or in none."""
+    count, opened = 0, [_OpenTable(0)]
+    for found in _TAG.finditer(source):
+        is_end = bool(found["end"])
+        if found["table"]:
+            if is_end:
+                del opened[max(len(opened) - 1, 1) :]
+            elif not found["attributes"].endswith("/"):
+                count += 1
+                opened.append(_OpenTable(count))
+        elif found["row"]:
+            if is_end:
+                opened[-1].cell = None
+            else:
+                opened[-1].start_row()
+        elif is_end:
+            opened[-1].cell = None
+        else:
+            opened[-1].start_cell(found["attributes"])
+            if found["attributes"].endswith("/"):
+                opened[-1].cell = None
+        yield found.end(), opened[-1].cell
+
+
+class _Column:
+    """The texts of a column below its header, as plain numbers: a file has millions of cells."""
+
+    def __init__(self) -> None:
+        self.header = ""
+        self._starts, self._ends = array("q"), array("q")
+
+    def add(self, texts: Iterable[Span | str]) -> None:
+        """Add the texts of a cell."""
+        if self._starts:
+            texts = [_CELL_APART, *texts]
+        for start, end in (_SPACE if isinstance(part, str) else part for part in texts):
+            self._starts.append(start)
+            self._ends.append(end)
+
+    @property
+    def has_cells(self) -> bool:
+        return bool(self._starts)
+
+    def parts(self) -> Iterator[Span | str]:
+        for span in zip(self._starts, self._ends, strict=True):
+            yield {_SPACE: " ", _CELL_APART: CELLS_APART}.get(span, span)
+
+
+class _TableReader:
+    """Reads the cells of all tables, and keeps what their columns and unusual rows need."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self.columns: dict[tuple[int, int], _Column] = {}
+        self.rows: dict[tuple[int, int], list[list[Span]]] = {}
+        """The rows with a value in several cells, and the first row of each table."""
+
+    def parts(self, texts: Iterable[tuple[Cell, Continuous]]) -> Iterator[Span | str]:
+        """Yield the texts of the rows with labels, each cell in a line."""
+        for (table, row), found in groupby(texts, key=lambda each: each[0][:2]):
+            cells = list(found)
+            spans = [[part for part in text if not isinstance(part, str)] for _, text in cells]
+            shown = ["".join(self._text[a:b] for a, b in each) for each in spans]
+            if row == 0 or has_groups("\t".join(shown)):
+                self.rows[table, row] = spans
+            for (cell, text), words in zip(cells, shown, strict=True):
+                column = self.columns.setdefault((table, cell.column), _Column())
+                if row == 0:
+                    column.header = words
+                else:
+                    column.add(text)
+            if any(map(is_header, shown[:-1])):
+                for _, text in cells:
+                    yield from text
+                    yield f"{CELL_END}\n"
+                yield APART
+
+
+def table_views(
+    source: str, texts: Iterable[Continuous], readable: Readable, segments: Sequence[Segment]
+) -> Iterator[View]:
+    """Yield the views of the tables of a source, given its texts in order."""
+    if not _CELL.search(source):
+        return
+    text = segments[0].text
+    reader = _TableReader(text)
+    cells = _texts_of_cells(source, texts, readable, text)
+    yield _view("cells of tables", reader.parts(cells), segments)
+    if across := list(rows_of_groups(reader.rows, text)):
+        yield _view("rows of groups", across, segments)
+    for column in reader.columns.values():
+        if column.has_cells and is_header(column.header):
+            yield _view("column", column.parts(), segments, column.header)
+
+
+def _view(
+    name: str, parts: Iterable[Span | str], segments: Sequence[Segment], header: str = ""
+) -> View:
+    pieces = (part if isinstance(part, str) else Piece(0, *part) for part in parts)
+    return View(name, pieces, segments, header, repeats=True)
+
+
+def _texts_of_cells(
+    source: str, texts: Iterable[Continuous], readable: Readable, text: str
+) -> Iterator[tuple[Cell, Continuous]]:
+    """Yield each cell with a short text, and the parts of it in the readable text."""
+    for cell, found in groupby(_in_cells(source, texts), key=itemgetter(0)):
+        parts = [part for _, each in found for part in ("\n", *each)]
+        shown = _trimmed(parts, readable, text)
+        words = "".join(part if isinstance(part, str) else text[slice(*part)] for part in shown)
+        if 0 < len(words) <= _LONGEST and len(words.split()) <= _MOST_WORDS:
+            yield cell, shown
+
+
+def _in_cells(source: str, texts: Iterable[Continuous]) -> Iterator[tuple[Cell, Continuous]]:
+    starts = _cell_starts(source)
+    end: tuple[int, Cell | None] = (len(source) + 1, None)
+    following, cell = next(starts, end), None
+    for parts in texts:
+        first = next((part[0] for part in parts if not isinstance(part, str)), None)
+        if first is None:
+            continue
+        while following[0] <= first:
+            cell, following = following[1], next(starts, end)
+        if cell is not None:
+            yield cell, parts
+
+
+def _trimmed(parts: Continuous, readable: Readable, text: str) -> Continuous:
+    """Return the parts in the readable text, without the blanks around them."""
+    shown: Continuous = []
+    for part in parts:
+        if isinstance(part, str):
+            shown += [part] if shown else []
+            continue
+        start, end = readable.offset_of(part[0]), readable.offset_of(part[1])
+        blank = text[start:end].isspace()
+        if shown or not blank:
+            start += 0 if shown else len(text[start:end]) - len(text[start:end].lstrip())
+            shown.append(" " if blank else (start, end))
+    while shown:
+        last = shown.pop()
+        if not isinstance(last, str):
+            shown.append((last[0], last[0] + len(text[last[0] : last[1]].rstrip())))
+            break
+    return shown
