@@ -30,7 +30,7 @@ class ValueKind(Enum):
     """Health data, of which even the shape can reveal too much."""
     SECRET = auto()
     HIDDEN = auto()
-    """Secrets of which even the first characters reveal too much."""
+    """Secrets and words of short lists, of which even a character or the length reveals much."""
 
 
 _BY_WORDS = (
@@ -40,6 +40,7 @@ _BY_WORDS = (
         "PASSWORD, PASSPHRASE, PRIVATE KEY, SEED PHRASE, MNEMONIC, PIN, ONE TIME CODE",
     ),
     (ValueKind.HIDDEN, "ACCESS CODE"),
+    (ValueKind.HIDDEN, "RELIGION, ETHNICITY, SEXUAL ORIENTATION, POLITICAL OPINION"),
     (ValueKind.CARD, "CREDIT CARD, DEBIT CARD, PAYMENT CARD, CARD NUMBER"),
     (ValueKind.PHONE, "PHONE, FAX, MOBILE"),
     (ValueKind.IBAN, "IBAN"),

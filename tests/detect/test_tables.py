@@ -133,6 +133,24 @@ def test_headers_in_six_languages(library: Detector, header: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("header", "cell", "found"),
+    [
+        ("Religion", "Sikh", "RELIGION"),
+        ("race", "Native American", "ETHNICITY"),
+        ("dob", "31234", "DATE_OF_BIRTH"),
+        ("birth_date", "489456000", "DATE_OF_BIRTH"),
+        ("ssn", "78051120", "SSN"),
+        ("skype", "live:ada.roe", "USERNAME"),
+        ("geohash", "u33dc0cpke", "GPS_COORDINATES"),
+    ],
+)
+def test_cells_that_only_their_header_tells(
+    library: Detector, header: str, cell: str, found: str
+) -> None:
+    assert [one.type for one in library.scan(f"id,{header},x\n7,{cell},y\n")] == [found]
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "Dear John, thank you\nfor the phone, and for all\n",

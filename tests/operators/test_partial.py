@@ -11,6 +11,7 @@ from dlpctl.types import Category
 PII, PHI, FINANCIAL, SECRETS, CUSTOM = Category
 
 SHAPES = [
+    ("ETHNICITY", PII, "Hispanic", "********"),
     ("EMAIL", PII, "john.doe@example.com", "j***@example.com"),
     ("EMAIL", PII, "john@ex  | 4111 |\n ample.com", "****@**  | **** |\n *****.***"),
     ("EMAIL", PII, "j@example.com", "***@example.com"),
@@ -101,6 +102,8 @@ def test_identifiers_keep_their_length_and_at_most_four_digits(
         ("ADDRESS", PII, "12 Elm St\nEly", "** *** ** ***"),
         ("US_MBI", PHI, "1EG4-TE5-MK73", None),
         ("PASSWORD", SECRETS, "hunter2hunter2", None),
+        ("RELIGION", PII, "Quaker", None),
+        ("SEXUAL_ORIENTATION", PII, "gay", None),
         ("SSH_PRIVATE_KEY", SECRETS, "x", None),
         ("BTC_SEED_PHRASE", SECRETS, "x", None),
         ("API_KEY", SECRETS, "ghp_" + "a1B2" * 9, "ghp_********"),

@@ -11,6 +11,8 @@ from dlpctl.regex import lazy
 OLDEST, LATEST = 1890, 2035
 """The range of years for the birth of a living person, or for a document in use."""
 
+_FIRST_DAY, _LAST_DAY = ((date(year, 1, 1) - date(1970, 1, 1)).days for year in (OLDEST, 2012))
+_SPREADSHEET_DAYS = (date(1970, 1, 1) - date(1899, 12, 30)).days
 _MONTHS = {name: int(number) for name, number in read_table("months").items()}
 _PARTS = lazy(r"[0-9]+|[^\W\d_]+")
 _UNITS = lazy("[年월月년日일]")
@@ -95,6 +97,21 @@ def _is_day(year: str, month: str, day: str) -> bool:
             1900 + int(year), number, int(day)
         )
     return len(year) == 4 and OLDEST <= int(year) <= LATEST and exists(int(year), number, int(day))
+
+
+@validator("birth_count")
+def birth_count(value: str) -> bool:
+    """A day before the adults of today were born, in seconds, milliseconds or days since 1970,
+    or in the days of a spreadsheet.
+    """
+    digits = len(value.removeprefix("-"))
+    if digits > 13 or not value.removeprefix("-").isdecimal():
+        return False
+    count = int(value)
+    if digits == 5 and count > 0:
+        return _FIRST_DAY <= count - _SPREADSHEET_DAYS < _LAST_DAY
+    days = count if digits <= 5 else count / (86_400 if digits <= 10 else 86_400_000)
+    return _FIRST_DAY <= days < _LAST_DAY
 
 
 @validator("card_expiry")
