@@ -168,7 +168,7 @@ class Xml(Markup):
         has_dates = "<plist" in source and _DATE_TAG in source
         for token in super().tokens(source):
             is_date = has_dates and source.endswith(_DATE_TAG, 0, token.start)
-            yield token._replace(kind="date") if is_date else token
+            yield token._replace(syntax="date") if is_date else token
 
     def write(self, syntax: str, token: str, edits: Sequence[Edit]) -> str:
         return _NO_DATE if syntax == "date" else super().write(syntax, token, edits)

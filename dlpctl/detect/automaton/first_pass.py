@@ -183,7 +183,9 @@ class FirstPass:
 
         self._scan(each.database, data if around is None else around.data, on_match)
         return {
-            each.numbers[pattern]: relative if around is None else list(around.positions_in_text(relative))
+            each.numbers[pattern]: relative
+            if around is None
+            else list(around.positions_in_text(relative))
             for pattern, relative in ends.items()
         }
 

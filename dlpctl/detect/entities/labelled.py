@@ -21,8 +21,7 @@ from dlpctl.types import Category, Finding
 Flags = Callable[[str], WordFlags]
 
 _SCORE, _CELL, _FULL_NAME = 0.85, 0.9, 0.95
-_MOST_COLUMNS = 200
-_LONGEST_HEADER = 4000
+_MOST_COLUMNS, _LONGEST_HEADER = 200, 4000
 _ENOUGH = 0.4
 """The share of a column's values that must look like names or addresses, so that all count."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dlpctl.detect.validators import secrets_judge as judge
 from dlpctl.detect.validators import secrets_literals as literals
+from dlpctl.detect.validators import secrets_phrases as phrases
 from dlpctl.detect.validators import secrets_structure as structure
 from dlpctl.detect.validators.registry import validator
 
@@ -19,7 +20,7 @@ JUDGED = {
     "secret_or_uuid": judge.secret_or_uuid,
     "not_placeholder": judge.not_placeholder,
     "password": literals.password,
-    "password_or_phrase": literals.password_or_phrase,
+    "password_or_phrase": phrases.password_or_phrase,
     "unquoted_password": literals.unquoted_password,
     "secret": literals.secret,
     "plain_password": literals.plain_password,
@@ -37,7 +38,7 @@ JUDGED = {
     "varied_password": literals.varied_password,
     "secret_or_password": literals.secret_or_password,
     "strong_or_digits": literals.strong_or_digits,
-    "phrase": literals.phrase,
+    "phrase": phrases.phrase,
     "snmp_community": literals.snmp_community,
     "url_password": structure.url_password,
     "otp_seed": structure.otp_seed,

@@ -49,7 +49,6 @@ _TALKS_ABOUT = lazy(
 _NAME = lazy(r"[A-Za-z_][A-Za-z_.$-]*")
 _LABELS = frozenset({"password", "passwd", "passphrase", "pass", "pwd", "authentication"})
 _SHORTEST_WORD = 5
-_FEWEST_WORDS = 3
 _NAME_WITH_DIGIT = lazy(r"[a-z]+_?[a-z_]*\d|[a-z]+\d*(?:_[a-z]+\d*){2,}")
 _WORD_AND_DIGIT = lazy(
     r"(?:pass|password|passwd|pwd|psw|user|username|field|input|text|key|value|val|str|arg|param"
@@ -60,10 +59,8 @@ _WORD_AND_DIGIT = lazy(
 _KNOWN_WORDS = read_words("common_passwords")
 # Base64 may start like a path and contain what looks like an operator.
 _MIXED_BASE64 = re.compile(r"[A-Za-z0-9+/]{20,}={0,2}")
-_SENTENCE = read_words("sentences_about_phrases")
-_MESSAGE = read_words("words_of_messages")
 # The word for a password, in any form and compound of the languages of interfaces.
-_PASSWORD_STEM = lazy(
+PASSWORD_STEM = lazy(
     r"passw|passe|passord|phras|secret|kennw|kodeord|kodewort|contrase|senha|wachtw|hasł|hesl"
     r"|lösen|adgangsk|salasan|jelsz|gesl|lozin|slapta|şifre|parol|sandi|account|user"
 )
@@ -98,7 +95,7 @@ _SENTENCE_GOES_ON = lazy(r"[^A-Za-z]*[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _LATIN = lazy(r"[\x20-\x7e]+")
 
 
-def _describes(word: str) -> bool:
+def describes(word: str) -> bool:
     """Return whether a word in lower case describes a password: expired, obligatorio."""
     return (
         _DESCRIBES.search(word) is not None
@@ -176,7 +173,7 @@ def word_password(value: str) -> bool:
         return True
     return (
         (value.islower() or len(judge.PART.findall(value)) > 1)
-        and not _describes(value.lower())
+        and not describes(value.lower())
         and _has_no_program_word(value)
         and password(value)
     )
@@ -191,7 +188,7 @@ def declared_password(value: str) -> bool:
         or (judge.is_random(value) and password(value))
         or (
             _has_no_program_word(value)
-            and not _describes(value.lower())
+            and not describes(value.lower())
             and (value.islower() or len(judge.PART.findall(value)) > 1)
             and password(value)
         )
@@ -385,24 +382,3 @@ def declared_secret(value: str) -> bool:
 def generated_secret(value: str) -> bool:
     """A secret or a strong password, which may look like code."""
     return secret_or_password(value) or mixed_password(value)
-
-
-def password_or_phrase(value: str) -> bool:
-    """A password in quotes: a literal, or words that somebody drew, and no message or label."""
-    words = value.lower().split(" ")
-    if len(words) == 1:
-        return password(value)
-    if not (value.islower() or value.istitle()) or len(words) != len(set(words)):
-        return False
-    if not _MESSAGE.isdisjoint(words) or any(map(_PASSWORD_STEM.search, words)):
-        return False
-    of_programs = sum([word in judge.PROGRAM_WORDS for word in words])
-    if len(words) == _FEWEST_WORDS:
-        return value.islower() and not of_programs and not any(map(_describes, words))
-    return 2 * of_programs <= len(words)
-
-
-def phrase(value: str) -> bool:
-    """Words that somebody chose or drew, not a sentence about a passphrase."""
-    words = value.lower().replace("-", " ").split()
-    return len(words) == len(set(words)) and not _SENTENCE.intersection(words)
