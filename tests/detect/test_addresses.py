@@ -170,7 +170,8 @@ def test_a_block_of_lines_is_one_address(tagger: NameTagger) -> None:
         "Hauptstr. 5\nOT Niederndorf\n07586 Bad Köstritz",
         "The Old Forge\n3 Mill Lane\nLudlow\nShropshire\nSY8 1QT",
         "1204 - 88 Bathurst Street\nToronto, ON M5V 2P4\nCanada",
-        "Loc. Sa Serra snc\n08020 Budoni (NU)",
+        "Loc. Monte Rosa snc\n08020 Budoni (NU)",
+        "Fraz. Sa Serra snc\n08020 Budoni (NU)",
         "Travessa do Poço, 7 - r/c Esq.\n1200-345 Lisboa",
     ],
 )

@@ -11,8 +11,10 @@ from dlpctl.detect.automaton.gates import Gates
 from dlpctl.detect.derived.texts import GATES, derived_texts
 from dlpctl.detect.engine import Detector, valid_utf8
 from tests.bench.leak_kinds import Values, kinds
+from tests.detect.test_tables import TABLES
 
 CHUNKS = b"Transfer-Encoding: chunked\n\n8\njohn@exa\n9\nmple.com\n0\n"
+BIRTH = b'{"birth": {"year": 1985, "month": 7, "day": 6}}\n'
 CLEAN = b"def compare(first: str, second: str) -> bool:\n    return first < second\n"
 
 
@@ -24,7 +26,8 @@ def gates(library: Detector) -> Gates:
 
 def test_gates_change_no_derived_text(gates: Gates) -> None:
     opened: set[str] = set()
-    for data in (CHUNKS, *(valid_utf8(kind.make(Values(0))) for kind in kinds())):
+    tables = map(str.encode, TABLES.values())
+    for data in (CHUNKS, BIRTH, *tables, *(valid_utf8(kind.make(Values(0))) for kind in kinds())):
         found = derived_texts(data, may_match=gates.may_match)
         assert [text.data for text in found] == [text.data for text in derived_texts(data)]
         opened.update(gate for gate in GATES if gates.may_match(gate, data))

@@ -66,7 +66,7 @@ NAMED = [
         '{"word": "name", "n": 1}, {"word": "is", "n": 2}, {"word": "Anna", "n": 3}, {"word": "Lind", "n": 4}',
         ["Anna", "Lind"],
     ),
-    ("My O\nname O\nis O\nAnna O\nLindqvist O\n. O\n", ["Anna O", "Lindqvist"]),
+    ("My O\nname O\nis O\nAnna O\nLindqvist O\n. O\n", ["Anna", "Lindqvist"]),
     ("J.R.R. Tolkien wrote it.", ["J.R.R. Tolkien"]),
     ("Okafor, Amara; Meyer, Anna", ["Okafor, Amara", "Meyer, Anna"]),
     ("Charles de Gaulle met Oscar de la Renta.", ["Charles de Gaulle", "Oscar de la Renta"]),

@@ -28,7 +28,7 @@ from dlpctl.preflight import Checker
 from dlpctl.scan.content import Examiner
 from dlpctl.scan.local import LocalFiles
 from dlpctl.scan.places import TextPlaces
-from dlpctl.scan.reader import FILES, Reader, Task
+from dlpctl.scan.reader import FILES, BatchReader, Task
 from dlpctl.scan.scanner import Scan
 from dlpctl.scan.selection import Selection
 from dlpctl.scan.source import File
@@ -53,7 +53,7 @@ def commands(library: Detector, tmp_path_factory: pytest.TempPathFactory) -> dic
 
     def scan(name: str, data: bytes) -> object:
         (folder / name).write_bytes(data)
-        reader = Reader(examiner, sources=[LocalFiles([])])
+        reader = BatchReader(examiner, sources=[LocalFiles([])])
         try:
             outcome = reader(Task(FILES, [File(str(folder / name), name, 0)]))
         finally:

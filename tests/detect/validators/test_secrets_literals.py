@@ -52,28 +52,3 @@ def test_without_quotes_code_is_likelier(value: str) -> None:
 )
 def test_secrets_are_generated(value: str, accepted: bool) -> None:
     assert literals.secret(value) is accepted
-
-
-def test_phrases_are_not_sentences() -> None:
-    assert literals.phrase("correct horse battery staple")
-    assert not literals.phrase("enter the passphrase for this key")
-
-
-@pytest.mark.parametrize(
-    ("value", "accepted"),
-    [
-        ("correct horse battery staple", True),
-        ("Marigold Thunder Bluewhale Carousel", True),
-        ("marigold thunder bluewhale", True),
-        ("sunflower", True),
-        ("Enter your password", False),
-        ("must be at least eight characters", False),
-        ("Passwort wiederholen oder schließen", False),
-        ("Marigold thunder bluewhale carousel", False),
-        ("marigold marigold thunder", False),
-        ("connection pool timeout", False),
-        ("server error handler module", False),
-    ],
-)
-def test_phrases_are_no_messages(value: str, accepted: bool) -> None:
-    assert literals.password_or_phrase(value) is accepted
