@@ -14,6 +14,8 @@ from dlpctl.regex import lazy
 
 _LONGEST = 4096
 """The characters between the start of a statement and its parameters."""
+_SAME = 12
+"""The characters by which parameters of one kind are recognized."""
 _PLACE = rb"(?:\?|%s|\$[0-9]{1,4}|@p[0-9]{1,4}|:[A-Za-z_]\w{0,32})"
 _COLUMNS = lazy(
     rb"\(([^()]{1,2048})\)\s*(?:output[^()]*)?values\s*\(([^()]{1,2048})\)", re.IGNORECASE
@@ -61,7 +63,9 @@ def _placeholder_names(data: bytes, start: int, end: int, words: HeaderWords) ->
 
 
 def _before(data: bytes, found: re.Match[bytes], words: HeaderWords) -> dict[bytes, bytes]:
-    return _placeholder_names(data, max(0, found.start() - _LONGEST), found.start(), words)
+    start = max(0, found.start() - _LONGEST)
+    previous = data.rfind(found[0][:_SAME], start, found.start())  # another statement's parameters
+    return _placeholder_names(data, max(start, previous), found.start(), words)
 
 
 def _numbered(data: bytes, found: re.Match[bytes], words: HeaderWords) -> Iterator[Cells]:
@@ -74,9 +78,10 @@ def _numbered(data: bytes, found: re.Match[bytes], words: HeaderWords) -> Iterat
         position = value.end()
     names_by_sign = _before(data, found, words)
     if found[0].endswith(b"[") or not names_by_sign:  # the statement follows
-        names_by_sign = (
-            _placeholder_names(data, position, position + _LONGEST, words) or names_by_sign
-        )
+        end = position + _LONGEST
+        following = data.find(found[0][:_SAME], position, end)
+        end = end if following < 0 else following
+        names_by_sign = _placeholder_names(data, position, end, words) or names_by_sign
     for number, start, text in values:
         if text and (name := names_by_sign.get(number)):
             yield Cells([name], [start], [text])
