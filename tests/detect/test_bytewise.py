@@ -7,6 +7,7 @@ import re
 import pytest
 
 from dlpctl.detect.automaton.bytewise import FoldedText, bytewise
+from dlpctl.detect.engine import Detector
 
 
 @pytest.mark.parametrize(
@@ -61,3 +62,9 @@ def test_positions_in_folded_texts_are_those_of_the_original() -> None:
     found = [data[:end].decode() for end in folded.original_positions(ends)]
     assert found == ["é paſſ", "é paſſ \u212a", "é paſſ \u212aey"]
     assert FoldedText.of("é pass key".encode()) is None
+
+
+@pytest.mark.parametrize("label", ["\u017f\u017fn", "S\u017fN", "ta\u017f\u212a \u017f: ssn"])
+def test_labels_may_have_a_long_s_or_a_kelvin_sign(library: Detector, label: str) -> None:
+    text = f"{label}: 536-22-1234"
+    assert [text[each.start : each.end] for each in library.scan(text)] == ["536-22-1234"]

@@ -264,8 +264,8 @@ def test_a_word_votes_for_its_neighbours(tmp_path: Path, slot: str, text: str, p
 
 def test_the_classes_and_words_beside_a_token_vote_for_it(tmp_path: Path) -> None:
     """With the codes that training gives their features."""
-    before, here, behind = (class_codes(cls) for cls in ("x", "Xx", "x"))
-    left, right = before.before ^ here.own, here.own ^ behind.after
+    before, here, following = (class_codes(cls) for cls in ("x", "Xx", "x"))
+    left, right = before.before ^ here.own, here.own ^ following.after
     border = class_codes("NL2")
     features = (
         *triple_codes(0, left, right, here.own),

@@ -86,12 +86,12 @@ def attributes(tokens: list[str], gazetteer: dict[str, int], hidden: set[str]) -
                 for name in names
                 if slot in REACH.get(name[0], ()) and name[1] == ":"
             ]
-        farther_before, before, token, behind, farther_behind = codes[here : here + 5]
-        left, right = before.before ^ token.own, token.own ^ behind.after
+        farther_before, before, token, following, farther_following = codes[here : here + 5]
+        left, right = before.before ^ token.own, token.own ^ following.after
         crossed = (
             *triple_codes(mood, left, right, token.own),
             left ^ farther_before.far_before,
-            right ^ farther_behind.far_after,
+            right ^ farther_following.far_after,
             words[here + 1][0] ^ token.own,
             words[here + 3][1] ^ token.own,
         )
