@@ -22,6 +22,9 @@ from hypothesis import HealthCheck, settings
 from dlpctl.detect.automaton.cache import Cache
 from dlpctl.detect.engine import Detector
 
+sys.path.insert(0, str(Path(__file__).with_name("support")))
+pytest_plugins = ("lowered_limits", "played_tesseract", "workers_here")
+
 try:
     import fcntl
 except ImportError:  # Windows

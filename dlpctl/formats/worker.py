@@ -13,16 +13,17 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+from collections.abc import Callable
 from contextlib import ExitStack
 from functools import cache
 from itertools import count
-from typing import TYPE_CHECKING, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeVar
 
 from dlpctl.errors import FormatError
 from dlpctl.formats.discovery import home_of, homes
 from dlpctl.formats.interface import Children, Edits
 from dlpctl.formats.isolation import messages
-from dlpctl.processes.child import Child, EndedError, python, spawn
+from dlpctl.processes.child import EndedError, python, spawn
 from dlpctl.processes.pipes import DeadlineError
 from dlpctl.processes.schema import InvalidMessageError
 from dlpctl.tempfiles import PrivateFolder
@@ -34,7 +35,17 @@ if TYPE_CHECKING:
     from dlpctl.formats.ocr.seen import ReadPicture
     from dlpctl.processes.forking import ForkServer
 
-Method = Literal["adaptive", "spawn", "forkserver"]
+
+class StartedWorker(Protocol):
+    """The operations of `Child` that `Worker` needs."""
+
+    def ask(self, request: messages.Request, seconds: float) -> Any: ...
+
+    def end(self) -> int | None: ...
+
+
+Method = Literal["adaptive", "spawn", "forkserver"] | Callable[[int], StartedWorker]
+"""A way to start workers; or a function that starts one, given its memory limit in bytes."""
 T = TypeVar("T")
 _SPAWNED = 4
 """The workers that `adaptive` spawns: together they cost what starting the forking process does."""
@@ -60,7 +71,7 @@ class Worker:
     def __init__(self, limits: Limits, method: Method = "adaptive") -> None:
         self._limits = limits
         self._method = method
-        self._child: Child[messages.Request] | None = None
+        self._child: StartedWorker | None = None
         self._recalled: Sequence[ReadPicture] = ()
         """The pictures to pass to the process before its first request."""
         self._stack = ExitStack()
@@ -164,7 +175,9 @@ class Worker:
         folder = private.make()
         arguments = str(self._limits.memory_bytes)
         schemas = messages.REQUEST, messages.REPLY, self._most
-        if _forks(self._method):
+        if callable(self._method):
+            self._child = self._method(self._limits.memory_bytes)
+        elif _forks(self._method):
             self._child = _fork_server().fork([arguments], *schemas, folder)
         else:
             self._child = spawn(python(_CHILD, arguments, *modules), *schemas, folder)
@@ -210,7 +223,7 @@ class Worker:
             ) from None
 
 
-def _forks(method: Method) -> bool:
+def _forks(method: str) -> bool:
     """Return whether the next worker is forked."""
     if method == "adaptive":
         method = "spawn" if next(_adaptive) < _SPAWNED else "forkserver"

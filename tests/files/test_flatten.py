@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from workers_here import WorkerHere
+
     from dlpctl.detect.engine import Detector
     from dlpctl.files.report import FileReport
 
@@ -33,13 +35,11 @@ WIDE, HIGH = 420, 300
 
 
 @pytest.fixture
-def check(library: Detector, monkeypatch: pytest.MonkeyPatch) -> Callable[..., FileReport]:
-    monkeypatch.setattr("dlpctl.formats.files.is_in_process", lambda _: True)
-    monkeypatch.setattr("dlpctl.formats.files._LIKELY", {})
+def check(library: Detector, workers_here: type[WorkerHere]) -> Callable[..., FileReport]:
     checker = checker_for("VENDOR", None, library, "redact", None)
 
     def check(data: bytes, name: str = "a.pdf", *, flatten: bool = True) -> FileReport:
-        return FileChecker(checker, flatten=flatten).check(data, name)
+        return FileChecker(checker, method=workers_here, flatten=flatten).check(data, name)
 
     return check
 
@@ -178,11 +178,10 @@ def test_what_cannot_be_masked_in_place_is_drawn(
         assert [float(side) for side in document.pages[1].mediabox] == [0, 0, HIGH, 200]
 
 
-def test_a_copy_without_masks_is_drawn_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dlpctl.formats.ocr.program", lambda: None)
-    monkeypatch.setattr("dlpctl.formats.files.is_in_process", lambda _: True)
+@pytest.mark.usefixtures("no_tesseract")
+def test_a_copy_without_masks_is_drawn_too(workers_here: type[WorkerHere]) -> None:
     data = pdf("BT /F 14 Tf 10 30 Td (Nothing to see) Tj ET", change=attach)
-    with Files() as files:
+    with Files(method=workers_here) as files:
         node = files.open(data, "a.pdf", flattening=True)
         copy = files.masked(node, lambda _: [])
     with pikepdf.open(io.BytesIO(copy)) as document:
@@ -200,10 +199,10 @@ def test_a_policy_still_blocks(check: Callable[..., FileReport]) -> None:
     assert "flattening" not in report.summary
 
 
+@pytest.mark.usefixtures("no_tesseract")
 def test_pages_that_cannot_be_read_are_blocked_with_both_reasons(
-    check: Callable[..., FileReport], monkeypatch: pytest.MonkeyPatch
+    check: Callable[..., FileReport],
 ) -> None:
-    monkeypatch.setattr("dlpctl.formats.ocr.program", lambda: None)
     report = check(pdf("BT /F 14 Tf 10 30 Td (Nothing) Tj ET", change=attach))
     assert report.decision is Decision.BLOCKED
     assert "1 part not inspected" in report.summary

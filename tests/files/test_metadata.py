@@ -21,6 +21,8 @@ from dlpctl.types import Decision
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from workers_here import WorkerHere
+
     from dlpctl.detect.engine import Detector
     from dlpctl.files.choices import Metadata
     from dlpctl.files.report import FileReport
@@ -31,13 +33,11 @@ ODF = "urn:oasis:names:tc:opendocument:xmlns"
 
 
 @pytest.fixture
-def check(library: Detector, monkeypatch: pytest.MonkeyPatch) -> Callable[..., FileReport]:
-    monkeypatch.setattr("dlpctl.formats.files.is_in_process", lambda _: True)
-    monkeypatch.setattr("dlpctl.formats.files._LIKELY", {})
+def check(library: Detector, workers_here: type[WorkerHere]) -> Callable[..., FileReport]:
     checker = checker_for("VENDOR", None, library, None, None)
 
     def check(data: bytes, name: str, metadata: Metadata) -> FileReport:
-        return FileChecker(checker, metadata=metadata).check(data, name)
+        return FileChecker(checker, method=workers_here, metadata=metadata).check(data, name)
 
     return check
 

@@ -20,13 +20,16 @@ from dlpctl.types import Decision
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from played_tesseract import PlayedTesseract
+    from workers_here import WorkerHere
+
     from dlpctl.files.report import FileReport
 
 SCRIBBLE = (60, 60, 560, 100)
 
 
 @pytest.fixture(autouse=True)
-def unreadable_writing(monkeypatch: pytest.MonkeyPatch) -> None:
+def unreadable_writing(tesseract: PlayedTesseract) -> None:
     """OCR sees a line wherever dark strokes are, and is sure of no letter of it."""
 
     def words(picture: bytes, *, pages: int = 1, sparse: bool = False) -> list[list[ocr.Word]]:
@@ -48,20 +51,17 @@ def unreadable_writing(monkeypatch: pytest.MonkeyPatch) -> None:
             for at, text in enumerate(["Hcr", "nunber", "iz", "I2E45"])
         ]
 
-    monkeypatch.setattr(ocr, "program", lambda: "tesseract")
-    monkeypatch.setattr(ocr, "words", words)
-    monkeypatch.setattr(ocr, "line_words", words)
-    monkeypatch.setattr("dlpctl.formats.files.is_in_process", lambda _: True)
-    monkeypatch.setattr("dlpctl.formats.files._LIKELY", {})
+    tesseract(words, words)
 
 
 @pytest.fixture
-def check(library: Detector) -> Callable[..., FileReport]:
+def check(library: Detector, workers_here: type[WorkerHere]) -> Callable[..., FileReport]:
     checker = checker_for("VENDOR", None, library, None, None)
 
     def check(data: bytes, name: str, on_uninspected: str = "block") -> FileReport:
         wanted = "block" if on_uninspected == "block" else "warn"
-        return FileChecker(checker, on_uninspected=wanted).check(data, name)  # type: ignore[arg-type]
+        files = FileChecker(checker, method=workers_here, on_uninspected=wanted)  # type: ignore[arg-type]
+        return files.check(data, name)
 
     return check
 

@@ -30,8 +30,7 @@ POSITION, MAIL = "GPS: 48.858222, 2.294500", "jane.roe@example.com"
 
 
 @pytest.fixture
-def chosen(monkeypatch: pytest.MonkeyPatch) -> Picture:
-    monkeypatch.setattr(ocr, "program", lambda: None)
+def chosen(no_tesseract: None) -> Picture:
     return format_named("image")
 
 

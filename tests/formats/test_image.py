@@ -7,7 +7,6 @@ from __future__ import annotations
 import io
 import shutil
 import struct
-import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,7 +19,6 @@ from dlpctl.formats import ocr
 from dlpctl.formats.discovery import format_named
 from dlpctl.formats.files import Files
 from dlpctl.formats.interface import Document, Edit, Limits, Segment
-from dlpctl.formats.ocr import passes
 from dlpctl.formats.ocr.ink import colored_ink, slope_of, without_boxes
 from dlpctl.formats.ocr.spaced import read_spaced
 from dlpctl.formats.recognition import recognize
@@ -29,6 +27,8 @@ from dlpctl.formats.verify import verify
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+
+    from played_tesseract import PlayedTesseract
 
 SSN, MAIL = "123-45-6789", "jane.roe@acme.example"
 LIMITS = Limits()
@@ -53,11 +53,6 @@ def picture(kind: str, text: str = "") -> bytes:
         kind, options["big_tiff"] = "TIFF", True
     image.save(output, kind, **options)
     return output.getvalue()
-
-
-@pytest.fixture
-def no_tesseract(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ocr, "program", lambda: None)
 
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "AVIF", "TIFF", "BigTIFF"])
@@ -149,17 +144,17 @@ def test_frames_are_judged_one_by_one(kind: str, no_tesseract: None) -> None:
         format_named("image").extract(data, Limits(pixels=9_999))
 
 
-def test_a_later_frame_is_judged_too(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("no_tesseract")
+def test_a_later_frame_is_judged_too() -> None:
     """The pages of a TIFF have sizes of their own: the first one says nothing of the others."""
     data = frames("TIFF", (10, 10), (300, 300))
-    monkeypatch.setattr(ocr, "program", lambda: None)
     document = format_named("image").extract(data, LIMITS)
     assert [part.location for part in document.uninspected] == ["picture"]
     with pytest.raises(FormatError, match="a frame of more than"):
         format_named("image").extract(data, Limits(pixels=50_000))
 
 
-def test_a_frame_that_repeats_another_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_frame_that_repeats_another_is_read_once(tesseract: PlayedTesseract) -> None:
     shown: list[bytes] = []
 
     def words(picture: bytes, *, pages: int = 1, sparse: bool = False) -> list[list[ocr.Word]]:
@@ -167,8 +162,7 @@ def test_a_frame_that_repeats_another_is_read_once(monkeypatch: pytest.MonkeyPat
         shown.append(picture)
         return [[] for _ in range(pages)]
 
-    monkeypatch.setattr(ocr, "program", lambda: "tesseract")
-    monkeypatch.setattr(ocr, "words", words)
+    tesseract(words)
 
     def runs(frames: int) -> int:
         before = len(shown)
@@ -283,7 +277,7 @@ def test_a_screenshot_with_small_letters_is_read(
     assert image.crop((0, 0, 40, 70)).tobytes() == after.crop((0, 0, 40, 70)).tobytes()
 
 
-def test_a_space_before_an_at_sign_is_no_space(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_space_before_an_at_sign_is_no_space(tesseract: PlayedTesseract) -> None:
     rows = (
         ("jane.roe", 10, 80, 1),
         ("@acme.example", 94, 120, 1),
@@ -291,15 +285,12 @@ def test_a_space_before_an_at_sign_is_no_space(monkeypatch: pytest.MonkeyPatch) 
         ("@bob", 300, 40, 1),
         ("@x", 342, 20, 2),
     )
-    table = "header\n" + "\n".join(
-        f"5\t1\t1\t1\t{line}\t1\t{left}\t5\t{width}\t20\t90\t{text}"
-        for text, left, width, line in rows
+    tesseract(
+        lambda *_, **__: [
+            [ocr.Word(text, str(line), left, 5, width, 20) for text, left, width, line in rows]
+        ]
     )
-    monkeypatch.setattr(ocr, "program", lambda: "tesseract")
-    monkeypatch.setattr(
-        ocr.subprocess, "run", lambda *_, **__: subprocess.CompletedProcess([], 0, table.encode())
-    )
-    (words,) = ocr.words(b"")
+    (words,) = ocr.words(encoded(Image.new("L", (8, 8))))
     assert [word.text for word in words] == ["jane.roe@acme.example", "or", "@bob", "@x"]
     assert (words[0].left, words[0].width, words[0].height) == (10, 204, 20)
 
@@ -308,7 +299,7 @@ def test_a_space_before_an_at_sign_is_no_space(monkeypatch: pytest.MonkeyPatch) 
     ("size", "notes", "times"), [(28, 0, 1), (28, 1, 2), (28, 3, 2), (12, 0, 2)]
 )
 def test_only_pictures_with_small_letters_are_enlarged(
-    size: int, notes: int, times: int, monkeypatch: pytest.MonkeyPatch
+    size: int, notes: int, times: int, tesseract: PlayedTesseract
 ) -> None:
     image = Image.new("RGB", (1240, 1400), "white")
     draw = ImageDraw.Draw(image)
@@ -327,17 +318,18 @@ def test_only_pictures_with_small_letters_are_enlarged(
         shown.append([each.width for each in ImageSequence.Iterator(Image.open(io.BytesIO(png)))])
         return [[] for _ in range(pages)]
 
-    monkeypatch.setattr(ocr, "program", lambda: "tesseract")
-    monkeypatch.setattr(ocr, "words", words)
+    tesseract(words)
     format_named("image").extract(output.getvalue(), LIMITS)
     assert shown[0] == [1240 * each for each in range(1, times + 1)]
 
 
-def read_as(monkeypatch: pytest.MonkeyPatch, *scales: list[str]) -> Document:
-    """Return a picture whose lines tesseract reads so, at each scale."""
+def read_as(tesseract: PlayedTesseract, *scales: list[str]) -> Document:
+    """Return a picture whose lines tesseract reads so, at each scale: letters of 18 pixels are
+    read at two scales, and those of 60 at one.
+    """
     read = iter(scales)
 
-    def words(_: bytes, *, pages: int = 1, sparse: bool = False) -> list[list[ocr.Word]]:
+    def words(_: bytes, *, pages: int, sparse: bool) -> list[list[ocr.Word]]:
         if sparse:
             return [[] for _ in range(pages)]
         return [
@@ -349,10 +341,11 @@ def read_as(monkeypatch: pytest.MonkeyPatch, *scales: list[str]) -> Document:
             for _ in range(pages)
         ]
 
-    monkeypatch.setattr(ocr, "program", lambda: "tesseract")
-    monkeypatch.setattr(ocr, "words", words)
-    image = written(["small letters"], size=(700, 160))
-    monkeypatch.setattr(passes, "enlargement", lambda _: len(scales))
+    tesseract(words)
+    image = Image.new("L", (1600, 700), "white")
+    font = ImageFont.load_default(60 if len(scales) == 1 else 18)
+    for line in range(3):
+        ImageDraw.Draw(image).text((40, 40 + 200 * line), "letters " * 6, "black", font)
     return format_named("image").extract(encoded(image), LIMITS)
 
 
@@ -383,22 +376,23 @@ def test_an_unsure_line_is_read_again_alone(
     height: int,
     unread: int,
     find: Callable[[Document], list[ViewEdit]],
-    monkeypatch: pytest.MonkeyPatch,
+    tesseract: PlayedTesseract,
 ) -> None:
-    def words(_: bytes, *, pages: int = 1, sparse: bool = False) -> list[list[ocr.Word]]:
-        read = line_of("A line above that is sure", 80, 95.0)
+    sure = 10, 45, 80
+
+    def words(_: bytes, *, pages: int, sparse: bool) -> list[list[ocr.Word]]:
+        read = [word for top in sure for word in line_of("A line that is sure", top, 95.0)]
         return [[] if sparse else [*read, *line_of(UNSURE, 104, 40.0)] for _ in range(pages)]
 
     def line_words(_: bytes, *, pages: int = 1) -> list[list[ocr.Word]]:
         scales = zip(readings, (1.8, 3.0), strict=True)
         return [line_of(text, 40, confidence, times) for text, times in scales][:pages]
 
-    monkeypatch.setattr(ocr, "program", lambda: "tesseract")
-    monkeypatch.setattr(ocr, "words", words)
-    monkeypatch.setattr(ocr, "line_words", line_words)
-    monkeypatch.setattr(passes, "enlargement", lambda _: 1)
+    tesseract(words, line_words)
     image = Image.new("RGB", (700, 160), "white")
     for x in range(20, 600, 10):
+        for top in sure:  # high enough to be read at one scale
+            ImageDraw.Draw(image).rectangle((x, top, x + 4, top + 19), fill="black")
         ImageDraw.Draw(image).rectangle((x, 104, x + 4, 103 + height), fill="black")
     document = format_named("image").extract(encoded(image), LIMITS)
     assert len(document.uninspected) == unread
@@ -411,10 +405,10 @@ def values_in(document: Document, edits: Iterable[ViewEdit]) -> set[str]:
 
 
 def test_a_value_misread_at_one_scale_is_found_at_the_other(
-    find: Callable[[Document], list[ViewEdit]], monkeypatch: pytest.MonkeyPatch
+    find: Callable[[Document], list[ViewEdit]], tesseract: PlayedTesseract
 ) -> None:
     seen = ["write to jane.roe@acme.exarnpie", "SSN 123-45-6789"], [f"write to {MAIL}", "SSN 1Z3"]
-    document = read_as(monkeypatch, *seen)
+    document = read_as(tesseract, *seen)
     assert {SSN, MAIL} <= values_in(document, find(document))
 
 
@@ -432,9 +426,9 @@ def test_spaces_that_ocr_sees_within_a_value_are_left_out(
     seen: str,
     value: str,
     find: Callable[[Document], list[ViewEdit]],
-    monkeypatch: pytest.MonkeyPatch,
+    tesseract: PlayedTesseract,
 ) -> None:
-    document = read_as(monkeypatch, [seen])
+    document = read_as(tesseract, [seen])
     assert value in values_in(document, find(document))
 
 
@@ -523,10 +517,9 @@ def test_writing_across_other_writing_is_read_or_not_inspected() -> None:
 
 @pytest.mark.parametrize("kind", ["QRCode", "DataMatrix", "PDF417", "Aztec", "Code128"])
 def test_a_code_is_read_and_painted_over(
-    kind: str, find: Callable[[Document], list[ViewEdit]], monkeypatch: pytest.MonkeyPatch
+    kind: str, find: Callable[[Document], list[ViewEdit]], tesseract: PlayedTesseract
 ) -> None:
-    monkeypatch.setattr(ocr, "program", lambda: "tesseract")
-    monkeypatch.setattr(ocr, "words", lambda _, *, pages=1, sparse=False: [[]] * pages)
+    tesseract(lambda _, *, pages, sparse: [[]] * pages)
     code = zxingcpp.create_barcode(f"Mail {MAIL} of hers", getattr(zxingcpp.BarcodeFormat, kind))
     drawn = memoryview(code.to_image(scale=3))
     page = Image.new("L", (1800, 600), 255)
@@ -560,7 +553,7 @@ def test_boxes_around_letters_are_left_out() -> None:
 
 @pytest.mark.parametrize("second", [SSN, "never", SSN.replace("1", "7")])
 def test_letters_in_boxes_count_as_read_if_ocr_agrees(
-    second: str, monkeypatch: pytest.MonkeyPatch
+    second: str, tesseract: PlayedTesseract
 ) -> None:
     sizes: list[tuple[int, int]] = []
 
@@ -573,7 +566,7 @@ def test_letters_in_boxes_count_as_read_if_ocr_agrees(
                 found.append([ocr.Word(text, "1", 20, 20, file.width - 40, file.height - 40)])
         return found
 
-    monkeypatch.setattr(ocr, "line_words", line_words)
+    tesseract(line_words, line_words)
     unboxed = without_boxes(in_boxes().convert("L"))
     assert unboxed is not None
     spaced, sentence = read_spaced(unboxed, [(46, 47, 420, 76), (40, 124, 480, 150)])
@@ -621,15 +614,13 @@ def test_a_masked_picture_is_still_turned_by_its_orientation(
 
 @pytest.mark.parametrize(("confidence", "places"), [(95.0, set()), (40.0, {"picture"})])
 def test_lines_that_ocr_sees_and_cannot_read_are_not_inspected(
-    confidence: float, places: set[str], monkeypatch: pytest.MonkeyPatch
+    confidence: float, places: set[str], tesseract: PlayedTesseract
 ) -> None:
     line = [
         ocr.Word(text, "1", 40 + 150 * at, 40, 120, 30, confidence)
         for at, text in enumerate(["Hcr", "nunber", "iz", "I2E45"])
     ]
-    monkeypatch.setattr(ocr, "program", lambda: "tesseract")
-    for reader in ("words", "line_words"):
-        monkeypatch.setattr(ocr, reader, lambda *_, pages=1, **__: [line] * pages)
+    tesseract(*[lambda _, *, pages, **__: [line] * pages] * 2)
     document = format_named("image").extract(encoded(written(LETTER)), LIMITS)
     assert {part.location for part in document.uninspected} == places
     assert all(part.is_removable for part in document.uninspected)
@@ -671,7 +662,7 @@ def test_shades_that_are_no_numbers_are_refused() -> None:
 
 
 @pytest.mark.parametrize("compression", ["group3", "group4", "tiff_ccitt", "jpeg", "tiff_lzw"])
-def test_a_fax_is_read_in_several_passes(compression: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fax_is_read_in_several_passes(compression: str, tesseract: PlayedTesseract) -> None:
     seen: list[int] = []
 
     def words(data: bytes, *, pages: int = 1, **_: bool) -> list[list[ocr.Word]]:
@@ -679,8 +670,7 @@ def test_a_fax_is_read_in_several_passes(compression: str, monkeypatch: pytest.M
             seen.append(getattr(shown, "n_frames", 1))
         return [[ocr.Word("Hcr", "1", 40, 40, 120, 30, 40.0)] for _ in range(pages)]
 
-    monkeypatch.setattr(ocr, "program", lambda: "tesseract")
-    monkeypatch.setattr(ocr, "words", words)
+    tesseract(words)
     fax = written(LETTER).convert("L" if compression == "jpeg" else "1")
     format_named("image").extract(encoded(fax, "TIFF", compression=compression), LIMITS)
     assert max(seen) > 1

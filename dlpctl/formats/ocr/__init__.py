@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from functools import cache
 from typing import NamedTuple
 
 from dlpctl.errors import FormatError
@@ -36,7 +35,6 @@ class Word(NamedTuple):
     confidence: float = 100.0
 
 
-@cache
 def program() -> str | None:
     """Return the path of tesseract; None if it is not installed."""
     return shutil.which("tesseract")

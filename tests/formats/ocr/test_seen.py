@@ -13,7 +13,6 @@ from PIL import Image, ImageDraw
 from dlpctl.files.checking import FileChecker
 from dlpctl.formats import ocr
 from dlpctl.formats.isolation import messages
-from dlpctl.formats.isolation.child import RequestReader
 from dlpctl.formats.ocr import seen as seen_pictures
 from dlpctl.formats.ocr.passes import look, look_sparsely
 from dlpctl.formats.ocr.seen import ReadPictures, Seen, SeenWord, recalled
@@ -24,6 +23,9 @@ from dlpctl.types import Decision
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from played_tesseract import PlayedTesseract
+    from workers_here import WorkerHere
+
     from dlpctl.detect.engine import Detector
 
 MEMORY = 1 << 30
@@ -32,7 +34,7 @@ CORNERS = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))
 
 
 @pytest.fixture
-def runs(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[bool]]:
+def runs(tesseract: PlayedTesseract) -> Iterator[list[bool]]:
     """The runs of OCR, which reads a word on each picture: whether each was sparse."""
     made: list[bool] = []
 
@@ -40,8 +42,7 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[bool]]:
         made.append(sparse)
         return [[ocr.Word("garden", "1", 100, 100, 120, 40, 95.0)] for _ in range(pages)]
 
-    monkeypatch.setattr(ocr, "program", lambda: "tesseract")
-    monkeypatch.setattr(ocr, "words", words)
+    tesseract(words)
     seen_pictures.keep(ReadPictures(MEMORY))
     yield made
     seen_pictures.keep(None)
@@ -78,14 +79,20 @@ def test_a_picture_is_known_by_its_pixels_and_its_setting(first, second, known, 
     assert (after(first, second, runs) == 0) is known
 
 
-def test_a_run_that_took_too_long_is_not_kept(runs, monkeypatch):
-    def too_long(*_: object, **__: object) -> list[list[ocr.Word]]:
-        raise ocr.OcrTimeoutError("too long")
+def test_a_run_that_took_too_long_is_not_kept(tesseract, lowered):
+    is_slow = [True, False]
 
-    with monkeypatch.context() as patched:
-        patched.setattr(ocr, "words", too_long)
+    def words(_: bytes, *, pages: int, **__: bool) -> list[list[ocr.Word]]:
+        if is_slow.pop(0) if is_slow else False:
+            raise TimeoutError
+        return [[ocr.Word("garden", "1", 100, 100, 120, 40, 95.0)]] * pages
+
+    seen_pictures.keep(ReadPictures(MEMORY))
+    tesseract(words)
+    with lowered("dlpctl.formats.ocr._SECONDS", 0.3):
         assert look(picture()).unread
     assert not look(picture()).unread
+    seen_pictures.keep(None)
 
 
 @pytest.mark.parametrize("most", [5_000, 1_000_000])
@@ -119,35 +126,18 @@ def test_columns_that_do_not_fit_are_refused(texts: int, numbers: int) -> None:
     assert not sent.is_consistent
 
 
-class _Worker:
-    """A worker in this process, with what it alone read on pictures."""
-
-    def __init__(self, *_: object) -> None:
-        self._pictures = ReadPictures(MEMORY)
-        self._reader = RequestReader(MEMORY, [], self._pictures)
-
-    def ask(self, request: messages.Request, seconds: float) -> object:
-        seen_pictures.keep(self._pictures)
-        question = decode(messages.REQUEST, encode(messages.REQUEST, request))
-        return decode(messages.REPLY, encode(messages.REPLY, self._reader.answer(question)))
-
-    def end(self) -> None:
-        pass
-
-
 def test_a_copy_is_verified_without_reading_its_pictures_again(
-    library: Detector, runs: list[bool], monkeypatch: pytest.MonkeyPatch
+    library: Detector, runs: list[bool], workers_here: type[WorkerHere]
 ) -> None:
     import docx
 
-    monkeypatch.setattr("dlpctl.formats.worker.spawn", _Worker)
     shown, written = io.BytesIO(), io.BytesIO()
     picture().save(shown, "PNG")
     document = docx.Document()
     document.add_paragraph("IBAN DE89 3704 0044 0532 0130 00")
     document.add_picture(shown)
     document.save(written)
-    checker = FileChecker(checker_for("VENDOR", None, library, None, None), method="spawn")
+    checker = FileChecker(checker_for("VENDOR", None, library, None, None), method=workers_here)
     report = checker.check(written.getvalue(), "a.docx")
     assert report.decision is Decision.ALLOWED_WITH_MASKING
     read = len(runs)

@@ -6,8 +6,9 @@ import io
 import shutil
 import subprocess
 import zipfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,6 +17,9 @@ from dlpctl.formats.interface import Document
 from dlpctl.formats.residues import StrictMatcher
 from dlpctl.formats.spans import ViewEdit
 from dlpctl.formats.verify import verify
+
+if TYPE_CHECKING:
+    from workers_here import WorkerHere
 
 VALUES = ("123-45-6789", "4111111111111111", "jane.roe@acme.example")
 MASKS = ("[SSN 1]", "[CARD]", "[E-MAIL]")
@@ -29,11 +33,10 @@ MAINS = {
 }
 
 
-@pytest.fixture(autouse=True)
-def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Worker processes have tests of their own; here they would only take time."""
-    monkeypatch.setattr("dlpctl.formats.files.is_in_process", lambda _: True)
-    monkeypatch.setattr("dlpctl.formats.files._LIKELY", {})
+@pytest.fixture
+def files(workers_here: type[WorkerHere]) -> Iterator[Files]:
+    with Files(method=workers_here) as opened:
+        yield opened
 
 
 @pytest.fixture

@@ -126,10 +126,10 @@ def find_edits(document: Document) -> tuple[list[Edit], set[str]]:
 
 
 @pytest.fixture(autouse=True)
-def without_ocr(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def without_ocr(request: pytest.FixtureRequest) -> None:
     """As on a machine without tesseract, but for the tests of OCR itself."""
     if "with_ocr" not in request.fixturenames:
-        monkeypatch.setattr("dlpctl.formats.ocr.program", lambda: None)
+        request.getfixturevalue("no_tesseract")
 
 
 @pytest.fixture

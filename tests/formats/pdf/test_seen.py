@@ -7,6 +7,7 @@ from __future__ import annotations
 import io
 import re
 import zlib
+from typing import TYPE_CHECKING
 
 import pytest
 from PIL import Image, ImageDraw, ImageFont
@@ -14,6 +15,9 @@ from PIL import Image, ImageDraw, ImageFont
 from dlpctl.formats import ocr
 from dlpctl.formats.interface import Limits
 from dlpctl.formats.pdf import FORMAT
+
+if TYPE_CHECKING:
+    from played_tesseract import PlayedTesseract
 
 SSN = "536-90-4399"
 
@@ -169,7 +173,7 @@ def letters_as_shapes(y: int) -> str:
 
 
 @pytest.mark.parametrize("way", ["on the page", "in a form", "turned"])
-def test_letters_as_shapes_go_with_their_box(way, handmade, check, monkeypatch):
+def test_letters_as_shapes_go_with_their_box(way, handmade, check, tesseract):
     import pikepdf
     from pikepdf import Array, Dictionary, Name
 
@@ -183,8 +187,7 @@ def test_letters_as_shapes_go_with_their_box(way, handmade, check, monkeypatch):
         box = round(60 * times), top, round(200 * times), round(12 * times)
         return [[ocr.Word(SSN, "1", *box, 95.0)] if is_there else [] for _ in range(pages)]
 
-    monkeypatch.setattr("dlpctl.formats.ocr.program", lambda: "tesseract")
-    monkeypatch.setattr("dlpctl.formats.ocr.words", words)
+    tesseract(words)
     made = handmade()
     rules = "40 600 m 580 600 l S 40 695 540 30 re S\n"
     shapes = letters_as_shapes(700) + letters_as_shapes(650)
@@ -220,7 +223,7 @@ def test_letters_as_shapes_go_with_their_box(way, handmade, check, monkeypatch):
 
 
 @pytest.fixture
-def seen_sizes(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
+def seen_sizes(tesseract: PlayedTesseract) -> list[tuple[int, int]]:
     """The sizes of what OCR is given; it reads a number where the picture is not white."""
     sizes: list[tuple[int, int]] = []
 
@@ -238,8 +241,7 @@ def seen_sizes(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
         place = left, top, right - left, bottom - top
         return [[ocr.Word(SSN, "1", *place, 95.0)] for _ in range(pages)]
 
-    monkeypatch.setattr(ocr, "program", lambda: "tesseract")
-    monkeypatch.setattr(ocr, "words", words)
+    tesseract(words)
     return sizes
 
 

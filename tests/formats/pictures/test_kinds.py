@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from typing import TYPE_CHECKING
 
 import pytest
 from PIL import Image, ImageChops
@@ -12,6 +13,9 @@ from dlpctl.formats import ocr
 from dlpctl.formats.discovery import format_named
 from dlpctl.formats.interface import Edit, Limits
 from dlpctl.formats.recognition import recognize
+
+if TYPE_CHECKING:
+    from played_tesseract import PlayedTesseract
 
 SSN = "536-90-4399"
 LIMITS = Limits()
@@ -23,7 +27,7 @@ KINDS = {
 
 
 @pytest.fixture(autouse=True)
-def seen_words(monkeypatch: pytest.MonkeyPatch) -> None:
+def seen_words(tesseract: PlayedTesseract) -> None:
     """OCR sees a value in a box wherever something is dark there."""
 
     def words(data: bytes, *, pages: int = 1, **_: bool) -> list[list[ocr.Word]]:
@@ -37,8 +41,7 @@ def seen_words(monkeypatch: pytest.MonkeyPatch) -> None:
         word = ocr.Word(SSN, "1", left, top, right - left, bottom - top)
         return [[word] if dark else [] for _ in range(pages)]
 
-    monkeypatch.setattr(ocr, "program", lambda: "tesseract")
-    monkeypatch.setattr(ocr, "words", words)
+    tesseract(words)
 
 
 def drawn(mode: str = "RGB") -> Image.Image:
