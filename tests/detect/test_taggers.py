@@ -14,7 +14,6 @@ from streaming import in_pieces
 from dlpctl.detect import stream
 from dlpctl.detect.automaton.cache import Cache
 from dlpctl.detect.engine import Detector
-from dlpctl.detect.entities import finder as names
 from dlpctl.detect.entities import taggers
 from dlpctl.detect.explain import explain
 from dlpctl.errors import NameDataError
@@ -618,9 +617,7 @@ def test_windows_of_a_long_text_are_cut_between_lines(
 
 
 @pytest.fixture
-def damaged(compiled_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Detector:
-    (tmp_path / "tagger.bin").write_bytes(b"x" * 100)
-    monkeypatch.setattr(names, "DATA", tmp_path / "tagger.bin")
+def damaged(compiled_cache: Path, damaged_names: None) -> Detector:
     return Detector(cache=Cache(compiled_cache))
 
 

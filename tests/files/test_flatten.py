@@ -7,16 +7,17 @@ import os
 import shutil
 import subprocess
 from typing import TYPE_CHECKING, Any
-from unittest.mock import Mock
 
 import pikepdf
 import pytest
 from pikepdf import Array, Dictionary, Name, OutlineItem, String
 from PIL import Image
 
+from dlpctl.detect.automaton.cache import Cache
+from dlpctl.detect.engine import Detector
 from dlpctl.files.checking import FileChecker
 from dlpctl.formats.files import Files
-from dlpctl.formats.pdf import seen
+from dlpctl.formats.ocr import Word
 from dlpctl.preflight import checker_for
 from dlpctl.types import Decision
 
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from played_tesseract import PlayedTesseract
     from workers_here import WorkerHere
 
-    from dlpctl.detect.engine import Detector
     from dlpctl.files.report import FileReport
 
 TOOLS = ("tesseract", "pdftotext", "pdftoppm", "mutool", "qpdf")
@@ -112,10 +113,8 @@ def has_keys(item: object) -> bool:
 
 @pytest.mark.usefixtures("with_tools")
 def test_parts_that_pages_do_not_show_are_gone(
-    check: Callable[..., FileReport], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    check: Callable[..., FileReport], tmp_path: Path
 ) -> None:
-    looks = Mock(wraps=seen.look)
-    monkeypatch.setattr(seen, "look", looks)
     data = pdf(
         "BT /F 14 Tf 10 55 Td (Please answer soon to) Tj ET "
         f"BT /F 14 Tf 10 30 Td ({VALUE}) Tj ET "
@@ -128,7 +127,6 @@ def test_parts_that_pages_do_not_show_are_gone(
     assert report.masked is not None
     assert report.verified is not None
     assert report.pages == (1,)
-    assert looks.call_count == 1  # only the copy: the page shows nothing but text
     removed, flattened = report.coverage.remarks
     assert removed.startswith("Removed from the copy: 1 part not inspected")
     assert flattened.endswith("lost: links, bookmarks, actions, attachments.")
@@ -191,6 +189,24 @@ def test_a_copy_without_masks_is_drawn_too(workers_here: type[WorkerHere]) -> No
         ]
 
 
+def test_a_page_of_nothing_but_text_is_read_by_ocr_only_in_the_copy(
+    check: Callable[..., FileReport], tesseract: PlayedTesseract
+) -> None:
+    shown: list[bytes] = []
+
+    def words(picture: bytes, *, pages: int, sparse: bool) -> list[list[Word]]:
+        if not sparse:
+            shown.append(picture)
+        return [[]] * pages
+
+    tesseract(words)
+    data = pdf("BT /F 14 Tf 10 30 Td (Nothing to see) Tj ET", change=attach)
+    assert check(data, flatten=False).decision is Decision.BLOCKED
+    assert not shown
+    assert check(data).decision is Decision.ALLOWED_WITH_MASKING
+    assert shown
+
+
 def test_a_policy_still_blocks(check: Callable[..., FileReport]) -> None:
     key = f"AKIA{os.urandom(16).hex().upper().translate(str.maketrans('0189', 'QRST'))[:16]}"
     data = pdf(f"BT /F 14 Tf 10 30 Td (aws_access_key_id = {key}) Tj ET", change=attach)
@@ -231,11 +247,13 @@ def test_text_that_only_a_picture_would_have_blocks(check: Callable[..., FileRep
 
 
 def test_a_file_that_stays_blocked_is_not_drawn(
-    check: Callable[..., FileReport], monkeypatch: pytest.MonkeyPatch
+    damaged_names: None, compiled_cache: Path, workers_here: type[WorkerHere]
 ) -> None:
-    monkeypatch.setattr("dlpctl.preflight.Checker.not_inspected", lambda _: "names not searched")
-    report = check(pdf("BT /F 14 Tf 10 30 Td (Nothing) Tj ET", change=attach))
+    checker = checker_for("VENDOR", None, Detector(cache=Cache(compiled_cache)), "redact", None)
+    file = pdf("BT /F 14 Tf 10 30 Td (Nothing) Tj ET", change=attach)
+    report = FileChecker(checker, method=workers_here, flatten=True).check(file, "a.pdf")
     assert report.decision is Decision.BLOCKED
+    assert "names and addresses were not inspected" in report.summary
     assert "flattening" not in report.summary
 
 

@@ -14,6 +14,7 @@ from PIL import Image, ImageDraw
 from dlpctl.detect.engine import Detector
 from dlpctl.files.checking import FileChecker
 from dlpctl.formats import ocr
+from dlpctl.formats.isolation import messages
 from dlpctl.preflight import checker_for
 from dlpctl.types import Decision
 
@@ -28,30 +29,31 @@ if TYPE_CHECKING:
 SCRIBBLE = (60, 60, 560, 100)
 
 
+def unreadable(picture: bytes, *, pages: int, **_: bool) -> list[list[ocr.Word]]:
+    """See a line wherever dark strokes are, and be sure of no letter of it."""
+    found = []
+    with Image.open(io.BytesIO(picture)) as image:
+        for page in range(pages):
+            image.seek(page)
+            dark = image.convert("L").point([255] * 90 + [0] * 166)
+            box = dark.getbbox()
+            is_bar = box and dark.crop(box).histogram()[0] == 0
+            found.append(line(box) if box and not is_bar else [])
+    return found
+
+
+def line(box: tuple[int, int, int, int]) -> list[ocr.Word]:
+    left, top, right, bottom = box
+    width = (right - left) // 4
+    return [
+        ocr.Word(text, "1", left + width * at, top, width, bottom - top, 40.0)
+        for at, text in enumerate(["Hcr", "nunber", "iz", "I2E45"])
+    ]
+
+
 @pytest.fixture(autouse=True)
 def unreadable_writing(tesseract: PlayedTesseract) -> None:
-    """OCR sees a line wherever dark strokes are, and is sure of no letter of it."""
-
-    def words(picture: bytes, *, pages: int = 1, sparse: bool = False) -> list[list[ocr.Word]]:
-        found = []
-        with Image.open(io.BytesIO(picture)) as image:
-            for page in range(pages):
-                image.seek(page)
-                dark = image.convert("L").point([255] * 90 + [0] * 166)
-                box = dark.getbbox()
-                is_bar = box and dark.crop(box).histogram()[0] == 0
-                found.append(line(box) if box and not is_bar else [])
-        return found
-
-    def line(box: tuple[int, int, int, int]) -> list[ocr.Word]:
-        left, top, right, bottom = box
-        width = (right - left) // 4
-        return [
-            ocr.Word(text, "1", left + width * at, top, width, bottom - top, 40.0)
-            for at, text in enumerate(["Hcr", "nunber", "iz", "I2E45"])
-        ]
-
-    tesseract(words, words)
+    tesseract(unreadable, unreadable)
 
 
 @pytest.fixture
@@ -154,11 +156,17 @@ def test_a_part_that_cannot_be_removed_blocks(check: Callable[..., FileReport]) 
     assert report.masked is None
 
 
-def test_a_picture_on_which_writing_stays_blocks(
-    check: Callable[..., FileReport], monkeypatch: pytest.MonkeyPatch
+def test_a_picture_on_which_writing_stays_is_blocked(
+    library: Detector, workers_here: type[WorkerHere]
 ) -> None:
-    monkeypatch.setattr("dlpctl.formats.pictures.painting._grown", lambda corners: [corners[0]] * 4)
-    report = check(scribbled(), "a.png")
+    class Forgetful(workers_here):  # type: ignore[valid-type, misc]
+        def ask(self, request: messages.Request, seconds: float) -> object:
+            if isinstance(request, messages.Mask):
+                return messages.Copy(request.data)
+            return super().ask(request, seconds)
+
+    checker = checker_for("VENDOR", None, library, None, None)
+    report = FileChecker(checker, method=Forgetful).check(scribbled(), "a.png")
     assert report.decision is Decision.BLOCKED
     assert "OCR cannot read" in report.summary
 

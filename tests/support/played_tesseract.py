@@ -18,9 +18,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _PROGRAM = """#!/bin/sh
-{ echo "$*"; cat; } > "$0.picture"
-exec cat "$0.words"
+cat > "$0.$$"
+mkfifo "$0.$$.words"
+echo "$$ $*" > "$0.asked"
+exec cat "$0.$$.words"
 """
+"""Several may run at the same time: a line of a pipe is written at once."""
 _HEADER = "header\n"
 _LINE, _SPARSE = "--psm 7", "--psm 11"
 
@@ -37,13 +40,11 @@ class PlayedTesseract:
     A function that raises `TimeoutError` keeps the program waiting until it is killed.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self._picture, self._words = folder / "tesseract.picture", folder / "tesseract.words"
-        program = folder / "tesseract"
+    def __init__(self, program: Path) -> None:
+        self._program = str(program)
         program.write_text(_PROGRAM)
         program.chmod(0o700)
-        os.mkfifo(self._picture)
-        os.mkfifo(self._words)
+        os.mkfifo(f"{program}.asked")
         self._read: dict[str, Callable[..., list[list[Word]]]] = {}
         self._error: BaseException | None = None
         self._thread = threading.Thread(target=self._serve, daemon=True)
@@ -59,21 +60,24 @@ class PlayedTesseract:
 
     def close(self) -> None:
         """End the program; raise the error of a function."""
-        self._picture.write_bytes(b"")
+        Path(f"{self._program}.asked").write_text("\n")
         self._thread.join()
         if self._error is not None:
             raise self._error
 
     def _serve(self) -> None:
-        while asked := self._picture.read_bytes():
-            arguments, _, picture = asked.partition(b"\n")
-            try:
-                answer = self._table(arguments.decode(), picture)
-            except TimeoutError:
-                continue
-            except BaseException as error:
-                self._error, answer = error, ""
-            self._words.write_text(_HEADER + answer)
+        # Its own writing end keeps the pipe open between two runs.
+        with Path(f"{self._program}.asked").open("r+b", 0) as asked:
+            while line := asked.readline().decode().strip():
+                number, _, arguments = line.partition(" ")
+                picture = Path(f"{self._program}.{number}").read_bytes()
+                try:
+                    answer = self._table(arguments, picture)
+                except TimeoutError:
+                    continue
+                except BaseException as error:
+                    self._error, answer = error, ""
+                Path(f"{self._program}.{number}.words").write_text(_HEADER + answer)
 
     def _table(self, arguments: str, picture: bytes) -> str:
         pages = _page_count(picture)
@@ -106,7 +110,7 @@ def tesseract(
         pytest.skip("the program talks to the test through named pipes")
     folder = tmp_path_factory.mktemp("tesseract")
     monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
-    played = PlayedTesseract(folder)
+    played = PlayedTesseract(folder / "tesseract")
     yield played
     played.close()
 
