@@ -10,13 +10,16 @@ import subprocess
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from dlpctl.agents import sessions
 from dlpctl.agents.sessions import SessionVaults
 from dlpctl.filelock import lock
+
+if TYPE_CHECKING:
+    from limits import Limiter
 
 MAIL = "jane.doe@example.com"
 CARD = "4111 1111 1111 1111"
@@ -294,11 +297,9 @@ def test_a_full_vault_refuses(claude: Claude, vaults: SessionVaults) -> None:
     assert "full" in told["reason"]
 
 
-def test_a_locked_vault_refuses(
-    claude: Claude, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_locked_vault_refuses(claude: Claude, tmp_path: Path, limit: Limiter) -> None:
     learn(claude)
-    monkeypatch.setattr(sessions.SessionVault, "patience", 0.05)
+    limit("dlpctl.agents.sessions.SessionVault.patience", 0.05)
     (found,) = sessions.stored(sessions.folder_of(tmp_path / "data"))
     with found.path.with_name(f"{found.path.name}.lock").open("ab") as file:
         lock(file)

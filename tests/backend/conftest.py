@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 from werkzeug.serving import WSGIRequestHandler, make_server
@@ -29,6 +29,9 @@ from dlpctl.detect.engine import Detector
 from dlpctl_daemon.app import create_app
 from dlpctl_daemon.logs import Log
 from dlpctl_daemon.options import Options
+
+if TYPE_CHECKING:
+    from limits import Limiter
 
 _START_SECONDS = 300
 
@@ -197,10 +200,8 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def service(
-    tmp_path: Path, library: Detector, clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Service]:
-    monkeypatch.setattr("dlpctl.control.signing._KEY_BITS", 2048)  # three times as fast to make
+def service(tmp_path: Path, library: Detector, clock: Clock, limit: Limiter) -> Iterator[Service]:
+    limit("dlpctl.control.signing._KEY_BITS", 2048)  # three times as fast to make
     with ControlPlane.open(tmp_path / "service", lambda: library, clock=clock) as control:
         served = Service(control)
         yield served

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -22,6 +22,9 @@ distributed = pytest.importorskip("distributed")
 
 from dlpctl.scan import cluster_worker, dask_pool  # noqa: E402
 from dlpctl.scan.cluster import OnCluster  # noqa: E402
+
+if TYPE_CHECKING:
+    from limits import Limiter
 
 pytestmark = pytest.mark.filterwarnings("default")
 MAIL = "jane.doe@northwind.org"
@@ -198,10 +201,8 @@ def test_options_that_clusters_do_not_support_are_refused(
     assert "--cluster" in refused.err
 
 
-def test_a_scheduler_that_cannot_be_reached(
-    dlpctl: Dlpctl, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(dask_pool, "_CONNECT_SECONDS", 0.3)
+def test_a_scheduler_that_cannot_be_reached(dlpctl: Dlpctl, limit: Limiter) -> None:
+    limit("dlpctl.scan.dask_pool._CONNECT_SECONDS", 0.3)
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
@@ -229,8 +230,8 @@ def test_tls_needs_a_certificate(dlpctl: Dlpctl) -> None:
     assert "names no certificate; set distributed.comm.tls" in refused.err
 
 
-def test_a_server_that_is_no_scheduler(dlpctl: Dlpctl, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dask_pool, "_CONNECT_SECONDS", 0.5)
+def test_a_server_that_is_no_scheduler(dlpctl: Dlpctl, limit: Limiter) -> None:
+    limit("dlpctl.scan.dask_pool._CONNECT_SECONDS", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as other:
         address = f"tcp://127.0.0.1:{other.getsockname()[1]}"
         refused = dlpctl("scan", "tree", "--cluster", address)
@@ -242,9 +243,9 @@ def test_a_server_that_is_no_scheduler(dlpctl: Dlpctl, monkeypatch: pytest.Monke
     assert refused.err.count("\n") == 1
 
 
-def test_a_cluster_without_workers(dlpctl: Dlpctl, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dask_pool, "_WORKERLESS_SECONDS", 0.0)
-    monkeypatch.setattr(dask_pool, "_THREADS_EVERY", 0.0)
+def test_a_cluster_without_workers(dlpctl: Dlpctl, limit: Limiter) -> None:
+    limit("dlpctl.scan.dask_pool._WORKERLESS_SECONDS", 0.0)
+    limit("dlpctl.scan.dask_pool._THREADS_EVERY", 0.0)
     with cluster_here(workers=0) as empty:
         refused = dlpctl("scan", "tree", "--cluster", empty.scheduler_address)
     assert refused.status == 1

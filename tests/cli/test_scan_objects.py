@@ -16,7 +16,7 @@ from functools import partial
 from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow
 import pytest
@@ -39,6 +39,9 @@ from moto.core import DEFAULT_ACCOUNT_ID  # noqa: E402
 from moto.s3.models import s3_backends  # noqa: E402
 
 from tests.cli.object_server import LINE_END, Environ, ObjectServer, refusal  # noqa: E402
+
+if TYPE_CHECKING:
+    from limits import Limiter
 
 pytestmark = pytest.mark.filterwarnings("default")
 MAIL = "jane.doe@northwind.org"
@@ -91,11 +94,11 @@ def bucket(server: ObjectServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[No
 
 
 @pytest.fixture
-def scan(dlpctl: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> Scan:
+def scan(dlpctl: Callable[..., Any], limit: Limiter) -> Scan:
     """Runs a scan in this process, with connections of its own and short pauses; two workers, which
     connect again, are for tests that need them.
     """
-    monkeypatch.setattr(objects, "_DELAYS", (0.01,) * 3)
+    limit("dlpctl.scan.objects._DELAYS", (0.01,) * 3)
 
     def call(*arguments: str, jobs: int = 1) -> Ran:
         fsspec.config.conf.clear()
@@ -113,15 +116,15 @@ def scan(dlpctl: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> Scan:
 
 
 @pytest.fixture
-def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+def small_parts(monkeypatch: pytest.MonkeyPatch, limit: Limiter) -> None:
     """Contents are large, and read in parts, from an eighth of the size on."""
-    monkeypatch.setattr(objects, "_RANGE", objects._RANGE // 8)
+    limit("dlpctl.scan.objects._RANGE", objects._RANGE // 8)
     for name in ("LARGE", "PART_SIZE"):
         size = getattr(reader, name) // 8
         for module in (reader, scanner):
-            monkeypatch.setattr(module, name, size)
+            limit(f"{module.__name__}.{name}", size)
     for module in (parquet_sections, zip_sections):
-        monkeypatch.setattr(module, "SECTION_BYTES", module.SECTION_BYTES // 8)
+        limit(f"{module.__name__}.SECTION_BYTES", module.SECTION_BYTES // 8)
 
 
 def test_a_program_of_its_own_reads_a_bucket(bucket: None) -> None:

@@ -176,8 +176,8 @@ def test_an_unwritable_tally_is_never_blamed_on_the_job_after_it(store):
         guilty.result()
 
 
-def test_a_locked_database_is_waited_for_once_whatever_the_number_of_jobs(tmp_path, monkeypatch):
-    monkeypatch.setattr("dlpctl.control.sqlite.BUSY_SECONDS", 0.2)
+def test_a_locked_database_is_waited_for_once_whatever_the_number_of_jobs(tmp_path, limit):
+    limit("dlpctl.control.sqlite.BUSY_SECONDS", 0.2)
     with (
         closing(Store(SqliteDatabase(tmp_path / "some.db"))) as store,
         closing(sqlite3.connect(store.database.file)) as other,

@@ -6,6 +6,7 @@ import io
 import socket
 from contextlib import closing
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -20,6 +21,9 @@ from dlpctl_daemon.logs import Log
 from dlpctl_daemon.metrics import Metrics
 from dlpctl_daemon.options import Options, is_loopback
 from dlpctl_daemon.readiness import Readiness
+
+if TYPE_CHECKING:
+    pass
 
 
 class Ticks:
@@ -112,7 +116,7 @@ def test_housekeeping_continues_after_a_failure(control, wait_for, monkeypatch):
         wait_for(lambda: 'ERROR store problem="disk is full"' in log.getvalue())
 
 
-def test_housekeeping_continues_after_a_disk_failure(control, monkeypatch, wait_for):
+def test_housekeeping_continues_after_a_disk_failure(control, monkeypatch, limit, wait_for):
     rounds = []
 
     def sweep():
@@ -120,7 +124,7 @@ def test_housekeeping_continues_after_a_disk_failure(control, monkeypatch, wait_
         raise OSError(5, "Input/output error", "/secret/place")
 
     log, metrics = io.StringIO(), Metrics()
-    monkeypatch.setattr("dlpctl_daemon.housekeeping._SWEEP_SECONDS", 0.001)
+    limit("dlpctl_daemon.housekeeping._SWEEP_SECONDS", 0.001)
     monkeypatch.setattr(control.maintenance, "sweep", sweep)
     housekeeping = Housekeeping(control.maintenance, 0, Log(log), metrics=metrics)
     with housekeeping:

@@ -20,6 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, suppress
 from http.cookiejar import CookieJar
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -30,6 +31,9 @@ from dlpctl.control.service import ControlPlane
 from dlpctl.errors import RateLimitError, UsageError
 from dlpctl_daemon.memory import Counters, Lease, Memory, SharedBuckets
 from dlpctl_daemon.options import Options
+
+if TYPE_CHECKING:
+    pass
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="processes are forked")
 
@@ -429,8 +433,8 @@ def test_processes_take_from_the_same_buckets():
     assert limiter.take("another").remaining == 99
 
 
-def test_buckets_that_have_no_room_forget_those_that_are_full_first(monkeypatch):
-    monkeypatch.setattr("dlpctl_daemon.memory._SETS", 1)
+def test_buckets_that_have_no_room_forget_those_that_are_full_first(limit):
+    limit("dlpctl_daemon.memory._SETS", 1)
     buckets = SharedBuckets(threading.Lock())
     for number in range(8):
         buckets.fill_until(f"key {number}", 100.0 + number)
@@ -459,8 +463,8 @@ def test_counters_add_up_and_outlive_their_process():
     }
 
 
-def test_series_without_room_are_lost_and_disturb_nothing(monkeypatch):
-    monkeypatch.setattr("dlpctl_daemon.memory._NUMBERS", 3)
+def test_series_without_room_are_lost_and_disturb_nothing(limit):
+    limit("dlpctl_daemon.memory._NUMBERS", 3)
     counters = Counters(1, threading.Lock())
     for name in ("a", "b", "a"):
         counters.cells((name,), 2)[0] += 1

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from limits import limited, limited_width
 from mixtures import chunked, texts
 from reference import Reference
 from streaming import in_pieces
 from synthetic import ALPHABET, WORDS, matching, synthetic
 
-from dlpctl.detect import search, stream
-from dlpctl.detect.automaton import first_pass
+from dlpctl.detect import search
 from dlpctl.detect.engine import Detector
 from tests.detect.builtin_patterns import PATTERNS
 
@@ -157,9 +157,10 @@ def test_pieces(
     )
     raw = "".join(data.draw(st.lists(strained_texts, max_size=8))).encode("utf-8", "replace")
     raw += data.draw(st.binary(max_size=4)) + raw[::-1]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stream, "CHUNK", data.draw(st.integers(1, 200)))
-        patch.setattr(stream, "_PATIENCE", 1 << 20)
+    with (
+        limited("dlpctl.detect.stream.CHUNK", data.draw(st.integers(1, 200))),
+        limited("dlpctl.detect.stream._PATIENCE", 1 << 20),
+    ):
         assert in_pieces(detector, data.draw(chunked(raw))) == (raw, detector.scan_bytes(raw))
 
 
@@ -169,9 +170,5 @@ def test_parts_of_a_text_that_is_too_long_for_hyperscan(
     strained: Detector, text: str, part: int
 ) -> None:
     expected = strained.scan(text)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(first_pass, "PART", part)
-        patch.setattr(
-            strained.search.first_pass, "widest", 40
-        )  # of these patterns, apart from those without a bound
+    with limited("dlpctl.detect.automaton.first_pass.PART", part), limited_width(strained, 40):
         assert strained.scan(text) == expected

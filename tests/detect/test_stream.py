@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from streaming import in_pieces
@@ -19,14 +20,17 @@ from dlpctl.detect.patterns.lint import examples
 from dlpctl.detect.patterns.model import Pattern
 from tests.detect.builtin_patterns import PATTERNS
 
+if TYPE_CHECKING:
+    from limits import Limiter
+
 
 def narrow(patterns: Iterable[Pattern]) -> list[Pattern]:
     return [each for each in patterns if max_width(each)[0] < 600]
 
 
 @pytest.fixture
-def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stream, "CHUNK", 1)
+def small_chunks(limit: Limiter) -> None:
+    limit("dlpctl.detect.stream.CHUNK", 1)
 
 
 def seam_through_every_byte(pattern: Pattern) -> None:
@@ -78,8 +82,8 @@ def test_the_search_of_a_narrowed_detector_resumes_correctly() -> None:
     assert any(results)
 
 
-def test_endless_chain_is_cut_between_findings(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stream, "CHUNK", 200)
+def test_endless_chain_is_cut_between_findings(limit: Limiter) -> None:
+    limit("dlpctl.detect.stream.CHUNK", 200)
     detector = Detector([custom("one", "a1b", score=0.7), custom("other", "b2a", score=0.6)])
     data = b"a1b2" * 2000
     given, findings = in_pieces(detector, [data])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
@@ -11,7 +12,6 @@ from hypothesis import strategies as st
 from streaming import in_pieces
 from synthetic import custom
 
-from dlpctl.detect import stream
 from dlpctl.detect.derived.columns import Columns
 from dlpctl.detect.derived.headers import HeaderWords
 from dlpctl.detect.derived.interface import DerivedText
@@ -19,6 +19,9 @@ from dlpctl.detect.derived.texts import derived_texts, openings, texts_and_cells
 from dlpctl.detect.engine import Detector
 from dlpctl.detect.patterns.model import Pattern
 from tests.detect.builtin_patterns import PATTERNS
+
+if TYPE_CHECKING:
+    from limits import Limiter
 
 ROWS = [("1", "Ada Byron", "12345678"), ("2", "Jo Li", "23456789")]
 TABLES = {
@@ -103,8 +106,8 @@ def test_a_header_is_context_however_far_above(library: Detector) -> None:
     assert sum(one.type == "PASSPORT" for one in library.scan(text)) == 3000
 
 
-def test_a_stream_remembers_the_header(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stream, "CHUNK", 64)
+def test_a_stream_remembers_the_header(limit: Limiter) -> None:
+    limit("dlpctl.detect.stream.CHUNK", 64)
     number = custom("number", r"\bpassport number: (?P<value>[A-Z][0-9]{8})\b")
     rows = "".join(f"{row},x,C{10000000 + row}\n" for row in range(500))
     data = f"some words\nid,name,passport number\n{rows}\nC10000000\n".encode()

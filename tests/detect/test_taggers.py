@@ -7,19 +7,23 @@ import json
 import time
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+from limits import limited_width
 from streaming import in_pieces
 
 from dlpctl.detect import stream
 from dlpctl.detect.automaton.cache import Cache
 from dlpctl.detect.engine import Detector
-from dlpctl.detect.entities import taggers
 from dlpctl.detect.explain import explain
 from dlpctl.errors import NameDataError
 from dlpctl.policy.model import Policy
 from dlpctl.preflight import Checker
 from dlpctl.types import Category, Decision, Destination
+
+if TYPE_CHECKING:
+    from limits import Limiter
 
 
 def found(detector: Detector, text: str, type_name: str) -> list[str]:
@@ -564,16 +568,14 @@ LETTER = (
 )
 
 
-def test_a_stream_has_the_findings_of_the_complete_text(
-    library: Detector, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_stream_has_the_findings_of_the_complete_text(library: Detector, limit: Limiter) -> None:
     narrowed = library.for_types(["PERSON_NAME", "ADDRESS", "EMAIL"])
     data = (LETTER * 40).encode()
-    monkeypatch.setattr(stream, "CHUNK", 3000)
-    monkeypatch.setattr(narrowed.search.first_pass, "widest", 300)
+    limit("dlpctl.detect.stream.CHUNK", 3000)
     for size in (97, 1024, 5000):
         pieces = (data[at : at + size] for at in range(0, len(data), size))
-        given, findings = in_pieces(narrowed, pieces)
+        with limited_width(narrowed, 300):
+            given, findings = in_pieces(narrowed, pieces)
         assert given == data
         assert findings == narrowed.scan_bytes(data)
 
@@ -606,11 +608,9 @@ def test_a_line_of_a_log_is_tagged_at_once(library: Detector) -> None:
     assert sorted(b - a for a, b in pairwise(times))[len(times) // 2] < 0.05
 
 
-def test_windows_of_a_long_text_are_cut_between_lines(
-    library: Detector, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_windows_of_a_long_text_are_cut_between_lines(library: Detector, limit: Limiter) -> None:
     whole = library.scan(LETTER * 5)
-    monkeypatch.setattr(taggers, "_WINDOW", 1000)
+    limit("dlpctl.detect.entities.taggers._WINDOW", 1000)
     windowed = library.scan(LETTER * 5)
     assert [one._replace(score=1) for one in windowed] == [one._replace(score=1) for one in whole]
     assert [one.score for one in windowed] == pytest.approx([one.score for one in whole], abs=0.01)

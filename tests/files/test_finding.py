@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,6 +13,9 @@ from dlpctl.formats.contents import FileBytes
 from dlpctl.formats.files import Node
 from dlpctl.formats.interface import Document, Piece, Segment, View
 from dlpctl.types import Category, Finding
+
+if TYPE_CHECKING:
+    from limits import Limiter
 
 FINDERS = {
     "SSN": re.compile(r"(?<=ssn: )\d{9}|\d{3}-\d\d-\d{4}"),
@@ -54,10 +58,10 @@ def table(cells: str) -> Document:
     ],
 )
 def test_a_label_is_context_for_each_of_its_cells(
-    monkeypatch: pytest.MonkeyPatch, cells: str, values: list[str], block: int
+    monkeypatch: pytest.MonkeyPatch, limit: Limiter, cells: str, values: list[str], block: int
 ) -> None:
     for size in ("_BLOCK", "_STRETCH"):
-        monkeypatch.setitem(scan_document.__globals__, size, block)
+        limit(f"dlpctl.files.finding.{size}", block)
     assert [one.value for one in found(table(cells))] == values
     for one in found(table(cells)):
         assert cells[one.start : one.start + len(one.value)] == one.value

@@ -11,7 +11,7 @@ from dlpctl.policy.decide import Verdict
 from dlpctl.types import Action, Category, Finding
 
 if TYPE_CHECKING:
-    import pytest
+    from limits import Limiter
 
 MASK, BLOCK, ALLOW = (
     Verdict(action, action.value) for action in (Action.MASK, Action.BLOCK, Action.ALLOW)
@@ -70,8 +70,8 @@ def test_the_last_new_value_of_a_type_gives_its_verdict() -> None:
     assert values.verdicts_by_type({"EMAIL", "PHONE", "CITY"}) == {"EMAIL": 1, "CITY": 0}
 
 
-def test_chunks_hold_all_values(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dlpctl.files.hidden._CHUNK", 3)
+def test_chunks_hold_all_values(limit: Limiter) -> None:
+    limit("dlpctl.files.hidden._CHUNK", 3)
     values, _ = hidden(ROWS)
     chunks = [values.chunk(number) for number in range(values.chunk_count)]
     assert chunks == [

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
-from dlpctl.formats import contents
 from dlpctl.formats.contents import FileBytes
+
+if TYPE_CHECKING:
+    from limits import Limiter
 
 TEXT = "name,city\nJörg,Łódź\n" * 3
 
@@ -26,10 +30,8 @@ class Bytes(bytes):
 
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
 @pytest.mark.parametrize("piece", [1, 7, 1 << 20])
-def test_bytes_are_freed_and_made_again(
-    mark: str, piece: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(contents, "_PIECE", piece)
+def test_bytes_are_freed_and_made_again(mark: str, piece: int, limit: Limiter) -> None:
+    limit("dlpctl.formats.contents._PIECE", piece)
     data = (mark + TEXT).encode()
     freed: list[str] = []
     content = FileBytes(Bytes(data, freed))

@@ -17,22 +17,22 @@ import pytest
 from pyarrow import parquet
 
 from dlpctl.errors import FormatError
-from dlpctl.formats import sections
 from dlpctl.formats.columnar.avro_sections import avro_sections
-from dlpctl.formats.columnar.parquet_pages import page_sections
 from dlpctl.formats.columnar.parquet_sections import parquet_sections
 from dlpctl.formats.containers.zip_sections import zip_sections
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from limits import Limiter
+
     from dlpctl.formats.sections import Section
 
 
 @pytest.fixture(autouse=True)
-def small_sections(monkeypatch: pytest.MonkeyPatch) -> None:
+def small_sections(monkeypatch: pytest.MonkeyPatch, limit: Limiter) -> None:
     for module in (parquet_sections, zip_sections, avro_sections):
-        monkeypatch.setitem(module.__globals__, "SECTION_BYTES", 20_000)
+        limit(f"{module.__module__}.SECTION_BYTES", 20_000)
 
 
 def files_of(divide: Callable[..., Iterator[Section]], data: bytes) -> Iterator[bytes]:
@@ -75,8 +75,8 @@ def rows(count: int, codec: str = "null") -> bytes:
     return output.getvalue()
 
 
-def test_blocks_of_avro_are_in_one_section_each(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(avro_sections.__globals__, "_STEP", 300)
+def test_blocks_of_avro_are_in_one_section_each(limit: Limiter) -> None:
+    limit("dlpctl.formats.columnar.avro_sections._STEP", 300)
     data = rows(1500)
     read = [[*fastavro.reader(io.BytesIO(each))] for each in files_of(avro_sections, data)]
     assert len(read) > 3
@@ -85,9 +85,9 @@ def test_blocks_of_avro_are_in_one_section_each(monkeypatch: pytest.MonkeyPatch)
     assert [*fastavro.reader(io.BytesIO(only))] == []
 
 
-def test_a_block_of_avro_without_an_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(avro_sections.__globals__, "_LARGEST_BLOCK", 100)
-    monkeypatch.setitem(avro_sections.__globals__, "_STEP", 300)
+def test_a_block_of_avro_without_an_end_is_refused(limit: Limiter) -> None:
+    limit("dlpctl.formats.columnar.avro_sections._LARGEST_BLOCK", 100)
+    limit("dlpctl.formats.columnar.avro_sections._STEP", 300)
     data = rows(10)
     header = data[: data.index(data[-16:]) + 16]
     with pytest.raises(FormatError):
@@ -104,9 +104,9 @@ def test_row_groups_keep_types_and_all_rows() -> None:
     assert pa.concat_tables(read).equals(expected, check_metadata=True)
 
 
-def test_large_row_groups_are_read_by_columns(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(parquet_sections.__globals__, "_LARGEST_GROUP", 10_000)
-    monkeypatch.setitem(parquet_sections.__globals__, "SECTION_BYTES", 9_000)
+def test_large_row_groups_are_read_by_columns(limit: Limiter) -> None:
+    limit("dlpctl.formats.columnar.parquet_sections._LARGEST_GROUP", 10_000)
+    limit("dlpctl.formats.columnar.parquet_sections.SECTION_BYTES", 9_000)
     data = table(900)
     output = io.BytesIO()
     expected = parquet.read_table(io.BytesIO(data))
@@ -126,12 +126,10 @@ def test_large_row_groups_are_read_by_columns(monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.parametrize("codec", ["none", "snappy", "gzip", "zstd", "brotli"])
 @pytest.mark.parametrize("version", ["1.0", "2.0"])
-def test_large_columns_are_read_by_pages(
-    monkeypatch: pytest.MonkeyPatch, codec: str, version: str
-) -> None:
-    monkeypatch.setitem(parquet_sections.__globals__, "_LARGEST_GROUP", 10_000)
-    monkeypatch.setitem(parquet_sections.__globals__, "SECTION_BYTES", 1_500)
-    monkeypatch.setitem(page_sections.__globals__, "SECTION_BYTES", 1_500)
+def test_large_columns_are_read_by_pages(limit: Limiter, codec: str, version: str) -> None:
+    limit("dlpctl.formats.columnar.parquet_sections._LARGEST_GROUP", 10_000)
+    limit("dlpctl.formats.columnar.parquet_sections.SECTION_BYTES", 1_500)
+    limit("dlpctl.formats.columnar.parquet_pages.SECTION_BYTES", 1_500)
     noise = random.Random(1).randbytes
     columns = {
         "text": [None if n % 7 == 0 else f"{n} {noise(20).hex()}" for n in range(2000)],
@@ -224,8 +222,8 @@ def test_a_file_that_is_cut_off_is_refused() -> None:
             [*files_of(divide, data[:-40])]
 
 
-def test_a_directory_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sections, "_LARGEST_READ", 100)
+def test_a_directory_that_is_too_large_is_refused(limit: Limiter) -> None:
+    limit("dlpctl.formats.sections._LARGEST_READ", 100)
     for divide, data in ((parquet_sections, table(900)), (zip_sections, archive(9))):
         with pytest.raises(FormatError, match="too large"):
             [*files_of(divide, data)]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 from werkzeug.serving import make_server
@@ -36,6 +36,9 @@ from dlpctl_daemon.logs import Log
 from dlpctl_daemon.options import Options
 from tests.gateway.standin import KEY, Running, running
 
+if TYPE_CHECKING:
+    from limits import Limiter
+
 MAIL = "maria.lopez@acme-corp.com"
 MESSAGES = "/anthropic/v1/messages"
 BODY = {"messages": [{"role": "user", "content": f"I am {MAIL}"}]}
@@ -61,9 +64,9 @@ class Served(NamedTuple):
 
 @pytest.fixture
 def start(
-    gateway: Running, library: Detector, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    gateway: Running, library: Detector, tmp_path: Path, limit: Limiter
 ) -> Iterator[Callable[..., Served]]:
-    monkeypatch.setattr("dlpctl.control.signing._KEY_BITS", 2048)  # three times as fast to make
+    limit("dlpctl.control.signing._KEY_BITS", 2048)  # three times as fast to make
     with ExitStack() as stack:
         control = stack.enter_context(ControlPlane.open(tmp_path / "server", lambda: library))
         control.organizations.create(LOCAL, {"name": "Acme", "slug": "acme"})

@@ -11,7 +11,7 @@ import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from random import Random
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
@@ -26,6 +26,9 @@ from dlpctl.scan.scanner import Scan
 from dlpctl.scan.selection import Selection
 from dlpctl.scan.source import File, Source
 from dlpctl.version import __version__
+
+if TYPE_CHECKING:
+    from limits import Limiter
 
 BADGE = "AC-12345678"
 Found = tuple[list[Result | Skip], dict[str, object]]
@@ -89,12 +92,12 @@ class Elsewhere(NamedTuple):
 
 
 @pytest.fixture(autouse=True)
-def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: Limiter) -> Path:
     monkeypatch.chdir(tmp_path)
     for module in (scanner, reader):
-        monkeypatch.setattr(module, "LARGE", 5000)
-        monkeypatch.setattr(module, "PART_SIZE", 4001)
-    monkeypatch.setattr(scanner, "_BATCH_FILES", 3)
+        limit(f"{module.__name__}.LARGE", 5000)
+        limit(f"{module.__name__}.PART_SIZE", 4001)
+    limit("dlpctl.scan.scanner._BATCH_FILES", 3)
     folder = tmp_path / "tree"
     folder.mkdir()
     for number in range(60):

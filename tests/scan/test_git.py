@@ -8,16 +8,19 @@ import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from dlpctl.errors import InputError, UsageError
-from dlpctl.scan import reader
 from dlpctl.scan.content import Examiner
 from dlpctl.scan.git import Blob, Repository
 from dlpctl.scan.results import Result, Skip, Why
 from dlpctl.scan.scanner import Scan
 from dlpctl.scan.selection import Selection
+
+if TYPE_CHECKING:
+    from limits import Limiter
 
 Git = Callable[..., str]
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="needs git")
@@ -261,16 +264,14 @@ def test_a_broken_pack_is_an_error_or_named(git: Git, examiner: Examiner) -> Non
     assert len(found) != 20 or not all(isinstance(one, Result) for one in found)
 
 
-def test_large_blobs_in_parts(
-    git: Git, examiner: Examiner, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_large_blobs_in_parts(git: Git, examiner: Examiner, limit: Limiter) -> None:
     text = "".join(f"line {number} {badge(number)}" for number in range(3000))
     Path("large").write_text(text)
     Path("small").write_text(badge(1))
     commit(git)
     whole = history(examiner)
-    monkeypatch.setattr(reader, "LARGE", 1000)
-    monkeypatch.setattr(reader, "PART_SIZE", 7001)
+    limit("dlpctl.scan.reader.LARGE", 1000)
+    limit("dlpctl.scan.reader.PART_SIZE", 7001)
     parts = history(examiner)
     assert len(whole) == 3001
     assert [

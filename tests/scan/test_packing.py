@@ -7,12 +7,16 @@ import tracemalloc
 import zlib
 from base64 import b64encode
 from hashlib import sha256
+from typing import TYPE_CHECKING
 
 import pytest
 
 from dlpctl.errors import EngineError
 from dlpctl.scan.packing import packed, unpacked
 from dlpctl.scan.results import Result
+
+if TYPE_CHECKING:
+    from limits import Limiter
 
 
 def results(count: int) -> list[Result]:
@@ -44,13 +48,13 @@ def test_they_are_unpacked_as_they_are_taken() -> None:
         tracemalloc.stop()
 
 
-def test_what_is_no_chunk_ends_the_scan(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_no_chunk_ends_the_scan(limit: Limiter) -> None:
     whole = zlib.compress(json.dumps(results(3)).encode())
     for data in (b"", whole[:-9], zlib.compress(b"{"), zlib.compress(b"[" * 100_000)):
         with pytest.raises(EngineError):
             [*unpacked([b64encode(data).decode()])]
     with pytest.raises(EngineError):
         [*unpacked(["not in base64: ä"])]
-    monkeypatch.setitem(unpacked.__globals__, "_LARGEST_CHUNK", 100)
+    limit("dlpctl.scan.packing._LARGEST_CHUNK", 100)
     with pytest.raises(EngineError):
         [*unpacked([b64encode(whole).decode()])]

@@ -11,19 +11,22 @@ import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from dlpctl.detect.allow import AllowList
 from dlpctl.errors import EngineError
-from dlpctl.scan import executor, reader, scanner
+from dlpctl.scan import executor
 from dlpctl.scan.content import Examiner
 from dlpctl.scan.executor import InOrder
 from dlpctl.scan.results import Result, Skip, Why
 from dlpctl.scan.scanner import Scan
 from dlpctl.scan.selection import Selection
 from dlpctl.scan.walk import walk
+
+if TYPE_CHECKING:
+    from limits import Limiter
 
 BADGE = "AC-12345678"
 
@@ -106,12 +109,12 @@ def test_whatever_the_number_of_workers(examiner: Examiner) -> None:
     assert alone[2].summary.to_dict() == several[2].summary.to_dict()
 
 
-def test_threads_where_nothing_forks(examiner: Examiner, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dlpctl.scan.executor.FORKS", False)
+def test_threads_where_nothing_forks(examiner: Examiner, limit: Limiter) -> None:
+    limit("dlpctl.scan.executor.FORKS", False)
     test_whatever_the_number_of_workers(examiner)
 
 
-def test_large_files_are_read_in_parts(examiner: Examiner, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_files_are_read_in_parts(examiner: Examiner, limit: Limiter) -> None:
     """Positions are those of the complete file, wherever the seams are."""
     text = "".join(
         f"{'ü' * (number % 50)} AC-{10_000_000 + number}{' ' if number % 3 else chr(10)}"
@@ -120,15 +123,15 @@ def test_large_files_are_read_in_parts(examiner: Examiner, monkeypatch: pytest.M
     Path("a.txt").write_text(text, encoding="utf-8")
     whole, _, _ = scan(examiner, "a.txt")
     assert len(whole) == 4000
-    monkeypatch.setattr(scanner, "LARGE", 1000)
-    monkeypatch.setattr(scanner, "PART_SIZE", 9973)
+    limit("dlpctl.scan.scanner.LARGE", 1000)
+    limit("dlpctl.scan.scanner.PART_SIZE", 9973)
     parts, _, done = scan(examiner, "a.txt", jobs=2)
     drop = {"identity": ""}
     assert [one._replace(**drop) for one in parts] == [one._replace(**drop) for one in whole]
     assert done.summary.files == 1
     assert done.summary.bytes == len(text.encode())
-    monkeypatch.setattr(reader, "LARGE", 1000)
-    monkeypatch.setattr(reader, "PART_SIZE", 7919)
+    limit("dlpctl.scan.reader.LARGE", 1000)
+    limit("dlpctl.scan.reader.PART_SIZE", 7919)
     with stdin_from(Path("a.txt")):
         piped, _, _ = scan(examiner, "-")
     drop["path"] = ""
@@ -276,12 +279,10 @@ class Numbered:
 
 
 @pytest.mark.parametrize("forks", [True, False])
-def test_work_comes_back_in_order_and_failures_stop_it(
-    forks: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_work_comes_back_in_order_and_failures_stop_it(forks: bool, limit: Limiter) -> None:
     if forks and not hasattr(os, "fork"):
         pytest.skip("this system does not fork")
-    monkeypatch.setattr("dlpctl.scan.executor.FORKS", forks)
+    limit("dlpctl.scan.executor.FORKS", forks)
 
     def slow(task: Any) -> Any:
         time.sleep(0.01 if task % 5 == 0 else 0)
@@ -293,8 +294,8 @@ def test_work_comes_back_in_order_and_failures_stop_it(
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
-def test_a_worker_that_dies_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dlpctl.scan.executor.FORKS", True)
+def test_a_worker_that_dies_is_an_error(limit: Limiter) -> None:
+    limit("dlpctl.scan.executor.FORKS", True)
 
     def dies(task: Any) -> Any:
         if task == 7:
@@ -342,9 +343,9 @@ def test_ctrl_c_ends_a_scan_whose_wait_it_does_not_end() -> None:
     ],
 )
 def test_a_worker_that_was_taken_over_is_an_error(
-    said: bytes, monkeypatch: pytest.MonkeyPatch
+    said: bytes, monkeypatch: pytest.MonkeyPatch, limit: Limiter
 ) -> None:
-    monkeypatch.setattr("dlpctl.scan.executor.FORKS", True)
+    limit("dlpctl.scan.executor.FORKS", True)
     monkeypatch.setattr("dlpctl.scan.executor._send", send_as(said))
     with (
         pytest.raises(EngineError, match="cannot be trusted"),

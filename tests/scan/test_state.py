@@ -10,6 +10,7 @@ import sys
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -23,6 +24,9 @@ from dlpctl.scan.scanner import Scan
 from dlpctl.scan.selection import Selection
 from dlpctl.scan.state import State
 from tests.detect.builtin_patterns import PATTERNS
+
+if TYPE_CHECKING:
+    from limits import Limiter
 
 BADGE = "AC-12345678"
 Run = Callable[..., tuple[list[Result], list[Skip], Scan]]
@@ -104,11 +108,11 @@ def test_uninspected_parts_of_a_known_file_are_reported_again(run: Run, tree: Pa
 
 
 def test_large_files_are_known_when_their_last_part_is(
-    run: Run, tree: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, tree: Path, monkeypatch: pytest.MonkeyPatch, limit: Limiter
 ) -> None:
     for module in (scanner, reader):
-        monkeypatch.setattr(module, "LARGE", 1000)
-        monkeypatch.setattr(module, "PART_SIZE", 9973)
+        limit(f"{module.__name__}.LARGE", 1000)
+        limit(f"{module.__name__}.PART_SIZE", 9973)
     (tree / "big.txt").write_text("".join(f"{BADGE} {n}\n" for n in range(4000)))
     first, _, one = run()
     second, _, two = run()
@@ -187,10 +191,8 @@ def test_patterns_of_the_cache_and_of_files_are_the_same_search(library: Detecto
     assert described(library.patterns) == described(read)
 
 
-def test_results_are_kept_while_a_scan_goes_on(
-    run: Run, tree: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("dlpctl.scan.state._KEPT_EVERY", 0.0)
+def test_results_are_kept_while_a_scan_goes_on(run: Run, tree: Path, limit: Limiter) -> None:
+    limit("dlpctl.scan.state._KEPT_EVERY", 0.0)
     run(jobs=2)
     assert run(jobs=2)[2].summary.unchanged == 8
 
@@ -204,9 +206,9 @@ def test_one_scan_at_a_time(run: Run, tree: Path) -> None:
 
 
 def test_a_stopped_scan_keeps_what_it_had_read(
-    run: Run, tree: Path, examiner: Examiner, monkeypatch: pytest.MonkeyPatch
+    run: Run, tree: Path, examiner: Examiner, limit: Limiter
 ) -> None:
-    monkeypatch.setattr(scanner, "_BATCH_FILES", 1)
+    limit("dlpctl.scan.scanner._BATCH_FILES", 1)
     state = State(Path("state"), (), "1")
     found: Iterator[Result | Skip] = Scan(examiner, Selection(), jobs=1, state=state).files(
         ["tree"]

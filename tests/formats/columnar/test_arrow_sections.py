@@ -8,7 +8,7 @@ import json
 import random
 from collections import defaultdict
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
@@ -18,16 +18,19 @@ from dlpctl.formats.columnar.arrow_messages import starts_stream
 from dlpctl.formats.columnar.arrow_sections import arrow_parts, arrow_sections
 from dlpctl.formats.sections import FileRange, Section
 
+if TYPE_CHECKING:
+    from limits import Limiter
+
 ROWS = 600
 LARGE = 1_500
 """The size from which on batches are divided, and that of their sections."""
 
 
 @pytest.fixture(autouse=True)
-def small_sections(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(arrow_sections.__globals__, "SECTION_BYTES", LARGE)
-    monkeypatch.setitem(arrow_sections.__globals__, "_LARGEST_BATCH", LARGE)
-    monkeypatch.setitem(arrow_sections.__globals__, "_SMALL_BATCH", 0)
+def small_sections(limit: Limiter) -> None:
+    limit("dlpctl.formats.columnar.arrow_sections.SECTION_BYTES", LARGE)
+    limit("dlpctl.formats.columnar.arrow_sections._LARGEST_BATCH", LARGE)
+    limit("dlpctl.formats.columnar.arrow_sections._SMALL_BATCH", 0)
 
 
 def table() -> pa.Table:
@@ -169,21 +172,20 @@ def test_a_table_without_batches_has_one_section() -> None:
     assert pa.ipc.open_stream(data).read_all().schema.names == table().schema.names
 
 
-def test_sizes_of_compressed_columns_are_known() -> None:
+def test_sizes_of_compressed_columns_are_known(limit: Limiter) -> None:
     rows = pa.table({"a": pa.array(["x" * 1000] * 1000, pa.string_view())})
     output = io.BytesIO()
     options = pa.ipc.IpcWriteOptions(compression="zstd")
     with pa.ipc.new_file(output, rows.schema, options=options) as writer:
         writer.write_table(rows)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(arrow_sections.__globals__, "_LARGEST_BATCH", 100)
-        patch.setitem(arrow_sections.__globals__, "_SMALL_BUFFER", 0)
-        (only,) = sections_of(output.getvalue())
-        assert only.memory >= 1_000_000 > only.size
-        assert len(parts_of(output.getvalue())) == 1
-        patch.setitem(arrow_sections.__globals__, "_LARGEST_ROWS", 500_000)
-        with pytest.raises(FormatError, match="batch 1, column 1 takes more"):
-            parts_of(output.getvalue())
+    limit("dlpctl.formats.columnar.arrow_sections._LARGEST_BATCH", 100)
+    limit("dlpctl.formats.columnar.arrow_sections._SMALL_BUFFER", 0)
+    (only,) = sections_of(output.getvalue())
+    assert only.memory >= 1_000_000 > only.size
+    assert len(parts_of(output.getvalue())) == 1
+    limit("dlpctl.formats.columnar.arrow_sections._LARGEST_ROWS", 500_000)
+    with pytest.raises(FormatError, match="batch 1, column 1 takes more"):
+        parts_of(output.getvalue())
 
 
 @pytest.mark.parametrize("kind", ["file", "stream"])
@@ -219,15 +221,15 @@ def test_what_a_file_does_not_list_is_refused() -> None:
             sections_of(spoiled)
 
 
-def test_large_categories_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(arrow_sections.__globals__, "_LARGEST_DICTIONARIES", 100)
+def test_large_categories_are_refused(limit: Limiter) -> None:
+    limit("dlpctl.formats.columnar.arrow_sections._LARGEST_DICTIONARIES", 100)
     for compression in (None, "zstd"):
         with pytest.raises(FormatError, match="the categories"):
             sections_of(written("file", compression=compression))
 
 
-def test_rows_that_are_too_large_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(arrow_sections.__globals__, "_LARGEST_ROWS", 100)
+def test_rows_that_are_too_large_are_refused(limit: Limiter) -> None:
+    limit("dlpctl.formats.columnar.arrow_sections._LARGEST_ROWS", 100)
     with pytest.raises(FormatError, match="64 rows of a column"):
         parts_of(written("file", compression="zstd"))
 

@@ -7,7 +7,7 @@ import json
 import random
 from collections import defaultdict
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -20,6 +20,9 @@ from dlpctl.errors import FormatError  # noqa: E402
 from dlpctl.formats.columnar.orc_sections import orc_sections  # noqa: E402
 from dlpctl.formats.columnar.orc_tail import OrcTail  # noqa: E402
 from dlpctl.formats.sections import FileRange, Section  # noqa: E402
+
+if TYPE_CHECKING:
+    from limits import Limiter
 
 ROWS = 1_000
 CODECS = ("uncompressed", "zlib", "snappy", "zstd", "lz4")
@@ -68,11 +71,11 @@ def read_all(data: bytes) -> dict[str, list[Any]]:
 @pytest.mark.parametrize(
     ("codec", "stripe"), [*((each, 64 << 20) for each in CODECS), ("zlib", 8_000)]
 )
-def test_sections_hold_all_values(monkeypatch: pytest.MonkeyPatch, codec: str, stripe: int) -> None:
+def test_sections_hold_all_values(limit: Limiter, codec: str, stripe: int) -> None:
     data = written(codec, stripe)
     expected = orc.read_table(io.BytesIO(data)).to_pydict()
     for memory in (20 << 20, 20_000):  # by stripes, and by columns
-        monkeypatch.setitem(orc_sections.__globals__, "_MEMORY", memory)
+        limit("dlpctl.formats.columnar.orc_sections._MEMORY", memory)
         assert read_all(data) == expected
     found = sections_of(data)
     assert found[0].first == 0
@@ -91,10 +94,8 @@ def test_a_table_without_rows_has_one_section() -> None:
 
 
 @pytest.mark.parametrize("codec", ["uncompressed", "zstd", "lz4"])
-def test_damaged_files_are_refused_or_read_within_their_bytes(
-    monkeypatch: pytest.MonkeyPatch, codec: str
-) -> None:
-    monkeypatch.setitem(orc_sections.__globals__, "_MEMORY", 20_000)
+def test_damaged_files_are_refused_or_read_within_their_bytes(limit: Limiter, codec: str) -> None:
+    limit("dlpctl.formats.columnar.orc_sections._MEMORY", 20_000)
     whole = written(codec)
     chance = random.Random(1)
     refused = 0

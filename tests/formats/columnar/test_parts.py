@@ -15,8 +15,6 @@ from pyarrow import orc, parquet  # noqa: E402
 
 from dlpctl.errors import FormatError  # noqa: E402
 from dlpctl.formats import avro, columns  # noqa: E402
-from dlpctl.formats.columnar import reading  # noqa: E402
-from dlpctl.formats.columnar.arrow_sections import arrow_parts  # noqa: E402
 from dlpctl.formats.discovery import format_named  # noqa: E402
 from dlpctl.formats.files import Files  # noqa: E402
 from dlpctl.formats.interface import CELLS_APART, Document, Limits  # noqa: E402
@@ -25,6 +23,8 @@ from dlpctl.formats.worker import Worker  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from limits import Limiter
 
 ROWS = 3_000
 
@@ -92,15 +92,15 @@ def cells_of(documents: list[Document]) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("kind", list(WRITERS))
-def test_parts_are_the_table(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parts_are_the_table(kind: str, monkeypatch: pytest.MonkeyPatch, limit: Limiter) -> None:
     data, chosen = written(kind), cast("Any", format_named(kind))
     whole = chosen.extract(data, Limits())
     for module in (columns, avro):
-        monkeypatch.setattr(module, "PART", 2_000)
-    monkeypatch.setattr(reading, "_SMALL_STRIPES", 0)
-    monkeypatch.setattr(reading, "ROWS", 300)
+        limit(f"{module.__name__}.PART", 2_000)
+    limit("dlpctl.formats.columnar.reading._SMALL_STRIPES", 0)
+    limit("dlpctl.formats.columnar.reading.ROWS", 300)
     for name in ("SECTION_BYTES", "_LARGEST_BATCH"):
-        monkeypatch.setitem(arrow_parts.__globals__, name, 4_000)
+        limit(f"dlpctl.formats.columnar.arrow_sections.{name}", 4_000)
     parts = [*chosen.extract_parts(data, Limits())]
     assert len(parts) > 5
     assert cells_of(parts) == cells_of([whole])

@@ -8,6 +8,7 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
+from limits import limited
 from PIL import Image, ImageDraw
 
 from dlpctl.files.checking import FileChecker
@@ -79,7 +80,7 @@ def test_a_picture_is_known_by_its_pixels_and_its_setting(first, second, known, 
     assert (after(first, second, runs) == 0) is known
 
 
-def test_a_run_that_took_too_long_is_not_kept(tesseract, lowered):
+def test_a_run_that_took_too_long_is_not_kept(tesseract):
     is_slow = [True, False]
 
     def words(_: bytes, *, pages: int, **__: bool) -> list[list[ocr.Word]]:
@@ -89,7 +90,7 @@ def test_a_run_that_took_too_long_is_not_kept(tesseract, lowered):
 
     seen_pictures.keep(ReadPictures(MEMORY))
     tesseract(words)
-    with lowered("dlpctl.formats.ocr._SECONDS", 0.3):
+    with limited("dlpctl.formats.ocr._SECONDS", 0.3):
         assert look(picture()).unread
     assert not look(picture()).unread
     seen_pictures.keep(None)

@@ -7,6 +7,7 @@ import io
 import re
 import tracemalloc
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import openpyxl
 import pytest
@@ -22,6 +23,9 @@ from dlpctl.formats.interface import Limits
 from dlpctl.formats.office import second
 from dlpctl.formats.residues import StrictMatcher
 from dlpctl.formats.spans import ViewEdit
+
+if TYPE_CHECKING:
+    from limits import Limiter
 
 Mask = Callable[[bytes, str], bytes]
 Package = Callable[..., bytes]
@@ -187,9 +191,9 @@ def test_cells_of_every_shape(
 
 
 def test_a_long_sheet_is_masked_in_a_few_times_its_size(
-    package: Package, files: Files, monkeypatch: pytest.MonkeyPatch
+    package: Package, files: Files, limit: Limiter
 ) -> None:
-    monkeypatch.setattr("dlpctl.formats.office.xmltext._PIECE", 1 << 14, raising=False)
+    limit("dlpctl.formats.office.xmltext._PIECE", 1 << 14)
     row = '<row><c t="inlineStr"><is><t>Jo</t></is></c><c t="inlineStr"><is><t>%09d</t></is></c></row>'
     rows = "".join(row % number for number in range(4_000))
     node = files.open(workbook_of(package, rows), "a.xlsx")
