@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import logging
 import os
@@ -11,7 +12,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ import pytest
 
 distributed = pytest.importorskip("distributed")
 
+from dlpctl.errors import EngineError  # noqa: E402
 from dlpctl.scan import cluster_worker, dask_pool  # noqa: E402
 from dlpctl.scan.cluster import OnCluster  # noqa: E402
 
@@ -145,34 +147,20 @@ def test_a_scan_resumes_after_its_scheduler_is_gone(
     assert not [*Path(os.environ["XDG_DATA_HOME"]).rglob("*.journal")]
 
 
-def test_a_worker_with_another_version_is_refused(
-    dlpctl: Dlpctl, cluster: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(cluster_worker, "__version__", "0.0.9")
-    refused = dlpctl(*SCAN, "--cluster", cluster)
-    assert refused.status == 1
-    assert "127.0.0.1" in refused.err
-    assert "has dlpctl 0.0.9, and this is" in refused.err
+class Missing:
+    """It can be read only where a module is installed that is nowhere."""
+
+    def __reduce__(self) -> tuple[Callable[..., object], tuple[str]]:
+        return import_module, ("dlpctl_that_is_missing",)
 
 
-def test_a_worker_without_dlpctl_is_refused(
-    dlpctl: Dlpctl, cluster: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(
-        dask_pool._Call, "__reduce__", lambda _: (import_module, ("dlpctl_that_is_missing",))
-    )
-    refused = dlpctl(*SCAN, "--cluster", cluster)
-    assert refused.status == 1
-    assert "No module named 'dlpctl_that_is_missing'; install this version there" in refused.err
-
-
-def test_a_worker_that_does_not_see_the_folder_is_refused(
-    dlpctl: Dlpctl, cluster: str, monkeypatch: pytest.MonkeyPatch, tree: Path
-) -> None:
-    monkeypatch.setattr(cluster_worker.Root, "is_same", lambda _: False)
-    refused = dlpctl(*SCAN, "--cluster", cluster)
-    assert refused.status == 1
-    assert f"does not see the same {tree.absolute()}; share it" in refused.err
+def test_a_worker_without_dlpctl_is_refused(cluster: str) -> None:
+    with closing(dask_pool.DaskPool(cluster)) as pool:
+        pool.prepare([], object, object)
+        pool.send(1, Missing())  # type: ignore[arg-type]
+        answers = itertools.chain.from_iterable(pool.answers(wait=True) for _ in range(1000))
+        with pytest.raises(EngineError, match="'dlpctl_that_is_missing'; install this version"):
+            next(answers)
 
 
 @pytest.mark.parametrize("address", ["foo", "tcp://h", "local:0", "tcp://h:99999999", "http://h:1"])

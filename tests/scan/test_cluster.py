@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import re
 import sqlite3
 import time
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
@@ -18,6 +20,7 @@ import pytest
 from dlpctl.errors import EngineError, InputError, ServerError
 from dlpctl.scan import cluster_worker, reader, scanner, units
 from dlpctl.scan.cluster import Answer, OnCluster
+from dlpctl.scan.cluster_worker import Root
 from dlpctl.scan.content import Examiner
 from dlpctl.scan.journal import Journal
 from dlpctl.scan.reader import Outcome, Task
@@ -42,8 +45,11 @@ class PoolHere:
     """
 
     threads = 4
+    roots: tuple[Root, ...] = ()
+    make_reader: Callable[[], object] | None = None
 
-    def __init__(self, breaks_after: int = 1_000_000) -> None:
+    def __init__(self, breaks_after: int = 1_000_000, version: str = __version__) -> None:
+        self.version = version
         self.left = breaks_after
         self.units: list[str] = []
         self.most = 0
@@ -72,7 +78,7 @@ class PoolHere:
         if b"poison" in message:
             return None
         self.units += [unit.items[0][1] for unit in units.units_of(Task(*json.loads(message)))]
-        return cluster_worker.answer(__version__, str(id(self)), self.setup, message)
+        return cluster_worker.answer(self.version, str(id(self)), self.setup, message)
 
     def close(self) -> None:
         cluster_worker.end(str(id(self)))
@@ -83,7 +89,9 @@ class Elsewhere(NamedTuple):
     journal: Journal
 
     def executor(self, make_reader: Any, prepare: Any, sources: Any) -> OnCluster:
-        self.pool.setup = pickle.dumps(([], make_reader, prepare))
+        self.pool.setup = pickle.dumps(
+            (self.pool.roots, self.pool.make_reader or make_reader, prepare)
+        )
         return OnCluster(self.pool, sources, self.journal)
 
     def without_own(self, source: Source, files: Iterable[File | Skip]) -> Iterator[File | Skip]:
@@ -171,23 +179,42 @@ def test_a_file_that_ends_workers_is_skipped_and_no_other(run: Run, tree: Path) 
     assert summary["complete"] is False
 
 
-def test_an_error_of_a_worker_ends_the_scan(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster_worker, "_address", lambda: "tcp://w:1")
-    monkeypatch.setattr(cluster_worker, "__version__", "0.0.9")
-    with pytest.raises(EngineError, match=r"worker tcp://w:1: has dlpctl 0\.0\.9, and this is"):
-        on(PoolHere(), run)
+@pytest.fixture
+def in_dask(monkeypatch: pytest.MonkeyPatch) -> None:
+    """This thread is one of a worker of Dask."""
+    distributed = pytest.importorskip("distributed")
+    worker = SimpleNamespace(address="tcp://w:1")
+    monkeypatch.setattr(distributed, "get_worker", lambda: worker)
 
 
-def test_an_error_of_a_worker_discloses_no_value(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster_worker, "_address", lambda: "tcp://w:1")
+@pytest.mark.usefixtures("in_dask")
+def test_a_worker_with_another_version_ends_the_scan(run: Run) -> None:
+    expected = rf"worker tcp://w:1: has dlpctl {re.escape(__version__)}, and this is 0\.0\.9;"
+    with pytest.raises(EngineError, match=expected):
+        on(PoolHere(version="0.0.9"), run)
 
-    def fail(*_: object) -> None:
-        raise RuntimeError(BADGE)
 
-    monkeypatch.setattr(cluster_worker, "outcomes_of", fail)
+@pytest.mark.usefixtures("in_dask")
+def test_a_worker_that_does_not_see_the_folder_ends_the_scan(run: Run) -> None:
+    class Elsewhere(PoolHere):
+        roots = (Root("tree", 1, 1),)
+
+    with pytest.raises(EngineError, match="does not see the same tree; share it by"):
+        on(Elsewhere(), run)
+
+
+@pytest.mark.usefixtures("in_dask")
+def test_an_error_of_a_worker_discloses_no_value(run: Run) -> None:
+    class Failing(PoolHere):
+        make_reader = staticmethod(failing)
+
     with pytest.raises(EngineError, match="failed: RuntimeError in ") as refused:
-        on(PoolHere(), run)
+        on(Failing(), run)
     assert BADGE not in str(refused.value)
+
+
+def failing() -> None:
+    raise RuntimeError(BADGE)
 
 
 def test_a_file_that_only_the_worker_misses_is_unreadable(run: Run, tree: Path) -> None:

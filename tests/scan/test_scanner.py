@@ -5,11 +5,12 @@ from __future__ import annotations
 import base64
 import os
 import signal
+import stat
 import threading
 import time
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,16 +18,16 @@ import pytest
 
 from dlpctl.detect.allow import AllowList
 from dlpctl.errors import EngineError
-from dlpctl.scan import executor
 from dlpctl.scan.content import Examiner
 from dlpctl.scan.executor import InOrder
 from dlpctl.scan.results import Result, Skip, Why
 from dlpctl.scan.scanner import Scan
 from dlpctl.scan.selection import Selection
-from dlpctl.scan.walk import walk
 
 if TYPE_CHECKING:
     from limits import Limiter
+
+    from dlpctl.detect.engine import Detector
 
 BADGE = "AC-12345678"
 
@@ -205,19 +206,17 @@ def test_a_damaged_document_is_a_failure(examiner: Examiner) -> None:
 
 
 def test_a_failure_in_one_file_is_reported_and_the_others_are_scanned(
-    examiner: Examiner, monkeypatch: pytest.MonkeyPatch
+    badges: Detector,
 ) -> None:
-    look = Examiner.text
+    class Failing(Examiner):
+        def text(self, path: str, data: bytes) -> Any:
+            if path == "b.txt":
+                raise ValueError(data.decode())
+            return super().text(path, data)
 
-    def text(self: Examiner, path: str, data: bytes) -> Any:
-        if path == "b.txt":
-            raise ValueError(data.decode())
-        return look(self, path, data)
-
-    monkeypatch.setattr(Examiner, "text", text)
     for name in ("a.txt", "b.txt", "c.txt"):
         Path(name).write_text(BADGE)
-    results, skipped, done = scan(examiner, ".")
+    results, skipped, done = scan(Failing(badges, 0.5, AllowList()), ".")
     assert [one.path for one in results] == ["a.txt", "c.txt"]
     assert skipped["b.txt"].why is Why.UNREADABLE
     assert "ValueError in " in skipped["b.txt"].detail
@@ -225,19 +224,23 @@ def test_a_failure_in_one_file_is_reported_and_the_others_are_scanned(
     assert done.summary.failures == 1
 
 
-def test_files_that_vanish_or_change_during_the_scan(
-    examiner: Examiner, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("gone", "pipe", "stays"):
+def test_files_that_vanish_or_change_during_the_scan(badges: Detector) -> None:
+    class Slow(Examiner):
+        """While it reads the first file, others change."""
+
+        def text(self, path: str, data: bytes) -> Any:
+            if path == "first":
+                Path("gone").unlink()
+                Path("pipe").unlink()
+                os.mkfifo("pipe")
+            return super().text(path, data)
+
+    for name in ("first", "gone", "pipe", "stays"):
         Path(name).write_text(f"{BADGE}\n")
-    run = Scan(examiner, Selection(), jobs=1)
-    walked = list(walk(["."], Selection()))
-    Path("gone").unlink()
-    Path("pipe").unlink()
-    os.mkfifo("pipe")
-    monkeypatch.setattr("dlpctl.scan.local.walk", lambda *_: iter(walked))
+    run = Scan(Slow(badges, 0.5, AllowList()), Selection(), jobs=1)
     found = list(run.files(["."]))
     assert [(one.path, one.why if isinstance(one, Skip) else one.type) for one in found] == [
+        ("first", "BADGE"),
         ("stays", "BADGE"),
         ("gone", Why.GONE),
         ("pipe", Why.SPECIAL),
@@ -346,22 +349,31 @@ def test_a_worker_that_was_taken_over_is_an_error(
     said: bytes, monkeypatch: pytest.MonkeyPatch, limit: Limiter
 ) -> None:
     limit("dlpctl.scan.executor.FORKS", True)
-    monkeypatch.setattr("dlpctl.scan.executor._send", send_as(said))
+    others = open_pipes()
     with (
         pytest.raises(EngineError, match="cannot be trusted"),
-        InOrder(lambda: Job(lambda _: 1), 2) as workers,
+        InOrder(lambda: Job(lambda _: take_over(said, others)), 2) as workers,
     ):
         list(workers.run(Numbered(number) for number in range(4)))
 
 
-def send_as(said: bytes) -> Callable[[int, object], None]:
-    """Say something else in a forked worker, as one that a hostile file took over would."""
-    parent, real = os.getpid(), executor._send
+def open_pipes() -> dict[int, int]:
+    """Return the open pipes by their numbers, with what tells one from another."""
+    found = {}
+    for number in range(64):
+        with suppress(OSError):
+            status = os.fstat(number)
+            if stat.S_ISFIFO(status.st_mode):
+                found[number] = status.st_ino
+    return found
 
-    def send(pipe: int, value: object) -> None:
-        if os.getpid() == parent:
-            real(pipe, value)
-        else:
-            os.write(pipe, said)
 
-    return send
+def take_over(said: bytes, others: dict[int, int]) -> None:
+    """Say something else in a forked worker, as a hostile file would have it do, on all pipes that
+    are not of others.
+    """
+    for number, identity in open_pipes().items():
+        if identity not in others.values():
+            with suppress(OSError):
+                os.write(number, said)
+    os._exit(0)
