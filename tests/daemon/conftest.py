@@ -4,6 +4,7 @@ import io
 import itertools
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -11,7 +12,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -22,7 +23,7 @@ from werkzeug.test import TestResponse
 
 from dlpctl.config.settings import Serve
 from dlpctl.control.access import LOCAL
-from dlpctl.control.service import ControlPlane
+from dlpctl.control.service import DATABASE, ControlPlane
 from dlpctl.detect.engine import Detector
 from dlpctl.detect.patterns.library import load_patterns
 from dlpctl_daemon.app import create_app
@@ -113,12 +114,22 @@ def control(
 
 @pytest.fixture
 def caller(control: ControlPlane, settings: Serve) -> Caller:
+    return caller_of(control, settings)
+
+
+def caller_of(control: ControlPlane, settings: Serve) -> Caller:
     """With an organization `acme`, its policy's key, and the first token."""
     log = io.StringIO()
     app = create_app(control, Options(settings), Log(log, "json"))
     control.organizations.create(LOCAL, {"name": "Acme", "slug": "acme"})
     token = control.tokens.first().read_text("ascii").strip()
     return Caller(app.test_client(), token, control.policies.list(LOCAL, "acme")[0].api_key, log)
+
+
+def lose_checks(control: ControlPlane) -> None:
+    """Have another program remove what checks are recorded in."""
+    with closing(sqlite3.connect(control.folder / DATABASE)) as database:
+        database.execute("DROP TABLE checks")
 
 
 _HANG_SECONDS = 300

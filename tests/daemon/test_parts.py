@@ -6,6 +6,7 @@ import io
 import socket
 from contextlib import closing
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -105,18 +106,17 @@ def test_housekeeping_removes_old_data(caller, control, clock):
     assert "pruned checks=1 older_than_days=30" in log.getvalue()
 
 
-def test_housekeeping_continues_after_a_failure(control, wait_for, monkeypatch):
+def test_housekeeping_continues_after_a_failure(wait_for):
     def fail():
         raise StoreError("disk is full")
 
     log = io.StringIO()
-    monkeypatch.setattr(control.maintenance, "sweep", fail)
-    housekeeping = Housekeeping(control.maintenance, 0, Log(log))
+    housekeeping = Housekeeping(SimpleNamespace(sweep=fail), 0, Log(log))
     with housekeeping:
         wait_for(lambda: 'ERROR store problem="disk is full"' in log.getvalue())
 
 
-def test_housekeeping_continues_after_a_disk_failure(control, monkeypatch, limit, wait_for):
+def test_housekeeping_continues_after_a_disk_failure(wait_for, limit):
     rounds = []
 
     def sweep():
@@ -125,8 +125,7 @@ def test_housekeeping_continues_after_a_disk_failure(control, monkeypatch, limit
 
     log, metrics = io.StringIO(), Metrics()
     limit("dlpctl_daemon.housekeeping._SWEEP_SECONDS", 0.001)
-    monkeypatch.setattr(control.maintenance, "sweep", sweep)
-    housekeeping = Housekeeping(control.maintenance, 0, Log(log), metrics=metrics)
+    housekeeping = Housekeeping(SimpleNamespace(sweep=sweep), 0, Log(log), metrics=metrics)
     with housekeeping:
         wait_for(lambda: len(rounds) >= 3)
     assert "ERROR failed error=OSError" in log.getvalue()

@@ -14,10 +14,11 @@ import pytest
 
 from dlpctl.config.settings import Serve
 from dlpctl.control.access import LOCAL
-from dlpctl.errors import StoreError
+from dlpctl.control.service import ControlPlane
 from dlpctl_daemon.app import create_app
 from dlpctl_daemon.logs import Log
 from dlpctl_daemon.options import Options
+from tests.daemon.conftest import caller_of, lose_checks
 
 EMAIL = "write to jane.doe@corp.example.net"
 TEXT = "/api/preflight/text"
@@ -355,13 +356,17 @@ def test_no_origin_is_allowed_unasked(caller):
     assert answer.headers["Cross-Origin-Resource-Policy"] == "same-origin"
 
 
-def test_a_failure_discloses_only_an_id(control, caller, monkeypatch):
-    def fail(*_, **__):
-        raise ValueError(f"cannot read {EMAIL}")
+def test_a_failure_discloses_only_an_id(tmp_path, detector, settings):
+    class Failing:
+        text_bytes = 0
 
-    monkeypatch.setattr(control.checks, "submit_text", fail)
-    caller.client.application.testing = False
-    answer = caller.check()
+        def check_text(self, _policy, text):
+            raise ValueError(f"cannot read {text}")
+
+    with ControlPlane.open(tmp_path / "failing", lambda: detector, inspector=Failing()) as control:
+        caller = caller_of(control, settings)
+        caller.client.application.testing = False
+        answer = caller.check()
     assert_refused(answer, 500, answer.headers["X-Request-Id"])
     assert "ValueError" not in answer.text
     logged = caller.log.getvalue()
@@ -370,16 +375,14 @@ def test_a_failure_discloses_only_an_id(control, caller, monkeypatch):
     assert "jane.doe" not in logged
 
 
-def test_a_failing_store_is_reported_only_in_the_log(control, caller, monkeypatch):
-    def fail(*_, **__):
-        raise StoreError("/srv/data/control.db: database or disk is full")
-
-    monkeypatch.setattr(control.checks, "submit_text", fail)
+@pytest.mark.of_a_file
+def test_a_failing_store_is_reported_only_in_the_log(control, caller):
+    lose_checks(control)
     answer = caller.check()
     assert_refused(answer, 503, "nothing was done")
-    assert "/srv" not in answer.text
+    assert str(control.folder) not in answer.text
     assert answer.headers["Retry-After"] == "5"
-    assert "/srv/data" in caller.log.getvalue()
+    assert str(control.folder) in caller.log.getvalue()
 
 
 def test_the_log_holds_no_content_and_no_keys(caller):

@@ -10,10 +10,10 @@ import time
 import pytest
 
 from dlpctl.control.access import LOCAL
-from dlpctl.errors import StoreError
 from dlpctl_daemon.crew import Crew
 from dlpctl_daemon.lanes import ANYONE, LaneRules
 from dlpctl_daemon.workers import Workers
+from tests.daemon.conftest import lose_checks
 
 EMAIL = "write to jane.doe@corp.example.net"
 
@@ -190,17 +190,9 @@ def test_a_check_that_the_quota_does_not_reach_any_more_is_refused_after_all(cal
     assert 'route="/api/preflight/text",status="429"} 1' in numbers
 
 
-def test_a_check_that_cannot_be_recorded_is_not_answered(caller, control, monkeypatch):
-    class Full:
-        def result(self):
-            raise StoreError("/srv/data/control.db: database or disk is full")
-
-    submit = control.checks.submit_text
-    monkeypatch.setattr(
-        control.checks,
-        "submit_text",
-        lambda *_, **named: submit(*_, **named)._replace(ticket=Full()),
-    )
+@pytest.mark.of_a_file
+def test_a_check_that_cannot_be_recorded_is_not_answered(caller, control):
+    lose_checks(control)
     status, headers, said = Unfinished(caller).finish()
     assert (status, headers["Retry-After"]) == (503, "5")
     assert "nothing was done" in said["detail"]
