@@ -23,7 +23,7 @@ from dlpctl.detect.automaton.cache import Cache
 from dlpctl.detect.engine import Detector
 
 sys.path.insert(0, str(Path(__file__).with_name("support")))
-pytest_plugins = ("faults", "limits", "played_tesseract", "workers_here")
+pytest_plugins = ("added", "faults", "limits", "played_tesseract", "workers_here")
 
 try:
     import fcntl

@@ -49,20 +49,22 @@ class Detector:
         files: Iterable[Path] = (),
         cache: Cache | None = None,
         on_compile: Callable[[], None] | None = None,
+        library: Sequence[Path] | None = None,
     ) -> None:
         """Take all patterns of the library and of further `files`, with names and addresses, or
-        else just `patterns`.
+        else just `patterns`. `library` names the files of a library other than the installed one.
 
         Without a `cache`, the library is compiled into the user's own, and `patterns` into none.
         What a cache lacks of the library is compiled on demand; see `compile`.
         """
         self._taggers: Taggers | None = None
         files = tuple(files)
+        self._library = builtin_files() if library is None else library
         usual = cache
         if patterns is None:
             usual = cache or _usual_cache()
             self._taggers = Taggers(usual)
-            sets: Sequence[PatternSet] = from_files(builtin_files(), files, usual, on_compile)
+            sets: Sequence[PatternSet] = from_files(self._library, files, usual, on_compile)
         else:
             sets = [from_patterns(patterns, cache)]
         self.cache = cache
@@ -133,7 +135,7 @@ class Detector:
         search = self.search
         of_library = len(search.headers) < len(search.first_pass.sets)
         further = [each.patterns for each in search.headers]
-        library = state_of(builtin_files()) if of_library else ""
+        library = state_of(self._library) if of_library else ""
         names = self._taggers is not None
         return _restored, (library, further, names, search.selected, search.joins_lines)
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
+from werkzeug import Response
 from werkzeug.serving import WSGIRequestHandler, make_server
 
 from dlpctl.backend.address import Address
@@ -162,6 +163,8 @@ class Service:
     def __init__(self, control: ControlPlane) -> None:
         self.control = control
         self.seen: list[Seen] = []
+        self.change: Callable[[bytes], bytes] = lambda answer: answer
+        """What happens to each answer on its way."""
         self._app = create_app(control, Options(), Log(io.StringIO()))
         self._port = 0
         self.start()
@@ -191,7 +194,9 @@ class Service:
         environ["wsgi.input"] = io.BytesIO(body)
         headers = {name: str(text) for name, text in environ.items() if name.startswith("HTTP_")}
         self.seen.append(Seen(environ["PATH_INFO"], headers, body))
-        return self._app(environ, start_response)
+        answer = Response.from_app(self._app, environ)
+        answer.data = self.change(answer.data)
+        return answer(environ, start_response)
 
 
 @pytest.fixture

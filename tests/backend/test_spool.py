@@ -155,27 +155,37 @@ def test_a_full_disk_is_reported(tmp_path: Path) -> None:
     assert not Spool(tmp_path / "x" / "spool").put(_check(1))
 
 
-def test_one_sender_at_a_time(spool: Spool, monkeypatch: pytest.MonkeyPatch) -> None:
-    started: list[list[str]] = []
-    monkeypatch.setattr(
-        "dlpctl.backend.spool._start", lambda command, environ: started.append(command)
-    )
+def test_one_sender_at_a_time(
+    spool: Spool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wait_for: Callable[..., None]
+) -> None:
+    """The interpreter is a program that writes down its arguments."""
+    interpreter, started = tmp_path / "python", tmp_path / "started"
+    interpreter.write_text(f'#!/bin/sh\necho "$@" >> "{started}"\n')
+    interpreter.chmod(0o700)
+    started.touch()
+    monkeypatch.setattr(sys, "executable", str(interpreter))
     spool.put(_check(1))
     spool.start_sender("http://h")
     spool.start_sender("http://h")
-    assert len(started) == 1
-    assert "-P" in started[0]
+    wait_for(lambda: started.read_text().count("\n") == 1)
+    assert started.read_text().split()[:2] == ["-P", "-m"]
     long_ago = time.time() - SILENT_SECONDS
     os.utime(spool.folder / "sender", (long_ago, long_ago))
     spool.start_sender("http://h")
+    wait_for(lambda: started.read_text().count("\n") == 2)
     spool.unmark()
     spool.start_sender("http://h")
-    assert len(started) == 3
+    wait_for(lambda: started.read_text().count("\n") == 3)
 
 
 @pytest.fixture
-def no_sender(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dlpctl.backend.spool._start", lambda command, environ: None)
+def no_sender(service: Service, license_key: str, tmp_path: Path) -> None:
+    """Another sender is at work."""
+    data = tmp_path / "home" / "data" / "dlpctl"
+    spool = Spool(LicenseClient(service.url, license_key, data).spool)
+    spool.put(_check(1))
+    spool.remove(spool.waiting(1))
+    spool.mark()
 
 
 @pytest.fixture
@@ -186,7 +196,7 @@ def today(clock) -> None:
     clock.now = datetime.now(UTC)
 
 
-@pytest.mark.usefixtures("no_sender", "today")
+@pytest.mark.usefixtures("today", "no_sender")
 def test_no_content_is_sent_over_the_wire(licensed, service, acme, license_key, tmp_path) -> None:
     name = "contract-of-smith-536-22-8726.txt"
     Path(name).write_text(CONTENT)
@@ -217,7 +227,7 @@ def test_no_content_is_sent_over_the_wire(licensed, service, acme, license_key, 
     assert service.control.licenses.list(LOCAL, acme)[0].checks_this_month == 3
 
 
-@pytest.mark.usefixtures("no_sender", "today")
+@pytest.mark.usefixtures("today", "no_sender")
 def test_the_policies_of_the_organization_decide(licensed, service, acme) -> None:
     Path("note.txt").write_text(CONTENT)
     assert licensed("check", "note.txt", "-d", "VENDOR").status == 10
@@ -231,7 +241,7 @@ def test_the_policies_of_the_organization_decide(licensed, service, acme) -> Non
     assert licensed("mask", "note.txt", "--policy", "strict", "-d", "AI_TOOL").out == CONTENT
 
 
-@pytest.mark.usefixtures("no_sender", "today")
+@pytest.mark.usefixtures("today", "no_sender")
 def test_a_later_check_needs_neither_the_network_nor_cryptography(licensed) -> None:
     """Importing cryptography would take ten times as long as the check may."""
     Path("note.txt").write_text(CONTENT)
@@ -247,7 +257,7 @@ def test_a_later_check_needs_neither_the_network_nor_cryptography(licensed) -> N
     assert (done.returncode, done.stderr) == (10, b"")
 
 
-@pytest.mark.usefixtures("no_sender", "today")
+@pytest.mark.usefixtures("today", "no_sender")
 def test_without_the_server_and_a_token_the_default_policy_decides(licensed, service) -> None:
     Path("note.txt").write_text(CONTENT)
     service.stop()
@@ -260,7 +270,7 @@ def test_without_the_server_and_a_token_the_default_policy_decides(licensed, ser
     assert "there is no valid license token" in result.err
 
 
-@pytest.mark.usefixtures("no_sender", "today")
+@pytest.mark.usefixtures("today", "no_sender")
 def test_an_invalid_license_is_an_error(licensed, service, acme, monkeypatch) -> None:
     Path("note.txt").write_text(CONTENT)
     service.control.licenses.revoke(

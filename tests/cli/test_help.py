@@ -8,11 +8,9 @@ import re
 import shlex
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-from dlpctl.cli import commands
 from dlpctl.cli.outline import Node, describe
 
 PROGRAM = describe()
@@ -116,10 +114,8 @@ def test_options_have_one_meaning_and_consistent_metavars() -> None:
     assert [name for name, metavars in values.items() if len(metavars) > 1] == []
 
 
-def test_a_command_is_one_file(dlpctl, monkeypatch, tmp_path: Path) -> None:
-    (tmp_path / "toy.py").write_text(TOY)
-    monkeypatch.setattr(commands, "__path__", [*commands.__path__, str(tmp_path)])
-    monkeypatch.delitem(sys.modules, "dlpctl.cli.commands.toy", raising=False)
+def test_a_command_is_one_file(dlpctl, add_command) -> None:
+    add_command("toy", TOY)
     listed = dlpctl("--help").out
     assert listed.index("\nControl plane:\n") < listed.index("\nToys:\n  toy  Greet a name\n")
     assert dlpctl("toy", "--name", "Jane").out == "hello Jane\n"
@@ -130,7 +126,6 @@ def test_a_command_is_one_file(dlpctl, monkeypatch, tmp_path: Path) -> None:
 
     assert "toy\tGreet a name." in answer([], "to")
     assert answer(["toy", "-d"], "V") == ["VENDOR"]
-    sys.modules.pop("dlpctl.cli.commands.toy")
 
 
 HELPS = """

@@ -11,7 +11,6 @@ import pytest
 
 import dlpctl as package
 from dlpctl.cli.catalogue import command_entries
-from dlpctl.detect.search import PatternSearch
 
 
 def test_version(dlpctl):
@@ -44,16 +43,32 @@ def test_misuse_is_a_one_line_error_with_advice(dlpctl, arguments, said):
     assert said in result.err
 
 
-@pytest.mark.parametrize("command", [["check"], ["mask"], ["explain"]])
-def test_an_internal_error_is_one_line_without_scanned_content(dlpctl, monkeypatch, command):
+FAILING = '''"""Fail.
+
+Examples:
+    dlpctl failing in.txt
+    dlpctl failing out.txt
+"""
+
+from pathlib import Path
+
+from dlpctl.cli.app import App
+
+SECTION = ("Toys", 99)
+
+app = App()
+
+
+@app.command(help=__doc__)
+def failing(file: str) -> None:
+    raise ValueError(Path(file).read_text())
+'''
+
+
+def test_an_internal_error_is_one_line_without_scanned_content(dlpctl, add_command):
     Path("in.txt").write_text("4111 1111 1111 1111")
-
-    def spoiled(self, data, *_rest, **_named):
-        raise ValueError(data)
-
-    monkeypatch.setattr(PatternSearch, "candidates", spoiled)
-    monkeypatch.setattr(PatternSearch, "traces", spoiled)
-    result = dlpctl(*command, "in.txt")
+    add_command("failing", FAILING)
+    result = dlpctl("failing", "in.txt")
     assert (result.status, result.out, result.err.count("\n")) == (1, "", 1)
     assert "ValueError in " in result.err
     assert "1111" not in result.err

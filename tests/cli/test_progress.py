@@ -4,12 +4,12 @@ import os
 import pty
 import subprocess
 import sys
+import time
 from io import StringIO
 from pathlib import Path
 
 import pytest
 
-from dlpctl.cli import progress
 from dlpctl.cli.progress import Progress
 from dlpctl.scan.results import Summary, Why
 
@@ -23,7 +23,7 @@ class Terminal(StringIO):
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """A clock that advances when a test says so."""
     now = [100.0]
-    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
     return now
 
 

@@ -23,7 +23,6 @@ distributed = pytest.importorskip("distributed")
 
 from dlpctl.errors import EngineError  # noqa: E402
 from dlpctl.scan import cluster_worker, dask_pool  # noqa: E402
-from dlpctl.scan.cluster import OnCluster  # noqa: E402
 
 if TYPE_CHECKING:
     from limits import Limiter
@@ -124,18 +123,13 @@ def test_objects_are_read_by_the_workers(dlpctl: Dlpctl, cluster: str) -> None:
 
 
 def test_a_scan_resumes_after_its_scheduler_is_gone(
-    dlpctl: Dlpctl, monkeypatch: pytest.MonkeyPatch, cluster: str
+    dlpctl: Dlpctl,
+    cluster: str,
+    scheduler_that_goes: Callable[[Callable[[], None]], None],
 ) -> None:
-    settle = OnCluster._settle
     with cluster_here() as own:
-
-        def close(executor: OnCluster, number: int, answer: bytes | None) -> None:
-            settle(executor, number, answer)
-            own.close()
-
-        with monkeypatch.context() as patched:
-            patched.setattr(OnCluster, "_settle", close)
-            stopped = dlpctl(*SCAN, "--cluster", own.scheduler_address)
+        scheduler_that_goes(own.close)
+        stopped = dlpctl(*SCAN, "--cluster", own.scheduler_address)
         assert stopped.status == 1
         assert stopped.err.count("\n") == 1
         assert "the scheduler has gone; run the scan again with --resume" in stopped.err

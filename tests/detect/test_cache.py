@@ -8,14 +8,13 @@ import stat
 import subprocess
 import sys
 import time
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
 import pytest
 
-from dlpctl.detect import engine
-from dlpctl.detect.automaton import compiled
 from dlpctl.detect.automaton.cache import Cache
 from dlpctl.detect.engine import Detector
 from dlpctl.errors import PatternError
@@ -40,9 +39,15 @@ class Place:
         self.file.write_text(PATTERNS, encoding="utf-8")
         self.folder = folder / "cache"
         self.compilations = 0
+        self.library: list[Path] = []
 
     def detector(self) -> Detector:
-        return Detector(files=[self.file], cache=Cache(self.folder), on_compile=self._count)
+        return Detector(
+            files=[self.file],
+            cache=Cache(self.folder),
+            on_compile=self._count,
+            library=self.library,
+        )
 
     def _count(self) -> None:
         self.compilations += 1
@@ -62,8 +67,7 @@ class Place:
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
-    monkeypatch.setattr(engine, "builtin_files", list)
+def place(tmp_path: Path) -> Place:
     return Place(tmp_path)
 
 
@@ -99,16 +103,14 @@ def test_the_same_content_elsewhere_and_at_another_time_is_taken(place: Place) -
     assert place.compilations == 1
 
 
-def test_changed_file_leaves_the_library_alone(
-    place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_changed_file_leaves_the_library_alone(place: Place) -> None:
     library = place.file.with_name("library.toml")
     library.write_text(
         PATTERNS.replace('"badge"', '"builtin"')
         .replace('"BADGE"', '"BUILTIN"')
         .replace("AC-", "BC-")
     )
-    monkeypatch.setattr(engine, "builtin_files", lambda: [library])
+    place.library = [library]
     place.finds()
     before = set(place.entries)
     place.file.write_text(PATTERNS.replace("AC-[0-9]{8}", "AC-[0-9]{7}[0-8]"), encoding="utf-8")
@@ -169,12 +171,12 @@ def test_entry_for_another_engine_is_made_again(place: Place) -> None:
 def test_entry_of_another_key_under_the_same_short_name_is_not_taken(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compiled.zlib, "crc32", lambda data, start=0: 1)
+    monkeypatch.setattr(zlib, "crc32", lambda data, start=0: 1)
     place.finds()
     place.file.write_text(PATTERNS.replace("AC-", "A[BC]-"), encoding="utf-8")
     assert place.finds()
     assert place.compilations == 2
-    assert Detector(files=[place.file]).scan("AB-12345678")
+    assert place.detector().scan("AB-12345678")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")

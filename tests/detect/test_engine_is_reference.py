@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from definitions import only_the_text
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from limits import limited, limited_width
@@ -13,7 +14,6 @@ from reference import Reference
 from streaming import in_pieces
 from synthetic import ALPHABET, WORDS, matching, synthetic
 
-from dlpctl.detect import search
 from dlpctl.detect.engine import Detector
 from tests.detect.builtin_patterns import PATTERNS
 
@@ -47,8 +47,7 @@ scores = st.sampled_from([0.0, 0.3, 0.5, 0.7, 0.95])
 @pytest.fixture(scope="module", autouse=True)
 def text_as_it_is() -> Iterator[None]:
     """The definition is of the text itself, not of what is derived from it."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(search, "derived_texts", lambda *_, **__: [])
+    with only_the_text():
         yield
 
 

@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 
-from dlpctl.detect import engine
-from dlpctl.detect.automaton import files as automaton_files
 from dlpctl.detect.automaton.cache import Cache
 from dlpctl.detect.engine import Detector
 from dlpctl.detect.patterns.library import builtin_files, load_patterns, parse_file, read_file
@@ -223,7 +221,7 @@ def test_folder_in_place_of_a_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="modes are POSIX")
-def test_without_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_permission(tmp_path: Path) -> None:
     """Of the file, then of the folder; root is kept from neither, so that root asks as somebody
     else.
     """
@@ -233,10 +231,6 @@ def test_without_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     folder.mkdir()
     within = folder / "mine.toml"
     within.write_text("")
-    # Somebody else may not read this project either, nor import what a detector needs.
-    monkeypatch.setattr(engine, "builtin_files", list)
-    monkeypatch.setattr(automaton_files, "_MAKERS", [])
-    Detector(files=[within])
     folder.chmod(0)
     for parent in (tmp_path, *tmp_path.parents[:2]):
         parent.chmod(parent.stat().st_mode | 0o711)
@@ -246,12 +240,17 @@ def test_without_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
             os.seteuid(65534)
         assert refused_file(file) == f"{file}: cannot be read: Permission denied"
         assert refused_file(within) == f"{within}: cannot be read: Permission denied"
-        with pytest.raises(PatternError, match=r"mine\.toml: cannot be read: Permission denied"):
-            Detector(files=[within])
     finally:
         if root:
             os.seteuid(0)
         folder.chmod(0o700)
+
+
+def test_a_detector_refuses_a_file_that_cannot_be_read(tmp_path: Path) -> None:
+    loop = tmp_path / "mine.toml"
+    loop.symlink_to(loop)
+    with pytest.raises(PatternError, match=r"mine\.toml: cannot be read: Too many levels"):
+        Detector(files=[loop], library=[])
 
 
 def test_fragments_are_put_in() -> None:

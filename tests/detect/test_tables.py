@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
+from definitions import cells_one_by_one
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from streaming import in_pieces
@@ -14,7 +15,6 @@ from synthetic import custom
 
 from dlpctl.detect.derived.columns import Columns
 from dlpctl.detect.derived.headers import HeaderWords
-from dlpctl.detect.derived.interface import DerivedText
 from dlpctl.detect.derived.texts import derived_texts, openings, texts_and_cells
 from dlpctl.detect.engine import Detector
 from dlpctl.detect.patterns.model import Pattern
@@ -304,8 +304,7 @@ def test_cells_are_judged_as_if_each_was_confirmed_after_its_header(
     wanted = data.draw(st.sampled_from([None, {"CARD"}, {"PART", "LABELLED"}]))
     detector = judged.for_types(wanted) if wanted else judged
     found = detector.scan(text, min_score)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Columns, "settle", DerivedText.settle)
+    with cells_one_by_one():
         assert detector.scan(text, min_score) == found
 
 

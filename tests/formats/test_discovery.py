@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
-import dlpctl.formats
 from dlpctl.detect.engine import Detector
 from dlpctl.files.checking import FileChecker
 from dlpctl.formats import discovery, quickcheck
@@ -64,15 +62,8 @@ def made(text: str) -> bytes:
 
 
 @pytest.fixture
-def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Drop one module beside the formats."""
-    (tmp_path / "toy.py").write_text(TOY)
-    monkeypatch.setattr(dlpctl.formats, "__path__", [*dlpctl.formats.__path__, str(tmp_path)])
-    for remembered in (discovery.homes, discovery.formats):
-        remembered.cache_clear()
-    yield
-    for remembered in (discovery.homes, discovery.formats):
-        remembered.cache_clear()
+def toy(add_format: Callable[[str, str], None]) -> None:
+    add_format("toy", TOY)
 
 
 @pytest.mark.usefixtures("toy")

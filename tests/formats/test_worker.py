@@ -14,14 +14,12 @@ import subprocess
 import sys
 import tempfile
 import threading
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from dlpctl.errors import FormatError
-from dlpctl.formats import worker
 from dlpctl.formats.discovery import format_named
 from dlpctl.formats.files import Files
 from dlpctl.formats.interface import Edit, Limits
@@ -60,11 +58,8 @@ def test_formats_run_in_it(method: Method, tmp_path: Path) -> None:
 
 
 @posix
-def test_the_first_workers_are_spawned_and_the_following_ones_forked(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(worker, "_adaptive", count())
-
+@pytest.mark.usefixtures("no_worker_yet")
+def test_the_first_workers_are_spawned_and_the_following_ones_forked() -> None:
     def is_own_child() -> bool:
         with Worker(LIMITS) as process:
             process.start()

@@ -12,7 +12,6 @@ import pytest
 
 from dlpctl.config import FileLimits
 from dlpctl.control.access import LOCAL
-from dlpctl.control.licenses import PLANS, Plan
 from dlpctl.control.prepared import PreparedDetectors
 from dlpctl.control.rates import Rate, RateLimiter
 from dlpctl.control.service import ControlPlane
@@ -136,12 +135,12 @@ def test_a_revoked_license_ends_immediately(organized: Callable[..., Organized])
 
 
 def test_the_quota_of_a_license_is_kept(
-    organized: Callable[..., Organized], monkeypatch: pytest.MonkeyPatch
+    organized: Callable[..., Organized],
 ) -> None:
-    monkeypatch.setitem(PLANS, "trial", Plan("trial", 2, 30))
     acme = organized()
     made = acme.control.licenses.create(LOCAL, "acme", {"license_type": "trial"})
-    license_key = made.license_key
+    license_key, few = made.license_key, {"max_checks_per_month": 2}
+    acme.control.licenses.extend(LOCAL, "acme", made.license_id, few)
     answers = [acme.ask(license_key) for _ in range(4)]
     assert [status for status, _, _ in answers] == [200, 200, 429, 429]
     assert "quota" in json.loads(answers[-1][2])["error"]["message"]

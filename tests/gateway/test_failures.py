@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import shutil
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,6 @@ import pytest
 
 from dlpctl.detect.engine import Detector
 from dlpctl.gateway.conversations import Conversations
-from dlpctl.gateway.inspecting import Inspected, Inspector
 from tests.gateway.standin import Reply, Running, Sent, events, make_gateway, running
 
 MAIL = "maria.lopez@acme-corp.com"
@@ -146,16 +145,10 @@ def test_forged_and_nested_tokens_stay_as_they_are(gateway: Running) -> None:
 
 
 def test_waiting_requests_of_one_caller_do_not_delay_others(
-    gateway: Running, monkeypatch: pytest.MonkeyPatch
+    gateway: Running, slow_inspection: Callable[[str, threading.Event], None]
 ) -> None:
-    released, inspect = threading.Event(), Inspector.inspect
-
-    def wait(self: Inspector, text: str, *rest: Any) -> Inspected:
-        if "long story" in text:
-            released.wait(300)
-        return inspect(self, text, *rest)
-
-    monkeypatch.setattr(Inspector, "inspect", wait)
+    released = threading.Event()
+    slow_inspection("long story", released)
     told = {"messages": [{"role": "user", "content": "a long story"}]}
     with ThreadPoolExecutor(8) as clients:
         asked = [

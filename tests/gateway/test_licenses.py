@@ -17,7 +17,6 @@ from werkzeug.serving import make_server
 from dlpctl.config import FileLimits
 from dlpctl.control.access import LOCAL
 from dlpctl.control.keys import KeyKind, mint
-from dlpctl.control.licenses import PLANS, Plan
 from dlpctl.control.prepared import PreparedDetectors
 from dlpctl.control.rates import Rate, RateLimiter
 from dlpctl.control.service import ControlPlane
@@ -167,11 +166,12 @@ def test_without_its_server_only_known_licenses_are_accepted(
 
 
 def test_calls_end_when_the_server_reports_the_quota_as_used_up(
-    start: Callable[..., Served], monkeypatch: pytest.MonkeyPatch
+    start: Callable[..., Served],
 ) -> None:
-    monkeypatch.setitem(PLANS, "trial", Plan("trial", 1, 30))
     acme = start()
-    key = acme.control.licenses.create(LOCAL, "acme", {"license_type": "trial"}).license_key
+    made = acme.control.licenses.create(LOCAL, "acme", {"license_type": "trial"})
+    acme.control.licenses.extend(LOCAL, "acme", made.license_id, {"max_checks_per_month": 1})
+    key = made.license_key
     assert acme.ask(key)[0] == 200
     acme.close()
     status, _, answer = acme.ask(key)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import gc
 import itertools
 import json
+from collections.abc import Callable
 from time import process_time
 
 import pytest
@@ -206,11 +207,11 @@ def test_an_operator_that_cannot_work_is_refused(operator: str, message: str) ->
         mask_text("abcdef", [(finding(0, 5), operator)], Masker())
 
 
-def test_an_operator_is_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_operator_is_one_row(add_operator: Callable[[str, Operator], None]) -> None:
     capitals = Operator(
         "capital letters", lambda _setup: lambda _type, _category, value: value.upper()
     )
-    monkeypatch.setitem(OPERATORS, "capitals", capitals)
+    add_operator("capitals", capitals)
     assert mask_text("abcdef", [(finding(0, 3), "capitals")], Masker()) == "ABCdef"
     rule = {"id": "a", "action": "MASK", "dataTypes": ["PII"], "destinations": ["VENDOR"]}
     rule["masking"] = {"EMAIL": "capitals"}

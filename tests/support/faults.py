@@ -1,14 +1,22 @@
-"""Faults of the world around the product, and of what was installed with it."""
+"""What happens around the product, and to what was installed with it: faults, and a clock that a
+test sets.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from itertools import count
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from dlpctl.control import clock
 from dlpctl.detect.entities import finder
+from dlpctl.formats import worker
 
 if TYPE_CHECKING:
+    import threading
+    from collections.abc import Callable
+    from datetime import datetime
     from pathlib import Path
 
 
@@ -18,3 +26,53 @@ def damaged_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = tmp_path / "tagger.bin"
     data.write_bytes(b"x" * 100)
     monkeypatch.setattr(finder, "DATA", data)
+
+
+@pytest.fixture
+def set_clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[datetime], None]:
+    """The clock of this machine shows what the test says."""
+    return lambda moment: monkeypatch.setattr(clock, "utc_now", lambda: moment)
+
+
+@pytest.fixture
+def no_worker_yet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """This process has not read a file before."""
+    monkeypatch.setattr(worker, "_adaptive", count())
+
+
+@pytest.fixture
+def scheduler_that_goes(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], None]], None]:
+    """A cluster is closed when the first answer has come."""
+    from dlpctl.scan.cluster import OnCluster
+
+    settle = OnCluster._settle
+
+    def goes(close: Callable[[], None]) -> None:
+        def last(executor: OnCluster, number: int, answer: bytes | None) -> None:
+            settle(executor, number, answer)
+            close()
+            monkeypatch.setattr(OnCluster, "_settle", settle)
+
+        monkeypatch.setattr(OnCluster, "_settle", last)
+
+    return goes
+
+
+@pytest.fixture
+def slow_inspection(
+    monkeypatch: pytest.MonkeyPatch,
+) -> Callable[[str, threading.Event], None]:
+    """The inspection of texts with some words takes until an event."""
+    from dlpctl.gateway.inspecting import Inspector
+
+    inspect = Inspector.inspect
+
+    def slow(words: str, released: threading.Event) -> None:
+        def wait(self: Inspector, text: str, *rest: Any) -> object:
+            if words in text:
+                released.wait(300)
+            return inspect(self, text, *rest)
+
+        monkeypatch.setattr(Inspector, "inspect", wait)
+
+    return slow
