@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from dlpctl.detect.patterns.lint import check_patterns
-from dlpctl.detect.patterns.measure import recall
 from tests.detect.builtin_patterns import PATTERNS
 
 
@@ -42,14 +41,8 @@ def test_types_name_laws_and_samples(dlpctl):
     assert dlpctl("patterns", "types", "--category", "x").status == 2
 
 
-def test_stats_print_both_tables(dlpctl, monkeypatch):
-    monkeypatch.setattr(
-        "dlpctl.detect.patterns.measure.clean.texts", lambda _: [("prose", "a word " * 1000)]
-    )
-    monkeypatch.setattr(
-        "dlpctl.detect.patterns.measure.recall.planted",
-        lambda _: [recall.Planted("EMAIL", "", "prose", "to ada@acme.io", "ada@acme.io")],
-    )
+@pytest.mark.usefixtures("little_to_measure")
+def test_stats_print_both_tables(dlpctl):
     shown = dlpctl("patterns", "stats").out
     assert "PER 200 KB" in shown
     assert "RECALL" in shown

@@ -32,7 +32,7 @@ from dlpctl.scan.selection import Selection
 from dlpctl.scan.source import File
 
 fsspec = pytest.importorskip("fsspec")
-pytest.importorskip("s3fs")
+s3fs = pytest.importorskip("s3fs")
 pytest.importorskip("moto.server")
 
 from moto.core import DEFAULT_ACCOUNT_ID  # noqa: E402
@@ -524,7 +524,7 @@ def test_a_million_objects_are_listed_as_they_are_scanned(
         }
 
     store = ObjectStore(BUCKET)
-    monkeypatch.setattr(store._class, "call_s3", page)
+    monkeypatch.setattr(s3fs.S3FileSystem, "call_s3", page)
     listed = store.files(Selection())
     for count in range(20_000):
         file = next(listed)

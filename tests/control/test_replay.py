@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import sqlite3
+from datetime import date
 
 import pytest
 
 from dlpctl.control.access import LOCAL, Access, Role
 from dlpctl.control.analytics import _BY_DAY, _BY_DESTINATION, _BY_POLICY, _BY_TYPE
+from dlpctl.control.replay import RecordedCheck, Replay
 from dlpctl.errors import NotFoundError, PolicyError, RequestError
-from dlpctl.policy.decide import Decider
+from dlpctl.policy.model import Policy
+from dlpctl.policy.rules import Catalogue
+from dlpctl.types import Category, Decision
 
 MAIL = "write to jane.doe@corp.example.net"
 
@@ -59,16 +63,21 @@ def test_it_decides_by_recorded_types_and_counts(control, policy, replay):
     assert elsewhere.changed == 0
 
 
-def test_checks_that_differ_in_their_samples_alone_are_decided_once(
-    control, policy, replay, monkeypatch
-):
-    for letter in "abcdefghij":
-        control.checks.check_text(policy.api_key, f"{letter}.doe@corp.example.net", "VENDOR")
-    decided = []
-    decide = Decider.__call__
-    monkeypatch.setattr(Decider, "__call__", lambda *given: decided.append(1) or decide(*given))
-    assert replay(rule("BLOCK")).changed == 10
-    assert len(decided) == 2
+def test_checks_that_differ_in_their_samples_alone_are_decided_once():
+    versions = {"1.0": Policy.from_dict(draft(rule("MASK")))}
+    blocking = Policy.from_dict(draft(rule("BLOCK")))
+    decide = Replay(
+        blocking, versions, Catalogue.of({Category.PII: {"EMAIL"}}, {}), date(2026, 3, 10)
+    )
+    recorded = [
+        RecordedCheck(
+            "", "", "VENDOR", "ALLOWED_WITH_MASKING", "1.0", f'[["EMAIL", 1, "{letter}"]]'
+        )
+        for letter in "abcdefghij"
+    ]
+    outcomes = decide(recorded).outcomes
+    assert [outcome.after for outcome in outcomes] == [Decision.BLOCKED] * 10
+    assert len(set(map(id, outcomes))) == 1
 
 
 def test_the_newest_checks_come_first(control, policy, replay):

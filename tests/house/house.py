@@ -19,6 +19,7 @@ ROOT = Path(__file__).parents[2]
 VOCABULARY = Path(__file__).with_name("vocabulary.toml")
 PACKAGES = ("dlpctl", "daemon/dlpctl_daemon", "patterns/dlpctl_patterns")
 PAGES = ("*.md", ".github/*.md", "daemon/*.md", "patterns/*.md", "dlpctl/cli/topics/*.md")
+SUPPORT = ROOT / "tests" / "support"
 LONGEST_FUNCTION, LONGEST_MODULE = 60, 400
 
 
@@ -208,9 +209,85 @@ def import_cycles() -> list[list[str]]:
     return sorted(sorted(cycle) for cycle in cycles if len(cycle) > 1)
 
 
+# Tests
+
+
+_PRODUCT = tuple(Path(package).name for package in PACKAGES)
+
+
+def replaced_attributes() -> Iterator[Violation]:
+    """Return where a test replaces something of the product, or what cannot be told from its
+    imports. The modules in `tests/support` do so for all tests: limits, faults, additions and
+    definitions.
+    """
+    for path in sorted((ROOT / "tests").rglob("*.py")):
+        if path.is_relative_to(SUPPORT) or path.is_relative_to(ROOT / "tests" / "training"):
+            continue
+        imported = _imported_names(parse(path))
+        for node in ast.walk(parse(path)):
+            for replaced in _replaced(node, imported):
+                message = f"replaces {ast.unparse(replaced)} of the product"
+                yield Violation(name_of(path), replaced.lineno, message)
+
+
+def _replaced(node: ast.AST, imported: dict[str, str]) -> Iterator[ast.expr]:
+    """Yield what a call or an assignment replaces of the product, or, for a call, may replace."""
+    if isinstance(node, ast.Call) and _replaces(node.func):
+        if _package_of(node.args[0], imported) in ("", *_PRODUCT):
+            yield node.args[0]
+    elif isinstance(node, ast.Assign):
+        for target in node.targets:
+            if isinstance(target, ast.Attribute) and _package_of(target, imported) in _PRODUCT:
+                yield target
+
+
+def _replaces(function: ast.expr) -> bool:
+    """Return whether a function is one of pytest's `MonkeyPatch` or of `unittest.mock`."""
+    match function:
+        case ast.Attribute(attr="setattr" | "delattr" | "setitem" | "delitem"):
+            return True
+        case ast.Attribute(value=ast.Name(id="mock"), attr="patch"):
+            return True
+        case ast.Attribute(value=ast.Attribute(attr="patch")) | ast.Name(id="patch"):
+            return True
+    return False
+
+
+def _imported_names(module: ast.Module) -> dict[str, str]:
+    """Return the names that a module imports, with what they name."""
+    found = {}
+    for node in ast.walk(module):
+        if isinstance(node, ast.Import):
+            for each in node.names:
+                found[each.asname or each.name.split(".")[0]] = each.name
+        elif isinstance(node, ast.ImportFrom):
+            for each in node.names:
+                found[each.asname or each.name] = f"{node.module}.{each.name}"
+        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+            match node.targets, node.value:
+                case [ast.Name(id=name)], ast.Call(
+                    func=ast.Attribute(attr="importorskip"), args=[ast.Constant(value=str(package))]
+                ):
+                    found[name] = package
+    return found
+
+
+def _package_of(argument: ast.expr, imported: dict[str, str]) -> str:
+    """Return the package that holds what is replaced; "" if imports do not tell."""
+    match argument:
+        case ast.Constant(value=str(name)):
+            return name.partition(".")[0]
+        case ast.Attribute(value=owner):
+            return _package_of(owner, imported)
+        case ast.Name(id=name):
+            return imported.get(name, "").partition(".")[0]
+    return ""
+
+
 RULES: dict[str, Callable[[], Iterable[object]]] = {
     "vocabulary": unusual_words,
     "long functions": long_functions,
     "long modules": long_modules,
     "import cycles": import_cycles,
+    "replaced attributes": replaced_attributes,
 }

@@ -1,7 +1,6 @@
 """Constants of the product that tests set, so that a small input reaches them.
 
-No user has a setting for them. Nothing else of the product is replaced by tests, apart from
-`faults`, and only numbers are set here.
+No user has a setting for them.
 """
 
 from __future__ import annotations
@@ -11,6 +10,8 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from dlpctl.detect.patterns.measure import clean, recall
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -121,3 +122,11 @@ def limited_width(detector: Detector, width: int) -> Iterator[None]:
         yield
     finally:
         first_pass.widest = old
+
+
+@pytest.fixture
+def little_to_measure(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Patterns are measured on one clean text and one planted value: on all, it takes minutes."""
+    one = recall.Planted("EMAIL", "", "prose", "to ada@acme.io", "ada@acme.io")
+    monkeypatch.setattr(clean, "texts", lambda _: [("prose", "a word " * 1000)])
+    monkeypatch.setattr(recall, "planted", lambda _: [one])
