@@ -279,7 +279,7 @@ class TestErrors:
 
     @pytest.mark.skipif(os.name != "posix", reason="owners and modes")
     def test_files_of_others_in_shared_folders_are_ignored(
-        self, load: Load, project: Path, monkeypatch: pytest.MonkeyPatch
+        self, load: Load, project: Path, become: Callable[[int], None]
     ) -> None:
         shared = project / "shared"
         shared.mkdir()
@@ -290,7 +290,7 @@ class TestErrors:
             os.chown(shared / "dlpctl.toml", 4321, -1)
         else:
             assert load(working=shared).min_score == 0.9
-            monkeypatch.setattr(os, "geteuid", lambda: 4321)
+            become(4321)
         assert load(working=shared).min_score == 0.1
 
     @pytest.mark.skipif(
@@ -331,8 +331,8 @@ class TestPlaces:
         assert places[3:] == (usual.user_config_path, usual.user_data_path, usual.user_cache_path)
 
     @pytest.mark.skipif(os.name != "posix", reason="HOME")
+    @pytest.mark.usefixtures("unknown_home")
     def test_an_unknown_home(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(os.path, "expanduser", lambda path: path)
         for name in ("CONFIG", "DATA", "CACHE"):
             monkeypatch.delenv(f"XDG_{name}_HOME", raising=False)
         with pytest.raises(ConfigError, match="set HOME, or DLPCTL_HOME"):

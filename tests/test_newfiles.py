@@ -32,12 +32,12 @@ with replacing(Path(sys.argv[1])) as file:
 
 
 @pytest.fixture(params=["nameless", "named"])
-def kind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+def kind(request: pytest.FixtureRequest) -> str:
     """Both ways to write: with files that have no name yet, and where the system has none."""
     if request.param == "nameless" and not hasattr(os, "O_TMPFILE"):
         pytest.skip("this system has no nameless files")
     if request.param == "named":
-        monkeypatch.delattr(os, "O_TMPFILE", raising=False)
+        request.getfixturevalue("no_nameless_files")
     return str(request.param)
 
 

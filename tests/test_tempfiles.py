@@ -4,7 +4,6 @@ import os
 import random
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -43,24 +42,18 @@ def scratch(folder: Path) -> list[str]:
     return [entry.name for entry in folder.iterdir() if entry.name.startswith("dlpctl-")]
 
 
-@pytest.fixture
-def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    return tmp_path
-
-
-def test_files_of_a_killed_process_are_removed_by_the_next(temporary: Path) -> None:
+def test_files_of_a_killed_process_are_removed_by_the_next(temporary_folder: Path) -> None:
     code = (
         "import signal, os\nfrom dlpctl.tempfiles import PrivateFolder\n"
         "folder = PrivateFolder().make()\n(folder / 'a' / 'b').mkdir(parents=True)\n"
         "(folder / 'a' / 'value').write_text('x')\nos.kill(os.getpid(), signal.SIGKILL)\n"
     )
-    environment = os.environ | {"TMPDIR": str(temporary)}
+    environment = os.environ | {"TMPDIR": str(temporary_folder)}
     subprocess.run([sys.executable, "-c", code], env=environment, timeout=300, check=False)
-    assert len(scratch(temporary)) == 1
+    assert len(scratch(temporary_folder)) == 1
     with private_folder() as folder:
-        assert scratch(temporary) == [folder.name]
-    assert not scratch(temporary)
+        assert scratch(temporary_folder) == [folder.name]
+    assert not scratch(temporary_folder)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="the folders of Windows are its own")
@@ -80,31 +73,31 @@ def test_finding_the_folder_of_temporary_files_writes_nothing_there(tmp_path: Pa
     assert set(opened) == {folder}
 
 
-def test_a_folder_that_is_held_is_left_alone(temporary: Path) -> None:
+def test_a_folder_that_is_held_is_left_alone(temporary_folder: Path) -> None:
     with private_folder() as first, private_folder() as second:
         (first / "x").touch()
         sweep()
-        assert {first.name, second.name} == set(scratch(temporary))
+        assert {first.name, second.name} == set(scratch(temporary_folder))
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes and links")
-def test_only_private_folders_of_that_name_are_removed(temporary: Path) -> None:
+def test_only_private_folders_of_that_name_are_removed(temporary_folder: Path) -> None:
     name = "dlpctl-scratch-" + "0" * 16
-    kept = temporary / "kept"
+    kept = temporary_folder / "kept"
     (kept / name).mkdir(parents=True, mode=0o700)
-    (temporary / name).symlink_to(kept / name)
+    (temporary_folder / name).symlink_to(kept / name)
     for other in ("dlpctl-scratch-", "dlpctl-scratch-0", f"{name}-mine", "dlpctl-0123456789abcdef"):
-        (temporary / other).mkdir(mode=0o700)
-    (temporary / f"{name[:-1]}1").mkdir()
-    (temporary / f"{name[:-1]}1").chmod(0o755)
-    (temporary / f"{name[:-1]}2").write_text("a file")
-    before = {*temporary.rglob("*")}
+        (temporary_folder / other).mkdir(mode=0o700)
+    (temporary_folder / f"{name[:-1]}1").mkdir()
+    (temporary_folder / f"{name[:-1]}1").chmod(0o755)
+    (temporary_folder / f"{name[:-1]}2").write_text("a file")
+    before = {*temporary_folder.rglob("*")}
     sweep()
-    assert {*temporary.rglob("*")} == before
+    assert {*temporary_folder.rglob("*")} == before
 
 
 def test_processes_killed_at_random_do_not_affect_others(
-    temporary: Path,
+    temporary_folder: Path,
 ) -> None:
     code = (
         "import sys\nfrom dlpctl.tempfiles import PrivateFolder\nprint('ready', flush=True)\n"
@@ -113,7 +106,7 @@ def test_processes_killed_at_random_do_not_affect_others(
         "        assert sorted(path.name for path in folder.iterdir()) == ['0', '1', '2']\n"
         "    private.remove()\n"
     )
-    environment = os.environ | {"TMPDIR": str(temporary)}
+    environment = os.environ | {"TMPDIR": str(temporary_folder)}
     chance = random.Random(1)
 
     def started() -> subprocess.Popen[bytes]:
@@ -143,4 +136,4 @@ def test_processes_killed_at_random_do_not_affect_others(
             _, errors = process.communicate()
             assert not errors
     sweep()
-    assert not scratch(temporary)
+    assert not scratch(temporary_folder)

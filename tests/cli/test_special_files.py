@@ -116,11 +116,10 @@ def test_links_are_followed(special: tuple[str, str]) -> None:
         read_regular("text", follow=False)
 
 
-def test_the_type_is_checked_after_opening(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_type_is_checked_after_opening(stale_status: Callable[[Path], None]) -> None:
     """A pipe that replaces a file after its check is refused as well."""
     os.mkfifo("pipe")
-    real = Path("text.txt").stat()
-    monkeypatch.setattr(os, "stat", lambda *_, **__: real)
+    stale_status(Path("text.txt"))
     with pytest.raises(NotRegularError):
         read_regular("pipe")
 

@@ -390,8 +390,8 @@ def supervised(work, failing_forks=0):
     return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
 
 
-def test_a_system_without_fork_has_one_process(monkeypatch):
-    monkeypatch.delattr(os, "fork")
+@pytest.mark.usefixtures("no_fork")
+def test_a_system_without_fork_has_one_process():
     Options(Serve()).checked()
     with pytest.raises(UsageError, match="cannot fork"):
         Options(Serve(processes=2)).checked()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import stat
 import subprocess
@@ -11,9 +10,10 @@ import time
 import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import pytest
+from faults import full_disk
 
 from dlpctl.detect.automaton.cache import Cache
 from dlpctl.detect.engine import Detector
@@ -233,37 +233,10 @@ def test_entry_that_is_a_folder(place: Place) -> None:
     assert place.finds()
 
 
-def test_a_full_disk_leaves_no_partial_entry(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened = os.fdopen
-
-    def full(handle: int, *arguments: Any, **keywords: Any) -> IO[bytes]:
-        file: IO[bytes] = opened(handle, *arguments, **keywords)
-        return _Full(file)
-
-    monkeypatch.setattr(os, "fdopen", full)
-    assert place.finds()
-    assert place.entries == []
-    monkeypatch.undo()
-
-
-class _Full:
-    """A file on a disk without space: it takes a part of what is written, then refuses."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-
-    def __enter__(self) -> _Full:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._file, name)
-
-    def write(self, data: bytes) -> int:
-        self._file.write(data[:100])
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+def test_a_full_disk_leaves_no_partial_entry(place: Place) -> None:
+    with full_disk(100):
+        assert place.finds()
+        assert place.entries == []
 
 
 def test_entries_of_many_versions_are_kept(place: Place) -> None:

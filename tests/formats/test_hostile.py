@@ -13,7 +13,6 @@ import os
 import random
 import struct
 import tarfile
-import tempfile
 import zipfile
 import zlib
 from typing import TYPE_CHECKING
@@ -414,10 +413,9 @@ READ: dict[str, tuple[str, Callable[[], bytes]]] = {
 
 
 @pytest.fixture(autouse=True)
-def private_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterable[None]:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+def private_temporary_folder(temporary_folder: Path) -> Iterable[None]:
     yield
-    assert not list(tmp_path.iterdir())
+    assert not list(temporary_folder.iterdir())
 
 
 def processor_time() -> float:

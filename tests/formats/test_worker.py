@@ -12,7 +12,6 @@ import random
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,9 +36,8 @@ methods: list[Method] = ["spawn", "forkserver"] if sys.platform != "win32" else 
 
 
 @pytest.fixture(autouse=True)
-def empty_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    return tmp_path
+def empty_temporary_folder(temporary_folder: Path) -> Path:
+    return temporary_folder
 
 
 @pytest.mark.parametrize("method", methods)

@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from faults import full_disk
 
 from dlpctl.errors import VaultError
 from dlpctl.masking.apply import mask_text
@@ -160,21 +161,14 @@ def test_an_unwritable_vault_issues_nothing(tmp_path: Path) -> None:
         tmp_path.chmod(0o700)
 
 
-def test_tokens_are_rolled_back_on_a_full_disk(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_tokens_are_rolled_back_on_a_full_disk(tmp_path: Path) -> None:
     vault = filled(tmp_path / "vault")
-
-    def full(_: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    with monkeypatch.context() as patched:
-        patched.setattr(os, "fsync", full)
-        with (
-            pytest.raises(VaultError, match="No space left on device; no token was issued"),
-            vault.transaction(),
-        ):
-            vault.token("EMAIL", "lost")
+    with (
+        full_disk(),
+        pytest.raises(VaultError, match="File too large; no token was issued"),
+        vault.transaction(),
+    ):
+        vault.token("EMAIL", "lost")
     assert sorted(each.name for each in tmp_path.iterdir()) == ["vault", "vault.lock"]
     with vault.transaction():
         assert vault.token("EMAIL", "kept") == "<EMAIL_3>"

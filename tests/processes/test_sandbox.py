@@ -61,7 +61,7 @@ def hijacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Worker
     startup = tmp_path / "startup"
     startup.mkdir()
     (startup / "sitecustomize.py").write_text(_HIJACKED)
-    monkeypatch.setattr(sys, "path", [str(startup), *sys.path])
+    monkeypatch.syspath_prepend(startup)
     with Worker(LIMITS, "spawn") as worker:
         yield worker
 

@@ -4,7 +4,11 @@ test sets.
 
 from __future__ import annotations
 
+import os
+import tempfile
+from contextlib import contextmanager
 from itertools import count
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,9 +19,8 @@ from dlpctl.formats import worker
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from datetime import datetime
-    from pathlib import Path
 
 
 @pytest.fixture
@@ -76,3 +79,57 @@ def slow_inspection(
         monkeypatch.setattr(Inspector, "inspect", wait)
 
     return slow
+
+
+@contextmanager
+def full_disk(size: int = 0) -> Iterator[None]:
+    """No file grows beyond a size: the system refuses to write what is more."""
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.fixture
+def no_fork(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The system cannot fork."""
+    monkeypatch.delattr(os, "fork", raising=False)
+
+
+@pytest.fixture
+def no_nameless_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The system has no files without a name."""
+    monkeypatch.delattr(os, "O_TMPFILE", raising=False)
+
+
+@pytest.fixture
+def become(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """This process runs as another user, as far as it asks."""
+    return lambda user: monkeypatch.setattr(os, "geteuid", lambda: user)
+
+
+@pytest.fixture
+def unknown_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The user has no home that is known."""
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)
+
+
+@pytest.fixture
+def stale_status(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], None]:
+    """Another program replaces each file after its type was checked: it was that of a file."""
+
+    def stale(file: Path) -> None:
+        status = file.stat()
+        monkeypatch.setattr(os, "stat", lambda *_, **__: status)
+
+    return stale
+
+
+@pytest.fixture
+def temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The system's folder for temporary files is the test's, and empty."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path

@@ -60,7 +60,7 @@ def hijack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], N
     folder = tmp_path / "startup"
     folder.mkdir()
     (folder / "sitecustomize.py").write_text(_TAKE_OVER.format(code=str(code)))
-    monkeypatch.setattr(sys, "path", [str(folder), *sys.path])
+    monkeypatch.syspath_prepend(folder)
     return lambda source: code.write_text(source) and None
 
 
