@@ -24,10 +24,16 @@ def home(tmp_path: Path, compiled_cache: Path, monkeypatch: pytest.MonkeyPatch) 
 SERVED = """
 import gc, json, sys, uvicorn
 from dlpctl.cli.main import run
+from dlpctl.detect.engine import Detector
 
 def serve(self, sockets):
-    taggers = "dlpctl.detect.entities.finder" in sys.modules
-    print(json.dumps([gc.get_freeze_count(), gc.get_threshold()[0], taggers]))
+    frozen, threshold = gc.get_freeze_count(), gc.get_threshold()[0]
+    gc.unfreeze()
+    detectors = [each for each in gc.get_objects() if isinstance(each, Detector)]
+    opened = []
+    sys.addaudithook(lambda event, given: opened.append(event) if event == "open" else None)
+    found = [each.type for each in detectors[0].scan("Dear Anna Meyer, call 0171 5551234")]
+    print(json.dumps([frozen, threshold, opened, found]))
 
 uvicorn.Server.run = serve
 sys.exit(run(["gateway", "--port", "0", *sys.argv[1:]]))
@@ -39,7 +45,8 @@ sys.exit(run(["gateway", "--port", "0", *sys.argv[1:]]))
 def test_a_listening_gateway_has_loaded_everything(options: list[str]) -> None:
     command = [sys.executable, "-c", SERVED, *options]
     done = subprocess.run(command, capture_output=True, check=True, timeout=300)
-    frozen, threshold, has_taggers = json.loads(done.stdout.splitlines()[-1])
-    assert has_taggers
+    frozen, threshold, opened, found = json.loads(done.stdout.splitlines()[-1])
+    assert "PERSON_NAME" in found
+    assert not opened
     assert frozen > 10_000
     assert threshold <= 2_000
