@@ -87,9 +87,10 @@ _PROGRAM_NUMBER = lazy(
     r"0x[0-9a-fA-F]{1,16}[uUlL]{0,3}|[v^~=<>]{0,2}\d+(?:\.\d+)+(?:-\d+(?:\.\d+)*)?(?:[.,+]|[mun]?s"
     r"|%|[kKMG]i?B?|x)?|(?:TLS|SSL|HTTP|SSH|UTF)[v/-]?\d+(?:\.\d)?"
 )
-_MEASURE = lazy(r"\d{1,5}(?:[kMGm]?(?:W|V|A|Hz|B|b)|dB|px|em|rem|pt|ms|s|m|h|d|%)")
-# Standards and algorithms: PKCS#8, SHA-512.
-_ACRONYM = lazy(r"[A-Z]{2,8}[^0-9A-Za-z]?\d{1,4}")
+_ONE_MEASURE = r"\d{1,5}(?:\.\d{1,3})?(?:[kMGm]?(?:W|V|A|Hz|B|b)|dB|px|em|rem|pt|ms|s|m|h|d|%)"
+_MEASURE = lazy(rf"{_ONE_MEASURE}(?:/{_ONE_MEASURE})?")
+# Standards, algorithms and versions: PKCS#8, SHA-512, OpenSSL3+.
+_VERSIONED = lazy(r"[A-Z]{2,8}[^0-9A-Za-z]?\d{1,4}|[A-Za-z]+\d{1,3}\+")
 _RATIO = lazy(r"\d{1,4}[/:]\d{1,4}")
 # A number of an issue: Ticket#2026-4471.
 _NUMBERED = lazy(r"(?:ticket|issue|case|bug|order|change|task|job|build|room|req|inc|pr)s?#[\d-]+", re.I)
@@ -346,7 +347,7 @@ def varied_password(value: str) -> bool:
     return (
         classes > 1
         and (classes + signs > 3 or is_mixed)
-        and not _ACRONYM.fullmatch(value)
+        and not _VERSIONED.fullmatch(value)
         and not _NUMBERED.fullmatch(value)
         and unquoted_password(value)
     )
