@@ -93,7 +93,7 @@ _MEASURE = lazy(rf"{_ONE_MEASURE}(?:/{_ONE_MEASURE})?")
 _VERSIONED = lazy(r"[A-Z]{2,8}[^0-9A-Za-z]?\d{1,4}|[A-Za-z]+\d{1,3}\+")
 _RATIO = lazy(r"\d{1,4}[/:]\d{1,4}")
 # A number of an issue: Ticket#2026-4471.
-_NUMBERED = lazy(r"(?:ticket|issue|case|bug|order|change|task|job|build|room|req|inc|pr)s?#[\d-]+", re.I)
+_NUMBERED = lazy(r"(?:ticket|issue|case|bug|order|task|job|build|room|pr)#[\d-]+", re.IGNORECASE)
 _DIGITS = lazy(r"[A-Za-z]\d{2}")
 _NUMBERS = lazy(r"[0-9.,:/ -]+")
 # The sentence goes on in a script without blanks between words: `8文字以上です`.
