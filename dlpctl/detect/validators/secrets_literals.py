@@ -14,7 +14,7 @@ _LONGEST = 256
 
 # Values that are replaced or evaluated later.
 _TEMPLATE = lazy(
-    r"\$\{|\{\{|\}\}|\$\(|#\{|<%|%>|%\(\w+\)|^%[\w-]+%$|%[sdrvq](?:\W|$)|^\$[A-Za-z_][\w.\[\]>-]*$"
+    r"\$\{|\{\{|\}\}|\$\(|#\{|<%|%>|%\(\w+\)|^%[\w.-]+%$|%[sdrvq](?:\W|$)|^\$[A-Za-z_][\w.\[\]>-]*$"
     r"|^\$\d$|^@\{|^@[A-Za-z][\w.]*$|^\{[\w.:-]*\}$|^:[a-z_]\w*$"
     r"|^<.*>?$|^\[.*\]?$|^\(.*\)$|^\*+$|\*{3}|\.{3}|…|^[.?_#=+-]+$|^!(?:Ref|Sub|GetAtt|secret"
     r"|vault|env_var)\b|^ENC\[|\[\w[\w .'\"-]*\]$"
@@ -85,9 +85,15 @@ _DIGEST = lazy(
 # Numbers of a program: hexadecimal, versions and ranges of them, measures.
 _PROGRAM_NUMBER = lazy(
     r"0x[0-9a-fA-F]{1,16}[uUlL]{0,3}|[v^~=<>]{0,2}\d+(?:\.\d+)+(?:-\d+(?:\.\d+)*)?(?:[.,+]|[mun]?s"
-    r"|%|[kKMG]i?B?|x)?"
+    r"|%|[kKMG]i?B?|x)?|(?:TLS|SSL|HTTP|SSH|UTF)[v/-]?\d+(?:\.\d)?"
 )
-_MEASURE = lazy(r"\d{1,5}(?:[kMGm]?(?:W|V|A|Hz|B|b)|dB|px|em|rem|pt|ms|s|m|h|d|%)")
+_ONE_MEASURE = r"\d{1,5}(?:\.\d{1,3})?(?:[kMGm]?(?:W|V|A|Hz|B|b)|dB|px|em|rem|pt|ms|s|m|h|d|%)"
+_MEASURE = lazy(rf"{_ONE_MEASURE}(?:/{_ONE_MEASURE})?")
+# Standards, algorithms and versions: PKCS#8, SHA-512, OpenSSL3+.
+_VERSIONED = lazy(r"[A-Z]{2,8}[^0-9A-Za-z]?\d{1,4}|[A-Za-z]+\d{1,3}\+")
+_RATIO = lazy(r"\d{1,4}[/:]\d{1,4}")
+# A number of an issue: Ticket#2026-4471.
+_NUMBERED = lazy(r"(?:ticket|issue|case|bug|order|task|job|build|room|pr)#[\d-]+", re.IGNORECASE)
 _DIGITS = lazy(r"[A-Za-z]\d{2}")
 _NUMBERS = lazy(r"[0-9.,:/ -]+")
 # The sentence goes on in a script without blanks between words: `8文字以上です`.
@@ -133,7 +139,7 @@ def password(value: str) -> bool:
     if letters == len(value):
         return False
     if not letters:
-        return digits >= 4 and len(value) >= 4
+        return digits >= 4 and not _RATIO.fullmatch(value)
     return not _reads_as_text(value, digits)
 
 
@@ -338,7 +344,13 @@ def varied_password(value: str) -> bool:
         and sum(map(str.isdigit, value)) > 1
         and (_has_no_program_word(value) or _is_surely_random(value))
     )
-    return classes > 1 and (classes + signs > 3 or is_mixed) and unquoted_password(value)
+    return (
+        classes > 1
+        and (classes + signs > 3 or is_mixed)
+        and not _VERSIONED.fullmatch(value)
+        and not _NUMBERED.fullmatch(value)
+        and unquoted_password(value)
+    )
 
 
 def mixed_password(value: str) -> bool:

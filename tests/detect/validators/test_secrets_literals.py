@@ -16,7 +16,8 @@ NO_PASSWORDS_TEXT = (
     "required <password> **** xxxx your-password your_password_here /etc/passwd path/to/file.pem %s %s:%s :password null None user_password "
     "PASSWORD_FIELD form-control Contraseña Password: oauth2 password1 $PASSWORD @Value test test123 testpassword example required|min:8 "
     "enter_password new_password passwordConfirm md5 sha256 [a-z]+ /run/secrets/db vault:secret/data/x <redacted> ENC[AES256] "
-    "placeholder %PASSWORD% {0} String.class Pass-phrase input-group #{password} a,b,c ... http://x.y/z"
+    "placeholder %PASSWORD% {0} String.class Pass-phrase input-group #{password} a,b,c ... http://x.y/z "
+    "%nexus.pw% 118/120 5GHz/80MHz 2.4GHz TLSv1.3"
 )
 NO_PASSWORDS = NO_PASSWORDS_TEXT.split()
 
@@ -52,3 +53,16 @@ def test_without_quotes_code_is_likelier(value: str) -> None:
 )
 def test_secrets_are_generated(value: str, accepted: bool) -> None:
     assert literals.secret(value) is accepted
+
+
+@pytest.mark.parametrize(
+    ("value", "accepted"),
+    [
+        ("otter#4821", True),
+        ("PKCS#8", False),
+        ("OpenSSL3+", False),
+        ("Ticket#2026-4471", False),
+    ],
+)
+def test_versions_and_numbers_of_issues_are_no_varied_passwords(value: str, accepted: bool) -> None:
+    assert literals.varied_password(value) is accepted
