@@ -67,10 +67,13 @@ class HiddenValues:
     def _hidden(self, some: slice) -> Iterator[tuple[int, int, int, int]]:
         """Yield the span, the sort and the verdict of each hidden finding."""
         found, hides = self._found, self.hides
-        columns = found.starts[some], found.ends[some], found.sorts[some], self._verdicts[some]
-        for columns_of_one in zip(*columns, strict=True):
-            if hides[columns_of_one[3]]:
-                yield columns_of_one
+        low, high, _ = some.indices(len(found))
+        for first in range(low, high, _CHUNK):  # since a slice is a copy
+            part = slice(first, min(first + _CHUNK, high))
+            columns = found.starts[part], found.ends[part], found.sorts[part], self._verdicts[part]
+            for columns_of_one in zip(*columns, strict=True):
+                if hides[columns_of_one[3]]:
+                    yield columns_of_one
 
     def chunk(self, number: int) -> tuple[set[str], set[str]]:
         """Return the distinct values of a chunk, and those that match only as they are written, or

@@ -17,6 +17,7 @@ from itertools import repeat
 from operator import sub
 from typing import TYPE_CHECKING, NamedTuple, cast
 
+from dlpctl.allocation import allocate_large_apart, return_freed_memory
 from dlpctl.errors import FormatError
 from dlpctl.files.decided import REJECTED, REPEATED, DecidedFindings
 from dlpctl.files.hidden import HiddenValues
@@ -85,11 +86,13 @@ class LongText:
         """
         if checker.counts or _length(node) < LONG:
             return None
+        allocate_large_apart()
         sections = Sections.of(node)
         found = None if sections is None else sections.search(checker)
         if sections is None or found is None:
             return None
         sections.forget_columns()
+        return_freed_memory()
         return cls(checker, sections, found)
 
     def decide(self) -> PolicyDecision:
@@ -160,12 +163,14 @@ class LongText:
         if any(operator == "token" for operator in self._operators()):
             return None  # tokens are numbered by a single process
         repeated = self._repeated()
+        return_freed_memory()
         made = self._masked_text(repeated, masker) or self._masked_by_edits(
             files, repeated, masker, cleaning=cleaning
         )
         if made is None:
             return None
         del repeated
+        return_freed_memory()
         stage("verifying")
         copy, written = made
         return self._verified(files, name, copy, written, cleaning=cleaning)

@@ -47,8 +47,10 @@ _WIDE = b"wide"
 _SIZE = 4
 """The number of bytes in a gram: texts have few different ones."""
 _FIRST = Struct("=I")
-_MARKS = 16_777_213
-"""A prime, so that all bytes of a gram count."""
+_MARKS = 15_485_863
+"""A prime, so that all bytes of a gram count, and far from powers of two, so that no two bytes
+weigh the same.
+"""
 _SHIFTS = 0, 20, 40
 """The bits of a hash from which on it makes the number of a mark."""
 _NUL = b"\0"

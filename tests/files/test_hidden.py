@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import TYPE_CHECKING
 
 from dlpctl.detect.packed import PackedFindings
@@ -79,3 +80,14 @@ def test_chunks_hold_all_values(limit: Limiter) -> None:
         ({"a@b.com"}, set()),
         ({"Sunshine"}, set()),
     ]
+
+
+def test_spans_are_read_without_copies_of_all_findings() -> None:
+    values, found = hidden([("EMAIL", "a@b.com", 0)] * 100_000)
+    tracemalloc.start()
+    try:
+        spans = sum(1 for _ in values.spans())
+        assert tracemalloc.get_traced_memory()[1] < len(found)
+    finally:
+        tracemalloc.stop()
+    assert spans == len(found)

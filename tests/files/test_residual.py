@@ -74,6 +74,13 @@ def test_what_a_matcher_finds_has_all_of_its_pieces_in_the_copy() -> None:
     assert absent > 200
 
 
+def test_bytes_in_another_order_are_other_bytes() -> None:
+    pieces = Pieces()
+    pieces.add_bytes(b"\n".join(b"*%04d" % number for number in range(10_000)))
+    held = [pieces.may_hold(f"({number:03}", ["utf-8"]) for number in range(1000)]
+    assert sum(held) < 50
+
+
 def test_characters_with_the_byte_of_a_line_end_may_remain() -> None:
     value = "ਸ" * 6
     pieces = Pieces()
