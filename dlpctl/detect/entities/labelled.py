@@ -146,16 +146,12 @@ def is_name(value: str, flags: Flags) -> bool:
     known = [flags(word) for word in words]
     if any(map(_is_known, known)):
         return True
-    unknown = [
-        word
-        for word, each in zip(words, known, strict=True)
-        if not each.common and not (each.particle or each.title)
-    ]
-    if known and known[0].particle:  # van der vlugt
-        return bool(unknown) and all(not each.common or each.particle for each in known)
-    return (
-        bool(unknown) and all(word[0].isupper() for word in unknown) and len(unknown) == len(words)
-    )
+    parts = [each for each in known if not each.particle]
+    if not parts or any(each.common or each.title for each in parts):
+        return False
+    if known[0].particle:  # van der vlugt
+        return True
+    return len(parts) == len(words) and all(word[0].isupper() for word in words)
 
 
 def _is_persons(value: str, flags: Flags) -> bool:
