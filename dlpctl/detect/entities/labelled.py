@@ -79,10 +79,10 @@ _BESIDE_THINGS = set_of(
 _COLUMNS = _COLUMNS_OF_NAMES | _ADDRESS_KEYS | _COLUMNS_OF_OTHERS | _BESIDE_THINGS
 _ADDITION = lazy(r"(?:[ _-]?\d{1,2}| ?\([^()]*\))+$")  # name 2, contact name (new)
 _WRITTEN = lazy(r"[A-ZÀ-Þ](?:[^\WA-ZÀ-Þ\d_]+|[A-ZÀ-Þ]+)")  # as in a letter
-LABEL = lazy(r"(?<!\w)([^\W\d_]\w{3,40}+)(?=[\"']?\s?[:=])")
+LABEL = lazy(r"(?<!\w)([^\W\d_]\w{3,40}+)(?=[\"']?\)?\s?[:=])")  # also lower(name) = '...'
 _KEY = lazy(r"[^\W_]+")
 _VALUE = lazy(
-    r"[\"']?\s?(?:=>|:=|[:=])\s?(?:\"([^\"\n]{2,120})\"|'([^'\n]{2,120})'"
+    r"[\"']?\)?\s?(?:=>|:=|[:=])\s?(?:\"([^\"\n]{2,120})\"|'([^'\n]{2,120})'"
     r"|([^\W\d_][^\n\"',;{}()<>\[\]=:]{1,60}(?=$|,|;)))",
     re.MULTILINE,
 )
@@ -146,14 +146,12 @@ def is_name(value: str, flags: Flags) -> bool:
     known = [flags(word) for word in words]
     if any(map(_is_known, known)):
         return True
-    unknown = [
-        word
-        for word, each in zip(words, known, strict=True)
-        if not each.common and not (each.particle or each.title)
-    ]
-    return (
-        bool(unknown) and all(word[0].isupper() for word in unknown) and len(unknown) == len(words)
-    )
+    parts = [each for each in known if not each.particle]
+    if not parts or any(each.common or each.title for each in parts):
+        return False
+    if known[0].particle:  # van der vlugt
+        return True
+    return len(parts) == len(words) and all(word[0].isupper() for word in words)
 
 
 def _is_persons(value: str, flags: Flags) -> bool:

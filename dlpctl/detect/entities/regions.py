@@ -152,6 +152,7 @@ class RegionFinder:
                     len(word) == 1 or self._verdict(word)
                     if word[0].isupper()
                     else self._is_likely_name(word, code[(end - 1) // BLOCK])
+                    or self._flags(word).particle
                 )
                 else None
             )

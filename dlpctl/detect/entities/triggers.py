@@ -39,7 +39,7 @@ PATTERNS = tuple(
         ("capitals", r"[A-Z][A-Z'.-],? [A-Z]{2}"),
         (
             "label",
-            rf"(?:{_LABELS})\\?[\"']?(?:\s?[:=>|]| [-–])\s?\\?[\"']?(?:[A-Za-z]|{_ACCENTED})",
+            rf"(?:{_LABELS})\\?[\"']?\)?(?:\s?[:=>|]| [-–])\s?\\?[\"']?(?:[A-Za-z]|{_ACCENTED})",
         ),
         ("cue", rf"\b(?:{_CUES})\.?,?\s[a-z]"),
         ("header", rf"(?:{_HEADERS}){_ADDITION}[\"']? ?[,;\t|][^0-9\n]"),

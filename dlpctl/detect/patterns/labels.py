@@ -44,8 +44,10 @@ _NEXT_LINE = (
     r"(?:(?i:value|number|text|raw|id)[\"']?\s?[:=]\s?[\"']?)?"
 )
 _SPEAKER = r"[^\n0-9]{1,32}(?:\d\d?:\d\d(?: ?[AaPp][Mm])?)?[^\n0-9]{0,8}"
+_TIME = r"[\[(]?(?:\d{1,4}[./-]\d\d?[./-]\d{1,4},? )?\d\d?:\d\d(?::\d\d)?[\])]?"
+_NICKNAME = r"[ <-]{0,3}[A-Za-z][A-Za-z_.-]{0,24}\d{1,8}[:>]"
 _ANSWER = (
-    rf"\?[^\n0-9]*\n{{1,2}}(?:(?:{_SPEAKER}\n)??(?:[\[(]?\d\d?:\d\d(?::\d\d)?[\])]?)?"
+    rf"\?[^\n0-9]*\n{{1,2}}(?:(?:{_SPEAKER}\n)??(?:{_TIME})?(?:{_NICKNAME})?"
     rf"[^\n0-9]*?|{_SPEAKER})"
 )
 # A remark in brackets after a label: `(required)`, `(11 digits)`.
