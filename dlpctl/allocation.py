@@ -1,4 +1,4 @@
-"""How the C library allocates memory."""
+"""Allocation of large memory blocks by the C library."""
 
 from __future__ import annotations
 
