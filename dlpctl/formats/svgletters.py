@@ -1,7 +1,7 @@
 """The shapes of an SVG as a picture, so that OCR reads the letters among them.
 
 Each closed shape is black on white, whatever its color, order and visibility, so that no letter is
-hidden. What is too large for a letter is left out, and what may be behind letters is an outline.
+hidden. What is too large for a letter is left out, and what may be under letters is an outline.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _FUNCTION = lazy(r"(\w+)\s*\(([^()]*)\)")
 _ELSEWHERE = lazy(
     r"(?s)\btransform(?:-origin)?\s*:|<(?:\w+:)?symbol\b[^<>]*viewBox|<(?:\w+:)?svg\b.*<(?:\w+:)?svg\b"
 )
-"""What puts shapes where this module does not expect them."""
+"""Transformations that this module does not follow."""
 _NOT_SHOWN = frozenset(("defs", "symbol", "clippath", "mask", "pattern", "marker"))
 _NAMED = 3
 """The elements around a path that others may use by name."""
@@ -34,7 +34,7 @@ _HEIGHT, _MARGIN = 36.0, 40
 _TOO_LARGE, _TOO_SMALL = 5.0, 0.25
 """The sizes of shapes that are no letters, in sizes of the usual one."""
 _SOLID = 0.77
-"""The share of its box that a shape fills if it may be behind letters."""
+"""The share of its box that a shape fills if it may be under letters."""
 _MOST_ANGLES, _MOST_POINTS, _MOST_PIXELS = 6, 1 << 19, 24_000_000
 Matrix = tuple[float, float, float, float, float, float]
 _UNMOVED: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
@@ -55,7 +55,7 @@ class DrawnShape(NamedTuple):
         return max(self.right - self.left, self.bottom - self.top)
 
     def may_hide(self, usual: float) -> bool:
-        """Return whether letters may be in front of the shape."""
+        """Return whether letters may be drawn over the shape."""
         width, height = self.right - self.left, self.bottom - self.top
         if len(self.contours) > 1 or min(width, height) < 0.5 * usual:
             return False
