@@ -61,6 +61,7 @@ class ControlCheck:
         self, access: _PolicyAccess, name: str, output: Path | None, *, force: bool
     ) -> Answer:
         head, chunks = inputs.peeked(name)
+        documents.refuse_other_format(output, name, head)
         data = documents.read_all(chunks, self._config.limits.input_bytes)
         base = Path(name).name
         answer = access.check_file(data, base)
@@ -114,6 +115,7 @@ def _check_stdin(
     access: _PolicyAccess, output: Path | None, *, force: bool, required: bool
 ) -> Answer:
     data = b"".join(inputs.read_text_chunks(inputs.STDIN, required=required))
+    documents.refuse_other_format(output, inputs.STDIN, data)
     answer = access.check_text(data.decode("utf-8", "replace"))
     masked = answer["masked_content"]
     if masked is None:

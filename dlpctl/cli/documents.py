@@ -223,6 +223,24 @@ def refuse_unwritable(target: Path | None, *, force: bool) -> None:
         raise OutputError(f"{target} exists: name another file with -o or pass --force")
 
 
+def refuse_other_format(target: Path | None, name: str, head: bytes) -> None:
+    """Refuse a target whose extension names another format than the copy will have."""
+    if target is None or is_stream(target):
+        return
+    suffix, own = target.suffix.lower(), PurePath("" if name == STDIN else name).suffix.lower()
+    if suffix in ("", own) or (suffix in _PLAIN and is_source_text(head, target.name)):
+        return
+    from dlpctl.formats.discovery import formats
+    from dlpctl.formats.recognition import extensions_of
+
+    fitting = extensions_of(head, target.name)
+    if suffix in fitting or not any(suffix in each.extensions for each in formats()):
+        return
+    other = own if own in extensions_of(head, name) else next(iter(fitting), "")
+    advice = f"name a file that ends with {other}" if other else "name a file without an extension"
+    raise OutputError(f"{target}: a copy keeps its format, and this one is not {suffix}: {advice}")
+
+
 def save_pictures(
     report: FileReport, data: bytes, name: str, folder: Path, secret: str | None
 ) -> list[Path]:

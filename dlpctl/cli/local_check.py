@@ -115,6 +115,7 @@ class LocalCheck:
 
     def _check(self, name: str) -> CheckedContent:
         head, chunks = inputs.peeked(name, required=self._required)
+        documents.refuse_other_format(self._answer.output, name, head)
         most = self._session.config.limits.input_bytes
         if not documents.is_plain(name, head):
             return self._check_file(name, documents.read_file(chunks, most))

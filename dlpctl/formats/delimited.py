@@ -15,6 +15,7 @@ from dlpctl.formats.encoding import Edit, spliced
 from dlpctl.formats.interface import Limits, Segment, View
 from dlpctl.formats.residues import CELL_END, with_rows_apart
 from dlpctl.formats.source import Parts, Readable, TextFormat, Token, line_cuts
+from dlpctl.formats.wordrows import has_words, lines_of_words
 from dlpctl.tables import regular_rows
 
 if TYPE_CHECKING:
@@ -36,12 +37,14 @@ class Delimited(TextFormat):
 
     def views(self, source: str, readable: Readable, segments: Sequence[Segment]) -> Iterable[View]:
         """Return a view of each column under its own header and no other."""
-        del segments
         first: list[_Column] = []
-        _read_rows(source, 0, 1, _delimiter(source), first)
+        delimiter = _delimiter(source)
+        _read_rows(source, 0, 1, delimiter, first)
         headers = [source[starts[0] : ends[0]].strip('" \t') for starts, ends in first]
         if not _are_headers(headers):
             return
+        if has_words(headers):
+            yield View("lines", lines_of_words(source, headers, delimiter), segments)
         table = _CsvTable(source)
         for number, header in enumerate(headers):
             cells = partial(table.cells_below, number)

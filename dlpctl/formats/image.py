@@ -9,7 +9,7 @@ import time
 import warnings
 from contextlib import contextmanager, suppress
 from hashlib import sha256
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from dlpctl.errors import CannotMaskError, FormatError
@@ -34,8 +34,8 @@ from dlpctl.formats.pictures.kinds import (
     BY_PILLOW,
     EXACT,
     KINDS,
+    extensions_of_kind,
     icons_of,
-    is_of_a_kind,
     is_plain_xpm,
 )
 from dlpctl.formats.pictures.metadata import hidden_strings, metadata_of
@@ -49,7 +49,14 @@ if TYPE_CHECKING:
     from dlpctl.formats.ocr.seen import Corners, Seen, SeenWord
 
 _TIFF = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
-_MAGICS = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", *_TIFF, b"GIF87a", b"GIF89a")
+_MAGICS = {
+    (".png",): (b"\x89PNG\r\n\x1a\n",),
+    (".jpg", ".jpeg", ".jpe"): (b"\xff\xd8\xff",),
+    (".tif", ".tiff"): _TIFF,
+    (".gif",): (b"GIF87a", b"GIF89a"),
+    (".bmp",): (b"BM",),
+}
+_WEBP, _AVIF, _HEIF = (".webp",), (".avif", ".avifs"), (".heic", ".heif", ".hif")
 _BITMAPS = {size.to_bytes(4, "little") for size in (12, 40, 52, 56, 64, 108, 124)}
 """The sizes of a bitmap's second header, by which the bitmap is recognized."""
 _TOO_SMALL_FOR_TEXT = 400
@@ -80,23 +87,28 @@ _SAVE_OPTIONS: dict[str, dict[str, object]] = {
 class Picture:
     name = "image"
     extensions = (
-        *(".png", ".jpg", ".jpeg", ".jpe", ".tif", ".tiff", ".webp", ".gif", ".bmp"),
-        *(".avif", ".avifs", ".heic", ".heif", ".hif"),
+        *chain.from_iterable((*_MAGICS, _WEBP, _AVIF, _HEIF)),
         *(extension for picture_kind in KINDS for extension in picture_kind.extensions),
     )
     metadata = "metadata"
     text_start = rb"GIF8|BM|RIFF|\xff\xd8\xff|P[1-6]\s|\s*(?:/\* XPM|#define \w+_w)|DDS |icns"
 
     def sniff(self, head: bytes, name: str) -> bool:
-        if is_of_a_kind(head, name):
-            return True
-        if head.startswith(b"BM"):
-            return name.lower().endswith(".bmp") or (
-                head[6:10] == bytes(4) and head[14:18] in _BITMAPS
-            )
-        if heif.is_avif(head) or heif.is_heic(head):
-            return True
-        return head.startswith(_MAGICS) or (head.startswith(b"RIFF") and head[8:12] == b"WEBP")
+        if head.startswith(b"BM") and not name.lower().endswith(".bmp"):
+            return head[6:10] == bytes(4) and head[14:18] in _BITMAPS
+        return bool(self.extensions_of(head, name))
+
+    def extensions_of(self, head: bytes, name: str) -> tuple[str, ...]:
+        """Return the extensions of the kind of picture that a file is."""
+        if found := extensions_of_kind(head, name):
+            return found
+        if heif.is_avif(head):
+            return _AVIF
+        if heif.is_heic(head):
+            return _HEIF
+        if head.startswith(b"RIFF") and head[8:12] == b"WEBP":
+            return _WEBP
+        return next((found for found, magics in _MAGICS.items() if head.startswith(magics)), ())
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
         document = Document(self.name, [], [])

@@ -342,8 +342,9 @@ class Format(Protocol):
     matches the places of segments of metadata; edits that remove all text of all of them remove the
     metadata itself, dates and other numbers included. `flattened` names the format that reads the
     same files from pictures of their pages; that format has `is_redrawn = True`, since its copies
-    differ from the file even without edits. `has_preamble(data)` returns whether text precedes the
-    actual file, so that the file is also read as text.
+    differ from the file even without edits. `extensions_of(head, name)` returns those extensions
+    that fit a file, if a format has several kinds of files. `has_preamble(data)` returns whether
+    text precedes the actual file, so that the file is also read as text.
     """
 
     name: str

@@ -147,11 +147,18 @@ def table_views(
     source: str, texts: Iterable[Continuous], readable: Readable, segments: Sequence[Segment]
 ) -> Iterator[View]:
     """Yield the views of the tables of a source, given its texts in order."""
-    if not _CELL.search(source):
-        return
+    if _CELL.search(source):
+        yield from views_of_cells(
+            _texts_of_cells(source, texts, readable, segments[0].text), segments
+        )
+
+
+def views_of_cells(
+    cells: Iterable[tuple[Cell, Continuous]], segments: Sequence[Segment]
+) -> Iterator[View]:
+    """Yield the views of cells, whose parts are ranges of the readable text."""
     text = segments[0].text
     reader = _TableReader(text)
-    cells = _texts_of_cells(source, texts, readable, text)
     yield _view("cells of tables", reader.parts(cells), segments)
     if across := list(rows_of_groups(reader.rows, text)):
         yield _view("rows of groups", across, segments)

@@ -47,6 +47,12 @@ NAMES = (
 STARTS = (
     ("dlpctl.formats.ararchive", b"!<arch>\\n", 0),
     ("dlpctl.formats.binary", b"P7\\s", 0),
+    (
+        "dlpctl.formats.celltexts",
+        b"ID;P[A-Z0-9]*(?:;[A-Z0-9]*)*\\r?\\n(?:[BCFOPW]|N[NUEVL]);[A-Z]",
+        0,
+    ),
+    ("dlpctl.formats.celltexts", b"TABLE[ ]*\\r?\\n0,1[ ]*\\r?\\n", 0),
     ("dlpctl.formats.columns", b"PAR1", 0),
     ("dlpctl.formats.columns", b"ORC", 0),
     ("dlpctl.formats.columns", b"ARROW1", 0),
@@ -57,6 +63,7 @@ STARTS = (
     ("dlpctl.formats.contentlines", b"(?i)BEGIN:VCALENDAR", 0),
     ("dlpctl.formats.contentlines", b"(?i)VERSION: 1", 0),
     ("dlpctl.formats.cpio", b"07070[127]", 0),
+    ("dlpctl.formats.gedcom", b"(?:\\xef\\xbb\\xbf)?0 HEAD[ ]*\\r?\\n", 0),
     (
         "dlpctl.formats.image",
         (b"GIF8|BM|RIFF|\\xff\\xd8\\xff|P[1-6]\\s|\\s*(?:/\\* XPM|#define \\w+_w)|DDS |icns"),

@@ -101,6 +101,18 @@ def readings(data: bytes, name: str, tail: bytes = b"") -> list[Format]:
     return claiming
 
 
+def extensions_of(data: bytes, name: str) -> list[str]:
+    """Return the extensions that fit a file that is written under a name, likeliest first."""
+    claiming = readings(data, name)
+    decodes = any(chosen.name == "text" for chosen in claiming)
+    fitting: list[str] = []
+    for each in claiming:
+        if decodes or not getattr(each, "is_text", False):
+            kinds_of = getattr(each, "extensions_of", None)
+            fitting += each.extensions if kinds_of is None else kinds_of(data, name)
+    return fitting
+
+
 def _has_preamble(candidate: Format, data: bytes) -> bool:
     has_preamble = getattr(candidate, "has_preamble", None)
     return has_preamble is not None and has_preamble(data)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 from operator import add
@@ -21,7 +21,17 @@ from dlpctl.formats.interface import (
 )
 from dlpctl.formats.markup import Xml
 from dlpctl.formats.placed import PlacedText
+from dlpctl.formats.source import Resolved, blanked, outermost
 from dlpctl.formats.svgcodes import Box, drawn_codes
+from dlpctl.formats.svgletters import (
+    DrawnShape,
+    UnknownPlaceError,
+    pictures_of,
+    shapes_of,
+    sizes_apart,
+    usual_size,
+)
+from dlpctl.formats.svgpaths import COMMAND, NUMBER, Point, spans_of_coordinates, steps
 from dlpctl.regex import lazy
 
 _ROOT = lazy(
@@ -31,18 +41,16 @@ _ROOT = lazy(
 )
 _ELEMENT = lazy(r"<(?:\w+:)?(\w+)\b([^<>]*)")
 _ATTRIBUTE = lazy(r"""\s([\w:]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
-_NUMBER = lazy(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 _MOVED = lazy(r"translate\(([^()]*)\)|matrix\(([^()]*)\)")
-_COMMAND = lazy(r"([MmLlHhVvCcSsQqTtAaZz])([^A-Za-z]*(?:[eE][-+]?[0-9][^A-Za-z]*)*)")
-_OPERANDS = {"m": 2, "l": 2, "h": 1, "v": 1, "c": 6, "s": 4, "q": 4, "t": 2, "a": 7}
 _SIZE = lazy(r"""font-size\s*[:=]\s*["']?([0-9]{1,4}(?:\.[0-9]{1,9})?)""")
 _USUAL_SIZE = 16.0
 _LETTERS, _SHAPES = 8, 5
 """So many shapes beside each other, of so many kinds, look like a line of letters."""
 _MOST_SHAPES = 20_000
 _TOO_MANY = f"only its first {_MOST_SHAPES:,} elements were searched for shapes like letters"
-_CODE = "code "
-"""The start of the keys of codes, as files within the drawing."""
+_CODE, _DRAWN_LETTERS = "code ", "letters "
+_DRAWN = {_CODE: "a code that is", _DRAWN_LETTERS: "letters that are"}
+"""The start of the keys of what is drawn, as files within the drawing."""
 
 
 class _Shape(NamedTuple):
@@ -69,15 +77,27 @@ class Svg(Xml):
         if next(islice(_ELEMENT.finditer(source), _MOST_SHAPES + 1, None), None):
             document.uninspected.append(Uninspected("drawing", _TOO_MANY))
         if _has_line_of_letters(list(_shapes(source))):
-            document.uninspected.append(Uninspected("drawing", LIKE_LETTERS))
+            pictures = _letters(source)
+            if pictures is None:
+                document.uninspected.append(Uninspected("drawing", LIKE_LETTERS))
+            document.children += (
+                Child(f"{_DRAWN_LETTERS}{number}", f"letters {number}.png", picture)
+                for number, picture in enumerate(pictures or (), 1)
+            )
         for number, text in enumerate(drawn_codes(_boxes(source)), 1):
             document.children.append(Child(f"{_CODE}{number}", f"code {number}.txt", text.encode()))
         return document
 
+    def resolve(self, source: str) -> Iterable[Resolved]:
+        """Yield coordinates as spaces, too."""
+        paths = (blanked(*span) for span in spans_of_coordinates(source))
+        return outermost(paths, super().resolve(source))
+
     def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
-        if any(key.startswith(_CODE) for key in children):
-            raise CannotMaskError("a code that is drawn cannot be masked: save it as PNG")
-        others = [child for child in document.children if not child.key.startswith(_CODE)]
+        for start, what in _DRAWN.items():
+            if any(key.startswith(start) for key in children):
+                raise CannotMaskError(f"{what} drawn cannot be masked: save it as PNG")
+        others = [child for child in document.children if not child.key.startswith((*_DRAWN,))]
         return super().mask(data, replace(document, children=others), edits, children)
 
     def placed_texts(self, source: str) -> Iterator[PlacedText]:
@@ -91,7 +111,7 @@ class Svg(Xml):
                 if found[1] == "text":
                     x, y = _translation(given)
                 for key in ("x", "y"):
-                    number = _NUMBER.search(given.get(key, "")) if found[1] != "image" else None
+                    number = NUMBER.search(given.get(key, "")) if found[1] != "image" else None
                     if number is not None and key == "x":
                         x = float(number[0])
                     elif number is not None:
@@ -107,7 +127,7 @@ def _attributes(text: str) -> dict[str, str]:
 def _translation(given: dict[str, str]) -> tuple[float, float]:
     """Return where an element is moved to."""
     found = _MOVED.search(given.get("transform", ""))
-    numbers = [float(each) for each in _NUMBER.findall(found[1] or found[2])] if found else []
+    numbers = [float(each) for each in NUMBER.findall(found[1] or found[2])] if found else []
     across, down = [*numbers[-2:], 0.0, 0.0][:2]
     return across, down
 
@@ -141,7 +161,7 @@ def _boxes(source: str) -> Iterator[Box]:
         given = _attributes(found[2])
         left, top = _translation(given)
         if found[1] in {"rect", "use"}:
-            numbers = [_NUMBER.search(given.get(key, "")) for key in ("x", "y", "width", "height")]
+            numbers = [NUMBER.search(given.get(key, "")) for key in ("x", "y", "width", "height")]
             x, y, width, height = (float(each[0]) if each else 0.0 for each in numbers)
             box = Box(left + x, top + y, left + x + width, top + y + height)
             if found[1] == "use":
@@ -151,7 +171,7 @@ def _boxes(source: str) -> Iterator[Box]:
             sizes.setdefault(given.get("id", ""), box)
             yield box
         elif found[1] == "path":
-            path, stroke = given.get("d", ""), _NUMBER.search(given.get("stroke-width", ""))
+            path, stroke = given.get("d", ""), NUMBER.search(given.get("stroke-width", ""))
             closed = [Box(*shape[:4]) for shape in _subpaths(path)]
             for part in closed or _thick_lines(path, float(stroke[0]) if stroke else 1.0):
                 yield Box(*map(add, part, (left, top) * 2))
@@ -160,8 +180,8 @@ def _boxes(source: str) -> Iterator[Box]:
 def _thick_lines(path: str, width: float) -> Iterator[Box]:
     """Yield the boxes of lines across, by which rows of squares are drawn."""
     x = y = 0.0
-    for command, operands in _COMMAND.findall(path):
-        numbers = [float(each) for each in _NUMBER.findall(operands)]
+    for command, operands in COMMAND.findall(path):
+        numbers = [float(each) for each in NUMBER.findall(operands)]
         base = (x, y) if command.islower() else (0.0, 0.0)
         if command in "hH":
             for number in numbers:
@@ -175,44 +195,48 @@ def _thick_lines(path: str, width: float) -> Iterator[Box]:
 
 
 def _is_number(text: str) -> bool:
-    return _NUMBER.fullmatch(text) is not None
+    return NUMBER.fullmatch(text) is not None
 
 
 def _subpaths(path: str) -> Iterator[_Shape]:
     """Return the parts of a path that are closed and have curves or corners enough for letters."""
-    x = y = 0.0
-    start = x, y
-    points: list[tuple[float, float]] = []
+    points: list[Point] = []
     outline = ""
-    for command, operands in _COMMAND.findall(path):
-        letter = command.lower()
+    for letter, reached, _ in steps(path):
         if letter == "z":
             if len(points) > 2:
-                xs, ys = zip(*points, strict=True)
-                yield _Shape(min(xs), min(ys), max(xs), max(ys), outline)
-            x, y = start
+                yield _Shape(*_box_of(points), outline)
             points, outline = [], ""
-            continue
-        numbers = [float(each) for each in _NUMBER.findall(operands)]
-        step = _OPERANDS[letter]
-        outline += letter * max(len(numbers) // step, 1)
-        for at in range(0, len(numbers) - step + 1, step):
-            given = numbers[at : at + step]
-            base = (x, y) if command.islower() else (0.0, 0.0)
-            if letter == "h":
-                x = base[0] + given[0]
-            elif letter == "v":
-                y = base[1] + given[0]
-            else:
-                x, y = base[0] + given[-2], base[1] + given[-1]
-                if letter != "a":  # the points that a curve bends to
-                    points += (
-                        (base[0] + across, base[1] + down)
-                        for across, down in zip(given[:-2:2], given[1:-2:2], strict=True)
-                    )
-            points.append((x, y))
-            if letter == "m" and not at:
-                start, points = (x, y), points[-1:]
+        else:
+            outline += letter
+            points = reached if letter == "m" else [*points, *reached]
+
+
+def _box_of(points: list[Point]) -> tuple[float, float, float, float]:
+    xs, ys = zip(*points, strict=True)
+    return min(xs), min(ys), max(xs), max(ys)
+
+
+def _letters(source: str) -> list[bytes] | None:
+    """Return pictures of the shapes that may be letters; None if they may lack some of them."""
+    try:
+        shapes = shapes_of(source, _MOST_SHAPES)
+    except UnknownPlaceError:
+        return None
+    if len(shapes) < _LETTERS:
+        return None
+    usual = usual_size(shapes)
+    fitting, *others = sizes_apart(shapes, usual)
+    if any(_has_line_of_letters(_as_shapes(each)) for each in others):
+        return None
+    return pictures_of(fitting, usual) if usual else None
+
+
+def _as_shapes(drawn: list[DrawnShape]) -> list[_Shape]:
+    return [
+        _Shape(each.left, each.top, each.right, each.bottom, str([*map(len, each.contours)]))
+        for each in drawn
+    ]
 
 
 def _has_line_of_letters(shapes: list[_Shape]) -> bool:

@@ -349,6 +349,32 @@ def test_nothing_is_overwritten_without_force(dlpctl):
     assert "536904399" not in Path("own.csv").read_text()
 
 
+@pytest.mark.parametrize(
+    ("name", "target", "other"),
+    [
+        ("a.heic", "copy.png", ".heic"),
+        ("a.docx", "copy.pdf", ".docx"),
+        ("a.docx", "copy.txt", ".docx"),
+        ("a.csv", "copy.xlsx", ".csv"),
+        ("a.txt", "copy.jpg", ".txt"),
+        ("a.csv", "copy.txt", ""),
+        ("a.docx", "copy.zip", ""),
+        ("a.txt", "copy.json", ""),
+        ("a.txt", "copy.new", ""),
+    ],
+)
+def test_the_extension_of_a_copy_names_the_format_of_the_copy(dlpctl, name, target, other):
+    photo = Path(__file__).parent.parent / "formats" / "phone.heic"
+    data = photo.read_bytes() if name == "a.heic" else docx() if name == "a.docx" else b"a,b\n1,2\n"
+    Path(name).write_bytes(data)
+    for command in ("check", "mask"):
+        result = dlpctl(command, name, "-o", target, "--force")
+        refused = f"dlpctl: {target}: a copy keeps its format, and this one is not"
+        assert result.err.startswith(refused) == bool(other)
+        assert result.err.endswith(f": name a file that ends with {other}\n") == bool(other)
+        assert Path(target).exists() != bool(other)
+
+
 def test_the_name_of_the_file_is_shown_without_the_value_in_it(dlpctl):
     Path(f"{MAIL}.csv").write_bytes(b"name,ssn\nn,536904399\n")
     result = dlpctl("check", f"{MAIL}.csv", "-d", "VENDOR")

@@ -15,6 +15,7 @@ from tests.detect.test_tables import TABLES
 
 CHUNKS = b"Transfer-Encoding: chunked\n\n8\njohn@exa\n9\nmple.com\n0\n"
 BIRTH = b'{"birth": {"year": 1985, "month": 7, "day": 6}}\n'
+QUERY = b"GET /?name=Laura+Kowalski HTTP/1.1\n"
 CLEAN = b"def compare(first: str, second: str) -> bool:\n    return first < second\n"
 
 
@@ -27,7 +28,13 @@ def gates(library: Detector) -> Gates:
 def test_gates_change_no_derived_text(gates: Gates) -> None:
     opened: set[str] = set()
     tables = map(str.encode, TABLES.values())
-    for data in (CHUNKS, BIRTH, *tables, *(valid_utf8(kind.make(Values(0))) for kind in kinds())):
+    for data in (
+        CHUNKS,
+        BIRTH,
+        QUERY,
+        *tables,
+        *(valid_utf8(kind.make(Values(0))) for kind in kinds()),
+    ):
         found = derived_texts(data, may_match=gates.may_match)
         assert [text.data for text in found] == [text.data for text in derived_texts(data)]
         opened.update(gate for gate in GATES if gates.may_match(gate, data))

@@ -62,6 +62,7 @@ TABLES = {
     "Jira": "||id||name||Patient ID||\n" + "".join(f"| {a} | {b} | {c} |\n" for a, b, c in ROWS),
     "MediaWiki": "! id !! name !! Patient ID\n" + "".join(f"|-\n| {a} || {b}\n| {c}\n" for a, b, c in ROWS) + "|}\n",
     "Textile": "|_. id |_. name |_. Patient ID |\n" + "".join(f"|<. {a} |<. {b} |<. {c} |\n" for a, b, c in ROWS),
+    "Tcl": '"id" "name" "Patient ID"\n' + "".join(f'"{a}" "{b}" "{c}"\n' for a, b, c in ROWS),
     "list": json.dumps({"patient_id": [c for *_, c in ROWS]}),
     "Arrow": 'id: [["1","2"]]\npatient_id: [["12345678","23456789"]]\n',
     "R": 'structure(list(id = c("1", "2"), patient_id = c("12345678", "23456789")))',

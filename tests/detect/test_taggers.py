@@ -522,6 +522,18 @@ def test_a_name_is_found_in_what_a_text_hides(library: Detector, hidden: str) ->
     assert found(library, f"data: {hidden}\n", "PERSON_NAME") == [hidden]
 
 
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("GET /find?x=1&name=Laura+Kowalski&y=2 HTTP/1.1", "Laura+Kowalski"),
+        ("GET /find?user%5Bname%5D=J%C3%B6rg+Kowalski HTTP/1.1", "J%C3%B6rg+Kowalski"),
+        (":86:166?20X?31DE89370400440532013000?32KOWALSKI LAU?33RA?34992", "KOWALSKI LAU?33RA"),
+    ],
+)
+def test_a_name_is_found_in_a_field(library: Detector, text: str, name: str) -> None:
+    assert name in found(library, f"{text}\n", "PERSON_NAME")
+
+
 def test_other_blanks_make_no_name_of_a_term(library: Detector) -> None:
     text = (
         "It is PPC\xa0ISA\xa03.0, as bytes \\x20.\n" + "PPC\xa0ISA\xa03.0 is supported.&nbsp;\n" * 9

@@ -552,6 +552,19 @@ SAMPLES = [
     Sample("a.ldif", "ldif", text(
         f"version: 1\ndn: cn=kept text\nmail:: {base64.b64encode(MAIL.encode()).decode()}\nssn: {SSN[:5]}\n {SSN[5:]}\ncard: {CARD}\n"
     )),
+    Sample("a.slk", "sylk", text(
+        f'ID;PWXL\r\nC;Y1;X1;K"{SSN}"\r\nC;X2;K"kept text"\r\nC;Y2;X1;K{CARD}\r\nC;X2;K"a;;b {MAIL}"\r\nE\r\n'
+    ), ("kept text", 'K"[CARD]"', 'K"a;b [E-MAIL]"')),
+    Sample("a.dif", "dif", text(
+        f'TABLE\n0,1\n"a"\nDATA\n0,0\n""\n-1,0\nBOT\n1,0\n"{SSN}"\n0,{CARD}\nV\n1,0\n"{MAIL}"\n1,0\n"kept ""text"""\n-1,0\nEOD\n'
+    ), ('kept "text"', '1,0\n"[CARD]"\n1,0\n')),
+    Sample("a.ged", "gedcom", text(
+        f"0 HEAD\n1 CHAR UTF-8\n0 @I1@ INDI\n1 NAME kept /text/\n1 SSN {SSN}\n1 NOTE {CARD[:9]}\n2 CONC {CARD[9:]}\n1 EMAIL {MAIL}\n0 TRLR\n"
+    ), ("Name: kept text",)),
+    Sample("words.tsv", "csv", text(
+        "page_num\tblock_num\tpar_num\tline_num\tleft\ttext\n1\t0\t0\t0\t9\tkept\n1\t0\t0\t0\t9\ttext\n"
+        f"1\t0\t0\t1\t9\t{CARD}\n1\t0\t0\t2\t9\t{SSN}\n1\t0\t0\t2\t9\t{MAIL}\n"
+    ), ("kept", "text")),
     Sample("a.msgpack", "msgpack", make_msgpack),
     Sample("export", "cbor", make_cbor),
     Sample("a.dbf", "dbf", make_dbf, ("kept text", "Zoë"), read_dbf),

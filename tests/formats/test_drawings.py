@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from dlpctl.errors import CannotMaskError
 from dlpctl.formats.files import Files
+from dlpctl.formats.spans import ViewEdit
 from dlpctl.formats.verify import verify
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dlpctl.formats.interface import Document
-    from dlpctl.formats.spans import ViewEdit
 
 SSN = "123-45-6789"
 
@@ -66,7 +67,7 @@ WORD = "".join(
 GLYPHS = "".join(f"<use href='#glyph{n % 6}' x='{20 + 6 * n}' y='40'/>" for n in range(12))
 BARS = "".join(f"<path d='M{20 * n} 90L{20 * n} {n}h9V90Z'/>" for n in range(12))
 DRAWN = {
-    "outlines.svg": svg(WORD),
+    "outlines.svg": svg(f"<g transform='skewX(9)'>{WORD}</g>"),
     "glyphs.svg": svg(GLYPHS),
     "long.svg": svg("<path/>" * 20_001),
     "font.ps": postscript("/FontType 3 def (abc) show"),
@@ -87,3 +88,59 @@ def test_shapes_that_may_be_letters_are_not_inspected(name: str) -> None:
 def test_other_drawings_are_inspected(body: str) -> None:
     with Files() as files:
         assert not list(files.open(svg(body), "a.svg").uninspected())
+
+
+BLOCKS = {
+    "E": "M0 0v-9h6v2h-4v1.7h3v1.6h-3v1.7h4v2z", "F": "M0 0v-9h6v2h-4v2h3v2h-3v3z",
+    "H": "M0 0v-9h2v3.5h3v-3.5h2v9h-2v-3.5h-3v3.5z", "I": "M0 0v-9h2v9z",
+    "L": "M0 0v-9h2v7h4v2z", "T": "M2.5 0v-7h-2.5v-2h7v2h-2.5v7z",
+}  # fmt: skip
+"""Letters as paths."""
+
+
+def blocks(text: str, *, scale: float = 1.0) -> str:
+    glyphs = "".join(
+        f"<symbol id='g{letter}'><path d='{BLOCKS[letter]}'/></symbol>" for letter in BLOCKS
+    )
+    used = "".join(
+        f"<g transform='translate({20 + 9 * n} 40)'><use href='#g{letter}'/></g>"
+        for n, letter in enumerate(text)
+        if letter != " "
+    )
+    return f"<defs>{glyphs}</defs><g transform='scale({scale})'>{used}</g>"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        blocks("THE FILE LEFT"),
+        f"<g transform='rotate(-37 9 9)' opacity='0'>{blocks('THE FILE LEFT', scale=0.1)}</g>",
+        blocks("THE FILE LEFT") + "<path d='M0 0H999V999H0Z'/>",
+    ],
+)
+def test_letters_that_are_shapes_are_read(body: str) -> None:
+    with Files() as files:
+        node = files.open(svg(body), "a.svg")
+        assert not list(node.uninspected())
+        texts = [view.text for each in node.walk() for view in each.document.views]
+        assert any("FILE" in text for text in texts)
+        with pytest.raises(CannotMaskError, match="letters that are drawn"):
+            files.masked(node, edit_of("FILE"))
+
+
+def edit_of(word: str) -> Callable[[Document], list[ViewEdit]]:
+    """Return a function that finds a word in all views."""
+    return lambda document: [
+        ViewEdit(number, at, at + len(word), "*")
+        for number, view in enumerate(document.views)
+        if (at := view.text.find(word)) >= 0
+    ]
+
+
+def test_coordinates_are_no_values_unless_a_path_has_more_of_them() -> None:
+    def text(path: str) -> str:
+        with Files() as files:
+            return files.open(svg(f"<path d='{path}'/>"), "a.svg").document.segments[0].text
+
+    assert "4111" not in text("M 4111 1111 L 1111 1111 Z")
+    assert "4111" in text("M 4111 1111 L 1111 1111 4111 1111 Z")

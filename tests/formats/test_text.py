@@ -264,6 +264,37 @@ def test_the_cells_of_a_table_are_read_without_the_tags_between_them(
     assert columns == {"id": "x1", "born on": "1985-07-06"}
 
 
+def test_records_of_cells_are_read_as_a_table() -> None:
+    sylk = 'ID;PX;N\nB;X2;Y2\nC;Y1;X1;K"id"\nC;X2;K"born on"\nC;Y2;X1;K"x""1"\nF;X2\nC;K31234\nE\n'
+    dif = 'TABLE\n0,1\n""\nDATA\n0,0\n""\n-1,0\nBOT\n1,0\nid\n1,0\n"born on"\n-1,0\nBOT\n1,0\n"x""1"\n0,31234\nV\n-1,0\nEOD\n'
+    for name, source, written in (
+        ("sylk", sylk, 'C;K"a;;b"\n'),
+        ("dif", dif, '1,0\n"a;b"\n'),
+    ):
+        document = format_named(name).extract(source.encode(), LIMITS)
+        columns = {each.context: each.text for each in document.views if each.name == "column"}
+        assert columns == {"id": 'x""1' if name == "sylk" else 'x"1', "born on": "31234"}
+        assert written in masked(name, source, "31234", "a;b")
+
+
+def test_rows_of_words_are_read_as_lines() -> None:
+    place = "level\tpage_num\tblock_num\tpar_num\tline_num\tword_num\tleft\ttext\n"
+    rows = ((1, 0, "###LINE###"), (1, 0, "born"), (1, 0, "on"), (1, 1, "6"), (2, 0, "end"))
+    source = place + "".join(
+        f"5\t{page}\t0\t0\t{line}\t9\t7\t{word}\n" for page, line, word in rows
+    )
+    document = format_named("csv").extract(source.encode(), LIMITS)
+    assert view(document, "lines").text == "born on\n6\n\n\nend"
+
+
+def test_a_family_tree_reads_like_a_form() -> None:
+    source = "0 HEAD\n0 @I1@ INDI\n1 NAME Ann /Lee/\n1 BIRT\n2 DATE ABT 6 JUL 1985\n1 NOTE a\n2 CONC b\n2 CONT c\n"
+    document = format_named("gedcom").extract(source.encode(), LIMITS)
+    read = "Name: Ann Lee\nBIRT: \nDate of birth: 6 JUL 1985\nNOTE: ab\nc\n"
+    assert document.segments[0].text.endswith(read)
+    assert "1 NAME A. L.//\n" in masked("gedcom", source, "Ann Lee", "A. L.")
+
+
 def test_cells_are_in_the_columns_that_they_span() -> None:
     source = (
         "<table><tr><th colspan='2'>name</th><th>born on</th></tr>"

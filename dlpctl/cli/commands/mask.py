@@ -66,6 +66,7 @@ def mask(
     possible: list[int] = []
     name = file or inputs.STDIN
     head, chunks = (b"", ()) if is_table else inputs.peeked(name, required=file is None)
+    documents.refuse_other_format(None if is_table else output, name, head)
     try:
         if is_table:
             assert output is not None

@@ -21,10 +21,11 @@ _ENTRY = r"Duplicate entry '[^'\n]*-[^'\n-]{1,20}' for key"
 _REMITTANCE = r":86:[0-9]{3}\?[0-9]{2}"
 GATE = f"{_PARTIAL}|{_CELL}|{_ENTRY}|{_REMITTANCE}"
 _NEXT_PART = lazy(rb"\r?\n%b std(?:out|err) [FP] " % _TIME.encode())
-_FIELD = lazy(rb"\?([0-9])[0-9](?:\r?\n)?|\r?\n(?=\?[0-9]{2})")
+_FIELD = lazy(rb"\?([0-9]{2})(?:\r?\n)?|\r?\n(?=\?[0-9]{2})")
 _END_OF_FIELDS = lazy(rb"\n[:{-]")
-_OF_LINES = b"2"
-"""The first digit of fields that are the lines of one text."""
+_LINES = lazy(rb"2[1-9]|33|6[0-3]")
+"""Fields that are further lines of the text before them."""
+_FIELD_LABELS = {b"31": b"\nAccount: ", b"32": b"\nName: ", b"34": b"\n"}
 _WIDEST, _LONGEST_REMITTANCE = 256, 1024
 """The blanks in a cell, and the fields of a remittance."""
 
@@ -58,7 +59,9 @@ def _runs(data: bytes) -> Iterator[Run]:
             last = _END_OF_FIELDS.search(data, at, at + _LONGEST_REMITTANCE)
             at = last.start() if last else min(at + _LONGEST_REMITTANCE, size)
             for field in _FIELD.finditer(data, start, at):
-                yield *field.span(), b"" if field[1] in {_OF_LINES, None} else b" "
+                number = field[1]
+                is_line = number is None or _LINES.fullmatch(number)
+                yield *field.span(), b"" if is_line else _FIELD_LABELS.get(number, b" ")
 
 
 @cache

@@ -20,7 +20,9 @@ _LONGEST_CELL = 2048
 _USUAL_NAME = 28
 """The most characters that headers have on average; with more, commas are those of prose."""
 _BARS = (b"|", DASHED.encode(), *map(str.encode, "│┃║"))
-_DELIMITERS = (b"\t", *_BARS, b";", b",", b"  ")
+_QUOTED = b'" "'
+"""Between cells that are all quoted, as `sqlite3` writes lists of Tcl."""
+_DELIMITERS = (_QUOTED, b"\t", *_BARS, b";", b",", b"  ")
 _RULE = lazy(rb"(?:[\s|:+=-]|\xe2[\x94\x95][\x80-\xbf])+")
 """A line of signs, or of those that boxes are drawn with."""
 _BELOW = {"┃".encode(): "│".encode()}
@@ -193,6 +195,8 @@ def _split(line: bytes, delimiter: bytes) -> tuple[int, list[bytes]]:
         outer = _BARS[2] if delimiter == _BARS[1] else delimiter
         position = len(bare) - len(bare.lstrip(b" \t").removeprefix(outer))
         bare = bare.removesuffix(outer)[position:]
+    if delimiter == _QUOTED:
+        return position, bare.split(delimiter)
     return position, _aligned(bare) if delimiter.isspace() and len(delimiter) > 1 else split_row(
         bare, delimiter
     )

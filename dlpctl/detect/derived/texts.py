@@ -29,6 +29,7 @@ from dlpctl.detect.derived import (
     listings,
     numbered,
     parts,
+    queries,
     streamed,
     wrapped,
 )
@@ -49,6 +50,7 @@ from dlpctl.detect.derived.joined import joined_texts
 from dlpctl.detect.derived.keys import key_text
 from dlpctl.detect.derived.listed import listed_texts
 from dlpctl.detect.derived.numbered import numbered_text
+from dlpctl.detect.derived.queries import query_text
 from dlpctl.detect.derived.runs import HIDES_WORDS, RAW_RUN, RAW_STARTS, RUN, RUN_STARTS
 from dlpctl.detect.derived.streamed import streamed_texts
 from dlpctl.detect.derived.tables import OpenTable, sensitive_cells
@@ -62,7 +64,8 @@ GATES = (
         reading.GATE
         for reading in (binaries, bodies, concealed, divided, escaped, followed, fragments, groups)
     ),
-    *(reading.GATE for reading in (keys, listed, listings, numbered, parts, streamed, wrapped)),
+    *(reading.GATE for reading in (keys, listed, listings, numbered, parts)),
+    *(reading.GATE for reading in (queries, streamed, wrapped)),
     *listings.GATES,
     joined.OF_NUMBERS,
     joined.OF_ADDRESSES,
@@ -144,6 +147,7 @@ _READINGS_OF_ONE: tuple[tuple[str, Callable[[bytes], DerivedText | None]], ...] 
     (concealed.GATE, concealed_text),
     (divided.GATE, divided_text),
     (keys.GATE, key_text),
+    (queries.GATE, query_text),
 )
 _JOINING: tuple[tuple[str, Callable[[bytes], DerivedText | None]], ...] = (
     (groups.GATE, GroupedText.of),
@@ -174,6 +178,9 @@ def hidden_words(data: bytes, may_match: MayMatch = all_open) -> Iterator[Decode
         yield from _decoded_texts(data, _runs(data, may_match), may_match)
     if may_match(listed.GATE, data):
         yield from listed_texts(data)
+    for gate, read in ((divided.GATE, divided_text), (queries.GATE, query_text)):
+        if may_match(gate, data) and (text := read(data)):
+            yield text
 
 
 class _NestedText(DerivedText):

@@ -39,10 +39,11 @@ _CASE = r"[a-z\x{DF}-\x{17F}]{1,4}"
 _CAMEL = r"(?:[A-Z][a-z]+){0,3}"
 _MARK = r"[\t\n\r -/:-@\[-^`{-~：º°№’“”„«»→⇒_]"
 _ON_LINE = r"[\t -/:-~\x{A0}-\x{24F}\x{370}-\x{52F}\x{1E00}-\x{1EFF}\x{2010}-\x{21FF}]"
-_NEXT_LINE = (
-    r"\r?\n(?:[\t >|*\-]*\r?\n)?[\t >|*\-\"'(]*"
-    r"(?:(?i:value|number|text|raw|id)[\"']?\s?[:=]\s?[\"']?)?"
-)
+_LINE_START = r"[\t >|*\-\"'(]*(?:(?i:value|number|text|raw|id)[\"']?\s?[:=]\s?[\"']?)?"
+_EMPTY_LINE = r"\r?\n[\t >|*\-]*\r?\n"
+_NEXT_LINE = rf"(?:\r?\n|{_EMPTY_LINE}){_LINE_START}"
+# A sentence that ends with a label says nothing of what follows an empty line.
+_BELOW = rf"\r?\n{_LINE_START}|[^.!\n]{_EMPTY_LINE}{_LINE_START}"
 _SPEAKER = r"[^\n0-9]{1,32}(?:\d\d?:\d\d(?: ?[AaPp][Mm])?)?[^\n0-9]{0,8}"
 _TIME = r"[\[(]?(?:\d{1,4}[./-]\d\d?[./-]\d{1,4},? )?\d\d?:\d\d(?::\d\d)?[\])]?"
 _NICKNAME = r"[ <-]{0,3}[A-Za-z][A-Za-z_.-]{0,24}\d{1,8}[:>]"
@@ -52,7 +53,10 @@ _ANSWER = (
 )
 # A remark in brackets after a label: `(required)`, `(11 digits)`.
 _ASIDE = r"(?: \([^()\n0-9]{0,20}(?:[0-9]{1,2}[^()\n0-9]{1,20})?\))"
-_GAP = rf"{_CAMEL}{_ASIDE}?(?:{_MARK}{_ON_LINE}*?)??(?:{_MARK}|{_NEXT_LINE}|{_ANSWER}[\s:\"'(#])"
+_GAP = (
+    rf"{_CAMEL}{_ASIDE}?(?:(?:{_MARK}{_ON_LINE}*?)??(?:{_MARK}|{_BELOW}|{_ANSWER}[\s:\"'(#])"
+    rf"|{_EMPTY_LINE}{_LINE_START})"
+)
 # Triggers are looser, and end with the label: exact ones take five times as long to compile and
 # four times as long to search, and most labels near a number directly precede one.
 _RUN = re.compile(r"[A-Za-z]{5,}|[^\x00-\u024f\s.]{3,}")
@@ -100,10 +104,11 @@ _VERB = r"(?i:is|was|its|it['’]s|ist|lautet|es|est|è|é|är|er|on|to|adalah)"
 # Whose number it is, before a colon: `CNP pacient: `, `C.F. del dichiarante: `.
 _OF = r"(?:del?|de la|del+a|d[eo]s|du|d[oa]s?|of the|of|der|van de)"
 _WHOSE = rf"[ _](?:{_OF} )?[a-z\x{{DF}}-\x{{17F}}]{{3,14}}"
+_SIGN = r"(?:[\t :=#|\"'“”„«»(\[,>→⇒\-]|</?t[dh]>|\.{3,60}| +)"
 _NEAR = (
     rf"(?:[ _.\-]{{0,2}}{_NOUN}(?:[ _.\-]{{1,2}}{_NOUN})?)?"
-    rf"(?:\.?[\"'\])]{{0,2}}(?:\s{_VERB}?)?"
-    rf"(?:(?:[\s:=#|\"'“”„«»(\[,>→⇒\-]|</?t[dh]>|\.{{3,60}}| +){{1,8}}|{_ANSWER}[\s:\"'(#])"
+    rf"(?:\.?[\"'\])]{{0,2}}(?:[\t ]{_VERB}?)?"
+    rf"(?:(?:{_SIGN}{{1,8}}|{_SIGN}{{0,4}}\r?\n{_SIGN}{{0,6}})|{_ANSWER}[\s:\"'(#])"
     rf"|\.?(?:{_WHOSE}|{_ASIDE})[\"']?[ ]?[:=|\t][\s\"']{{0,4}})"
 )
 _NEAR_OTHER = rf"(?:[^0-9\n]*?(?:[^0-9A-Za-z\n]|[\s:.№]?{_NEXT_LINE}|{_ANSWER}[\s:\"'(#]))??"

@@ -62,14 +62,15 @@ KINDS = (
 BY_PILLOW = {picture_kind.pillow: picture_kind for picture_kind in KINDS}
 
 
-def is_of_a_kind(head: bytes, name: str) -> bool:
-    """Return whether a file is a picture of only pixels."""
+def extensions_of_kind(head: bytes, name: str) -> tuple[str, ...]:
+    """Return the extensions of a picture of only pixels; none if the file is no such picture."""
     lowered = name.lower()
-    return any(
-        picture_kind.start.match(head)
-        and (not picture_kind.is_named or lowered.endswith(picture_kind.extensions))
-        for picture_kind in KINDS
-    )
+    for picture_kind in KINDS:
+        if picture_kind.start.match(head) and (
+            not picture_kind.is_named or lowered.endswith(picture_kind.extensions)
+        ):
+            return picture_kind.extensions
+    return ()
 
 
 def is_plain_xpm(data: bytes, image: Image) -> bool:
