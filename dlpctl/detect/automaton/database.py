@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from math import isfinite
 from typing import TYPE_CHECKING
 
 from dlpctl.detect.linear import EMPTY, compile_regex, matches_nothing, plainly
@@ -185,6 +186,24 @@ def checked_width(pattern: Pattern) -> tuple[int, bool]:
     return max_width(pattern)
 
 
+def usual_width(pattern: Pattern) -> int:
+    """Return the width of `max_width` for a regex that the engines accept, in a fraction of the
+    time.
+    """
+    from dlpctl.detect.automaton.bytewise import UnknownError
+    from dlpctl.detect.automaton.widths import widest_match
+
+    given = _given_width(pattern)
+    if given:
+        return given
+    try:
+        own = widest_match(pattern.regex)
+    except UnknownError:
+        return max_width(pattern)[0]
+    limit = pattern.width or (own if isfinite(own) else UNBOUNDED_WIDTH)
+    return int(min(own, limit))
+
+
 def max_width(pattern: Pattern) -> tuple[int, bool]:
     """Return the maximum number of bytes of a match, and whether the regex itself sets that bound.
 
@@ -192,10 +211,9 @@ def max_width(pattern: Pattern) -> tuple[int, bool]:
     """
     import hyperscan
 
-    if pattern.token:
-        return TOKEN_WIDTH, True
-    if pattern.width and _UNBOUNDED.search(pattern.regex):
-        return pattern.width, False
+    given = _given_width(pattern)
+    if given:
+        return given, pattern.token
     longer = (hyperscan.HS_EXT_FLAG_MIN_LENGTH, 0, 0, _NO_MATCH_IS_LONGER, 0, 0)
     try:
         hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK).compile(
@@ -214,3 +232,10 @@ def max_width(pattern: Pattern) -> tuple[int, bool]:
         own = int(bound[1])
         return (min(own, pattern.width), pattern.width >= own) if pattern.width else (own, True)
     return pattern.width or UNBOUNDED_WIDTH, False
+
+
+def _given_width(pattern: Pattern) -> int:
+    """Return the width that holds whatever the regex is; 0 if that depends on the regex."""
+    if pattern.token:
+        return TOKEN_WIDTH
+    return pattern.width or 0 if _UNBOUNDED.search(pattern.regex) else 0
