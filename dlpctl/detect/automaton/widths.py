@@ -49,20 +49,20 @@ def widest_match(regex: str) -> float:
         token = _TOKEN.match(regex, at)
         if token is None:
             raise UnknownError
-        at, kind, width = token.end(), token.lastgroup, 0.0
-        if kind == "plain":
+        at, name, width = token.end(), token.lastgroup, 0.0
+        if name == "plain":
             width = _plain_width(token[0], ignores_case=flags.ignores_case)
-        elif kind == "set":
+        elif name == "set":
             width = _set_width(token[0], flags)
-        elif kind == "or":
+        elif name == "or":
             groups[-1].end_alternative()
-        elif kind == "open":
+        elif name == "open":
             groups.append(_Group(flags))
-        elif kind == "flags":
+        elif name == "flags":
             if token["end"] == ":":
                 groups.append(_Group(flags))
             flags = flags.changed(token["on"], token["off"] or "")
-        elif kind == "close" and len(groups) > 1:
+        elif name == "close" and len(groups) > 1:
             closed = groups.pop()
             flags, width = closed.outside, closed.end_alternative()
         count = COUNT.match(regex, at)
