@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from dlpctl.detect.automaton.cache import Cache
+from dlpctl.detect.automaton.database import compile_gate
 from dlpctl.detect.automaton.gates import Gates
 from dlpctl.detect.derived.texts import GATES, derived_texts
 from dlpctl.detect.engine import Detector, valid_utf8
@@ -55,3 +56,7 @@ def test_gates_come_from_the_cache(tmp_path: Path) -> None:
 
 def test_gates_that_are_not_compiled_are_open(tmp_path: Path) -> None:
     assert Gates(("a+b",), Cache(tmp_path)).may_match("a+b", b"c")
+
+
+def test_a_gate_has_no_second_automaton_for_short_texts() -> None:
+    assert len(compile_gate("Duplicate entry '[^']*-[^'-]{1,40}' for key")) < 20_000

@@ -21,17 +21,17 @@ from dlpctl.regex import lazy
 
 _LONG_S, _KELVIN = "\u017f".encode(), "\u212a".encode()
 _FOLDED = lazy(b"%s|%s" % (_LONG_S, _KELVIN))
-_SET = r"\[\^?\]?(?:\\.|\[:\^?[a-z]+:\]|[^\]\\])*\]"
+SET = r"\[\^?\]?(?:\\.|\[:\^?[a-z]+:\]|[^\]\\])*\]"
 _TOKEN = lazy(
-    rf"(?P<set>{_SET}|\\[dDsSwW]|\.|\\x\{{[0-9A-Fa-f]+\}}|[^\x00-\x7f])"
+    rf"(?P<set>{SET}|\\[dDsSwW]|\.|\\x\{{[0-9A-Fa-f]+\}}|[^\x00-\x7f])"
     r"|(?P<flags>\(\?(?P<on>[a-zA-Z]*)(?:-(?P<off>[a-zA-Z]*))?(?P<end>[:)]))"
     r"|(?P<open>\((?:\?P?<\w+>)?)|(?P<close>\))"
     r"|(?P<plain>(?:\\x[0-7][0-9A-Fa-f]|\\[^xpPQCdDsSwW]|[^\\\[.()\x80-\U0010ffff])+)"
     r"|(?P<unknown>.)",
     re.DOTALL,
 )
-_COUNT = lazy(r"([*+?])|\{(\d+)(,?)(\d*)\}")
-_BOUNDARY = lazy(rf"(?:\(\?[a-z]+\))?\(\?:\^\|(?={_SET}\)(?![*+?{{]))")
+COUNT = lazy(r"([*+?])|\{(\d+)(,?)(\d*)\}")
+_BOUNDARY = lazy(rf"(?:\(\?[a-z]+\))?\(\?:\^\|(?={SET}\)(?![*+?{{]))")
 """The start of a regex that begins with a boundary, for which the end of a character is enough."""
 _MEMBER = lazy(r"\[:\^?[a-z]+:\]|\\x\{[0-9A-Fa-f]+\}|\\x[0-9A-Fa-f]{2}|\\.|.", re.DOTALL)
 _CONTROLS = {"n": 10, "r": 13, "t": 9, "f": 12, "v": 11, "a": 7}
@@ -63,16 +63,16 @@ letters, of which Hyperscan knows nothing.
 Ranges = Sequence[tuple[int, int]]
 
 
-class _UnknownError(ValueError):
+class UnknownError(ValueError):
     """A construct that only a regex over characters can have."""
 
 
-class _Flags(NamedTuple):
+class Flags(NamedTuple):
     ignores_case: bool = False
     dot_matches_all: bool = False
 
-    def changed(self, on: str, off: str) -> _Flags:
-        return _Flags(
+    def changed(self, on: str, off: str) -> Flags:
+        return Flags(
             ("i" in on or self.ignores_case) and "i" not in off,
             ("s" in on or self.dot_matches_all) and "s" not in off,
         )
@@ -104,25 +104,25 @@ def bytewise(regex: str) -> bytes | None:
     """Return a regex for Hyperscan over bytes; None if the regex has none."""
     try:
         return b"".join(_parts(regex))
-    except _UnknownError:
+    except UnknownError:
         return None
 
 
 def _parts(regex: str) -> Iterator[bytes]:
     boundary = _BOUNDARY.match(regex)
-    flags, groups, at = _Flags(), [_Flags()], 0
+    flags, groups, at = Flags(), [Flags()], 0
     while at < len(regex):
         token = _TOKEN.match(regex, at)
         assert token is not None
         written = token[0]
         if token["set"]:
             is_boundary = boundary is not None and at == boundary.end()
-            count = _COUNT.match(regex, token.end())
+            count = COUNT.match(regex, token.end())
             at = count.end() if count else token.end()
             yield _counted(written, flags, count[0] if count else "", is_boundary=is_boundary)
             continue
         if token["unknown"]:
-            raise _UnknownError
+            raise UnknownError
         at = token.end()
         yield written.encode()
         if token["flags"]:
@@ -137,9 +137,9 @@ def _parts(regex: str) -> Iterator[bytes]:
 
 
 @lru_cache(maxsize=1024)
-def _counted(written: str, flags: _Flags, counted: str, *, is_boundary: bool) -> bytes:
+def _counted(written: str, flags: Flags, counted: str, *, is_boundary: bool) -> bytes:
     """Return the regex of a set of characters and its count."""
-    ranges = _ranges(written, flags)
+    ranges = ranges_of(written, flags)
     plain = [(low, min(high, _ASCII)) for low, high in ranges if low <= _ASCII]
     further = [(max(low, _ASCII + 1), high) for low, high in ranges if high > _ASCII]
     if not further:
@@ -147,7 +147,7 @@ def _counted(written: str, flags: _Flags, counted: str, *, is_boundary: bool) ->
     if is_boundary:
         return _byte_class([*plain, (0x80, 0xFF)])
     sequences = list(_sequences(further))
-    count = _COUNT.match(counted)
+    count = COUNT.match(counted)
     if count and (count[1] in ("*", "+") or count[3]):
         parts = {pair for sequence in sequences for each in sequence for pair in each}
         most = int(count[4]) * max(map(len, sequences)) if count[4] else ""
@@ -222,7 +222,7 @@ def _complement(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     return [*outside, (start, _LAST)] if start <= _LAST else outside
 
 
-def _ranges(written: str, flags: _Flags) -> Ranges:
+def ranges_of(written: str, flags: Flags) -> Ranges:
     """Return the characters of a set or of one character."""
     if written == ".":
         return [(0, _LAST)] if flags.dot_matches_all else _complement([(10, 10)])
@@ -249,7 +249,7 @@ def _member(written: str) -> Ranges:
     if written in _NAMED:
         return _NAMED[written]
     if written.startswith("[:"):
-        raise _UnknownError
+        raise UnknownError
     if not written.startswith("\\"):
         return [(ord(written), ord(written))]
     name = written[1:2]
@@ -260,7 +260,7 @@ def _member(written: str) -> Ranges:
     elif name in _CONTROLS:
         code = _CONTROLS[name]
     elif name.isalnum():
-        raise _UnknownError
+        raise UnknownError
     else:
         code = ord(name)
     return [(code, code)]

@@ -201,14 +201,14 @@ def pack(patterns: Sequence[Pattern], *, is_checked: bool = False) -> Block:
         checked_width,
         compile_anchors,
         compile_database,
-        max_width,
+        usual_width,
     )
 
     records: list[bytes] = []
     ends = array("I")
     widest = reach = 0
     for pattern in patterns:
-        width, _ = max_width(pattern) if is_checked else checked_width(pattern)
+        width = usual_width(pattern) if is_checked else checked_width(pattern)[0]
         if not is_checked:
             check_context(pattern)
         widest = max(widest, width + _context_width(pattern))
@@ -217,7 +217,7 @@ def pack(patterns: Sequence[Pattern], *, is_checked: bool = False) -> Block:
         prefix = prefix_of(pattern.regex)
         told = _told(prefix, pattern.trigger or "")
         if told == 0 and width >= _WIDE:
-            ahead = min(width, max_width(pattern._replace(regex=prefix, width=None))[0])
+            ahead = min(width, usual_width(pattern._replace(regex=prefix, width=None)))
         # If a trigger match shows the start of the value, only a validator rejects more; otherwise,
         # the shape after a word does, such as a label.
         telling = pattern.validators if told >= 0 else _WORD.search(prefix)

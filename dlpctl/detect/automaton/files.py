@@ -23,7 +23,7 @@ _MAKERS = [
     *(_DETECT / "patterns" / f"{name}.py" for name in ("parse", "labels", "syntax")),
     *(
         _DETECT / "automaton" / f"{name}.py"
-        for name in ("anchors", "bytewise", "compiled", "database")
+        for name in ("anchors", "bytewise", "compiled", "database", "widths")
     ),
 ]
 """The code that determines the compiled result: another commit may have the same version."""
