@@ -171,11 +171,12 @@ class NameTagger:
             finding.type == "PERSON_NAME" and finding.score >= _SURE for finding in found
         )
         for first, stop, score in shapes.find(region, among_persons=among_persons):
-            if is_rejected(region.words, first, stop):
-                continue
             shaped = _finding(region.matches[first].start(), region.matches[stop - 1].end(), score)
             rivals = kept.overlapping(shaped)
-            if all(_contains(shaped, other) for other in rivals.values() if other.score >= _LIKELY):
+            wins = all(
+                _contains(shaped, other) for other in rivals.values() if other.score >= _LIKELY
+            )
+            if wins and not is_rejected(region.words, first, stop):
                 kept.replace(rivals, shaped)
         return kept.findings()
 
@@ -214,13 +215,13 @@ class NameTagger:
                 start, end = region.matches[index].start(), region.matches[index].end()
                 while next_taken < len(taken) and taken[next_taken][1] <= start:
                     next_taken += 1
-                covered = next_taken < len(taken) and taken[next_taken][0] < end
-                other = (
+                if next_taken < len(taken) and taken[next_taken][0] < end:
+                    continue
+                if (
                     _is_other_entity(region.chances.get(index))
                     or is_rejected(region.words, index, index + 1)
                     or _is_part_of_term(region, index, known)
-                )
-                if covered or other:
+                ):
                     continue
                 if previous == index - 1 and linked:
                     linked[-1] = linked[-1]._replace(end=end)
