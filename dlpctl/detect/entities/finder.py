@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,6 @@ from dlpctl.detect.entities import addresses, labelled, shapes
 from dlpctl.detect.entities.boundaries import complete, split_lines, trim, written_span
 from dlpctl.detect.entities.crf.model import LABELS, Model
 from dlpctl.detect.entities.crf.sequence import Sequencer, Tagged, Word
-from dlpctl.detect.entities.crf.words import look_up_keys, word_flags
 from dlpctl.detect.entities.evidence import is_bare, is_ordinary, least_score
 from dlpctl.detect.entities.known import Known
 from dlpctl.detect.entities.regions import Region, RegionFinder, TriggerMatch
@@ -27,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 DATA = Path("names") / "tagger.bin"
-_MOST_WORDS = 1 << 14
 LOWEST = 0.2  # the lowest score that is reported
 _LIKELY = 0.5
 # the most that a single word without a cue is adjusted in source code, or with the cue of a place
@@ -45,9 +42,7 @@ class NameTagger:
 
     def __init__(self, model: Model) -> None:
         self._sequencer = Sequencer(model)
-        self._flags = lru_cache(_MOST_WORDS)(
-            lambda token: word_flags(model.flags(look_up_keys(token)))
-        )
+        self._flags = self._sequencer.flags
         self._regions = RegionFinder(self._flags)
         self._truecaser = Truecaser(self._flags)
 
