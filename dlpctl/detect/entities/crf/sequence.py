@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 from functools import lru_cache, partial
-from operator import xor
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from dlpctl.detect.entities.crf.chain import Chain, Chances, Score
@@ -13,7 +12,6 @@ from dlpctl.detect.entities.crf.model import (
     LABELS,
     LANE,
     MARK_BIT,
-    MARK_BYTE,
     SCALE,
     SLOT,
     SLOTS,
@@ -147,7 +145,8 @@ class Sequencer:
         self._triples = [
             _Votes(partial(self._triple, mood)) for mood in range(SETTINGS)
         ]  # by the setting
-        self._crossed = _Crossed(model)
+        self._crossed: _Votes[int, int] = _Votes(model.vote)
+        self._marked = model.marked
         self._shared: _Votes[str, int] = _Votes(lambda name: model.votes(feature_code(name)))
         self._classes = _Votes(self._class_votes)
         self.flags = lru_cache(_MOST_LOOKED_UP)(
@@ -269,42 +268,38 @@ class Sequencer:
             regions[at].chances[index - firsts[at]] = chances[index]
 
     def _scores(self, mood: int, words: list[Word], indexes: list[int]) -> list[Score]:
-        """Return the scores of the labels of some tokens.
-
-        Each step is taken for all of them at once, which is faster than token by token.
-        """
-        current = [words[index] for index in indexes]
-        before = [words[index - 1] for index in indexes]
-        following = [words[index + 1] for index in indexes]
-        farther_before = [words[index - 2] for index in indexes]
-        farther_after = [words[index + 2] for index in indexes]
-        middle = [word.class_here for word in current]
-        left = list(map(xor, [word.class_before for word in before], middle))
-        right = list(map(xor, [word.class_after for word in following], middle))
-        crossed = self._crossed.__getitem__
-        totals = map(
-            sum,
-            zip(
-                [word.own for word in current],
-                [word.to_next for word in before],
-                [word.to_previous for word in following],
-                [word.to_next_but_one for word in farther_before],
-                [word.to_previous_but_one for word in farther_after],
-                map(self._triples[mood].__getitem__, zip(left, right, middle, strict=True)),
-                map(crossed, map(xor, [word.class_far_before for word in farther_before], left)),
-                map(crossed, map(xor, [word.class_far_after for word in farther_after], right)),
-                map(crossed, map(xor, [word.key_before for word in before], middle)),
-                map(crossed, map(xor, [word.key_after for word in following], middle)),
-                [
-                    0 if left_word.is_word and right_word.is_word else self._across(words, index)
-                    for index, left_word, right_word in zip(indexes, before, following, strict=True)
-                ],
-                strict=True,
-            ),
-        )
-        return list(
-            _SCORES.iter_unpack(b"".join([total.to_bytes(_BYTES, "little") for total in totals]))
-        )
+        """Return the scores of the labels of some tokens."""
+        crossed, marked, triples = self._crossed, self._marked, self._triples[mood]
+        totals: list[bytes] = []
+        for index in indexes:
+            far_before, before, word, following, far_after = words[index - 2 : index + 3]
+            middle = word.class_here
+            left, right = before.class_before ^ middle, following.class_after ^ middle
+            total = (
+                word.own
+                + before.to_next
+                + following.to_previous
+                + far_before.to_next_but_one
+                + far_after.to_previous_but_one
+                + triples[left, right, middle]
+            )
+            # Most codes have no feature, and the mark that tells so is read faster than a cache.
+            code = far_before.class_far_before ^ left
+            if marked[code >> MARK_BIT]:
+                total += crossed[code]
+            code = far_after.class_far_after ^ right
+            if marked[code >> MARK_BIT]:
+                total += crossed[code]
+            code = before.key_before ^ middle
+            if marked[code >> MARK_BIT]:
+                total += crossed[code]
+            code = following.key_after ^ middle
+            if marked[code >> MARK_BIT]:
+                total += crossed[code]
+            if not (before.is_word and following.is_word):
+                total += self._across(words, index)
+            totals.append(total.to_bytes(_BYTES, "little"))
+        return list(_SCORES.iter_unpack(b"".join(totals)))
 
     def _across(self, words: list[Word], at: int) -> int:
         """Return the votes of the nearest words beyond the punctuation beside a token."""
@@ -332,7 +327,8 @@ class Sequencer:
         return total
 
     def _triple(self, mood: int, codes: tuple[int, int, int]) -> int:
-        return sum(map(self._crossed.__getitem__, triple_codes(mood, *codes)))
+        marked, crossed = self._marked, self._crossed
+        return sum(crossed[code] for code in triple_codes(mood, *codes) if marked[code >> MARK_BIT])
 
 
 class _Votes(dict[_Key, _Vote]):
@@ -347,22 +343,4 @@ class _Votes(dict[_Key, _Vote]):
         if len(self) > _MOST_PAIRS:
             self.clear()
         self[key] = vote
-        return vote
-
-
-class _Crossed(dict[int, int]):
-    """Votes of crossed features. Most have none, which a quick check of their marks tells."""
-
-    def __init__(self, model: Model) -> None:
-        super().__init__()
-        self._marks = model.marks
-        self._vote = model.vote
-
-    def __missing__(self, code: int) -> int:
-        vote = (
-            self._vote(code) if self._marks[code >> MARK_BYTE] >> (code >> MARK_BIT & 7) & 1 else 0
-        )
-        if len(self) > _MOST_PAIRS:
-            self.clear()
-        self[code] = vote
         return vote
