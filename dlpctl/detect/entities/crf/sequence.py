@@ -327,8 +327,11 @@ class Sequencer:
         return total
 
     def _triple(self, mood: int, codes: tuple[int, int, int]) -> int:
-        marked, crossed = self._marked, self._crossed
-        return sum(crossed[code] for code in triple_codes(mood, *codes) if marked[code >> MARK_BIT])
+        total = 0
+        for code in triple_codes(mood, *codes):
+            if self._marked[code >> MARK_BIT]:
+                total += self._crossed[code]
+        return total
 
 
 class _Votes(dict[_Key, _Vote]):

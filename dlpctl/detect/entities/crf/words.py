@@ -124,13 +124,14 @@ def look_up_keys(token: str) -> list[str]:
     inflected word its stems, too.
     """
     word = normalize(token)
-    if "'" not in word and "’" not in word:
-        stems = [
-            word[: -len(ending)] for ending in _ENDINGS.get(word[-1:], ()) if word.endswith(ending)
-        ]
-        return [word, *(stem for stem in stems if len(stem) >= _SHORTEST_STEM)]
-    parts = re.split("['’]", word)
-    return ["".join(parts), max(parts, key=len)]
+    if "'" in word or "’" in word:
+        parts = re.split("['’]", word)
+        return ["".join(parts), max(parts, key=len)]
+    endings = _ENDINGS.get(word[-1:])
+    if endings is None:
+        return [word]
+    stems = [word[: -len(ending)] for ending in endings if word.endswith(ending)]
+    return [word, *(stem for stem in stems if len(stem) >= _SHORTEST_STEM)]
 
 
 class WordFlags:
