@@ -120,6 +120,8 @@ class NameTagger:
             both = votes[first] + votes[inside]
             if both >= LOWEST:
                 chance[index] = both
+        if not chance:
+            return
         indexes = list(chance)
         for floor in floors:
             run: list[int] = []
