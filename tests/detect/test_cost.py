@@ -111,11 +111,18 @@ def road(source: random.Random) -> str:
     return f"{source.randrange(10**6)} {source.choice(WORDS)} road"
 
 
+def full_name(source: random.Random) -> str:
+    given = source.choice(["Amara", "Anna", "Bruno", "Chiara", "David", "Emma", "Jonas", "Lucia"])
+    surname = source.choice(["Costa", "Garcia", "Kowalski", "Meyer", "Moreau", "Okafor", "Rossi"])
+    return f"{given} {source.choice(string.ascii_uppercase)}. {surname}"
+
+
 COLUMNS: list[tuple[Callable[[random.Random], str], int]] = [
     (card, 85),
     (social_security, 125),
     (mail, 55),
     (road, 20),
+    (full_name, 470),
 ]
 """Makers of values, and the most calls for one in a column, a tenth above what was counted."""
 

@@ -200,17 +200,13 @@ def is_bare(words: Sequence[Word], first: int, stop: int) -> bool:
 
 def has_cue(words: Sequence[Word], left: int, reach: int = 4) -> bool:
     """Return whether a title or a label precedes, other than the key `name` of any setting."""
-    return any(
-        (_is_title(words, at) or words[at].flags.label) and not is_name_key(words, at)
-        for at in range(max(0, left - reach), left)
-    )
-
-
-def _is_title(words: Sequence[Word], at: int) -> bool:
-    """Return whether a word is a title; one that is a usual word elsewhere needs its dot: ir."""
-    if not words[at].flags.title:
-        return False
-    return words[at].key not in _ORDINARY or words[at + 1].key == ". "
+    for at in range(max(0, left - reach), left):
+        flags = words[at].flags
+        if not (flags.title or flags.label) or is_name_key(words, at):
+            continue
+        if flags.label or words[at].key not in _ORDINARY or words[at + 1].key == ". ":
+            return True  # a title that is a usual word elsewhere needs its dot: ir
+    return False
 
 
 def is_name_key(words: Sequence[Word], at: int) -> bool:

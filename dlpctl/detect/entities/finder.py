@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,6 @@ from dlpctl.detect.entities import addresses, labelled, shapes
 from dlpctl.detect.entities.boundaries import complete, split_lines, trim, written_span
 from dlpctl.detect.entities.crf.model import LABELS, Model
 from dlpctl.detect.entities.crf.sequence import Sequencer, Tagged, Word
-from dlpctl.detect.entities.crf.words import look_up_keys, word_flags
 from dlpctl.detect.entities.evidence import is_bare, is_ordinary, least_score
 from dlpctl.detect.entities.known import Known
 from dlpctl.detect.entities.regions import Region, RegionFinder, TriggerMatch
@@ -27,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 DATA = Path("names") / "tagger.bin"
-_MOST_WORDS = 1 << 14
 LOWEST = 0.2  # the lowest score that is reported
 _LIKELY = 0.5
 # the most that a single word without a cue is adjusted in source code, or with the cue of a place
@@ -45,9 +42,7 @@ class NameTagger:
 
     def __init__(self, model: Model) -> None:
         self._sequencer = Sequencer(model)
-        self._flags = lru_cache(_MOST_WORDS)(
-            lambda token: word_flags(model.flags(look_up_keys(token)))
-        )
+        self._flags = self._sequencer.flags
         self._regions = RegionFinder(self._flags)
         self._truecaser = Truecaser(self._flags)
 
@@ -125,6 +120,8 @@ class NameTagger:
             both = votes[first] + votes[inside]
             if both >= LOWEST:
                 chance[index] = both
+        if not chance:
+            return
         indexes = list(chance)
         for floor in floors:
             run: list[int] = []
@@ -171,11 +168,12 @@ class NameTagger:
             finding.type == "PERSON_NAME" and finding.score >= _SURE for finding in found
         )
         for first, stop, score in shapes.find(region, among_persons=among_persons):
-            if is_rejected(region.words, first, stop):
-                continue
             shaped = _finding(region.matches[first].start(), region.matches[stop - 1].end(), score)
             rivals = kept.overlapping(shaped)
-            if all(_contains(shaped, other) for other in rivals.values() if other.score >= _LIKELY):
+            wins = all(
+                _contains(shaped, other) for other in rivals.values() if other.score >= _LIKELY
+            )
+            if wins and not is_rejected(region.words, first, stop):
                 kept.replace(rivals, shaped)
         return kept.findings()
 
@@ -214,13 +212,13 @@ class NameTagger:
                 start, end = region.matches[index].start(), region.matches[index].end()
                 while next_taken < len(taken) and taken[next_taken][1] <= start:
                     next_taken += 1
-                covered = next_taken < len(taken) and taken[next_taken][0] < end
-                other = (
+                if next_taken < len(taken) and taken[next_taken][0] < end:
+                    continue
+                if (
                     _is_other_entity(region.chances.get(index))
                     or is_rejected(region.words, index, index + 1)
                     or _is_part_of_term(region, index, known)
-                )
-                if covered or other:
+                ):
                     continue
                 if previous == index - 1 and linked:
                     linked[-1] = linked[-1]._replace(end=end)

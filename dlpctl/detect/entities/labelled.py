@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from functools import lru_cache, partial
 from itertools import accumulate
 from operator import add
 
@@ -96,10 +96,9 @@ _MOST_WORDS, _USUAL = 6, 3
 _RULE = frozenset("-|:+ \r")
 
 
+@lru_cache(maxsize=1024)  # texts and columns repeat their labels
 def key_of(label: str) -> str:
-    """Return a label without case, accents and separators: `firstName`, `First name` and
-    `FIRST-NAME` are `first_name`.
-    """
+    """Return a label without case, accents and separators: `FIRST-NAME` is `first_name`."""
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", label)
     return "_".join(_KEY.findall(normalize(spaced)))
 

@@ -79,10 +79,13 @@ class RegionFinder:
         code = code_blocks(text) if code is None else code
         start = reach = -1
         part = 0
+        size = len(text)
         verdicts = self._verdicts
         for index, end in sorted([*matches, *self._in_lower_case(text, code)], key=itemgetter(1)):
             if end < reach - _INSIDE or index in _HEADERS:
                 continue
+            if start == 0 and reach == size:
+                break  # everything is tagged
             while part < len(settled) and settled[part][1] < end - 1:
                 part += 1
             if part < len(settled) and settled[part][0] < end - 1:

@@ -83,7 +83,8 @@ def without_things(text: str, found: list[Finding], flags: Flags) -> list[Findin
     if before.isdisjoint(_BORDERS):
         return found
     fields = {values for mark, values in _FIELDS if text.count(mark) >= _FEWEST}
-    values = chain(*(of_field(text) for of_field in fields), _cells(text, taken))
+    cells = _cells(text, taken) if text.count("\n") >= _FEWEST - 1 else ()
+    values = chain(*(of_field(text) for of_field in fields), cells)
     things = list(_things(text, values, taken, flags))
     if not things:
         return found

@@ -6,13 +6,24 @@ lexicons.
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from dlpctl.detect.entities.boundaries import CLOSINGS, is_race_and_sex
 from dlpctl.detect.entities.evidence import is_english, is_ordinary
 from dlpctl.detect.entities.lexicon import words as lexicon_words
 from dlpctl.detect.entities.rejections import FIRMS
+from dlpctl.detect.entities.speakers import (
+    PAIRED,
+    SURNAMES_FIRST,
+    USUAL,
+    VIETNAMESE,
+    addressed,
+    in_conversation,
+    in_mail_head,
+    is_rare,
+    speaking,
+    starts_line,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +31,6 @@ if TYPE_CHECKING:
     from dlpctl.detect.entities.crf.sequence import Tagged, Word
 
 _SURE = 0.75
-_PAIRED = 0.55
 _HONORIFICS = lexicon_words("honorifics")
 _TITLES = lexicon_words("titles")
 _STOPS = (". ", ".")
@@ -28,55 +38,71 @@ _AFTER_CLOSING = (",", ".", "!")
 _MOST_SIGNED = 3  # words of the name that signs a letter
 _MOST_PARTS = 5  # words and hyphens after a title
 _ENDS = ('"', "”", "'", ".", "-", "<", "/")
-_USUAL = 2
 _PAIR = 2
 _AFTER_GIVEN = (".", ",", "?", "!", ")")
 _SHORTEST_SUBJECT = 3
 _CLAUSE_ENDS = (". ", "! ", "? ", ", ", "; ", ": ")
-_AFTER_TIMES = ("]", "-")
 _RELATIVES = lexicon_words("relatives")
 _BORN = lexicon_words("born")  # the name of the parents follows
 _SUFFIXES = lexicon_words("suffixes")
-_MAIL_HEADS = lexicon_words("mail_heads")
-_SURNAMES_FIRST = lexicon_words("surnames_first")
-_GIVEN_WORDS = lexicon_words("given_words")
-_WITHIN_NAMES = (", ", "-", ". ")
 _SYLLABLES = lexicon_words("given_syllables")
 _CUES = _TITLES | _RELATIVES | _BORN
 
 
 def find(region: Tagged, *, among_persons: bool) -> Iterator[tuple[int, int, float]]:
     """Yield spans of tokens with a score; more of them in a text that names other persons."""
-    if not _HONORIFICS.isdisjoint(region.tokens):
-        yield from _before_honorific(region.words)
-    if "/" in region.tokens:
-        yield from _on_ticket(region.words)
-    if ", " in region.tokens:
-        yield from _in_register(region.words)
-    keys = {word.key for word in region.words}
+    words, tokens = region.words, region.tokens
+    keys = {word.key for word in words}
+    commas, colons = _inner_places(tokens, ", "), _places(tokens, ": ")
+    if not _HONORIFICS.isdisjoint(tokens):
+        yield from _before_honorific(words)
+    yield from _on_ticket(words, _inner_places(tokens, "/"))
+    yield from _in_register(words, commas)
     if not _SUFFIXES.isdisjoint(keys):
-        yield from _before_suffix(region.words)
-    if among_persons and ": " in region.tokens:
-        yield from _in_mail_head(region.words)
-    if not _SURNAMES_FIRST.isdisjoint(keys):
-        yield from _surname_first(region.words)
-    if "-" in region.tokens:
-        yield from _of_syllables(region.words)
-    yield from _addressed(region.words)
-    if ": " in region.tokens:
-        yield from _speaking(region.words)
-        yield from _in_conversation(region)
-    yield from _in_signature(region.words)
-    for index, word in enumerate(region.words):
+        yield from _before_suffix(words)
+    if among_persons:
+        yield from in_mail_head(words, colons)
+    if not SURNAMES_FIRST.isdisjoint(keys):
+        yield from _surname_first(words)
+    yield from _of_syllables(words, _inner_places(tokens, "-"))
+    yield from addressed(words, sorted(commas + _inner_places(tokens, ": ")))
+    yield from speaking(words, colons)
+    yield from in_conversation(words, colons)
+    if not CLOSINGS.isdisjoint(keys):
+        yield from _in_signature(words)
+    yield from _by_its_words(words, among_persons)
+
+
+def _places(tokens: list[str], mark: str) -> list[int]:
+    """Return the indexes of a mark that follow another token."""
+    if mark not in tokens:
+        return []
+    return [at for at, token in enumerate(tokens) if token == mark and at]
+
+
+def _inner_places(tokens: list[str], mark: str) -> list[int]:
+    """Return the indexes of a mark between two tokens."""
+    return [at for at in _places(tokens, mark) if at + 1 < len(tokens)]
+
+
+def _by_its_words(words: list[Word], among_persons: bool) -> Iterator[tuple[int, int, float]]:
+    """My brother Desmond, Amara Okafor: what follows a cue, and usual given names."""
+    telling = [
+        index
+        for index, word in enumerate(words)
+        if word.key in _CUES or (word.outline == "Xx" and word.flags.given >= USUAL)
+    ]
+    for index in telling:
+        word = words[index]
         if word.key in _CUES:
-            yield from _after_cue(region.words, index)
-        if word.flags.given >= _USUAL and word.outline == "Xx":
-            if _is_pair(region.words, index):
-                yield index, index + 2, _PAIRED
-            elif _is_within_sentence(region.words, index) or (
-                among_persons and _starts_sentence(region.words, index)
+            yield from _after_cue(words, index)
+        if word.flags.given >= USUAL and word.outline == "Xx":
+            if _is_pair(words, index):
+                yield index, index + 2, PAIRED
+            elif _is_within_sentence(words, index) or (
+                among_persons and _starts_sentence(words, index)
             ):
-                yield index, index + 1, _PAIRED
+                yield index, index + 1, PAIRED
 
 
 def _after_cue(words: list[Word], index: int) -> Iterator[tuple[int, int, float]]:
@@ -95,48 +121,29 @@ def _is_named(words: list[Word], span: tuple[int, int, float]) -> bool:
 def _before_suffix(words: list[Word]) -> Iterator[tuple[int, int, float]]:
     """Tolga Bey."""
     for index in range(len(words) - 1):
-        if words[index + 1].key in _SUFFIXES and _is_rare(words[index]):
+        if words[index + 1].key in _SUFFIXES and is_rare(words[index]):
             yield index, index + 1, _SURE
-
-
-def _in_mail_head(words: list[Word]) -> Iterator[tuple[int, int, float]]:
-    """To: Pham, Thu Trang <...>: a line of words with capitals, one of which is known as a name."""
-    for index in range(len(words) - 1):
-        if words[index].key not in _MAIL_HEADS or words[index + 1].key != ": ":
-            continue
-        first = stop = index + 2
-        while stop < len(words) and _is_in_head(words[stop]):
-            stop += 1
-        ends = stop == len(words) or words[stop].is_line_break or words[stop].key.strip() in "<;"
-        usual = any(word.flags.usual for word in words[first:stop])
-        if ends and usual and _starts_line(words, index) and stop - first > 1:
-            yield first, stop, _PAIRED
-
-
-def _is_in_head(word: Word) -> bool:
-    written = word.outline == "Xx" and _is_vietnamese(word.key)
-    return written or _is_rare(word) or word.key in _WITHIN_NAMES
 
 
 def _surname_first(words: list[Word]) -> Iterator[tuple[int, int, float]]:
     """Le Quang Vinh, Pham, Thu Trang; Nam Nguyen: a surname beside words of given names."""
-    index = 0
-    while index < len(words) - 1:
-        stop = index
-        while stop < len(words) and words[stop].outline == "Xx" and _is_vietnamese(words[stop].key):
+    written = [
+        index for index, word in enumerate(words) if word.key in VIETNAMESE and word.outline == "Xx"
+    ]
+    stop = 0
+    for start in written:
+        if start < stop:
+            continue
+        stop = start + 1
+        while stop < len(words) and words[stop].outline == "Xx" and words[stop].key in VIETNAMESE:
             stop += 1
-        if stop - index > 1 and _is_alone(words, index, stop):
-            keys = tuple(word.key for word in words[index:stop])
-            known = keys[0] in _SURNAMES_FIRST or (
-                len(keys) == _PAIR and keys[1] in _SURNAMES_FIRST and len(keys[1]) > _PAIR
+        if stop - start > 1 and _is_alone(words, start, stop):
+            keys = tuple(word.key for word in words[start:stop])
+            known = keys[0] in SURNAMES_FIRST or (
+                len(keys) == _PAIR and keys[1] in SURNAMES_FIRST and len(keys[1]) > _PAIR
             )
             if known and keys not in FIRMS:
-                yield index, stop, _PAIRED
-        index = max(stop, index + 1)
-
-
-def _is_vietnamese(key: str) -> bool:
-    return key in _SURNAMES_FIRST or key in _GIVEN_WORDS
+                yield start, stop, PAIRED
 
 
 def _is_alone(words: list[Word], index: int, stop: int) -> bool:
@@ -159,14 +166,14 @@ def _before_honorific(words: list[Word]) -> Iterator[tuple[int, int, float]]:
             yield index, index + 1, _SURE
 
 
-def _of_syllables(words: list[Word]) -> Iterator[tuple[int, int, float]]:
+def _of_syllables(words: list[Word], hyphens: list[int]) -> Iterator[tuple[int, int, float]]:
     """Soo-jin, Ji-woo Han, Kim Min-jae: a given name of two syllables, also beside a surname."""
-    for index in range(len(words) - 2):
-        first, hyphen, second = words[index : index + 3]
-        if hyphen.key != "-" or first.outline != "Xx" or second.outline not in ("x", "Xx"):
+    for hyphen in hyphens:
+        first, second = words[hyphen - 1], words[hyphen + 1]
+        if first.outline != "Xx" or second.outline not in ("x", "Xx"):
             continue
         if first.key in _SYLLABLES and second.key in _SYLLABLES:
-            start, stop = index, index + 3
+            start, stop = hyphen - 1, hyphen + 2
             if stop < len(words) and words[stop].key == "-":
                 continue
             if start and _is_usual_surname(words[start - 1]):
@@ -177,26 +184,27 @@ def _of_syllables(words: list[Word]) -> Iterator[tuple[int, int, float]]:
 
 
 def _is_usual_surname(word: Word) -> bool:
-    return _is_rare(word) and word.flags.surname >= _USUAL
+    return is_rare(word) and word.flags.surname >= USUAL
 
 
-def _on_ticket(words: list[Word]) -> Iterator[tuple[int, int, float]]:
+def _on_ticket(words: list[Word], slashes: list[int]) -> Iterator[tuple[int, int, float]]:
     """OKORO/GRACE."""
-    for index in range(len(words) - 2):
-        surname, mark, given = words[index : index + 3]
-        if mark.key == "/" and surname.outline == given.outline == "XX" and given.flags.given > 1:
-            titled = index + 3 < len(words) and bool(words[index + 3].flags.title)
+    for slash in slashes:
+        surname, given = words[slash - 1], words[slash + 1]
+        if surname.outline == given.outline == "XX" and given.flags.given > 1:
+            titled = slash + 2 < len(words) and bool(words[slash + 2].flags.title)
             if titled or (
                 surname.flags.surname and not (surname.flags.common or given.flags.common)
             ):
-                yield index, index + 3, _SURE
+                yield slash - 1, slash + 2, _SURE
 
 
-def _in_register(words: list[Word]) -> Iterator[tuple[int, int, float]]:
+def _in_register(words: list[Word], commas: list[int]) -> Iterator[tuple[int, int, float]]:
     """DOE, JANE Q: not in a list of cities or countries, and not in the middle of a list."""
-    for index in range(len(words) - 2):
-        surname, mark, given = words[index : index + 3]
-        if mark.key != ", " or not surname.outline == given.outline == "XX":
+    for comma in commas:
+        index = comma - 1
+        surname, given = words[index], words[comma + 1]
+        if not surname.outline == given.outline == "XX":
             continue
         if given.flags.given < 2 or given.flags.common > 2 or given.flags.place_name > 1:
             continue
@@ -228,7 +236,7 @@ def _after_title(words: list[Word], index: int) -> Iterator[tuple[int, int, floa
     while stop < len(words) and stop - name < _MOST_PARTS and _is_surname(words[stop]):
         stop += 2 if stop + 2 < len(words) and words[stop + 1].key == "-" else 1
     if stop > name and (stop == len(words) or words[stop].outline[0] != "X"):
-        yield first, stop, _PAIRED
+        yield first, stop, PAIRED
 
 
 def _after_relative(words: list[Word], index: int) -> Iterator[tuple[int, int, float]]:
@@ -243,62 +251,11 @@ def _after_relative(words: list[Word], index: int) -> Iterator[tuple[int, int, f
     if stop < len(words) and words[stop].outline == "Xx" and words[stop].flags.common < 3:
         stop += not words[stop].flags.other
     if stop == len(words) or words[stop].outline[0] != "X":
-        yield first, stop, _PAIRED
+        yield first, stop, PAIRED
 
 
 def _is_surname(word: Word) -> bool:
     return word.outline == "Xx" and word.flags.common < 2 and not word.flags.other
-
-
-def _addressed(words: list[Word]) -> Iterator[tuple[int, int, float]]:
-    """Kay, I spoke with him: a given name at the start of a line, before a comma or a colon."""
-    for index in range(len(words) - 2):
-        word = words[index]
-        if word.outline != "Xx" or words[index + 1].key not in (", ", ": "):
-            continue
-        if not _starts_line(words, index):
-            continue
-        known = word.flags.given == 3 and word.flags.common < 2 and word.flags.place_name < 2
-        spoken = words[index + 2]
-        if (
-            known
-            and not word.flags.other
-            and (spoken.outline in ("x", "x1") or spoken.key in ("i", "i'm", "i’m"))
-        ):
-            yield index, index + 1, _PAIRED
-
-
-def _speaking(words: list[Word]) -> Iterator[tuple[int, int, float]]:
-    """[14:03] Wellington: a name between a time and a colon, as in a chat."""
-    for index in range(3, len(words) - 1):
-        if words[index + 1].key != ": " or words[index - 1].key.strip() not in _AFTER_TIMES:
-            continue
-        word, minutes = words[index], words[index - 2]
-        named = word.flags.named and word.flags.common < 3 and not word.flags.other
-        if word.outline == "Xx" and named and minutes.outline == "d2":
-            yield index, index + 1, _PAIRED
-
-
-def _in_conversation(region: Tagged) -> Iterator[tuple[int, int, float]]:
-    """Tobin: sure; Jandira: ok: words before colons at the start of lines, each a usual given name
-    or repeated beside one.
-    """
-    words = region.words
-    speakers = [
-        mark - 1
-        for mark, written in enumerate(region.tokens)
-        if written == ": " and _starts_line(words, mark - 1) and _is_rare(words[mark - 1])
-    ]
-    given = [index for index in speakers if words[index].flags.given >= _USUAL]
-    if given and len(speakers) > 1:
-        repeated = Counter(words[index].key for index in speakers)
-        for index in speakers:
-            if index in given or repeated[words[index].key] > 1:
-                yield index, index + 1, _PAIRED
-
-
-def _starts_line(words: list[Word], index: int) -> bool:
-    return index == 0 or (index > 0 and words[index - 1].is_line_break)
 
 
 def _is_within_sentence(words: list[Word], index: int) -> bool:
@@ -306,7 +263,7 @@ def _is_within_sentence(words: list[Word], index: int) -> bool:
     knows little: setz Friederike in Kopie.
     """
     word = words[index]
-    if not 0 < index < len(words) - 1 or not _is_rare(word) or is_ordinary(word):
+    if not 0 < index < len(words) - 1 or not is_rare(word) or is_ordinary(word):
         return False
     before, after = words[index - 1], words[index + 1]
     if before.outline != "x" or before.flags.particle:  # plano de Saúde
@@ -323,7 +280,7 @@ def _starts_sentence(words: list[Word], index: int) -> bool:
     word = words[index]
     if index + 1 >= len(words) or words[index + 1].outline != "x":
         return False
-    if len(word.key) < _SHORTEST_SUBJECT or not _is_rare(word) or is_ordinary(word):
+    if len(word.key) < _SHORTEST_SUBJECT or not is_rare(word) or is_ordinary(word):
         return False
     before = words[index - 1]
     verb = index > 0 and before.outline == "Xx" and before.flags.common and not before.flags.named
@@ -331,14 +288,7 @@ def _starts_sentence(words: list[Word], index: int) -> bool:
 
 
 def _starts_clause(words: list[Word], index: int) -> bool:
-    return _starts_line(words, index) or words[index - 1].key in _CLAUSE_ENDS
-
-
-def _is_rare(word: Word) -> bool:
-    """Return whether a word with a capital is in no list but those of names."""
-    flags = word.flags
-    other = flags.common or flags.other or flags.label or flags.proper or flags.place_name > 1
-    return word.outline == "Xx" and not other
+    return starts_line(words, index) or words[index - 1].key in _CLAUSE_ENDS
 
 
 def _in_signature(words: list[Word]) -> Iterator[tuple[int, int, float]]:
@@ -355,12 +305,12 @@ def _in_signature(words: list[Word]) -> Iterator[tuple[int, int, float]]:
         word = words[name]
         named = max(word.flags.given, word.flags.surname) > word.flags.common
         if named and word.outline == "Xx" and not word.flags.other and _ends(words, name + 1):
-            yield name, name + 1, _PAIRED
+            yield name, name + 1, PAIRED
         stop = name
-        while stop < len(words) and stop - name < _MOST_SIGNED and _is_rare(words[stop]):
+        while stop < len(words) and stop - name < _MOST_SIGNED and is_rare(words[stop]):
             stop += 1
         if stop - name > 1 and words[name - 1].is_line_break and _ends(words, stop):
-            yield name, stop, _PAIRED
+            yield name, stop, PAIRED
 
 
 def _ends(words: list[Word], stop: int) -> bool:

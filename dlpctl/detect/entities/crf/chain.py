@@ -104,13 +104,14 @@ class Chain:
         gain = score[first] - score[0]
         if gain + leave > -_MARGIN:
             return True
-        index = indexes[at]
-        for step in range(1, _AHEAD + 1):
-            if at + step == len(indexes) or indexes[at + step] != index + step:
+        gain += leave_inside - onward
+        offset = indexes[at] - at
+        for later in range(at + 1, min(at + 1 + _AHEAD, len(indexes))):
+            if indexes[later] - later != offset:
                 return False
-            score = scores[at + step]
-            gain += score[inside] - score[0] + (onward if step > 1 else 0)
-            if gain + leave_inside > -_MARGIN:
+            score = scores[later]
+            gain += score[inside] - score[0] + onward
+            if gain > -_MARGIN:
                 return True
         return False
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import struct
-from functools import partial
-from operator import xor
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from dlpctl.detect.entities.crf.chain import Chain, Chances, Score
@@ -13,27 +12,25 @@ from dlpctl.detect.entities.crf.model import (
     LABELS,
     LANE,
     MARK_BIT,
-    MARK_BYTE,
     SCALE,
     SLOT,
     SLOTS,
     Model,
 )
 from dlpctl.detect.entities.crf.words import (
-    COMMON,
-    GIVEN,
-    PARTICLE,
     SETTINGS,
-    STREET,
-    TITLE,
     TOKEN,
+    WordFlags,
+    class_features,
     feature_code,
+    form_features,
     is_word,
     look_up_keys,
     own_features,
     setting,
     shape,
     word_flags,
+    word_key,
 )
 
 if TYPE_CHECKING:
@@ -52,12 +49,14 @@ _DULL = 3 * SCALE  # a word with so high a score for "outside" counts as a commo
 _ACROSS = 6  # a word votes for tokens that are so many places away
 _LONGEST = 64  # characters of a token that are read
 _MOST_WORDS = 30_000
+_MOST_LOOKED_UP = 1 << 14
 _MOST_REMEMBERED = 2_000
 _LONGEST_REMEMBERED = 5_000
 _MOST_PAIRS = 100_000
 
 
 _Key = TypeVar("_Key")
+_Vote = TypeVar("_Vote")
 
 
 class Word:
@@ -97,13 +96,13 @@ class Word:
     )
 
     def __init__(
-        self, outline: str, *, is_word: bool, flags: int, cls: str, key: str, votes: int
+        self, outline: str, *, is_word: bool, flags: WordFlags, cls: str, key: str, votes: int
     ) -> None:
         self.outline = outline
         self.is_word = is_word
         self.is_line_break = outline[0] == "N"
         self.is_sign = not (is_word or self.is_line_break)
-        self.flags = word_flags(flags)
+        self.flags = flags
         self.key = key
         (
             self.class_here,
@@ -146,8 +145,14 @@ class Sequencer:
         self._triples = [
             _Votes(partial(self._triple, mood)) for mood in range(SETTINGS)
         ]  # by the setting
-        self._crossed = _Crossed(model)
-        self._shared: _Votes[str] = _Votes(lambda name: model.votes(feature_code(name)))
+        self._crossed: _Votes[int, int] = _Votes(model.vote)
+        self._marked = model.marked
+        self._shared: _Votes[str, int] = _Votes(lambda name: model.votes(feature_code(name)))
+        self._classes = _Votes(self._class_votes)
+        self.flags = lru_cache(_MOST_LOOKED_UP)(
+            lambda token: word_flags(model.flags(look_up_keys(token)))
+        )
+        """The gazetteer's entries of words."""
         # What a region was found to hold, by its length and its hash: the history of a chat, quoted
         # mail and the heads of files come again and again. A hash, so that nothing of the text
         # itself is kept.
@@ -174,26 +179,40 @@ class Sequencer:
     def _make(self, token: str, *, border: bool = False) -> Word:
         outline = "NL2" if border else shape(token)
         in_letters = is_word(token) and outline[0] in "xX"
-        flags = self._model.flags(look_up_keys(token)) if in_letters else 0
-        cls, key, names = own_features(token, outline, flags)
-        dull = (
-            outline in ("x", "x1")
-            and bool(flags >> COMMON & 3)
-            and not flags & (3 << GIVEN | STREET | TITLE | PARTICLE)
-        )
-        # All features but the first are shared with many words.
-        votes = self._model.votes(feature_code(names[0])) + sum(
-            map(self._shared.__getitem__, names[1:])
+        flags = self.flags(token) if in_letters else word_flags(0)
+        if in_letters:
+            key = word_key(token, outline)
+            cls, votes = self._classes[outline, flags.code]
+            names = form_features(key, outline)
+        else:
+            cls, key, (_, *names) = own_features(token, outline, 0)
+            votes = 0
+        # All features but the word itself are shared with many words.
+        votes += self._model.votes(feature_code(f"w:{key}")) + sum(
+            map(self._shared.__getitem__, names)
         )
         word = Word(outline, is_word=in_letters, flags=flags, cls=cls, key=key, votes=votes)
-        own = _SCORES.unpack((word.own + _BIAS).to_bytes(_BYTES, "little"))
-        dull = dull or own[0] - max(own[1:]) > _DULL
+        dull = (
+            outline in ("x", "x1")
+            and flags.common > 0
+            and not (flags.given or flags.street or flags.title or flags.particle)
+        ) or self._is_dull(word)
         if in_letters:
             word.level, word.needs = (0, 2) if dull else (1 if outline[0] == "X" else 2, 0)
         else:
             word.level, word.needs = 1 if outline[0] in "pNT" else 2, 1 if dull else 0
         word.own += self._bias
         return word
+
+    @staticmethod
+    def _is_dull(word: Word) -> bool:
+        own = _SCORES.unpack((word.own + _BIAS).to_bytes(_BYTES, "little"))
+        return bool(own[0] - max(own[1:]) > _DULL)
+
+    def _class_votes(self, form: tuple[str, int]) -> tuple[str, int]:
+        """Return the coarse class of an outline and a gazetteer entry, and the votes of both."""
+        cls, names = class_features(*form)
+        return cls, sum(self._model.votes(feature_code(name)) for name in names)
 
     def tag(self, text: str, regions: Iterable[tuple[int, int]]) -> list[Tagged]:
         """The label probabilities in each region, which is taken for a text of its own."""
@@ -249,42 +268,38 @@ class Sequencer:
             regions[at].chances[index - firsts[at]] = chances[index]
 
     def _scores(self, mood: int, words: list[Word], indexes: list[int]) -> list[Score]:
-        """Return the scores of the labels of some tokens.
-
-        Each step is taken for all of them at once, which is faster than token by token.
-        """
-        current = [words[index] for index in indexes]
-        before = [words[index - 1] for index in indexes]
-        following = [words[index + 1] for index in indexes]
-        farther_before = [words[index - 2] for index in indexes]
-        farther_after = [words[index + 2] for index in indexes]
-        middle = [word.class_here for word in current]
-        left = list(map(xor, [word.class_before for word in before], middle))
-        right = list(map(xor, [word.class_after for word in following], middle))
-        crossed = self._crossed.__getitem__
-        totals = map(
-            sum,
-            zip(
-                [word.own for word in current],
-                [word.to_next for word in before],
-                [word.to_previous for word in following],
-                [word.to_next_but_one for word in farther_before],
-                [word.to_previous_but_one for word in farther_after],
-                map(self._triples[mood].__getitem__, zip(left, right, middle, strict=True)),
-                map(crossed, map(xor, [word.class_far_before for word in farther_before], left)),
-                map(crossed, map(xor, [word.class_far_after for word in farther_after], right)),
-                map(crossed, map(xor, [word.key_before for word in before], middle)),
-                map(crossed, map(xor, [word.key_after for word in following], middle)),
-                [
-                    0 if left_word.is_word and right_word.is_word else self._across(words, index)
-                    for index, left_word, right_word in zip(indexes, before, following, strict=True)
-                ],
-                strict=True,
-            ),
-        )
-        return list(
-            _SCORES.iter_unpack(b"".join([total.to_bytes(_BYTES, "little") for total in totals]))
-        )
+        """Return the scores of the labels of some tokens."""
+        crossed, marked, triples = self._crossed, self._marked, self._triples[mood]
+        totals: list[bytes] = []
+        for index in indexes:
+            far_before, before, word, following, far_after = words[index - 2 : index + 3]
+            middle = word.class_here
+            left, right = before.class_before ^ middle, following.class_after ^ middle
+            total = (
+                word.own
+                + before.to_next
+                + following.to_previous
+                + far_before.to_next_but_one
+                + far_after.to_previous_but_one
+                + triples[left, right, middle]
+            )
+            # Most codes have no feature, and the mark that tells so is read faster than a cache.
+            code = far_before.class_far_before ^ left
+            if marked[code >> MARK_BIT]:
+                total += crossed[code]
+            code = far_after.class_far_after ^ right
+            if marked[code >> MARK_BIT]:
+                total += crossed[code]
+            code = before.key_before ^ middle
+            if marked[code >> MARK_BIT]:
+                total += crossed[code]
+            code = following.key_after ^ middle
+            if marked[code >> MARK_BIT]:
+                total += crossed[code]
+            if not (before.is_word and following.is_word):
+                total += self._across(words, index)
+            totals.append(total.to_bytes(_BYTES, "little"))
+        return list(_SCORES.iter_unpack(b"".join(totals)))
 
     def _across(self, words: list[Word], at: int) -> int:
         """Return the votes of the nearest words beyond the punctuation beside a token."""
@@ -312,37 +327,23 @@ class Sequencer:
         return total
 
     def _triple(self, mood: int, codes: tuple[int, int, int]) -> int:
-        return sum(map(self._crossed.__getitem__, triple_codes(mood, *codes)))
+        total = 0
+        for code in triple_codes(mood, *codes):
+            if self._marked[code >> MARK_BIT]:
+                total += self._crossed[code]
+        return total
 
 
-class _Votes(dict[_Key, int]):
+class _Votes(dict[_Key, _Vote]):
     """Votes that are computed when they are asked for first."""
 
-    def __init__(self, make: Callable[[_Key], int]) -> None:
+    def __init__(self, make: Callable[[_Key], _Vote]) -> None:
         super().__init__()
         self._make = make
 
-    def __missing__(self, key: _Key) -> int:
+    def __missing__(self, key: _Key) -> _Vote:
         vote = self._make(key)
         if len(self) > _MOST_PAIRS:
             self.clear()
         self[key] = vote
-        return vote
-
-
-class _Crossed(dict[int, int]):
-    """Votes of crossed features. Most have none, which a quick check of their marks tells."""
-
-    def __init__(self, model: Model) -> None:
-        super().__init__()
-        self._marks = model.marks
-        self._vote = model.vote
-
-    def __missing__(self, code: int) -> int:
-        vote = (
-            self._vote(code) if self._marks[code >> MARK_BYTE] >> (code >> MARK_BIT & 7) & 1 else 0
-        )
-        if len(self) > _MOST_PAIRS:
-            self.clear()
-        self[code] = vote
         return vote

@@ -124,13 +124,14 @@ def look_up_keys(token: str) -> list[str]:
     inflected word its stems, too.
     """
     word = normalize(token)
-    if "'" not in word and "’" not in word:
-        stems = [
-            word[: -len(ending)] for ending in _ENDINGS.get(word[-1:], ()) if word.endswith(ending)
-        ]
-        return [word, *(stem for stem in stems if len(stem) >= _SHORTEST_STEM)]
-    parts = re.split("['’]", word)
-    return ["".join(parts), max(parts, key=len)]
+    if "'" in word or "’" in word:
+        parts = re.split("['’]", word)
+        return ["".join(parts), max(parts, key=len)]
+    endings = _ENDINGS.get(word[-1:])
+    if endings is None:
+        return [word]
+    stems = [word[: -len(ending)] for ending in endings if word.endswith(ending)]
+    return [word, *(stem for stem in stems if len(stem) >= _SHORTEST_STEM)]
 
 
 class WordFlags:
@@ -138,6 +139,7 @@ class WordFlags:
 
     __slots__ = (
         "calendar",
+        "code",
         "common",
         "company",
         "given",
@@ -155,6 +157,7 @@ class WordFlags:
     )
 
     def __init__(self, code: int) -> None:
+        self.code = code
         self.given, self.surname, self.common, self.place_name = (
             code >> shift & 3 for shift in (GIVEN, SURNAME, COMMON, PLACE)
         )
@@ -228,15 +231,27 @@ def own_features(token: str, outline: str, flags: int) -> tuple[str, str, list[s
     if not is_word(token) or outline[0] not in "xX":
         cls = outline if outline[0] in "dN0aAiT" else f"p{key}"
         return cls, key, [f"w:{key}", f"k:{cls}"]
+    cls, features = class_features(outline, flags)
+    return cls, key, [f"w:{key}", *features, *form_features(key, outline)]
+
+
+@lru_cache(maxsize=4096)
+def class_features(outline: str, flags: int) -> tuple[str, tuple[str, str]]:
+    """Return the coarse class of a word, and the features that it shares with its class."""
     cls = outline + coarse_class(flags)
+    return cls, (f"k:{cls}", f"g:{outline}{flag_class(flags)}")
+
+
+def form_features(key: str, outline: str) -> list[str]:
+    """Return the features of a word that its letters tell."""
     word = normalize(key)
     form = outline[0]
-    features = [f"w:{key}", f"k:{cls}", f"g:{outline}{flag_class(flags)}", f"3:{form}{word[-3:]}"]
+    features = [f"3:{form}{word[-3:]}"]
     if form == "X":
         features += [f"4:{word[-4:]}", f"2:{word[-2:]}", f"b:{word[:3]}", f"n:{min(len(word), 12)}"]
     if not word.isascii() and any(ord(c) > 0x24F for c in word):
         features.append("script")
-    return cls, key, features
+    return features
 
 
 @cache

@@ -1,0 +1,99 @@
+"""Names recognized by the mark after them: in heads of mails, in chats, where someone is addressed.
+
+The functions yield spans of tokens with a score, and take the indexes of the marks.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from dlpctl.detect.entities.lexicon import words as lexicon_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from dlpctl.detect.entities.crf.sequence import Word
+
+PAIRED = 0.55
+USUAL = 2
+SURNAMES_FIRST = lexicon_words("surnames_first")
+VIETNAMESE = SURNAMES_FIRST | lexicon_words("given_words")
+_MAIL_HEADS = lexicon_words("mail_heads")
+_WITHIN_NAMES = (", ", "-", ". ")
+_AFTER_TIMES = ("]", "-")
+_TIME = 3  # tokens of the time before a speaker, with its mark
+
+
+def in_mail_head(words: list[Word], colons: list[int]) -> Iterator[tuple[int, int, float]]:
+    """To: Pham, Thu Trang <...>: a line of words with capitals, one of which is known as a name."""
+    for colon in colons:
+        if words[colon - 1].key not in _MAIL_HEADS:
+            continue
+        first = stop = colon + 1
+        while stop < len(words) and _is_in_head(words[stop]):
+            stop += 1
+        ends = stop == len(words) or words[stop].is_line_break or words[stop].key.strip() in "<;"
+        usual = any(word.flags.usual for word in words[first:stop])
+        if ends and usual and starts_line(words, colon - 1) and stop - first > 1:
+            yield first, stop, PAIRED
+
+
+def _is_in_head(word: Word) -> bool:
+    written = word.outline == "Xx" and word.key in VIETNAMESE
+    return written or is_rare(word) or word.key in _WITHIN_NAMES
+
+
+def addressed(words: list[Word], marks: list[int]) -> Iterator[tuple[int, int, float]]:
+    """Kay, I spoke with him: a given name at the start of a line, before a comma or a colon."""
+    for mark in marks:
+        index = mark - 1
+        word = words[index]
+        if word.outline != "Xx" or not starts_line(words, index):
+            continue
+        known = word.flags.given == 3 and word.flags.common < 2 and word.flags.place_name < 2
+        spoken = words[mark + 1]
+        if (
+            known
+            and not word.flags.other
+            and (spoken.outline in ("x", "x1") or spoken.key in ("i", "i'm", "i’m"))
+        ):
+            yield index, index + 1, PAIRED
+
+
+def speaking(words: list[Word], colons: list[int]) -> Iterator[tuple[int, int, float]]:
+    """[14:03] Wellington: a name between a time and a colon, as in a chat."""
+    for colon in colons:
+        index = colon - 1
+        if index < _TIME or words[index - 1].key.strip() not in _AFTER_TIMES:
+            continue
+        word, minutes = words[index], words[index - 2]
+        named = word.flags.named and word.flags.common < 3 and not word.flags.other
+        if word.outline == "Xx" and named and minutes.outline == "d2":
+            yield index, index + 1, PAIRED
+
+
+def in_conversation(words: list[Word], colons: list[int]) -> Iterator[tuple[int, int, float]]:
+    """Tobin: sure; Jandira: ok: words before colons at the start of lines, each a usual given name
+    or repeated beside one.
+    """
+    speakers = [
+        colon - 1 for colon in colons if starts_line(words, colon - 1) and is_rare(words[colon - 1])
+    ]
+    given = [index for index in speakers if words[index].flags.given >= USUAL]
+    if given and len(speakers) > 1:
+        repeated = Counter(words[index].key for index in speakers)
+        for index in speakers:
+            if index in given or repeated[words[index].key] > 1:
+                yield index, index + 1, PAIRED
+
+
+def starts_line(words: list[Word], index: int) -> bool:
+    return index == 0 or (index > 0 and words[index - 1].is_line_break)
+
+
+def is_rare(word: Word) -> bool:
+    """Return whether a word with a capital is in no list but those of names."""
+    flags = word.flags
+    other = flags.common or flags.other or flags.label or flags.proper or flags.place_name > 1
+    return word.outline == "Xx" and not other
