@@ -198,16 +198,16 @@ class Model:
     def votes(self, code: int) -> int:
         """Return the weights of a feature for all slots, a lane for each label, as one integer."""
         found, total = self.weights(code), 0
-        for place, value in zip(found[::2], found[1::2], strict=True):
-            total += _SIGNED[value] << LANE * place
+        for slot, value in zip(found[::2], found[1::2], strict=True):
+            total += _SIGNED[value] << LANE * slot
         return total
 
     def vote(self, code: int) -> int:
         """Return the weights of a feature that votes for its own token only."""
         found, total = self.weights(code), 0
-        for place, value in zip(found[::2], found[1::2], strict=True):
+        for slot, value in zip(found[::2], found[1::2], strict=True):
             # One code in thousands is that of a feature of another kind, which votes for
             # neighbours, too.
-            if place < _OWN_PLACES:
-                total += _SIGNED[value] << LANE * place
+            if slot < _OWN_PLACES:
+                total += _SIGNED[value] << LANE * slot
         return total
