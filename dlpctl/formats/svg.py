@@ -209,7 +209,8 @@ def _subpaths(path: str) -> Iterator[_Shape]:
             points, outline = [], ""
         else:
             outline += letter
-            points = reached if letter == "m" else [*points, *reached]
+            points = [] if letter == "m" else points
+            points += reached
 
 
 def _box_of(points: list[Point]) -> tuple[float, float, float, float]:

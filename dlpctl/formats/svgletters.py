@@ -63,7 +63,7 @@ class DrawnShape(NamedTuple):
 
 
 class _Open(NamedTuple):
-    """An element that is open."""
+    """An element that is open; `is_shown` counts those around it."""
 
     name: str
     identifier: str
@@ -73,7 +73,7 @@ class _Open(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """A path, or the use of a named element, with the elements around it."""
+    """A path, or the use of a named element, with the next elements around it."""
 
     around: Sequence[_Open]
     matrix: Matrix
@@ -93,14 +93,14 @@ def shapes_of(source: str, most: int) -> list[DrawnShape]:
     found = list(_elements(source, most))
     for each in found:
         matrix = _UNMOVED
-        for element in reversed(each.around[-_NAMED:]):
+        for element in reversed(each.around):
             matrix = _product(element.own, matrix)
             if element.identifier and each.contours:
                 named.setdefault(element.identifier, []).append((matrix, each.contours))
     shapes: list[DrawnShape] = []
     count = 0
     for each in found:
-        if not all(element.is_shown for element in each.around):
+        if not each.around[-1].is_shown:
             continue
         drawn = [(_UNMOVED, each.contours)] if each.contours else named.get(each.reference, [])
         for inner, outline in drawn:
@@ -121,16 +121,17 @@ def _elements(source: str, most: int) -> Iterator[_Found]:
             continue
         given = {key: double or single for key, double, single in _ATTRIBUTE.findall(rest)}
         own = _matrix(given.get("transform", ""))
-        around = opened[-1].matrix if opened else _UNMOVED
-        shown = name.lower() not in _NOT_SHOWN
-        element = _Open(name, given.get("id", ""), own, _product(around, own), shown)
+        outer, shown = (opened[-1].matrix, opened[-1].is_shown) if opened else (_UNMOVED, True)
+        shown = shown and name.lower() not in _NOT_SHOWN
+        element = _Open(name, given.get("id", ""), own, _product(outer, own), shown)
+        around = [*opened[1 - _NAMED :], element]
         if name == "path":
-            yield _Found([*opened, element], element.matrix, list(contours(given.get("d", ""))), "")
+            yield _Found(around, element.matrix, list(contours(given.get("d", ""))), "")
         elif name == "use":
             reference = given.get("xlink:href", given.get("href", "")).removeprefix("#")
             x, y = (next(iter(numbers_of(given.get(key, ""))), 0.0) for key in "xy")
             moved = _product(element.matrix, (1.0, 0.0, 0.0, 1.0, x, y))
-            yield _Found([*opened, element], moved, [], reference)
+            yield _Found(around, moved, [], reference)
         if not rest.endswith("/"):
             opened.append(element)
 

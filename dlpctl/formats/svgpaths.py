@@ -88,7 +88,7 @@ def contours(path: str) -> Iterator[Contour]:
         elif step.letter == "m":
             contour = step.points
         elif contour:
-            contour = [*contour, *_flattened(contour[-1], step)]
+            contour += _flattened(contour[-1], step)
 
 
 def _flattened(start: Point, step: Step) -> Contour:
