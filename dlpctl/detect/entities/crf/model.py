@@ -37,7 +37,7 @@ _TYPE_CODES: tuple[Literal["B", "H", "I", "h"], ...] = (
     "B",
 )  # of the arrays
 LABELS = ("O", "B-P", "I-P", "B-A", "I-A", "LOC", "ORG")
-_OWN_PLACES = len(LABELS)
+_OWN_LANES = len(LABELS)
 SLOTS = ("0", "-1", "+1", "-2", "+2", "<", "<<", ">", ">>")
 # bits of a label in an integer that holds the weights of all labels, so that one addition adds them
 # all
@@ -186,16 +186,16 @@ class Model:
     def votes(self, code: int) -> int:
         """Return the weights of a feature for all slots, a lane for each label, as one integer."""
         found, total = self.weights(code), 0
-        for place, value in zip(found[::2], found[1::2], strict=True):
-            total += _SIGNED[value] << LANE * place
+        for lane, value in zip(found[::2], found[1::2], strict=True):
+            total += _SIGNED[value] << LANE * lane
         return total
 
     def vote(self, code: int) -> int:
         """Return the weights of a feature that votes for its own token only."""
         found, total = self.weights(code), 0
-        for place, value in zip(found[::2], found[1::2], strict=True):
+        for lane, value in zip(found[::2], found[1::2], strict=True):
             # One code in thousands is that of a feature of another kind, which votes for
             # neighbours, too.
-            if place < _OWN_PLACES:
-                total += _SIGNED[value] << LANE * place
+            if lane < _OWN_LANES:
+                total += _SIGNED[value] << LANE * lane
         return total
