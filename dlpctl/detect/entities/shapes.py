@@ -53,10 +53,10 @@ def find(region: Tagged, *, among_persons: bool) -> Iterator[tuple[int, int, flo
     """Yield spans of tokens with a score; more of them in a text that names other persons."""
     words, tokens = region.words, region.tokens
     keys = {word.key for word in words}
-    commas, colons = _indexes_between(tokens, ", "), _indexes(tokens, ": ")
+    commas, colons = _inner_marks(tokens, ", "), _marks_of(tokens, ": ")
     if not _HONORIFICS.isdisjoint(tokens):
         yield from _before_honorific(words)
-    yield from _on_ticket(words, _indexes_between(tokens, "/"))
+    yield from _on_ticket(words, _inner_marks(tokens, "/"))
     yield from _in_register(words, commas)
     if not _SUFFIXES.isdisjoint(keys):
         yield from _before_suffix(words)
@@ -64,8 +64,8 @@ def find(region: Tagged, *, among_persons: bool) -> Iterator[tuple[int, int, flo
         yield from in_mail_head(words, colons)
     if not SURNAMES_FIRST.isdisjoint(keys):
         yield from _surname_first(words)
-    yield from _of_syllables(words, _indexes_between(tokens, "-"))
-    yield from addressed(words, sorted(commas + _indexes_between(tokens, ": ")))
+    yield from _of_syllables(words, _inner_marks(tokens, "-"))
+    yield from addressed(words, sorted(commas + _inner_marks(tokens, ": ")))
     yield from speaking(words, colons)
     yield from in_conversation(words, colons)
     if not CLOSINGS.isdisjoint(keys):
@@ -73,16 +73,16 @@ def find(region: Tagged, *, among_persons: bool) -> Iterator[tuple[int, int, flo
     yield from _by_its_words(words, among_persons)
 
 
-def _indexes(tokens: list[str], mark: str) -> list[int]:
+def _marks_of(tokens: list[str], mark: str) -> list[int]:
     """Return the indexes of a mark that follow another token."""
     if mark not in tokens:
         return []
     return [at for at, token in enumerate(tokens) if token == mark and at]
 
 
-def _indexes_between(tokens: list[str], mark: str) -> list[int]:
+def _inner_marks(tokens: list[str], mark: str) -> list[int]:
     """Return the indexes of a mark between two tokens."""
-    return [at for at in _indexes(tokens, mark) if at + 1 < len(tokens)]
+    return [at for at in _marks_of(tokens, mark) if at + 1 < len(tokens)]
 
 
 def _by_its_words(words: list[Word], among_persons: bool) -> Iterator[tuple[int, int, float]]:

@@ -37,7 +37,7 @@ _TYPE_CODES: tuple[Literal["B", "H", "I", "h"], ...] = (
     "B",
 )  # of the arrays
 LABELS = ("O", "B-P", "I-P", "B-A", "I-A", "LOC", "ORG")
-_OWN_PLACES = len(LABELS)
+_OWN_LANES = len(LABELS)
 SLOTS = ("0", "-1", "+1", "-2", "+2", "<", "<<", ">", ">>")
 # bits of a label in an integer that holds the weights of all labels, so that one addition adds them
 # all
@@ -102,15 +102,6 @@ def _marks(codes: list[int]) -> bytes:
     return bytes(marks)
 
 
-def _bytes_of_bits(marks: memoryview[int]) -> bytes:
-    """Return a byte for each bit, which is read faster than the bit."""
-    bits = f"{int.from_bytes(marks, 'little'):0{8 * len(marks)}b}"
-    return bits[::-1].encode().translate(_BIT_VALUES)
-
-
-_BIT_VALUES = bytes.maketrans(b"01", b"\0\1")
-
-
 class Model:
     """Read-only and shared by threads; `features` and `flags` only read the map."""
 
@@ -151,10 +142,7 @@ class Model:
             parts
         )
         self._first_words, self._first_features, marks = rest
-        self.marked = _bytes_of_bits(marks)
-        """A byte for each value of the highest bits of feature codes, 1 if such a feature
-        exists.
-        """
+        self.marks = marks.tobytes()
         self.transitions = [
             list(transitions[row * labels : (row + 1) * labels]) for row in range(labels)
         ]
@@ -185,7 +173,7 @@ class Model:
         """Return the stored weights of a feature: a byte for the place, a byte for the value, and
         so on.
         """
-        if not self.marked[code >> MARK_BIT]:
+        if not self.marks[code >> MARK_BYTE] >> (code >> MARK_BIT & 7) & 1:
             return b""
         firsts, bucket, features = self._first_features, code >> _LOW, self._features
         last = firsts[bucket + 1]
@@ -198,16 +186,16 @@ class Model:
     def votes(self, code: int) -> int:
         """Return the weights of a feature for all slots, a lane for each label, as one integer."""
         found, total = self.weights(code), 0
-        for slot, value in zip(found[::2], found[1::2], strict=True):
-            total += _SIGNED[value] << LANE * slot
+        for lane, value in zip(found[::2], found[1::2], strict=True):
+            total += _SIGNED[value] << LANE * lane
         return total
 
     def vote(self, code: int) -> int:
         """Return the weights of a feature that votes for its own token only."""
         found, total = self.weights(code), 0
-        for slot, value in zip(found[::2], found[1::2], strict=True):
+        for lane, value in zip(found[::2], found[1::2], strict=True):
             # One code in thousands is that of a feature of another kind, which votes for
             # neighbours, too.
-            if slot < _OWN_PLACES:
-                total += _SIGNED[value] << LANE * slot
+            if lane < _OWN_LANES:
+                total += _SIGNED[value] << LANE * lane
         return total

@@ -12,6 +12,7 @@ from dlpctl.detect.entities.crf.model import (
     LABELS,
     LANE,
     MARK_BIT,
+    MARK_BYTE,
     SCALE,
     SLOT,
     SLOTS,
@@ -146,7 +147,7 @@ class Sequencer:
             _Votes(partial(self._triple, mood)) for mood in range(SETTINGS)
         ]  # by the setting
         self._crossed: _Votes[int, int] = _Votes(model.vote)
-        self._marked = model.marked
+        self._marks = model.marks
         self._shared: _Votes[str, int] = _Votes(lambda name: model.votes(feature_code(name)))
         self._classes = _Votes(self._class_votes)
         self.flags = lru_cache(_MOST_LOOKED_UP)(
@@ -269,7 +270,7 @@ class Sequencer:
 
     def _scores(self, mood: int, words: list[Word], indexes: list[int]) -> list[Score]:
         """Return the scores of the labels of some tokens."""
-        crossed, marked, triples = self._crossed, self._marked, self._triples[mood]
+        crossed, marks, triples = self._crossed, self._marks, self._triples[mood]
         totals: list[bytes] = []
         for index in indexes:
             far_before, before, word, following, far_after = words[index - 2 : index + 3]
@@ -285,16 +286,16 @@ class Sequencer:
             )
             # Most codes have no feature, and the mark that tells so is read faster than a cache.
             code = far_before.class_far_before ^ left
-            if marked[code >> MARK_BIT]:
+            if marks[code >> MARK_BYTE] >> (code >> MARK_BIT & 7) & 1:
                 total += crossed[code]
             code = far_after.class_far_after ^ right
-            if marked[code >> MARK_BIT]:
+            if marks[code >> MARK_BYTE] >> (code >> MARK_BIT & 7) & 1:
                 total += crossed[code]
             code = before.key_before ^ middle
-            if marked[code >> MARK_BIT]:
+            if marks[code >> MARK_BYTE] >> (code >> MARK_BIT & 7) & 1:
                 total += crossed[code]
             code = following.key_after ^ middle
-            if marked[code >> MARK_BIT]:
+            if marks[code >> MARK_BYTE] >> (code >> MARK_BIT & 7) & 1:
                 total += crossed[code]
             if not (before.is_word and following.is_word):
                 total += self._across(words, index)
@@ -327,9 +328,9 @@ class Sequencer:
         return total
 
     def _triple(self, mood: int, codes: tuple[int, int, int]) -> int:
-        total = 0
+        total, marks = 0, self._marks
         for code in triple_codes(mood, *codes):
-            if self._marked[code >> MARK_BIT]:
+            if marks[code >> MARK_BYTE] >> (code >> MARK_BIT & 7) & 1:
                 total += self._crossed[code]
         return total
 
