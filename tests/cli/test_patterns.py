@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from dlpctl.detect.automaton.database import compile_triggers, finds_only_at_start
 from dlpctl.detect.patterns.lint import check_patterns
 from tests.detect.builtin_patterns import PATTERNS
 
@@ -69,6 +70,19 @@ def test_a_good_file_passes(dlpctl):
     Path("mine.toml").write_text(GOOD + EXAMPLES)
     result = dlpctl("patterns", "test", "mine.toml")
     assert (result.status, result.out) == (0, "1 pattern, 0 errors, 0 warnings\n")
+
+
+def test_a_pattern_may_match_only_at_the_start_of_a_text(dlpctl):
+    Path("mine.toml").write_text(GOOD.replace("AC-", "^AC-") + EXAMPLES)
+    assert dlpctl("patterns", "test", "mine.toml").out == "1 pattern, 0 errors, 0 warnings\n"
+
+
+def test_a_trigger_that_is_found_only_at_the_start_is_noticed():
+    anywhere, at_start = (
+        compile_triggers([PATTERNS[0]._replace(trigger=trigger)]) for trigger in ("AC-", "^AC-")
+    )
+    assert not finds_only_at_start(anywhere, b"AC-12345678")
+    assert finds_only_at_start(at_start, b"AC-12345678")
 
 
 @pytest.mark.parametrize(

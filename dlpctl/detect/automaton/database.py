@@ -34,6 +34,7 @@ _AT_MOST = lazy(r"length (\d+) bytes at most")
 # To find matches of a minimum length, Hyperscan unrolls an unbounded regex, which may take seconds
 # or be too large.
 _UNBOUNDED = lazy(r"[^\\][*+]|\{\d+,\}")
+OTHER_TEXT = b"a" * 64 + b"\n"
 _NO_MATCH_IS_LONGER = 1 << 31
 _WITH_START = rb"^\xff[\xfd\xfe]\xff\z"
 """An expression that matches no UTF-8, and whose matches would have a start.
@@ -58,7 +59,7 @@ def compile_database(patterns: Sequence[Pattern]) -> bytes:
     import hyperscan
 
     try:
-        database = _compiled_bytewise([each.trigger or each.regex for each in patterns])
+        database = compile_triggers(patterns)
     except hyperscan.error as problem:
         for pattern in patterns:
             max_width(pattern)
@@ -66,6 +67,26 @@ def compile_database(patterns: Sequence[Pattern]) -> bytes:
         raise EngineError(f"the patterns do not compile together: {problem}") from None
     serialized: bytes = hyperscan.dumpb(database)
     return serialized
+
+
+def compile_triggers(patterns: Sequence[Pattern]) -> hyperscan.Database:
+    """Return the database; the id of a match is the index of its pattern."""
+    return _compiled_bytewise([each.trigger or each.regex for each in patterns])
+
+
+def finds_only_at_start(automaton: hyperscan.Database, data: bytes) -> bool:
+    """Return whether triggers in the data are not found after other text.
+
+    Vectorscan misses one that starts with two classes of characters, and whose literal follows
+    them directly.
+    """
+
+    def found(text: bytes) -> bool:
+        ends: list[int] = []
+        automaton.scan(text, match_event_handler=lambda _id, _start, end, *_: ends.append(end))
+        return bool(ends)
+
+    return found(data) and not found(OTHER_TEXT + data)
 
 
 def compile_anchors(anchors: Sequence[str]) -> bytes:

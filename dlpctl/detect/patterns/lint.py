@@ -10,9 +10,16 @@ from importlib import import_module
 from random import Random
 from typing import NamedTuple
 
-from dlpctl.detect.automaton.database import compile_database, max_width
+from dlpctl.detect.automaton.database import (
+    OTHER_TEXT,
+    compile_database,
+    compile_triggers,
+    finds_only_at_start,
+    max_width,
+)
 from dlpctl.detect.confirm.runner import Trace
 from dlpctl.detect.engine import THRESHOLD, Detector
+from dlpctl.detect.linear import compile_regex, finders
 from dlpctl.detect.patterns.model import Pattern
 from dlpctl.detect.patterns.placeholders import expand
 from dlpctl.detect.patterns.prose import plain_prose
@@ -77,6 +84,7 @@ def _counts(trace: Trace) -> bool:
 
 
 def _broken_examples(pattern: Pattern, detector: Detector) -> Iterator[Problem]:
+    automaton = compile_triggers([pattern])
     for index, text in enumerate(examples(pattern, "match")):
         traces = [
             trace for trace in detector.traces(text) if trace.finding.pattern_id == pattern.id
@@ -86,12 +94,25 @@ def _broken_examples(pattern: Pattern, detector: Detector) -> Iterator[Problem]:
                 f"{_where(pattern)}: examples.match[{index}] is not found{_nearly(traces)}",
                 is_error=True,
             )
+        elif finds_only_at_start(automaton, text.encode()) and _matches_later(pattern, text):
+            yield Problem(
+                f"{_where(pattern)}: examples.match[{index}] is not found after other text: start"
+                " the trigger with (?s:^|.)",
+                is_error=True,
+            )
     for index, text in enumerate(examples(pattern, "skip")):
         if any(
             trace.finding.pattern_id == pattern.id and _counts(trace)
             for trace in detector.traces(text)
         ):
             yield Problem(f"{_where(pattern)}: examples.skip[{index}] is found", is_error=True)
+
+
+def _matches_later(pattern: Pattern, text: str) -> bool:
+    """Return whether the regex matches in the text after other text, too."""
+    search, _ = finders(compile_regex(pattern.regex, _where(pattern)))
+    data = OTHER_TEXT + text.encode()
+    return search(data, len(OTHER_TEXT) - 1, len(data))[0][0] >= 0
 
 
 def _nearly(traces: Sequence[Trace]) -> str:
