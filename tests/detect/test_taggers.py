@@ -192,6 +192,8 @@ LABELLED = [
     ('{"customer": {"address": {"street": "Lindenstr. 5"}}}', [], ["Lindenstr. 5"]),
     ('{"shipping_address": "Flat 2, 14 Rue Cler, Paris"}', [], ["Flat 2, 14 Rue Cler, Paris"]),
     ("first_name: string\nlastName: String\n", [], []),
+    ('{"name": "Ptolemy Ashgrove", "phone": "01632 960188"}', ["Ptolemy Ashgrove"], []),
+    ('{"name": "Acme Corp", "phone": "01632 960188"}', [], []),
     ("SELECT 1 FROM t WHERE lower(last_name) = 'van der vlugt'", ["van der vlugt"], []),
     ('{"owner": "platform-team", "author": "The Team"}', [], []),
     ('{"name": "my-package", "description": "Fast Parser"}', [], []),

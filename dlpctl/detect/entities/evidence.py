@@ -6,10 +6,12 @@ translated messages of a program, an unknown word with a capital says little.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from dlpctl.detect.entities.labelled import OWNERS
 from dlpctl.detect.entities.lexicon import words as lexicon_words
+from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,6 +34,12 @@ _NEARBY = 60
 _TELLING = 6
 """The number of words in lower case that tell a language."""
 _AROUND = 14  # tokens of the line before and after a name that tell its language
+
+_OF_A_PERSON = lazy(
+    r"[\"'](?:e-?mail|phone|mobile|msisdn|dob|birth|date_?of_?birth|ssn)\w{0,12}[\"']\s?:",
+    re.IGNORECASE,
+)
+_LONGEST_OBJECT = 300
 
 
 def least_score(words: Sequence[Word], left: int, right: int) -> float:
@@ -233,3 +241,16 @@ def _is_compound_name(words: Sequence[Word], left: int, right: int) -> bool:
     if len(parts) > 1 and all(part.outline == "x" for part in parts):
         return all(part.flags.named for part in parts)
     return any(part.flags.named for part in parts)
+
+
+def is_of_a_person(text: str, label: str, end: int) -> bool:
+    """Return whether a label `name` that ends there is in an object that also has what only persons
+    have, such as a birthday.
+    """
+    if label.lower() != "name":
+        return False
+    start = text.rfind("{", max(0, end - _LONGEST_OBJECT), end)
+    stop = text.find("}", end, end + _LONGEST_OBJECT)
+    if stop < 0:
+        stop = end + _LONGEST_OBJECT
+    return start >= 0 and _OF_A_PERSON.search(text, start, stop) is not None

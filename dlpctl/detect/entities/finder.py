@@ -10,7 +10,7 @@ from dlpctl.detect.entities import addresses, labelled, shapes
 from dlpctl.detect.entities.boundaries import complete, split_lines, trim, written_span
 from dlpctl.detect.entities.crf.model import LABELS, Model
 from dlpctl.detect.entities.crf.sequence import Sequencer, Tagged, Word
-from dlpctl.detect.entities.evidence import is_bare, is_ordinary, least_score
+from dlpctl.detect.entities.evidence import is_bare, is_of_a_person, is_ordinary, least_score
 from dlpctl.detect.entities.known import Known
 from dlpctl.detect.entities.regions import Region, RegionFinder, TriggerMatch
 from dlpctl.detect.entities.rejections import is_rejected
@@ -184,7 +184,7 @@ class NameTagger:
         if text.find(":", first, stop) < 0 and text.find("=", first, stop) < 0:
             return
         for match in labelled.LABEL.finditer(text, first, stop):
-            if labelled.is_key(match[1]):
+            if labelled.is_key(match[1]) or is_of_a_person(text, match[1], match.end(1)):
                 field = labelled.field(text, match[1], match.end(1), self._flags)
                 if field:
                     yield field

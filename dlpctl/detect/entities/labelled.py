@@ -143,6 +143,8 @@ def is_name(value: str, flags: Flags) -> bool:
     if len(words) > _MOST_WORDS or value.count(",") > 1:
         return False
     known = [flags(word) for word in words]
+    if not known or known[-1].company:
+        return False
     if any(map(_is_known, known)):
         return True
     parts = [each for each in known if not each.particle]
