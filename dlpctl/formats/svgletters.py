@@ -184,6 +184,8 @@ def _placed(outline: list[Contour], matrix: Matrix) -> DrawnShape:
     upright = _product(_turned(-angle, 0.0, 0.0), matrix) if angle else matrix
     placed = [[_moved(upright, point) for point in contour] for contour in outline]
     xs, ys = zip(*(point for contour in placed for point in contour), strict=True)
+    if not math.isfinite(sum(xs) + sum(ys)):
+        raise UnknownPlaceError
     return DrawnShape(angle, placed, min(xs), min(ys), max(xs), max(ys))
 
 

@@ -164,7 +164,7 @@ class Service:
         self.control = control
         self.seen: list[Seen] = []
         self.change: Callable[[bytes], bytes] = lambda answer: answer
-        """What happens to each answer on its way."""
+        """Changes of each answer on its way."""
         self._app = create_app(control, Options(), Log(io.StringIO()))
         self._port = 0
         self.start()

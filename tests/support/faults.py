@@ -1,6 +1,4 @@
-"""What happens around the product, and to what was installed with it: faults, and a clock that a
-test sets.
-"""
+"""Faults around the product and of its installed data, and a clock that a test sets."""
 
 from __future__ import annotations
 

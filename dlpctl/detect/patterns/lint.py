@@ -97,7 +97,7 @@ def _broken_examples(pattern: Pattern, detector: Detector) -> Iterator[Problem]:
         elif finds_only_at_start(automaton, text.encode()) and _matches_later(pattern, text):
             yield Problem(
                 f"{_where(pattern)}: examples.match[{index}] is not found after other text: start"
-                " the trigger with (?s:^|.)",
+                f" the {'trigger' if pattern.trigger else 'regex'} with (?s:^|.)",
                 is_error=True,
             )
     for index, text in enumerate(examples(pattern, "skip")):
