@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import sys
 
 import pytest
@@ -54,10 +55,28 @@ def test_a_pattern_that_takes_too_long_is_named():
         pack_apart(_patterns(BADGE, HEAVY, BADGE.replace("AC", "BD")), PackLimits(seconds=1))
 
 
-def test_patterns_that_take_too_long_together_name_the_costliest():
-    many = [rf"q{number}.{{1,30}}y[ab].{{1,30}}z" for number in range(150)]
-    with pytest.raises(PatternError, match="takes more than 1 seconds to compile, those before it"):
-        pack_apart(_patterns(BADGE, *many), PackLimits(seconds=1))
+@pytest.mark.parametrize(
+    ("messages", "reason"),
+    [
+        ((0, 0.5, 1, 0.25), "'p-0': is the costliest of patterns that together take more than 1"),
+        ((0, 0.5, 1, 0.25, 2), "'p-2': takes more than 1 seconds to compile, those before it 0.8"),
+        ((0, 0.01, 1), "'p-1': takes more than 1 seconds to compile; write"),
+    ],
+)
+def test_patterns_that_take_too_long_together_name_one(messages, reason):
+    """Messages are the start of a pattern, by its number, and the seconds that it took."""
+    sent = b"".join(
+        _framed(Started(each) if index % 2 == 0 else Cost(each, 5))
+        for index, each in enumerate(messages)
+    )
+    code = f"sys.stdout.buffer.write({sent!r}); sys.stdout.flush(); os.kill(os.getpid(), 24)"
+    with pytest.raises(PatternError, match=reason):
+        pack_apart(_patterns(BADGE, "b", "c"), PackLimits(seconds=1), _hijacked(code))
+
+
+def _framed(message):
+    data = encode(REPLY, message)
+    return struct.pack("<Q", len(data)) + data
 
 
 def test_patterns_that_compile_to_too_much_name_the_largest():
