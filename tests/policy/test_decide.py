@@ -314,6 +314,16 @@ def test_relevant_patterns_are_returned_as_their_types() -> None:
     assert relevant.selectors == {"API_KEY", "PHI"}
 
 
+@pytest.mark.parametrize("destination", Destination)
+@pytest.mark.parametrize("name", ["default", "ai-prompts"])
+def test_a_general_policy_masks_what_custom_patterns_find(
+    name: str, destination: Destination
+) -> None:
+    decider = Decider(Policy.builtin(name), destination)
+    [decided] = decider([found("BADGE")]).ruled
+    assert decided.verdict.action is Action.MASK
+
+
 @pytest.mark.no_cover
 def test_a_hundred_thousand_findings_are_linear() -> None:
     decider = Decider(Policy.builtin(), Destination.VENDOR)
