@@ -162,7 +162,8 @@ class _ValueScanner:
     def _opened(self, data: bytes, ends: Sequence[int], values: Sequence[str]) -> set[int]:
         """Return the values from which a text may be derived, or that are long or sentences."""
         opened: set[int] = set()
-        runs, headers = openings(data)
+        may_match = self._detector.search.gates.may_match
+        runs, headers = openings(data, may_match)
         for start, end in chain(runs, headers):
             first, after = bisect_left(ends, start + 1) - 1, bisect_left(ends, end)
             is_whole = start == ends[first] + len(self._before) and end == ends[first + 1] - 1
@@ -170,7 +171,7 @@ class _ValueScanner:
                 opened.update(range(first, after))
         for mark in _ESCAPES.finditer(data):
             opened.add(bisect_left(ends, mark.end()) - 1)
-        if self._detector.search.gates.may_match(followed.GATE, data):
+        if may_match(followed.GATE, data):
             for value in _followed_by_label().finditer(data):
                 opened.add(bisect_left(ends, value.start() + 1) - 1)
         sizes = list(map(sub, ends[1:], ends))

@@ -151,8 +151,10 @@ class Runner:
         """Yield what `run` returns for the trigger matches in each of many short texts, by the
         numbers of the texts.
         """
-        is_accepted = partial(_accepts, self._validators())
+        accepts = self._validators()
         has_prefilter = self._prefilter is not None
+        # What the prefilter asks for is asked for again.
+        is_accepted = Verdicts(accepts).__getitem__ if has_prefilter else partial(_accepts, accepts)
         matcher: Matcher | TokenMatcher | None = None
         for number, ends in possible:
             data = texts[number]
