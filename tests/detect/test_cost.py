@@ -14,9 +14,11 @@ import string
 import sys
 from collections.abc import Callable
 from operator import le
+from pathlib import Path
 
 import pytest
 
+from dlpctl.detect.automaton.cache import Cache
 from dlpctl.detect.engine import Detector
 from dlpctl.detect.validators.checksums import luhn_checks
 from dlpctl.detect.values import scan_values
@@ -201,3 +203,8 @@ def test_rejected_values_cost_no_more_beside_one_that_counts(library: Detector) 
     assert [len(secrets.scan(text)) for text in texts] == [0, 1, 1]
     without, *with_one = (calls_for_a_kilobyte(secrets, text.encode()) for text in texts)
     assert max(with_one) < 1.3 * without
+
+
+def test_the_library_is_parsed_once(tmp_path: Path) -> None:
+    """Parsing takes two million calls, and a short command needs few of the patterns."""
+    assert calls(lambda: Detector(cache=Cache(tmp_path / "cache"))) < 40_000
