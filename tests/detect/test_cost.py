@@ -71,6 +71,13 @@ def prose(source: random.Random) -> str:
     return " ".join(source.choices(WORDS, k=12)).capitalize() + ".\n"
 
 
+def parameters(source: random.Random) -> str:
+    words = "&".join(
+        f"{source.choice(('sig', 'sv', 'a'))}={source.choice(WORDS)}" for _ in range(9)
+    )
+    return f"https://a.example/?{words}\n"
+
+
 KINDS: list[tuple[Callable[[random.Random], str], int, int, float]] = [
     (code, 6, 40, 0.01),
     (numbers, 2, 430, 0.01),
@@ -79,6 +86,7 @@ KINDS: list[tuple[Callable[[random.Random], str], int, int, float]] = [
     (identifiers, 520, 700, 0.01),
     (escaped, 60, 160, 0.9),
     (prose, 2, 48, 0.01),
+    (parameters, 145, 175, 0.01),
 ]
 """Makers of lines; the most calls a kilobyte for secrets, and for all but names; and the most bytes
 of derived texts for a byte.
@@ -180,6 +188,13 @@ def test_a_value_of_a_column_takes_few_calls(
     values = list({make(source): None for _ in range(300)})
     counted = calls(lambda: list(scan_values(library, "note", values, 0.5))) / len(values)
     assert counted < most, counted
+
+
+def test_names_in_rows_take_few_calls(library: Detector) -> None:
+    source = random.Random(3)
+    rows = "".join(",".join(full_name(source) for _ in range(25)) + "\n" for _ in range(20))
+    counted = calls_for_a_kilobyte(library, rows.encode())
+    assert counted < 25_000, counted
 
 
 def test_a_repeated_value_is_judged_once(library: Detector) -> None:
