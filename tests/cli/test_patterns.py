@@ -77,6 +77,20 @@ def test_a_pattern_may_match_only_at_the_start_of_a_text(dlpctl):
     assert dlpctl("patterns", "test", "mine.toml").out == "1 pattern, 0 errors, 0 warnings\n"
 
 
+@pytest.mark.parametrize(
+    ("trigger", "text"),
+    [
+        (r"[$#%>:][ ][^\n]{0,40}pass", b"$ pass"),
+        (r"(?i)[=az]1[^\n]{0,40}pek[ =]|x", b"z1Pek "),
+        (r"[ab]+[cd][^\n]{0,40}kaksa", b"ackaksa"),
+    ],
+)
+def test_a_trigger_is_found_anywhere(trigger: str, text: bytes) -> None:
+    """The engine misses these, as they are written, after other text."""
+    automaton = compile_triggers([PATTERNS[0]._replace(trigger=trigger)])
+    assert not finds_only_at_start(automaton, text)
+
+
 def test_a_trigger_that_is_found_only_at_the_start_is_noticed():
     anywhere, at_start = (
         compile_triggers([PATTERNS[0]._replace(trigger=trigger)]) for trigger in ("AC-", "^AC-")

@@ -14,9 +14,11 @@ import string
 import sys
 from collections.abc import Callable
 from operator import le
+from pathlib import Path
 
 import pytest
 
+from dlpctl.detect.automaton.cache import Cache
 from dlpctl.detect.engine import Detector
 from dlpctl.detect.validators.checksums import luhn_checks
 from dlpctl.detect.values import scan_values
@@ -69,6 +71,13 @@ def prose(source: random.Random) -> str:
     return " ".join(source.choices(WORDS, k=12)).capitalize() + ".\n"
 
 
+def parameters(source: random.Random) -> str:
+    words = "&".join(
+        f"{source.choice(('sig', 'sv', 'a'))}={source.choice(WORDS)}" for _ in range(9)
+    )
+    return f"https://a.example/?{words}\n"
+
+
 KINDS: list[tuple[Callable[[random.Random], str], int, int, float]] = [
     (code, 6, 40, 0.01),
     (numbers, 2, 430, 0.01),
@@ -77,6 +86,7 @@ KINDS: list[tuple[Callable[[random.Random], str], int, int, float]] = [
     (identifiers, 520, 700, 0.01),
     (escaped, 60, 160, 0.9),
     (prose, 2, 48, 0.01),
+    (parameters, 145, 175, 0.01),
 ]
 """Makers of lines; the most calls a kilobyte for secrets, and for all but names; and the most bytes
 of derived texts for a byte.
@@ -188,6 +198,13 @@ def test_a_value_of_a_column_takes_few_calls(
     assert counted < most, counted
 
 
+def test_names_in_rows_take_few_calls(library: Detector) -> None:
+    source = random.Random(3)
+    rows = "".join(",".join(full_name(source) for _ in range(25)) + "\n" for _ in range(20))
+    counted = calls_for_a_kilobyte(library, rows.encode())
+    assert counted < 25_000, counted
+
+
 def test_a_repeated_value_is_judged_once(library: Detector) -> None:
     source = random.Random(3)
     values = ["".join(source.choices(string.ascii_letters, k=9)) + "_7" for _ in range(200)]
@@ -209,3 +226,8 @@ def test_rejected_values_cost_no_more_beside_one_that_counts(library: Detector) 
     assert [len(secrets.scan(text)) for text in texts] == [0, 1, 1]
     without, *with_one = (calls_for_a_kilobyte(secrets, text.encode()) for text in texts)
     assert max(with_one) < 1.3 * without
+
+
+def test_the_library_is_parsed_once(tmp_path: Path) -> None:
+    """Parsing takes two million calls, and a short command needs few of the patterns."""
+    assert calls(lambda: Detector(cache=Cache(tmp_path / "cache"))) < 40_000

@@ -33,6 +33,15 @@ _TOKEN = lazy(
 COUNT = lazy(r"([*+?])|\{(\d+)(,?)(\d*)\}")
 _BOUNDARY = lazy(rf"(?:\(\?[a-z]+\))?\(\?:\^\|(?={SET}\)(?![*+?{{]))")
 """The start of a regex that begins with a boundary, for which the end of a character is enough."""
+_CHARACTER = rf"(?:{SET}|\\[dDsSwW]|\\[^A-Za-z0-9]|[^\\\[\](){{}}|*+?.^$]|\.)"
+_FEW_THEN_ANY = lazy(
+    r"(?P<flags>\(\?[a-zA-Z]+\))?"
+    rf"(?=(?:{_CHARACTER}(?:\+|\{{\d\}})?){{1,3}}{_CHARACTER}(?:\*|\{{0,\d*\}}))"
+)
+"""The start of a regex whose first few characters may precede a literal directly or not.
+
+Vectorscan misses its matches where they do, unless something may precede them in the regex, too.
+"""
 _MEMBER = lazy(r"\[:\^?[a-z]+:\]|\\x\{[0-9A-Fa-f]+\}|\\x[0-9A-Fa-f]{2}|\\.|.", re.DOTALL)
 _CONTROLS = {"n": 10, "r": 13, "t": 9, "f": 12, "v": 11, "a": 7}
 _ASCII, _LAST = 0x7F, 0x10FFFF
@@ -98,6 +107,12 @@ class FoldedText:
         """Yield the positions in the original of positions in `data`."""
         for position in positions:
             yield position + self._shifts[bisect_right(self._ends, position)]
+
+
+def after_anything(regex: str) -> str:
+    """Return a regex with the same ends of matches that Vectorscan misses nowhere in a text."""
+    start = _FEW_THEN_ANY.match(regex)
+    return f"{start['flags'] or ''}(?s:^|.)(?:{regex[start.end() :]})" if start else regex
 
 
 def bytewise(regex: str) -> bytes | None:

@@ -39,7 +39,7 @@ _PREFIX = "patterns-"
 _OF_POLICIES = "policy-"
 _MOST_BYTES = {_PREFIX: 256 << 20, _OF_POLICIES: 64 << 20}
 """The maximum total size of cache entries, by prefix; a library takes about 15 MB."""
-_FORMAT = 17
+_FORMAT = 18
 """The version of the layout of a block; blocks of other versions are never read."""
 _TAKEN = lazy(r"(\[(?!\^)[!-Z^-~]+\](?:\{(\d+)\})?)?")
 """A class of ASCII characters with its count; a class with a backslash may contain others."""
@@ -305,20 +305,36 @@ def key_of(state: str) -> bytes:
     return f"{_FORMAT} {__version__} {version()} {state}".encode("utf-8", "surrogateescape")
 
 
+def keep_patterns(key: bytes, patterns: Sequence[Pattern], cache: Cache) -> None:
+    """Store patterns that are parsed, but not compiled."""
+    _keep(key, Block(_content(patterns).encode(), b""), cache)
+
+
+def kept_patterns(key: bytes, cache: Cache) -> list[Pattern] | None:
+    """Return patterns as `keep_patterns` stored them; None if missing or stale."""
+    block = _kept(key, cache)
+    return [pattern_of(fields) for fields in json.loads(block.records)] if block else None
+
+
+def kept_set(key: bytes, cache: Cache, prefix: str = _PREFIX) -> Compiled | None:
+    block = _kept(key, cache, prefix)
+    try:
+        return Compiled(block) if block else None
+    except EngineError:
+        return None  # damaged, or made by another Hyperscan or for another processor
+
+
 def _keep(key: bytes, block: Block, cache: Cache, prefix: str = _PREFIX) -> None:
     if cache.write(_name(key, prefix), _framed(key) + block.records, block.database):
         cache.evict(prefix, _MOST_BYTES[prefix])
 
 
-def kept_set(key: bytes, cache: Cache, prefix: str = _PREFIX) -> Compiled | None:
+def _kept(key: bytes, cache: Cache, prefix: str = _PREFIX) -> Block | None:
     entry = cache.read(_name(key, prefix))
     framed = _framed(key)
     if entry is None or not entry[0].startswith(framed):
         return None
-    try:
-        return Compiled(Block(entry[0][len(framed) :], entry[1]))
-    except EngineError:
-        return None  # damaged, or made by another Hyperscan or for another processor
+    return Block(entry[0][len(framed) :], entry[1])
 
 
 def _name(key: bytes, prefix: str) -> str:

@@ -77,8 +77,8 @@ def compile_triggers(patterns: Sequence[Pattern]) -> hyperscan.Database:
 def finds_only_at_start(automaton: hyperscan.Database, data: bytes) -> bool:
     """Return whether triggers in the data are not found after other text.
 
-    Vectorscan misses one that starts with two classes of characters, and whose literal follows
-    them directly.
+    Vectorscan misses some that start with a few characters, and whose literal may follow these
+    directly; see `after_anything`.
     """
 
     def found(text: bytes) -> bool:
@@ -109,8 +109,9 @@ def _compiled_bytewise(regexes: Sequence[str]) -> hyperscan.Database:
     """Return the database of regexes that may match more than those of `_compiled`."""
     import hyperscan
 
-    from dlpctl.detect.automaton.bytewise import bytewise
+    from dlpctl.detect.automaton.bytewise import after_anything, bytewise
 
+    regexes = [after_anything(regex) for regex in regexes]
     over_bytes = [bytewise(regex) for regex in regexes]
     return _database(
         [

@@ -8,7 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from zlib import crc32
 
-from dlpctl.detect.automaton.compiled import compile_set, kept_set, key_of
+from dlpctl.detect.automaton.compiled import (
+    compile_set,
+    keep_patterns,
+    kept_patterns,
+    kept_set,
+    key_of,
+)
 from dlpctl.errors import PatternError
 from dlpctl.regular import read_regular
 from dlpctl.types import Category
@@ -20,7 +26,7 @@ if TYPE_CHECKING:
 
 _DETECT = Path(__file__).parents[1]
 _MAKERS = [
-    *(_DETECT / "patterns" / f"{name}.py" for name in ("parse", "labels", "syntax")),
+    *(_DETECT / "patterns" / f"{name}.py" for name in ("labels", "library", "parse", "syntax")),
     *(
         _DETECT / "automaton" / f"{name}.py"
         for name in ("anchors", "bytewise", "compiled", "database", "widths")
@@ -43,8 +49,6 @@ def from_files(
     ones, and scanning is no faster. Other files are a set of their own, so that a change there does
     not compile the library again.
     """
-    from dlpctl.detect.patterns.library import load_patterns, unique
-
     makers = state_of(file for file in _MAKERS if file.exists())
     further = [makers + state_of(files)] if files else []
     state = makers + state_of(library)
@@ -54,8 +58,10 @@ def from_files(
     if None not in kept:
         return [each for each in kept if each]
     from dlpctl.detect.automaton.on_demand import OnDemand
+    from dlpctl.detect.patterns.library import load_patterns, unique
 
-    own, more = load_patterns(library), load_patterns(files, check_regexes=True)
+    own = _parsed(library, key_of(f"parsed {state}"), cache)
+    more = load_patterns(files, check_regexes=True)
     unique([*own, *more])
     compiling = _once(on_compile)
     sets: list[PatternSet] = []
@@ -71,6 +77,20 @@ def from_files(
         else:
             sets.append(OnDemand(patterns, complete) if name and patterns else complete())
     return sets
+
+
+def _parsed(library: Sequence[Path], key: bytes, cache: Cache | None) -> Sequence[Pattern]:
+    """Return the patterns of the library, from the cache if possible: parsing them takes twenty
+    times as long, and every short command would do it until the library is compiled.
+    """
+    from dlpctl.detect.patterns.library import load_patterns
+
+    patterns = kept_patterns(key, cache) if cache else None
+    if patterns is None:
+        patterns = load_patterns(library)
+        if cache and library:
+            keep_patterns(key, patterns, cache)
+    return patterns
 
 
 def _set_name(pattern: Pattern) -> str:

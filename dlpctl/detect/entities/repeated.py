@@ -66,6 +66,8 @@ _CODE_CELL = lazy(
     r"(?:$|[,;\t|'\"]|  )"
 )
 _DELIMITERS, _WIDE = ",;\t|", "  "
+_BARE = " \"'"
+"""Characters around the content of a cell."""
 _WIDE_CELL = lazy(r"\S++(?: \S++)*+")
 _BORDERS = frozenset(("", *"\"'=:>,;|\t\n "))
 _WORDS = lazy(r"[^\W\d_]+")
@@ -264,10 +266,13 @@ def _column_at(text: str, position: int) -> tuple[str, int]:
     end = text.find("\n", position, high)
     line = text[start : high if end < 0 else end]
     if (start or not low) and len(line) <= _LONGEST_LINE:
-        for delimiter in (max(_DELIMITERS, key=line.count), _WIDE):
-            starts = [cell[0] for cell in _bare_cells(line, start, delimiter)]
-            if len(starts) > 1 and position in starts:
-                return delimiter, starts.index(position)
+        before = line[: position - start]
+        delimiter = max(_DELIMITERS, key=line.count)
+        if delimiter in line and not before.rpartition(delimiter)[2].strip(_BARE):
+            return delimiter, before.count(delimiter)
+        starts = [start + cell.start() for cell in _WIDE_CELL.finditer(line)]
+        if len(starts) > 1 and position in starts:
+            return _WIDE, starts.index(position)
     return "", 0
 
 
@@ -277,7 +282,7 @@ def _bare_cells(line: str, start: int, delimiter: str) -> list[tuple[int, int]]:
         return [(start + cell.start(), start + cell.end()) for cell in _WIDE_CELL.finditer(line)]
     spans: list[tuple[int, int]] = []
     for cell in line.split(delimiter):
-        bare = cell.strip(" \"'")
+        bare = cell.strip(_BARE)
         at = start + cell.find(bare)
         spans.append((at, at + len(bare)))
         start += len(cell) + 1

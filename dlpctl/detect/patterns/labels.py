@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from functools import cache
 
 from dlpctl.detect.patterns.syntax import PLAIN
 
@@ -198,8 +199,9 @@ def _shortest(labels: Iterable[str], form: str) -> list[str]:
     kept: dict[str, str] = {}
     for words in sorted(spaced, key=len):
         has_digit = any(map(str.isdigit, words))  # a digit cannot follow a label before its value
-        if has_digit or not any(form.format(known) in form.format(words) for known in kept):
-            kept[words] = spaced[words]
+        formed = form.format(words)
+        if has_digit or not any(known in formed for known in kept):
+            kept[formed] = spaced[words]
     return list(kept.values())
 
 
@@ -233,12 +235,14 @@ def _label(label: str) -> str:
     return regex
 
 
+@cache
 def _noun(word: str) -> str:
     """Return the regex of the first or last word, which may be the word for a number."""
     shorter = _NOUNS.get(word.lower())
     return f"(?:{_letters(word)}|{shorter})" if shorter else _word(word)
 
 
+@cache
 def _word(word: str) -> str:
     """Return the regex of a word; a word for a number may be abbreviated at its end."""
     for noun in _ENDS_COMPOUND:
