@@ -93,7 +93,7 @@ def test_shapes_that_may_be_letters_are_not_inspected(name: str) -> None:
         (". 5 moveto (612 345 678) show % a dot is a name", True),
     ],
 )
-def test_numbers_of_a_drawing_are_text_where_they_are_shown(body: str, is_text: bool) -> None:  # noqa: FBT001
+def test_numbers_of_a_drawing_are_text_where_they_are_shown(body: str, is_text: bool) -> None:
     with Files() as files:
         node = files.open(postscript(body), "a.ps")
         assert is_text == any("345 678" in each.text for each in node.document.segments)

@@ -231,6 +231,16 @@ def test_text_after_the_end_is_found(
     assert len(list(find(document))) == 2
 
 
+def test_strings_of_pixels_are_apart(no_tesseract: None) -> None:
+    pixels = b"DL: 123456789012".ljust(32, b"\x80") + b"D12345678 1234"
+    image = Image.frombytes("L", (48, 16), pixels.ljust(768, b"\x80"))
+    output = io.BytesIO()
+    image.save(output, "BMP")
+    document = format_named("image").extract(output.getvalue(), LIMITS)
+    (view,) = document.views
+    assert view.text.rstrip() == "DL: 123456789012\n\n\nD12345678 1234"
+
+
 def test_a_dot_needs_no_reader(no_tesseract: None) -> None:
     output = io.BytesIO()
     Image.new("L", (1, 1)).save(output, "GIF")
