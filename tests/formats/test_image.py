@@ -479,6 +479,18 @@ def see_through(image: Image.Image) -> Image.Image:
     return image
 
 
+def chart() -> Image.Image:
+    image = Image.new("L", (1200, 900), 255)
+    draw = ImageDraw.Draw(image)
+    draw.rectangle((300, 60, 1150, 500), outline=0, width=3)
+    for number, label in enumerate((f"Number {SSN}", "Sales that are kept", "Sales of others")):
+        draw.text((220, 80 + 140 * number), f"{80 - 40 * number}", 0, ImageFont.load_default(32))
+        written_on = Image.new("L", (400, 400))
+        ImageDraw.Draw(written_on).text((10, 180), label, 255, ImageFont.load_default(32))
+        image.paste(0, (220 + 300 * number, 470), written_on.rotate(40))
+    return image.convert("RGB")
+
+
 LETTER = [f"Her number is {SSN} today", "and this line is kept", "as it was before"]
 ODD = {
     "on its side": lambda: encoded(written(LETTER).rotate(90, expand=True)),
@@ -489,6 +501,7 @@ ODD = {
     "as light as its paper": lambda: encoded(written(LETTER, ink="#dc3c3c", paper="#289640")),
     "in boxes": lambda: encoded(in_boxes()),
     "see-through": lambda: encoded(see_through(written(LETTER))),
+    "as labels of a chart": lambda: encoded(chart()),
 }
 
 
@@ -545,9 +558,10 @@ def test_a_code_is_read_and_painted_over(
 
 def test_the_slope_of_lines_is_measured() -> None:
     upright = written(LETTER).convert("L")
-    assert slope_of(upright) == 0
+    assert not slope_of(upright).angle
+    assert slope_of(chart().convert("L")) == (-40, False)
     for angle in (-40, -20, 30):
-        assert slope_of(upright.rotate(angle, expand=True, fillcolor=255)) == -angle
+        assert slope_of(upright.rotate(angle, expand=True, fillcolor=255)) == (-angle, True)
 
 
 def test_boxes_around_letters_are_left_out() -> None:
