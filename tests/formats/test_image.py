@@ -20,6 +20,7 @@ from dlpctl.formats.discovery import format_named
 from dlpctl.formats.files import Files
 from dlpctl.formats.interface import Document, Edit, Limits, Segment
 from dlpctl.formats.ocr.ink import colored_ink, slope_of, without_boxes
+from dlpctl.formats.ocr.lines import has_letters
 from dlpctl.formats.ocr.spaced import read_spaced
 from dlpctl.formats.recognition import recognize
 from dlpctl.formats.spans import ViewEdit, edits_of
@@ -562,6 +563,14 @@ def test_the_slope_of_lines_is_measured() -> None:
     assert slope_of(chart().convert("L")) == (-40, False)
     for angle in (-40, -20, 30):
         assert slope_of(upright.rotate(angle, expand=True, fillcolor=255)) == (-angle, True)
+
+
+def test_a_slanting_rule_has_no_letters() -> None:
+    page = Image.new("L", (400, 60), 255)
+    ImageDraw.Draw(page).line((10, 20, 390, 32), fill=0, width=2)
+    assert not has_letters(page, (0, 0, 400, 60))
+    ImageDraw.Draw(page).text((100, 36), "no", 0, ImageFont.load_default(14))
+    assert has_letters(page, (0, 0, 400, 60))
 
 
 def test_boxes_around_letters_are_left_out() -> None:
