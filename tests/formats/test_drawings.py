@@ -128,7 +128,7 @@ def blocks(text: str, *, scale: float = 1.0) -> str:
 @pytest.mark.parametrize(
     "body",
     [
-        blocks("THE FILE LEFT"),
+        f"<g style='text-transform: none'>{blocks('THE FILE LEFT')}</g>",
         f"<g transform='rotate(-37 9 9)' opacity='0'>{blocks('THE FILE LEFT', scale=0.1)}</g>",
         blocks("THE FILE LEFT") + "<path d='M0 0H999V999H0Z'/>",
     ],

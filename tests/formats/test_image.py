@@ -645,13 +645,23 @@ def test_a_masked_picture_is_still_turned_by_its_orientation(
         assert dict(image.getexif()) == {0x112: 6}
 
 
-@pytest.mark.parametrize(("confidence", "places"), [(95.0, set()), (40.0, {"picture"})])
+@pytest.mark.parametrize(
+    ("heights", "confidence", "places"),
+    [
+        ([30] * 4, 95.0, set()),
+        ([30] * 4, 40.0, {"picture"}),
+        ([16, 34], 40.0, {"picture"}),
+        ([16, 60], 40.0, set()),
+    ],
+)
 def test_lines_that_ocr_sees_and_cannot_read_are_not_inspected(
-    confidence: float, places: set[str], tesseract: PlayedTesseract
+    heights: list[int], confidence: float, places: set[str], tesseract: PlayedTesseract
 ) -> None:
     line = [
-        ocr.Word(text, "1", 40 + 150 * at, 40, 120, 30, confidence)
-        for at, text in enumerate(["Hcr", "nunber", "iz", "I2E45"])
+        ocr.Word(text, "1", 40 + 150 * at, 40, 120, height, confidence)
+        for at, (text, height) in enumerate(
+            zip(["Hcr", "nunber", "iz", "I2E45"], heights, strict=False)
+        )
     ]
     tesseract(*[lambda _, *, pages, **__: [line] * pages] * 2)
     document = format_named("image").extract(encoded(written(LETTER)), LIMITS)

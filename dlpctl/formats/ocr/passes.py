@@ -340,5 +340,6 @@ def _is_writing(line: list[Word]) -> bool:
         return False
     heights = sorted(word.height for word in line)
     wide = max(word.left + word.width for word in line) - min(word.left for word in line)
-    middle = heights[len(heights) // 2]
-    return heights[-1] < 2 * middle and wide > 3 * middle
+    middle, lower = heights[len(heights) // 2], heights[(len(heights) - 1) // 2]
+    # Of two words, the middle height is the larger one.
+    return heights[-1] < min(2 * middle, 3 * lower) and wide > 3 * middle
