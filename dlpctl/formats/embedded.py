@@ -41,14 +41,17 @@ _BASE64 = lazy(
     rf"(?:{_LINE_END}[A-Za-z0-9+/]{{2,76}}+(?![\w.,;:!?]))?={{0,2}}(?:{_LINE_END}={{1,2}})?"
 )
 _DECLARED = lazy(r"data:([\w.+-]+/[\w.+-]+)?[^,\"'\s]{0,80};base64,|\"(image/[\w.+-]+)\"\s*:\s*\"")
+_BREAK = rf"(?:{_LINE_END}|\\\r?\n| )"
+"""A line end that a style sheet escapes, or that a writer of XML turned into a space."""
 _DECLARED_RUN = lazy(
-    rf"[A-Za-z0-9+/]*+(?:{_LINE_END}[A-Za-z0-9+/]{{48,}}+)*+"
-    rf"(?:{_LINE_END}[A-Za-z0-9+/]{{2,76}}+(?![\w.,;:!?]))?={{0,2}}"
+    rf"[A-Za-z0-9+/]*+(?:(?:{_BREAK}[A-Za-z0-9+/]{{48,}}+)++"
+    rf"(?:{_BREAK}[A-Za-z0-9+/]{{2,76}}+(?![\w.,;:!?]))?"
+    rf"|{_LINE_END}[A-Za-z0-9+/]{{2,76}}+(?![\w.,;:!?]))?={{0,2}}"
 )
 _FONTS = ("font/", "application/font", "application/x-font", "application/vnd.ms-fontobject")
 """Media types of files without anything that a person wrote."""
 _HEXADECIMAL = lazy(r"(?<![0-9A-Fa-f])(?:[0-9A-Fa-f]{2}){24,}+")
-_NO_BASE64 = lazy(r"[^A-Za-z0-9+/=]|\\[rn]")
+_NO_BASE64 = lazy(r"\\[rn]|[^A-Za-z0-9+/=]")
 _UUENCODED = lazy(
     r"^begin [0-7]{3,4} ([^\r\n]*)\r?\n((?:[ -`]{1,90}\r?\n)+?)[ `]?\r?\n?end\b", re.MULTILINE
 )
@@ -87,7 +90,9 @@ def embedded_files(source: str) -> list[EmbeddedFile]:
         *(_declared, _mashups, _by_start, _deflated),
         *(_uuencoded, _patches, _diagrams, _without_header),
     )
-    found = sorted(each for find in finders for each in find(source))
+    found = [each for find in finders for each in find(source)]
+    # A declared run may be longer than the part of it that starts like a file.
+    found.sort(key=lambda each: (each.start, -each.end))
     kept: list[EmbeddedFile] = []
     for each in found:
         if not kept or each.start >= kept[-1].end:

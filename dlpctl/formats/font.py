@@ -11,6 +11,7 @@ from dlpctl.formats import fonttables
 from dlpctl.formats.archive import BinaryFormat, decodings, edited
 from dlpctl.formats.fonttables import MAGICS
 from dlpctl.formats.interface import (
+    APART,
     Children,
     Document,
     Edits,
@@ -85,7 +86,7 @@ class Font(BinaryFormat):
             ("bytes beside the tables", [font.outside, names.unused()]),
             (_REST, others),
         ):
-            text = "\n".join(string for each in contents for string in telling_strings(each))
+            text = APART.join(string for each in contents for string in telling_strings(each))
             segments += [Segment(text, location, location)] if text else []
         parts = [part for number, each in enumerate(segments) for part in _shown(number, each.text)]
         views = [View("texts", parts, segments)] if parts else []

@@ -9,7 +9,7 @@ import struct
 
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.archive import BinaryFormat, edited
-from dlpctl.formats.interface import Children, Document, Edits, Limits, Piece, Segment, View
+from dlpctl.formats.interface import APART, Children, Document, Edits, Limits, Piece, Segment, View
 from dlpctl.formats.pictures.metadata import telling_strings
 
 _STL_TEXT, _FACET = 80, 50
@@ -23,7 +23,7 @@ class _Geometry(BinaryFormat):
     """Strings with a value among the numbers are found, and nothing can replace them."""
 
     def document(self, data: bytes, header: str = "") -> Document:
-        texts = {"header": header, _STRINGS: "\n".join(telling_strings(data))}
+        texts = {"header": header, _STRINGS: APART.join(telling_strings(data))}
         segments = [Segment(text, location, location) for location, text in texts.items() if text]
         views = [
             View(segment.location, [Piece(number, 0, len(segment.text))], segments)

@@ -16,6 +16,7 @@ from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats import ocr
 from dlpctl.formats.binary import strings_in
 from dlpctl.formats.interface import (
+    APART,
     Child,
     Children,
     Document,
@@ -72,6 +73,7 @@ _WITH_ORIENTATION = (*_WITH_THUMBNAILS, "AVIF")
 _MOST_WITHIN = 16
 _JPEG_START = re.compile(rb"\xff\xd8\xff")
 _SHARE_OF_TIME = 0.5
+_STRINGS = "strings"
 _ICON = "ICO"
 _HEIC = "HEIF"
 _READ = ("PNG", "JPEG", "TIFF", "GIF", "BMP", "DIB", "WEBP", "AVIF", *BY_PILLOW)
@@ -116,14 +118,14 @@ class Picture:
             metadata = dict.fromkeys(metadata_of(image, data))
             document.segments += (Segment(text, "metadata") for text in metadata)
             document.segments += (
-                Segment(text, "strings")
+                Segment(text, _STRINGS)
                 for text in hidden_strings(image, data)
                 if text not in metadata
             )
             parts = [
                 part
-                for index, (text, *_) in enumerate(document.segments)
-                for part in (Piece(index, 0, len(text)), "\n")
+                for index, (text, location, *_) in enumerate(document.segments)
+                for part in (Piece(index, 0, len(text)), APART if location == _STRINGS else "\n")
             ]
             if parts:
                 document.views.append(View("metadata", parts, document.segments))
@@ -201,8 +203,8 @@ def _account(document: Document, image: Image, data: bytes) -> None:
     if picture_kind is None:
         return
     # Pixels may be text characters as well: a copy that still has them is not clean.
-    if text := "\n".join(strings_in(data)):
-        document.segments.append(Segment(text, "strings"))
+    if text := APART.join(strings_in(data)):
+        document.segments.append(Segment(text, _STRINGS))
         full = Piece(len(document.segments) - 1, 0, len(text))
         document.views.append(View("strings", [full], document.segments))
     is_exact = picture_kind.is_written and image.mode in EXACT

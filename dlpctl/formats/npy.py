@@ -18,7 +18,7 @@ from typing import NamedTuple
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.archive import BinaryFormat, decodings, edits_by_segment
 from dlpctl.formats.encoding import Edit, spliced
-from dlpctl.formats.interface import Children, Document, Edits, Limits, Piece, Segment, View
+from dlpctl.formats.interface import APART, Children, Document, Edits, Limits, Piece, Segment, View
 from dlpctl.formats.locators import Items
 from dlpctl.formats.pictures.metadata import telling_strings
 from dlpctl.formats.recognition import CONTROLS, is_utf8
@@ -80,7 +80,7 @@ class Npy(BinaryFormat):
             length += len(text) + 1
         segments = [Segment("\n".join(texts), "items", items)] if texts else []
         if strings := _strings(data, layout):
-            segments.append(Segment("\n".join(strings), _STRINGS, _STRINGS))
+            segments.append(Segment(APART.join(strings), _STRINGS, _STRINGS))
         views = [
             View(segment.location, [Piece(number, 0, len(segment.text))], segments)
             for number, segment in enumerate(segments)

@@ -18,19 +18,24 @@ from dlpctl.formats.interface import (
     Uninspected,
     View,
 )
-from dlpctl.formats.source import Readable, Resolved, TextFormat, Token
+from dlpctl.formats.source import Readable, Resolved, TextFormat, Token, blanked
 from dlpctl.regex import lazy
 
 _PLAIN = r"[^()\\]|\\."
+_OPERAND = r"[-+]?(?:[0-9]{1,5}+(?:\.[0-9]*+)?+|\.[0-9]++)(?![\w.#])"
 _TOKEN = lazy(
     r"(?P<comment>%[^\r\n]*+)"
     rf"|\((?P<string>(?:{_PLAIN}|\((?:{_PLAIN}|\((?:{_PLAIN})*+\))*+\))*+)\)"
-    r"|<<|<(?P<hex>[0-9A-Fa-f\s]*+)>",
+    r"|<<|<(?P<hex>[0-9A-Fa-f\s]*+)>"
+    rf"|(?<![\w./#+-])(?P<operands>{_OPERAND}(?:\s++{_OPERAND})++)",
     re.DOTALL,
 )
+_NUMBER_SHOWN = lazy(r"\bcvr?s\b")
+"""The operators without which a program can show no number."""
 _ESCAPE = lazy(r"\\(?:[0-7]{1,3}|\r\n|.)", re.DOTALL)
 _NAMED = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f", "\n": "", "\r": "", "\r\n": ""}
-_PLACED = lazy(r"([-+]?[0-9.]+)\s+([-+]?[0-9.]+)\s+[A-Za-z]+(?:\s|\Z)")
+_NUMBER = r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
+_PLACED = lazy(rf"({_NUMBER})\s+({_NUMBER})\s+[A-Za-z]+(?:\s|\Z)")
 _KERN = 1.0
 """A smaller step between two texts counts as none."""
 _CURVE = lazy(r"(?:[-+]?[0-9.]+\s+){6}[A-Za-z]+")
@@ -69,7 +74,11 @@ class PostScript(TextFormat):
         return document
 
     def resolve(self, source: str) -> Iterable[Resolved]:
+        """Yield operands of a drawing as spaces, too: they look like phone numbers."""
+        shows_numbers = _NUMBER_SHOWN.search(source) is not None
         for found in _TOKEN.finditer(source):
+            if found["operands"] and not shows_numbers:
+                yield blanked(*found.span())
             if found["hex"]:
                 yield Resolved(*found.span(), _unhexed(found["hex"]))
             for escape in (
@@ -81,7 +90,7 @@ class PostScript(TextFormat):
         for found in _TOKEN.finditer(source):
             if found["hex"]:
                 yield Token(*found.span(), "hex")
-            elif found.lastgroup:
+            elif found.lastgroup and not found["operands"]:
                 yield Token(*found.span(found.lastgroup), found.lastgroup)
 
     def write(self, shape: str, token: str, edits: Sequence[Edit]) -> str:

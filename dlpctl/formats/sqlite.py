@@ -18,7 +18,18 @@ from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.archive import Allowance, BinaryFormat, edited
 from dlpctl.formats.binary import has_strings
 from dlpctl.formats.distinct import DistinctTexts
-from dlpctl.formats.interface import Child, Children, Document, Edits, Limits, Piece, Segment, View
+from dlpctl.formats.interface import (
+    APART,
+    Child,
+    Children,
+    Document,
+    Edits,
+    Limits,
+    Piece,
+    Segment,
+    View,
+)
+from dlpctl.formats.wkb import texts_of_geometry
 
 _CELLS_APART = "\n\n"
 _SHORT, _KEY = 16, 32
@@ -26,6 +37,9 @@ _SHORT, _KEY = 16, 32
 _ZLIB = (b"\x78\x01", b"\x78\x9c", b"\x78\xda")
 _STRINGS = re.compile(rb"(?:[\t\x20-\x7e]|[\xc2-\xf4][\x80-\xbf]{1,3}){5,}")
 _FTS = re.compile(r"(?i)\s*CREATE\s+VIRTUAL\s+TABLE.*\bUSING\s+(fts[345])\b(.*)", re.DOTALL)
+_RTREE = re.compile(r"(?i)\s*CREATE\s+VIRTUAL\s+TABLE.*\bUSING\s+rtree(?:_i32)?\b", re.DOTALL)
+_NODE_HEADER = 4
+_GEOMETRY, _DELETED = "geometry", "deleted"
 _LEAF_TYPES = {2: 12, 5: 12, 10: 8, 13: 8}
 _MOST_EQUAL = 100_000
 
@@ -44,6 +58,17 @@ class _SqlTable(NamedTuple):
     columns: tuple[str, ...]
     key: tuple[str, ...]
     sql: str
+    dimensions: int = 0
+    """The dimensions of an R-tree, for the table of its nodes."""
+
+    def texts_of_numbers(self, blob: bytes) -> list[str] | None:
+        """Return the texts of a geometry or of a node; None for any other blob."""
+        if not self.dimensions:
+            return texts_of_geometry(blob)
+        count = int.from_bytes(blob[2:_NODE_HEADER])
+        end = _NODE_HEADER + count * (8 + 8 * self.dimensions)
+        # The virtual table shows all cells of the tree.
+        return None if end > len(blob) or has_strings(blob[end:]) else []
 
 
 class Sqlite(BinaryFormat):
@@ -69,7 +94,7 @@ class Sqlite(BinaryFormat):
         left = "\n".join(_leftovers(data))
         if left:
             parts += (Piece(len(document.segments), 0, len(left)), "\n")
-            document.segments.append(Segment(left, "deleted rows", "deleted"))
+            document.segments.append(Segment(left, "deleted rows", _DELETED))
         document.views.append(View("schema and deleted rows", parts, document.segments))
         return document
 
@@ -87,7 +112,11 @@ class Sqlite(BinaryFormat):
                 for segment, text in edited(document, edits):
                     if isinstance(segment.anchor, _Cell):
                         changes.append((segment.anchor, text))
-                    elif segment.anchor != "deleted":
+                    elif segment.anchor == _GEOMETRY:
+                        raise CannotMaskError(
+                            "a geometry of the database holds a value: remove its row"
+                        )
+                    elif segment.anchor != _DELETED:
                         raise CannotMaskError(
                             "the schema of the database holds a value: rename it at its source"
                         )
@@ -136,6 +165,7 @@ def _tables(database: sqlite3.Connection) -> list[_SqlTable]:
     """Return the tables with rows of their own; a full-text index has a table for its parts."""
     tables: list[_SqlTable] = []
     shadows: set[str] = set()
+    trees: dict[str, int] = {}
     rows = database.execute("PRAGMA table_list").fetchall()
     for schema, name, table_type, _, without_rowid, *_ in rows:
         if schema != "main" or name.startswith("sqlite_") or table_type == "view":
@@ -150,6 +180,9 @@ def _tables(database: sqlite3.Connection) -> list[_SqlTable]:
             # A virtual table of a missing module; its parts are read as tables.
             continue
         columns = tuple(row[1] for row in info if row[6] == 0)
+        if sql and _RTREE.match(sql[0]):
+            # Auxiliary columns start with a plus sign, and are not in the nodes.
+            trees[f"{name}_node"] = (len(columns) - sql[0].count("+")) // 2
         keys = tuple(row[1] for row in sorted(info, key=lambda row: row[5]) if row[5])
         tables.append(
             _SqlTable(name, columns, keys if without_rowid else ("rowid",), sql[0] if sql else "")
@@ -162,7 +195,7 @@ def _tables(database: sqlite3.Connection) -> list[_SqlTable]:
                 for row in database.execute(f"PRAGMA table_xinfo({_quoted(name)})")
                 if row[6] == 0
             )
-            tables.append(_SqlTable(name, columns, ("rowid",), ""))
+            tables.append(_SqlTable(name, columns, ("rowid",), "", trees.get(name, 0)))
     return tables
 
 
@@ -175,6 +208,7 @@ def _read_rows(
 ) -> None:
     names = ", ".join(_quoted(name) for name in (*table.key, *table.columns))
     rows: list[Piece | str] = []
+    shapes: list[Segment] = []
     columns: list[list[Piece | str]] = [[] for _ in table.columns]
     try:
         cursor = database.execute(" ".join(("SELECT", names, "FROM", _quoted(table.name))))
@@ -187,6 +221,9 @@ def _read_rows(
                 location = f"{table.name} row {index}, {table.columns[column]}"
                 if isinstance(value, bytes):
                     allowance.expanded(len(value))
+                    if (texts := table.texts_of_numbers(value)) is not None:
+                        shapes += (Segment(text, location, _GEOMETRY) for text in texts)
+                        continue
                     may_be_key = len(value) <= _KEY and not value.startswith(_ZLIB)
                     if len(value) >= _SHORT and (not may_be_key or has_strings(value)):
                         document.children.append(
@@ -203,6 +240,9 @@ def _read_rows(
             rows.append("\n")
     except sqlite3.Error as error:
         raise FormatError("a table of the SQLite database cannot be read") from error
+    for segment in shapes:
+        rows += (APART, Piece(len(document.segments), 0, len(segment.text)))
+        document.segments.append(segment)
     document.views.append(View(f"rows of {table.name}", rows, document.segments))
     for name, parts in zip(table.columns, columns, strict=True):
         if parts:

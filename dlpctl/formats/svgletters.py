@@ -23,7 +23,7 @@ _TAG = lazy(r"<(/?)(?:\w+:)?(\w+)\b([^<>]*)")
 _ATTRIBUTE = lazy(r"""\s([\w:]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 _FUNCTION = lazy(r"(\w+)\s*\(([^()]*)\)")
 _ELSEWHERE = lazy(
-    r"(?s)\btransform(?:-origin)?\s*:|<(?:\w+:)?symbol\b[^<>]*viewBox|<(?:\w+:)?svg\b.*<(?:\w+:)?svg\b"
+    r"(?s)(?<!text-)\btransform(?:-origin)?\s*:|<(?:\w+:)?symbol\b[^<>]*viewBox|<(?:\w+:)?svg\b.*<(?:\w+:)?svg\b"
 )
 """Transformations that this module does not follow."""
 _NOT_SHOWN = frozenset(("defs", "symbol", "clippath", "mask", "pattern", "marker"))

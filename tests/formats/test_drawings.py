@@ -84,6 +84,21 @@ def test_shapes_that_may_be_letters_are_not_inspected(name: str) -> None:
         ]
 
 
+@pytest.mark.parametrize(
+    ("body", "is_text"),
+    [
+        ("/lcaron [612 345 678 90] put\n612\n345 678 90 re", False),
+        ("612 345 678 3 { 9 string cvs show } repeat", True),
+        ("(612 345 678) show", True),
+        (". 5 moveto (612 345 678) show % a dot is a name", True),
+    ],
+)
+def test_numbers_of_a_drawing_are_text_where_they_are_shown(body: str, is_text: bool) -> None:
+    with Files() as files:
+        node = files.open(postscript(body), "a.ps")
+        assert is_text == any("345 678" in each.text for each in node.document.segments)
+
+
 @pytest.mark.parametrize("body", [BARS, "<circle r='4'/>" * 30, "<text>kept</text>"])
 def test_other_drawings_are_inspected(body: str) -> None:
     with Files() as files:
@@ -113,7 +128,7 @@ def blocks(text: str, *, scale: float = 1.0) -> str:
 @pytest.mark.parametrize(
     "body",
     [
-        blocks("THE FILE LEFT"),
+        f"<g style='text-transform: none'>{blocks('THE FILE LEFT')}</g>",
         f"<g transform='rotate(-37 9 9)' opacity='0'>{blocks('THE FILE LEFT', scale=0.1)}</g>",
         blocks("THE FILE LEFT") + "<path d='M0 0H999V999H0Z'/>",
     ],

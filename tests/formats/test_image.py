@@ -20,6 +20,7 @@ from dlpctl.formats.discovery import format_named
 from dlpctl.formats.files import Files
 from dlpctl.formats.interface import Document, Edit, Limits, Segment
 from dlpctl.formats.ocr.ink import colored_ink, slope_of, without_boxes
+from dlpctl.formats.ocr.lines import has_letters
 from dlpctl.formats.ocr.spaced import read_spaced
 from dlpctl.formats.recognition import recognize
 from dlpctl.formats.spans import ViewEdit, edits_of
@@ -229,6 +230,16 @@ def test_text_after_the_end_is_found(
 ) -> None:
     document = format_named("image").extract(picture(kind) + SSN.encode(), LIMITS)
     assert len(list(find(document))) == 2
+
+
+def test_strings_of_pixels_are_apart(no_tesseract: None) -> None:
+    pixels = b"DL: 123456789012".ljust(32, b"\x80") + b"D12345678 1234"
+    image = Image.frombytes("L", (48, 16), pixels.ljust(768, b"\x80"))
+    output = io.BytesIO()
+    image.save(output, "BMP")
+    document = format_named("image").extract(output.getvalue(), LIMITS)
+    (view,) = document.views
+    assert view.text.rstrip() == "DL: 123456789012\n\n\nD12345678 1234"
 
 
 def test_a_dot_needs_no_reader(no_tesseract: None) -> None:
@@ -469,6 +480,18 @@ def see_through(image: Image.Image) -> Image.Image:
     return image
 
 
+def chart() -> Image.Image:
+    image = Image.new("L", (1200, 900), 255)
+    draw = ImageDraw.Draw(image)
+    draw.rectangle((300, 60, 1150, 500), outline=0, width=3)
+    for number, label in enumerate((f"Number {SSN}", "Sales that are kept", "Sales of others")):
+        draw.text((220, 80 + 140 * number), f"{80 - 40 * number}", 0, ImageFont.load_default(32))
+        written_on = Image.new("L", (400, 400))
+        ImageDraw.Draw(written_on).text((10, 180), label, 255, ImageFont.load_default(32))
+        image.paste(0, (220 + 300 * number, 470), written_on.rotate(40))
+    return image.convert("RGB")
+
+
 LETTER = [f"Her number is {SSN} today", "and this line is kept", "as it was before"]
 ODD = {
     "on its side": lambda: encoded(written(LETTER).rotate(90, expand=True)),
@@ -479,6 +502,7 @@ ODD = {
     "as light as its paper": lambda: encoded(written(LETTER, ink="#dc3c3c", paper="#289640")),
     "in boxes": lambda: encoded(in_boxes()),
     "see-through": lambda: encoded(see_through(written(LETTER))),
+    "as labels of a chart": lambda: encoded(chart()),
 }
 
 
@@ -535,9 +559,18 @@ def test_a_code_is_read_and_painted_over(
 
 def test_the_slope_of_lines_is_measured() -> None:
     upright = written(LETTER).convert("L")
-    assert slope_of(upright) == 0
+    assert not slope_of(upright).angle
+    assert slope_of(chart().convert("L")) == (-40, False)
     for angle in (-40, -20, 30):
-        assert slope_of(upright.rotate(angle, expand=True, fillcolor=255)) == -angle
+        assert slope_of(upright.rotate(angle, expand=True, fillcolor=255)) == (-angle, True)
+
+
+def test_a_slanting_rule_has_no_letters() -> None:
+    page = Image.new("L", (400, 60), 255)
+    ImageDraw.Draw(page).line((10, 20, 390, 32), fill=0, width=2)
+    assert not has_letters(page, (0, 0, 400, 60))
+    ImageDraw.Draw(page).text((100, 36), "no", 0, ImageFont.load_default(14))
+    assert has_letters(page, (0, 0, 400, 60))
 
 
 def test_boxes_around_letters_are_left_out() -> None:
@@ -612,13 +645,23 @@ def test_a_masked_picture_is_still_turned_by_its_orientation(
         assert dict(image.getexif()) == {0x112: 6}
 
 
-@pytest.mark.parametrize(("confidence", "places"), [(95.0, set()), (40.0, {"picture"})])
+@pytest.mark.parametrize(
+    ("heights", "confidence", "places"),
+    [
+        ([30] * 4, 95.0, set()),
+        ([30] * 4, 40.0, {"picture"}),
+        ([16, 34], 40.0, {"picture"}),
+        ([16, 60], 40.0, set()),
+    ],
+)
 def test_lines_that_ocr_sees_and_cannot_read_are_not_inspected(
-    confidence: float, places: set[str], tesseract: PlayedTesseract
+    heights: list[int], confidence: float, places: set[str], tesseract: PlayedTesseract
 ) -> None:
     line = [
-        ocr.Word(text, "1", 40 + 150 * at, 40, 120, 30, confidence)
-        for at, text in enumerate(["Hcr", "nunber", "iz", "I2E45"])
+        ocr.Word(text, "1", 40 + 150 * at, 40, 120, height, confidence)
+        for at, (text, height) in enumerate(
+            zip(["Hcr", "nunber", "iz", "I2E45"], heights, strict=False)
+        )
     ]
     tesseract(*[lambda _, *, pages, **__: [line] * pages] * 2)
     document = format_named("image").extract(encoded(written(LETTER)), LIMITS)

@@ -6,8 +6,10 @@ import base64
 import csv
 import io
 import json
+import re
 import tracemalloc
 import zlib
+from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -388,6 +390,16 @@ def test_overlapping_findings_become_one_edit() -> None:
         document, [ViewEdit(0, 2, 5, "[A]"), ViewEdit(0, 4, 9, "[B]"), ViewEdit(0, 2, 5, "[A]")]
     )
     assert list(edits) == [SegmentEdit(0, 2, 9, "[B]")]
+
+
+@pytest.mark.parametrize("line_end", ["\n  ", "\\n", "\\r\\n", " ", "\\\n"])
+def test_an_embedded_picture_is_read_across_the_line_ends_of_its_text(line_end: str) -> None:
+    contents = b"\x89PNG\r\n\x1a\n" + Random(3).randbytes(400)
+    lines = re.findall(".{1,76}", base64.b64encode(contents).decode())
+    source = f'<a href="data:image/png;base64,{line_end.join(lines)}" name="b">'
+    document = format_named("html").extract(source.encode(), LIMITS)
+    assert [child.data for child in document.children] == [contents]
+    assert 'name="b"' in document.segments[0].text
 
 
 def test_a_value_in_base64_with_a_letter_beyond_ascii_is_read_as_it_is_written() -> None:

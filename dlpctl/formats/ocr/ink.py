@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,7 +30,7 @@ _PAPER = 24
 """The paper around a pixel is the average over this number of pixels on each side."""
 _STRONG = 0.3
 """The minimum contrast of a pixel of a letter, against the strongest one."""
-_SKEWS, _SLOPES = range(-14, 15), range(-44, 46)
+_SKEWS, _SLOPES, _AROUND_PEAK = range(-14, 15), range(-44, 46), range(-5, 6)
 _LINED = 1.15
 """The minimum clearness of lines at their slope, against that at the median slope."""
 _LEAST_SKEW = 2
@@ -207,12 +207,27 @@ def strong_ink(picture: Image, paper: int) -> Image:
     return strong.filter(ImageFilter.MaxFilter(5))
 
 
-def slope_of(picture: Image) -> int:
-    """Return the angle of lines that run across the page; 0 if there are none."""
+class Slope(NamedTuple):
+    """The angle of lines that run across the page; 0 if there are none."""
+
+    angle: int
+    is_clearest: bool
+    """True if no other angle puts as much ink on as few lines: upright lines are not left."""
+
+
+def slope_of(picture: Image) -> Slope:
+    """Return the angle with the clearest lines beyond a skew, such as the labels of a chart."""
     clearness = _clearness(picture, _SLOPES)
-    best = max(clearness, key=clearness.__getitem__)
-    middle = sorted(clearness.values())[len(clearness) // 2]
-    return best if best not in _SKEWS and clearness[best] > _LINED * middle else 0
+    clear = _LINED * sorted(clearness.values())[len(clearness) // 2]
+    peaks = [
+        angle
+        for angle, each in clearness.items()
+        if angle not in _SKEWS
+        and each > clear
+        and each == max(clearness.get(angle + turn, 0.0) for turn in _AROUND_PEAK)
+    ]
+    best = max(peaks, key=clearness.__getitem__, default=0)
+    return Slope(best, bool(best) and clearness[best] == max(clearness.values()))
 
 
 def skew_of(picture: Image) -> int:

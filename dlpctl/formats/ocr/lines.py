@@ -29,7 +29,7 @@ _MARGIN = 20
 """The paper around a line, without which its outer letters are missed."""
 _WIDEST = 6000
 _LETTERS = re.compile(rb"[^\0]{4,}")
-"""Rows with ink that may be letters; lower ink is a rule, a border or specks."""
+"""The ink of a column that may be a letter; lower ink is a rule, a border or specks."""
 
 
 def read_again(
@@ -130,8 +130,9 @@ def crop_of(
 
 
 def has_letters(picture: Image, box: Box) -> bool:
-    """Return whether ink in a box is as high as letters."""
-    from PIL.Image import Resampling
+    """Return whether ink in a box is as high as letters: a slanting rule is only lower."""
+    from PIL import ImageOps
+    from PIL.Image import Transpose
 
     left, top, right, bottom = map(round, box)
     crop = picture.crop((left, top, max(right, left + 1), max(bottom, top + 1)))
@@ -139,8 +140,8 @@ def has_letters(picture: Image, box: Box) -> bool:
     faintest = (high - low) / 3  # type: ignore[operator]
     paper = paper_of(crop)
     ink = crop.point([255 * (abs(shade - paper) > faintest) for shade in range(256)])
-    rows = ink.resize((1, ink.height), Resampling.BOX).tobytes()
-    return _LETTERS.search(rows) is not None
+    columns = ImageOps.expand(ink, 1, 0).transpose(Transpose.TRANSPOSE)
+    return _LETTERS.search(columns.tobytes()) is not None
 
 
 def moved(word: Word, origin: tuple[float, float], times: float) -> Word:

@@ -130,10 +130,10 @@ def _look(picture: Image, *, enlarge: bool, until: float) -> Seen:
             found = read._replace(lines=read.confident()) if turn else read
             passes.append(found)
             left = without_lines(left, found)
-    sloping = _sloping(picture, passes, times) if time.monotonic() < until else []
+    sloping, crossing = _sloping(picture, passes, times) if time.monotonic() < until else ([], [])
     passes += sloping
-    # These lines may cross others, which were read.
-    crossing = [(each, line) for each in sloping for line in each.lines if _is_writing(line)]
+    boxes = _boxes_read(sloping, picture.size)
+    disputed = [each for each in disputed if _is_beside(*each, boxes, picture.size)]
     passes += (*(_differing(each, best) for each in upright if each is not best), *spaced)
     unsure = _unsure_lines(picture, passes)
     if unsure and time.monotonic() < until:
@@ -152,18 +152,25 @@ def _look(picture: Image, *, enlarge: bool, until: float) -> Seen:
     )
 
 
-def _sloping(picture: Image, passes: Sequence[Pass], times: float) -> list[Pass]:
-    """Return the pass over lines that run across the page, as of a stamp or a watermark."""
+def _sloping(
+    picture: Image, passes: Sequence[Pass], times: float
+) -> tuple[list[Pass], list[tuple[Pass, list[Word]]]]:
+    """Return the pass over lines that run across the page, as of a stamp, a watermark or the labels
+    of a chart, and its unread lines.
+    """
     for found in passes:
         picture = without_lines(picture, found, ink_only=True)
     slope = slope_of(flattened(picture))
-    if not slope:
-        return []
-    turned = [float(slope + turn) for turn in (0, 90, 180, 270)]
+    if not slope.angle:
+        return [], []
+    turned = [float(slope.angle + turn) for turn in (0, 90, 180, 270)]
     trials = read_views([View(picture, angle, 1) for angle in turned])
     best = max(trials, key=lambda trial: trial.weight)
     again = [] if times == 1 else read_views([View(picture, best.angle, times)])
-    return [max((best, *again), key=lambda each: each.weight)]
+    read = max((best, *again), key=lambda each: each.weight)
+    # These lines may cross others, which were read.
+    crossing = [(read, line) for line in read.lines if _is_writing(line)]
+    return [read], crossing if slope.is_clearest else []
 
 
 def _read_spaced(
@@ -255,20 +262,33 @@ def _turned(picture: Image, upright: Pass, times: float) -> Pass:
 
 def _unread(passes: list[Pass], size: tuple[int, int]) -> Iterator[tuple[Pass, list[Word]]]:
     """Yield the lines that look like writing and that no pass could read."""
-    read = [
+    read = _boxes_read(passes, size)
+    for each in passes[:2]:
+        for line in each.lines:
+            unsure = [
+                word
+                for word in line
+                if word.confidence < _UNSURE and text_length([word]) >= LEAST_TEXT
+            ]
+            if _is_writing(line) and _is_beside(each, unsure, read, size):
+                yield each, line
+
+
+def _boxes_read(passes: Iterable[Pass], size: tuple[int, int]) -> list[Box]:
+    """Return the boxes of the words that were read with confidence."""
+    return [
         around(corners_of(each, word, size, _BESIDE * word.height))
         for each in passes
         for line in each.confident()
         for word in line
     ]
-    for each in passes[:2]:
-        for line in each.lines:
-            if _is_writing(line) and any(
-                _is_unread(around(corners_of(each, word, size)), read)
-                for word in line
-                if word.confidence < _UNSURE and text_length([word]) >= LEAST_TEXT
-            ):
-                yield each, line
+
+
+def _is_beside(
+    found: Pass, words: Iterable[Word], read: Iterable[Box], size: tuple[int, int]
+) -> bool:
+    """Return whether any of the words is at no place that was read."""
+    return any(_is_unread(around(corners_of(found, word, size)), read) for word in words)
 
 
 def _is_unread(word: tuple[float, ...], read: Iterable[tuple[float, ...]]) -> bool:
@@ -320,5 +340,6 @@ def _is_writing(line: list[Word]) -> bool:
         return False
     heights = sorted(word.height for word in line)
     wide = max(word.left + word.width for word in line) - min(word.left for word in line)
-    middle = heights[len(heights) // 2]
-    return heights[-1] < 2 * middle and wide > 3 * middle
+    middle, lower = heights[len(heights) // 2], heights[(len(heights) - 1) // 2]
+    # Of two words, the middle height is the larger one.
+    return heights[-1] < min(2 * middle, 3 * lower) and wide > 3 * middle

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from dlpctl.formats.interface import APART
 from dlpctl.formats.pdf.drawing import Budget, is_language
 from dlpctl.formats.pdf.encodings import facts
 from dlpctl.formats.pdf.model import (
@@ -289,7 +290,7 @@ class Collector:
         self._budget.spend(expanded=len(data))
         if "/N" not in item:
             data = _HEX_STRING.sub(b"\n", data)  # codes and their characters
-        if text := "\n".join(telling_strings(data)):
+        if text := APART.join(telling_strings(data)):
             yield TextAt(text, location, CoveredText(item.objgen), "")
 
 
