@@ -295,6 +295,14 @@ def test_a_family_tree_reads_like_a_form() -> None:
     assert "1 NAME A. L.//\n" in masked("gedcom", source, "Ann Lee", "A. L.")
 
 
+def test_a_payment_reads_like_a_form() -> None:
+    source = "!Type:Bank\nT-1.00\nPKenji Lee\nA1 Elm Drive\nAEly\nMto her\n^\n"
+    document = format_named("qif").extract(source.encode(), LIMITS)
+    read = "T: -1.00\nPayee name: Kenji Lee\nAddress: 1 Elm Drive\nEly\nMemo: to her\n^\n"
+    assert document.segments[0].text.endswith(read)
+    assert "\nPK. L.\nA1 " in masked("qif", source, "Kenji Lee", "K. L.")
+
+
 def test_cells_are_in_the_columns_that_they_span() -> None:
     source = (
         "<table><tr><th colspan='2'>name</th><th>born on</th></tr>"
