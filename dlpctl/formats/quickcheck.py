@@ -92,5 +92,6 @@ STARTS = (
     ("dlpctl.formats.shown", b"(?:\\.|')\\\\\\\"|\\.(?:TH|Dd|so)[ \\t]", 0),
     ("dlpctl.formats.shown", b"=(?:pod|head1)\\b", 0),
     ("dlpctl.formats.shown", b"\\s*0\\r?\\nSECTION\\r?\\n", 0),
+    ("dlpctl.formats.xdt", b"0138000[^\\r\\n]{4}\\r?\\n", 0),
 )
 """Modules, the start of their formats' files, and the number of bytes that may contain it."""
