@@ -82,10 +82,16 @@ STARTS = (
     ("dlpctl.formats.objects", b"[dl](?:\\d{1,10}:|i-?\\d|[dl])", 0),
     ("dlpctl.formats.office", b"[\\xef\\xbb\\xbf \\t\\r\\n]*+\\{\\\\rtf", 0),
     ("dlpctl.formats.pdf", b"%PDF-", 1029),
+    (
+        "dlpctl.formats.qif",
+        b"(?:\\xef\\xbb\\xbf)?!(?:Type:|Account|Option:|Clear:)[^\\r\\n]*\\r?\\n",
+        0,
+    ),
     ("dlpctl.formats.shown", b"(?:\\xef\\xbb\\xbf)?(?:WEBVTT\\b|\\[Script Info\\])", 0),
     ("dlpctl.formats.shown", b"\\\\document(?:class|style)\\b", 0),
     ("dlpctl.formats.shown", b"(?:\\.|')\\\\\\\"|\\.(?:TH|Dd|so)[ \\t]", 0),
     ("dlpctl.formats.shown", b"=(?:pod|head1)\\b", 0),
     ("dlpctl.formats.shown", b"\\s*0\\r?\\nSECTION\\r?\\n", 0),
+    ("dlpctl.formats.xdt", b"0138000[^\\r\\n]{4}\\r?\\n", 0),
 )
 """Modules, the start of their formats' files, and the number of bytes that may contain it."""

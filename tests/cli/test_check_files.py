@@ -355,6 +355,7 @@ def test_nothing_is_overwritten_without_force(dlpctl):
         ("a.heic", "copy.png", ".heic"),
         ("a.docx", "copy.pdf", ".docx"),
         ("a.docx", "copy.txt", ".docx"),
+        ("a.docx", "copy.docm", ".docx"),
         ("a.csv", "copy.xlsx", ".csv"),
         ("a.txt", "copy.jpg", ".txt"),
         ("a.csv", "copy.txt", ""),

@@ -328,6 +328,7 @@ def test_a_value_in_several_cells_is_found(
         f"{_RULE}a      4111 1111  x\nb      1111 1111  y\n{_RULE}",
         "cards of x  4111 1111  y\ncards of z  1111 1111  y\n",
         "cards of x 4111 1111  y\n\n           1111 1111  y\n",
+        "of x\tcard 4111 1111\tivy\n1111 1111\tof y\toak\n",
         "4111,1111,1111,1111\n",
         "4111\n1111\n1111\n1111\n" * 4,
         "4111,1111,1111,1111\n" * 3 + "4111,1111,1111,1112\n",

@@ -41,6 +41,8 @@ TABLES = {
     "pandas, turned": "                    0         1\nid                  1         2\nname        Ada Byron     Jo Li\npatient_id   12345678  23456789\n",
     "pandas, a column": "0    12345678\n1    23456789\nName: patient_id, dtype: int64\n",
     "pandas, split": '{"columns":["id","name","patient_id"],"index":[0,1],"data":' + json.dumps(ROWS) + "}",
+    "array of rows": json.dumps([["id", "name", "patient_id"], *ROWS]),
+    "columns of numbered values": json.dumps({name: dict(enumerate(column)) for name, column in zip(("id", "name", "patient_id"), zip(*ROWS, strict=True), strict=True)}),
     "columns and tuples": "columns = ['id', 'name', 'patient_id']\nrows = " + repr(ROWS),
     "columns as objects": '{"columns":[{"name":"id","type":"int"},{"name":"name"},{"name":"patient_id"}],"data":' + json.dumps(ROWS) + "}",
     "BigQuery": '{"schema":{"fields":[{"name":"id"},{"name":"patient_id"}]},"rows":[' + ",".join(f'{{"f":[{{"v":"{a}"}},{{"v":"{c}"}}]}}' for a, _, c in ROWS) + "]}",

@@ -561,6 +561,12 @@ SAMPLES = [
     Sample("a.ged", "gedcom", text(
         f"0 HEAD\n1 CHAR UTF-8\n0 @I1@ INDI\n1 NAME kept /text/\n1 SSN {SSN}\n1 NOTE {CARD[:9]}\n2 CONC {CARD[9:]}\n1 EMAIL {MAIL}\n0 TRLR\n"
     ), ("Name: kept text",)),
+    Sample("a.ldt", "xdt", text(
+        f"01380006310\r\n0183101kept text\r\n0203622{SSN}\r\n0286220{CARD}\r\n0003619{MAIL}\r\n"
+    ), ("Last name: kept text",)),
+    Sample("a.qif", "qif", text(
+        f"!Type:Bank\nD03/11/2026\nPkept text\nA{MAIL}\nMssn {SSN}\nMcard {CARD}\n^\n"
+    ), ("Payee name: kept text",)),
     Sample("words.tsv", "csv", text(
         "page_num\tblock_num\tpar_num\tline_num\tleft\ttext\n1\t0\t0\t0\t9\tkept\n1\t0\t0\t0\t9\ttext\n"
         f"1\t0\t0\t1\t9\t{CARD}\n1\t0\t0\t2\t9\t{SSN}\n1\t0\t0\t2\t9\t{MAIL}\n"

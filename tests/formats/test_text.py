@@ -297,6 +297,21 @@ def test_a_family_tree_reads_like_a_form() -> None:
     assert "1 NAME A. L.//\n" in masked("gedcom", source, "Ann Lee", "A. L.")
 
 
+def test_a_record_of_a_practice_reads_like_a_form_and_keeps_its_lengths() -> None:
+    source = "01380006310\r\n0123101Lee\r\n017310316031969\r\n"
+    document = format_named("xdt").extract(source.encode(), LIMITS)
+    assert document.segments[0].text.endswith("\r\nLast name: Lee\r\nDate of birth: 16031969\r\n")
+    assert "\r\n0113101L.\r\n017" in masked("xdt", source, "Lee", "L.")
+
+
+def test_a_payment_reads_like_a_form() -> None:
+    source = "!Type:Bank\nT-1.00\nPKenji Lee\nA1 Elm Drive\nAEly\nMto her\n^\n"
+    document = format_named("qif").extract(source.encode(), LIMITS)
+    read = "T: -1.00\nPayee name: Kenji Lee\nAddress: 1 Elm Drive\nEly\nMemo: to her\n^\n"
+    assert document.segments[0].text.endswith(read)
+    assert "\nPK. L.\nA1 " in masked("qif", source, "Kenji Lee", "K. L.")
+
+
 def test_cells_are_in_the_columns_that_they_span() -> None:
     source = (
         "<table><tr><th colspan='2'>name</th><th>born on</th></tr>"

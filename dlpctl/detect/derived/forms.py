@@ -33,14 +33,26 @@ def keyed_cells(data: bytes, found: re.Match[bytes], words: HeaderWords) -> Iter
     position = found.end()
     while name and (value := VALUE.match(data, position)):
         yield cell_of(name, value)
-        key = _NEXT_KEY.match(data, value.end()) if value[4] == b"," else None
+        goes_on = value[4] == b"," and not _closes(value)
+        key = _NEXT_KEY.match(data, value.end()) if goes_on else None
         if key is None:
             return
         position = key.end()
 
 
+def _closes(value: re.Match[bytes]) -> bool:
+    """Return whether a brace after the value closes the column, not an object of the value."""
+    first, last = _span_of(value)
+    text = value.string
+    return text.count(b"}", last, value.end()) > text.count(b"{", value.start(), first)
+
+
 def cell_of(name: bytes, value: re.Match[bytes]) -> Cells:
     """Return the cell with a value, or none if it has no name or no text."""
-    first, last = next(value.span(group) for group in (1, 2, 3) if value[group] is not None)
+    first, last = _span_of(value)
     text = value.string[first:last].rstrip()
     return Cells([name], [first], [text]) if name and text else Cells([], [], [])
+
+
+def _span_of(value: re.Match[bytes]) -> tuple[int, int]:
+    return next(value.span(group) for group in (1, 2, 3) if value[group] is not None)

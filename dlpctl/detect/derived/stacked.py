@@ -61,6 +61,8 @@ def stacked_breaks(data: bytes, parts: Iterable[FirstPart]) -> Iterator[tuple[in
         end = start + len(_AFTER_PART.sub(b"", data[start:following]))
         if cell < is_bare or not (_NAMED.search(line.text, 0, at) or MARKED.match(data, end)):
             continue  # a line without a label, or of one cell
+        if line.text.find(b"\t", max(line.cells[cell], 0), at) >= 0:
+            continue  # a cell after a tab, whose column is unknown
         may_be_beside = _NAMED.search(line.text, line.cells[cell], at) is not None
         is_address = data.find(b"@", start, end) >= 0
         may_be_letters = data[start : start + 2].isalpha()

@@ -25,9 +25,9 @@ from dlpctl.regex import lazy
 
 _MAIN_TYPE = re.compile(
     rb"ContentType\s*=\s*[\"']"
-    rb"[^\"']*?(wordprocessingml|spreadsheetml|presentationml"
+    rb"([^\"']*?(wordprocessingml|spreadsheetml|presentationml"
     rb"|ms-word|ms-excel|ms-powerpoint)"
-    rb"[^\"']*?\.main(?:\+xml)?[\"']"
+    rb"[^\"']*?\.main(?:\+xml)?)[\"']"
 )
 _HEAD = 1 << 16
 _STYLES = lazy(
@@ -59,6 +59,15 @@ class OpenXml(ZippedDocument[PackagePlan]):
         if plan.family != self.name:
             raise NotThisFormatError("the file is another kind of Office file")
         return plan
+
+    def extensions_of(self, data: bytes, _name: str) -> list[str]:
+        """Return the extensions with which its programs open a file: macros have their own."""
+        found = _main_type(data)
+        return [
+            each
+            for each in self.extensions
+            if found is None or each.endswith("m") == ("macroenabled" in found[0].lower())
+        ]
 
     def is_unread(self, part: str) -> bool:
         # Embedded fonts contain nothing that a person wrote.
@@ -156,11 +165,19 @@ def _family(data: bytes) -> str | None:
     """Return the format of the content types, empty for another one; None for an
     incomplete file.
     """
+    found = _main_type(data)
+    return None if found is None else FAMILIES[found[1]] if found[1] else ""
+
+
+def _main_type(data: bytes) -> tuple[str, str] | None:
+    """Return the type of the main part and its family, empty for another type; None for an
+    incomplete file.
+    """
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive, archive.open(CONTENT_TYPES) as stream:
             found = _MAIN_TYPE.search(stream.read(_HEAD))
     except KeyError:
-        return ""
+        return "", ""
     except zip_files.BROKEN:
         return None
-    return FAMILIES[found[1].decode()] if found else ""
+    return (found[1].decode(), found[2].decode()) if found else ("", "")
