@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dlpctl.detect.confirm.code_density import SHORT, dense
-from dlpctl.detect.entities import addresses, labelled, shapes
+from dlpctl.detect.entities import addresses, labelled, roles, shapes
 from dlpctl.detect.entities.boundaries import complete, split_lines, trim, written_span
 from dlpctl.detect.entities.crf.model import LABELS, Model
 from dlpctl.detect.entities.crf.sequence import Sequencer, Tagged, Word
@@ -188,6 +188,8 @@ class NameTagger:
                 field = labelled.field(text, match[1], match.end(1), self._flags)
                 if field:
                     yield field
+        for span in roles.names(text, first, stop, self._flags):
+            yield _finding(*span, labelled.SCORE)
 
     def _repeats(
         self, text: str, tagged: Sequence[Tagged], found: list[Finding], known: set[str]
@@ -291,8 +293,8 @@ def _contains(outer: Finding, inner: Finding) -> bool:
 
 
 def _is_cut_off(text: str, field: Finding, found: Iterable[Finding]) -> bool:
-    """Return whether an unquoted value continues after the comma that was taken for its end."""
-    return text[field.end : field.end + 1] in (",", ";") and any(
+    """Return whether an unquoted value continues after the mark that was taken for its end."""
+    return text[field.end : field.end + 1] in (",", ";", " ", "-") and any(
         other.type == field.type
         and other.score >= _LIKELY
         and other.start <= field.start

@@ -20,7 +20,7 @@ from dlpctl.types import Category, Finding
 
 Flags = Callable[[str], WordFlags]
 
-_SCORE, _CELL, _FULL_NAME = 0.85, 0.9, 0.95
+SCORE, _CELL, _FULL_NAME = 0.85, 0.9, 0.95
 _MOST_COLUMNS, _LONGEST_HEADER = 200, 4000
 _ENOUGH = 0.4
 """The share of a column's values that must look like names or addresses, so that all count."""
@@ -388,7 +388,7 @@ def cells_found(cells: Cells) -> list[Finding]:
     ]
 
 
-def _finding(type_name: str, start: int, end: int, score: float = _SCORE) -> Finding:
+def _finding(type_name: str, start: int, end: int, score: float = SCORE) -> Finding:
     return Finding(
         type_name,
         Category.PII,

@@ -1,0 +1,110 @@
+"""Names after the role of a person: `Assistito: CAPODIECI ROSALBA`, `Titular del vehículo: ...`.
+
+The tagger knows the names of some languages, and words in capitals hardly. After a word that only
+persons are called, as many words with a capital as there are say enough.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from dlpctl.detect.entities.crf.words import WordFlags
+from dlpctl.detect.entities.lexicon import words as lexicon_words
+from dlpctl.regex import lazy
+
+Flags = Callable[[str], WordFlags]
+
+_ROLES = lexicon_words("person_roles")
+_AT_ONCE = 300
+TRIGGERS = tuple(
+    f"(?i:{'|'.join(sorted(_ROLES)[first : first + _AT_ONCE])})"
+    for first in range(0, len(_ROLES), _AT_ONCE)
+)
+"""The words alone, as many as the engine takes at once: with what may follow them, they take
+thirty times as long to compile.
+"""
+_ADDITION = r"(?:['’]s)?(?:/?\(?-?[a-zß-ž]{1,4}\)?| ?#?\d{1,2})?"
+"""What follows a role: `Tenant(s)`, `Mieter/in`, `Witness #2`."""
+_NAME = r"(?: (?i:full )?(?i:name|nombre|nome|nom|naam))?"
+_IS = r"(?:[ \t]?[:|][ \t]{0,40}[*\"'_]{0,2}|\t[ \t]{0,8}| {2,40})(?=[A-ZÀ-ÞĀ-Ž])"
+_WHOSE = r"(?: [a-zß-ž]{1,5} [^\W\d_]{3,16})?"
+"""Whose role, or of what: `del vehículo`, `of the policy`."""
+_AFTER = lazy(rf"{_ADDITION}{_WHOSE}{_NAME}{_IS}")
+_LABEL = lazy(rf"([^\W\d_]+(?: [^\W\d_]+){{0,4}}){_ADDITION}{_NAME}{_IS}")
+_LONGEST_ROLE = 3
+"""The words of a role."""
+_WORD = lazy(r"[^\W\d_]+(?:['’.·-][^\W\d_]+)*\.?")
+_JOINT = lazy(r" |, (?=[A-ZÀ-ÞĀ-Ž])| ?\. ?(?=[A-ZÀ-ÞĀ-Ž])")
+_NEXT_LABEL = lazy(r"[ \t]?[:=#]")
+_MOST_WORDS, _USUAL = 7, 2
+
+
+def is_label(text: str, end: int) -> bool:
+    """Return whether the role that ends at a position is a label."""
+    return _AFTER.match(text, end) is not None
+
+
+def names(text: str, first: int, stop: int, flags: Flags) -> Iterator[tuple[int, int]]:
+    """Yield the spans of names after roles in a part of a text."""
+    for label in _LABEL.finditer(text, first, stop):
+        if not _names_a_role(label[1].lower().split()):
+            continue
+        words = _without_titles(list(_words_at(text, label.end(), stop, flags)), flags)
+        if words and _NEXT_LABEL.match(text, words[-1].end()):
+            words.pop()
+        while words and not words[-1][0][0].isupper():  # a particle
+            words.pop()
+        if words and _is_name([word[0].rstrip(".") for word in words], flags):
+            yield words[0].start(), words[-1].end()
+
+
+def _names_a_role(words: Sequence[str]) -> bool:
+    """Return whether words end with a role, or with one and the phrase that it belongs to."""
+    ends = (words, words[:-2]) if len(words) > _LONGEST_ROLE - 1 else (words,)
+    return any(
+        " ".join(end[-count:]) in _ROLES
+        for end in ends
+        for count in range(1, _LONGEST_ROLE + 1)
+        if count <= len(end)
+    )
+
+
+def _words_at(text: str, start: int, stop: int, flags: Flags) -> Iterator[re.Match[str]]:
+    """Yield the words of a name: with a capital, or a particle; a surname may have a comma."""
+    in_capitals = True
+    for count in range(_MOST_WORDS):
+        word = _WORD.match(text, start, stop)
+        if word is None or not (word[0][0].isupper() or flags(word[0]).particle):
+            return
+        yield word
+        in_capitals = in_capitals and word[0].isupper()
+        joint = _JOINT.match(text, word.end(), stop)
+        if joint is None:
+            return
+        start = joint.end()
+        is_after_surname = not count or (in_capitals and text[start + 1 : start + 2].islower())
+        if joint[0][0] == "," and not is_after_surname:
+            return
+
+
+def _without_titles(words: Sequence[re.Match[str]], flags: Flags) -> list[re.Match[str]]:
+    first = 0
+    while first < len(words) and flags(words[first][0].rstrip(".")).title:
+        first += 1
+    return list(words[first:])
+
+
+def _is_name(words: Sequence[str], flags: Flags) -> bool:
+    """Return whether words are a name: none is usual as another word, and there are several, or
+    it is known.
+    """
+    known = [flags(word) for word in words]
+    if any(each.company or each.calendar or each.label or each.title for each in known):
+        return False
+    others = [each for each in known if not each.particle and not each.named]
+    if any(each.common or each.place_name > 1 or each.proper for each in others):
+        return False
+    if any(each.common == _USUAL + 1 and not each.usual for each in known if not each.particle):
+        return False
+    return len(words) > 1 or (known[0].usual and known[0].common < _USUAL)
