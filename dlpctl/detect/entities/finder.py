@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dlpctl.detect.confirm.code_density import SHORT, dense
-from dlpctl.detect.entities import addresses, labelled, roles, shapes
+from dlpctl.detect.entities import addresses, label_keys, labelled, roles, shapes
 from dlpctl.detect.entities.boundaries import complete, split_lines, trim, written_span
 from dlpctl.detect.entities.crf.model import LABELS, Model
 from dlpctl.detect.entities.crf.sequence import Sequencer, Tagged, Word
@@ -183,8 +183,8 @@ class NameTagger:
         first, stop = region.matches[0].start(), region.matches[-1].end()
         if text.find(":", first, stop) < 0 and text.find("=", first, stop) < 0:
             return
-        for match in labelled.LABEL.finditer(text, first, stop):
-            if labelled.is_key(match[1]) or is_of_a_person(text, match[1], match.end(1)):
+        for match in label_keys.LABEL.finditer(text, first, stop):
+            if label_keys.is_key(match[1]) or is_of_a_person(text, match[1], match.end(1)):
                 field = labelled.field(text, match[1], match.end(1), self._flags)
                 if field:
                     yield field

@@ -37,7 +37,10 @@ _LONGEST_ROLE = 3
 _WORD = lazy(r"[^\W\d_]+(?:['’.·-][^\W\d_]+)*\.?")
 _JOINT = lazy(r" |, (?=[A-ZÀ-ÞĀ-Ž])| ?\. ?(?=[A-ZÀ-ÞĀ-Ž])")
 _NEXT_LABEL = lazy(r"[ \t]?[:=#]")
+_GOES_ON = lazy(r" [a-zß-ž]")
 _MOST_WORDS, _USUAL = 7, 2
+_FEWEST_OF_NAME = 2
+_LONGEST_ABBREVIATION = 3
 
 
 def is_label(text: str, end: int) -> bool:
@@ -55,8 +58,14 @@ def names(text: str, first: int, stop: int, flags: Flags) -> Iterator[tuple[int,
             words.pop()
         while words and not words[-1][0][0].isupper():  # a particle
             words.pop()
-        if words and _is_name([word[0].rstrip(".") for word in words], flags):
-            yield words[0].start(), words[-1].end()
+        is_alone = len(words) == 1 and _GOES_ON.match(text, words[-1].end())
+        if words and not is_alone and _is_name([word[0].rstrip(".") for word in words], flags):
+            yield words[0].start(), words[-1].end() - _ends_sentence(words[-1][0])
+
+
+def _ends_sentence(word: str) -> bool:
+    """Return whether a point after a word is not that of an abbreviation."""
+    return word.endswith(".") and len(word) > _LONGEST_ABBREVIATION
 
 
 def _names_a_role(words: Sequence[str]) -> bool:
@@ -96,15 +105,19 @@ def _without_titles(words: Sequence[re.Match[str]], flags: Flags) -> list[re.Mat
 
 
 def _is_name(words: Sequence[str], flags: Flags) -> bool:
-    """Return whether words are a name: none is usual as another word, and there are several, or
-    it is known.
+    """Return whether words are a name: at most one of several is another word, or a single one is
+    known as a name.
     """
-    known = [flags(word) for word in words]
-    if any(each.company or each.calendar or each.label or each.title for each in known):
+    known = [each for each in map(flags, words) if not each.particle]
+    if not known or any(each.company or each.calendar or each.label for each in known):
         return False
-    others = [each for each in known if not each.particle and not each.named]
-    if any(each.common or each.place_name > 1 or each.proper for each in others):
-        return False
-    if any(each.common == _USUAL + 1 and not each.usual for each in known if not each.particle):
-        return False
-    return len(words) > 1 or (known[0].usual and known[0].common < _USUAL)
+    others = sum(map(_is_another_word, known))
+    if len(words) == 1 or _is_another_word(known[0]):
+        return known[0].usual and not others
+    return others == 0 or len(known) - others >= _FEWEST_OF_NAME > others
+
+
+def _is_another_word(flags: WordFlags) -> bool:
+    if flags.named:
+        return flags.common > _USUAL and not flags.usual
+    return bool(flags.common >= _USUAL or flags.place_name > 1 or flags.proper)
