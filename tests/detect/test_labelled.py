@@ -65,6 +65,7 @@ NONE = (
     "one two three four five six seven eight nine zero",
     "call one two three four five six seven eight nine",
     "total: 612 345 679",
+    "tif_fax3: better fix for CVE-2011-0192",
     "retryCount: 74938805, mobileWidth: 1024, blockSize1: 536904399",
     "it took 5369043 (see the card) and 20261126 is the date of the passport check",
     "upgraded server from 10.2.31.4 to 11",

@@ -24,12 +24,14 @@ _IS = (
     r"[ ]?\[?\\{0,3}[\"'`]?"
 )
 _BEFORE_DIGIT = r"[^0-9\"'`<>,;\n\\]*"
-_DIGITS = 4
-"""The digits that a value has at least."""
-_KEYED = rf"({_HUMPED}|{_NUMBERED})\\{{0,3}}{_IS}((?:{_BEFORE_DIGIT}[0-9]){{{_DIGITS}}})"
+_FIRST_DIGIT = r"[^0-9\"'`<>,;\n\\\s]*[ ]?[0-9]"
+"""At most a word is before the first digit of a value: most other text is a sentence."""
+_FURTHER_DIGITS = 3
+_DIGITS = rf"{_FIRST_DIGIT}(?:{_BEFORE_DIGIT}[0-9]){{{_FURTHER_DIGITS}}}"
+_KEYED = rf"({_HUMPED}|{_NUMBERED})\\{{0,3}}{_IS}({_DIGITS})"
 GATE = (
     r"(?:[a-z][A-Z][A-Za-z]+[0-9]{0,2}|[A-Za-z][_-]?[0-9]{1,2})\\{0,3}"
-    rf"{_IS}{_BEFORE_DIGIT}[0-9]"
+    rf"{_IS}{_FIRST_DIGIT}"
 )
 _VALUE = lazy(rb"[^\"'`<>,;\n\\]{1,80}")
 _LONGEST_KEY = 48

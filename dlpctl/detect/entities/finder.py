@@ -181,15 +181,15 @@ class NameTagger:
         if not region.matches:
             return
         first, stop = region.matches[0].start(), region.matches[-1].end()
-        if text.find(":", first, stop) < 0 and text.find("=", first, stop) < 0:
-            return
-        for match in label_keys.LABEL.finditer(text, first, stop):
+        has_mark = text.find(":", first, stop) >= 0 or text.find("=", first, stop) >= 0
+        for match in label_keys.LABEL.finditer(text, first, stop) if has_mark else ():
             if label_keys.is_key(match[1]) or is_of_a_person(text, match[1], match.end(1)):
                 field = labelled.field(text, match[1], match.end(1), self._flags)
                 if field:
                     yield field
-        for span in roles.names(text, first, stop, self._flags):
-            yield _finding(*span, labelled.SCORE)
+        for names in (roles.names, roles.names_before_mail):
+            for span in names(text, first, stop, self._flags):
+                yield _finding(*span, labelled.SCORE)
 
     def _repeats(
         self, text: str, tagged: Sequence[Tagged], found: list[Finding], known: set[str]

@@ -1,7 +1,8 @@
-"""Names after the role of a person: `Assistito: CAPODIECI ROSALBA`, `Titular del vehículo: ...`.
+"""Names after the role of a person or before an address: `Assistito: CAPODIECI ROSALBA`,
+`Gethin Trevelyan <geth.trev@example.org>`.
 
 The tagger knows the names of some languages, and words in capitals hardly. After a word that only
-persons are called, as many words with a capital as there are say enough.
+persons are called, and before a mail address with the same words, capitals say enough.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from dlpctl.detect.entities.crf.words import WordFlags
+from dlpctl.detect.entities.crf.words import WordFlags, normalize
 from dlpctl.detect.entities.lexicon import words as lexicon_words
 from dlpctl.regex import lazy
 
@@ -37,10 +38,19 @@ _LONGEST_ROLE = 3
 _WORD = lazy(r"[^\W\d_]+(?:['’.·-][^\W\d_]+)*\.?")
 _JOINT = lazy(r" |, (?=[A-ZÀ-ÞĀ-Ž])| ?\. ?(?=[A-ZÀ-ÞĀ-Ž])")
 _NEXT_LABEL = lazy(r"[ \t]?[:=#]")
-_GOES_ON = lazy(r" [a-zß-ž]")
+_GOES_ON = lazy(r" [a-zß-ž]|[/@_0-9]")
 _MOST_WORDS, _USUAL = 7, 2
 _FEWEST_OF_NAME = 2
 _LONGEST_ABBREVIATION = 3
+
+
+MAIL_TRIGGER = r"[A-Za-zÀ-ž]{2}[\"']? <[0-9A-Za-z._+-]{3,64}@"
+_BEFORE_MAIL = lazy(
+    r"([A-ZÀ-Þ][^\W\d_]*(?:['’-][^\W\d_]+)*(?: [^\W\d_]+\.?(?:['’-][^\W\d_]+)*){1,3})[\"']?"
+    r" <([0-9A-Za-z._+-]{3,64})@"
+)
+_SHARED = 4
+"""The first letters of a name that a mail address has, too."""
 
 
 def is_label(text: str, end: int) -> bool:
@@ -66,6 +76,18 @@ def names(text: str, first: int, stop: int, flags: Flags) -> Iterator[tuple[int,
 def _ends_sentence(word: str) -> bool:
     """Return whether a point after a word is not that of an abbreviation."""
     return word.endswith(".") and len(word) > _LONGEST_ABBREVIATION
+
+
+def names_before_mail(text: str, first: int, stop: int, flags: Flags) -> Iterator[tuple[int, int]]:
+    """Yield the spans of names before mail addresses that have a part of them."""
+    for found in _BEFORE_MAIL.finditer(text, first, stop):
+        words = found[1].split()
+        local = found[2].lower()
+        is_shared = any(
+            normalize(word)[:_SHARED] in local for word in words if len(word) >= _SHARED
+        )
+        if is_shared and _is_name([word.rstrip(".") for word in words], flags):
+            yield found.span(1)
 
 
 def _names_a_role(words: Sequence[str]) -> bool:
@@ -108,6 +130,8 @@ def _is_name(words: Sequence[str], flags: Flags) -> bool:
     """Return whether words are a name: at most one of several is another word, or a single one is
     known as a name.
     """
+    if flags(words[0]).common > _USUAL and not flags(words[0]).usual:
+        return False
     known = [each for each in map(flags, words) if not each.particle]
     if not known or any(each.company or each.calendar or each.label for each in known):
         return False

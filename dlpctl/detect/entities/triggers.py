@@ -43,6 +43,7 @@ PATTERNS = tuple(
             rf"(?:{_LABELS})\\?[\"']?\)?(?:\s?[:=>|]| [-–])\s?\\?[\"']?(?:[A-Za-z]|{_ACCENTED})",
         ),
         *(("role", trigger) for trigger in roles.TRIGGERS),
+        ("mail", roles.MAIL_TRIGGER),
         ("cue", rf"\b(?:{_CUES})\.?,?\s[a-z]"),
         ("header", rf"(?:{_HEADERS}){_ADDITION}[\"']? ?[,;\t|][^0-9\n]"),
         ("header", rf"(?:{_HEADERS}) {{2,40}}\|"),
