@@ -130,7 +130,8 @@ def _is_name(words: Sequence[str], flags: Flags) -> bool:
     """Return whether words are a name: at most one of several is another word, or a single one is
     known as a name.
     """
-    if flags(words[0]).common > _USUAL and not flags(words[0]).usual:
+    first = flags(words[0])
+    if first.common > _USUAL and first.given < _USUAL:  # The
         return False
     known = [each for each in map(flags, words) if not each.particle]
     if not known or any(each.company or each.calendar or each.label for each in known):
