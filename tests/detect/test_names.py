@@ -89,6 +89,7 @@ NAMED = [
     ("Assistito: CAPODIECI ROSALBA    Data di nascita: x", ["CAPODIECI ROSALBA"]),
     ("titular del vehículo: Anxo Pereira Loureiro, NIE", ["Anxo Pereira Loureiro"]),
     ("at 21:03, Gethin Trevelyan <geth.trev@a.example> wrote:", ["Gethin Trevelyan"]),
+    ("Conductor habitual: Unai Etxeberria, nacido", ["Unai Etxeberria"]),
     ("Sökande: Sixten Hällgren\n", ["Sixten Hällgren"]),
     ("Zákazník: Bohdan Vrzal Adresa: x", ["Bohdan Vrzal"]),
     ("Denunciado: IKER ARRIZABALAGA GOÑI, NIE X", ["IKER ARRIZABALAGA GOÑI"]),

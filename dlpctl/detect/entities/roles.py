@@ -29,8 +29,8 @@ _ADDITION = r"(?:['’]s)?(?:/?\(?-?[a-zß-ž]{1,4}\)?| ?#?\d{1,2})?"
 """What follows a role: `Tenant(s)`, `Mieter/in`, `Witness #2`."""
 _NAME = r"(?: (?i:full )?(?i:name|nombre|nome|nom|naam))?"
 _IS = r"(?:[ \t]?[:|][ \t]{0,40}[*\"'_]{0,2}|\t[ \t]{0,8}| {2,40})(?=[A-ZÀ-ÞĀ-Ž])"
-_WHOSE = r"(?: [a-zß-ž]{1,5} [^\W\d_]{3,16})?"
-"""Whose role, or of what: `del vehículo`, `of the policy`."""
+_WHOSE = r"(?: [a-zß-ž]{1,5})?(?: [^\W\d_]{3,16})?"
+"""Which role, or of what: `habitual`, `del vehículo`, `of the policy`."""
 _AFTER = lazy(rf"{_ADDITION}{_WHOSE}{_NAME}{_IS}")
 _LABEL = lazy(rf"([^\W\d_]+(?: [^\W\d_]+){{0,4}}){_ADDITION}{_NAME}{_IS}")
 _LONGEST_ROLE = 3
@@ -91,8 +91,8 @@ def names_before_mail(text: str, first: int, stop: int, flags: Flags) -> Iterato
 
 
 def _names_a_role(words: Sequence[str]) -> bool:
-    """Return whether words end with a role, or with one and the phrase that it belongs to."""
-    ends = (words, words[:-2]) if len(words) > _LONGEST_ROLE - 1 else (words,)
+    """Return whether words end with a role, or with one and up to two words that belong to it."""
+    ends = (words, words[:-1], words[:-2])
     return any(
         " ".join(end[-count:]) in _ROLES
         for end in ends
