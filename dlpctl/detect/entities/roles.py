@@ -26,11 +26,11 @@ TRIGGERS = tuple(
 thirty times as long to compile.
 """
 _ADDITION = r"(?:['’]s)?(?:/?\(?-?[a-zß-ž]{1,4}\)?| ?#?\d{1,2})?"
-"""What follows a role: `Tenant(s)`, `Mieter/in`, `Witness #2`."""
+"""The text after a role: `Tenant(s)`, `Mieter/in`, `Witness #2`."""
 _NAME = r"(?: (?i:full )?(?i:name|nombre|nome|nom|naam))?"
 _IS = r"(?:[ \t]?[:|][ \t]{0,40}[*\"'_]{0,2}|\t[ \t]{0,8}| {2,40})(?=[A-ZÀ-ÞĀ-Ž])"
 _WHOSE = r"(?: [a-zß-ž]{1,5})?(?: [^\W\d_]{3,16})?"
-"""Which role, or of what: `habitual`, `del vehículo`, `of the policy`."""
+"""A role may be nearer defined: `habitual`, `del vehículo`, `of the policy`."""
 _AFTER = lazy(rf"{_ADDITION}{_WHOSE}{_NAME}{_IS}")
 _LABEL = lazy(rf"([^\W\d_]+(?: [^\W\d_]+){{0,4}}){_ADDITION}{_NAME}{_IS}")
 _LONGEST_ROLE = 3
