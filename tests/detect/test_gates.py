@@ -16,6 +16,7 @@ from tests.detect.test_tables import TABLES
 
 CHUNKS = b"Transfer-Encoding: chunked\n\n8\njohn@exa\n9\nmple.com\n0\n"
 BIRTH = b'{"birth": {"year": 1985, "month": 7, "day": 6}}\n'
+COMPOUND = b'{"memberTaxId1": "912-70-4418"}\n'
 QUERY = b"GET /?name=Laura+Kowalski HTTP/1.1\n"
 CLEAN = b"def compare(first: str, second: str) -> bool:\n    return first < second\n"
 
@@ -32,6 +33,7 @@ def test_gates_change_no_derived_text(gates: Gates) -> None:
     for data in (
         CHUNKS,
         BIRTH,
+        COMPOUND,
         QUERY,
         *tables,
         *(valid_utf8(kind.make(Values(0))) for kind in kinds()),

@@ -86,6 +86,15 @@ NAMED = [
     ("Hideo, Naoko, we start at nine", ["Hideo", "Naoko"]),
     ("è con Samira dal notaio Colaianni", ["Colaianni"]),
     ("chiama Babatunde, poi Chukwuemeka e Harjinder", ["Babatunde", "Chukwuemeka", "Harjinder"]),
+    ("Assistito: CAPODIECI ROSALBA    Data di nascita: x", ["CAPODIECI ROSALBA"]),
+    ("titular del vehículo: Anxo Pereira Loureiro, NIE", ["Anxo Pereira Loureiro"]),
+    ("at 21:03, Gethin Trevelyan <geth.trev@a.example> wrote:", ["Gethin Trevelyan"]),
+    ("Conductor habitual: Unai Etxeberria, nacido", ["Unai Etxeberria"]),
+    ("Sökande: Sixten Hällgren\n", ["Sixten Hällgren"]),
+    ("Zákazník: Bohdan Vrzal Adresa: x", ["Bohdan Vrzal"]),
+    ("Denunciado: IKER ARRIZABALAGA GOÑI, NIE X", ["IKER ARRIZABALAGA GOÑI"]),
+    ("Vermieterin  Annegret Freifrau von Stetten", ["Annegret Freifrau von Stetten"]),
+    ('emergencyContactName="Ingrid Brandvold",', ["Ingrid Brandvold"]),
     ("Cardholder: Q MERRIWEATHER", ["Q MERRIWEATHER"]),
     ("Victim: KOWALSKI, PIOTR J  W/M  DOB: 08/21/1987", ["KOWALSKI, PIOTR J"]),
     ("con la Dra. Montserrat Puigdevall. NHC", ["Montserrat Puigdevall"]),
@@ -151,6 +160,11 @@ NAMED = [
 ]
 
 NOT_NAMED = [
+    "Patient: LEFT KNEE PAIN",
+    "Tenant: Acme Holdings Ltd",
+    "Witness: See attached",
+    "Support Team <support@acme.example>",
+    "Guardian: The Async HTTP",
     'class Median(Filter):\n    name = "Median"\n',
     '{"name": "Bitrise", "constant": "BITRISE"}',
     '[\n\t"HPND-Kevlin-Henney",\n\t"Unlicense-libtelnet",\n\t"BSD-Systemics"\n]',

@@ -172,6 +172,7 @@ def test_texts_without_names(library: Detector, text: str) -> None:
 
 
 LABELLED = [
+    ("id,coApplicantLastName,qty\n1,Brandvold,3\n2,Quigley,5\n", ["Brandvold", "Quigley"], []),
     ("first_name,last_name,email\nXolani,Dlamini,a@example.com\n", ["Xolani", "Dlamini"], []),
     ("contact name (new),Name_1\nxolani zuma,Wanja Keter\n", ["xolani zuma", "Wanja Keter"], []),
     ("Address_1;Name 2\nLindenstr. 5;Xyzzq\n", [], ["Lindenstr. 5"]),

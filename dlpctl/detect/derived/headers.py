@@ -49,6 +49,19 @@ _JOINT = "[ _./-]{0,2}"
 _BRIEF = 2
 """The most letters of a word that only counts as a complete word: many words start with it."""
 _LABEL_WORD = lazy(r"[^\W\d_]{3,}")
+_HUMP = lazy(rb"(?<=[a-z])(?=[A-Z])")
+_ADDITION = lazy(
+    rb"(?:[ _-]?(?:value|field|input|text|txt|str|raw))?(?:[ _-]|(?<!IPv))[0-9]{0,2}\Z",
+    re.IGNORECASE,
+)
+"""The end of a key that does not say what its value is."""
+_MOST_NAMES = 4096
+"""The headers and keys whose names are kept: texts repeat them."""
+
+
+def key_words(key: bytes) -> bytes:
+    """Return the words of a key, without a number and a word such as `Value` at its end."""
+    return _HUMP.sub(b" ", _ADDITION.sub(b"", key, count=1) or key)
 
 
 class HeaderWords:
@@ -58,17 +71,27 @@ class HeaderWords:
 
     def __init__(self, further: Callable[[], Iterable[Pattern]] = tuple) -> None:
         self._further = further
+        self._names: dict[bytes, bytes] = {}
 
     def are_in(self, names: bytes) -> bool:
         """Return whether one of the names is that of a sensitive column."""
         if b"." in names:  # B.S.N.
             names += b" " + names.replace(b".", b"")
+        if (words := _HUMP.sub(b" ", names)) != names:
+            names += b" " + words
         return any(search(names, 0, len(names))[0][0] >= 0 for search in self._searches)
 
     def name(self, header: bytes) -> bytes:
-        """Return a header without quotes if it names a sensitive column, and nothing otherwise."""
-        bare = header.strip(_AROUND_NAME)
-        return bare if len(bare) <= _LONGEST_NAME and self.are_in(bare) else b""
+        """Return the words of a header or key if it names something sensitive, or nothing."""
+        name = self._names.get(header)
+        if name is None:
+            bare = header.strip(_AROUND_NAME)
+            fitting = (each for each in (key_words(bare), bare) if self.are_in(each))
+            name = next(fitting, b"") if len(bare) <= _LONGEST_NAME else b""
+            if len(self._names) > _MOST_NAMES:
+                self._names.clear()
+            self._names[header] = name
+        return name
 
     @cached_property
     def _searches(self) -> list[Find]:

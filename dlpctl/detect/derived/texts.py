@@ -17,6 +17,7 @@ from dlpctl.detect.automaton.gates import MayMatch, all_open
 from dlpctl.detect.derived import (
     binaries,
     bodies,
+    compound,
     concealed,
     divided,
     escaped,
@@ -37,6 +38,7 @@ from dlpctl.detect.derived.binaries import binary_text
 from dlpctl.detect.derived.bodies import body_text
 from dlpctl.detect.derived.chunks import chunked_text
 from dlpctl.detect.derived.columns import ColumnCells, Columns
+from dlpctl.detect.derived.compound import compound_text
 from dlpctl.detect.derived.concealed import concealed_text
 from dlpctl.detect.derived.decoded import DecodedText
 from dlpctl.detect.derived.divided import divided_text
@@ -62,7 +64,17 @@ Spans = list[tuple[int, int]]
 GATES = (
     *(
         reading.GATE
-        for reading in (binaries, bodies, concealed, divided, escaped, followed, fragments, groups)
+        for reading in (
+            binaries,
+            bodies,
+            compound,
+            concealed,
+            divided,
+            escaped,
+            followed,
+            fragments,
+            groups,
+        )
     ),
     *(reading.GATE for reading in (keys, listed, listings, numbered, parts)),
     *(reading.GATE for reading in (queries, streamed, wrapped)),
@@ -134,6 +146,8 @@ def _texts_but_columns(
         texts += joined_texts(data, may_match)
         if may_match(followed.GATE, data) and (text := FollowedText.of(data, words)):
             texts.append(text)
+        if may_match(compound.GATE, data) and (keyed := compound_text(data, words)):
+            texts.append(keyed)
     return texts, headers
 
 

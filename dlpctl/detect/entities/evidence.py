@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from dlpctl.detect.entities.labelled import OWNERS
+from dlpctl.detect.entities.label_keys import OWNERS
 from dlpctl.detect.entities.lexicon import words as lexicon_words
 from dlpctl.regex import lazy
 

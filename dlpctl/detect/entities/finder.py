@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dlpctl.detect.confirm.code_density import SHORT, dense
-from dlpctl.detect.entities import addresses, labelled, shapes
+from dlpctl.detect.entities import addresses, label_keys, labelled, roles, shapes
 from dlpctl.detect.entities.boundaries import complete, split_lines, trim, written_span
 from dlpctl.detect.entities.crf.model import LABELS, Model
 from dlpctl.detect.entities.crf.sequence import Sequencer, Tagged, Word
@@ -181,13 +181,15 @@ class NameTagger:
         if not region.matches:
             return
         first, stop = region.matches[0].start(), region.matches[-1].end()
-        if text.find(":", first, stop) < 0 and text.find("=", first, stop) < 0:
-            return
-        for match in labelled.LABEL.finditer(text, first, stop):
-            if labelled.is_key(match[1]) or is_of_a_person(text, match[1], match.end(1)):
+        has_mark = text.find(":", first, stop) >= 0 or text.find("=", first, stop) >= 0
+        for match in label_keys.LABEL.finditer(text, first, stop) if has_mark else ():
+            if label_keys.is_key(match[1]) or is_of_a_person(text, match[1], match.end(1)):
                 field = labelled.field(text, match[1], match.end(1), self._flags)
                 if field:
                     yield field
+        for names in (roles.names, roles.names_before_mail):
+            for span in names(text, first, stop, self._flags):
+                yield _finding(*span, labelled.SCORE)
 
     def _repeats(
         self, text: str, tagged: Sequence[Tagged], found: list[Finding], known: set[str]
@@ -291,8 +293,8 @@ def _contains(outer: Finding, inner: Finding) -> bool:
 
 
 def _is_cut_off(text: str, field: Finding, found: Iterable[Finding]) -> bool:
-    """Return whether an unquoted value continues after the comma that was taken for its end."""
-    return text[field.end : field.end + 1] in (",", ";") and any(
+    """Return whether an unquoted value continues after the mark that was taken for its end."""
+    return text[field.end : field.end + 1] in (",", ";", " ", "-") and any(
         other.type == field.type
         and other.score >= _LIKELY
         and other.start <= field.start

@@ -8,79 +8,34 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache, partial
+from functools import partial
 from itertools import accumulate
 from operator import add
 
-from dlpctl.detect.entities.crf.words import WordFlags, normalize
+from dlpctl.detect.entities.crf.words import WordFlags
 from dlpctl.detect.entities.known import Header
+from dlpctl.detect.entities.label_keys import (
+    ADDRESS_KEYS,
+    BESIDE_THINGS,
+    COLUMNS_OF_NAMES,
+    COLUMNS_OF_OTHERS,
+    NAMES_OF_ANYTHING,
+    column_key,
+    key_of,
+    names_person,
+)
 from dlpctl.regex import lazy
 from dlpctl.tables import Rows, fitting_cells, rows_from, split_row
 from dlpctl.types import Category, Finding
 
 Flags = Callable[[str], WordFlags]
 
-_SCORE, _CELL, _FULL_NAME = 0.85, 0.9, 0.95
+SCORE, _CELL, _FULL_NAME = 0.85, 0.9, 0.95
 _MOST_COLUMNS, _LONGEST_HEADER = 200, 4000
 _ENOUGH = 0.4
 """The share of a column's values that must look like names or addresses, so that all count."""
 
 
-def set_of(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-OWNERS = set_of(
-    "first last middle given family full maiden birth legal preferred display contact customer "
-    "client patient employee member owner holder cardholder account_holder beneficiary recipient "
-    "sender guest tenant student teacher parent guardian spouse applicant candidate manager doctor "
-    "physician provider author agent driver passenger insured payee payer buyer seller person "
-    "signer signatory billing shipping reporter assignee"
-)
-_PERSON_KEYS = frozenset(f"{who}_name" for who in OWNERS) | set_of(
-    "surname forename firstname lastname fullname vorname nachname familienname nom_de_famille "
-    "prenom nom nombre apellido apellidos nome cognome sobrenome voornaam achternaam naam fname "
-    "lname patient owner customer client employee assignee reporter author recipient sender "
-    "cardholder beneficiary tenant attending physician policyholder policy_holder account_holder "
-    "named_insured subscriber guarantor claimant plaintiff defendant respondent petitioner "
-    "decedent borrower co_borrower lessee lessor grantor grantee payee"
-)
-_NAMES_ALONE = set_of(
-    "cardholder policyholder surname forename lastname firstname vorname nachname familienname "
-    "prenom apellidos cognome sobrenome voornaam achternaam"
-)
-"""Labels that precede only names, even if a person has written the label."""
-_ADDRESS_KEYS = set_of(
-    "address street street_address address1 address2 address_1 address_line1 address_line_1 addr "
-    "home_address mailing_address postal_address shipping_address billing_address delivery_address "
-    "work_address residence residential_address location_address adresse anschrift strasse "
-    "direccion domicilio calle indirizzo via endereco morada rua adres straat full_address "
-    "customer_address patient_address"
-)
-_NAMES_OF_ANYTHING = set_of("name names nom nombre nome naam")
-_COLUMNS_OF_NAMES = _PERSON_KEYS | set_of(
-    "name names contact contacts member manager doctor person user guest"
-)
-LABELS_OF_THINGS = set_of(
-    "city town country state province region county origin destination product sku brand model "
-    "make vendor supplier company employer organization organisation department team project "
-    "category type status color colour currency month day weekday language airport station bank "
-    "hospital stadt land ort ville pays ciudad pais citta paese cidade plaats warehouse carrier "
-    "codename package application app device chassis cpu theme font font_family typeface species "
-    "genus common_name scientific_name timezone time_zone locale continent river lake"
-)
-_COLUMNS_OF_OTHERS = LABELS_OF_THINGS | set_of("place item description title subject")
-_BESIDE_THINGS = set_of(
-    "lat lon lng latitude longitude population elevation altitude area capital continent iso iso2 "
-    "iso3 timezone time_zone block script codepoint unicode genus species version license licence "
-    "price stock quantity sku"
-)
-"""Labels of columns beside the names of places, characters, species, programs or goods."""
-_COLUMNS = _COLUMNS_OF_NAMES | _ADDRESS_KEYS | _COLUMNS_OF_OTHERS | _BESIDE_THINGS
-_ADDITION = lazy(r"(?:[ _-]?\d{1,2}| ?\([^()]*\))+$")  # name 2, contact name (new)
-_WRITTEN = lazy(r"[A-ZÀ-Þ](?:[^\WA-ZÀ-Þ\d_]+|[A-ZÀ-Þ]+)")  # as in a letter
-LABEL = lazy(r"(?<!\w)([^\W\d_]\w{3,40}+)(?=[\"']?\)?\s?[:=])")  # also lower(name) = '...'
-_KEY = lazy(r"[^\W_]+")
 _VALUE = lazy(
     r"[\"']?\)?\s?(?:=>|:=|[:=])\s?(?:\"([^\"\n]{2,120})\"|'([^'\n]{2,120})'"
     r"|([^\W\d_][^\n\"',;{}()<>\[\]=:]{1,60}(?=$|,|;)))",
@@ -92,31 +47,9 @@ _NO_HEADER = lazy(r"[{}<\[\]\\]|[(:]\s*$|\w\(")
 _NAME = lazy(r"[^\W\d_](?:[^\W\d_]|[ '’.,-])*")
 _MEMBER = lazy(r"[^\W\d_]{2}\.[^\W\d_]{2}")  # request.user
 _MAIL = lazy(r"[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)*\.[A-Za-z]{2,}")
+_COLUMNS = COLUMNS_OF_NAMES | ADDRESS_KEYS | COLUMNS_OF_OTHERS
 _MOST_WORDS, _USUAL = 6, 3
 _RULE = frozenset("-|:+ \r")
-
-
-@lru_cache(maxsize=1024)  # texts and columns repeat their labels
-def key_of(label: str) -> str:
-    """Return a label without case, accents and separators: `FIRST-NAME` is `first_name`."""
-    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", label)
-    return "_".join(_KEY.findall(normalize(spaced)))
-
-
-def _column_key(label: str) -> str:
-    """Return the key of a column, without an addition unless it is part of the key."""
-    keys = key_of(label), key_of(_ADDITION.sub("", label))
-    return next((key for key in keys if key in _COLUMNS), keys[0])
-
-
-def is_key(label: str) -> bool:
-    """Return whether the tagger needs help with the value after a label; after a label that a
-    person wrote, it mostly does not.
-    """
-    key = key_of(label)
-    if _WRITTEN.fullmatch(label):
-        return key in _NAMES_ALONE
-    return key in _PERSON_KEYS or key in _ADDRESS_KEYS
 
 
 def field(text: str, label: str, end: int, flags: Flags) -> Finding | None:
@@ -128,7 +61,7 @@ def field(text: str, label: str, end: int, flags: Flags) -> Finding | None:
     start = match.start(match.lastindex or 0)
     stripped = value.strip()
     start += len(value) - len(value.lstrip())
-    type_name = "ADDRESS" if key_of(label) in _ADDRESS_KEYS else "PERSON_NAME"
+    type_name = "ADDRESS" if key_of(label) in ADDRESS_KEYS else "PERSON_NAME"
     fits = is_address(stripped) if type_name == "ADDRESS" else is_name(stripped, flags)
     return _finding(type_name, start, start + len(stripped)) if fits else None
 
@@ -236,7 +169,7 @@ def _table(text: str, at: int, cells: Cells, flags: Flags) -> tuple[int, Header 
     labels = [label.strip(" \"'*") for label in written.split(delimiter)]
     if not 1 < len(labels) <= _MOST_COLUMNS or not all(map(_is_label, labels)):
         return end, None
-    header = Header(delimiter, tuple(map(_column_key, labels)))
+    header = Header(delimiter, tuple(map(column_key, labels)))
     before = len(cells.known)
     last = _read(text, end + 1, header, cells, flags)
     if len(cells.known) > before:
@@ -249,9 +182,7 @@ def _read(text: str, start: int, header: Header, cells: Cells, flags: Flags) -> 
     is none.
     """
     columns: dict[int, list[tuple[int, int]]] = {
-        number: []
-        for number, key in enumerate(header.keys)
-        if key in _COLUMNS_OF_NAMES or key in _ADDRESS_KEYS or key in _COLUMNS_OF_OTHERS
+        number: [] for number, key in enumerate(header.keys) if key in _COLUMNS or names_person(key)
     }
     last = -1
     for texts, starts, end in _rows(text, start, header.delimiter, len(header.keys)):
@@ -267,10 +198,10 @@ def _read(text: str, start: int, header: Header, cells: Cells, flags: Flags) -> 
                     for cell, at in placed
                     if "@" in cell and _MAIL.fullmatch(cell)
                 ]
-    is_of_things = not _BESIDE_THINGS.isdisjoint(header.keys)
+    is_of_things = not BESIDE_THINGS.isdisjoint(header.keys)
     for number, column in columns.items():
         key = header.keys[number]
-        if is_of_things and key in _NAMES_OF_ANYTHING:
+        if is_of_things and key in NAMES_OF_ANYTHING:
             type_name, spans = "", column
         else:
             type_name, spans = _column(text, key, column, flags)
@@ -312,14 +243,14 @@ def _column(
     text: str, key: str, cells: list[tuple[int, int]], flags: Flags
 ) -> tuple[str, list[tuple[int, int]]]:
     """Return the type of a column's values, and the cells with such values."""
-    if key in _COLUMNS_OF_OTHERS:
+    if key in COLUMNS_OF_OTHERS:
         return "", cells
-    if key in _ADDRESS_KEYS:
+    if key in ADDRESS_KEYS:
         fitting = fitting_cells(text, cells, is_address)
         return "ADDRESS", fitting if len(fitting) >= _ENOUGH * len(cells) else []
     fitting = fitting_cells(text, cells, partial(is_name, flags=flags))
     speaking = len(fitting)
-    if key not in _PERSON_KEYS:  # "name" is also a label of things
+    if not names_person(key):  # "name" is also a label of things
         speaking = len(fitting_cells(text, fitting, partial(_is_persons, flags=flags)))
         if not speaking:
             return "", cells
@@ -388,7 +319,7 @@ def cells_found(cells: Cells) -> list[Finding]:
     ]
 
 
-def _finding(type_name: str, start: int, end: int, score: float = _SCORE) -> Finding:
+def _finding(type_name: str, start: int, end: int, score: float = SCORE) -> Finding:
     return Finding(
         type_name,
         Category.PII,

@@ -10,6 +10,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from dlpctl.detect.confirm.code_density import BLOCK, code_blocks
+from dlpctl.detect.entities import roles
 from dlpctl.detect.entities.crf.words import WordFlags, shape
 from dlpctl.detect.entities.lexicon import words as lexicon_words
 from dlpctl.detect.entities.triggers import PATTERNS
@@ -142,6 +143,8 @@ class RegionFinder:
             line = text.rfind("\n", max(0, end - 40), end) + 1
             words = _WORD.findall(text, max(line, end - 40), end + 20)
             return _LINES if any(self._is_name_or_title(word) for word in words) else None
+        if evidence == "role":
+            return _LINES if roles.is_label(text, end) else None
         if evidence == "cue":
             match = _WORD.match(text, end - 1)
             return _LINES if match and self._is_likely_name(match[0], 0) else None

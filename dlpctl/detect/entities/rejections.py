@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from dlpctl.detect.entities.addresses import STATES
 from dlpctl.detect.entities.evidence import has_cue, is_name_key
-from dlpctl.detect.entities.labelled import LABELS_OF_THINGS, OWNERS, is_key
+from dlpctl.detect.entities.label_keys import LABELS_OF_THINGS, OWNERS, is_key
 from dlpctl.detect.entities.lexicon import alternatives
 from dlpctl.detect.entities.lexicon import words as lexicon_words
 from dlpctl.regex import lazy

@@ -14,7 +14,7 @@ from collections.abc import Set as AbstractSet
 from itertools import chain
 
 from dlpctl.detect.entities.crf.words import WordFlags
-from dlpctl.detect.entities.labelled import is_key, key_of, set_of
+from dlpctl.detect.entities.label_keys import is_key, key_of, set_of
 from dlpctl.regex import lazy
 from dlpctl.types import Finding
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from dlpctl.detect.entities import roles
 from dlpctl.detect.entities.lexicon import alternatives
 
 
@@ -41,6 +42,8 @@ PATTERNS = tuple(
             "label",
             rf"(?:{_LABELS})\\?[\"']?\)?(?:\s?[:=>|]| [-–])\s?\\?[\"']?(?:[A-Za-z]|{_ACCENTED})",
         ),
+        *(("role", trigger) for trigger in roles.TRIGGERS),
+        ("mail", roles.MAIL_TRIGGER),
         ("cue", rf"\b(?:{_CUES})\.?,?\s[a-z]"),
         ("header", rf"(?:{_HEADERS}){_ADDITION}[\"']? ?[,;\t|][^0-9\n]"),
         ("header", rf"(?:{_HEADERS}) {{2,40}}\|"),

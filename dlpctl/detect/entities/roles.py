@@ -1,0 +1,148 @@
+"""Names after the role of a person or before an address: `Assistito: CAPODIECI ROSALBA`,
+`Gethin Trevelyan <geth.trev@example.org>`.
+
+The tagger knows the names of some languages, and words in capitals hardly. After a word that only
+persons are called, and before a mail address with the same words, capitals say enough.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from dlpctl.detect.entities.crf.words import WordFlags, normalize
+from dlpctl.detect.entities.lexicon import words as lexicon_words
+from dlpctl.regex import lazy
+
+Flags = Callable[[str], WordFlags]
+
+_ROLES = lexicon_words("person_roles")
+_AT_ONCE = 300
+TRIGGERS = tuple(
+    f"(?i:{'|'.join(sorted(_ROLES)[first : first + _AT_ONCE])})"
+    for first in range(0, len(_ROLES), _AT_ONCE)
+)
+"""The words alone, as many as the engine takes at once: with what may follow them, they take
+thirty times as long to compile.
+"""
+_ADDITION = r"(?:['’]s)?(?:/?\(?-?[a-zß-ž]{1,4}\)?| ?#?\d{1,2})?"
+"""The text after a role: `Tenant(s)`, `Mieter/in`, `Witness #2`."""
+_NAME = r"(?: (?i:full )?(?i:name|nombre|nome|nom|naam))?"
+_IS = r"(?:[ \t]?[:|][ \t]{0,40}[*\"'_]{0,2}|\t[ \t]{0,8}| {2,40})(?=[A-ZÀ-ÞĀ-Ž])"
+_WHOSE = r"(?: [a-zß-ž]{1,5})?(?: [^\W\d_]{3,16})?"
+"""A role may be nearer defined: `habitual`, `del vehículo`, `of the policy`."""
+_AFTER = lazy(rf"{_ADDITION}{_WHOSE}{_NAME}{_IS}")
+_LABEL = lazy(rf"([^\W\d_]+(?: [^\W\d_]+){{0,4}}){_ADDITION}{_NAME}{_IS}")
+_LONGEST_ROLE = 3
+"""The words of a role."""
+_WORD = lazy(r"[^\W\d_]+(?:['’.·-][^\W\d_]+)*\.?")
+_JOINT = lazy(r" |, (?=[A-ZÀ-ÞĀ-Ž])| ?\. ?(?=[A-ZÀ-ÞĀ-Ž])")
+_NEXT_LABEL = lazy(r"[ \t]?[:=#]")
+_GOES_ON = lazy(r" [a-zß-ž]|[/@_0-9]")
+_MOST_WORDS, _USUAL = 7, 2
+_FEWEST_OF_NAME = 2
+_LONGEST_ABBREVIATION = 3
+
+
+MAIL_TRIGGER = r"[A-Za-zÀ-ž]{2}[\"']? <[0-9A-Za-z._+-]{3,64}@"
+_BEFORE_MAIL = lazy(
+    r"([A-ZÀ-Þ][^\W\d_]*(?:['’-][^\W\d_]+)*(?: [^\W\d_]+\.?(?:['’-][^\W\d_]+)*){1,3})[\"']?"
+    r" <([0-9A-Za-z._+-]{3,64})@"
+)
+_SHARED = 4
+"""The first letters of a name that a mail address has, too."""
+
+
+def is_label(text: str, end: int) -> bool:
+    """Return whether the role that ends at a position is a label."""
+    return _AFTER.match(text, end) is not None
+
+
+def names(text: str, first: int, stop: int, flags: Flags) -> Iterator[tuple[int, int]]:
+    """Yield the spans of names after roles in a part of a text."""
+    for label in _LABEL.finditer(text, first, stop):
+        if not _names_a_role(label[1].lower().split()):
+            continue
+        words = _without_titles(list(_words_at(text, label.end(), stop, flags)), flags)
+        if words and _NEXT_LABEL.match(text, words[-1].end()):
+            words.pop()
+        while words and not words[-1][0][0].isupper():  # a particle
+            words.pop()
+        is_alone = len(words) == 1 and _GOES_ON.match(text, words[-1].end())
+        if words and not is_alone and _is_name([word[0].rstrip(".") for word in words], flags):
+            yield words[0].start(), words[-1].end() - _ends_sentence(words[-1][0])
+
+
+def _ends_sentence(word: str) -> bool:
+    """Return whether a point after a word is not that of an abbreviation."""
+    return word.endswith(".") and len(word) > _LONGEST_ABBREVIATION
+
+
+def names_before_mail(text: str, first: int, stop: int, flags: Flags) -> Iterator[tuple[int, int]]:
+    """Yield the spans of names before mail addresses that have a part of them."""
+    for found in _BEFORE_MAIL.finditer(text, first, stop):
+        words = found[1].split()
+        local = found[2].lower()
+        is_shared = any(
+            normalize(word)[:_SHARED] in local for word in words if len(word) >= _SHARED
+        )
+        if is_shared and _is_name([word.rstrip(".") for word in words], flags):
+            yield found.span(1)
+
+
+def _names_a_role(words: Sequence[str]) -> bool:
+    """Return whether words end with a role, or with one and up to two words that belong to it."""
+    ends = (words, words[:-1], words[:-2])
+    return any(
+        " ".join(end[-count:]) in _ROLES
+        for end in ends
+        for count in range(1, _LONGEST_ROLE + 1)
+        if count <= len(end)
+    )
+
+
+def _words_at(text: str, start: int, stop: int, flags: Flags) -> Iterator[re.Match[str]]:
+    """Yield the words of a name: with a capital, or a particle; a surname may have a comma."""
+    in_capitals = True
+    for count in range(_MOST_WORDS):
+        word = _WORD.match(text, start, stop)
+        if word is None or not (word[0][0].isupper() or flags(word[0]).particle):
+            return
+        yield word
+        in_capitals = in_capitals and word[0].isupper()
+        joint = _JOINT.match(text, word.end(), stop)
+        if joint is None:
+            return
+        start = joint.end()
+        is_after_surname = not count or (in_capitals and text[start + 1 : start + 2].islower())
+        if joint[0][0] == "," and not is_after_surname:
+            return
+
+
+def _without_titles(words: Sequence[re.Match[str]], flags: Flags) -> list[re.Match[str]]:
+    first = 0
+    while first < len(words) and flags(words[first][0].rstrip(".")).title:
+        first += 1
+    return list(words[first:])
+
+
+def _is_name(words: Sequence[str], flags: Flags) -> bool:
+    """Return whether words are a name: at most one of several is another word, or a single one is
+    known as a name.
+    """
+    first = flags(words[0])
+    if first.common > _USUAL and first.given < _USUAL:  # The
+        return False
+    known = [each for each in map(flags, words) if not each.particle]
+    if not known or any(each.company or each.calendar or each.label for each in known):
+        return False
+    others = sum(map(_is_another_word, known))
+    if len(words) == 1 or _is_another_word(known[0]):
+        return known[0].usual and not others
+    return others == 0 or len(known) - others >= _FEWEST_OF_NAME > others
+
+
+def _is_another_word(flags: WordFlags) -> bool:
+    if flags.named:
+        return flags.common > _USUAL and not flags.usual
+    return bool(flags.common >= _USUAL or flags.place_name > 1 or flags.proper)
