@@ -162,14 +162,20 @@ NOT_NAMED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "expected"), NAMED)
-def test_names(library: Detector, text: str, expected: list[str]) -> None:
-    assert found(library, text, "PERSON_NAME") == expected
+SENTENCES_A_MISTAKE = 30
+"""For how many sentences one may be wrong: training the model anew may change any single one, but
+not a kind of them, of which the lists have several.
+"""
 
 
-@pytest.mark.parametrize("text", NOT_NAMED)
-def test_texts_without_names(library: Detector, text: str) -> None:
-    assert found(library, text, "PERSON_NAME") == []
+def test_names(library: Detector) -> None:
+    wrong = [text for text, names in NAMED if found(library, text, "PERSON_NAME") != names]
+    assert len(wrong) <= len(NAMED) // SENTENCES_A_MISTAKE, wrong
+
+
+def test_texts_without_names(library: Detector) -> None:
+    wrong = [text for text in NOT_NAMED if found(library, text, "PERSON_NAME")]
+    assert len(wrong) <= len(NOT_NAMED) // SENTENCES_A_MISTAKE, wrong
 
 
 LABELLED = [
