@@ -284,11 +284,11 @@ def test_random_bytes_do_no_harm(message: bytes) -> None:
 
 
 def test_damaged_messages_do_no_harm() -> None:
-    good = reply(SAMPLE)
+    originals = reply(SAMPLE), reply(Refusal(0, "a reason"))
     chance = random.Random(1)
     documents = 0
-    for _ in range(3_000):
-        message = bytearray(good)
+    for turn in range(3_000):
+        message = bytearray(originals[turn % 4 == 0])
         for _ in range(chance.randint(1, 4)):
             at = chance.randrange(len(message))
             match chance.randrange(3):
@@ -299,4 +299,4 @@ def test_damaged_messages_do_no_harm() -> None:
                 case _:
                     message[at:at] = message[at : at + chance.randrange(20)]
         documents += usable(bytes(message))
-    assert 100 < documents < 2_900
+    assert 100 < documents < 2_000
