@@ -344,4 +344,4 @@ def test_memory_does_not_grow_with_what_is_listed(git: Git, examiner: Examiner) 
         return memory
 
     peak(1_000)
-    assert peak(20_000) < peak(1_000) + (1 << 20)
+    assert peak(8_000) < peak(1_000) + (300 << 10)
