@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from itertools import chain
 
 import pytest
@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dlpctl.control.access import LOCAL
-from dlpctl.control.clock import STEP, WATCH, ClockHistory
+from dlpctl.control.clock import STEP, WATCH, ClockHistory, written
 from dlpctl.control.service import ControlPlane
 from dlpctl.errors import ForbiddenError, UnauthorizedError
 
@@ -82,6 +82,11 @@ def test_a_jump_back_revives_nothing(control, acme, key, clock, detector, is_res
             again.tokens.authenticate(token)
         again.maintenance.observe()
     again.close()
+
+
+def test_times_of_any_zone_are_written_in_utc():
+    elsewhere = _START.astimezone(timezone(timedelta(hours=-7)))
+    assert written(elsewhere) == written(_START) == "2026-03-10T12:00:00.000Z"
 
 
 def test_an_exception_of_a_policy_that_has_expired_stays_expired(control, acme, clock):
