@@ -132,11 +132,11 @@ _POISONS = {
     ),
     "a value of the wrong type": (
         _poison("INSERT INTO state VALUES ('x', 1.5)"),
-        StoreError,
+        ConflictError,
     ),
     "a missing row": (
         _poison("INSERT INTO group_policies VALUES ('grp_x', 'pol_x')"),
-        StoreError,
+        ConflictError,
     ),
     "a NUL in a statement": (_poison("SELECT '\0'"), StoreError),
     "an error of our own": (lambda batch: {}["missing"], KeyError),
