@@ -124,8 +124,8 @@ def test_a_commit_may_contain_a_name_but_no_key():
         ('types = ["PII"]', {"authors.txt"}),
         ('types = ["FINANCIAL", "SECRETS"]', {"card.txt", "deploy.pem"}),
         ('policy = "pci-dss"', {"authors.txt", "card.txt", "deploy.pem"}),
-        ('types = ["PII", "SECRETS"]\nmin_score = 0.97', {"authors.txt", "deploy.pem"}),
-        ('types = ["FINANCIAL", "SECRETS"]\nmin_score = 0.99', set()),
+        ('types = ["PII", "SECRETS"]\nmin_score = 0.6', {"authors.txt", "deploy.pem"}),
+        ('types = ["FINANCIAL", "SECRETS"]\nmin_score = 1.0', set()),
     ],
 )
 def test_settings_choose_the_types_that_hooks_search(dlpctl, settings, refused):

@@ -15,9 +15,13 @@ def _tree(_own_home):
     Path("a.txt").write_text(TEXT)
 
 
-def types(dlpctl, *arguments: str) -> set[str]:
+def scores(dlpctl, *arguments: str) -> dict[str, float]:
     findings = json.loads(dlpctl("scan", "a.txt", "-f", "json", *arguments).out)["findings"]
-    return {one["type"] for one in findings}
+    return {one["type"]: one["score"] for one in findings}
+
+
+def types(dlpctl, *arguments: str) -> set[str]:
+    return {*scores(dlpctl, *arguments)}
 
 
 @pytest.mark.parametrize(
@@ -31,14 +35,21 @@ def types(dlpctl, *arguments: str) -> set[str]:
         ('policy = "pci-dss"', [], {"CREDIT_CARD"}),
         ('policy = "pci-dss"', ["--policy", "default"], {"EMAIL", "CREDIT_CARD", "SSN"}),
         ('policy = "default"\ntypes = ["SSN", "SECRETS"]', [], {"SSN"}),
-        ("min_score = 0.95", [], {"CREDIT_CARD"}),
-        ('policy = "default"\nmin_score = 0.95', [], {"CREDIT_CARD"}),
-        ("min_score = 0.95", ["--min-score", "0.5"], {"EMAIL", "CREDIT_CARD", "SSN"}),
+        ("min_score = 1.0", ["--min-score", "0.5"], {"EMAIL", "CREDIT_CARD", "SSN"}),
     ],
 )
 def test_flags_override_settings(dlpctl, settings, arguments, expected):
     Path("dlpctl.toml").write_text(settings)
     assert types(dlpctl, *arguments) == expected
+
+
+@pytest.mark.parametrize("policy", ["", 'policy = "default"\n'])
+def test_the_lowest_score_is_a_setting(dlpctl, policy):
+    scored = scores(dlpctl)
+    lowest, highest = min(scored.values()), max(scored.values())
+    assert lowest < highest
+    Path("dlpctl.toml").write_text(f"{policy}min_score = {highest}")
+    assert types(dlpctl) == {name for name, score in scored.items() if score == highest}
 
 
 def test_the_report_names_the_limits_of_the_search(dlpctl):

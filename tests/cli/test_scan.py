@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import random
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -24,7 +25,7 @@ def test_human_output_has_place_type_score_and_sample(dlpctl):
     result = dlpctl("scan", "in.txt")
     assert result.status == 20
     lines = result.out.splitlines()
-    assert lines[0].split() == ["in.txt:2:6", "EMAIL", "0.90", "j***@example.com"]
+    assert re.fullmatch(r"in\.txt:2:6 +EMAIL +[01]\.\d\d +j\*\*\*@example\.com", lines[0])
     line, carets = [one for one in lines if " | " in one][:2]
     marked = carets.split("^^ ")[0]
     assert line[marked.index("^") : len(marked) + 2] == "j***@example.com"
@@ -41,6 +42,7 @@ def test_records_for_programs(dlpctl, form):
     records = whole["findings"]
     assert whole["summary"]["types"] == {"EMAIL": 1, "SSN": 1}
     assert len(records[0].pop("id")) == 32
+    assert 0.5 <= records[0].pop("score") <= 1
     assert records[0] == {
         "file": "in.txt",
         "line": 2,
@@ -49,7 +51,6 @@ def test_records_for_programs(dlpctl, form):
         "end_column": 26,
         "type": "EMAIL",
         "category": "PII",
-        "score": 0.9,
         "sample": "j***@example.com",
         "pattern_id": "email",
         "start": 9,
@@ -134,5 +135,5 @@ def test_many_findings_are_folded_unless_all_are_asked_for(dlpctl):
     Path("in.txt").write_text("".join(f"mail jane{n}.doe@example.com\n" for n in range(30)))
     assert "and 20 more: 20 EMAIL; see --all" in dlpctl("scan", "in.txt").out
     every = dlpctl("scan", "in.txt", "--all").out
-    assert every.count("EMAIL  0.90") == 30
+    assert len(re.findall(r"EMAIL  [01]\.\d\d", every)) == 30
     assert "more:" not in every

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import getpass
 import json
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -265,10 +266,9 @@ def test_mysql(scan: Scan, mysql: str) -> None:
     assert "hunter2secret" not in shown
 
 
-@pytest.fixture(scope="module")
-def postgres(postgres_server: Any) -> str:
-    """The address of a server, with a superuser and a user without rights."""
-    return str(postgres_server.get_uri())
+def beside(address: str, name: str) -> str:
+    """Return the address of another database of the same server."""
+    return re.sub(r"/\w+\?", f"/{name}?", address)
 
 
 def test_postgresql(scan: Scan, postgres: str) -> None:
@@ -324,7 +324,7 @@ def test_postgresql(scan: Scan, postgres: str) -> None:
         ("public.hidden", "permission denied for table hidden")
     ]
     assert {table for table, _, _ in places(report)} == {*("crm.kept", "crm.people", "public.log")}
-    status, _, shown = scan(postgres.replace("/postgres?", "/nowhere?"))
+    status, _, shown = scan(beside(postgres, "nowhere"))
     assert status == 1
     assert "cannot connect" in shown
 
@@ -339,7 +339,7 @@ def test_a_server_that_vanishes_in_mid_scan(
     name = f"vanishing_{returns}".lower()
     with psycopg.connect(postgres, autocommit=True) as other:
         other.execute(f"CREATE DATABASE {name}")
-    address = postgres.replace("/postgres?", f"/{name}?")
+    address = beside(postgres, name)
     with psycopg.connect(address) as connection:
         for table in ("a", "b"):
             connection.execute(f"CREATE TABLE {table} (mail text, note text)")

@@ -1,13 +1,14 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
+from itertools import chain
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dlpctl.control.access import LOCAL
-from dlpctl.control.clock import STEP, WATCH, ClockHistory
+from dlpctl.control.clock import STEP, WATCH, ClockHistory, written
 from dlpctl.control.service import ControlPlane
 from dlpctl.errors import ForbiddenError, UnauthorizedError
 
@@ -83,6 +84,11 @@ def test_a_jump_back_revives_nothing(control, acme, key, clock, detector, is_res
     again.close()
 
 
+def test_times_of_any_zone_are_written_in_utc():
+    elsewhere = _START.astimezone(timezone(timedelta(hours=-7)))
+    assert written(elsewhere) == written(_START) == "2026-03-10T12:00:00.000Z"
+
+
 def test_an_exception_of_a_policy_that_has_expired_stays_expired(control, acme, clock):
     rule = {
         "name": "r",
@@ -101,11 +107,15 @@ def test_an_exception_of_a_policy_that_has_expired_stays_expired(control, acme, 
     assert control.checks.check_text(policy.api_key, EMAIL, "VENDOR").decision == "BLOCKED"
 
 
-@given(st.lists(st.integers(-(10**7), 10**7), max_size=200))
-def test_trust_only_grows_by_steps_or_after_a_day(seconds):
+_moves = st.integers(-(10**7), 10**7)
+_watching = st.integers(1, 20).map(lambda count: [STEP.seconds // 2] * 10 * count)
+
+
+@given(st.lists(_moves.map(lambda moved: [moved]) | _watching, max_size=12))
+def test_trust_only_grows_by_steps_or_after_a_day(runs):
     history, now, erased_until = ClockHistory(_START, _START), _START, _START
     watched = timedelta()
-    for moved in seconds:
+    for moved in chain.from_iterable(runs):
         before = history
         try:
             now += timedelta(seconds=moved)

@@ -56,6 +56,8 @@ def test_found_by_id_and_by_slug(control, acme, given):
         ({"name": "A", "settings": {"primary_color": "blue"}}, "settings.primary_color"),
         ({"name": "A", "settings": {"admin_email": "nobody"}}, "settings.admin_email"),
         ({"name": "A", "settings": {"retention": "ALL"}}, "settings.retention"),
+        ({"name": "A", "settings": {f"key {number}": 1 for number in range(101)}}, "settings: "),
+        ({"name": "A", "settings": {"key": "x" * 17_000}}, "settings: "),
         ({"name": "A", "nmae": "B"}, "'nmae'"),
         (["name"], "the request"),
     ],

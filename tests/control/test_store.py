@@ -118,30 +118,46 @@ def _poison(sql, *values):
 
 
 _POISONS = {
-    "a number beyond 64 bits": _poison("INSERT INTO state VALUES (?, x'00')", 2**63),
-    "half a character": _poison("INSERT INTO state VALUES (?, x'00')", "\ud800"),
-    "a blob beyond SQLite's limit": _poison(
-        "INSERT INTO state VALUES ('big', zeroblob(2000000000))"
+    "a number beyond 64 bits": (
+        _poison("INSERT INTO state VALUES (?, x'00')", 2**63),
+        OverflowError,
     ),
-    "a value of the wrong type": _poison("INSERT INTO state VALUES ('x', 1.5)"),
-    "a missing row": _poison("INSERT INTO group_policies VALUES ('grp_x', 'pol_x')"),
-    "a NUL in a statement": _poison("SELECT '\0'"),
-    "an error of our own": lambda batch: {}["missing"],
-    "a tally that cannot be written": lambda batch: batch.tally(_Unwritable, _Unwritable),
-    "a write, then an error": lambda batch: (
-        batch.execute("INSERT INTO state VALUES ('y', x'')"),
-        1 / 0,
+    "half a character": (
+        _poison("INSERT INTO state VALUES (?, x'00')", "\ud800"),
+        UnicodeEncodeError,
+    ),
+    "a blob beyond SQLite's limit": (
+        _poison("INSERT INTO state VALUES ('big', zeroblob(2000000000))"),
+        StoreError,
+    ),
+    "a value of the wrong type": (
+        _poison("INSERT INTO state VALUES ('x', 1.5)"),
+        ConflictError,
+    ),
+    "a missing row": (
+        _poison("INSERT INTO group_policies VALUES ('grp_x', 'pol_x')"),
+        ConflictError,
+    ),
+    "a NUL in a statement": (_poison("SELECT '\0'"), StoreError),
+    "an error of our own": (lambda batch: {}["missing"], KeyError),
+    "a tally that cannot be written": (
+        lambda batch: batch.tally(_Unwritable, _Unwritable),
+        OverflowError,
+    ),
+    "a write, then an error": (
+        lambda batch: (batch.execute("INSERT INTO state VALUES ('y', x'')"), 1 / 0),
+        ZeroDivisionError,
     ),
 }
 
 
-@pytest.mark.parametrize("poison", _POISONS.values(), ids=_POISONS)
-def test_whatever_a_job_does_it_fails_alone(store, commits, poison):
+@pytest.mark.parametrize(("poison", "error"), _POISONS.values(), ids=_POISONS)
+def test_whatever_a_job_does_it_fails_alone(store, commits, poison, error):
     tickets = [store.submit(_put(str(number))) for number in range(9)]
     tickets.insert(5, store.submit(poison))
     for number, ticket in enumerate(tickets):
         if number == 5:
-            with pytest.raises(Exception):  # noqa: B017, PT011 - what it is differs, that it is raised counts
+            with pytest.raises(error):
                 ticket.result()
         else:
             assert ticket.result() == str(number - (number > 5))

@@ -119,15 +119,21 @@ def addresses(tagger: NameTagger, text: str) -> list[tuple[int, int]]:
     ]
 
 
-@pytest.mark.parametrize("address", ADDRESSES)
-def test_finds_addresses_of_many_countries(tagger: NameTagger, address: str) -> None:
-    text = f"Please send the parcel to {address} before Friday."
-    place = text.index(address)
-    assert [
-        (start, end)
-        for start, end in addresses(tagger, text)
-        if start == place and end == place + len(address)
+SENTENCES_A_MISTAKE = 30
+"""For how many sentences one may be wrong: training the model anew may change any single one, but
+not a kind of them, of which the lists have several.
+"""
+
+
+def test_finds_addresses_of_many_countries(tagger: NameTagger) -> None:
+    before = "Please send the parcel to "
+    missed = [
+        address
+        for address in ADDRESSES
+        if (len(before), len(before + address))
+        not in addresses(tagger, f"{before}{address} before Friday.")
     ]
+    assert len(missed) <= len(ADDRESSES) // SENTENCES_A_MISTAKE, missed
 
 
 @pytest.mark.parametrize(
@@ -201,6 +207,6 @@ def test_finds_addresses_as_people_of_many_countries_write_them(
     assert len(missed) <= (1 - FOUND_OF_THEM) * len(OF_COUNTRIES), missed
 
 
-@pytest.mark.parametrize("text", PROSE)
-def test_prose_that_mentions_a_street_holds_no_address(library: Detector, text: str) -> None:
-    assert [text[one.start : one.end] for one in library.scan(text) if one.type == "ADDRESS"] == []
+def test_prose_that_mentions_a_street_holds_no_address(library: Detector) -> None:
+    wrong = [text for text in PROSE if any(one.type == "ADDRESS" for one in library.scan(text))]
+    assert len(wrong) <= 1, wrong

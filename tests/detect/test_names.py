@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-import time
+from hashlib import sha256
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import hyperscan
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from timing import assert_linear, seconds
 
 import dlpctl_patterns
 from dlpctl.detect.engine import Detector
@@ -17,6 +19,9 @@ from dlpctl.detect.entities.finder import LOWEST, NameTagger
 from dlpctl.detect.entities.triggers import PATTERNS
 from dlpctl.errors import NameDataError
 from dlpctl.types import Category
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 DATA = Path(dlpctl_patterns.__file__).parent / "names" / "tagger.bin"
@@ -217,10 +222,15 @@ NOT_NAMED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "names"), NAMED)
-def test_finds_the_names_that_others_miss(scanner: Scanner, text: str, names: list[str]) -> None:
-    found = scanner.found(text)
-    assert [name for name in names if name not in found] == []
+SENTENCES_A_MISTAKE = 30
+"""For how many sentences one may be wrong: training the model anew may change any single one, but
+not a kind of them, of which the lists have several.
+"""
+
+
+def test_finds_the_names_that_others_miss(scanner: Scanner) -> None:
+    missed = [text for text, names in NAMED if not {*names} <= {*scanner.found(text)}]
+    assert len(missed) <= len(NAMED) // SENTENCES_A_MISTAKE, missed
 
 
 @pytest.mark.parametrize(
@@ -237,9 +247,9 @@ def test_a_name_in_lower_case_gets_capitals(scanner: Scanner, text: str, name: s
     assert name in capitalized if name else capitalized == text
 
 
-@pytest.mark.parametrize("text", NOT_NAMED)
-def test_takes_nothing_else_for_a_name(scanner: Scanner, text: str) -> None:
-    assert scanner.found(text) == []
+def test_takes_nothing_else_for_a_name(scanner: Scanner) -> None:
+    wrong = [text for text in NOT_NAMED if scanner.found(text)]
+    assert len(wrong) <= len(NOT_NAMED) // SENTENCES_A_MISTAKE, wrong
 
 
 def test_a_name_found_in_full_is_found_in_part_elsewhere(scanner: Scanner) -> None:
@@ -293,18 +303,31 @@ def test_numbers_and_logs_are_not_tagged(scanner: Scanner) -> None:
     ids=lambda text: f"{len(text)} of {text[:4]!a}",
 )
 def test_bad_input_is_bounded(scanner: Scanner, text: str) -> None:
-    began = time.process_time()
-    for regions in (scanner.regions(text), [(0, min(len(text), 50_000))]):
-        for finding in scanner.tagger.tag(text, regions):
-            assert 0 <= finding.start < finding.end <= len(text)
-    assert time.process_time() - began < 10
+    def tag(size: int) -> Callable[[], object]:
+        part = text[: len(text) * size // 4]
+
+        def tag_part() -> None:
+            for regions in (scanner.regions(part), [(0, min(len(part), 12_500 * size))]):
+                for finding in scanner.tagger.tag(part, regions):
+                    assert 0 <= finding.start < finding.end <= len(part)
+
+        return tag_part
+
+    assert_linear(tag, 1)
 
 
 @settings(max_examples=60, deadline=None)
-@given(text=st.text(max_size=300))
-def test_any_text_gives_spans_inside_of_it(scanner: Scanner, text: str) -> None:
-    for start, end in scanner.regions(text):
-        assert 0 <= start < end <= len(text)
+@given(
+    pieces=st.lists(st.text(max_size=20), min_size=1, max_size=15),
+    between=st.sampled_from(["Dear Anna Meyer,\n", " Mr. Brown ", "\nname: jane doe\n"]),
+)
+def test_any_text_gives_spans_inside_of_it(
+    scanner: Scanner, pieces: list[str], between: str
+) -> None:
+    text = between + between.join(pieces)
+    regions = scanner.regions(text)
+    assert regions
+    assert all(0 <= start < end <= len(text) for start, end in regions)
     for finding in scanner.tagger.tag(text, [(0, len(text))]):
         assert 0 <= finding.start < finding.end <= len(text)
 
@@ -313,14 +336,10 @@ def test_the_data_is_small() -> None:
     assert DATA.stat().st_size <= 2_000_000
 
 
-@pytest.mark.slow
-def test_the_data_loads_at_once() -> None:
-    times = []
-    for _ in range(5):
-        began = time.process_time()
-        NameTagger.load(DATA)
-        times.append(time.process_time() - began)
-    assert min(times) < 0.015  # five milliseconds where nothing else runs
+def test_loading_the_data_unpacks_none_of_it() -> None:
+    """It is read, its checksum is compared, and no more: half the time of hashing it."""
+    hashed = seconds(lambda: sha256(DATA.read_bytes()), runs=10)
+    assert seconds(lambda: NameTagger.load(DATA), runs=10) < 2 * hashed
 
 
 @pytest.mark.parametrize("damage", ["missing", "empty", "cut", "flipped", "other"])

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import base64
 import json
-import time
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from limits import limited_width
 from streaming import in_pieces
+from timing import assert_linear
 
 from dlpctl.detect import stream
 from dlpctl.detect.automaton.cache import Cache
@@ -23,6 +22,8 @@ from dlpctl.preflight import Checker
 from dlpctl.types import Category, Decision, Destination
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from limits import Limiter
 
 
@@ -161,14 +162,20 @@ NOT_NAMED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "expected"), NAMED)
-def test_names(library: Detector, text: str, expected: list[str]) -> None:
-    assert found(library, text, "PERSON_NAME") == expected
+SENTENCES_A_MISTAKE = 30
+"""For how many sentences one may be wrong: training the model anew may change any single one, but
+not a kind of them, of which the lists have several.
+"""
 
 
-@pytest.mark.parametrize("text", NOT_NAMED)
-def test_texts_without_names(library: Detector, text: str) -> None:
-    assert found(library, text, "PERSON_NAME") == []
+def test_names(library: Detector) -> None:
+    wrong = [text for text, names in NAMED if found(library, text, "PERSON_NAME") != names]
+    assert len(wrong) <= len(NAMED) // SENTENCES_A_MISTAKE, wrong
+
+
+def test_texts_without_names(library: Detector) -> None:
+    wrong = [text for text in NOT_NAMED if found(library, text, "PERSON_NAME")]
+    assert len(wrong) <= len(NOT_NAMED) // SENTENCES_A_MISTAKE, wrong
 
 
 LABELLED = [
@@ -596,32 +603,18 @@ def test_a_stream_has_the_findings_of_the_complete_text(library: Detector, limit
         assert findings == narrowed.scan_bytes(data)
 
 
-def tagged_lines(library: Detector) -> list[float]:
-    """Tag the lines of a log that comes line by line; return the processor time at which each line was asked for."""
-    times: list[float] = []
+def test_a_line_of_a_log_is_tagged_before_the_next_is_read(library: Detector) -> None:
     counts: list[int] = []
 
     def lines() -> object:
         for number in range(30):
             assert counts == [2] * number  # all before it is given before the next is asked for
-            times.append(time.thread_time())
             yield f"{number} INFO Anna Meyer of 12 Oak Lane, Portland, OR 97205 has logged in\n".encode()
             yield b""
 
     for piece in stream.scan_pieces(library, lines()):
         counts.append(len(piece.findings))  # noqa: PERF401 -- the lines look at it on the way
     assert counts == [2] * 30
-    return times
-
-
-def test_a_line_of_a_log_is_tagged_before_the_next_is_read(library: Detector) -> None:
-    tagged_lines(library)
-
-
-@pytest.mark.slow
-def test_a_line_of_a_log_is_tagged_at_once(library: Detector) -> None:
-    times = tagged_lines(library)
-    assert sorted(b - a for a, b in pairwise(times))[len(times) // 2] < 0.05
 
 
 def test_windows_of_a_long_text_are_cut_between_lines(library: Detector, limit: Limiter) -> None:
@@ -679,6 +672,8 @@ def test_damaged_data_is_reported_even_if_the_policy_needs_none(damaged: Detecto
     ids=lambda text: f"{len(text)} of {text[:12]!a}",
 )
 def test_time_is_bounded(library: Detector, text: str) -> None:
-    began = time.process_time()
-    library.scan(text)
-    assert time.process_time() - began < 4
+    def scan(size: int) -> Callable[[], object]:
+        part = text[: len(text) * size // 4]
+        return lambda: library.scan(part)
+
+    assert_linear(scan, 1)

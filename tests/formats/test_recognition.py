@@ -89,16 +89,20 @@ def test_an_archive_that_starts_with_a_pdf_is_an_archive(name: str) -> None:
 
 def test_the_quick_check_passes_only_what_plain_text_shows() -> None:
     shows_all = {found.name for found in formats() if getattr(found, "shows_all", False)}
+    passed = 0
     for sample, junk in itertools.product(SAMPLES, JUNK):
         data = junk + sample.make()
         for name in (sample.name, *NAMES):
-            assert not is_source_text(data, name) or chosen(data, name) in shows_all, (
-                sample.name,
-                junk,
-            )
+            if is_source_text(data, name):
+                assert chosen(data, name) in shows_all, (sample.name, junk)
+                passed += 1
+    assert passed > len(SAMPLES)
 
 
-@pytest.mark.parametrize("found", formats(), ids=lambda found: found.name)
+NAMED = [found for found in formats() if getattr(found, "extensions", ())]
+
+
+@pytest.mark.parametrize("found", NAMED, ids=lambda found: found.name)
 def test_the_quick_check_knows_the_names_that_need_a_format(found: object) -> None:
     for extension in getattr(found, "extensions", ()):
         name = f"a{extension}"

@@ -93,6 +93,13 @@ def test_invalid_or_ambiguous_json_is_refused(text: str) -> None:
         jsonbody.loads(text)
 
 
+def test_small_values_are_read_together_but_not_all_of_them() -> None:
+    text = json.dumps([{"note": f"item {number}"} for number in range(1_000)])
+    sizes = [unit.end - unit.start for unit in jsonbody.units(text)]
+    assert 1 < len(sizes) < 50
+    assert max(sizes) < 2 * min(sizes[:-1])
+
+
 def test_brackets_in_texts_do_not_count_as_nesting() -> None:
     text = json.dumps(["[" * 5_000, "{" * 5_000 + '"'])
     assert jsonbody.loads(text)[0] == "[" * 5_000

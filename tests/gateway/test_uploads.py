@@ -66,7 +66,9 @@ def test_results_of_a_batch_of_openai_are_restored(gateway: Running) -> None:
         )
         done = client.batches.retrieve(made.id)
         results = client.files.content(done.output_file_id).text
-    for line in results.splitlines():
+    answers = results.splitlines()
+    assert len(answers) == 2
+    for line in answers:
         message = json.loads(line)["response"]["body"]["choices"][0]["message"]
         assert message["content"] == f"To {MAIL}"
         assert json.loads(message["tool_calls"][0]["function"]["arguments"]) == {"to": MAIL}

@@ -1,14 +1,13 @@
 from __future__ import annotations
 
-import gc
 import itertools
 import json
 from collections.abc import Callable
-from time import process_time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from timing import assert_linear
 
 from dlpctl.errors import MaskingError
 from dlpctl.masking.already_masked import is_already_masked
@@ -221,20 +220,12 @@ def test_an_operator_is_one_row(add_operator: Callable[[str, Operator], None]) -
 
 @pytest.mark.no_cover
 def test_masking_is_linear() -> None:
-    def seconds(count: int) -> float:
+    def mask(count: int) -> Callable[[], object]:
         text = "lorem ipsum dolor john.doe@mail.example.org " * count
         found = [(finding(place * 44 + 18, place * 44 + 43), "partial") for place in range(count)]
-        best = float("inf")
-        # Keep the garbage of other tests from being collected here.
-        gc.disable()
-        for _ in range(3):
-            began = process_time()
-            mask_text(text, found, Masker())
-            best = min(best, process_time() - began)
-        gc.enable()
-        return best
+        return lambda: mask_text(text, found, Masker())
 
-    assert seconds(40_000) < 8 * seconds(10_000) + 0.05
+    assert_linear(mask, 10_000)
 
 
 @pytest.mark.parametrize(

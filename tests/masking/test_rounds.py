@@ -4,7 +4,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from dlpctl.masking.rounds import ROUNDS, Residue, Round, mask_in_rounds, mask_until_clean
+from dlpctl.masking.rounds import (
+    ROUNDS,
+    Residue,
+    Round,
+    keeps_shape,
+    mask_in_rounds,
+    mask_until_clean,
+)
 
 NOTHING, FINDING, VALUE, UNKNOWN = Residue
 
@@ -35,6 +42,13 @@ def test_a_copy_is_masked_again_and_the_original_once_more(
     assert made == copies
     assert done == (copies[-1], last, None)
     assert not list(remaining)
+
+
+def test_only_later_rounds_redact_whatever_the_policy_names() -> None:
+    kept = [keeps_shape(number) for number in range(ROUNDS)]
+    assert kept[0]
+    assert not kept[-1]
+    assert kept == sorted(kept, reverse=True)
 
 
 def test_columns_do_not_start_over() -> None:

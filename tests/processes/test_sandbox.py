@@ -107,7 +107,10 @@ def test_the_files_of_the_user_are_out_of_reach(hijacked: Worker, tmp_path: Path
     home = tmp_path / "home"
     home.mkdir()
     (home / "id_rsa").write_text("private")
+    imported = tmp_path / "startup" / "letter.txt"  # in a folder from which modules are imported
+    imported.write_text("private")
     for code in (
+        f"open({str(imported)!r}).read()",
         f"open({str(home / 'id_rsa')!r}).read()",
         f"import os; os.listdir({str(home)!r})",
         f"open({str(home / 'new')!r}, 'w')",

@@ -76,6 +76,12 @@ def test_other_bytes_are_refused_or_are_the_only_way_to_write_the_value(
     assert schema.encode(kind[0], value) == data
 
 
+def test_equal_texts_of_a_list_are_one_object() -> None:
+    for word in ("plain", "größer"):
+        first, second = schema.decode(ListOf(TEXT), schema.encode(ListOf(TEXT), [word, word]))
+        assert first is second
+
+
 def test_lone_surrogates_are_data() -> None:
     assert schema.decode(TEXT, schema.encode(TEXT, "a\ud800\udc00b")) == "a\ud800\udc00b"
 

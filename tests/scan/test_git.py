@@ -280,10 +280,10 @@ def test_large_blobs_in_parts(git: Git, examiner: Examiner, limit: Limiter) -> N
     limited = Scan(examiner, Selection(max_size=1000))
     repository = Repository(".")
     kept = list(limited.blobs(repository, repository.history((), ())))
-    assert [(one.path, isinstance(one, Skip)) for one in kept] == [
+    assert sorted((one.path, isinstance(one, Skip)) for one in kept) == [
         ("large", True),
         ("small", False),
-    ] or [(one.path, isinstance(one, Skip)) for one in kept] == [("small", False), ("large", True)]
+    ]
 
 
 def test_nothing_that_the_repository_configures_is_run(git: Git, examiner: Examiner) -> None:
@@ -344,4 +344,4 @@ def test_memory_does_not_grow_with_what_is_listed(git: Git, examiner: Examiner) 
         return memory
 
     peak(1_000)
-    assert peak(20_000) < peak(1_000) + (1 << 20)
+    assert peak(8_000) < peak(1_000) + (300 << 10)

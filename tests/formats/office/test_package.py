@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import io
 import random
-import time
 import warnings
 import zipfile
+from collections import Counter
 from collections.abc import Callable, Iterable
 
 import pytest
@@ -106,16 +106,16 @@ def test_some_mutated_files(
     types = {"xl/worksheets/sheet1.xml": "x.worksheet+xml"}
     original = package(kind, contents, {"xl/worksheets/sheet1.xml": sheet}, types)
     chosen = format_named(kind)
-    started = time.process_time()
+    outcomes: Counter[str] = Counter()
     for seed in range(150):
         chance = random.Random(seed)
         with zipfile.ZipFile(io.BytesIO(original)) as archive:
             members = {name: bytearray(archive.read(name)) for name in archive.namelist()}
-        for _ in range(chance.randint(1, 4)):
+        for _ in range(chance.randint(1, 2)):
             part = members[chance.choice(list(members))]
             at = chance.randrange(len(part))
             part[at : at + chance.randrange(3)] = chance.choice(
-                (b"", b"<", b">", b'"', b"&", b"\0", b"\xff", b"/", b"9")
+                (b"", b"<", b"&", b"\0", b"\xff", b"/", b"9", *([b"8", b"a", b" "] * 5))
             )
         output = io.BytesIO()
         with zipfile.ZipFile(output, "w") as archive:
@@ -125,9 +125,10 @@ def test_some_mutated_files(
             document = chosen.extract(output.getvalue(), Limits())
             copy = chosen.mask(output.getvalue(), document, _edits(document, find), {})
             assert not _edits(chosen.extract(copy, Limits()), find)
+            outcomes["masked"] += 1
         except FormatError:
-            continue
-    assert time.process_time() - started < 20
+            outcomes["refused"] += 1
+    assert outcomes["masked"] > 30 < outcomes["refused"], outcomes
 
 
 def _edits(document: Document, find: Callable[[Document], Iterable[ViewEdit]]) -> list[object]:
