@@ -50,6 +50,7 @@ _SUBJECTS = {
         "written_secret generated_secret snmp_community strong_or_digits phrase url_password "
         "basic_auth otp_seed "
         "jwt discord_bot private_key private_key_body base64_private_key putty_key base64_object "
+        "key_bytes "
         "base62_crc gitlab_crc bech32_key"
     ),
 }

@@ -50,6 +50,7 @@ JUDGED = {
     "base64_private_key": structure.base64_private_key,
     "putty_key": structure.putty_key,
     "base64_object": structure.base64_object,
+    "key_bytes": structure.key_bytes,
 }
 PROVEN = {
     "base62_crc": structure.base62_crc,

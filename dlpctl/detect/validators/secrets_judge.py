@@ -65,10 +65,10 @@ def _pair_weights() -> list[int]:
 
 
 _HEX = lazy(r"[0-9a-fA-F]+")
-_HEX_OR_PREFIXED = lazy(r"[0-9a-fA-F]+|[a-z]{2}[0-9]?_[0-9a-fA-F]{24,}")
+_HEX_OR_PREFIXED = lazy(r"[0-9a-fA-F]+|(?:[a-z]{2}[0-9]?_|0x)[0-9a-fA-F]{24,}")
 _LONG_NUMBER = 24
 # Hexadecimal digits with an attached prefix or suffix: `dapi`, `SK`, `:fx`.
-_HEX_TAIL = lazy(r"[A-Za-z]{0,8}?[0-9a-fA-F]{8,}[A-Za-z]{0,2}")
+_HEX_TAIL = lazy(r"(?:[A-Za-z]{0,8}?|0x)[0-9a-fA-F]{8,}[A-Za-z]{0,2}")
 _CONSTANT = lazy(r"(?:[0-9A-Za-z]{1,20}[_-]){2,}[0-9A-Za-z]{1,20}")
 _SURELY_CONSTANT = -1.0
 # Words before a digest, as in the keys of caches and tasks, or its algorithm.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import binascii
 import re
 import zlib
+from itertools import pairwise
 
 from dlpctl.detect.validators import secrets_judge as judge
 from dlpctl.detect.validators.secrets_literals import password
@@ -17,6 +18,9 @@ BECH32 = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
 _BECH32_GENERATOR = (0x3B6A57B2, 0x26508E6D, 0x1EA119FA, 0x3D4233DD, 0x2A1462B3)
 _BASE64_URL = str.maketrans("-_", "+/")
 _LONGEST = 16_384
+_FEWEST_BYTES, _FEWEST_DECIMAL_BYTES = 8, 16
+_NUMBER = lazy(r"-?(?:0[xX][0-9a-fA-F]{1,2}|[0-9]{1,3})(?![0-9a-fA-FxX])")
+_ESCAPED_BYTE = lazy(r"\\x([0-9a-fA-F]{2})|[ -~]")
 _KNOWN_SEED = "JBSWY3DPE"
 """The start of the seed of manuals: base32 of `Hello`."""
 
@@ -193,3 +197,27 @@ def url_password(value: str) -> bool:
     ):
         return False
     return password(value) or (len(set(value)) > 2 and not judge.has_placeholder_words(value))
+
+
+def key_bytes(value: str) -> bool:
+    """The bytes of a key as numbers or escapes: neither counted up, nor repeated, nor a text."""
+    value = value[:_LONGEST]
+    if "\\x" in value:
+        found = [
+            int(match[1], 16) if match[1] else ord(match[0])
+            for match in _ESCAPED_BYTE.finditer(value)
+        ]
+        fewest = _FEWEST_BYTES
+    else:
+        numbers = _NUMBER.findall(value)
+        found = [int(number, 0 if "x" in number.lower() else 10) for number in numbers]
+        is_hexadecimal = any("x" in number.lower() for number in numbers)
+        fewest = _FEWEST_BYTES if is_hexadecimal else _FEWEST_DECIMAL_BYTES
+    if len(found) < fewest or not all(-128 <= byte < 256 for byte in found):
+        return False
+    steps = [after - before for before, after in pairwise(found)]
+    return (
+        len(set(found)) > len(found) // 2
+        and len(set(steps)) > len(steps) // 2
+        and any(byte < 0 or byte > 127 for byte in found)
+    )

@@ -88,3 +88,19 @@ def test_examples_are_valid_and_repeat(name: str) -> None:
     make = GENERATORS[name]
     assert all(CHECKS[name](make(Random(seed))) for seed in range(50))
     assert make(Random(7)) == make(Random(7)) != make(Random(8))
+
+
+@pytest.mark.parametrize(
+    ("value", "is_key"),
+    [
+        ("0x82, 0xb7, 0x0e, 0xee, 0x7f, 0x1a, 0x50, 0x39", True),
+        ("20, 32, -27, -24, -35, -28, 68, 24, -117, 56, 9, 77, -1, 0, 103, 41", True),
+        (r"\x9a\x01\xad!\x9e\xb5\x9c\xf6\xa1", True),
+        ("0x00, 0x01, 0x02, 0x03, 0x84, 0x85, 0x86, 0x87", False),
+        ("20, 32, 227, 224", False),
+        ("300, 301, 999, 4, 77, 123, 9, 8, 65, 13, 200, 7, 91, 18, 44, 5", False),
+        ("72, 101, 108, 108, 111, 32, 116, 104, 101, 114, 101, 44, 32, 66, 111, 98", False),
+    ],
+)
+def test_bytes_of_keys_are_no_series_and_no_text(value: str, is_key: bool) -> None:
+    assert structure.key_bytes(value) is is_key
