@@ -32,7 +32,10 @@ _IS = r"(?:[ \t]?[:|][ \t]{0,40}[*\"'_]{0,2}|\t[ \t]{0,8}| {2,40})(?=[A-ZÀ-ÞĀ
 _WHOSE = r"(?: [a-zß-ž]{1,5})?(?: [^\W\d_]{3,16})?"
 """A role may be nearer defined: `habitual`, `del vehículo`, `of the policy`."""
 _AFTER = lazy(rf"{_ADDITION}{_WHOSE}{_NAME}{_IS}")
-_LABEL = lazy(rf"([^\W\d_]+(?: [^\W\d_]+){{0,4}}){_ADDITION}{_NAME}{_IS}")
+_SEPARATOR = lazy(_IS)
+_BEFORE_SEPARATOR = lazy(rf"(?<![^\W\d_])([^\W\d_]+(?: [^\W\d_]+){{0,4}}){_ADDITION}{_NAME}\Z")
+_BEFORE_LABELS = "\n\t:|"
+_LONGEST_LABEL = 80
 _LONGEST_ROLE = 3
 """The words of a role."""
 _WORD = lazy(r"[^\W\d_]+(?:['’.·-][^\W\d_]+)*\.?")
@@ -45,10 +48,12 @@ _LONGEST_ABBREVIATION = 3
 
 
 MAIL_TRIGGER = r"[A-Za-zÀ-ž]{2}[\"']? <[0-9A-Za-z._+-]{3,64}@"
+_MAIL = lazy(r"[\"']? <([0-9A-Za-z._+-]{3,64})@")
 _BEFORE_MAIL = lazy(
-    r"([A-ZÀ-Þ][^\W\d_]*(?:['’-][^\W\d_]+)*(?: [^\W\d_]+\.?(?:['’-][^\W\d_]+)*){1,3})[\"']?"
-    r" <([0-9A-Za-z._+-]{3,64})@"
+    r"(?<![^\W\d_])[A-ZÀ-Þ][^\W\d_]*(?:['’-][^\W\d_]+)*"
+    r"(?: [^\W\d_]+\.?(?:['’-][^\W\d_]+)*){1,3}\Z"
 )
+_LONGEST_NAME = 120
 _SHARED = 4
 """The first letters of a name that a mail address has, too."""
 
@@ -60,10 +65,14 @@ def is_label(text: str, end: int) -> bool:
 
 def names(text: str, first: int, stop: int, flags: Flags) -> Iterator[tuple[int, int]]:
     """Yield the spans of names after roles in a part of a text."""
-    for label in _LABEL.finditer(text, first, stop):
-        if not _names_a_role(label[1].lower().split()):
+    for separator in _SEPARATOR.finditer(text, first, stop):
+        end = separator.start()
+        earliest = max(first, end - _LONGEST_LABEL)
+        start = max(earliest, *(text.rfind(sign, earliest, end) + 1 for sign in _BEFORE_LABELS))
+        label = _BEFORE_SEPARATOR.search(text, start, end)
+        if label is None or not _names_a_role(label[1].lower().split()):
             continue
-        words = _without_titles(list(_words_at(text, label.end(), stop, flags)), flags)
+        words = _without_titles(list(_words_at(text, separator.end(), stop, flags)), flags)
         if words and _NEXT_LABEL.match(text, words[-1].end()):
             words.pop()
         while words and not words[-1][0][0].isupper():  # a particle
@@ -80,14 +89,18 @@ def _ends_sentence(word: str) -> bool:
 
 def names_before_mail(text: str, first: int, stop: int, flags: Flags) -> Iterator[tuple[int, int]]:
     """Yield the spans of names before mail addresses that have a part of them."""
-    for found in _BEFORE_MAIL.finditer(text, first, stop):
-        words = found[1].split()
-        local = found[2].lower()
+    for mail in _MAIL.finditer(text, first, stop):
+        start = max(first, mail.start() - _LONGEST_NAME)
+        name = _BEFORE_MAIL.search(text, start, mail.start())
+        if name is None:
+            continue
+        words = name[0].split()
+        local = mail[1].lower()
         is_shared = any(
             normalize(word)[:_SHARED] in local for word in words if len(word) >= _SHARED
         )
         if is_shared and _is_name([word.rstrip(".") for word in words], flags):
-            yield found.span(1)
+            yield name.span()
 
 
 def _names_a_role(words: Sequence[str]) -> bool:
