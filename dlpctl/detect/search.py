@@ -55,7 +55,7 @@ class PatternSearch:
 
     def _use_as_headers(self, sets: Sequence[PatternSet]) -> None:
         self.headers: tuple[PatternSet, ...] = tuple(sets)
-        self._header_words = HeaderWords(
+        self.header_words = HeaderWords(
             lambda: [pattern for each in sets for pattern in each.patterns]
         )
 
@@ -125,7 +125,7 @@ class PatternSearch:
         return derived_texts(
             data,
             table,
-            self._header_words,
+            self.header_words,
             joins_lines=self.joins_lines,
             may_match=self.gates.may_match,
         )
@@ -134,7 +134,7 @@ class PatternSearch:
         """Return the same for a search range by range, to which the cells of columns are enough."""
         return texts_and_cells(
             data,
-            self._header_words,
+            self.header_words,
             joins_lines=self.joins_lines,
             may_match=self.gates.may_match,
         )

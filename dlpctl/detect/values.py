@@ -15,7 +15,7 @@ from operator import sub
 from typing import TYPE_CHECKING, Any
 
 from dlpctl.detect.confirm.code_density import SHORT
-from dlpctl.detect.derived import followed
+from dlpctl.detect.derived import compound, followed
 from dlpctl.detect.derived.decoded import hides_text
 from dlpctl.detect.derived.texts import openings
 from dlpctl.detect.engine import encode
@@ -45,14 +45,15 @@ NumberedFindings = Iterator[tuple[int, Sequence[Finding]]]
 """The numbers of values, and the findings in each."""
 
 
-def label_before(header: str) -> str:
+def label_before(detector: Detector, header: str) -> str:
     """Return the text before each value below a header."""
-    return f"{' '.join(header.split())[:_LONGEST_LABEL] or _UNNAMED}: "
+    label = encode(f"{' '.join(header.split())[:_LONGEST_LABEL] or _UNNAMED}: ")
+    return compound.in_plain_words(label, detector.search.header_words).decode()
 
 
 def scan_value(detector: Detector, header: str, value: str, min_score: float) -> Sequence[Finding]:
     """Return the findings in a value below a header, as positions in the value."""
-    label = label_before(header)
+    label = label_before(detector, header)
     return _within(detector.scan(label + value, min_score), len(label))
 
 
@@ -62,7 +63,7 @@ def scan_values(
     """Yield what `scan_value` returns for each of the values in which it finds something, with
     their numbers, in order.
     """
-    scanner = _ValueScanner(detector, label_before(header), min_score)
+    scanner = _ValueScanner(detector, label_before(detector, header), min_score)
     sizes = map(len, values)
     reach = list(accumulate(map(len(scanner.label).__add__, sizes), initial=0))
     first = 0
@@ -163,7 +164,7 @@ class _ValueScanner:
         """Return the values from which a text may be derived, or that are long or sentences."""
         opened: set[int] = set()
         may_match = self._detector.search.gates.may_match
-        runs, headers = openings(data, may_match)
+        runs, headers = openings(data)
         for start, end in chain(runs, headers):
             first, after = bisect_left(ends, start + 1) - 1, bisect_left(ends, end)
             is_whole = start == ends[first] + len(self._before) and end == ends[first + 1] - 1
@@ -174,6 +175,10 @@ class _ValueScanner:
         if may_match(followed.GATE, data):
             for value in _followed_by_label().finditer(data):
                 opened.add(bisect_left(ends, value.start() + 1) - 1)
+        if may_match(compound.GATE, data):
+            starts = [end + len(self._before) for end in ends[:-1]]
+            for start in compound.openings(data, starts):
+                opened.add(bisect_left(ends, start + 1) - 1)
         sizes = list(map(sub, ends[1:], ends))
         if max(sizes) > SHORT:
             opened.update(number for number, size in enumerate(sizes) if size > SHORT)

@@ -32,7 +32,7 @@ def same(detector: Detector, header: str, values: list[str], min_score: float = 
         assert list(together.get(number, ())) == list(alone), f"value {number} below {header!r}"
 
 
-@pytest.mark.parametrize("header", ["note", "customer"])
+@pytest.mark.parametrize("header", ["note", "customer", "patientSsn1", "loginCode2"])
 def test_examples_of_all_patterns_are_found_as_by_themselves(
     library: Detector, examples: list[str], header: str
 ) -> None:

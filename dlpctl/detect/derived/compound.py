@@ -7,7 +7,8 @@ such as `Value` after it. Labels are written in plain words.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 from dlpctl.detect.derived.cells import Cells
@@ -42,7 +43,7 @@ _OF_SECRETS = lazy(rb"key|secret|token|passw|credential|login|auth", re.IGNORECA
 def compound_text(data: bytes, words: HeaderWords) -> Columns | None:
     """Return the values whose keys name something sensitive, or None without any."""
     found = Cells([], [], [])
-    for label, start in _keyed(data, words):
+    for label, _, start in _keyed(data, words):
         if value := _VALUE.match(data, start):
             found.headers.append(label)
             found.starts.append(start)
@@ -50,15 +51,36 @@ def compound_text(data: bytes, words: HeaderWords) -> Columns | None:
     return Columns([found]) if found.starts else None
 
 
-def _keyed(data: bytes, words: HeaderWords) -> Iterator[tuple[bytes, int]]:
-    """Yield the labels that keys name, and where their values start."""
+def in_plain_words(label: bytes, words: HeaderWords) -> bytes:
+    """Return the label of a column with its key as the words that a derived text would have."""
+    for name, (start, end), _ in _keyed(label + b"0" * (_FURTHER_DIGITS + 1), words):
+        return label[:start] + name + label[end:]
+    return label
+
+
+def openings(data: bytes, starts: Sequence[int]) -> Iterator[int]:
+    """Yield where keys may be within values, which start at these positions after their labels."""
+    search, size = _search(), len(data)
+    position = 0
+    while (groups := search(data, position, size))[0][0] >= 0:
+        start, position = groups[0]
+        own = starts[bisect_right(starts, position - 1) - 1]
+        if start < own:  # the key is a label of the column
+            position = own
+        else:
+            yield start
+
+
+def _keyed(data: bytes, words: HeaderWords) -> Iterator[tuple[bytes, tuple[int, int], int]]:
+    """Yield the labels that keys name, the spans of the keys, and where their values start."""
     search, size = _search(), len(data)
     position = 0
     while (groups := search(data, position, size))[0][0] >= 0:
         (_, position), (start, end), (first, _) = groups
-        label = words.name(data[max(start, end - _LONGEST_KEY) : end])
+        start = max(start, end - _LONGEST_KEY)
+        label = words.name(data[start:end])
         if label and not _OF_SECRETS.search(label):
-            yield label, first
+            yield label, (start, end), first
 
 
 @cache
