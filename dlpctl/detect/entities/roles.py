@@ -17,13 +17,14 @@ from dlpctl.regex import lazy
 Flags = Callable[[str], WordFlags]
 
 _ROLES = lexicon_words("person_roles")
+_WORDS_OF_ROLES = frozenset(word for role in _ROLES for word in role.split())
 _AT_ONCE = 300
 TRIGGERS = tuple(
-    f"(?i:{'|'.join(sorted(_ROLES)[first : first + _AT_ONCE])})"
+    f"(?:^|[^A-Za-z])(?i:{'|'.join(sorted(_ROLES)[first : first + _AT_ONCE])})[^.@_0-9=\n]"
     for first in range(0, len(_ROLES), _AT_ONCE)
 )
-"""The words alone, as many as the engine takes at once: with what may follow them, they take
-thirty times as long to compile.
+"""The words with the next character, as many as the engine takes at once: with all that may follow
+them, they take thirty times as long to compile.
 """
 _ADDITION = r"(?:['’]s)?(?:/?\(?-?[a-zß-ž]{1,4}\)?| ?#?\d{1,2})?"
 """The text after a role: `Tenant(s)`, `Mieter/in`, `Witness #2`."""
@@ -34,7 +35,6 @@ _WHOSE = r"(?: [a-zß-ž]{1,5})?(?: [^\W\d_]{3,16})?"
 _AFTER = lazy(rf"{_ADDITION}{_WHOSE}{_NAME}{_IS}")
 _SEPARATOR = lazy(_IS)
 _BEFORE_SEPARATOR = lazy(rf"(?<![^\W\d_])([^\W\d_]+(?: [^\W\d_]+){{0,4}}){_ADDITION}{_NAME}\Z")
-_BEFORE_LABELS = "\n\t:|"
 _LONGEST_LABEL = 80
 _LONGEST_ROLE = 3
 """The words of a role."""
@@ -59,16 +59,18 @@ _SHARED = 4
 
 
 def is_label(text: str, end: int) -> bool:
-    """Return whether the role that ends at a position is a label."""
-    return _AFTER.match(text, end) is not None
+    """Return whether the role in the trigger match that ends at a position is a label."""
+    return _AFTER.match(text, end - 1) is not None
 
 
 def names(text: str, first: int, stop: int, flags: Flags) -> Iterator[tuple[int, int]]:
     """Yield the spans of names after roles in a part of a text."""
     for separator in _SEPARATOR.finditer(text, first, stop):
         end = separator.start()
-        earliest = max(first, end - _LONGEST_LABEL)
-        start = max(earliest, *(text.rfind(sign, earliest, end) + 1 for sign in _BEFORE_LABELS))
+        low = max(first, end - _LONGEST_LABEL)
+        before = text.rfind("\n", low, end), text.rfind("\t", low, end)
+        signs = text.rfind(":", low, end), text.rfind("|", low, end)
+        start = max(low, 1 + max(*before, *signs))
         label = _BEFORE_SEPARATOR.search(text, start, end)
         if label is None or not _names_a_role(label[1].lower().split()):
             continue
@@ -106,7 +108,7 @@ def names_before_mail(text: str, first: int, stop: int, flags: Flags) -> Iterato
 def _names_a_role(words: Sequence[str]) -> bool:
     """Return whether words end with a role, or with one and up to two words that belong to it."""
     ends = (words, words[:-1], words[:-2])
-    return any(
+    return not _WORDS_OF_ROLES.isdisjoint(words) and any(
         " ".join(end[-count:]) in _ROLES
         for end in ends
         for count in range(1, _LONGEST_ROLE + 1)
