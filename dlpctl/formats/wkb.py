@@ -47,6 +47,8 @@ def texts_of_geometry(data: bytes) -> list[str] | None:
 
 
 def _geometry(data: bytes) -> _Shape:
+    if len(data) < _PACKAGE_HEADER:
+        raise _NoGeometryError
     if data.startswith(_PACKAGE):
         envelope = data[3] >> 1 & 7
         if envelope >= len(_ENVELOPES):

@@ -12,6 +12,7 @@ from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.discovery import format_named
 from dlpctl.formats.files import Files
 from dlpctl.formats.interface import Edit, Limits
+from dlpctl.formats.wkb import texts_of_geometry
 
 MAIL = "jane.roe@acme.example"
 FACET = struct.pack("<12fH", *[1.5] * 12, 0)
@@ -89,6 +90,13 @@ def test_geometries_of_a_database_are_inspected(shape: str) -> None:
         text = "\n".join(view.text for view in node.document.views)
         assert ("POINT (13.40495 52.52437)" in text) is shape.startswith("point")
         assert list(files.open(geodata(SHAPES[shape] + b"\0\1" * 9), "a.gpkg").uninspected())
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_part_of_a_geometry_is_none(shape: str) -> None:
+    data = SHAPES[shape]
+    assert texts_of_geometry(data) is not None
+    assert not any(texts_of_geometry(data[:size]) for size in range(len(data)))
 
 
 def test_a_text_in_a_geometry_is_found_and_nothing_can_replace_it() -> None:
