@@ -29,6 +29,7 @@ from dlpctl.formats.interface import (
     Segment,
     View,
 )
+from dlpctl.formats.pictures.metadata import telling_strings
 from dlpctl.formats.wkb import texts_of_geometry
 
 _CELLS_APART = "\n\n"
@@ -67,8 +68,9 @@ class _SqlTable(NamedTuple):
             return texts_of_geometry(blob)
         count = int.from_bytes(blob[2:_NODE_HEADER])
         end = _NODE_HEADER + count * (8 + 8 * self.dimensions)
-        # The virtual table shows all cells of the tree.
-        return None if end > len(blob) or has_strings(blob[end:]) else []
+        if end > len(blob) or has_strings(blob[end:]):
+            return None
+        return list(telling_strings(blob[_NODE_HEADER:end]))
 
 
 class Sqlite(BinaryFormat):

@@ -108,11 +108,15 @@ def test_a_text_in_a_geometry_is_found_and_nothing_can_replace_it() -> None:
         chosen.mask(data, document, [Edit(number, 0, 4, "")], {})
 
 
-def test_a_text_after_the_cells_of_an_index_is_not_inspected() -> None:
+@pytest.mark.parametrize("is_in_cells", [True, False])
+def test_a_text_in_an_index_is_found_or_not_inspected(*, is_in_cells: bool) -> None:
     with closing(sqlite3.connect(":memory:")) as database, Files() as files:
         database.deserialize(geodata(POINT))
         number, node = database.execute("SELECT * FROM tree_node WHERE nodeno > 1").fetchone()
-        hidden = node[: -len(MAIL)] + MAIL.encode()
+        start = 4 if is_in_cells else len(node) - len(MAIL)
+        hidden = node[:start] + MAIL.encode() + node[start + len(MAIL) :]
         database.execute("UPDATE tree_node SET data = ? WHERE nodeno = ?", (hidden, number))
         database.commit()
-        assert list(files.open(database.serialize(), "a.gpkg").uninspected())
+        opened = files.open(database.serialize(), "a.gpkg")
+        is_found = any(each.text == MAIL for each in opened.document.segments)
+        assert (is_found, not any(opened.uninspected())) == (is_in_cells, is_in_cells)
