@@ -48,6 +48,12 @@ def pages() -> list[Path]:
     return sorted(path for pattern in PAGES for path in ROOT.glob(pattern))
 
 
+def data_files() -> list[Path]:
+    return sorted(
+        path for folder in ("dlpctl", "patterns") for path in (ROOT / folder).rglob("*.toml")
+    )
+
+
 def name_of(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
@@ -66,9 +72,9 @@ class Rule(NamedTuple):
 
 
 def unusual_words() -> Iterator[Violation]:
-    """Return every word in the product and its pages that the vocabulary replaces."""
-    for path in [*modules(), *pages()]:
-        for text in texts_of_module(path) if path.suffix == ".py" else texts_of_page(path):
+    """Return every word in the product, its data and its pages that the vocabulary replaces."""
+    for path in [*modules(), *pages(), *data_files()]:
+        for text in _TEXTS_OF[path.suffix](path):
             for say, word, start in _unusual(text.kind, text.content):
                 line = text.line + text.content.count("\n", 0, start)
                 yield Violation(name_of(path), line, f"'{word}': say {say}")
@@ -122,6 +128,16 @@ def _found(rules: list[Rule], text: str) -> Iterator[tuple[str, re.Match[str]]]:
             yield from ((say, match) for match in regex.finditer(text))
 
 
+_WORDS_OF_DATA = re.compile(r'^(?:(?:id|name|label|description) = ".*"|#.*)$', re.MULTILINE)
+
+
+def texts_of_data(path: Path) -> Iterator[Text]:
+    """Yield comments and what users see of patterns and policies."""
+    content = path.read_text("utf-8")
+    for found in _WORDS_OF_DATA.finditer(content):
+        yield Text(content.count("\n", 0, found.start()) + 1, found[0], "prose")
+
+
 def texts_of_page(path: Path) -> Iterator[Text]:
     yield Text(1, path.read_text("utf-8"), "prose")
 
@@ -154,6 +170,9 @@ def _comments(source: str) -> Iterator[Text]:
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT:
             yield Text(token.start[0], token.string, "prose")
+
+
+_TEXTS_OF = {".py": texts_of_module, ".md": texts_of_page, ".toml": texts_of_data}
 
 
 def _defined(node: ast.AST) -> Iterator[str]:
