@@ -83,14 +83,16 @@ class HeaderWords:
 
     def name(self, header: bytes) -> bytes:
         """Return the words of a header or key if it names something sensitive, or nothing."""
-        name = self._names.get(header)
+        bare = header.strip(_AROUND_NAME)
+        if len(bare) > _LONGEST_NAME:
+            return b""
+        name = self._names.get(bare)
         if name is None:
-            bare = header.strip(_AROUND_NAME)
             fitting = (each for each in (key_words(bare), bare) if self.are_in(each))
-            name = next(fitting, b"") if len(bare) <= _LONGEST_NAME else b""
+            name = next(fitting, b"")
             if len(self._names) > _MOST_NAMES:
                 self._names.clear()
-            self._names[header] = name
+            self._names[bare] = name
         return name
 
     @cached_property

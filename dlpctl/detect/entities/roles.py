@@ -1,8 +1,8 @@
 """Names after the role of a person or before an address: `Assistito: CAPODIECI ROSALBA`,
 `Gethin Trevelyan <geth.trev@example.org>`.
 
-The tagger knows the names of some languages, and words in capitals hardly. After a word that only
-persons are called, and before a mail address with the same words, capitals say enough.
+The tagger knows the names of some languages, and few of them in capitals. After the word for a role
+that only persons have, and before a mail address with the same words, capitals are enough.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _ADDITION = r"(?:['’]s)?(?:/?\(?-?[a-zß-ž]{1,4}\)?| ?#?\d{1,2})?"
 _NAME = r"(?: (?i:full )?(?i:name|nombre|nome|nom|naam))?"
 _IS = r"(?:[ \t]?[:|][ \t]{0,40}[*\"'_]{0,2}|\t[ \t]{0,8}| {2,40})(?=[A-ZÀ-ÞĀ-Ž])"
 _WHOSE = r"(?: [a-zß-ž]{1,5})?(?: [^\W\d_]{3,16})?"
-"""A role may be nearer defined: `habitual`, `del vehículo`, `of the policy`."""
+"""Words that narrow a role: `habitual`, `del vehículo`, `of the policy`."""
 _AFTER = lazy(rf"{_ADDITION}{_WHOSE}{_NAME}{_IS}")
 _SEPARATOR = lazy(_IS)
 _BEFORE_SEPARATOR = lazy(rf"(?<![^\W\d_])([^\W\d_]+(?: [^\W\d_]+){{0,4}}){_ADDITION}{_NAME}\Z")
@@ -46,7 +46,6 @@ _MOST_WORDS, _USUAL = 7, 2
 _FEWEST_OF_NAME = 2
 _LONGEST_ABBREVIATION = 3
 
-
 MAIL_TRIGGER = r"[A-Za-zÀ-ž]{2}[\"']? <[0-9A-Za-z._+-]{3,64}@"
 _MAIL = lazy(r"[\"']? <([0-9A-Za-z._+-]{3,64})@")
 _BEFORE_MAIL = lazy(
@@ -55,7 +54,7 @@ _BEFORE_MAIL = lazy(
 )
 _LONGEST_NAME = 120
 _SHARED = 4
-"""The first letters of a name that a mail address has, too."""
+"""The number of first letters of a word that must also be in the mail address."""
 
 
 def is_label(text: str, end: int) -> bool:
@@ -106,7 +105,7 @@ def names_before_mail(text: str, first: int, stop: int, flags: Flags) -> Iterato
 
 
 def _names_a_role(words: Sequence[str]) -> bool:
-    """Return whether words end with a role, or with one and up to two words that belong to it."""
+    """Return whether words end with a role, or with a role and up to two words that narrow it."""
     ends = (words, words[:-1], words[:-2])
     return not _WORDS_OF_ROLES.isdisjoint(words) and any(
         " ".join(end[-count:]) in _ROLES
