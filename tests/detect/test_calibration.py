@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from dlpctl.detect.engine import Detector
-from dlpctl.detect.patterns.measure import clean, recall
+from dlpctl.detect.patterns.measure import clean, recall, values
 
 LOWEST, BINS = 0.4, (0.4, 0.5, 0.65, 0.8, 0.9)
 FEWEST = 20
@@ -81,3 +81,9 @@ def test_a_score_promises_no_more_than_is_observed(
     }
     assert len(shares) > 1
     assert all(share >= lowest for lowest, share in shares.items()), shares
+
+
+@pytest.mark.parametrize(("shape", "drawn"), [("[ab]", {"a", "b"}), ("[ab|cd]", {"ab", "cd"})])
+def test_a_choice_of_a_shape_is_of_characters_or_of_texts(shape: str, drawn: set[str]) -> None:
+    source = random.Random(1)
+    assert {values.value(values.ValueKind("A", shape, (), ""), source) for _ in range(20)} == drawn
