@@ -38,8 +38,8 @@ def main() -> None:
 
         sys.exit(complete(sys.argv[2:]))
 
-    from dlpctl import signals
     from dlpctl.cli.main import run
+    from dlpctl.system import signals
 
     signals.insist()
     if is_interruptible:

@@ -12,7 +12,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from dlpctl.errors import DlpctlError, StoreError
-from dlpctl.tempfiles import sweep
+from dlpctl.system.tempfiles import sweep
 from dlpctl_daemon.metrics import Metrics
 
 if TYPE_CHECKING:

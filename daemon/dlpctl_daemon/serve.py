@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from dlpctl.tempfiles import temporary_root
+from dlpctl.system.tempfiles import temporary_root
 from dlpctl_daemon.listening import address, listen
 from dlpctl_daemon.logs import Log
 from dlpctl_daemon.options import Options

@@ -15,9 +15,9 @@ from dlpctl.agents.commands import ShellCommand, mentioned_files, parse_command,
 from dlpctl.agents.events import PASSED, Action, EventKind, Outcome, ToolClass
 from dlpctl.agents.inspection import Inspected, inspect, restored
 from dlpctl.errors import DlpctlError, OutputError, StillExposedError
-from dlpctl.newfiles import replacing
 from dlpctl.regex import lazy
-from dlpctl.regular import open_file
+from dlpctl.system.newfiles import replacing
+from dlpctl.system.regular import open_file
 from dlpctl.types import Decision
 
 if TYPE_CHECKING:

@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple
 
 from dlpctl.agents import client
-from dlpctl.filelock import lock
-from dlpctl.newfiles import replacing
 from dlpctl.processes.schema import InvalidMessageError, Record, decode, encode
+from dlpctl.system.filelock import lock
+from dlpctl.system.newfiles import replacing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dlpctl.errors import ConfigError, OutputError
-from dlpctl.newfiles import replacing
-from dlpctl.regular import open_file
+from dlpctl.system.newfiles import replacing
+from dlpctl.system.regular import open_file
 
 BACKUP = ".before-dlpctl"
 _LARGEST = 16 << 20

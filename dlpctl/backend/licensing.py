@@ -27,8 +27,8 @@ from dlpctl.errors import (
     StoreError,
     UnauthorizedError,
 )
-from dlpctl.newfiles import replacing
 from dlpctl.policy.model import Policy
+from dlpctl.system.newfiles import replacing
 
 if TYPE_CHECKING:
     from dlpctl.types import Decision, Destination

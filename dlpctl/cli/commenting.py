@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from dlpctl.errors import InputError, ServerError, UsageError
-from dlpctl.regular import read_regular
+from dlpctl.system.regular import read_regular
 
 _MARK = "<!-- dlpctl scan -->"
 """The first line of the comment, by which later runs find it."""

@@ -13,7 +13,7 @@ from dlpctl.cli.control_plane import backend
 from dlpctl.control.resources.shapes import Json as Answer
 from dlpctl.errors import InputError, UsageError
 from dlpctl.policy.selectors import parse_destination
-from dlpctl.regular import read_secret
+from dlpctl.system.regular import read_secret
 from dlpctl.types import Decision
 
 if TYPE_CHECKING:

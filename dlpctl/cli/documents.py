@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING
 from dlpctl.cli import inputs
 from dlpctl.cli.inputs import STDIN
 from dlpctl.cli.outputs import is_stream, require_place, unwritable, writing
-from dlpctl.deflated import starts_of_runs
 from dlpctl.errors import FormatError, InputError, OutputError, UsageError
-from dlpctl.forked import mark_harmless
 from dlpctl.formats.recognition import (
     ZIP_END,
     ends_with_zip,
@@ -23,7 +21,9 @@ from dlpctl.formats.recognition import (
     is_utf8,
 )
 from dlpctl.regex import lazy
-from dlpctl.regular import open_file, read_secret
+from dlpctl.system.forked import mark_harmless
+from dlpctl.system.regular import open_file, read_secret
+from dlpctl.texts.deflated import starts_of_runs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -176,7 +176,7 @@ def beside(name: str, shown: str) -> Path:
 
 def save(data: bytes, target: Path, *, force: bool) -> None:
     """Write a masked copy atomically; keep an existing file, unless it is identical or `force`."""
-    from dlpctl.newfiles import write_whole
+    from dlpctl.system.newfiles import write_whole
 
     if is_stream(target):
         with writing(target) as write:
@@ -246,7 +246,7 @@ def save_pictures(
 ) -> list[Path]:
     """Write the pages that masking changed as pictures, before and after."""
     from dlpctl.files.pictures import before_and_after
-    from dlpctl.newfiles import write_whole
+    from dlpctl.system.newfiles import write_whole
 
     written: list[Path] = []
     if report.masked is None:
@@ -309,7 +309,7 @@ def cleaning_up() -> Iterator[None]:
     """Turn SIGTERM and SIGHUP into an exit that ends the worker and removes temporary files."""
     import signal
 
-    from dlpctl.signals import end
+    from dlpctl.system.signals import end
 
     numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
     before = [(number, signal.signal(number, end)) for number in numbers]

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from dlpctl.errors import InputError, UsageError
 from dlpctl.formats.recognition import document_in_text
-from dlpctl.regular import NotRegularError, open_regular
+from dlpctl.system.regular import NotRegularError, open_regular
 
 STDIN = "-"
 CHUNK = 1 << 20

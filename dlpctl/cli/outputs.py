@@ -27,7 +27,7 @@ def writing(file: Path | None) -> Iterator[Callable[[bytes], object]]:
 
         yield write
         return
-    from dlpctl.newfiles import replacing
+    from dlpctl.system.newfiles import replacing
 
     require_place(file)
     if is_stream(file):

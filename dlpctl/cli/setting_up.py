@@ -106,7 +106,7 @@ def _why_no_settings() -> str:
 
 
 def _write_settings() -> None:
-    from dlpctl.newfiles import write_whole
+    from dlpctl.system.newfiles import write_whole
 
     write_whole(Path(_FILE), settings_file().encode(), overwrite=False, mode=0o644)
     Printer().line(f"written {Path(_FILE).absolute()}")

@@ -13,7 +13,7 @@ from dlpctl.config.origin import Layer, Origin
 from dlpctl.config.settings import GROUPS, SETTINGS, VARIABLES, Config, Setting
 from dlpctl.errors import ConfigError, did_you_mean
 from dlpctl.mappings import Problems, Source, UnfitError
-from dlpctl.regular import open_file
+from dlpctl.system.regular import open_file
 
 _MAX_BYTES = 1 << 20
 _BY_VARIABLE = {each.variable: each for each in SETTINGS.values()}

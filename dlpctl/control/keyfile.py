@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from dlpctl.errors import StoreError, VaultError
-from dlpctl.newfiles import replacing
+from dlpctl.system.newfiles import replacing
 
 _KEY_BYTES = 32
 

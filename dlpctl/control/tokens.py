@@ -16,7 +16,7 @@ from dlpctl.control.resources.tokens import Token, TokenRequest
 from dlpctl.control.seals import check_rows
 from dlpctl.control.writer import Batch
 from dlpctl.errors import ForbiddenError, NotFoundError, StoreError, UnauthorizedError
-from dlpctl.newfiles import replacing
+from dlpctl.system.newfiles import replacing
 
 _BY_ID = "SELECT * FROM tokens WHERE token_id = ?"
 _BY_LOOKUP = "SELECT * FROM tokens WHERE lookup = ?"

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from struct import Struct
 
 from dlpctl.detect.resolve import Candidate
-from dlpctl.forked import LeaveToFork, begun
+from dlpctl.system.forked import LeaveToFork, begun
 
 WORTHWHILE_SIZE = 1 << 20
 """The size in bytes from which on a child saves more than it costs."""

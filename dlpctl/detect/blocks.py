@@ -29,7 +29,7 @@ from dlpctl.detect.entities.known import Known
 from dlpctl.detect.packed import PackedFindings
 from dlpctl.detect.ranges import RangeSearch
 from dlpctl.detect.resolve import Candidate, clusters
-from dlpctl.forked import in_order
+from dlpctl.system.forked import in_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

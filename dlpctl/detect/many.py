@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
-from dlpctl.forked import LeaveToFork, in_order
+from dlpctl.system.forked import LeaveToFork, in_order
 from dlpctl.types import Category, Finding
 
 _BATCH_CHARACTERS = 1 << 16

@@ -8,7 +8,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple, overload
 
-from dlpctl.positions import positions
+from dlpctl.texts.positions import positions
 from dlpctl.types import Finding
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from itertools import compress
 from typing import TYPE_CHECKING, overload
 
 from dlpctl.policy.decide import FindingDecision, PackedDecisions, Tally
-from dlpctl.positions import positions
+from dlpctl.texts.positions import positions
 from dlpctl.types import Finding
 
 if TYPE_CHECKING:

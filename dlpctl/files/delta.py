@@ -22,8 +22,8 @@ from dlpctl.files.deltalog import LOG, DataFile, DeltaLog, read_log
 from dlpctl.files.report import FileReport
 from dlpctl.formats.files import Files
 from dlpctl.formats.interface import Limits
-from dlpctl.newfiles import write_whole
-from dlpctl.regular import read_regular
+from dlpctl.system.newfiles import write_whole
+from dlpctl.system.regular import read_regular
 
 Mask = Callable[[bytes, str], FileReport]
 """Masks a file; raises `StillExposedError` if that fails."""

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 from dlpctl.errors import FormatError, InputError
 from dlpctl.regex import lazy
-from dlpctl.regular import read_regular
+from dlpctl.system.regular import read_regular
 
 LOG = "_delta_log"
 _COMMIT = lazy(r"(\d{20})\.json\Z")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from dlpctl.files.decided import REJECTED
 from dlpctl.masking.leaks import words_among
-from dlpctl.texthashes import TextHashes
+from dlpctl.texts.texthashes import TextHashes
 from dlpctl.types import Action
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from dlpctl.files.checking import FileChecker
 from dlpctl.files.choices import Metadata, OnUninspected
 from dlpctl.files.report import FileReport
 from dlpctl.formats.interface import Limits
-from dlpctl.newfiles import write_whole
 from dlpctl.policy.model import Policy
 from dlpctl.preflight import checker_for
-from dlpctl.regular import read_regular
+from dlpctl.system.newfiles import write_whole
+from dlpctl.system.regular import read_regular
 from dlpctl.types import Destination
 
 

@@ -10,11 +10,11 @@ from bisect import bisect_left
 from itertools import accumulate
 from typing import TYPE_CHECKING, Protocol
 
-from dlpctl.forked import in_order
 from dlpctl.formats.encoding import Edit, spliced
 from dlpctl.masking.apply import Span, resolve
 from dlpctl.policy.decide import FindingDecision
-from dlpctl.texthashes import NewTexts
+from dlpctl.system.forked import in_order
+from dlpctl.texts.texthashes import NewTexts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -17,7 +17,6 @@ from itertools import repeat
 from operator import sub
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from dlpctl.allocation import allocate_large_apart, return_freed_memory
 from dlpctl.errors import FormatError
 from dlpctl.files.decided import REJECTED, REPEATED, DecidedFindings
 from dlpctl.files.hidden import HiddenValues
@@ -25,7 +24,6 @@ from dlpctl.files.longcopy import EditMasking, TextMasking, held
 from dlpctl.files.longverified import Copy, count_absent
 from dlpctl.files.names import PlaceNames
 from dlpctl.files.sections import Sections
-from dlpctl.forked import in_order
 from dlpctl.formats.discovery import format_named
 from dlpctl.formats.editcolumns import EditColumns
 from dlpctl.formats.source import TextFormat
@@ -37,7 +35,9 @@ from dlpctl.masking.leaks import Value
 from dlpctl.masking.opentext import OpenText
 from dlpctl.masking.repeats import Repeats, places_of
 from dlpctl.policy.decide import FindingDecision, Verdict
-from dlpctl.texthashes import TextHashes
+from dlpctl.system.allocation import allocate_large_apart, return_freed_memory
+from dlpctl.system.forked import in_order
+from dlpctl.texts.texthashes import TextHashes
 from dlpctl.types import Action, Category, Decision, Finding
 
 if TYPE_CHECKING:

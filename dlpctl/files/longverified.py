@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from dlpctl.errors import FormatError
 from dlpctl.files.residual import Apart, CopyReading, ResidualSearch, second_reading
 from dlpctl.files.sections import Sections
-from dlpctl.forked import begun
 from dlpctl.formats.files import Files, is_in_process
-from dlpctl.texthashes import TextHashes
+from dlpctl.system.forked import begun
+from dlpctl.texts.texthashes import TextHashes
 from dlpctl.types import Action, Category, Finding
 
 if TYPE_CHECKING:

@@ -16,8 +16,6 @@ from mmap import mmap
 from struct import Struct
 from typing import TYPE_CHECKING, AnyStr, NamedTuple, Protocol
 
-from dlpctl.encoded import forms
-from dlpctl.forked import in_order
 from dlpctl.formats.files import is_in_process
 from dlpctl.formats.residues import (
     WORD,
@@ -28,11 +26,13 @@ from dlpctl.formats.residues import (
     number_starts,
 )
 from dlpctl.formats.verify import searched_text
-from dlpctl.literals import GRAM
 from dlpctl.regex import lazy
-from dlpctl.texthashes import NewTexts, TextHashes
+from dlpctl.system.forked import in_order
+from dlpctl.texts.encoded import forms
+from dlpctl.texts.literals import GRAM
+from dlpctl.texts.texthashes import NewTexts, TextHashes
+from dlpctl.texts.words import TOKEN, distinct_words, folded
 from dlpctl.values import FEWEST_DIGITS_SEARCHED, SHORTEST_SEARCHED
-from dlpctl.words import TOKEN, distinct_words, folded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

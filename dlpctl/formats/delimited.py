@@ -16,7 +16,7 @@ from dlpctl.formats.interface import Limits, Segment, View
 from dlpctl.formats.residues import CELL_END, with_rows_apart
 from dlpctl.formats.source import Parts, Readable, TextFormat, Token, line_cuts
 from dlpctl.formats.wordrows import has_words, lines_of_words
-from dlpctl.tables import regular_rows
+from dlpctl.texts.tables import regular_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

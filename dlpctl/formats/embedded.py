@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
-from dlpctl.deflated import LEAST, ZLIB, Inflater, starts_of_runs
 from dlpctl.formats.encoding import decode
 from dlpctl.regex import lazy
+from dlpctl.texts.deflated import LEAST, ZLIB, Inflater, starts_of_runs
 
 _STARTS = {
     b"\x1f\x8b\x08": "gz",

@@ -8,11 +8,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from typing import NamedTuple
 
-from dlpctl.encoded import forms
-from dlpctl.literals import GRAM, Literals
 from dlpctl.regex import lazy
+from dlpctl.texts.encoded import forms
+from dlpctl.texts.literals import GRAM, Literals
+from dlpctl.texts.words import SpelledWords, Words, folded
 from dlpctl.values import FEWEST_DIGITS_SEARCHED, SHORTEST_SEARCHED
-from dlpctl.words import SpelledWords, Words, folded
 
 _TOLD_BY = 4
 """The number of digits that distinguish most numbers of a text from the searched values."""

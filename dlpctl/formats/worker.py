@@ -26,7 +26,7 @@ from dlpctl.formats.isolation import messages
 from dlpctl.processes.child import EndedError, python, spawn
 from dlpctl.processes.pipes import DeadlineError
 from dlpctl.processes.schema import InvalidMessageError
-from dlpctl.tempfiles import PrivateFolder
+from dlpctl.system.tempfiles import PrivateFolder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -13,11 +13,11 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from dlpctl.encoded import forms
-from dlpctl.literals import GRAM, Literals, characters, lengths_with
 from dlpctl.regex import lazy
+from dlpctl.texts.encoded import forms
+from dlpctl.texts.literals import GRAM, Literals, characters, lengths_with
+from dlpctl.texts.words import TOKEN, SpelledWords, Words, folded
 from dlpctl.values import FEWEST_DIGITS_SEARCHED, SHORTEST_SEARCHED
-from dlpctl.words import TOKEN, SpelledWords, Words, folded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -8,10 +8,10 @@ from itertools import accumulate, chain, pairwise
 from typing import TYPE_CHECKING
 
 from dlpctl.masking.leaks import DIGITS, GROUPED, normal
-from dlpctl.positions import positions
 from dlpctl.regex import lazy
+from dlpctl.texts.positions import positions
+from dlpctl.texts.words import TOKEN, folded, words_of_ascii
 from dlpctl.values import FEWEST_DIGITS_SEARCHED, SHORTEST_SEARCHED
-from dlpctl.words import TOKEN, folded, words_of_ascii
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

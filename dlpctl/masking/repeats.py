@@ -6,10 +6,10 @@ from array import array
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from dlpctl.forked import in_order
 from dlpctl.masking.leaks import LooseMatcher, Value
 from dlpctl.masking.opentext import LONGEST, OpenText, words_of
 from dlpctl.regex import lazy
+from dlpctl.system.forked import in_order
 from dlpctl.values import FEWEST_DIGITS_SEARCHED
 
 if TYPE_CHECKING:

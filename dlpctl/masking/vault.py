@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import ClassVar, Self
 
 from dlpctl.errors import VaultError
-from dlpctl.filelock import lock, unlock
-from dlpctl.newfiles import replacing
 from dlpctl.operators.tokens import TokenStore
-from dlpctl.regular import open_file
+from dlpctl.system.filelock import lock, unlock
+from dlpctl.system.newfiles import replacing
+from dlpctl.system.regular import open_file
 from dlpctl.values import derive_key
 
 KEY_VARIABLE = "DLPCTL_VAULT_KEY"

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from dlpctl.errors import PolicyError, did_you_mean
 from dlpctl.mappings import Source
-from dlpctl.regular import open_file
+from dlpctl.system.regular import open_file
 
 _BUILTIN = Path(__file__).parent / "builtin"
 _MAX_BYTES = 1 << 20

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.errors import BaselineError, did_you_mean
-from dlpctl.regular import open_file
+from dlpctl.system.regular import open_file
 from dlpctl.types import Destination
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ class Baseline(NamedTuple):
 
     def save(self) -> None:
         """Write the file in one step."""
-        from dlpctl.newfiles import replacing
+        from dlpctl.system.newfiles import replacing
 
         salts = sorted(salt.hex() for salt in self.salts)
         content = _HEAD + "".join(f"{_SALT} {salt}\n" for salt in salts)

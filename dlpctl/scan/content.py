@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from dlpctl.config.locations import EXCEPTIONS_FILE
 from dlpctl.detect import blocks
 from dlpctl.detect.possible import count_possible
-from dlpctl.forked import in_order
 from dlpctl.scan.binaries import strings_of
 from dlpctl.scan.excerpts import Excerpts
 from dlpctl.scan.places import TextPlaces
 from dlpctl.scan.results import Result
 from dlpctl.scan.source_code import JUDGED, is_source
+from dlpctl.system.forked import in_order
 from dlpctl.types import IN_BINARIES
 
 if TYPE_CHECKING:

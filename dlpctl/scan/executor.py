@@ -20,8 +20,8 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol, Self, TypeVar
 
 from dlpctl.errors import DlpctlError, EngineError, fault
-from dlpctl.forked import Child, read_message, write_message
 from dlpctl.scan.packing import packed
+from dlpctl.system.forked import Child, read_message, write_message
 
 if TYPE_CHECKING:
     from dlpctl.scan.results import Skip

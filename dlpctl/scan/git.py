@@ -18,7 +18,7 @@ from typing import IO, NamedTuple
 
 from dlpctl.errors import InputError, UsageError
 from dlpctl.scan.results import Skip, Why
-from dlpctl.tempfiles import temporary_root
+from dlpctl.system.tempfiles import temporary_root
 
 _SAFE = (
     "--no-pager",

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dlpctl.errors import BaselineError
-from dlpctl.regular import read_regular
+from dlpctl.system.regular import read_regular
 from dlpctl.types import Category, Finding
 from dlpctl.values import fingerprint
 

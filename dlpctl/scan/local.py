@@ -8,11 +8,11 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from dlpctl.regular import NotRegularError, open_regular
 from dlpctl.scan.results import Skip, Why
 from dlpctl.scan.selection import Selection
 from dlpctl.scan.source import File, Read, UnreadError
 from dlpctl.scan.walk import walk
+from dlpctl.system.regular import NotRegularError, open_regular
 
 STDIN = "-"
 _UNKNOWN_SIZE = 1 << 16

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from dlpctl.regular import read_regular, why_not_regular
 from dlpctl.scan.ignore import Rules
 from dlpctl.scan.results import Skip, Why
 from dlpctl.scan.selection import Selection
 from dlpctl.scan.source import File
+from dlpctl.system.regular import read_regular, why_not_regular
 
 IGNORE_FILES = (".gitignore", ".dlpctlignore")
 _GIT = ".git"

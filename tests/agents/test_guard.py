@@ -16,7 +16,7 @@ import pytest
 
 from dlpctl.agents import sessions
 from dlpctl.agents.sessions import SessionVaults
-from dlpctl.filelock import lock
+from dlpctl.system.filelock import lock
 
 if TYPE_CHECKING:
     from limits import Limiter

@@ -18,7 +18,7 @@ import pytest
 from dlpctl.errors import InputError
 from dlpctl.files.library import check_file, mask_file
 from dlpctl.masking.vault import Vault
-from dlpctl.regular import NotRegularError, read_regular
+from dlpctl.system.regular import NotRegularError, read_regular
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="special files are of POSIX")
 Run = Callable[..., Any]

@@ -33,10 +33,10 @@ from dlpctl.cli.search import Search, everything, search
 from dlpctl.cli.session import Session
 from dlpctl.config.locations import EXCEPTIONS_FILE
 from dlpctl.errors import BaselineError, UsageError
-from dlpctl.regular import read_regular
 from dlpctl.scan.baseline import Acceptance, Baseline, Entry
 from dlpctl.scan.reports import counted
 from dlpctl.scan.results import FAILURES, Skip
+from dlpctl.system.regular import read_regular
 
 if TYPE_CHECKING:
     from dlpctl.scan.results import Result

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from dlpctl.regular import read_regular
+from dlpctl.system.regular import read_regular
 
 _TYPE = re.compile(r"^\[([A-Z][A-Z0-9_]*)\]", re.MULTILINE)
 _OWN_TYPE = re.compile(r"""^type\s*=\s*["']([A-Z][A-Z0-9_]*)["']""", re.MULTILINE)

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from dlpctl.cli import accepted
 from dlpctl.cli.scans.new_exceptions import keep, scan_of
 from dlpctl.errors import InputError, OutputError, UsageError
-from dlpctl.regular import read_regular
 from dlpctl.scan.baseline import Acceptance, Baseline, Entry, expiry
 from dlpctl.scan.reports.advice import rotation
 from dlpctl.scan.results import FAILURES, Result, Skip
+from dlpctl.system.regular import read_regular
 from dlpctl.types import Category
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ class Review:
 
 def _rewrite(file: Path, text: str) -> None:
     """Replace the content of a file, and keep its mode."""
-    from dlpctl.newfiles import replacing
+    from dlpctl.system.newfiles import replacing
 
     try:
         target = file.resolve()

@@ -53,7 +53,7 @@ class Cache:
         """Store an entry; return False if this machine does not allow it (no space,
         no permission).
         """
-        from dlpctl.newfiles import replacing
+        from dlpctl.system.newfiles import replacing
 
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -16,7 +16,7 @@ from dlpctl.detect.automaton.compiled import (
     key_of,
 )
 from dlpctl.errors import PatternError
-from dlpctl.regular import read_regular
+from dlpctl.system.regular import read_regular
 from dlpctl.types import Category
 
 if TYPE_CHECKING:

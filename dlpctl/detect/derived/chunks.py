@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dlpctl.deflated import SHAPES
 from dlpctl.detect.derived.decoded import DecodedText, copy_around, decode_base64, inflater
 from dlpctl.regex import lazy
+from dlpctl.texts.deflated import SHAPES
 
 _LONG = b"x" * 48
 """More characters than most checksums have."""

@@ -17,7 +17,7 @@ from dlpctl.detect.derived.headers import HeaderWords
 from dlpctl.detect.derived.interface import DerivedText, LabelScore
 from dlpctl.detect.derived.tables import OpenTable, sensitive_cells
 from dlpctl.detect.resolve import Candidate, cannot_beat, rank
-from dlpctl.positions import positions
+from dlpctl.texts.positions import positions
 
 _MOST_SORTS = 256
 _BYTES = [bytes((number,)) for number in range(_MOST_SORTS)]

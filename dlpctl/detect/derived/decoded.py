@@ -15,7 +15,6 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from urllib.parse import unquote_to_bytes
 
-from dlpctl.deflated import GZIP, RAW, ZLIB, Inflater
 from dlpctl.detect.derived.characters import is_unseen, plain_forms, unseen_text
 from dlpctl.detect.derived.interface import DerivedText
 from dlpctl.detect.derived.marks import unboxed, unmarked, untagged
@@ -32,8 +31,9 @@ from dlpctl.detect.derived.runs import (
     SOFT_BREAKS,
     TAGGED,
 )
-from dlpctl.encoded import unescaped
 from dlpctl.regex import lazy
+from dlpctl.texts.deflated import GZIP, RAW, ZLIB, Inflater
+from dlpctl.texts.encoded import unescaped
 
 _BEFORE, _AFTER = 160, 64
 """Bytes around a run that are copied with it: as far as labels and context reach."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 
-from dlpctl.positions import positions
+from dlpctl.texts.positions import positions
 
 
 class Pieces:

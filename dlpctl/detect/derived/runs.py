@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dlpctl.encoded import ESCAPES
+from dlpctl.texts.encoded import ESCAPES
 
 # The last ones strike letters out, underline or enclose them.
 _INVISIBLE = (

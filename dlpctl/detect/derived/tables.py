@@ -14,7 +14,7 @@ from dlpctl.detect.derived.cells import Cells
 from dlpctl.detect.derived.headers import DASHED, HeaderWords
 from dlpctl.detect.derived.listings import listed_cells
 from dlpctl.regex import lazy
-from dlpctl.tables import Rows, rows_from, split_row
+from dlpctl.texts.tables import Rows, rows_from, split_row
 
 _LONGEST_CELL = 2048
 _USUAL_NAME = 28

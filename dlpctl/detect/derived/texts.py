@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import chain
 
-from dlpctl.deflated import LEAST, may_be_raw
 from dlpctl.detect.automaton.gates import MayMatch, all_open
 from dlpctl.detect.derived import (
     binaries,
@@ -59,6 +58,7 @@ from dlpctl.detect.derived.tables import OpenTable, sensitive_cells
 from dlpctl.detect.derived.wrapped import WrappedText
 from dlpctl.detect.linear import Find, compile_regex, finders
 from dlpctl.regex import lazy
+from dlpctl.texts.deflated import LEAST, may_be_raw
 
 Spans = list[tuple[int, int]]
 GATES = (

@@ -25,7 +25,7 @@ from dlpctl.detect.entities.label_keys import (
     names_person,
 )
 from dlpctl.regex import lazy
-from dlpctl.tables import Rows, fitting_cells, rows_from, split_row
+from dlpctl.texts.tables import Rows, fitting_cells, rows_from, split_row
 from dlpctl.types import Category, Finding
 
 Flags = Callable[[str], WordFlags]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from dlpctl.detect.patterns.model import Pattern
 from dlpctl.errors import PatternError, did_you_mean
-from dlpctl.regular import read_regular
+from dlpctl.system.regular import read_regular
 
 if TYPE_CHECKING:
     from dlpctl.detect.patterns.syntax import Fragments

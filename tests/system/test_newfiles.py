@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from dlpctl.errors import InputError
-from dlpctl.newfiles import replacing, write_whole
+from dlpctl.system.newfiles import replacing, write_whole
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 WRITER = """
 import os, signal, sys
 from pathlib import Path
-from dlpctl.newfiles import replacing
+from dlpctl.system.newfiles import replacing
 if sys.argv[2] == "named":
     del os.O_TMPFILE
 with replacing(Path(sys.argv[1])) as file:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dlpctl.texthashes import NewTexts, TextHashes
+from dlpctl.texts.texthashes import NewTexts, TextHashes
 
 
 def test_hashes_are_a_set_of_texts() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dlpctl.words import TOKEN, Words, distinct_words, folded, words_of_ascii
+from dlpctl.texts.words import TOKEN, Words, distinct_words, folded, words_of_ascii
 
 WORD, LETTERS = re.compile(r"\w+"), re.compile(r"[^\W_]+")
 WANTED = ["jane", "müller", "straße", "536", "x", "_a", "ürün"]

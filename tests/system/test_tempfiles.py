@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dlpctl.tempfiles import PrivateFolder, sweep
+from dlpctl.system.tempfiles import PrivateFolder, sweep
 
 
 @contextmanager
@@ -44,7 +44,7 @@ def scratch(folder: Path) -> list[str]:
 
 def test_files_of_a_killed_process_are_removed_by_the_next(temporary_folder: Path) -> None:
     code = (
-        "import signal, os\nfrom dlpctl.tempfiles import PrivateFolder\n"
+        "import signal, os\nfrom dlpctl.system.tempfiles import PrivateFolder\n"
         "folder = PrivateFolder().make()\n(folder / 'a' / 'b').mkdir(parents=True)\n"
         "(folder / 'a' / 'value').write_text('x')\nos.kill(os.getpid(), signal.SIGKILL)\n"
     )
@@ -60,7 +60,7 @@ def test_files_of_a_killed_process_are_removed_by_the_next(temporary_folder: Pat
 def test_finding_the_folder_of_temporary_files_writes_nothing_there(tmp_path: Path) -> None:
     """A probe file would remain if the process was killed at that moment."""
     code = (
-        "import os\nfrom dlpctl.tempfiles import PrivateFolder\nmade = []\nreal = os.open\n"
+        "import os\nfrom dlpctl.system.tempfiles import PrivateFolder\nmade = []\nreal = os.open\n"
         "os.open = lambda path, *rest, **more: made.append(os.fspath(path)) or real(path, *rest, **more)\n"
         "import tempfile\ntempfile._os.open = os.open\n"
         "folder = PrivateFolder().make()\nprint(folder, *made)\n"
@@ -100,7 +100,7 @@ def test_processes_killed_at_random_do_not_affect_others(
     temporary_folder: Path,
 ) -> None:
     code = (
-        "import sys\nfrom dlpctl.tempfiles import PrivateFolder\nprint('ready', flush=True)\n"
+        "import sys\nfrom dlpctl.system.tempfiles import PrivateFolder\nprint('ready', flush=True)\n"
         "while True:\n    private = PrivateFolder()\n    folder = private.make()\n    if folder:\n"
         "        for number in range(3):\n            (folder / str(number)).write_text('x')\n"
         "        assert sorted(path.name for path in folder.iterdir()) == ['0', '1', '2']\n"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dlpctl.allocation import allocate_large_apart
+from dlpctl.system.allocation import allocate_large_apart
 
 _SIZE = 24 << 20
 

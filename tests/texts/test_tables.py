@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from dlpctl.tables import Line, regular_rows, rows_from, split_row
+from dlpctl.texts.tables import Line, regular_rows, rows_from, split_row
 
 _CELLS = ["", "a", " b ", "Ann Lee", "4111", "x@y.example", "é"]
 

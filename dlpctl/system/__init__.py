@@ -1,0 +1,1 @@
+"""The system below: files, locks, processes and signals."""
