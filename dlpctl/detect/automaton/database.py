@@ -97,11 +97,12 @@ def compile_anchors(anchors: Sequence[str]) -> bytes:
     return serialized
 
 
-def compile_gate(regex: str) -> bytes:
-    """Return the serialized database of a regex, which reports its first match only."""
+def compile_gate(gate: str | tuple[str, ...]) -> bytes:
+    """Return the serialized database of a gate, which reports each regex that matches once."""
     import hyperscan
 
-    serialized: bytes = hyperscan.dumpb(_compiled([regex], hyperscan.HS_FLAG_SINGLEMATCH))
+    regexes = (gate,) if isinstance(gate, str) else gate
+    serialized: bytes = hyperscan.dumpb(_compiled(regexes, hyperscan.HS_FLAG_SINGLEMATCH))
     return serialized
 
 

@@ -1,4 +1,4 @@
-"""Gates: quick checks of whether a regex may match in a text.
+"""Gates: quick checks of whether a regex may match in a text, or which of several do.
 
 Hyperscan tells in a fraction of the time in which RE2 searches, and builds nothing while it scans.
 Each gate has a database of its own, since one for all would be slower than all of them together.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 
     from dlpctl.detect.automaton.cache import Cache
 
-MayMatch = Callable[[str, bytes], bool]
-"""Tells whether a regex may match in valid UTF-8."""
+Gate = str | tuple[str, ...]
+"""A regex, or several that are checked at once."""
+MayMatch = Callable[[Gate, bytes], Collection[int]]
+"""Tells which regexes of a gate may match in valid UTF-8, by their numbers."""
 _PREFIX = "gates-"
 _MOST_BYTES = 16 << 20
 """The maximum total size of cache entries; one takes about 1.2 MB."""
@@ -32,37 +34,36 @@ _LONG = 1 << 20
 """The bytes that gates are asked about until it pays to compile them."""
 
 
-def all_open(_regex: str, _data: bytes) -> bool:
-    return True
+def all_open(gate: Gate, _data: bytes) -> Collection[int]:
+    return range(1 if isinstance(gate, str) else len(gate))
 
 
 class Gates:
-    """The gates of some regexes, which are open until they are compiled. Threads may share them."""
+    """Some gates, which are open until they are compiled. Threads may share them."""
 
-    def __init__(self, regexes: Sequence[str], cache: Cache | None) -> None:
-        self._regexes = regexes
+    def __init__(self, gates: Sequence[Gate], cache: Cache | None) -> None:
+        self._gates = gates
         self._cache = cache
         self._lock = threading.Lock()
-        self._serialized: dict[str, bytes] = {}
-        self._databases: dict[str, hyperscan.Database] = {}
+        self._serialized: dict[Gate, bytes] = {}
+        self._databases: dict[Gate, hyperscan.Database] = {}
         self._scratches = Scratches()
         self._was_read = False
         self._asked = 0
 
-    def may_match(self, regex: str, data: bytes) -> bool:
-        """Return whether one of the regexes may match in valid UTF-8."""
+    def may_match(self, gate: Gate, data: bytes) -> Collection[int]:
+        """Return the numbers of the regexes of a gate that may match in valid UTF-8."""
         known = self._databases
-        database = known[regex] if regex in known else self._loaded(regex, len(data))
+        database = known[gate] if gate in known else self._loaded(gate, len(data))
         if database is None or data[PART : PART + 1]:
-            return True
-        is_open = False
+            return all_open(gate, data)
+        matching: list[int] = []
 
-        def on_match(*_: object) -> None:
-            nonlocal is_open
-            is_open = True
+        def on_match(number: int, *_: object) -> None:
+            matching.append(number)
 
         database.scan(data, match_event_handler=on_match, scratch=self._scratches.of(database))
-        return is_open
+        return matching
 
     def compile(self) -> None:
         """Compile the gates now, unless they are in the cache."""
@@ -70,18 +71,18 @@ class Gates:
             if not self._read():
                 self._compile()
 
-    def _loaded(self, regex: str, size: int) -> hyperscan.Database | None:
+    def _loaded(self, gate: Gate, size: int) -> hyperscan.Database | None:
         with self._lock:
             self._asked += size
             if not self._read():
                 if self._asked < _LONG:
                     return None
                 self._compile()
-            if regex not in self._databases:
+            if gate not in self._databases:
                 from dlpctl.detect.automaton.database import load_database
 
-                self._databases[regex] = load_database(self._serialized[regex])
-            return self._databases[regex]
+                self._databases[gate] = load_database(self._serialized[gate])
+            return self._databases[gate]
 
     def _read(self) -> bool:
         """Return whether the gates are compiled, now or in the cache."""
@@ -90,8 +91,8 @@ class Gates:
             if entry and entry[0].startswith(self._head):
                 ends = array("I", entry[0][len(self._head) :])
                 self._serialized = {
-                    regex: entry[1][start:end]
-                    for regex, (start, end) in zip(self._regexes, pairwise((0, *ends)), strict=True)
+                    gate: entry[1][start:end]
+                    for gate, (start, end) in zip(self._gates, pairwise((0, *ends)), strict=True)
                 }
         self._was_read = True
         return bool(self._serialized)
@@ -99,7 +100,7 @@ class Gates:
     def _compile(self) -> None:
         from dlpctl.detect.automaton.database import compile_gate
 
-        self._serialized = {regex: compile_gate(regex) for regex in self._regexes}
+        self._serialized = {gate: compile_gate(gate) for gate in self._gates}
         if self._cache:
             ends = array("I", accumulate(map(len, self._serialized.values())))
             sealed = b"".join(self._serialized.values())
@@ -108,7 +109,7 @@ class Gates:
 
     @cached_property
     def _head(self) -> bytes:
-        return key_of(repr(self._regexes)) + b"\n"
+        return key_of(repr(self._gates)) + b"\n"
 
     @property
     def _entry(self) -> str:

@@ -202,9 +202,8 @@ _FORMS = (
     *RECORD_FORMS,
     *STATEMENT_FORMS,
 )
-GATES = tuple(form.gate for form in _FORMS)
-GATE = "|".join(GATES)
-"""Matches wherever a header of a listing is."""
+GATE = tuple(form.gate for form in _FORMS)
+"""Each regex matches wherever a header of its form is."""
 
 
 def listing_headers(data: bytes, may_match: MayMatch = all_open) -> Iterator[tuple[int, int]]:
@@ -212,9 +211,7 @@ def listing_headers(data: bytes, may_match: MayMatch = all_open) -> Iterator[tup
     states that RE2 builds them again and again.
     """
     size = len(data)
-    for form in _FORMS:
-        if not may_match(form.gate, data):
-            continue
+    for form in map(_FORMS.__getitem__, may_match(GATE, data)):
         search, position = _search(form), 0
         while (span := search(data, position, size)[0])[0] >= 0:
             start, position = span

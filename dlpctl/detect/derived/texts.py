@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import chain
 
-from dlpctl.detect.automaton.gates import MayMatch, all_open
+from dlpctl.detect.automaton.gates import Gate, MayMatch, all_open
 from dlpctl.detect.derived import (
     binaries,
     bodies,
@@ -61,7 +61,7 @@ from dlpctl.regex import lazy
 from dlpctl.texts.deflated import LEAST, may_be_raw
 
 Spans = list[tuple[int, int]]
-GATES = (
+GATES: tuple[Gate, ...] = (
     *(
         reading.GATE
         for reading in (
@@ -78,7 +78,6 @@ GATES = (
     ),
     *(reading.GATE for reading in (keys, listed, listings, numbered, parts)),
     *(reading.GATE for reading in (queries, streamed, wrapped)),
-    *listings.GATES,
     joined.OF_NUMBERS,
     joined.OF_ADDRESSES,
     RAW_STARTS,
@@ -276,9 +275,8 @@ def _run_spans(data: bytes) -> Iterator[tuple[int, int]]:
 
 def _headers(data: bytes, may_match: MayMatch) -> Spans:
     headers = list(_header_spans(data))
-    if may_match(listings.GATE, data):
-        headers = sorted({*headers, *listings.listing_headers(data, may_match)}, key=_longest_first)
-    return headers
+    of_listings = set(listings.listing_headers(data, may_match))
+    return sorted(of_listings.union(headers), key=_longest_first) if of_listings else headers
 
 
 def _longest_first(span: tuple[int, int]) -> tuple[int, int]:
