@@ -267,7 +267,7 @@ class NameTagger:
 
 
 _LONGEST_TITLE = 24
-_WORD_BEFORE = lazy(r"([^\W\d_]+)[\s.:,\"']*$")
+_WORD_BEFORE = lazy(r"([^\W\d_]++)[\s.:,\"']*+$")
 _PART = lazy(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
 
