@@ -261,7 +261,8 @@ def _as_one(batches: list[RecordBatch]) -> Iterable[RecordBatch]:
 
     if len(batches) == 1:
         return batches
-    return pyarrow.Table.from_batches(batches).combine_chunks().to_batches()
+    together: list[RecordBatch] = pyarrow.Table.from_batches(batches).combine_chunks().to_batches()
+    return together
 
 
 def validated(rows: Any) -> Any:
