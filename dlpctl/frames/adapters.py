@@ -261,8 +261,7 @@ def _as_one(batches: list[RecordBatch]) -> Iterable[RecordBatch]:
 
     if len(batches) == 1:
         return batches
-    together: list[RecordBatch] = pyarrow.Table.from_batches(batches).combine_chunks().to_batches()
-    return together
+    return pyarrow.Table.from_batches(batches).combine_chunks().to_batches()
 
 
 def validated(rows: Any) -> Any:
