@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
 _ROWS = 1 << 20
 """Rows of a table in memory that are judged together."""
-_ROWS_OF_BATCHES, _BYTES_OF_BATCHES = 1 << 17, 1 << 24
-"""The rows and bytes of small batches that are judged together."""
 _DEEPEST = 64
 
 
@@ -234,34 +232,6 @@ def _combined(table: Any) -> Iterator[RecordBatch]:
     for first in range(0, table.num_rows, _ROWS):
         rows = validated(table.slice(first, _ROWS))
         yield from rows.combine_chunks().to_batches(max_chunksize=_ROWS)
-
-
-def gathered(batches: Iterable[RecordBatch]) -> Iterator[RecordBatch]:
-    """Yield batches, with several small ones of a schema as one: each batch costs a look-up of
-    every value that it shares with those before it.
-    """
-    together: list[RecordBatch] = []
-    rows = size = 0
-    for batch in map(validated, batches):
-        rows, size = rows + batch.num_rows, size + batch.nbytes
-        if together and (
-            rows > _ROWS_OF_BATCHES
-            or size > _BYTES_OF_BATCHES
-            or not batch.schema.equals(together[0].schema, check_metadata=True)
-        ):
-            yield from _as_one(together)
-            together, rows, size = [], batch.num_rows, batch.nbytes
-        together.append(batch)
-    if together:
-        yield from _as_one(together)
-
-
-def _as_one(batches: list[RecordBatch]) -> Iterable[RecordBatch]:
-    import pyarrow
-
-    if len(batches) == 1:
-        return batches
-    return pyarrow.Table.from_batches(batches).combine_chunks().to_batches()
 
 
 def validated(rows: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from dlpctl.arrow import counts_of, field_names, metadata_texts, rewrite_batch
 from dlpctl.errors import CannotMaskError, StillExposedError
-from dlpctl.frames.adapters import gathered, opened
+from dlpctl.frames.adapters import opened, validated
 from dlpctl.frames.judging import (
     CLEAN,
     Classifier,
@@ -207,13 +207,13 @@ class TableMasker:
     def __call__(self, batches: Iterable[RecordBatch]) -> Iterator[RecordBatch]:
         """Yield the batches of one table, masked."""
         schema = None
-        for batch in gathered(batches):
+        for batch in batches:
             if schema is None:
                 schema = batch.schema
                 self._tally.add_schema(schema)
             if not batch.schema.equals(schema, check_metadata=True):
                 raise CannotMaskError("the batches of the table differ in their columns or types")
-            yield self._masked_batch(batch)
+            yield self._masked_batch(validated(batch))
 
     def _masked(self, schema: Schema, batches: Iterable[RecordBatch]) -> Iterator[RecordBatch]:
         self._tally.add_schema(schema)

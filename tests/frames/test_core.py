@@ -306,15 +306,6 @@ def test_damaged_arrays_are_refused(mask: Mask, library: Detector, array: Any) -
             work()
 
 
-def test_small_batches_of_a_cluster_are_masked_together(library: Detector) -> None:
-    batches = [pa.record_batch({"mail": [MAIL, None, f"row {number}"]}) for number in range(50)]
-    large = pa.record_batch({"mail": ["plain"] * 200_000})
-    masked = list(TableMasker("VENDOR", detector=library)([*batches, large]))
-    assert [batch.num_rows for batch in masked] == [150, 200_000]
-    alone = frames.mask(pa.Table.from_batches([*batches, large]), "VENDOR", detector=library)
-    assert pa.Table.from_batches(masked).equals(alone)
-
-
 def test_batches_of_another_schema_are_refused(library: Detector) -> None:
     first = pa.record_batch({"note": ["fine"]})
     masker = TableMasker("VENDOR", detector=library)
