@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from dlpctl.detect.aside import Aside
     from dlpctl.detect.automaton.cache import Cache
     from dlpctl.detect.automaton.compiled import Compiled, PatternSet
+    from dlpctl.detect.automaton.gates import MayMatch
     from dlpctl.detect.confirm.runner import Runner
     from dlpctl.detect.entities.known import Known
     from dlpctl.detect.patterns.model import Pattern, PatternName
@@ -245,11 +246,20 @@ class Detector:
             candidates = self.search.candidates(data, min_score)
             return self.resolved(data, candidates, list(outcome()))
 
-    def tagged(self, data: bytes, min_score: float, known: Known | None = None) -> list[Candidate]:
-        """Return the names and addresses in valid UTF-8, as far as they are asked for."""
+    def tagged(
+        self,
+        data: bytes,
+        min_score: float,
+        known: Known | None = None,
+        may_match: MayMatch | None = None,
+    ) -> list[Candidate]:
+        """Return the names and addresses in valid UTF-8, as far as they are asked for.
+        `may_match` answers for the gates of derived texts.
+        """
         if self._taggers is None or not self._wants_tagged:
             return []
-        return self._taggers.candidates(data, min_score, known, self.search.gates.may_match)
+        may_match = may_match or self.search.gates.may_match
+        return self._taggers.candidates(data, min_score, known, may_match)
 
     def triggers(self, data: bytes) -> Iterable[int]:
         """Return the ends of what may be parts of names and addresses in short texts."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from dlpctl.detect.automaton.cache import Cache
     from dlpctl.detect.automaton.compiled import PatternSet
+    from dlpctl.detect.automaton.gates import MayMatch
     from dlpctl.detect.confirm.runner import EndsInText, Trace
     from dlpctl.detect.derived.columns import ColumnCells
     from dlpctl.detect.derived.interface import DerivedText
@@ -120,14 +121,18 @@ class PatternSearch:
                     found.append(_new(Candidate, (*span, *candidate[2:])))
         return found
 
-    def derived(self, data: bytes, table: OpenTable | None = None) -> list[DerivedText]:
-        """Return the texts that are derived from a text, and searched as well."""
+    def derived(
+        self, data: bytes, table: OpenTable | None = None, may_match: MayMatch | None = None
+    ) -> list[DerivedText]:
+        """Return the texts that are derived from a text, and searched as well. `may_match` answers
+        for their gates.
+        """
         return derived_texts(
             data,
             table,
             self.header_words,
             joins_lines=self.joins_lines,
-            may_match=self.gates.may_match,
+            may_match=may_match or self.gates.may_match,
         )
 
     def derived_in_ranges(self, data: bytes) -> tuple[list[DerivedText], ColumnCells | None]:

@@ -8,7 +8,7 @@ itself, so that no value is evidence for or against another.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import accumulate, chain
 from operator import sub
@@ -27,6 +27,7 @@ from dlpctl.regex import lazy
 from dlpctl.types import Finding
 
 if TYPE_CHECKING:
+    from dlpctl.detect.automaton.gates import MayMatch
     from dlpctl.detect.confirm.runner import EndsInText
     from dlpctl.detect.engine import Detector
 
@@ -92,11 +93,12 @@ class _ValueScanner:
         lengths = map(len, values if data.isascii() else map(encode, values))
         ends = list(accumulate(map((len(self._before) + 1).__add__, lengths), initial=0))
         texts = _Texts(data, ends)
+        in_line = detector.search.gates.in_lines_of(data)
         tagged = self._triggered(data, ends)
         opened = self._opened(data, ends, values)
         candidates: dict[int, list[Candidate]] = {}
         if detector.search.selected is None:
-            alone = {number for number in opened if self._is_special(texts[number])}
+            alone = {number for number in opened if self._is_special(texts[number], in_line)}
             possible = self._possible(data, ends, alone)
             candidates = detector.search.confirmed_each(possible, texts, self._min_score)
         else:
@@ -109,8 +111,9 @@ class _ValueScanner:
             else:
                 own = candidates.get(number, [])
                 if number in tagged:
-                    names = detector.tagged(texts[number], self._min_score)
-                    own = detector.resolved(texts[number], own, names)
+                    text = texts[number]
+                    names = detector.tagged(text, self._min_score, may_match=in_line(text))
+                    own = detector.resolved(text, own, names)
                 elif len(own) > 1:
                     own = detector.resolved(texts[number], own, ())
                 findings = self._findings(own, texts[number])
@@ -164,7 +167,7 @@ class _ValueScanner:
         """Return the values from which a text may be derived, or that are long or sentences."""
         opened: set[int] = set()
         may_match = self._detector.search.gates.may_match
-        runs, headers = openings(data)
+        runs, headers = openings(data, may_match)
         for start, end in chain(runs, headers):
             first, after = bisect_left(ends, start + 1) - 1, bisect_left(ends, end)
             is_whole = start == ends[first] + len(self._before) and end == ends[first + 1] - 1
@@ -189,7 +192,7 @@ class _ValueScanner:
             opened.update(number for number, value in enumerate(values) if "\n" in value)
         return opened
 
-    def _is_special(self, data: bytes) -> bool:
+    def _is_special(self, data: bytes, in_line: Callable[[bytes], MayMatch]) -> bool:
         """Return whether more than the text itself is searched, or the text is not
         searched alone.
         """
@@ -197,7 +200,7 @@ class _ValueScanner:
             return True
         if data.count(_BLANK) >= SENTENCE and is_lower_case(data):
             return True
-        return bool(self._detector.search.derived(data))
+        return bool(self._detector.search.derived(data, may_match=in_line(data)))
 
 
 class _Texts(dict[int, bytes]):

@@ -65,6 +65,26 @@ class Gates:
         database.scan(data, match_event_handler=on_match, scratch=self._scratches.of(database))
         return matching
 
+    def in_lines_of(self, text: bytes) -> Callable[[bytes], MayMatch]:
+        """Return a function that returns `may_match` for a line of a text and for what is derived
+        from it: a regex that matches nowhere in the text is not looked for in each of its lines.
+        """
+        known: dict[str, bool] = {}
+
+        def in_line(line: bytes) -> MayMatch:
+            def may_match(regex: str, data: bytes) -> bool:
+                if data is line:
+                    is_open = known.get(regex)
+                    if is_open is None:
+                        is_open = known[regex] = self.may_match(regex, text)
+                    if not is_open:
+                        return False
+                return self.may_match(regex, data)
+
+            return may_match
+
+        return in_line
+
     def compile(self) -> None:
         """Compile the gates now, unless they are in the cache."""
         with self._lock:

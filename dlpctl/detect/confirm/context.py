@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -18,6 +19,10 @@ _NO_TAG = f"(?:[^</{_LETTER}]|(?:^|[^<])/)"
 # `patientTakes`: the word ends where another starts in camel case.
 _NEXT_IN_CAMEL = r"(?-i:[A-Z][a-z])"
 _GAP = r"[\s_.-]{0,2}"
+_MOST_SCORES = 1024
+
+Score = Callable[[bytes, int, int], float]
+"""Takes a text, and start and end of a value; returns the value's score."""
 
 
 class ContextScorer:
@@ -78,6 +83,28 @@ class ContextScorer:
         if word is None:
             return self._score
         return self._context.score if word[1][0] >= 0 else self._context.against_score
+
+    def remembering(self) -> Score:
+        """Return `score` with a memory for many short texts: all of a text that is no longer than
+        the context decides, but for the value in it.
+        """
+        if self._has_keyword is not None or self._not_in is not None:
+            return self.score
+        known: dict[tuple[bytes, bytes], float] = {}
+        before, after = self._before, self._after
+
+        def score(data: bytes, start: int, end: int) -> float:
+            if start > before or len(data) - end > after:
+                return self.score(data, start, end)
+            around = data[:start], data[end:]
+            found = known.get(around)
+            if found is None:
+                if len(known) == _MOST_SCORES:
+                    known.clear()
+                found = known[around] = self.score(data, start, end)
+            return found
+
+        return score
 
     def _is_rejected(self, data: bytes, first: int, start: int, end: int) -> bool:
         """Return whether what the context rejects ends where the value starts, or with it."""

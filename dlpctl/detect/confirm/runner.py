@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.detect import validators
 from dlpctl.detect.automaton.first_pass import reach_of
-from dlpctl.detect.confirm.context import ContextScorer
+from dlpctl.detect.confirm.context import ContextScorer, Score
 from dlpctl.detect.confirm.matcher import Matcher
 from dlpctl.detect.confirm.prefilter import ValuePrefilter
 from dlpctl.detect.confirm.tokens import TokenMatcher
@@ -143,7 +143,7 @@ class Runner:
         spans = self._matcher.spans(data, ends, progress[-1] if progress else 0)
         if progress is not None:
             spans = _noted(spans, progress)
-        return self._judged(data, spans, min_score, is_accepted)
+        return self._judged(data, spans, min_score, is_accepted, self._scorer.score)
 
     def run_each(
         self, texts: Mapping[int, bytes], possible: Iterable[EndsInText], min_score: float
@@ -155,13 +155,15 @@ class Runner:
         has_prefilter = self._prefilter is not None
         # What the prefilter asks for is asked for again.
         is_accepted = Verdicts(accepts).__getitem__ if has_prefilter else partial(_accepts, accepts)
+        score_of = self._scorer.remembering()
         matcher: Matcher | TokenMatcher | None = None
         for number, ends in possible:
             data = texts[number]
             if has_prefilter and not self.promising(data, ends, min_score, is_accepted):
                 continue
             matcher = matcher or self._matcher
-            if found := self._judged(data, matcher.spans(data, ends), min_score, is_accepted):
+            spans = matcher.spans(data, ends)
+            if found := self._judged(data, spans, min_score, is_accepted, score_of):
                 yield number, found
 
     def _judged(
@@ -170,6 +172,7 @@ class Runner:
         spans: Iterable[tuple[int, int]],
         min_score: float,
         is_accepted: Callable[[bytes], bool],
+        score_of: Score,
     ) -> list[Candidate]:
         """Return the matches that count, as candidates."""
         score = plain_score = self._scorer.plain_score
@@ -180,7 +183,7 @@ class Runner:
                     found.append(_new(Candidate, (start, end, self._possible, False, self._index)))
                 continue
             if plain_score is None:
-                score = self._scorer.score(data, start, end)
+                score = score_of(data, start, end)
                 if score < min_score:
                     continue
             found.append(_new(Candidate, (start, end, score, self._proven, self._index)))

@@ -93,6 +93,8 @@ class EscapedText(DerivedText):
     @classmethod
     def throughout(cls, data: bytes) -> EscapedText | None:
         """Return the complete text, unescaped; None without any mark."""
+        if b"&" not in data and b"\\" not in data:
+            return None  # every mark starts with one of these
         size = len(data)
         marked = any(mark.search(data) for mark in (_BACKSLASH_MARK, _ENTITY_MARK, _LETTER_MARK))
         return cls(data, [(0, size, size)]) if marked else None

@@ -78,7 +78,9 @@ class NameTagger:
         for cell in labelled.cells_found(cells):
             self._remember(text, cell, known.names)
         regions = self._regions.regions(text, matches, code, cells.settled())
-        found = self.tag(text, regions, known.names) if regions else []
+        if not regions:
+            return labelled.joined((), cells)
+        found = self.tag(text, regions, known.names)
         found = without_things(text, found, self._flags)
         return labelled.joined(found, cells)
 
@@ -265,7 +267,7 @@ class NameTagger:
 
 
 _LONGEST_TITLE = 24
-_WORD_BEFORE = lazy(r"([^\W\d_]+)[\s.:,\"']*$")
+_WORD_BEFORE = lazy(r"([^\W\d_]++)[\s.:,\"']*+$")
 _PART = lazy(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
 

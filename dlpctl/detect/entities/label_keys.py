@@ -93,6 +93,7 @@ def column_key(label: str) -> str:
     return next((key for key in keys if key in _COLUMNS or names_person(key)), keys[0])
 
 
+@lru_cache(maxsize=1024)
 def is_key(label: str) -> bool:
     """Return whether the tagger needs help with the value after a label; after a label that a
     person wrote, it mostly does not.

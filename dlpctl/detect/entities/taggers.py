@@ -159,11 +159,12 @@ class Taggers:
             escaped = EscapedText.throughout(part)
             part = escaped.data if escaped else part
             code = code_blocks(part)
-            if b"_" in part and not is_code(code):
+            is_of_code = is_code(code)
+            if b"_" in part and not is_of_code:
                 part = _EMPHASIS.sub(_blank, part)
-            if _is_prose(part) and is_lower_case(part) and not is_code(code) and self._tagger:
+            if not is_of_code and _is_prose(part) and is_lower_case(part) and self._tagger:
                 part = self._tagger.with_capitals(part.decode()).encode()
-            matches = (self._in_code if is_code(code) else self._in_prose).matches(part)
+            matches = (self._in_code if is_of_code else self._in_prose).matches(part)
             if not matches or self._tagger is None:
                 known.header = None
                 continue

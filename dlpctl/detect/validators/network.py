@@ -27,8 +27,12 @@ def email_address(value: str) -> bool:
     ):
         return False
     labels = domain.split(".")
-    if len(labels) < 2 or any(
-        not label or label[0] == "-" or label[-1] == "-" or len(label) > 63 for label in labels
+    if (
+        len(labels) < 2
+        or domain.strip(".-") != domain
+        or ".-" in domain
+        or "-." in domain
+        or max(map(len, labels)) > 63
     ):
         return False
     return labels[-1].lower() not in _FILE_ENDINGS and not (

@@ -11,6 +11,7 @@ _LENGTHS = {
     code: tuple(map(int, bounds.split("-"))) for code, bounds in read_table("phone_lengths").items()
 }
 _NOT_DIGITS = str.maketrans("", "", " -./()\u00a0\u2009\u202f\u2010\u2011\u2012\u2013\t")
+_MARKS = b" -./()\t"
 _LONGEST = 48
 _DATE = lazy(
     r"(?:19|20)[0-9]{2}[-./][0-9]{1,2}[-./][0-9]{1,2}|^(?:19|20)[0-9]{2} ?[-–/] ?(?:19|20)[0-9]{2}$"
@@ -24,6 +25,10 @@ def _bare(value: str) -> str:
     """Return the digits of a number with its plus sign, without an extension, or an empty text."""
     if len(value) > _LONGEST:
         return ""
+    if "(0)" not in value:
+        written = value.encode("utf-8", "surrogatepass").translate(None, _MARKS)
+        if written.removeprefix(b"+").isdigit():  # the most common case
+            return written.decode()
     text = value.lower()
     for mark in ("ext", "x", "#", ";"):
         text = text.partition(mark)[0]
