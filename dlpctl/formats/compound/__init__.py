@@ -1,0 +1,5 @@
+"""Office files of 1993 to 2003, which are compound files."""
+
+from dlpctl.formats.compound.excel import Excel
+
+FORMATS = (Excel(),)
