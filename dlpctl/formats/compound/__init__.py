@@ -1,5 +1,6 @@
 """Office files of 1993 to 2003, which are compound files."""
 
 from dlpctl.formats.compound.excel import Excel
+from dlpctl.formats.compound.word import Word
 
-FORMATS = (Excel(),)
+FORMATS = (Excel(), Word())

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from dlpctl.errors import CannotMaskError, FormatError
-from dlpctl.formats.compound import pictures
+from dlpctl.formats.compound import inner
 from dlpctl.formats.compound.container import MAGIC, Compound
 from dlpctl.formats.compound.properties import STREAMS, read_properties
 from dlpctl.formats.compound.texts import ByteTexts, readable_runs, write
@@ -94,7 +94,9 @@ class CompoundFormat(ABC):
         document = Document(self.name, collector.segments, collector.views)
         read: dict[str, Part] = dict(self.parts(compound, limits))
         for path in compound.streams:
-            part = read.get(path) or _other_part(path, compound.read(path))
+            contents = compound.read(path)
+            part = read.get(path) or _other_part(path, contents)
+            part.children += inner.packages(path, contents, part)
             for reading, spot in part.readings:
                 collector.add(reading, spot)
             document.uninspected += part.uninspected
@@ -103,7 +105,7 @@ class CompoundFormat(ABC):
                 layer = OTHER
             else:
                 layer = UNREAD
-            collector.add(*_rest(path, layer, compound.read(path), part.known))
+            collector.add(*_rest(path, layer, contents, part.known))
         unused = b"\0\0".join(data[start:end] for start, end in compound.unowned())
         collector.add(*_rest("", UNUSED, unused))
         collector.add(*_names(compound))
@@ -119,7 +121,7 @@ class CompoundFormat(ABC):
                 by_stream.setdefault(_path(part), {})[f"{part}\0{layer}"] = list(found)
         cleaning = is_without_metadata(self.metadata, document, edits)
         changed: dict[str, bytes] = {}
-        for path in {*by_stream, *STREAMS, *map(pictures.stream_of, children)}:
+        for path in {*by_stream, *STREAMS, *map(inner.stream_of, children)}:
             if path not in compound.streams:
                 continue
             copy = bytearray(compound.read(path))
@@ -127,7 +129,7 @@ class CompoundFormat(ABC):
                 _clean_properties(copy, cleaning=cleaning)
             if path in by_stream:
                 self._change(path, copy, document.segments, by_stream[path])
-            pictures.replace(path, copy, children)
+            inner.replace(path, copy, children)
             changed[path] = bytes(copy)
         return compound.rewritten(changed)
 

@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping
 from math import isfinite
 
 from dlpctl.errors import FormatError
-from dlpctl.formats.compound import pictures
+from dlpctl.formats.compound import inner
 from dlpctl.formats.compound import records as biff
 from dlpctl.formats.compound.container import Compound
 from dlpctl.formats.compound.document import CompoundFormat, Part
 from dlpctl.formats.compound.records import Cell, CellReader, Continued, Record, records
-from dlpctl.formats.compound.texts import ByteTexts, Run, codec_of_page, fitted, write
-from dlpctl.formats.encoding import Edit, spliced
+from dlpctl.formats.compound.texts import ByteTexts, codec_of_page, write
+from dlpctl.formats.encoding import Edit
 from dlpctl.formats.interface import Limits, Segment, Uninspected
 from dlpctl.formats.office.layers import layers_of
 from dlpctl.formats.office.numbers import Shown, plain, shown_by_code
@@ -135,9 +135,7 @@ class _Workbook:
             label = label_of_sheet(name, f"sheet {number + 1}")
             ends.append(self._read_texts(start, part))
             shows, constants = self._shows(start)
-            part.readings += layers_of(
-                f"{self._path}!{start}", label, shows, constants, {}, ()
-            )
+            part.readings += layers_of(f"{self._path}!{start}", label, shows, constants, {}, ())
         if self._path.startswith(_CACHES):
             shows, constants = self._shows(0)
             part.readings += layers_of(f"{self._path}!0", "pivot table", shows, constants, {}, ())
@@ -178,7 +176,7 @@ class _Workbook:
             if record.type == biff.TEXT_OBJECT and more:
                 self._read_object(record, more)
             elif record.type in biff.DRAWING:
-                part.children += pictures.children(self._path, self._data, [record, *more], part)
+                part.children += inner.children(self._path, self._data, [record, *more], part)
             elif runs := reader.other_text(record):
                 self._texts.add(runs)
             if more:
@@ -219,7 +217,7 @@ class _Workbook:
             return self._string_texts[cell.string]
         if cell.runs:
             self._known += [(run.at, run.at + run.size) for run in cell.runs]
-            return _shown(self._data, cell.runs)
+            return ByteTexts(self._data).add(cell.runs)
         self._known.append((cell.at, cell.at + cell.size))
         if not isfinite(cell.number):
             return ""
@@ -242,28 +240,11 @@ class _Workbook:
                 first = self._strings.firsts[cell.string]
                 yield from (each.moved(first) for each in edits)
             elif cell.runs:
-                for at, size, codec in cell.runs:
-                    copy[at : at + size] = fitted(_masked(text, edits), size, codec)
+                texts = ByteTexts(self._data)
+                texts.add(cell.runs)
+                write(copy, texts.spot("", "", ""), text, edits)
             else:
                 copy[cell.at : cell.at + cell.size] = bytes(cell.size)
-
-
-def _shown(data: bytes, runs: tuple[Run, ...]) -> str:
-    texts = ByteTexts(data)
-    return texts.add(runs)
-
-
-def _masked(text: str, edits: list[Edit]) -> str:
-    """Return a text with edits, each as long as what it replaces."""
-    return spliced(
-        text,
-        [
-            each._replace(
-                replacement=each.replacement[: each.end - each.start].ljust(each.end - each.start)
-            )
-            for each in edits
-        ],
-    )
 
 
 def _with_continued(found: Iterator[Record]) -> Iterator[tuple[Record, list[Record]]]:

@@ -78,11 +78,14 @@ class ByteTexts:
         text = "\n".join(self._texts)
         return Reading(layer, text, plans=[ViewPlan(layer, [(0, len(text))])])
 
-    def spot(self, part: str, layer: str, label: str, unit: str = "") -> Spot:
+    def spot(
+        self, part: str, layer: str, label: str, unit: str = "", starts: array[int] | None = None
+    ) -> Spot:
+        """Return the anchor of the texts; `starts` are the starts of units other than texts."""
         ways = LeafRanges(
             self._starts, self._ends, self._froms, self._tos, self._numbers, tuple(self._codecs)
         )
-        return Spot(part, layer, label, self.firsts, unit, ways=ways)
+        return Spot(part, layer, label, starts or self.firsts, unit, ways=ways)
 
 
 def codec_of_page(page: int) -> str:
@@ -124,7 +127,8 @@ def write(copy: bytearray, spot: Spot, text: str, edits: Sequence[Edit]) -> None
         for edit in found:
             low = start + _size(original[: edit.start], codec, start, end)
             high = start + _size(original[: edit.end], codec, start, end)
-            copy[low:high] = fitted(edit.replacement, high - low, codec)
+            masked = _over(original[edit.start : edit.end], edit.replacement)
+            copy[low:high] = fitted(masked, high - low, codec)
 
 
 def _size(text: str, codec: str, start: int, end: int) -> int:
@@ -133,6 +137,14 @@ def _size(text: str, codec: str, start: int, end: int) -> int:
     if size > end - start:
         raise CannotMaskError("a text of the file is not in its encoding")
     return size
+
+
+def _over(text: str, replacement: str) -> str:
+    """Return a replacement as long as the text, in which control characters keep their places."""
+    characters = iter(replacement)
+    return "".join(
+        each if each < _BLANK and each != "\t" else next(characters, _BLANK) for each in text
+    )
 
 
 def fitted(text: str, size: int, codec: str) -> bytes:

@@ -1,8 +1,7 @@
-"""Pictures in the drawings of older Office files, as files within the file."""
+"""Files within older Office files: pictures in drawings, and packages of Office 2007 and later."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -14,16 +13,20 @@ if TYPE_CHECKING:
     from dlpctl.formats.compound.document import Part
 
 _BLIP = lazy(
-    rb"[\0-\xff]{2}(?P<type>[\x1a-\x1f\x29\x2a])\xf0(?P<size>[\0-\xff]{4})"
-    rb"(?P<id>[\0-\xff]{17}|[\0-\xff]{33})(?=(?P<mark>\xff\xd8\xff|\x89PNG\r\n))",
-    re.DOTALL,
+    rb"(?:[\xa0\xb0]\x46|[\0-\x30]\x6e)[\x1d\x1e\x2a]\xf0(?P<size>[\0-\xff]{4})"
+    rb"(?:[\0-\xff]{17}|[\0-\xff]{33})(?=(?P<mark>\xff\xd8\xff|\x89PNG\r\n))"
 )
-_OTHER = lazy(rb"[\0-\xff]{2}[\x1a-\x1c\x1f\x29]\xf0[\0-\xff]{2}[\0-\x0f]\0", re.DOTALL)
-_KEY = ":picture:"
+"""A picture in a drawing: its type, its size and its digests."""
+_ANY_BLIP = lazy(
+    rb"(?:[\x40\x50]\x3d\x1a|[\x60\x70]\x21\x1b|[\x20\x30]\x54\x1c|[\xa0\xb0]\x46[\x1d\x2a]"
+    rb"|[\x20\x30]\x6e[\x1d\x2a]|[\0\x10]\x6e\x1e|[\x80\x90]\x7a\x1f|[\x40\x50]\x6e\x29)\xf0"
+)
+_PACKAGE, _PACKAGE_END, _END_SIZE = b"PK\3\4", b"PK\5\6", 22
+_KEY = ":file:"
 _SUFFIXES = {b"\xff\xd8\xff": "jpg", b"\x89PNG\r\n": "png"}
 
 
-class _Range(Protocol):
+class _HasRange(Protocol):
     @property
     def start(self) -> int: ...
 
@@ -31,26 +34,51 @@ class _Range(Protocol):
     def size(self) -> int: ...
 
 
-class _Picture(NamedTuple):
+class _Range(NamedTuple):
     start: int
-    """The position in the joined ranges."""
+    size: int
+
+
+class _Picture(NamedTuple):
+    first: int
+    """The position of its record in the joined ranges."""
+    start: int
     end: int
     suffix: str
 
 
-def children(path: str, data: bytes, ranges: Sequence[_Range], part: Part) -> Iterator[Child]:
+def children(path: str, data: bytes, ranges: Sequence[_HasRange], part: Part) -> Iterator[Child]:
     """Yield the pictures in ranges of a stream, which follow each other, as files."""
     joined = b"".join(data[each.start : each.start + each.size] for each in ranges)
-    read = 0
+    rest = bytearray(joined)
     for picture in _pictures(joined):
         spans = _spans(ranges, picture)
         part.known += spans
         key = f"{path}{_KEY}" + ",".join(f"{start}-{end}" for start, end in spans)
         number = len(part.children) + 1
         yield Child(key, f"picture{number}.{picture.suffix}", joined[picture.start : picture.end])
-        read = picture.end
-    if _OTHER.search(joined, read):
+        rest[picture.first : picture.end] = bytes(picture.end - picture.first)
+    if _ANY_BLIP.search(rest):
         part.uninspected.append(Uninspected("drawing", "a picture of unknown format"))
+
+
+def packages(path: str, data: bytes, part: Part) -> Iterator[Child]:
+    """Yield the ZIP packages in a stream, such as the theme of the document."""
+    end = 0
+    while (start := data.find(_PACKAGE, end)) >= 0:
+        at = data.find(_PACKAGE_END, start)
+        if at < 0:
+            part.uninspected.append(Uninspected("package", "a package that is cut off"))
+            return
+        end = at + _END_SIZE
+        part.known.append((start, end))
+        number = len(part.children) + 1
+        yield Child(f"{path}{_KEY}{start}-{end}", f"package{number}.zip", data[start:end])
+
+
+def in_stream(path: str, data: bytes, part: Part) -> Iterator[Child]:
+    """Yield the pictures in a stream, as files."""
+    return children(path, data, [_Range(0, len(data))], part)
 
 
 def _pictures(joined: bytes) -> Iterator[_Picture]:
@@ -61,11 +89,11 @@ def _pictures(joined: bytes) -> Iterator[_Picture]:
         if end > len(joined) or end <= found.end():
             at = found.start() + 1
             continue
-        yield _Picture(found.end(), end, _SUFFIXES[found["mark"]])
+        yield _Picture(found.start(), found.end(), end, _SUFFIXES[found["mark"]])
         at = end
 
 
-def _spans(ranges: Sequence[_Range], picture: _Picture) -> list[tuple[int, int]]:
+def _spans(ranges: Sequence[_HasRange], picture: _Picture) -> list[tuple[int, int]]:
     """Return the ranges of the stream that a picture occupies."""
     found: list[tuple[int, int]] = []
     before = 0
@@ -79,21 +107,19 @@ def _spans(ranges: Sequence[_Range], picture: _Picture) -> list[tuple[int, int]]
 
 
 def stream_of(key: str) -> str:
-    """Return the stream of a picture."""
+    """Return the stream of a file."""
     return key.partition(_KEY)[0]
 
 
 def replace(path: str, copy: bytearray, changed: Children) -> None:
-    """Write new pictures in the bytes of those before."""
+    """Write new files in the bytes of those before."""
     for key, contents in changed.items():
         if stream_of(key) != path:
             continue
-        spans = [
-            tuple(map(int, span.split("-"))) for span in key.partition(_KEY)[2].split(",")
-        ]
+        spans = [tuple(map(int, span.split("-"))) for span in key.partition(_KEY)[2].split(",")]
         room = sum(end - start for start, end in spans)
         if contents is None or len(contents) > room:
-            raise CannotMaskError("a masked picture is larger than the one in the file")
+            raise CannotMaskError("a masked picture or package is larger than before")
         padded = contents.ljust(room, b"\0")
         for start, end in spans:
             copy[start:end], padded = padded[: end - start], padded[end - start :]
