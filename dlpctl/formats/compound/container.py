@@ -51,9 +51,10 @@ class Compound:
         if not data.startswith(MAGIC) or len(data) < _HEADER:
             raise FormatError("the file is cut off")
         major, _, shift, small_shift = struct.unpack_from("<4H", data, 26)
-        if (major, shift) not in ((3, 9), (4, 12)) or small_shift != 6:  # noqa: PLR2004
+        if (major, shift) not in ((3, 9), (4, 12)) or small_shift != 6:
             raise FormatError("the file is a compound file of unknown version")
-        self._sector, self._small = 1 << shift, 1 << small_shift
+        self._sector: int = 1 << shift
+        self._small: int = 1 << small_shift
         (directory,) = struct.unpack_from("<I", data, 48)
         small_table, small_tables = struct.unpack_from("<II", data, 60)
         self._count = max(len(data) - 1, 0) // self._sector
@@ -225,8 +226,7 @@ class Compound:
 
 
 def _numbers(data: bytes) -> array[int]:
-    found = array("I", data[: len(data) // 4 * 4])
-    return found
+    return array("I", data[: len(data) // 4 * 4])
 
 
 def _joined(spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:

@@ -101,10 +101,7 @@ class CompoundFormat(ABC):
                 collector.add(reading, spot)
             document.uninspected += part.uninspected
             document.children += part.children
-            if path in read or not part.uninspected:
-                layer = OTHER
-            else:
-                layer = UNREAD
+            layer = OTHER if path in read or not part.uninspected else UNREAD
             collector.add(*_rest(path, layer, contents, part.known))
         unused = b"\0\0".join(data[start:end] for start, end in compound.unowned())
         collector.add(*_rest("", UNUSED, unused))
@@ -175,8 +172,13 @@ def _other_part(path: str, data: bytes) -> Part:
         part.known = [*texts.spans(), *found.pictures]
         if found.is_damaged:
             part.uninspected.append(Uninspected(PROPERTIES, "damaged properties"))
-        if found.pictures:
-            part.uninspected.append(Uninspected(PROPERTIES, "a picture of the first page"))
+        for start, end in found.pictures:
+            child = inner.thumbnail(path, data, start, end)
+            if child is None:
+                reason = "a picture of the first page in an unknown format"
+                part.uninspected.append(Uninspected(PROPERTIES, reason))
+            else:
+                part.children.append(child)
     elif path.startswith(_MACROS):
         part.uninspected.append(Uninspected("macros", "macros"))
     elif path.startswith(_EMBEDDED):

@@ -6,7 +6,6 @@ A masked text keeps its size, and a masked number becomes zero.
 from __future__ import annotations
 
 import struct
-from array import array
 from collections.abc import Iterator, Mapping
 from math import isfinite
 
@@ -87,7 +86,7 @@ class _Workbook:
         formats: list[str] = []
         for record, more in _with_continued(records(self._data, 0)):
             start = record.start
-            if record.type == biff.BOF and start == 4:  # noqa: PLR2004
+            if record.type == biff.BOF and start == 4:
                 (self._version,) = struct.unpack_from("<H", self._data, start)
                 if self._version not in (biff.BIFF5, biff.BIFF8):
                     raise FormatError("the workbook is of an unknown version")
@@ -95,7 +94,7 @@ class _Workbook:
                 raise FormatError("the file is encrypted: save it without a password")
             elif record.type == biff.CODE_PAGE:
                 (page,) = struct.unpack_from("<H", self._data, start)
-                self._codec = codec_of_page(page) if page != 1200 else "cp1252"  # noqa: PLR2004
+                self._codec = codec_of_page(page) if page != 1200 else "cp1252"
             elif record.type == biff.DATE_MODE:
                 self._from_1904 = bool(self._data[start])
             elif record.type == biff.SHEET:

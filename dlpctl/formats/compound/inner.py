@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from dlpctl.errors import CannotMaskError
 from dlpctl.formats.interface import Child, Children, Uninspected
+from dlpctl.formats.office.zipped import BLANK_PICTURE
 from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
@@ -23,6 +24,11 @@ _ANY_BLIP = lazy(
 )
 _PACKAGE, _PACKAGE_END, _END_SIZE = b"PK\3\4", b"PK\5\6", 22
 _KEY = ":file:"
+_THUMBNAILS = {
+    b"\xff\xff\xff\xff\x0e\0\0\0": (8, "thumbnail.emf"),
+    b"\xff\xff\xff\xff\x03\0\0\0": (16, "thumbnail.wmf"),
+}
+"""The offset of a picture after the number of its format, and its name."""
 _SUFFIXES = {b"\xff\xd8\xff": "jpg", b"\x89PNG\r\n": "png"}
 
 
@@ -56,10 +62,21 @@ def children(path: str, data: bytes, ranges: Sequence[_HasRange], part: Part) ->
         part.known += spans
         key = f"{path}{_KEY}" + ",".join(f"{start}-{end}" for start, end in spans)
         number = len(part.children) + 1
-        yield Child(key, f"picture{number}.{picture.suffix}", joined[picture.start : picture.end])
+        yield Child(
+            key, f"picture{number}.{picture.suffix}", joined[picture.start : picture.end], True
+        )
         rest[picture.first : picture.end] = bytes(picture.end - picture.first)
     if _ANY_BLIP.search(rest):
         part.uninspected.append(Uninspected("drawing", "a picture of unknown format"))
+
+
+def thumbnail(path: str, data: bytes, start: int, end: int) -> Child | None:
+    """Return a picture of the first page; None if no program but its own reads it."""
+    found = _THUMBNAILS.get(data[start : start + 8])
+    if found is None:
+        return None
+    first = start + found[0]
+    return Child(f"{path}{_KEY}{first}-{end}", found[1], data[first:end], spare=True)
 
 
 def packages(path: str, data: bytes, part: Part) -> Iterator[Child]:
@@ -118,8 +135,8 @@ def replace(path: str, copy: bytearray, changed: Children) -> None:
             continue
         spans = [tuple(map(int, span.split("-"))) for span in key.partition(_KEY)[2].split(",")]
         room = sum(end - start for start, end in spans)
-        if contents is None or len(contents) > room:
+        padded = (BLANK_PICTURE[:room] if contents is None else contents).ljust(room, b"\0")
+        if len(padded) > room:
             raise CannotMaskError("a masked picture or package is larger than before")
-        padded = contents.ljust(room, b"\0")
         for start, end in spans:
             copy[start:end], padded = padded[: end - start], padded[end - start :]

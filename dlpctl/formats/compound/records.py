@@ -92,8 +92,7 @@ class CellReader:
 
     def cells(self, record: Record) -> Iterator[Cell]:
         reader = self._readers.get(record.type)
-        if reader is not None:
-            yield from reader(record)
+        return iter(()) if reader is None else reader(record)
 
     def _place(self, record: Record) -> tuple[int, int, int]:
         row, column, style = struct.unpack_from("<HHH", self._data, record.start)

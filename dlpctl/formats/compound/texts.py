@@ -24,7 +24,7 @@ _READABLE = {
 """The patterns of readable texts in the encodings of older Office files."""
 _FEWEST = 4
 """The fewest letters and digits of a text that nothing announces."""
-_CONTROLS = {code: " " for code in range(32)} | {9: "\t", 10: "\n", 11: "\n", 12: "\n", 13: "\n"}
+_CONTROLS = dict.fromkeys(range(32), " ") | {9: "\t", 10: "\n", 11: "\n", 12: "\n", 13: "\n"}
 _BLANK = " "
 _PAGES = {1200: WIDE, 10000: "mac-roman", 32768: "mac-roman", 32769: "cp1252", 65001: "utf-8"}
 

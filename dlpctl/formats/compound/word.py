@@ -34,8 +34,8 @@ _COMPRESSED = 1 << 30
 _NARROW = "cp1252"
 _CELL = "\7"
 _KEPT = {
-    **{code: " " for code in range(32)},
-    **{code: "\n" for code in (10, 11, 12, 13, 14)},
+    **dict.fromkeys(range(32), " "),
+    **dict.fromkeys((10, 11, 12, 13, 14), "\n"),
     **{code: chr(code) for code in (1, 2, 5, 7, 8, 9, 19, 20, 21)},
     30: "-",
     31: "\xad",
@@ -96,7 +96,7 @@ def _pieces(data: bytes, table: bytes) -> list[_Piece]:
         raise FormatError("the order of the texts is damaged")
     while at < end and table[at] == 1:  # formatting of a fast save
         at += 3 + int.from_bytes(table[at + 1 : at + 3], "little")
-    if at >= end or table[at] != 2:  # noqa: PLR2004
+    if at >= end or table[at] != 2:
         raise FormatError("the order of the texts is damaged")
     (size,) = struct.unpack_from("<I", table, at + 1)
     count = (size - 4) // 12

@@ -78,7 +78,9 @@ class Workbook:
             each.get("date1904") in {"1", "true"} for each, _, _ in tags(main, "workbookPr")
         )
         self.sheets = {
-            part: Sheet(part, label_of_sheet(listed.get(part, ""), part), list(self._tables(part, plan)))
+            part: Sheet(
+                part, label_of_sheet(listed.get(part, ""), part), list(self._tables(part, plan))
+            )
             for part in parts
             if "worksheet+xml" in plan.type_of(part)
             or "macrosheet+xml" in plan.type_of(part).lower()
