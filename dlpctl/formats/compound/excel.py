@@ -66,25 +66,29 @@ class _Workbook:
 
     def __init__(self, data: bytes, path: str) -> None:
         self._data, self._path = data, path
+        self._is_cache = path.startswith(_CACHES)
         self._version, self._codec, self._from_1904 = biff.BIFF8, "cp1252", False
         self._sheets: list[tuple[int, str]] = []
         self._strings, self._texts = ByteTexts(data), ByteTexts(data)
         self._used = bytearray()
         self._shown: list[Shown | None] = []
         self._known: list[tuple[int, int]] = []
-        self._drawings: list[list[Record]] = []
         self._string_texts: list[str] = []
         self._globals()
+
+    def _records(self, start: int) -> Iterator[Record]:
+        # The records of a cache start without a mark.
+        return records(self._data, start, int(self._is_cache))
 
     def _reader(self) -> CellReader:
         return CellReader(self._data, self._version, self._codec)
 
     def _globals(self) -> None:
-        if self._path.startswith(_CACHES):
+        if self._is_cache:
             return
         codes: dict[str, str] = {}
         formats: list[str] = []
-        for record, more in _with_continued(records(self._data, 0)):
+        for record, more in _with_continued(self._records(0)):
             start = record.start
             if record.type == biff.BOF and start == 4:
                 (self._version,) = struct.unpack_from("<H", self._data, start)
@@ -135,7 +139,7 @@ class _Workbook:
             ends.append(self._read_texts(start, part))
             shows, constants = self._shows(start)
             part.readings += layers_of(f"{self._path}!{start}", label, shows, constants, {}, ())
-        if self._path.startswith(_CACHES):
+        if self._is_cache:
             shows, constants = self._shows(0)
             part.readings += layers_of(f"{self._path}!0", "pivot table", shows, constants, {}, ())
         part.readings.append((self._unused(), self._strings.spot(self._path, _STRINGS, _STRINGS)))
@@ -170,7 +174,7 @@ class _Workbook:
         """Read the texts of a sheet that are in no cell, and return the position of its end."""
         reader = self._reader()
         end = start
-        for record, more in _with_continued(records(self._data, start)):
+        for record, more in _with_continued(self._records(start)):
             end = record.start + record.size
             if record.type == biff.TEXT_OBJECT and more:
                 self._read_object(record, more)
@@ -192,7 +196,7 @@ class _Workbook:
     def cells(self, start: int) -> Iterator[tuple[Cell, bool]]:
         """Yield the cells of a sheet, and the numbers in formulas (True)."""
         reader = self._reader()
-        for record in records(self._data, start):
+        for record in self._records(start):
             for cell in reader.cells(record):
                 yield cell, False
             for cell in reader.constants(record):

@@ -57,9 +57,11 @@ class Cell(NamedTuple):
     runs: tuple[Run, ...] = ()
 
 
-def records(data: bytes, start: int) -> Iterator[Record]:
-    """Yield the records of a sheet, with those of the charts in it."""
-    depth = 0
+def records(data: bytes, start: int, depth: int = 0) -> Iterator[Record]:
+    """Yield the records of a sheet, with those of the charts in it.
+
+    `depth` is the number of sheets that have started before.
+    """
     while start + 4 <= len(data):
         kind, size = struct.unpack_from("<HH", data, start)
         start += 4
