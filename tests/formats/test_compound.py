@@ -233,8 +233,8 @@ def test_pictures_are_files_within_the_file() -> None:
 
 UNINSPECTED = {
     "macros": {"_VBA_PROJECT_CUR/VBA/dir": b"x"},
-    "an embedded object": {"MBD01/CONTENTS": b"x"},
-    "a part of unknown content": {"Other": b"x"},
+    "embedded objects": {"MBD01/CONTENTS": b"x"},
+    "other parts": {"Other": b"x"},
     "damaged properties": {"\5SummaryInformation": b"x"},
     "a picture of the first page in an unknown format": {
         "\5SummaryInformation": made.properties({17: b"\xfe\xff\xff\xffPICT"})
@@ -299,16 +299,25 @@ def test_other_compound_files_are_of_another_format() -> None:
     assert format_named("xls").sniff(SMALL[:512], "a.xls")
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        made.workbook({VALUE: b""}, **{f"{VALUE}/x": b""}),
-        made.workbook({"S": b""}, Other=VALUE.encode()),
-    ],
-)
-def test_values_in_what_is_not_rewritten_are_refused(data: bytes) -> None:
-    with pytest.raises(CannotMaskError, match="holds a value"):
-        masked(data, "xls")
+def test_a_value_in_the_name_of_a_stream_is_refused() -> None:
+    with pytest.raises(CannotMaskError, match="name of a part"):
+        masked(made.workbook({"S": b""}, **{f"{VALUE}/x": b""}), "xls")
+
+
+def test_a_copy_may_lack_macros_and_objects() -> None:
+    others = {"_VBA_PROJECT_CUR/VBA/dir": b"macro", "MBD1/a": b"object", "Zz": b"", "A": b"other"}
+    data = made.workbook({"S": made.label(0, 0, "kept")}, **others)
+    chosen = format_named("xls")
+    document = chosen.extract(data, LIMITS)
+    keys = [child.key for child in document.children]
+    assert keys == ["macros", "embedded objects", "other parts"]
+    assert [part.location for part in document.uninspected] == keys
+    copy = chosen.mask(data, document, [], {"macros": None, "embedded objects": None})
+    assert (b"macro" in copy, b"object" in copy, b"other" in copy) == (False, False, True)
+    assert "_VBA".encode(WIDE) not in copy
+    again = chosen.extract(copy, LIMITS)
+    assert [child.key for child in again.children] == ["other parts"]
+    assert xlrd.open_workbook(file_contents=copy).sheet_by_index(0).row_values(0) == ["kept"]
 
 
 @pytest.mark.parametrize("data", [XLS["string in two records"], made.compound(DOC["two pieces"])])

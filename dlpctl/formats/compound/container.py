@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from dlpctl.errors import CannotMaskError, FormatError
@@ -16,6 +16,7 @@ from dlpctl.formats.interface import Limits
 
 MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _HEADER, _ENTRY, _NAME = 512, 128, 64
+_COLOUR, _CHILD, _BLACK = 67, 76, 1
 _FIRST_IN_HEADER, _COUNT_IN_HEADER = 76, 109
 _LARGEST_SECTOR = 0xFFFFFFFA
 _FREE, _NONE = 0xFFFFFFFF, 0xFFFFFFFF
@@ -136,7 +137,8 @@ class Compound:
 
     def _collect(self) -> None:
         """Collect the streams of all storages."""
-        self.reached = {0}
+        self.reached = {0: ""}
+        """The path of each entry that is in a storage."""
         waiting = [(self.entries[0].child, "")]
         while waiting:
             number, path = waiting.pop()
@@ -144,9 +146,8 @@ class Compound:
                 continue
             if number >= len(self.entries) or number in self.reached:
                 raise FormatError("the directory of the file is damaged")
-            self.reached.add(number)
             entry = self.entries[number]
-            name = f"{path}{entry.name}"
+            self.reached[number] = name = f"{path}{entry.name}"
             waiting += (entry.left, path), (entry.right, path)
             if entry.type == _STORAGE:
                 waiting.append((entry.child, f"{name}/"))
@@ -195,21 +196,26 @@ class Compound:
                 found.append((start, start + self._small))
         for size, ranges in self.streams.values():
             found += _after(size, ranges)
-        per_sector = self._sector // _ENTRY
         for number, entry in enumerate(self.entries):
             if number not in self.reached and entry.type:
-                sector, within = divmod(number, per_sector)
-                start = self._position(self._directory[sector]) + within * _ENTRY
+                start = self._entry_position(number)
                 found.append((start, start + _NAME))
         ends = ((start, min(end, len(self._data))) for start, end in sorted(found))
         yield from _joined(span for span in ends if span[0] < span[1])
+
+    def _entry_position(self, number: int) -> int:
+        sector, within = divmod(number * _ENTRY, self._sector)
+        return self._position(self._directory[sector]) + within
 
     def names(self) -> Iterator[str]:
         """Yield the names of storages and streams."""
         yield from (self.entries[number].name for number in sorted(self.reached))
 
-    def rewritten(self, changed: Mapping[str, bytes]) -> bytes:
-        """Return a copy with changed streams, and with nothing in bytes of no stream."""
+    def rewritten(self, changed: Mapping[str, bytes], removed: Collection[str] = ()) -> bytes:
+        """Return a copy with changed streams, and with nothing in bytes of no stream.
+
+        `removed` are the storages and streams of the root that the copy lacks.
+        """
         copy = bytearray(self._data)
         for path, contents in changed.items():
             size, ranges = self.streams[path]
@@ -220,9 +226,46 @@ class Compound:
                 piece = contents[read : read + end - start]
                 copy[start : start + len(piece)] = piece
                 read += end - start
+        for path in self.streams:
+            if top_of(path) in removed:
+                for start, end in self.streams[path].ranges:
+                    copy[start:end] = bytes(end - start)
         for start, end in self.unowned():
             copy[start:end] = bytes(end - start)
+        if removed:
+            self._remove(copy, removed)
         return bytes(copy)
+
+    def _remove(self, copy: bytearray, removed: Collection[str]) -> None:
+        """Clear the entries of storages and streams, and arrange those that the root keeps."""
+        kept: list[int] = []
+        for number, path in self.reached.items():
+            if number and top_of(path) in removed:
+                at = self._entry_position(number)
+                copy[at : at + _ENTRY] = struct.pack("<68x3I48x", _NONE, _NONE, _NONE)
+            elif number and path == top_of(path):
+                kept.append(number)
+        names = {number: self.entries[number].name for number in kept}
+        kept.sort(
+            key=lambda number: (len(names[number].encode("utf-16-le")), names[number].upper())
+        )
+
+        def arranged(first: int, last: int) -> int:
+            """Return the middle of a range, after which both halves are arranged below it."""
+            if first == last:
+                return _NONE
+            middle = (first + last) // 2
+            below = arranged(first, middle), arranged(middle + 1, last)
+            at = self._entry_position(kept[middle])
+            struct.pack_into("<BII", copy, at + _COLOUR, _BLACK, *below)
+            return kept[middle]
+
+        struct.pack_into("<I", copy, self._entry_position(0) + _CHILD, arranged(0, len(kept)))
+
+
+def top_of(path: str) -> str:
+    """Return the entry of the root that a path starts with."""
+    return path.partition("/")[0]
 
 
 def _numbers(data: bytes) -> array[int]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.compound import inner
-from dlpctl.formats.compound.container import MAGIC, Compound
+from dlpctl.formats.compound.container import MAGIC, Compound, top_of
 from dlpctl.formats.compound.properties import STREAMS, read_properties
 from dlpctl.formats.compound.texts import ByteTexts, readable_runs, write
 from dlpctl.formats.encoding import Edit
@@ -26,14 +26,17 @@ from dlpctl.formats.interface import (
 )
 from dlpctl.formats.metadata import is_without_metadata
 from dlpctl.formats.office.reading import Collector, Reading, Spot, ViewPlan, edits_by_layer
+from dlpctl.formats.office.zipped import NAME_HOLDS_VALUE
 
-PROPERTIES, OTHER, UNREAD, UNUSED, NAMES = "properties", "other data", "unread", "unused", "names"
+PROPERTIES, OTHER, UNUSED, NAMES = "properties", "other data", "unused", "names"
 _PLAIN_STREAMS = {"\1CompObj", "\1Ole", "\3ObjInfo", "\1CompObj\0"}
 """Streams with names of programs, which are searched as other data."""
-_MACROS = ("_VBA_PROJECT_CUR/", "Macros/", "_VBA_PROJECT/", "VBA/")
-_EMBEDDED = ("MBD", "ObjectPool/", "LNK")
-_NAME_HOLDS_VALUE = "the name of a part of the file holds a value: rename it at its source"
-_UNREAD_HOLDS_VALUE = "a part of the file that is not read holds a value: save the file again"
+_SPARE = {
+    "macros": ("_VBA_PROJECT_CUR", "Macros", "_VBA_PROJECT", "VBA"),
+    "embedded objects": ("MBD", "ObjectPool", "LNK"),
+    "other parts": ("",),
+}
+"""Parts that a copy may lack, by the starts of their names."""
 READ_BEFORE = Limits(entries=1 << 20)
 
 
@@ -71,6 +74,10 @@ class CompoundFormat(ABC):
         return any(each in compound.streams for each in self.main)
 
     @abstractmethod
+    def reads(self, path: str) -> bool:
+        """Return whether this format reads a stream."""
+
+    @abstractmethod
     def parts(self, compound: Compound, limits: Limits) -> Iterator[tuple[str, Part]]:
         """Yield the streams that this format reads, and their contents."""
 
@@ -79,6 +86,12 @@ class CompoundFormat(ABC):
         self, path: str, copy: bytearray, segments: list[Segment], edits: Mapping[str, list[Edit]]
     ) -> None:
         """Apply the edits of a stream, by layer."""
+
+    def _spare_part_of(self, path: str) -> str:
+        """Return the part that a stream belongs to, if a copy may lack it."""
+        if self.reads(path) or path in STREAMS or path in _PLAIN_STREAMS:
+            return ""
+        return next(key for key, starts in _SPARE.items() if path.startswith(starts))
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
         try:
@@ -93,16 +106,22 @@ class CompoundFormat(ABC):
         collector = Collector()
         document = Document(self.name, collector.segments, collector.views)
         read: dict[str, Part] = dict(self.parts(compound, limits))
+        spare: dict[str, list[bytes]] = {}
         for path in compound.streams:
             contents = compound.read(path)
+            if key := self._spare_part_of(path):
+                if contents.strip(b"\0"):
+                    spare.setdefault(key, []).append(contents)
+                continue
             part = read.get(path) or _other_part(path, contents)
             part.children += inner.packages(path, contents, part)
             for reading, spot in part.readings:
                 collector.add(reading, spot)
             document.uninspected += part.uninspected
             document.children += part.children
-            layer = OTHER if path in read or not part.uninspected else UNREAD
-            collector.add(*_rest(path, layer, contents, part.known))
+            collector.add(*_rest(path, OTHER, contents, part.known))
+        document.children += _spare_children(spare)
+        document.uninspected += [Uninspected(key, key) for key in spare]
         unused = b"\0\0".join(data[start:end] for start, end in compound.unowned())
         collector.add(*_rest("", UNUSED, unused))
         collector.add(*_names(compound))
@@ -112,8 +131,8 @@ class CompoundFormat(ABC):
         compound = Compound(data, READ_BEFORE)
         by_stream: dict[str, dict[str, list[Edit]]] = {}
         for (part, layer), found in edits_by_layer(document.segments, edits).items():
-            if layer in (NAMES, UNREAD):
-                raise CannotMaskError(_NAME_HOLDS_VALUE if layer == NAMES else _UNREAD_HOLDS_VALUE)
+            if layer == NAMES:
+                raise CannotMaskError(NAME_HOLDS_VALUE)
             if layer != UNUSED:  # which no copy has
                 by_stream.setdefault(_path(part), {})[f"{part}\0{layer}"] = list(found)
         cleaning = is_without_metadata(self.metadata, document, edits)
@@ -128,7 +147,9 @@ class CompoundFormat(ABC):
                 self._change(path, copy, document.segments, by_stream[path])
             inner.replace(path, copy, children)
             changed[path] = bytes(copy)
-        return compound.rewritten(changed)
+        gone = {key for key, contents in children.items() if contents is None}
+        removed = {top_of(path) for path in compound.streams if self._spare_part_of(path) in gone}
+        return compound.rewritten(changed, removed)
 
     def _change(
         self,
@@ -155,6 +176,12 @@ class CompoundFormat(ABC):
             yield contents[1:].decode("utf-16-le", "replace")
 
 
+def _spare_children(spare: Mapping[str, list[bytes]]) -> Iterator[Child]:
+    for key, found in spare.items():
+        # No format claims data that start with a zero.
+        yield Child(key, key, b"\0".join((b"", *found)), spare=True)
+
+
 def _path(part: str) -> str:
     """Return the stream of a part, which may be a sheet of it."""
     return part.partition("!")[0]
@@ -173,18 +200,14 @@ def _other_part(path: str, data: bytes) -> Part:
         if found.is_damaged:
             part.uninspected.append(Uninspected(PROPERTIES, "damaged properties"))
         for start, end in found.pictures:
+            if not data[start:end].strip(b"\0"):
+                continue
             child = inner.thumbnail(path, data, start, end)
             if child is None:
                 reason = "a picture of the first page in an unknown format"
                 part.uninspected.append(Uninspected(PROPERTIES, reason))
             else:
                 part.children.append(child)
-    elif path.startswith(_MACROS):
-        part.uninspected.append(Uninspected("macros", "macros"))
-    elif path.startswith(_EMBEDDED):
-        part.uninspected.append(Uninspected("embedded object", "an embedded object"))
-    elif path not in _PLAIN_STREAMS and data.strip(b"\0"):
-        part.uninspected.append(Uninspected("content", "a part of unknown content"))
     return part
 
 

@@ -33,9 +33,12 @@ class Excel(CompoundFormat):
     extensions = (".xls", ".xlt")
     main = ("Workbook", "Book")
 
+    def reads(self, path: str) -> bool:
+        return path in self.main or path.startswith(_CACHES)
+
     def parts(self, compound: Compound, limits: Limits) -> Iterator[tuple[str, Part]]:
         for path in compound.streams:
-            if path in self.main or path.startswith(_CACHES):
+            if self.reads(path):
                 yield path, _Workbook(compound.read(path), path).part()
 
     def change(

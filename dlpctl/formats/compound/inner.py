@@ -23,7 +23,7 @@ _ANY_BLIP = lazy(
     rb"|[\x20\x30]\x6e[\x1d\x2a]|[\0\x10]\x6e\x1e|[\x80\x90]\x7a\x1f|[\x40\x50]\x6e\x29)\xf0"
 )
 _PACKAGE, _PACKAGE_END, _END_SIZE = b"PK\3\4", b"PK\5\6", 22
-_KEY = ":file:"
+_KEY, _PICTURE = ":file:", ":picture:"
 _THUMBNAILS = {
     b"\xff\xff\xff\xff\x0e\0\0\0": (8, "thumbnail.emf"),
     b"\xff\xff\xff\xff\x03\0\0\0": (16, "thumbnail.wmf"),
@@ -60,7 +60,7 @@ def children(path: str, data: bytes, ranges: Sequence[_HasRange], part: Part) ->
     for picture in _pictures(joined):
         spans = _spans(ranges, picture)
         part.known += spans
-        key = f"{path}{_KEY}" + ",".join(f"{start}-{end}" for start, end in spans)
+        key = f"{path}{_KEY}{_PICTURE}" + ",".join(f"{start}-{end}" for start, end in spans)
         number = len(part.children) + 1
         yield Child(
             key, f"picture{number}.{picture.suffix}", joined[picture.start : picture.end], True
@@ -133,9 +133,10 @@ def replace(path: str, copy: bytearray, changed: Children) -> None:
     for key, contents in changed.items():
         if stream_of(key) != path:
             continue
-        spans = [tuple(map(int, span.split("-"))) for span in key.partition(_KEY)[2].split(",")]
+        spans = [tuple(map(int, span.split("-"))) for span in key.rpartition(":")[2].split(",")]
         room = sum(end - start for start, end in spans)
-        padded = (BLANK_PICTURE[:room] if contents is None else contents).ljust(room, b"\0")
+        blank = BLANK_PICTURE[:room] if _PICTURE in key else b""
+        padded = (blank if contents is None else contents).ljust(room, b"\0")
         if len(padded) > room:
             raise CannotMaskError("a masked picture or package is larger than before")
         for start, end in spans:

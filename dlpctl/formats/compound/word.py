@@ -60,6 +60,9 @@ class Word(CompoundFormat):
     extensions = (".doc", ".dot")
     main = (_MAIN,)
 
+    def reads(self, path: str) -> bool:
+        return path in (_MAIN, _DATA, *_TABLES)
+
     def parts(self, compound: Compound, limits: Limits) -> Iterator[tuple[str, Part]]:
         data = compound.read(_MAIN)
         part = _part(data, _table_of(data, compound))
