@@ -483,6 +483,13 @@ def make_letter() -> bytes:
     return made.compound(made.document(pieces))
 
 
+def make_slides() -> bytes:
+    import oldoffice as made
+
+    texts = [(0xFA8, f"kept text {SSN}\r{CARD}".encode()), (0xFA0, f"Ж {MAIL}".encode("utf-16-le"))]
+    return made.compound(made.presentation(*(made.atom(*each) for each in texts)))
+
+
 def make_avro() -> bytes:
     import fastavro
 
@@ -604,6 +611,7 @@ SAMPLES = [
     Sample("export", "cbor", make_cbor),
     Sample("a.dbf", "dbf", make_dbf, ("kept text", "Zoë"), read_dbf),
     Sample("a.xls", "xls", make_book, ("kept text", "Zoë"), read_book),
+    Sample("a.ppt", "ppt", make_slides, ("kept text", "Ж ")),
     Sample("a.doc", "doc", make_letter, ("kept text", "Ж ")),
     Sample("a.npy", "npy", make_array, parse=read_array),
     Sample("a.mo", "mo", make_catalog, ("kept text", "Zoë"), read_catalog),

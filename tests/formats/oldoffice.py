@@ -180,6 +180,15 @@ def document(
     return {"WordDocument": bytes(head) + body, "1Table": table}
 
 
+def atom(kind: int, contents: bytes, flags: int = 0) -> bytes:
+    return struct.pack("<HHI", flags, kind, len(contents)) + contents
+
+
+def presentation(*atoms: bytes) -> dict[str, bytes]:
+    """Return the streams of a presentation; the atoms are in containers."""
+    return {"PowerPoint Document": atom(0x3E8, atom(0x3EE, b"".join(atoms), 0xF), 0xF)}
+
+
 def properties(values: Mapping[int, str | bytes | int], codec: str = "cp1252") -> bytes:
     """Return a set of properties: texts, pictures (bytes) and times (numbers)."""
     page = 1200 if codec == "utf-16-le" else 1252

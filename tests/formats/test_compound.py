@@ -112,8 +112,16 @@ DOC = {
         "0Table": f"\0\1{VALUE}".encode(WIDE),
     },
 }
+PPT = {
+    "text of a slide": made.presentation(made.atom(0xFA8, f"to {VALUE}\rx".encode())),
+    "text of a slide in UTF-16": made.presentation(made.atom(0xFA0, f"Ж {VALUE}".encode(WIDE))),
+    "target of a link": made.presentation(made.atom(0xFBA, f"mailto:{VALUE}".encode(WIDE))),
+    "unknown atom": made.presentation(made.atom(0xFFF, b"\1\2" + VALUE.encode())),
+    "last user": made.presentation() | {"Current User": bytes(9) + VALUE.encode()},
+}
 PLACES = [*((name, data, "xls") for name, data in XLS.items())]
 PLACES += [(name, made.compound(streams), "doc") for name, streams in DOC.items()]
+PLACES += [(name, made.compound(streams), "ppt") for name, streams in PPT.items()]
 
 
 @pytest.mark.parametrize(("name", "data", "kind"), PLACES, ids=[place[0] for place in PLACES])
@@ -261,6 +269,39 @@ def test_drawings_and_sheets_that_are_not_read_are_uninspected() -> None:
         assert [part.reason for part in document.uninspected] == [reason]
 
 
+def thumbnail(number: int, picture: bytes) -> bytes:
+    properties = made.properties({17: struct.pack("<iI", -1, number) + picture})
+    return made.workbook({"S": made.label(0, 0, "a")}, **{"\5SummaryInformation": properties})
+
+
+@pytest.mark.parametrize(
+    ("number", "name", "start", "picture"),
+    [
+        (8, "thumbnail.bmp", b"BM", struct.pack("<IiiHH6I", 40, 1, 1, 1, 24, 0, 4, 0, 0, 0, 0)),
+        (14, "thumbnail.emf", b"\1\0\0\0", b"\1\0\0\0 EMF"),
+        (3, "thumbnail.wmf", b"\1\0", bytes(8) + b"\1\0\x09\0"),
+    ],
+)
+def test_a_picture_of_the_first_page_is_a_file_that_no_copy_has(
+    number: int, name: str, start: bytes, picture: bytes
+) -> None:
+    data = thumbnail(number, picture)
+    chosen = format_named("xls")
+    document = chosen.extract(data, LIMITS)
+    child = document.children[0]
+    assert (child.name, child.data[: len(start)], child.spare) == (name, start, True)
+    copy = chosen.mask(data, document, [], {child.key: None})
+    assert picture not in copy
+    again = chosen.extract(copy, LIMITS)
+    assert (again.children, again.uninspected) == ([], [])
+
+
+def test_an_object_in_a_presentation_is_uninspected() -> None:
+    data = made.compound(made.presentation(made.atom(0x1011, VALUE.encode())))
+    reasons = [part.reason for part in format_named("ppt").extract(data, LIMITS).uninspected]
+    assert reasons == ["an embedded object or macros"]
+
+
 SMALL = made.workbook({"S": b""})
 LETTER = made.document([("a\r", "cp1252")])
 REFUSED = {
@@ -278,21 +319,32 @@ REFUSED = {
     "Word 95 or older": made.compound(made.document([("a\r", "cp1252")], version=0x65)),
     "a part of the document is missing": made.compound({"WordDocument": LETTER["WordDocument"]}),
     "order of the texts is damaged": made.compound(LETTER | {"1Table": b"\3" * 40}),
+    "slides of the file are cut off": made.compound(
+        {"PowerPoint Document": b"\x0f" + bytes(3) + b"\x40" * 4}
+    ),
+    "file is encrypted": made.compound(made.presentation(made.atom(0x2F14, b""))),
+    "PowerPoint 95": made.compound({"PowerPoint Document": made.atom(1, b"")}),
     "texts of the document are cut off": made.compound(made.document([("a\r", "cp1252")], [9])),
 }
 
 
+def kind_of(data: bytes) -> str:
+    return next(
+        name for name in ("xls", "doc", "ppt") if format_named(name).sniff(data, f"a.{name}")
+    )
+
+
 @pytest.mark.parametrize("words", REFUSED)
 def test_what_cannot_be_read_is_refused(words: str) -> None:
-    name = "doc" if b"W\0o\0r\0d\0" in REFUSED[words] else "xls"
+    name = kind_of(REFUSED[words])
     with pytest.raises(FormatError, match=words):
         format_named(name).extract(REFUSED[words], LIMITS)
 
 
 def test_other_compound_files_are_of_another_format() -> None:
-    data = made.compound({"PowerPoint Document": b"x"})
-    for name in ("xls", "doc"):
-        assert not format_named(name).sniff(data, "a.ppt")
+    data = made.compound({"__properties_version1.0": b"x"})
+    for name in ("xls", "doc", "ppt"):
+        assert not format_named(name).sniff(data, "a.msg")
         with pytest.raises(NotThisFormatError):
             format_named(name).extract(data, LIMITS)
     # The directory may follow the start of the file that a scan reads.
@@ -320,10 +372,17 @@ def test_a_copy_may_lack_macros_and_objects() -> None:
     assert xlrd.open_workbook(file_contents=copy).sheet_by_index(0).row_values(0) == ["kept"]
 
 
-@pytest.mark.parametrize("data", [XLS["string in two records"], made.compound(DOC["two pieces"])])
+@pytest.mark.parametrize(
+    "data",
+    [
+        XLS["string in two records"],
+        made.compound(DOC["two pieces"]),
+        made.compound(PPT["text of a slide"]),
+    ],
+)
 def test_damaged_files_have_a_clear_result(data: bytes) -> None:
     chance = random.Random(7)
-    kind = "doc" if b"W\0o\0r\0d\0" in data else "xls"
+    kind = kind_of(data)
     for _ in range(100):
         copy = bytearray(data)
         for _ in range(chance.choice((1, 4, 40))):

@@ -141,11 +141,12 @@ class CompoundFormat(ABC):
             if path not in compound.streams:
                 continue
             copy = bytearray(compound.read(path))
-            if path in STREAMS:
-                _clean_properties(copy, cleaning=cleaning)
             if path in by_stream:
                 self._change(path, copy, document.segments, by_stream[path])
-            inner.replace(path, copy, children)
+            if path in STREAMS:
+                _clean_properties(copy, cleaning=cleaning)
+            else:
+                inner.replace(path, copy, children)
             changed[path] = bytes(copy)
         gone = {key for key, contents in children.items() if contents is None}
         removed = {top_of(path) for path in compound.streams if self._spare_part_of(path) in gone}

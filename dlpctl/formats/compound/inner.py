@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -24,11 +25,10 @@ _ANY_BLIP = lazy(
 )
 _PACKAGE, _PACKAGE_END, _END_SIZE = b"PK\3\4", b"PK\5\6", 22
 _KEY, _PICTURE = ":file:", ":picture:"
-_THUMBNAILS = {
-    b"\xff\xff\xff\xff\x0e\0\0\0": (8, "thumbnail.emf"),
-    b"\xff\xff\xff\xff\x03\0\0\0": (16, "thumbnail.wmf"),
-}
-"""The offset of a picture after the number of its format, and its name."""
+_WINDOWS, _BITMAP = -1, 8
+_THUMBNAILS = {3: (16, "thumbnail.wmf"), _BITMAP: (8, "thumbnail.bmp"), 14: (8, "thumbnail.emf")}
+"""The offset of a picture and its name, by the number of its format."""
+_HEAD_SIZE, _BITS_OF_PALETTE = 14, 8
 _SUFFIXES = {b"\xff\xd8\xff": "jpg", b"\x89PNG\r\n": "png"}
 
 
@@ -71,12 +71,25 @@ def children(path: str, data: bytes, ranges: Sequence[_HasRange], part: Part) ->
 
 
 def thumbnail(path: str, data: bytes, start: int, end: int) -> Child | None:
-    """Return a picture of the first page; None if no program but its own reads it."""
-    found = _THUMBNAILS.get(data[start : start + 8])
-    if found is None:
+    """Return a picture of the first page, which a masked copy lacks; None if it is of a format that
+    no other program reads.
+    """
+    tag, number = struct.unpack_from("<iI", data, start)
+    if tag != _WINDOWS or number not in _THUMBNAILS:
         return None
-    first = start + found[0]
-    return Child(f"{path}{_KEY}{first}-{end}", found[1], data[first:end], spare=True)
+    offset, name = _THUMBNAILS[number]
+    picture = data[start + offset : end]
+    if number == _BITMAP:
+        picture = _with_head(picture)
+    return Child(f"{path}{_KEY}{start}-{end}", name, picture, spare=True)
+
+
+def _with_head(bitmap: bytes) -> bytes:
+    """Return a bitmap with the head that it has as a file."""
+    size, bits, colours = struct.unpack_from("<I10xH16xI", bitmap)
+    colours = colours or (1 << bits if bits <= _BITS_OF_PALETTE else 0)
+    start = _HEAD_SIZE + size + 4 * colours
+    return b"BM" + struct.pack("<III", _HEAD_SIZE + len(bitmap), 0, start) + bitmap
 
 
 def packages(path: str, data: bytes, part: Part) -> Iterator[Child]:
