@@ -126,11 +126,13 @@ class Compound:
             raise FormatError(f"more than {limits.entries:,} entries: raise limits.entries")
         entries: list[Entry] = []
         for at in range(0, len(data), _ENTRY):
-            size, kind, _, left, right, child = struct.unpack_from("<HBBIII", data, at + _NAME)
+            size, entry_type, _, left, right, child = struct.unpack_from(
+                "<HBBIII", data, at + _NAME
+            )
             first, length, high = struct.unpack_from("<III", data, at + 116)
             name = data[at : at + max(min(size, _NAME) - 2, 0)].decode("utf-16-le", "replace")
             length += high << 32 if self._sector > _HEADER else 0
-            entries.append(Entry(name, kind, left, right, child, first, length))
+            entries.append(Entry(name, entry_type, left, right, child, first, length))
         if not entries or entries[0].type != _ROOT:
             raise FormatError("the directory of the file is damaged")
         return entries

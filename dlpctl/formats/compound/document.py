@@ -1,4 +1,4 @@
-"""What all older Office files have: properties, macros, embedded objects, and bytes of no text."""
+"""Properties, macros, embedded objects and other bytes, which all older Office files may have."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import struct
 from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.compound import inner
 from dlpctl.formats.compound.container import MAGIC, Compound, top_of
+from dlpctl.formats.compound.part import Part
 from dlpctl.formats.compound.properties import STREAMS, read_properties
 from dlpctl.formats.compound.texts import ByteTexts, readable_runs, write
 from dlpctl.formats.encoding import Edit
@@ -37,18 +37,8 @@ _SPARE = {
     "other parts": ("",),
 }
 """Parts that a copy may lack, by the starts of their names."""
+_CUT_OFF = "Texts keep their size: a replacement that is longer is cut off."
 READ_BEFORE = Limits(entries=1 << 20)
-
-
-@dataclass(slots=True)
-class Part:
-    """The contents of a stream that were read, and those that were not."""
-
-    readings: list[tuple[Reading, Spot]] = field(default_factory=list)
-    known: list[tuple[int, int]] = field(default_factory=list)
-    """The ranges of the stream that the readings show, or that hold no text."""
-    uninspected: list[Uninspected] = field(default_factory=list)
-    children: list[Child] = field(default_factory=list)
 
 
 class CompoundFormat(ABC):
@@ -104,7 +94,7 @@ class CompoundFormat(ABC):
         if not self._is_of_format(compound):
             raise NotThisFormatError("the file is of another format")
         collector = Collector()
-        document = Document(self.name, collector.segments, collector.views)
+        document = Document(self.name, collector.segments, collector.views, remarks=[_CUT_OFF])
         read: dict[str, Part] = dict(self.parts(compound, limits))
         spare: dict[str, list[bytes]] = {}
         for path in compound.streams:
@@ -229,9 +219,12 @@ def _names(compound: Compound) -> tuple[Reading, Spot]:
 
 
 def _clean_properties(copy: bytearray, *, cleaning: bool) -> None:
-    """Remove the picture of the first page, and on request all times."""
+    """Remove the picture of the first page, and on request all times and texts."""
     found = read_properties(bytes(copy))
     for start, end in found.pictures:
         copy[start:end] = bytes(end - start)
-    for at in found.times if cleaning else ():
-        copy[at : at + 8] = bytes(8)
+    if cleaning:
+        for at in found.times:
+            copy[at : at + 8] = bytes(8)
+        for at, size, _ in found.runs:
+            copy[at : at + size] = bytes(size)

@@ -13,7 +13,8 @@ from dlpctl.errors import FormatError
 from dlpctl.formats.compound import inner
 from dlpctl.formats.compound import records as biff
 from dlpctl.formats.compound.container import Compound
-from dlpctl.formats.compound.document import CompoundFormat, Part
+from dlpctl.formats.compound.document import CompoundFormat
+from dlpctl.formats.compound.part import Part
 from dlpctl.formats.compound.records import Cell, CellReader, Continued, Record, records
 from dlpctl.formats.compound.texts import ByteTexts, codec_of_page, write
 from dlpctl.formats.encoding import Edit

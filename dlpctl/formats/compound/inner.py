@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from dlpctl.errors import CannotMaskError
+from dlpctl.formats.compound.part import Part
 from dlpctl.formats.interface import Child, Children, Uninspected
 from dlpctl.formats.office.zipped import BLANK_PICTURE
 from dlpctl.regex import lazy
-
-if TYPE_CHECKING:
-    from dlpctl.formats.compound.document import Part
 
 _BLIP = lazy(
     rb"(?:[\xa0\xb0]\x46|[\0-\x30]\x6e)[\x1d\x1e\x2a]\xf0(?P<size>[\0-\xff]{4})"

@@ -12,7 +12,8 @@ from typing import NamedTuple
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.compound import inner
 from dlpctl.formats.compound.container import Compound
-from dlpctl.formats.compound.document import CompoundFormat, Part
+from dlpctl.formats.compound.document import CompoundFormat
+from dlpctl.formats.compound.part import Part
 from dlpctl.formats.compound.texts import NARROW, WIDE, ByteTexts, Run
 from dlpctl.formats.encoding import Edit
 from dlpctl.formats.interface import Limits, Segment, Uninspected
@@ -79,10 +80,10 @@ def _records(data: bytes) -> Iterator[_Record]:
     """Yield all records; those in a container follow its head."""
     at = 0
     while at + 8 <= len(data):
-        flags, kind, size = struct.unpack_from("<HHI", data, at)
+        flags, record_type, size = struct.unpack_from("<HHI", data, at)
         at += 8
         if at + size > len(data):
             raise FormatError("the slides of the file are cut off")
-        yield _Record(kind, at, size)
+        yield _Record(record_type, at, size)
         if flags & _CONTAINER != _CONTAINER:
             at += size

@@ -76,30 +76,30 @@ class _Section:
             self._add(at, size, self._codec)
             at += size + (-size % 4 if self._codec == WIDE else 0)
 
-    def _read_value(self, kind: int, at: int) -> int:
+    def _read_value(self, value_type: int, at: int) -> int:
         """Read a value, and return the position after it."""
-        if kind & _VECTOR:
+        if value_type & _VECTOR:
             count = self._number(at)
             at += 4
             for _ in range(min(count, _MOST)):
-                inner = kind & ~_VECTOR
+                inner = value_type & ~_VECTOR
                 if inner == _VARIANT:
                     inner = self._number(at) & 0xFFFF
                     at += 4
                 at = self._read_value(inner, at)
             return at
-        if kind == _TEXT:
+        if value_type == _TEXT:
             size = self._number(at)
             self._add(at + 4, size, self._codec)
             # Most programs pad texts in vectors, too; a wrong guess leaves a size that is no size.
             return at + 4 + size
-        if kind == _WIDE_TEXT:
+        if value_type == _WIDE_TEXT:
             size = 2 * self._number(at)
             self._add(at + 4, size, WIDE)
             return at + 4 + size + -size % 4
-        if kind == _TIME:
+        if value_type == _TIME:
             self._found.times.append(at)
-        elif kind == _PICTURE:
+        elif value_type == _PICTURE:
             size = self._number(at)
             self._found.pictures.append((at + 4, min(at + 4 + size, len(self._data))))
         return at + 4

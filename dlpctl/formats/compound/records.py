@@ -63,13 +63,13 @@ def records(data: bytes, start: int, depth: int = 0) -> Iterator[Record]:
     `depth` is the number of sheets that have started before.
     """
     while start + 4 <= len(data):
-        kind, size = struct.unpack_from("<HH", data, start)
+        record_type, size = struct.unpack_from("<HH", data, start)
         start += 4
         if start + size > len(data):
             break
-        yield Record(kind, start, size)
+        yield Record(record_type, start, size)
         start += size
-        depth += (kind == BOF) - (kind == EOF)
+        depth += (record_type == BOF) - (record_type == EOF)
         if depth <= 0:
             return
     raise FormatError("a sheet of the file is cut off")
@@ -96,24 +96,26 @@ class CellReader:
         reader = self._readers.get(record.type)
         return iter(()) if reader is None else reader(record)
 
-    def _place(self, record: Record) -> tuple[int, int, int]:
+    def _cell_position(self, record: Record) -> tuple[int, int, int]:
         row, column, style = struct.unpack_from("<HHH", self._data, record.start)
         return row + 1, column + 1, style
 
     def _string(self, record: Record) -> Iterator[Cell]:
         (index,) = struct.unpack_from("<I", self._data, record.start + 6)
-        yield Cell(*self._place(record), record.start + 6, string=index)
+        yield Cell(*self._cell_position(record), record.start + 6, string=index)
 
     def _label(self, record: Record) -> Iterator[Cell]:
         at = record.start + 6
-        yield Cell(*self._place(record), at, runs=self.text(at, 2, record))
+        yield Cell(*self._cell_position(record), at, runs=self.text(at, 2, record))
 
     def _number(self, record: Record) -> Iterator[Cell]:
         (number,) = struct.unpack_from("<d", self._data, record.start + 6)
-        yield Cell(*self._place(record), record.start + 6, 8, number)
+        yield Cell(*self._cell_position(record), record.start + 6, 8, number)
 
     def _rk(self, record: Record) -> Iterator[Cell]:
-        yield Cell(*self._place(record), record.start + 6, 4, self._packed(record.start + 6))
+        yield Cell(
+            *self._cell_position(record), record.start + 6, 4, self._packed(record.start + 6)
+        )
 
     def _rks(self, record: Record) -> Iterator[Cell]:
         row, column = struct.unpack_from("<HH", self._data, record.start)
@@ -131,7 +133,7 @@ class CellReader:
 
     def _result(self, record: Record) -> Iterator[Cell]:
         at = record.start + 6
-        self._formula = self._place(record)
+        self._formula = self._cell_position(record)
         if self._data[at + 6 : at + 8] != _TEXT_RESULT:
             (number,) = struct.unpack_from("<d", self._data, at)
             yield Cell(*self._formula, at, 8, number)
@@ -176,7 +178,7 @@ class CellReader:
         elif record.type in _WITH_FORMULAS:
             row, column = 1, 1
             if record.type == FORMULA:
-                row, column, _ = self._place(record)
+                row, column, _ = self._cell_position(record)
             for found in _CONSTANT.finditer(self._data, record.start, record.start + record.size):
                 at = found.start() + 1
                 if _LONG <= _doubles(self._data, at)[0] < _LONGEST:

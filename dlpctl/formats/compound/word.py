@@ -15,7 +15,8 @@ from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.cellgroups import is_header
 from dlpctl.formats.compound import inner
 from dlpctl.formats.compound.container import Compound
-from dlpctl.formats.compound.document import CompoundFormat, Part
+from dlpctl.formats.compound.document import CompoundFormat
+from dlpctl.formats.compound.part import Part
 from dlpctl.formats.compound.texts import WIDE, ByteTexts, Run
 from dlpctl.formats.encoding import Edit
 from dlpctl.formats.interface import Limits, Segment
@@ -40,7 +41,7 @@ _KEPT = {
     30: "-",
     31: "\xad",
 }
-"""How control characters are shown; the marks of cells and fields need a look at their order."""
+"""Control characters as they are shown; the marks of cells and fields are shown by their order."""
 _MARKS = lazy("[\1\2\5\x08\x13-\x15]")
 _UNSEEN = lazy("[\1\2\5\x08\x13-\x15\xad]")
 _ROW = lazy("[^\7]+(?:\7[^\7]+)*+\7{2,3}")
@@ -161,7 +162,7 @@ def _reading(story: str, raw: str) -> Reading:
 def _shown(raw: str) -> Iterator[tuple[int, int]]:
     """Yield the ranges of a story that a reader sees."""
     fields: list[bool] = []
-    """Whether the instruction of each open field has ended."""
+    """True for each open field whose instruction has ended."""
     start = 0
     for mark in _UNSEEN.finditer(raw):
         if start < mark.start() and all(fields):
