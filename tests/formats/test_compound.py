@@ -199,6 +199,14 @@ def test_bytes_of_no_stream_are_searched_and_cleared() -> None:
     assert b"QQQ" not in copy
 
 
+def test_bytes_after_the_name_of_a_stream_are_searched_and_cleared() -> None:
+    name = "Workbook\0".encode(WIDE)
+    data = SMALL.replace(name + bytes(21), name + VALUE.encode())
+    document, copy = masked(data, "xls")
+    assert [each.location for each in document.segments if VALUE in each.text] == ["unused"]
+    assert copy == SMALL
+
+
 def test_properties_are_removed_with_their_times() -> None:
     data = made.workbook(
         {"S": made.label(0, 0, "a")}, **{"\5SummaryInformation": made.properties({4: "Zoë", 12: 5})}

@@ -199,9 +199,9 @@ class Compound:
         for size, ranges in self.streams.values():
             found += _after(size, ranges)
         for number, entry in enumerate(self.entries):
-            if number not in self.reached and entry.type:
-                start = self._entry_position(number)
-                found.append((start, start + _NAME))
+            start = self._entry_position(number)
+            size = len(f"{entry.name}\0".encode("utf-16-le")) if number in self.reached else 0
+            found.append((start + size, start + _NAME))
         ends = ((start, min(end, len(self._data))) for start, end in sorted(found))
         yield from _joined(span for span in ends if span[0] < span[1])
 

@@ -15,10 +15,10 @@ from dlpctl.regex import lazy
 WIDE, NARROW = "utf-16-le", "latin-1"
 _READABLE = {
     NARROW: lazy(rb"(?:[\t\x20-\x7e]|(?<=[A-Za-z])[\xc0-\xff]|[\xc0-\xff](?=[A-Za-z])){6,}"),
-    # Latin letters, Greek and Cyrillic.
+    # Latin letters, Greek, Cyrillic, Hebrew, Arabic, Thai and Kana.
     WIDE: lazy(
         rb"(?:[\t\x20-\x7e\xa0-\xff]\0|(?<=[A-Za-z]\0)[\x00-\x7f]\x01|[\x86-\xce]\x03"
-        rb"|[\x10-\x51]\x04){6,}"
+        rb"|[\x10-\x51]\x04|[\xd0-\xf4]\x05|[\x20-\x6f]\x06|[\x01-\x5b]\x0e|[\x41-\xff]\x30){6,}"
     ),
 }
 """The patterns of readable texts in the encodings of older Office files."""

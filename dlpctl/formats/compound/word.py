@@ -44,7 +44,7 @@ _KEPT = {
 """Control characters as they are shown; the marks of cells and fields are shown by their order."""
 _MARKS = lazy("[\1\2\5\x08\x13-\x15]")
 _UNSEEN = lazy("[\1\2\5\x08\x13-\x15\xad]")
-_ROW = lazy("[^\7]+(?:\7[^\7]+)*+\7{2,3}")
+_ROW_END = lazy("\7{2,}")
 
 
 class _Piece(NamedTuple):
@@ -182,21 +182,20 @@ def _columns(raw: str) -> Iterator[ColumnPlan]:
     """Yield the columns of tables below their headers."""
     headers: list[str] = []
     columns: list[tuple[array[int], array[int]]] = []
-    end = 0
-    for row in _ROW.finditer(raw):
-        cells = row[0].rstrip(_CELL).split(_CELL)
-        start = row.start()
-        if start != end or "\n" in cells[0]:
+    start = 0
+    for found in _ROW_END.finditer(raw):
+        cells = raw[start : found.start()].split(_CELL)
+        if not columns or "\n" in cells[0]:
+            # A table starts after a paragraph.
             yield from _below(headers, columns)
-            skipped = cells[0].rfind("\n") + 1
-            headers = [cells[0][skipped:], *cells[1:]]
+            headers = [cells[0].rpartition("\n")[2], *cells[1:]]
             columns = [(array("I"), array("I")) for _ in cells]
         else:
             for cell, (starts, ends) in zip(cells, columns, strict=False):
                 starts.append(start)
                 ends.append(start + len(cell))
                 start += len(cell) + 1
-        end = row.end()
+        start = found.end()
     yield from _below(headers, columns)
 
 
