@@ -167,6 +167,18 @@ def test_numbers_become_zero_and_others_stay() -> None:
     assert values == [[0, 0, 7], [0, "", ""], [0, "", ""], [30814, "", ""], [1.25, "", ""]]
 
 
+def test_numbers_in_names_and_copies_of_other_files_become_zero() -> None:
+    constant = struct.pack("<d", CARD)
+    name = made.record(0x18, b"\0\0\0\1\x09" + bytes(9) + b"\0k\x1f" + constant)
+    cached = made.record(0x5A, bytes(4) + b"\1" + constant)
+    data = made.workbook({"S": b""}, name + cached)
+    document = format_named("xls").extract(data, LIMITS)
+    segment = document.segments[0]
+    assert (segment.text, document.place_of(0)) == (f"{CARD}\n{CARD}", "workbook!A1")
+    edits = [Edit(0, 0, 16, "*"), Edit(0, 17, 33, "*")]
+    assert constant not in format_named("xls").mask(data, document, edits, {})
+
+
 def test_cells_know_the_headers_of_their_columns() -> None:
     data = sheet(
         b"".join(made.label(0, at, text) for at, text in enumerate(("SSN", "Note")))
@@ -315,6 +327,9 @@ LETTER = made.document([("a\r", "cp1252")])
 REFUSED = {
     "encrypted": made.workbook({"S": b""}, made.record(0x2F, bytes(6))),
     "a sheet of the file is cut off": made.compound({"Workbook": made.record(0x809, bytes(16))}),
+    "two sheets of the file have one position": made.workbook(
+        {"S": b""}, made.record(0x85, bytes(6) + made.text8("T", "<B"))
+    ),
     "unknown version": made.compound({"Workbook": made.stream({}, version=0x400)}),
     "the file is damaged": made.compound(LETTER | {"WordDocument": LETTER["WordDocument"][:90]}),
     "texts of the file are cut off": made.workbook(

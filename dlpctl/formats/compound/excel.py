@@ -137,20 +137,24 @@ class _Workbook:
     def part(self) -> Part:
         """Return the texts of the workbook."""
         part = Part()
-        ends = [self._read_texts(0, part)]
-        for number, (start, name) in enumerate(self._sheets):
-            label = label_of_sheet(name, f"sheet {number + 1}")
+        sheets = [
+            (start, label_of_sheet(name, f"sheet {number}"))
+            for number, (start, name) in enumerate(self._sheets, 1)
+        ]
+        sheets.insert(0, (0, "pivot table" if self._is_cache else "workbook"))
+        starts = [start for start, _ in sheets]
+        if len({*starts}) < len(starts):
+            raise FormatError("two sheets of the file have one position")
+        ends: list[int] = []
+        for start, label in sheets:
             ends.append(self._read_texts(start, part))
             shows, constants = self._shows(start)
             part.readings += layers_of(f"{self._path}!{start}", label, shows, constants, {}, ())
-        if self._is_cache:
-            shows, constants = self._shows(0)
-            part.readings += layers_of(f"{self._path}!0", "pivot table", shows, constants, {}, ())
         part.readings.append((self._unused(), self._strings.spot(self._path, _STRINGS, _STRINGS)))
         texts = self._texts
         part.readings.append((texts.reading(_TEXTS), texts.spot(self._path, _TEXTS, _TEXTS)))
         part.known = [*self._known, *self._strings.spans(), *texts.spans()]
-        self._add_unknown(part, [0, *(start for start, _ in self._sheets)], ends)
+        self._add_unknown(part, starts, ends)
         return part
 
     def _add_unknown(self, part: Part, starts: list[int], ends: list[int]) -> None:

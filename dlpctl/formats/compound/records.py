@@ -30,7 +30,7 @@ _TEXTS = {
 """The offset of the text in other records, and the bytes of its length; 0 for that of a name."""
 
 
-_WITH_FORMULAS = {FORMULA, 0x18, 0x1BE, 0x1B1, 0x4BC, 0x221}
+_WITH_FORMULAS = {FORMULA, 0x18, 0x23, 0x5A, 0x1B1, 0x1BE, 0x221, 0x4BC, 0x1051}
 _CONSTANT = lazy(rb"[\x01\x1f](?=[\0-\xff]{7}[\x40-\x43])")
 _LONG, _LONGEST = 1e5, 1e18
 
