@@ -29,7 +29,7 @@ from dlpctl.formats.office.reading import Collector, Reading, Spot, ViewPlan, ed
 from dlpctl.formats.office.zipped import NAME_HOLDS_VALUE
 
 PROPERTIES, OTHER, UNUSED, NAMES = "properties", "other data", "unused", "names"
-_PLAIN_STREAMS = {"\1CompObj", "\1Ole", "\3ObjInfo", "\1CompObj\0"}
+_PLAIN_STREAMS = {"\1CompObj", "\1Ole", "\3ObjInfo"}
 """Streams with names of programs, which are searched as other data."""
 _SPARE = {
     "macros": ("_VBA_PROJECT_CUR", "Macros", "_VBA_PROJECT", "VBA"),

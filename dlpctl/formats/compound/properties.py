@@ -91,7 +91,7 @@ class _Section:
         if value_type == _TEXT:
             size = self._number(at)
             self._add(at + 4, size, self._codec)
-            # Most programs pad texts in vectors, too; a wrong guess leaves a size that is no size.
+            # Office does not pad the texts of a vector.
             return at + 4 + size
         if value_type == _WIDE_TEXT:
             size = 2 * self._number(at)
