@@ -259,6 +259,18 @@ def test_pictures_are_files_within_the_file() -> None:
         chosen.mask(data, document, [], {child.key: png(9001)})
 
 
+def test_a_picture_that_is_not_read_may_be_left_out() -> None:
+    blip = struct.pack("<HHI", 0x3D40, 0xF01A, 40) + b"\1" * 40
+    data = sheet(b"", made.record(0xEB, blip + png(10)))
+    chosen = format_named("xls")
+    document = chosen.extract(data, LIMITS)
+    child = document.children[0]
+    assert (child.name, child.data, child.spare) == ("picture1.bin", b"\1" * 40, True)
+    copy = chosen.mask(data, document, [], {child.key: None})
+    assert b"\1" * 40 not in copy
+    assert png(10) in copy
+
+
 UNINSPECTED = {
     "macros": {"_VBA_PROJECT_CUR/VBA/dir": b"x"},
     "embedded objects": {"MBD01/CONTENTS": b"x"},
@@ -279,10 +291,10 @@ def test_parts_that_are_not_read_are_uninspected(reason: str) -> None:
 
 
 def test_drawings_and_sheets_that_are_not_read_are_uninspected() -> None:
-    metafile = made.record(0xEB, struct.pack("<HHI", 0x3D40, 0xF01A, 0))
+    metafile = made.record(0xEB, struct.pack("<HHI", 0x3D40, 0xF01A, 9))
     unlisted = made.stream({}, unlisted=made.number(0, 0, CARD))
     for stream, reason in (
-        (made.stream({}, metafile), "a picture of unknown format"),
+        (made.stream({}, metafile), "a picture that is cut off"),
         (unlisted, "data that belong to no sheet"),
     ):
         document = format_named("xls").extract(made.compound({"Workbook": stream}), LIMITS)

@@ -13,14 +13,12 @@ from dlpctl.formats.office.zipped import BLANK_PICTURE
 from dlpctl.regex import lazy
 
 _BLIP = lazy(
-    rb"(?:[\xa0\xb0]\x46|[\0-\x30]\x6e)[\x1d\x1e\x2a]\xf0(?P<size>[\0-\xff]{4})"
-    rb"(?:[\0-\xff]{17}|[\0-\xff]{33})(?=(?P<mark>\xff\xd8\xff|\x89PNG\r\n))"
-)
-"""A picture in a drawing: its type, its size and its digests."""
-_ANY_BLIP = lazy(
     rb"(?:[\x40\x50]\x3d\x1a|[\x60\x70]\x21\x1b|[\x20\x30]\x54\x1c|[\xa0\xb0]\x46[\x1d\x2a]"
     rb"|[\x20\x30]\x6e[\x1d\x2a]|[\0\x10]\x6e\x1e|[\x80\x90]\x7a\x1f|[\x40\x50]\x6e\x29)\xf0"
 )
+"""The type of a picture in a drawing."""
+_DIGESTS = (17, 33)
+"""The bytes of one or two digests and a tag, which precede the picture."""
 _PACKAGE, _PACKAGE_END, _END_SIZE = b"PK\3\4", b"PK\5\6", 22
 _KEY, _PICTURE = ":file:", ":picture:"
 _WINDOWS, _BITMAP = -1, 8
@@ -55,17 +53,16 @@ def children(path: str, data: bytes, ranges: Sequence[_HasRange], part: Part) ->
     """Yield the pictures in ranges of a stream, which follow each other, as files."""
     joined = b"".join(data[each.start : each.start + each.size] for each in ranges)
     rest = bytearray(joined)
-    for picture in _pictures(joined):
+    for number, picture in enumerate(_pictures(joined), 1):
         spans = _spans(ranges, picture)
         part.known += spans
-        key = f"{path}{_KEY}{_PICTURE}" + ",".join(f"{start}-{end}" for start, end in spans)
-        number = len(part.children) + 1
-        yield Child(
-            key, f"picture{number}.{picture.suffix}", joined[picture.start : picture.end], True
-        )
+        drawn = _PICTURE if picture.suffix else ""
+        key = f"{path}{_KEY}{drawn}" + ",".join(f"{start}-{end}" for start, end in spans)
+        name = f"picture{len(part.children) + number}.{picture.suffix or 'bin'}"
+        yield Child(key, name, joined[picture.start : picture.end], spare=True)
         rest[picture.first : picture.end] = bytes(picture.end - picture.first)
-    if _ANY_BLIP.search(rest):
-        part.uninspected.append(Uninspected("drawing", "a picture of unknown format"))
+    if _BLIP.search(rest):
+        part.uninspected.append(Uninspected("drawing", "a picture that is cut off"))
 
 
 def thumbnail(path: str, data: bytes, start: int, end: int) -> Child | None:
@@ -112,13 +109,20 @@ def in_stream(path: str, data: bytes, part: Part) -> Iterator[Child]:
 def _pictures(joined: bytes) -> Iterator[_Picture]:
     at = 0
     while found := _BLIP.search(joined, at):
-        size = int.from_bytes(found["size"], "little")
-        end = found.start() + 8 + size
-        if end > len(joined) or end <= found.end():
-            at = found.start() + 1
-            continue
-        yield _Picture(found.start(), found.end(), end, _SUFFIXES[found["mark"]])
-        at = end
+        start = found.end() + 4
+        end = start + int.from_bytes(joined[found.end() : start], "little")
+        at = end if start < end <= len(joined) else found.end()
+        if at == end:
+            yield _picture(joined, found.start(), start, end)
+
+
+def _picture(joined: bytes, first: int, start: int, end: int) -> _Picture:
+    """Return a picture as a file; one in another format than JPEG or PNG with all of its record."""
+    for size in _DIGESTS:
+        for mark, suffix in _SUFFIXES.items():
+            if joined.startswith(mark, start + size) and start + size < end:
+                return _Picture(first, start + size, end, suffix)
+    return _Picture(first, start, end, "")
 
 
 def _spans(ranges: Sequence[_HasRange], picture: _Picture) -> list[tuple[int, int]]:
