@@ -454,6 +454,42 @@ def make_table(kind: str) -> bytes:
     return output.getvalue()
 
 
+def make_book() -> bytes:
+    import oldoffice as made
+
+    cells = (
+        *(made.string(row, 0, row) for row in range(3)),
+        made.number(3, 0, int(CARD)),
+        made.text_formula(4, 0, MAIL),
+        made.label(5, 0, "Zoë"),
+    )
+    head = made.strings([f"to {MAIL}", "kept text", SSN])
+    title = {"\5SummaryInformation": made.properties({2: f"kept text {MAIL}"})}
+    return made.workbook({"Sheet": b"".join(cells)}, head, **title)
+
+
+def read_book(data: bytes) -> object:
+    import xlrd
+
+    values = xlrd.open_workbook(file_contents=data).sheet_by_index(0).col_values(0)
+    assert values[3] == 0
+    return values
+
+
+def make_letter() -> bytes:
+    import oldoffice as made
+
+    pieces = [(f"kept text {SSN}\r", "cp1252"), (f"Ж {MAIL}\r{CARD}\r", "utf-16-le")]
+    return made.compound(made.document(pieces))
+
+
+def make_slides() -> bytes:
+    import oldoffice as made
+
+    texts = [(0xFA8, f"kept text {SSN}\r{CARD}".encode()), (0xFA0, f"Ж {MAIL}".encode("utf-16-le"))]
+    return made.compound(made.presentation(*(made.atom(*each) for each in texts)))
+
+
 def make_avro() -> bytes:
     import fastavro
 
@@ -574,6 +610,9 @@ SAMPLES = [
     Sample("a.msgpack", "msgpack", make_msgpack),
     Sample("export", "cbor", make_cbor),
     Sample("a.dbf", "dbf", make_dbf, ("kept text", "Zoë"), read_dbf),
+    Sample("a.xls", "xls", make_book, ("kept text", "Zoë"), read_book),
+    Sample("a.ppt", "ppt", make_slides, ("kept text", "Ж ")),
+    Sample("a.doc", "doc", make_letter, ("kept text", "Ж ")),
     Sample("a.npy", "npy", make_array, parse=read_array),
     Sample("a.mo", "mo", make_catalog, ("kept text", "Zoë"), read_catalog),
     Sample("a.torrent", "bencode", make_bencode),

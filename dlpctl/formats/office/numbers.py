@@ -32,7 +32,7 @@ def shown_by_style(styles: str, *, from_1904: bool) -> dict[str, Shown]:
     by_format: dict[str, Shown | None] = {}
     for index, number in enumerate(_formats_of_cells(styles)):
         if number not in by_format:
-            by_format[number] = _shown(number, codes, from_1904)
+            by_format[number] = shown_by_code(number, codes, from_1904)
         shown = by_format[number]
         if shown is not None:
             found[str(index)] = shown
@@ -61,7 +61,8 @@ def _formats_of_cells(styles: str) -> list[str]:
     return found
 
 
-def _shown(number: str, codes: Mapping[str, str], from_1904: bool) -> Shown | None:
+def shown_by_code(number: str, codes: Mapping[str, str], from_1904: bool) -> Shown | None:
+    """Return the converter of a number format; None if it shows numbers as they are stored."""
     if number.isdecimal() and int(number) in _BUILT_IN_DATES:
         return _date(from_1904)
     code = codes.get(number, "")

@@ -78,7 +78,9 @@ class Workbook:
             each.get("date1904") in {"1", "true"} for each, _, _ in tags(main, "workbookPr")
         )
         self.sheets = {
-            part: Sheet(part, _label_of(listed.get(part, ""), part), list(self._tables(part, plan)))
+            part: Sheet(
+                part, label_of_sheet(listed.get(part, ""), part), list(self._tables(part, plan))
+            )
             for part in parts
             if "worksheet+xml" in plan.type_of(part)
             or "macrosheet+xml" in plan.type_of(part).lower()
@@ -116,6 +118,6 @@ class Workbook:
                     yield CellTable(target, int(found[2]), first, first + len(columns) - 1, columns)
 
 
-def _label_of(name: str, part: str) -> str:
+def label_of_sheet(name: str, part: str) -> str:
     """Return the label of a sheet: its name, unless the name looks like a value."""
     return part if not name or _TELLING_PLACE.search(name) else name

@@ -59,7 +59,7 @@ _PICTURES = {
     ".svm",
     ".pict",
 }
-_BLANK = bytes.fromhex(
+BLANK_PICTURE = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010804000000b51c0c0200"
     "00000b4944415478da63f8cf000002010100a11e5c750000000049454e44ae426082"
 )
@@ -209,7 +209,7 @@ class ZippedDocument(ABC, Generic[P]):
 
 def _empty(part: str) -> bytes:
     """Return the replacement of a removed part: a blank picture, or nothing."""
-    return _BLANK if PurePosixPath(part).suffix.lower() in _PICTURES else b""
+    return BLANK_PICTURE if PurePosixPath(part).suffix.lower() in _PICTURES else b""
 
 
 def _plain(layer: str, text: str) -> Reading:

@@ -1,0 +1,430 @@
+"""Older Office files: every place of a text, masking in place, and what is refused."""
+
+from __future__ import annotations
+
+import random
+import struct
+import zlib
+from typing import TYPE_CHECKING
+
+import oldoffice as made
+import pytest
+import xlrd
+
+from dlpctl.errors import CannotMaskError, FormatError
+from dlpctl.formats.discovery import format_named
+from dlpctl.formats.interface import Edit, Limits, NotThisFormatError
+
+if TYPE_CHECKING:
+    from dlpctl.formats.interface import Document
+
+LIMITS = Limits()
+VALUE = "jane.roe@acme.example"
+CARD = 4111111111111111
+WIDE = "utf-16-le"
+MASKED = "[E-MAIL]".ljust(len(VALUE))
+
+
+def masked(data: bytes, name: str, value: str = VALUE) -> tuple[Document, bytes]:
+    """Return what a file shows, and its copy without a value."""
+    chosen = format_named(name)
+    document = chosen.extract(data, LIMITS)
+    edits = [
+        Edit(number, at, at + len(value), "[E-MAIL]")
+        for number, segment in enumerate(document.segments)
+        for at in range(len(segment.text))
+        if segment.text.startswith(value, at)
+    ]
+    assert edits, "the value is not shown"
+    return document, chosen.mask(data, document, edits, {})
+
+
+def sheet(records: bytes, head: bytes = b"") -> bytes:
+    return made.workbook({"S": records}, head)
+
+
+def continued(kind: int, *parts: bytes) -> bytes:
+    return made.record(kind, parts[0]) + b"".join(made.record(0x3C, part) for part in parts[1:])
+
+
+RUNS = struct.pack("<IIHBHI", 1, 1, len(VALUE), 0x0C, 1, 34)
+SPOKEN = struct.pack("<HHIHHH", 1, 24, 0, 0, 10, 10) + "jr@ab.exam".encode(WIDE)
+PIECE = "Dear jane.roe@", "acme.example\r"
+XLS = {
+    "label": sheet(made.label(0, 0, f"to {VALUE}")),
+    "label in UTF-16": sheet(made.label(0, 0, f"山田 {VALUE}")),
+    "shared string": sheet(made.string(0, 0, 1), made.strings(["a", VALUE])),
+    "string of no cell": sheet(b"", made.strings(["a", VALUE])),
+    "string with styles": sheet(
+        made.string(0, 0, 0), made.record(0xFC, RUNS + VALUE.encode() + bytes(4) + SPOKEN)
+    ),
+    "string in two records": sheet(
+        made.string(0, 0, 0),
+        continued(
+            0xFC,
+            struct.pack("<IIHB", 1, 1, len(VALUE), 0) + VALUE[:9].encode(),
+            b"\1" + VALUE[9:].encode(WIDE),
+        ),
+    ),
+    "result of a formula": sheet(made.text_formula(0, 0, VALUE)),
+    "constant of a formula": sheet(made.formula(0, 0, 1, b"\x17\x15\0" + VALUE.encode())),
+    "header": sheet(made.record(0x14, made.text8(f"&L{VALUE}"))),
+    "author of a comment": sheet(made.record(0x1C, bytes(8) + made.text8(VALUE))),
+    "comment": sheet(
+        continued(0x1B6, bytes(10) + struct.pack("<HHI", len(VALUE), 16, 0), b"\0" + VALUE.encode())
+    ),
+    "link": sheet(made.record(0x1B8, bytes(32) + f"mailto:{VALUE}\0".encode(WIDE))),
+    "name": made.workbook(
+        {"S": b""}, made.record(0x18, b"\0\0\0\x15" + bytes(10) + b"\0" + VALUE.encode())
+    ),
+    "name of a sheet": made.workbook({VALUE: b""}),
+    "unknown record": sheet(made.record(0xFFF, b"\1\2" + VALUE.encode() + b"\0")),
+    "property": made.workbook(
+        {"S": b""}, **{"\5SummaryInformation": made.properties({2: VALUE})}
+    ),
+    "property in UTF-16": made.workbook(
+        {"S": b""}, **{"\5DocumentSummaryInformation": made.properties({15: VALUE}, WIDE)}
+    ),
+    "text of Excel 95": made.compound(
+        {"Book": made.stream(
+            {"S": made.record(0x204, struct.pack("<HHHH", 0, 0, 0, 21) + VALUE.encode())},
+            version=0x500,
+        )}
+    ),
+    "cache of a pivot table": made.workbook(
+        {"S": b""}, **{"_SX_DB_CUR/0001": made.record(0xCD, made.text8(VALUE)) + made.record(10)}
+    ),
+    "stream of another program": made.workbook({"S": b""}, **{"\1CompObj": VALUE.encode()}),
+}  # fmt: skip
+DOC = {
+    "compressed": made.document([(f"Dear {VALUE}\r", "cp1252")]),
+    "UTF-16": made.document([(f"Ж {VALUE}\r", WIDE)]),
+    "two pieces": made.document([(PIECE[0], "cp1252"), (PIECE[1], WIDE)], between=b"\0" * 40),
+    "footnote": made.document([(f"a\r{VALUE}\rb\r", "cp1252")], [2, 22, 2]),
+    "instruction of a field": made.document([(f"\x13 HYPERLINK {VALUE}\x14x\x15\r", "cp1252")]),
+    "text of no piece": made.document([("a\r", "cp1252")], between=f"old {VALUE}".encode(WIDE)),
+    "property": {
+        **made.document([("a\r", "cp1252")]),
+        "\5SummaryInformation": made.properties({4: VALUE}),
+    },
+    "name of a style": {
+        **made.document([("a\r", "cp1252")]),
+        "0Table": f"\0\1{VALUE}".encode(WIDE),
+    },
+}
+PPT = {
+    "text of a slide": made.presentation(made.atom(0xFA8, f"to {VALUE}\rx".encode())),
+    "text of a slide in UTF-16": made.presentation(made.atom(0xFA0, f"Ж {VALUE}".encode(WIDE))),
+    "target of a link": made.presentation(made.atom(0xFBA, f"mailto:{VALUE}".encode(WIDE))),
+    "unknown atom": made.presentation(made.atom(0xFFF, b"\1\2" + VALUE.encode())),
+    "last user": made.presentation() | {"Current User": bytes(9) + VALUE.encode()},
+}
+PLACES = [*((name, data, "xls") for name, data in XLS.items())]
+PLACES += [(name, made.compound(streams), "doc") for name, streams in DOC.items()]
+PLACES += [(name, made.compound(streams), "ppt") for name, streams in PPT.items()]
+
+
+@pytest.mark.parametrize(("name", "data", "kind"), PLACES, ids=[place[0] for place in PLACES])
+def test_a_value_is_masked_in_every_place(name: str, data: bytes, kind: str) -> None:
+    document, copy = masked(data, kind)
+    assert document.uninspected == []
+    again = format_named(kind).extract(copy, LIMITS)
+    assert len(copy) == len(data)
+    # A value in two runs is cut off where the first one ends.
+    assert any("[E-MAIL" in segment.text for segment in again.segments)
+    whole = "\n".join([*(each.text for each in again.segments), copy.decode("latin-1")])
+    assert VALUE not in whole
+    assert VALUE.encode(WIDE) not in copy
+    lengths = [len(segment.text) for segment in document.segments]
+    assert [len(segment.text) for segment in again.segments] == lengths
+
+
+def test_what_is_read_aloud_is_shown() -> None:
+    document = format_named("xls").extract(XLS["string with styles"], LIMITS)
+    texts = next(each.text for each in document.segments if each.location == "texts")
+    assert "jr@ab.exam" in texts.split("\n")
+
+
+def test_numbers_become_zero_and_others_stay() -> None:
+    several = struct.pack("<HHHiHiH", 0, 1, 0, CARD % 2**28 << 2 | 2, 0, 7 << 2 | 2, 2)
+    data = sheet(
+        made.number(0, 0, CARD) + made.record(0xBD, several) + made.packed(1, 0, CARD % 2**28)
+        + made.formula(2, 0, CARD, b"\x1f" + struct.pack("<d", CARD)) + made.number(3, 0, 30814, 1)
+        + made.number(4, 0, 1.25)
+    )  # fmt: skip
+    chosen = format_named("xls")
+    document = chosen.extract(data, LIMITS)
+    cells, formulas = document.segments[0], document.segments[1]
+    short = CARD % 2**28
+    assert cells.text == f"{CARD}\t{short}\t7\n{short}\n{CARD}\n1984-05-12\n1.25"
+    assert (formulas.text, document.place_of(0, len(cells.text) - 1)) == (str(CARD), "S!A5")
+    edits = [Edit(0, at, at + 16, "*") for at in (0, cells.text.rindex(str(CARD)))]
+    edits += [Edit(0, 17, 26, "*"), Edit(1, 0, 16, "*"), Edit(0, 29, 38, "*")]
+    copy = chosen.mask(data, document, edits, {})
+    assert struct.pack("<d", CARD) not in copy
+    read = xlrd.open_workbook(file_contents=copy).sheet_by_index(0)
+    values = [read.row_values(row) for row in range(read.nrows)]
+    assert values == [[0, 0, 7], [0, "", ""], [0, "", ""], [30814, "", ""], [1.25, "", ""]]
+
+
+def test_numbers_in_names_and_copies_of_other_files_become_zero() -> None:
+    constant = struct.pack("<d", CARD)
+    name = made.record(0x18, b"\0\0\0\1\x09" + bytes(9) + b"\0k\x1f" + constant)
+    cached = made.record(0x5A, bytes(4) + b"\1" + constant)
+    data = made.workbook({"S": b""}, name + cached)
+    document = format_named("xls").extract(data, LIMITS)
+    segment = document.segments[0]
+    assert (segment.text, document.place_of(0)) == (f"{CARD}\n{CARD}", "workbook!A1")
+    edits = [Edit(0, 0, 16, "*"), Edit(0, 17, 33, "*")]
+    assert constant not in format_named("xls").mask(data, document, edits, {})
+
+
+def test_cells_know_the_headers_of_their_columns() -> None:
+    data = sheet(
+        b"".join(made.label(0, at, text) for at, text in enumerate(("SSN", "Note")))
+        + made.label(1, 0, "536904399") + made.label(1, 1, "b")
+    )  # fmt: skip
+    views = format_named("xls").extract(data, LIMITS).views
+    assert ("SSN", "536904399") in [(view.context, view.text.strip()) for view in views]
+    table = made.document([("x\rSSN\7Note\7\x07536904399\7b\7\7", "cp1252")])
+    views = format_named("doc").extract(made.compound(table), LIMITS).views
+    assert ("SSN", "536904399") in [(view.context, view.text.strip()) for view in views]
+
+
+def test_a_document_shows_results_of_fields_and_keeps_its_marks() -> None:
+    text = "to \x13 X \x14jane\x15.r\x02oe\r@a\7\7"
+    data = made.compound(made.document([(text, "cp1252")]))
+    chosen = format_named("doc")
+    document = chosen.extract(data, LIMITS)
+    assert document.views[1].text == "to jane.roe\n@a\t\n"
+    assert document.place_of(0, len(text) - 3) == "text, paragraph 2"
+    copy = chosen.mask(data, document, [Edit(0, 8, len(text), "#" * 99)], {})
+    assert b"to \x13 X \x14####\x15##\x02##\r##\7\7" in copy
+
+
+def test_bytes_of_no_stream_are_searched_and_cleared() -> None:
+    streams = {"Workbook": made.stream({"S": made.label(0, 0, VALUE)})}
+    data = made.compound(streams, f"old {VALUE}".encode(), b"Q")
+    document, copy = masked(data, "xls")
+    assert "old" in next(each.text for each in document.segments if each.location == "unused")
+    assert b"old" not in copy
+    assert b"QQQ" not in copy
+
+
+def test_bytes_after_the_name_of_a_stream_are_searched_and_cleared() -> None:
+    name = "Workbook\0".encode(WIDE)
+    data = SMALL.replace(name + bytes(21), name + VALUE.encode())
+    document, copy = masked(data, "xls")
+    assert [each.location for each in document.segments if VALUE in each.text] == ["unused"]
+    assert copy == SMALL
+
+
+def test_properties_are_removed_with_their_times() -> None:
+    data = made.workbook(
+        {"S": made.label(0, 0, "a")}, **{"\5SummaryInformation": made.properties({4: "Zoë", 12: 5})}
+    )
+    chosen = format_named("xls")
+    document = chosen.extract(data, LIMITS)
+    at = [segment.location for segment in document.segments].index("properties")
+    assert document.segments[at].text == "Zoë"
+    copy = chosen.mask(data, document, [Edit(at, 0, 3, "")], {})
+    assert struct.pack("<IQ", 64, 5) in data
+    assert struct.pack("<IQ", 64, 0) in copy
+
+
+def png(size: int) -> bytes:
+    def chunk(name: bytes, body: bytes) -> bytes:
+        return (
+            struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
+        )
+
+    head = chunk(b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 0, 0, 0, 0))
+    body = chunk(b"IDAT", zlib.compress(b"\0\0")) + chunk(b"tEXt", b"a\0" + b"x" * size)
+    return b"\x89PNG\r\n\x1a\n" + head + body + chunk(b"IEND", b"")
+
+
+def test_pictures_are_files_within_the_file() -> None:
+    picture = png(9000)
+    blip = struct.pack("<HHI", 0x6E00, 0xF01E, 17 + len(picture)) + bytes(17) + picture
+    head = continued(0xEB, blip[:8000], blip[8000:])
+    data = sheet(made.label(0, 0, "a"), head)
+    chosen = format_named("xls")
+    document = chosen.extract(data, LIMITS)
+    child = document.children[0]
+    assert (child.data, document.uninspected) == (picture, [])
+    copy = chosen.mask(data, document, [], {child.key: png(100)})
+    assert chosen.extract(copy, LIMITS).children[0].data.rstrip(b"\0")[-12:] == picture[-12:]
+    assert png(100)[:80] in copy
+    with pytest.raises(CannotMaskError, match="larger"):
+        chosen.mask(data, document, [], {child.key: png(9001)})
+
+
+def test_a_picture_that_is_not_read_may_be_left_out() -> None:
+    blip = struct.pack("<HHI", 0x3D40, 0xF01A, 40) + b"\1" * 40
+    data = sheet(b"", made.record(0xEB, blip + png(10)))
+    chosen = format_named("xls")
+    document = chosen.extract(data, LIMITS)
+    child = document.children[0]
+    assert (child.name, child.data, child.spare) == ("picture1.bin", b"\1" * 40, True)
+    copy = chosen.mask(data, document, [], {child.key: None})
+    assert b"\1" * 40 not in copy
+    assert png(10) in copy
+
+
+UNINSPECTED = {
+    "macros": {"_VBA_PROJECT_CUR/VBA/dir": b"x"},
+    "embedded objects": {"MBD01/CONTENTS": b"x"},
+    "other parts": {"Other": b"x"},
+    "damaged properties": {"\5SummaryInformation": b"x"},
+    "a picture of the first page in an unknown format": {
+        "\5SummaryInformation": made.properties({17: b"\xfe\xff\xff\xffPICT"})
+    },
+    "a package that is cut off": {"\1CompObj": b"PK\3\4"},
+}
+
+
+@pytest.mark.parametrize("reason", UNINSPECTED)
+def test_parts_that_are_not_read_are_uninspected(reason: str) -> None:
+    data = made.workbook({"S": made.label(0, 0, "a")}, **UNINSPECTED[reason])
+    document = format_named("xls").extract(data, LIMITS)
+    assert [part.reason for part in document.uninspected] == [reason]
+
+
+def test_drawings_and_sheets_that_are_not_read_are_uninspected() -> None:
+    metafile = made.record(0xEB, struct.pack("<HHI", 0x3D40, 0xF01A, 9))
+    unlisted = made.stream({}, unlisted=made.number(0, 0, CARD))
+    for stream, reason in (
+        (made.stream({}, metafile), "a picture that is cut off"),
+        (unlisted, "data that belong to no sheet"),
+    ):
+        document = format_named("xls").extract(made.compound({"Workbook": stream}), LIMITS)
+        assert [part.reason for part in document.uninspected] == [reason]
+
+
+def thumbnail(number: int, picture: bytes) -> bytes:
+    properties = made.properties({17: struct.pack("<iI", -1, number) + picture})
+    return made.workbook({"S": made.label(0, 0, "a")}, **{"\5SummaryInformation": properties})
+
+
+@pytest.mark.parametrize(
+    ("number", "name", "start", "picture"),
+    [
+        (8, "thumbnail.bmp", b"BM", struct.pack("<IiiHH6I", 40, 1, 1, 1, 24, 0, 4, 0, 0, 0, 0)),
+        (14, "thumbnail.emf", b"\1\0\0\0", b"\1\0\0\0 EMF"),
+        (3, "thumbnail.wmf", b"\1\0", bytes(8) + b"\1\0\x09\0"),
+    ],
+)
+def test_a_picture_of_the_first_page_is_a_file_that_no_copy_has(
+    number: int, name: str, start: bytes, picture: bytes
+) -> None:
+    data = thumbnail(number, picture)
+    chosen = format_named("xls")
+    document = chosen.extract(data, LIMITS)
+    child = document.children[0]
+    assert (child.name, child.data[: len(start)], child.spare) == (name, start, True)
+    copy = chosen.mask(data, document, [], {child.key: None})
+    assert picture not in copy
+    again = chosen.extract(copy, LIMITS)
+    assert (again.children, again.uninspected) == ([], [])
+
+
+def test_an_object_in_a_presentation_is_uninspected() -> None:
+    data = made.compound(made.presentation(made.atom(0x1011, VALUE.encode())))
+    reasons = [part.reason for part in format_named("ppt").extract(data, LIMITS).uninspected]
+    assert reasons == ["an embedded object or macros"]
+
+
+SMALL = made.workbook({"S": b""})
+LETTER = made.document([("a\r", "cp1252")])
+REFUSED = {
+    "encrypted": made.workbook({"S": b""}, made.record(0x2F, bytes(6))),
+    "a sheet of the file is cut off": made.compound({"Workbook": made.record(0x809, bytes(16))}),
+    "two sheets of the file have one position": made.workbook(
+        {"S": b""}, made.record(0x85, bytes(6) + made.text8("T", "<B"))
+    ),
+    "unknown version": made.compound({"Workbook": made.stream({}, version=0x400)}),
+    "the file is damaged": made.compound(LETTER | {"WordDocument": LETTER["WordDocument"][:90]}),
+    "texts of the file are cut off": made.workbook(
+        {"S": b""}, made.record(0xFC, struct.pack("<II", 9, 9))
+    ),
+    "file is cut off": SMALL[:400],
+    "compound file of unknown version": SMALL[:26] + b"\x09\0" + SMALL[28:],
+    "sectors of the file are damaged": SMALL[:48] + struct.pack("<I", 9) + SMALL[52:],
+    "the file is encrypted": made.compound(made.document([("a\r", "cp1252")], flags=0x300)),
+    "Word 95 or older": made.compound(made.document([("a\r", "cp1252")], version=0x65)),
+    "a part of the document is missing": made.compound({"WordDocument": LETTER["WordDocument"]}),
+    "order of the texts is damaged": made.compound(LETTER | {"1Table": b"\3" * 40}),
+    "slides of the file are cut off": made.compound(
+        {"PowerPoint Document": b"\x0f" + bytes(3) + b"\x40" * 4}
+    ),
+    "file is encrypted": made.compound(made.presentation(made.atom(0x2F14, b""))),
+    "PowerPoint 95": made.compound({"PowerPoint Document": made.atom(1, b"")}),
+    "texts of the document are cut off": made.compound(made.document([("a\r", "cp1252")], [9])),
+}
+
+
+def kind_of(data: bytes) -> str:
+    return next(
+        name for name in ("xls", "doc", "ppt") if format_named(name).sniff(data, f"a.{name}")
+    )
+
+
+@pytest.mark.parametrize("words", REFUSED)
+def test_what_cannot_be_read_is_refused(words: str) -> None:
+    name = kind_of(REFUSED[words])
+    with pytest.raises(FormatError, match=words):
+        format_named(name).extract(REFUSED[words], LIMITS)
+
+
+def test_other_compound_files_are_of_another_format() -> None:
+    data = made.compound({"__properties_version1.0": b"x"})
+    for name in ("xls", "doc", "ppt"):
+        assert not format_named(name).sniff(data, "a.msg")
+        with pytest.raises(NotThisFormatError):
+            format_named(name).extract(data, LIMITS)
+    # The directory may follow the start of the file that a scan reads.
+    assert format_named("xls").sniff(SMALL[:512], "a.xls")
+
+
+def test_a_value_in_the_name_of_a_stream_is_refused() -> None:
+    with pytest.raises(CannotMaskError, match="name of a part"):
+        masked(made.workbook({"S": b""}, **{f"{VALUE}/x": b""}), "xls")
+
+
+def test_a_copy_may_lack_macros_and_objects() -> None:
+    others = {"_VBA_PROJECT_CUR/VBA/dir": b"macro", "MBD1/a": b"object", "Zz": b"", "A": b"other"}
+    data = made.workbook({"S": made.label(0, 0, "kept")}, **others)
+    chosen = format_named("xls")
+    document = chosen.extract(data, LIMITS)
+    keys = [child.key for child in document.children]
+    assert keys == ["macros", "embedded objects", "other parts"]
+    assert [part.location for part in document.uninspected] == keys
+    copy = chosen.mask(data, document, [], {"macros": None, "embedded objects": None})
+    assert (b"macro" in copy, b"object" in copy, b"other" in copy) == (False, False, True)
+    assert "_VBA".encode(WIDE) not in copy
+    again = chosen.extract(copy, LIMITS)
+    assert [child.key for child in again.children] == ["other parts"]
+    assert xlrd.open_workbook(file_contents=copy).sheet_by_index(0).row_values(0) == ["kept"]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        XLS["string in two records"],
+        made.compound(DOC["two pieces"]),
+        made.compound(PPT["text of a slide"]),
+    ],
+)
+def test_damaged_files_have_a_clear_result(data: bytes) -> None:
+    chance = random.Random(7)
+    kind = kind_of(data)
+    for _ in range(100):
+        copy = bytearray(data)
+        for _ in range(chance.choice((1, 4, 40))):
+            copy[chance.randrange(512, len(copy))] = chance.randrange(256)
+        try:
+            document = format_named(kind).extract(bytes(copy), LIMITS)
+            edits = [Edit(0, 0, len(document.segments[0].text), "*")] if document.segments else []
+            assert len(format_named(kind).mask(bytes(copy), document, edits, {})) == len(data)
+        except (FormatError, CannotMaskError):
+            pass
