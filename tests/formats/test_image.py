@@ -21,6 +21,7 @@ from dlpctl.formats.files import Files
 from dlpctl.formats.interface import Document, Edit, Limits, Segment
 from dlpctl.formats.ocr.ink import colored_ink, slope_of, without_boxes
 from dlpctl.formats.ocr.lines import has_letters
+from dlpctl.formats.ocr.passes import look
 from dlpctl.formats.ocr.spaced import read_spaced
 from dlpctl.formats.recognition import recognize
 from dlpctl.formats.spans import ViewEdit, edits_of
@@ -304,6 +305,15 @@ def test_a_space_before_an_at_sign_is_no_space(tesseract: PlayedTesseract) -> No
     (words,) = ocr.words(encoded(Image.new("L", (8, 8))))
     assert [word.text for word in words] == ["jane.roe@acme.example", "or", "@bob", "@x"]
     assert (words[0].left, words[0].width, words[0].height) == (10, 204, 20)
+
+
+def test_a_line_that_runs_downward_starts_at_its_top(tesseract: PlayedTesseract) -> None:
+    line = [ocr.Word("SSN", "1", 20, 4, 10, 24), ocr.Word("536", "1", 20, 32, 10, 24)]
+    tesseract(lambda *_, pages, **__: [line] * pages)
+    first, second = look(Image.linear_gradient("L").resize((60, 60)), enlarge=False).words
+    corners = [(round(x), round(y)) for x, y in first.corners]
+    assert corners == [(30, 4), (30, 28), (20, 28), (20, 4)]
+    assert second.box[0] - first.box[2] == 4
 
 
 @pytest.mark.parametrize(

@@ -121,6 +121,8 @@ def _look(picture: Image, *, enlarge: bool, until: float) -> Seen:
         first = _turned(picture, first, times)
     passes = [first]
     left = without_lines(picture, first)
+    if first.sideways is not None:
+        left = without_lines(left, first.sideways)
     for turns in ((0.0,), (90.0, 270.0)):
         if not has_ink(left) or time.monotonic() >= until:
             break
@@ -130,6 +132,7 @@ def _look(picture: Image, *, enlarge: bool, until: float) -> Seen:
             found = read._replace(lines=read.confident()) if turn else read
             passes.append(found)
             left = without_lines(left, found)
+    passes += [each.sideways for each in passes if each.sideways is not None]
     sloping, crossing = _sloping(picture, passes, times) if time.monotonic() < until else ([], [])
     passes += sloping
     boxes = _boxes_read(sloping, picture.size)
