@@ -625,6 +625,29 @@ def test_letters_in_boxes_count_as_read_if_ocr_agrees(
     assert sizes[0][0] < word.width
 
 
+@pytest.mark.parametrize(
+    ("readings", "unread"),
+    [(("seen as it went",) * 3, 0), (("seen as it went", "soon as it went", "seen as it wont"), 1)],
+)
+def test_a_line_that_reads_alike_at_two_scales_is_no_line_of_single_letters(
+    readings: tuple[str, ...], unread: int, tesseract: PlayedTesseract
+) -> None:
+    def words(data: bytes, *, pages: int, sparse: bool) -> list[list[ocr.Word]]:
+        with Image.open(io.BytesIO(data)) as file:
+            scales = []
+            for page in range(pages):
+                file.seek(page)
+                scales.append(round(file.width / in_boxes().width))
+        return [
+            [] if sparse else [ocr.Word(readings[times - 1], "1", *box, 95.0)]
+            for times in scales
+            for box in [(46 * times, 47 * times, 374 * times, 29 * times)]
+        ]
+
+    tesseract(words, lambda _, *, pages: [[]] * pages)
+    assert len(look(in_boxes()).unread) == unread
+
+
 def test_ink_that_differs_in_color_alone_is_seen() -> None:
     assert colored_ink(written(LETTER)) is None
     assert colored_ink(written(LETTER, ink="#a02020")) is None
