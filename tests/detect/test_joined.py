@@ -28,6 +28,8 @@ def detector_fixture() -> Detector:
         ("call +1 (612)\n913-4388", "+1 (612)\n913-4388", "PHONE"),
         ("write to jane.doe@\nacme.com", "jane.doe@\nacme.com", "EMAIL"),
         ("jane.doe@acme-\ncorp.com", "jane.doe@acme-\ncorp.com", "EMAIL"),
+        ("E-mail: jane.doe@ac\nme.com", "jane.doe@ac\nme.com", "EMAIL"),
+        ("Mail address: jane.d\noe@acme.com", "jane.d\noe@acme.com", "EMAIL"),
         ('a,"4111 1111\n1111 1111",b', "4111 1111\n1111 1111", "CREDIT_CARD"),
         ("// card: 4111 1111\n// 1111 1111", "4111 1111\n// 1111 1111", "CREDIT_CARD"),
         ("# SSN: 536-90-\n# 4399", "536-90-\n# 4399", "SSN"),

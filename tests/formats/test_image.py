@@ -21,6 +21,7 @@ from dlpctl.formats.files import Files
 from dlpctl.formats.interface import Document, Edit, Limits, Segment
 from dlpctl.formats.ocr.ink import colored_ink, slope_of, without_boxes
 from dlpctl.formats.ocr.lines import has_letters
+from dlpctl.formats.ocr.passes import look
 from dlpctl.formats.ocr.spaced import read_spaced
 from dlpctl.formats.recognition import recognize
 from dlpctl.formats.spans import ViewEdit, edits_of
@@ -304,6 +305,15 @@ def test_a_space_before_an_at_sign_is_no_space(tesseract: PlayedTesseract) -> No
     (words,) = ocr.words(encoded(Image.new("L", (8, 8))))
     assert [word.text for word in words] == ["jane.roe@acme.example", "or", "@bob", "@x"]
     assert (words[0].left, words[0].width, words[0].height) == (10, 204, 20)
+
+
+def test_a_line_that_runs_downward_starts_at_its_top(tesseract: PlayedTesseract) -> None:
+    line = [ocr.Word("SSN", "1", 20, 4, 10, 24), ocr.Word("536", "1", 20, 32, 10, 24)]
+    tesseract(lambda *_, pages, **__: [line] * pages)
+    first, second = look(Image.linear_gradient("L").resize((60, 60)), enlarge=False).words
+    corners = [(round(x), round(y)) for x, y in first.corners]
+    assert corners == [(30, 4), (30, 28), (20, 28), (20, 4)]
+    assert second.box[0] - first.box[2] == 4
 
 
 @pytest.mark.parametrize(
@@ -613,6 +623,29 @@ def test_letters_in_boxes_count_as_read_if_ocr_agrees(
     assert word.left + word.width > 420
     # The letters were moved together.
     assert sizes[0][0] < word.width
+
+
+@pytest.mark.parametrize(
+    ("readings", "unread"),
+    [(("seen as it went",) * 3, 0), (("seen as it went", "soon as it went", "seen as it wont"), 1)],
+)
+def test_a_line_that_reads_alike_at_two_scales_is_no_line_of_single_letters(
+    readings: tuple[str, ...], unread: int, tesseract: PlayedTesseract
+) -> None:
+    def words(data: bytes, *, pages: int, sparse: bool) -> list[list[ocr.Word]]:
+        with Image.open(io.BytesIO(data)) as file:
+            scales = []
+            for page in range(pages):
+                file.seek(page)
+                scales.append(round(file.width / in_boxes().width))
+        return [
+            [] if sparse else [ocr.Word(readings[times - 1], "1", *box, 95.0)]
+            for times in scales
+            for box in [(46 * times, 47 * times, 374 * times, 29 * times)]
+        ]
+
+    tesseract(words, lambda _, *, pages: [[]] * pages)
+    assert len(look(in_boxes()).unread) == unread
 
 
 def test_ink_that_differs_in_color_alone_is_seen() -> None:

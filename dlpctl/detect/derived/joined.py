@@ -50,12 +50,24 @@ _PART = r"(?:[0-9(-]|\+[ 0-9(]|[A-Z][A-Z0-9]{3}\b)"
 _NUMBER_GOES_ON = rf"(?:[0-9A-Z)./]|[0-9A-Z)]-){_BREAK}{_PART}"
 """A line end between what may be parts of a number."""
 OF_NUMBERS = _NUMBER_GOES_ON
-OF_ADDRESSES = rf"@(?:[\w.-]{{0,64}}[.-])?(?:{_BREAK})[a-z0-9]|@[\w.-]{{1,64}}(?:{_BREAK})\.[a-z]"
-"""Gates of line ends in numbers and in addresses."""
+_LABEL = r"(?:[Mm]ail|MAIL)(?: [Aa]ddress)?[ \t]*[:=][ \t]*"
+_NAME_WITH_DOT, _NAME = r"[\w+-]{1,32}\.[\w.+-]{1,32}", r"[\w.+-]{1,64}"
+OF_ADDRESSES = (
+    rf"@(?:[\w.-]{{0,64}}[.-])?(?:{_BREAK})[a-z0-9]|@[\w.-]{{1,64}}(?:{_BREAK})\.[a-z]"
+    rf"|{_LABEL}(?:{_NAME_WITH_DOT}(?:{_BREAK}){_NAME}@|{_NAME}@[\w-]{{1,64}}(?:{_BREAK})[a-z0-9-])"
+)
+"""Gates of line ends in numbers and in addresses, of which a labelled one may end anywhere."""
 _AT_BREAK = lazy(rb"%b(?=%b)" % (_BREAK.encode(), _PART.encode()))
 _IN_ADDRESS = lazy(
-    rb"@(?:[\w.-]{0,64}[.-])?(?P<end>%b)[a-z0-9]|@[\w.-]{1,64}(?P<before>%b)\.[a-z]"
-    % (_BREAK.encode(), _BREAK.encode())
+    rb"@(?:[\w.-]{0,64}[.-])?(?P<end>%(end)b)[a-z0-9]|@[\w.-]{1,64}(?P<before>%(end)b)\.[a-z]"
+    rb"|%(label)b(?:%(dotted)b(?P<name>%(end)b)(?=%(name)b@)"
+    rb"|%(name)b@[\w-]{1,64}(?P<domain>%(end)b)[a-z0-9-])"
+    % {
+        b"end": _BREAK.encode(),
+        b"label": _LABEL.encode(),
+        b"dotted": _NAME_WITH_DOT.encode(),
+        b"name": _NAME.encode(),
+    }
 )
 _WORD = lazy(rb"[g-zG-Z\x80-\xff]|[A-Fa-f][,;:=.\"'()]")
 """Letters that hexadecimal numbers lack, or do not have before a sign."""

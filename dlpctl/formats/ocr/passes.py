@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from dlpctl.formats import ocr
@@ -24,6 +25,7 @@ from dlpctl.formats.ocr.ink import (
     without_boxes,
 )
 from dlpctl.formats.ocr.lines import (
+    CONFIDENT,
     LEAST_TEXT,
     MOST_LINES,
     Box,
@@ -121,6 +123,8 @@ def _look(picture: Image, *, enlarge: bool, until: float) -> Seen:
         first = _turned(picture, first, times)
     passes = [first]
     left = without_lines(picture, first)
+    if first.sideways is not None:
+        left = without_lines(left, first.sideways)
     for turns in ((0.0,), (90.0, 270.0)):
         if not has_ink(left) or time.monotonic() >= until:
             break
@@ -130,6 +134,7 @@ def _look(picture: Image, *, enlarge: bool, until: float) -> Seen:
             found = read._replace(lines=read.confident()) if turn else read
             passes.append(found)
             left = without_lines(left, found)
+    passes += [each.sideways for each in passes if each.sideways is not None]
     sloping, crossing = _sloping(picture, passes, times) if time.monotonic() < until else ([], [])
     passes += sloping
     boxes = _boxes_read(sloping, picture.size)
@@ -186,8 +191,23 @@ def _read_spaced(
             boxes[box] = found, line
     readings = read_spaced(picture, list(boxes))
     read = [line for lines in readings if lines for line in lines]
-    disputed = [line for line, found in zip(boxes.values(), readings, strict=True) if found == []]
+    known: dict[str, list[tuple[float, Box]]] = defaultdict(list)
+    for each, line in lines:
+        if confidence(line) >= CONFIDENT and not any(map(str.isdigit, text_of(line))):
+            known[text_of(line)].append((each.times, _box(line, each.times)))
+    disputed = [
+        line
+        for (box, line), found in zip(boxes.items(), readings, strict=True)
+        if found == [] and not _is_read_alike(box, known[text_of(line[1])])
+    ]
     return [Pass(read, 0.0, picture.size, 1.0)], disputed
+
+
+def _is_read_alike(box: Box, readings: Iterable[tuple[float, Box]]) -> bool:
+    """Return whether a line reads alike at two scales, at which OCR misreads spaced letters in
+    other ways.
+    """
+    return len({times for times, other in readings if _is_in(other, box)}) > 1
 
 
 def _is_in(box: Box, other: Box) -> bool:

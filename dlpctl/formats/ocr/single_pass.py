@@ -45,6 +45,8 @@ class Pass(NamedTuple):
     size: tuple[int, int]
     """The size of the rotated picture."""
     times: float
+    sideways: Pass | None = None
+    """The lines that run downward, in a picture rotated once more."""
 
     def confident(self) -> list[list[Word]]:
         return [
@@ -77,8 +79,41 @@ def read_views(views: Sequence[View], *, sparse: bool = False) -> list[Pass]:
         lines: dict[str, list[Word]] = defaultdict(list)
         for word in words:
             lines[word.line].append(word)
-        passes.append(Pass(list(lines.values()), view.angle, picture.size, view.times))
+        read = Pass(list(lines.values()), view.angle, picture.size, view.times)
+        passes.append(_without_sideways(read))
     return passes
+
+
+def _without_sideways(read: Pass) -> Pass:
+    """Return a pass with the lines that run downward in a pass of their own.
+
+    Tesseract reads them, too, but the start of such a word is not at its left.
+    """
+    downward = [line for line in read.lines if _is_downward(line)]
+    if not downward:
+        return read
+    (wide, high), right = read.size, read.size[0] * read.times
+    lines = [
+        [
+            word._replace(
+                left=word.top,
+                top=round(right) - word.left - word.width,
+                width=word.height,
+                height=word.width,
+            )
+            for word in line
+        ]
+        for line in downward
+    ]
+    return read._replace(
+        lines=[line for line in read.lines if not _is_downward(line)],
+        sideways=Pass(lines, read.angle + 90, (high, wide), read.times),
+    )
+
+
+def _is_downward(line: list[Word]) -> bool:
+    wide, high = sum(word.width for word in line), sum(word.height for word in line)
+    return text_length(line) >= LEAST_TEXT and high > 2 * wide
 
 
 def _resized(picture: Image, times: float) -> Image:

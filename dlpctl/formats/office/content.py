@@ -116,6 +116,12 @@ def is_telling(value: str) -> bool:
     )
 
 
+def is_settings_content(element: str, attribute: str, value: str) -> bool:
+    """Return whether an attribute of styles and settings, which name sheets, contains a value."""
+    names_sheet = element == "config-item-map-entry" and attribute == "name"
+    return (names_sheet and len(value) >= 2) or is_telling(value)
+
+
 def is_foreign_content(value: str) -> bool:
     """Return whether an attribute of a foreign part, such as custom XML, may contain a value."""
     return len(value) >= 2 and not _STANDARD.match(value) and not value.startswith("{")

@@ -19,6 +19,7 @@ from dlpctl.formats.office.content import (
     STRUCTURAL_TEXTS,
     is_content,
     is_foreign_content,
+    is_settings_content,
     is_telling,
     words,
 )
@@ -347,11 +348,8 @@ class Flow:
             return is_foreign_content(value)
         if self._pivot is not None and self._pivot.is_content(element, name, value):
             return True
-        return (
-            is_telling(value)
-            if self._dialect is Dialect.STYLES
-            else is_content(element, name, value)
-        )
+        is_words = is_settings_content if self._dialect is Dialect.STYLES else is_content
+        return is_words(element, name, value)
 
 
 def _stored_number(found: re.Match[str]) -> Leaf | None:

@@ -55,6 +55,13 @@ def test_texts(shape: str, masked: Mask, parts_of: Parts) -> None:
     assert b"kept" in copy["content.xml"]
 
 
+def test_the_settings_of_a_sheet_name_it() -> None:
+    entry = '<config-item-map-entry xmlns="config" name="Roe"/>'
+    with Files() as files:
+        node = files.open(made("spreadsheet", "", {"settings.xml": entry}), "a.ods")
+    assert any("Roe" in view.text for view in node.document.views)
+
+
 def test_a_cell_that_changes_becomes_a_text(masked: Mask, parts_of: Parts) -> None:
     cells = (
         f'<table:table-cell office:value-type="float" office:value="{CARD}"><text:p>4.11E+15</text:p></table:table-cell>'
