@@ -31,7 +31,7 @@ _NO_REFERENCE = lazy(
     r"|[0-9a-f]*[0-9][a-f]+[0-9][0-9a-f]*"
     r"|(?i:(?:v|sha|md|utf|iso|rfc|cve|cmp|pep|x|u|win|cp|us)[-._]?[0-9].*|0x.*)"
 )
-"""Years, decimals, versions, round amounts, days, hashes, and the names of standards and programs."""
+"""Years, decimals, versions, round amounts, days, hashes, and names of standards and programs."""
 _COORDINATE = lazy(r"[-+]?[0-9]{1,3}\.[0-9]+")
 
 
