@@ -58,7 +58,7 @@ def parse_pattern(
         if " " not in value:  # otherwise the next word would belong to a value
             regex = regex.replace(f">{value})", f">(?i:{value}))", 1)  # as in chats
         before, label_trigger = label_regexes(labels, short_labels, gated=reader.boolean("gated"))
-        fragments = {**fragments, "labels": before, "words": label_words(labels)}
+        fragments = {**fragments, "labels": before, "label_words": label_words(labels)}
     read_context = _context(context, shared) if context else None
     pattern = Pattern(
         id=identifier,
