@@ -33,7 +33,7 @@ Canadian social insurance number.
 
 ADDRESS, PERSON_NAME = -2, -1
 """The indexes of candidates that do not come from a pattern."""
-_TAKEN_IN = frozenset({"ADDRESS", "POSTAL_CODE"})
+_TAKEN_IN = frozenset({"ADDRESS", "POSTAL_CODE", "REFERENCE_NUMBER"})
 """Types that a pattern finds within an address, which includes them."""
 _FEWEST_WORDS = 2
 _DIGIT = lazy(rb"[0-9]")

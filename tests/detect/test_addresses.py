@@ -207,6 +207,12 @@ def test_finds_addresses_as_people_of_many_countries_write_them(
     assert len(missed) <= (1 - FOUND_OF_THEM) * len(OF_COUNTRIES), missed
 
 
+def test_a_number_within_an_address_belongs_to_it(library: Detector) -> None:
+    address = "Postfach Nr. 10 44 71, 70040 Stuttgart"
+    found = library.scan(f"Ihre Anschrift: {address}, Frau Roe")
+    assert [each.type for each in found if each.start < len(address)] == ["ADDRESS"]
+
+
 def test_prose_that_mentions_a_street_holds_no_address(library: Detector) -> None:
     wrong = [text for text in PROSE if any(one.type == "ADDRESS" for one in library.scan(text))]
     assert len(wrong) <= 1, wrong

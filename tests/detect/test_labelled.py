@@ -58,6 +58,13 @@ FOUND = {
     "method for a key": ('person.setPatientSsn("{}")', "536904399"),
     "element after a person": ("<row><guardianPhone>{}</guardianPhone></row>", "5035550142"),
     "column after a person": ("id,coApplicantSsn,qty\n1,{},3\n", "536904399"),
+    "noun of a person": ("Dienstausweis Nr. {}", "A-20441"),
+    "number before its noun": ("N° de bail : {}", "2026-B-04418"),
+    "compound by its head": ("Stromkundennummer {}", "4418207"),
+    "clause after a label": ("the claim reference I was given by Ada is {}.", "CLM/26/118441"),
+    "unknown noun": ("ZEMIS-Nr.: {}", "020.441.882-7"),
+    "user among fields": ('audit: acct="{}" action=export', "svc_klaus"),
+    "user from an address": ("login failed for user {} from 198.51.100.7", "rvasquez"),
     "column of capitals within a word": ("id,KvK,qty\n1,{},3\n", "74938805"),
     "hidden field": ('<input name="csrf_token" value="{}">', "Zk3x9QpL7mVt2RwY8sBn4HcD"),
 }
@@ -77,6 +84,9 @@ NONE = (
     "CLIENT_ID=482715",
     "account_id: 48271530",
     "order number 48271530",
+    "error code 10054 (issue no. 48271530)",
+    "Worker 4324 started, policy 2024-11-02, case (f964b72), cases: 15000",
+    "hotel, flight no. 44812, page number 48271",
     "test case number 482715",
 )
 

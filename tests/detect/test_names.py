@@ -93,6 +93,10 @@ NAMED = [
     ("è con Samira dal notaio Colaianni", ["Colaianni"]),
     ("chiama Babatunde, poi Chukwuemeka e Harjinder", ["Babatunde", "Chukwuemeka", "Harjinder"]),
     ("Assistito: CAPODIECI ROSALBA    Data di nascita: x", ["CAPODIECI ROSALBA"]),
+    (
+        "Eu, abaixo assinado, Leopoldino Vasconcelos Teles, portador",
+        ["Leopoldino Vasconcelos Teles"],
+    ),
     ("titular del vehículo: Anxo Pereira Loureiro, NIE", ["Anxo Pereira Loureiro"]),
     ("at 21:03, Gethin Trevelyan <geth.trev@a.example> wrote:", ["Gethin Trevelyan"]),
     ("Conductor habitual: Unai Etxeberria, nacido", ["Unai Etxeberria"]),

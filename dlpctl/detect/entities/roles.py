@@ -18,10 +18,12 @@ Flags = Callable[[str], WordFlags]
 
 _ROLES = lexicon_words("person_roles")
 _WORDS_OF_ROLES = frozenset(word for role in _ROLES for word in role.split())
+_SIGNERS = lexicon_words("signers")
+_BEFORE_NAMES = sorted(_ROLES | _SIGNERS)
 _AT_ONCE = 300
 TRIGGERS = tuple(
-    f"(?:^|[^A-Za-z])(?i:{'|'.join(sorted(_ROLES)[first : first + _AT_ONCE])})[^.@_0-9=\n]"
-    for first in range(0, len(_ROLES), _AT_ONCE)
+    f"(?:^|[^A-Za-z])(?i:{'|'.join(_BEFORE_NAMES[first : first + _AT_ONCE])})[^.@_0-9=\n]"
+    for first in range(0, len(_BEFORE_NAMES), _AT_ONCE)
 )
 """The words with the next character, as many as the engine takes at once: with all that may follow
 them, they take thirty times as long to compile.
@@ -37,7 +39,9 @@ _AFTER = lazy(rf"{_ADDITION}{_WHOSE}{_NAME}{_IS}")
 _SEPARATOR = lazy(_IS)
 _BEFORE_SEPARATOR = lazy(rf"(?<![^\W\d_])([^\W\d_]+(?: [^\W\d_]+){{0,4}}){_ADDITION}{_NAME}\Z")
 _LETTERS = lazy(r"[^\W\d_]+")
+_SIGNED = lazy(rf"(?<![^\W\d_])(?i:{'|'.join(sorted(_SIGNERS))}),?[ ](?=[A-ZÀ-ÞĀ-Ž])")
 _LONGEST_LABEL = 80
+_LONGEST_SIGNER = 2 + max(map(len, _SIGNERS))
 _LONGEST_ROLE = 3
 """The words of a role."""
 _WORD = lazy(r"[^\W\d_]+(?:['’.·-][^\W\d_]+)*\.?")
@@ -61,7 +65,10 @@ _SHARED = 4
 
 def is_label(text: str, end: int) -> bool:
     """Return whether the role in the trigger match that ends at a position is a label."""
-    return _AFTER.match(text, end - 1) is not None
+    return (
+        _AFTER.match(text, end - 1) is not None
+        or _SIGNED.search(text, max(0, end - _LONGEST_SIGNER), end + 1) is not None
+    )
 
 
 def names(text: str, first: int, stop: int, flags: Flags) -> Iterator[tuple[int, int]]:
@@ -75,16 +82,22 @@ def names(text: str, first: int, stop: int, flags: Flags) -> Iterator[tuple[int,
         if not _may_name_a_role(_LETTERS.findall(text, start, end)):
             continue
         label = _BEFORE_SEPARATOR.search(text, start, end)
-        if label is None or not _names_a_role(label[1].lower().split()):
-            continue
-        words = _without_titles(list(_words_at(text, separator.end(), stop, flags)), flags)
-        if words and _NEXT_LABEL.match(text, words[-1].end()):
-            words.pop()
-        while words and not words[-1][0][0].isupper():  # a particle
-            words.pop()
-        is_alone = len(words) == 1 and _GOES_ON.match(text, words[-1].end())
-        if words and not is_alone and _is_name([word[0].rstrip(".") for word in words], flags):
-            yield words[0].start(), words[-1].end() - _ends_sentence(words[-1][0])
+        if label is not None and _names_a_role(label[1].lower().split()):
+            yield from _name_at(text, separator.end(), stop, flags)
+    for signer in _SIGNED.finditer(text, first, stop):
+        yield from _name_at(text, signer.end(), stop, flags)
+
+
+def _name_at(text: str, start: int, stop: int, flags: Flags) -> Iterator[tuple[int, int]]:
+    """Yield the span of the name that starts at a position, if there is one."""
+    words = _without_titles(list(_words_at(text, start, stop, flags)), flags)
+    if words and _NEXT_LABEL.match(text, words[-1].end()):
+        words.pop()
+    while words and not words[-1][0][0].isupper():  # a particle
+        words.pop()
+    is_alone = len(words) == 1 and _GOES_ON.match(text, words[-1].end())
+    if words and not is_alone and _is_name([word[0].rstrip(".") for word in words], flags):
+        yield words[0].start(), words[-1].end() - _ends_sentence(words[-1][0])
 
 
 def _ends_sentence(word: str) -> bool:

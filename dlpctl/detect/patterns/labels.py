@@ -127,6 +127,11 @@ LABELLED_WIDTH = 160
 """The longest match in bytes from a label to the end of its value."""
 
 
+def label_words(labels: Iterable[str]) -> str:
+    """Return the regex of the labels alone, in all of their spellings."""
+    return _alternatives(labels)
+
+
 def label_regexes(labels: Sequence[str], short: Sequence[str], *, gated: bool) -> tuple[str, str]:
     """Return the regex of the text before a value, from a label on, and a looser trigger."""
     latin = [label for label in labels if _is_latin(label)]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from dlpctl.detect import validators
-from dlpctl.detect.patterns.labels import LABELLED_WIDTH, label_regexes
+from dlpctl.detect.patterns.labels import LABELLED_WIDTH, label_regexes, label_words
 from dlpctl.detect.patterns.model import AFTER, BEFORE, WIDEST, Context, Pattern, Possible
 from dlpctl.detect.patterns.syntax import (
     NAMED,
@@ -58,7 +58,7 @@ def parse_pattern(
         if " " not in value:  # otherwise the next word would belong to a value
             regex = regex.replace(f">{value})", f">(?i:{value}))", 1)  # as in chats
         before, label_trigger = label_regexes(labels, short_labels, gated=reader.boolean("gated"))
-        fragments = {**fragments, "labels": before}
+        fragments = {**fragments, "labels": before, "label_words": label_words(labels)}
     read_context = _context(context, shared) if context else None
     pattern = Pattern(
         id=identifier,

@@ -24,6 +24,14 @@ _DATE = lazy(
     r"(?:19|20)\d\d([-/.])(?:0[1-9]|1[0-2])\1(?:0[1-9]|[12]\d|3[01])"
     r"|(?:0[1-9]|[12]\d|3[01])([-/.])(?:0[1-9]|1[0-2])\2(?:19|20)\d\d"
 )
+_RUN = lazy(r"[0-9]{3}")
+_NO_REFERENCE = lazy(
+    r"(?:19|20)[0-9]{2}(?:[-/](?:19|20)?[0-9]{2})?|[0-9]{1,3}\.[0-9]+|[0-9]+\.[0-9]{1,2}"
+    r"|[0-9]+(?:\.[0-9]{1,3}){2,3}|[0-9]{1,4}00|[0-9]+000|[0-9]{1,2}[-/.][0-9]{1,2}[-/.][0-9]{2,4}"
+    r"|[0-9a-f]*[0-9][a-f]+[0-9][0-9a-f]*"
+    r"|(?i:(?:v|sha|md|utf|iso|rfc|cve|cmp|pep|x|u|win|cp|us)[-._]?[0-9].*|0x.*)"
+)
+"""Years, decimals, versions, round amounts, days, hashes, and names of standards and programs."""
 _COORDINATE = lazy(r"[-+]?[0-9]{1,3}\.[0-9]+")
 
 
@@ -109,6 +117,25 @@ def long_number(value: str) -> bool:
     """Seven letters and digits or more that differ, of which most are digits."""
     bare = compact(value)
     return len(bare) > 6 and varied_digits(value) and 2 * sum(map(str.isdigit, bare)) >= len(bare)
+
+
+@validator("reference_number")
+def reference_number(value: str) -> bool:
+    """Four to 24 letters and digits with a run of three digits, as registers number persons and
+    contracts: not a date, an amount, a version, a hash or a name with a number.
+    """
+    bare = compact(value)
+    figures = [char for char in bare if char.isdigit()]
+    return (
+        alphanumeric(bare)
+        and 4 <= len(bare) <= 24
+        and len(figures) >= 4
+        and len(set(figures)) > 1
+        and _RUN.search(bare) is not None
+        and sum(map(str.islower, value)) <= 2
+        and not _NO_REFERENCE.fullmatch(value)
+        and not tells_time(value)
+    )
 
 
 @validator("plate")
