@@ -44,7 +44,7 @@ def test_a_new_installation_is_healthy(dlpctl):
     ):
         assert subject in result.out
     dlpctl("init", "--org", "Acme")
-    assert "whole" in said(dlpctl, "database", "ok")["said"]
+    assert "intact" in said(dlpctl, "database", "ok")["said"]
 
 
 def test_a_wrong_setting_hides_nothing_else(dlpctl):

@@ -37,9 +37,9 @@ def check(form: options.Format = options.Output.HUMAN) -> None:
     with local() as backend:
         problems = backend.control.maintenance.check()
     if form is options.Output.JSON:
-        Printer().json({"whole": not problems, "problems": list(problems)})
+        Printer().json({"intact": not problems, "problems": list(problems)})
     else:
-        for line in problems or ["whole"]:
+        for line in problems or ["intact"]:
             Printer().line(line)
     raise typer.Exit(1 if problems else 0)
 
@@ -67,7 +67,9 @@ def restore(
     yes: options.Confirmed = False,
     form: options.Format = options.Output.HUMAN,
 ) -> None:
-    """Replace the database by a backup.
+    """Replace the database by a backup, also a lost one.
+
+    A file that is no longer a database is kept as control.db.damaged.
 
     Examples:
         dlpctl db restore backup.db --yes
@@ -75,7 +77,7 @@ def restore(
     """
     if not yes:
         raise UsageError("this replaces everything in the database; confirm by --yes")
-    with local() as backend:
+    with local(restoring=True) as backend:
         backend.control.maintenance.restore(source)
     ControlOptions(form).print_done(f"restored {source}")
 
