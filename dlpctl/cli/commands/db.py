@@ -46,7 +46,7 @@ def check(form: options.Format = options.Output.HUMAN) -> None:
 
 @app.command()
 def backup(
-    target: Annotated[Path, typer.Argument(metavar="FILE", help="A new file.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A new file.")],
     form: options.Format = options.Output.HUMAN,
 ) -> None:
     """Copy the database while it is in use. Keep a copy of the key file elsewhere.
@@ -56,9 +56,9 @@ def backup(
         dlpctl db backup "/backups/$(date +%F).db"
     """
     with local() as backend:
-        backend.control.maintenance.backup(target)
+        backend.control.maintenance.backup(file)
         key = backend.control.folder / "control.key"
-    ControlOptions(form).print_done(f"written {target}; it is useless without {key}")
+    ControlOptions(form).print_done(f"written {file}; it is useless without {key}")
 
 
 @app.command()
