@@ -86,6 +86,12 @@ def test_a_compiled_cache(dlpctl):
     assert said(dlpctl, "cache", "ok")
 
 
+def test_a_folder_that_cannot_hold_keys(dlpctl, monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "file"))
+    assert "DLPCTL_HOME" in said(dlpctl, "keys", "warning")["remedy"]
+
+
 def test_a_damaged_database_and_a_lost_key(dlpctl):
     dlpctl("init")
     folder = data_folder(dlpctl)

@@ -169,6 +169,13 @@ def test_analytics_audit_and_the_database(dlpctl, answer, tmp_path):
     assert answer("audit", "list")["total"] == 2
 
 
+def test_a_folder_that_cannot_hold_the_key_file(dlpctl, monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "file"))
+    status, _, err = dlpctl("init")
+    assert (status, "set DLPCTL_HOME to another folder" in err) == (1, True)
+
+
 def _damage_a_page(database: Path) -> None:
     content = bytearray(database.read_bytes())
     content[8192:12288] = b"A" * 4096
