@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 BLANK = 0x1A
-"""Separates strings; no pattern matches this character."""
+"""Separates strings; a value ends there, even if its pattern would match this character."""
 _TEXT = frozenset((*range(0x20, 0x7F), *b"\t\n\r"))
 _PRINTABLE = bytes(byte if byte in _TEXT else BLANK for byte in range(256))
 _CLASSES = bytes(ord("t" if byte in _TEXT else "x" if byte else "0") for byte in range(256))
