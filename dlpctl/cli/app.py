@@ -36,12 +36,12 @@ class Group(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name = args[0]
         if not name.startswith("-") and name not in self.list_commands(ctx):
-            raise _UsageError(f"'{name}' is not a command{self.hint(name)}", ctx=ctx)
+            raise _UsageError(f"'{name}' is not a command{self.hint(ctx, name)}", ctx=ctx)
         return super().resolve_command(ctx, args)
 
-    def hint(self, name: str) -> str:
+    def hint(self, ctx: Any, name: str) -> str:
         """Return what may have been meant by a name that is no command."""
-        return did_you_mean(name, self.list_commands(None))
+        return did_you_mean(name, self.list_commands(ctx))
 
 
 class App(typer.Typer):

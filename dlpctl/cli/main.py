@@ -62,10 +62,10 @@ class Commands(Group):
         command.name = cmd_name
         return command
 
-    def hint(self, name: str) -> str:
+    def hint(self, ctx: Any, name: str) -> str:
         if os.path.lexists(name):
             return f"; 'dlpctl check {name}' decides on a file, 'dlpctl scan {name}' searches it"
-        return super().hint(name)
+        return super().hint(ctx, name)
 
     def sections(self) -> list[tuple[str, list[tuple[str, str]]]]:
         """Return the headings of the help, each with its commands."""
