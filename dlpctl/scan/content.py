@@ -161,8 +161,11 @@ class Examiner:
                 continue
             first = strings.rfind(BLANK, 0, each.start) + 1
             alone = self._in_binaries.scan_bytes(strings[first:end], self.min_score)
-            moved = (one._replace(start=one.start + first, end=one.end + first) for one in alone)
-            found += [one for one in moved if one.start >= each.start]
+            found += [
+                finding._replace(start=finding.start + first, end=finding.end + first)
+                for finding in alone
+                if finding.start + first >= each.start
+            ]
         return found
 
     @property
