@@ -10,13 +10,16 @@ from typing import ClassVar
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return `; did you mean 'VENDOR'?`, or nothing if no known word is similar; case does not
-    count.
+    """Return `; did you mean 'VENDOR'?`, or nothing if no known word is similar; neither case nor
+    the dashes of options count.
     """
     from difflib import get_close_matches
 
-    by_folded = {candidate.casefold(): candidate for candidate in reversed(list(known))}
-    close = get_close_matches(word.casefold(), by_folded, n=1)
+    def folded(name: str) -> str:
+        return name.casefold().lstrip("-")
+
+    by_folded = {folded(candidate): candidate for candidate in reversed(list(known))}
+    close = get_close_matches(folded(word), by_folded, n=1)
     return f"; did you mean '{by_folded[close[0]]}'?" if close else ""
 
 

@@ -22,6 +22,15 @@ from dlpctl.policy.files import builtin_names
 ROOT = Path(__file__).parents[1]
 SOURCES = [ROOT / "dlpctl", ROOT / "daemon" / "dlpctl_daemon"]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "dlpctl" / "cli" / "topics").glob("*.md"))]
+MARKDOWN = [
+    *ROOT.glob("*.md"),
+    *(ROOT / ".github").rglob("*.md"),
+    *(
+        page
+        for room in ("dlpctl", "daemon", "patterns", "tests")
+        for page in (ROOT / room).rglob("*.md")
+    ),
+]
 LISTED = frozenset({"commands", "configuration", "environment", "exit-codes", "types"})
 """Topics that are mostly tables."""
 
@@ -92,7 +101,11 @@ def test_every_variable_in_the_sources_is_known() -> None:
     } == set()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page",
+    [*PAGES, *sorted(ROOT.glob("*/README.md"))],
+    ids=lambda page: str(page.relative_to(ROOT)),
+)
 def test_commands_on_pages_exist(page: Path, program: Node) -> None:
     """Each `dlpctl ...` of a page is a command with options that it has, and each topic that it
     names is one.
@@ -114,6 +127,26 @@ def test_commands_on_pages_exist(page: Path, program: Node) -> None:
             if path == ("help",) and len(words) > 1 and words[1] not in ("TOPIC", *topics.names()):
                 wrong.append(call)
     assert wrong == []
+
+
+def test_links_lead_somewhere_and_blocks_of_code_end() -> None:
+    wrong = []
+    for page in MARKDOWN:
+        text = page.read_text(encoding="utf-8")
+        # A fence that opens within a block shows that the block before it was never closed.
+        fences = re.findall(r"^ *```(\w*)", text, re.MULTILINE)
+        if len(fences) % 2 or any(fences[1::2]):
+            wrong.append(f"{page.relative_to(ROOT)}: a block of code does not end")
+        for path, anchor in re.findall(r"\]\((?!https?://)([^)#\s]*)#?([^)\s]*)\)", text):
+            target = page.parent / path if path else page
+            if not target.exists() or (anchor and anchor not in _anchors(target)):
+                wrong.append(f"{page.relative_to(ROOT)}: {path}#{anchor}")
+    assert wrong == []
+
+
+def _anchors(page: Path) -> list[str]:
+    headings = re.findall(r"^#+ (.*)", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return [re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings]
 
 
 def test_pages_are_short_and_narrow() -> None:

@@ -57,12 +57,21 @@ class LocalBackend(Backend):
         issuer: str,
         environ: Mapping[str, str],
         database: str | None = None,
+        *,
+        restoring: bool = False,
     ) -> LocalBackend:
-        """`issuer` is the name of the issuer in license tokens."""
+        """`issuer` is the name of the issuer in license tokens; `restoring` accepts a database that
+        is damaged or lost.
+        """
         from dlpctl.control.service import ControlPlane
 
         control = ControlPlane.open(
-            folder, make_detector, issuer=issuer, environ=environ, database=database
+            folder,
+            make_detector,
+            issuer=issuer,
+            environ=environ,
+            database=database,
+            restoring=restoring,
         )
         return cls(control)
 

@@ -31,15 +31,20 @@ def chosen(
     project: bool,
     over_http: bool = False,
 ) -> list[Settings]:
-    """Return the settings of one agent, or of all that are installed."""
+    """Return the settings of one agent, or of `every` one that is installed."""
     from dlpctl.agents.adapters import adapters
     from dlpctl.agents.settings import Settings, is_present
     from dlpctl.config import load_config
 
     known = adapters()
-    if target is not None and (every or target not in known):
+    if (target is None) is not every:
+        raise UsageError(f"name git, {', '.join(known)}, or give --all")
+    if target is not None and target not in known:
         hint = did_you_mean(target, [*known, "git"]) or f"; there are git, {', '.join(known)}"
-        raise UsageError("name an agent or give --all" if every else f"no agent {target!r}{hint}")
+        raise UsageError(f"no agent {target!r}{hint}")
+    names = [target] if target else [name for name in known if is_present(known[name], os.environ)]
+    if not names:
+        raise UsageError("no coding agent was found; name one, such as claude-code")
     config = load_config()
     serve = config.serve
     address = config.server or f"http://{serve.host}:{serve.port}"
@@ -51,8 +56,7 @@ def chosen(
             allow=config.agents.on_failure == "allow",
             service=address.rstrip("/") if over_http else "",
         )
-        for name in ([target] if target else known)
-        if target or is_present(known[name], os.environ)
+        for name in names
     ]
 
 
@@ -61,8 +65,6 @@ def install(settings: Sequence[Settings], *, wrap_mcp: bool | None = None) -> No
     from dlpctl.cli.session import Session
 
     printer = Printer()
-    if not settings:
-        raise UsageError("no coding agent was found; name one: dlpctl hook install claude-code")
     for each in settings:
         before = each.install()
         done = {"installed": "unchanged", "stale": "repaired"}.get(before, "installed")

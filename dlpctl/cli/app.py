@@ -14,8 +14,10 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from dlpctl.cli.helptext import render_help
+from dlpctl.errors import did_you_mean
 
 CommandFunction = TypeVar("CommandFunction", bound=Callable[..., Any])
+_UsageError: Any = typer.BadParameter.__base__
 
 
 class Command(TyperCommand):
@@ -30,6 +32,16 @@ class Group(TyperGroup):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         formatter.write(render_help(self, ctx))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name = args[0]
+        if not name.startswith("-") and name not in self.list_commands(ctx):
+            raise _UsageError(f"'{name}' is not a command{self.hint(ctx, name)}", ctx=ctx)
+        return super().resolve_command(ctx, args)
+
+    def hint(self, ctx: Any, name: str) -> str:
+        """Return what may have been meant by a name that is no command."""
+        return did_you_mean(name, self.list_commands(ctx))
 
 
 class App(typer.Typer):

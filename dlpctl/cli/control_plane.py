@@ -24,8 +24,10 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def local() -> Iterator[LocalBackend]:
-    """Yield the control plane in this user's data folder."""
+def local(*, restoring: bool = False) -> Iterator[LocalBackend]:
+    """Yield the control plane in this user's data folder, for `restoring` even if the database is
+    damaged or lost.
+    """
     from dlpctl.backend.local import LocalBackend
 
     session = Session.start()
@@ -37,6 +39,7 @@ def local() -> Iterator[LocalBackend]:
             config.serve.issuer,
             os.environ,
             config.serve.database_url,
+            restoring=restoring,
         )
     ) as opened:
         yield opened

@@ -62,11 +62,10 @@ class Commands(Group):
         command.name = cmd_name
         return command
 
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        name = args[0]
-        if not name.startswith("-") and module_of(name) is None:
-            raise _UsageError(f"'{name}' is not a command{_hint(name)}", ctx=ctx)
-        return super().resolve_command(ctx, args)
+    def hint(self, ctx: Any, name: str) -> str:
+        if os.path.lexists(name):
+            return f"; 'dlpctl check {name}' decides on a file, 'dlpctl scan {name}' searches it"
+        return super().hint(ctx, name)
 
     def sections(self) -> list[tuple[str, list[tuple[str, str]]]]:
         """Return the headings of the help, each with its commands."""
@@ -76,12 +75,6 @@ class Commands(Group):
         for section, summary in _FOLDED.items():
             listed[section] = [(", ".join(name for name, _ in listed[section]), summary)]
         return list(listed.items())
-
-
-def _hint(name: str) -> str:
-    if os.path.lexists(name):
-        return f"; 'dlpctl check {name}' decides on a file, 'dlpctl scan {name}' searches it"
-    return did_you_mean(name, command_names())
 
 
 app = App(
@@ -179,10 +172,8 @@ def _unwritten(problem: OSError) -> str:
 
 def _in_our_form(error: Any) -> str:
     """Return the message of a Click error in the style of our own errors."""
-    name = getattr(error, "option_name", None) or getattr(error, "command_name", None)
-    if possible := getattr(error, "possibilities", None):
-        hint = did_you_mean(str(name), possible) or f"; did you mean '{possible[0]}'?"
-        return f"'{name}' is not {'an option' if str(name).startswith('-') else 'a command'}{hint}"
+    if (name := getattr(error, "option_name", None)) and hasattr(error, "possibilities"):
+        return f"'{name}' is not an option{did_you_mean(name, error.possibilities or ())}"
     message: str = error.format_message().rstrip(".")
     for theirs, ours in _REWORDED:
         message = re.sub(theirs, ours, message)

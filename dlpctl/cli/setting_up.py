@@ -86,7 +86,7 @@ def _why_no_agents() -> str:
     try:
         found = chosen(None, every=True, project=False)
         if all(each.state() is State.INSTALLED for each in found):
-            return "already installed" if found else "no agent was found"
+            return "already installed"
     except DlpctlError as problem:
         return problem.message.partition(";")[0]
     return ""

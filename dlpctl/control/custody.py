@@ -69,6 +69,13 @@ def settle(core: Core) -> None:
         core.store.run(lambda batch: _seal_new(batch, core))
 
 
+def prepare_restore(core: Core) -> None:
+    """Load what the database still tells, which may be nothing: a backup will replace it."""
+    core.chain.noted.load()
+    with suppress(StoreError), core.store.reading() as connection:
+        core.ring.retired = retired_keys(connection, core.ring.current)
+
+
 def adopt(core: Core) -> None:
     """Accept a restored backup as the current state: the chain continues from its head."""
     with core.store.reading() as connection:
@@ -93,7 +100,7 @@ def _seal_new(batch: Batch, core: Core) -> None:
     if file.exists():
         raise StoreError(
             f"{file}: notes records that the database beside it has lost; restore a backup with"
-            f" 'dlpctl db restore' in another folder, or remove {file.name} to start a new log"
+            f" 'dlpctl db restore BACKUP --yes', or remove {file.name} to start a new log"
         )
     _seal(batch, core)
 

@@ -33,7 +33,7 @@ class KeyFile:
                 " from where you keep it, or from another node"
             )
         try:
-            return vault_key(self.path, {}, create=create)
+            return vault_key(self.path, None, create=create)
         except VaultError as error:
             raise StoreError(error.message) from None
 

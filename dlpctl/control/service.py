@@ -20,7 +20,7 @@ from dlpctl.control.chain import Chain
 from dlpctl.control.checks import Checks, Limits
 from dlpctl.control.clock import Clock, TrustedClock, utc_now
 from dlpctl.control.core import Core
-from dlpctl.control.custody import Custody, settle
+from dlpctl.control.custody import Custody, prepare_restore, settle
 from dlpctl.control.database import Database
 from dlpctl.control.directory import Directory
 from dlpctl.control.engine import Engine
@@ -104,9 +104,10 @@ class ControlPlane:
         environ: Mapping[str, str] | None = None,
         turn: AbstractContextManager[object] | None = None,
         database: str | None = None,
+        restoring: bool = False,
     ) -> ControlPlane:
         """Open the control plane in a folder, or create it. The detector is created at its first
-        use.
+        use. For `restoring`, the database may be damaged or lost, but the key file may not.
 
         `database` is the address of a PostgreSQL that several nodes share; without it, the database
         is a file in the folder.
@@ -116,14 +117,16 @@ class ControlPlane:
         database.
         """
         found = database_at(folder, database)
-        ring = KeyRing.load(folder / KEY_FILE, create=found.is_new)
+        ring = KeyRing.load(folder / KEY_FILE, create=found.is_new and not restoring)
+        if restoring and isinstance(found, SqliteDatabase):
+            found.set_aside_unreadable()
         store = Store(found, turn)
         trusted = TrustedClock(clock)
         noted = NotedHead(folder / HEAD_FILE, ring, trusted)
         core = Core(store, ring, trusted, Chain(ring, trusted, noted), set())
         try:
             store.observe(Custody(ring, noted))
-            settle(core)
+            (prepare_restore if restoring else settle)(core)
         except BaseException:
             store.close()
             raise

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import cast
 
@@ -52,6 +52,20 @@ class SqliteDatabase:
         for pragma in _PRAGMAS:
             connection.execute(pragma)
         return connection
+
+    def set_aside_unreadable(self) -> None:
+        """Rename a file that SQLite cannot open to `control.db.damaged`, and its logs likewise."""
+        if self.is_new:
+            return
+        try:
+            with closing(open_read_only(self.file)) as connection:
+                connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        except sqlite3.DatabaseError as problem:
+            if not _is_damage(problem):
+                raise self.explained(problem) from None
+            for suffix in ("", "-wal", "-shm"):
+                with suppress(FileNotFoundError):
+                    Path(f"{self.file}{suffix}").replace(f"{self.file}.damaged{suffix}")
 
     def upgrade(self, connection: Connection) -> None:
         if sqlite3.sqlite_version_info < _OLDEST_SQLITE:
@@ -129,22 +143,27 @@ class SqliteDatabase:
             advice = f"another process has held it for {BUSY_SECONDS:.0f} seconds; try again"
         elif name.startswith(("SQLITE_FULL", "SQLITE_IOERR")):
             advice = f"{problem}; make room on the disk, nothing was recorded"
-        elif name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
-            advice = (
-                f"{problem}; see 'dlpctl db check', and restore a backup with 'dlpctl db restore'"
-            )
+        elif _is_damage(problem):
+            advice = f"{problem}; restore a backup with 'dlpctl db restore BACKUP --yes'"
         else:
             advice = str(problem)
         return StoreError(f"{self.file}: {advice}")
 
 
 def problems(connection: Connection) -> tuple[str, ...]:
-    found = [row[0] for row in connection.execute("PRAGMA integrity_check(20)") if row[0] != "ok"]
-    found += [
+    rows = connection.execute("PRAGMA integrity_check(20)").fetchall()
+    # The first row has several lines if a page is damaged; the checks after it would fail.
+    if found := [line for row in rows for line in row[0].splitlines() if row[0] != "ok"]:
+        return tuple(found)
+    return tuple(
         f"a row of {row[0]} refers to a row of {row[2]} that is not there"
         for row in connection.execute("PRAGMA foreign_key_check")
-    ]
-    return tuple(found)
+    )
+
+
+def _is_damage(problem: Exception) -> bool:
+    name = getattr(problem, "sqlite_errorname", "")
+    return name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB"))
 
 
 def open_read_only(file: Path) -> sqlite3.Connection:

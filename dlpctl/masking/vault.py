@@ -31,14 +31,15 @@ _KEY_BYTES = 32
 _MAKE_KEY = 'python3 -c "import secrets; print(secrets.token_hex(32))"'
 
 
-def vault_key(key_file: Path, environ: Mapping[str, str], *, create: bool = False) -> bytes:
+def vault_key(key_file: Path, environ: Mapping[str, str] | None, *, create: bool = False) -> bytes:
     """Return the key from the environment, else from the key file; `create` makes a missing
-    file.
+    file. Without an `environ`, the key can only be in a file.
     """
-    if text := environ.get(KEY_VARIABLE, "").strip():
+    if environ is not None and (text := environ.get(KEY_VARIABLE, "").strip()):
         return _parse_key(text, KEY_VARIABLE)
     if create and not key_file.exists():
-        _make_key_file(key_file)
+        remedy = "set DLPCTL_HOME to another folder" if environ is None else f"set {KEY_VARIABLE}"
+        _make_key_file(key_file, remedy)
     try:
         with open_file(key_file) as opened:
             mode = stat.S_IMODE(os.fstat(opened.fileno()).st_mode)
@@ -73,16 +74,14 @@ def _parse_key(text: str, where: str) -> bytes:
     )
 
 
-def _make_key_file(path: Path) -> None:
+def _make_key_file(path: Path, remedy: str) -> None:
     """Write a key file atomically; the first of two processes wins."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with suppress(FileExistsError), replacing(path, overwrite=False) as file:
             file.write(f"{secrets.token_hex(_KEY_BYTES)}\n".encode())
     except OSError as error:
-        raise VaultError(
-            f"{path}: the key cannot be written: {error.strerror}; set {KEY_VARIABLE}"
-        ) from None
+        raise VaultError(f"{path}: the key cannot be written: {error.strerror}; {remedy}") from None
 
 
 class Vault(TokenStore):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-_BLANK = 0x1A
-"""Separates strings; no pattern matches this character."""
+BLANK = 0x1A
+"""Separates strings; a value ends there, even if its pattern would match this character."""
 _TEXT = frozenset((*range(0x20, 0x7F), *b"\t\n\r"))
-_PRINTABLE = bytes(byte if byte in _TEXT else _BLANK for byte in range(256))
+_PRINTABLE = bytes(byte if byte in _TEXT else BLANK for byte in range(256))
 _CLASSES = bytes(ord("t" if byte in _TEXT else "x" if byte else "0") for byte in range(256))
 _WIDE = re.compile(rb"(?:t0){6,}+")
 
@@ -28,6 +28,6 @@ def strings_of(data: bytes) -> bytes:
         if classes.startswith(b"t", end) and classes[at - 1 : at] == b"0":  # big-endian
             end += 1
         characters = data[at:end:2]
-        written[at:end] = characters.ljust(end - at, bytes((_BLANK,)))
+        written[at:end] = characters.ljust(end - at, bytes((BLANK,)))
         at = classes.find(b"t0" * 6, end)
     return bytes(written)

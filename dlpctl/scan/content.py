@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from dlpctl.config.locations import EXCEPTIONS_FILE
 from dlpctl.detect import blocks
 from dlpctl.detect.possible import count_possible
-from dlpctl.scan.binaries import strings_of
+from dlpctl.scan.binaries import BLANK, strings_of
 from dlpctl.scan.excerpts import Excerpts
 from dlpctl.scan.places import TextPlaces
 from dlpctl.scan.results import Result
@@ -143,11 +143,30 @@ class Examiner:
     def binary(self, path: str, data: bytes) -> Found:
         """Return the findings in the strings of a binary file, with byte positions."""
         strings = strings_of(data)
-        found = self._in_binaries.scan_bytes(strings, self.min_score)
+        found = self._in_strings(strings)
         if not found:
             return NOTHING
         placed = self.located_results(path, TextPlaces(strings.decode("ascii"), found))
         return placed._replace(results=[_by_byte(each) for each in placed.results])
+
+    def _in_strings(self, strings: bytes) -> list[Finding]:
+        """Return the findings in strings. One that continues beyond its string is searched for in
+        that string alone: in random bytes, a label often precedes unrelated strings.
+        """
+        found: list[Finding] = []
+        for each in self._in_binaries.scan_bytes(strings, self.min_score):
+            end = strings.find(BLANK, each.start, each.end)
+            if end < 0:
+                found.append(each)
+                continue
+            first = strings.rfind(BLANK, 0, each.start) + 1
+            alone = self._in_binaries.scan_bytes(strings[first:end], self.min_score)
+            found += [
+                finding._replace(start=finding.start + first, end=finding.end + first)
+                for finding in alone
+                if finding.start + first >= each.start
+            ]
+        return found
 
     @property
     def margin(self) -> int:
@@ -161,18 +180,17 @@ class Examiner:
 
         Positions are relative to the part; the rest of `data` is its margins.
         """
-        detector = self._in_binaries if binary else self._detector_for(path, b"")
-        if binary:
-            data = strings_of(data)
-        while first and data[0] & 0xC0 == 0x80:  # the margin starts within a character
-            data = data[1:]
+        while first and not binary and data[0] & 0xC0 == 0x80:
+            data = data[1:]  # the margin starts within a character
             first -= 1
+        if binary:
+            strings = strings_of(data)
+            found_anywhere = self._in_strings(strings)
+            data = strings
+        else:
+            found_anywhere = self._detector_for(path, b"").scan_bytes(data, self.min_score)
         own = data[first : first + size]
-        findings = [
-            each
-            for each in detector.scan_bytes(data, self.min_score)
-            if first <= each.start < first + size
-        ]
+        findings = [each for each in found_anywhere if first <= each.start < first + size]
         ending = Ending(
             own.count(b"\n"), _characters(own), _characters(own[own.rfind(b"\n") + 1 :]), len(own)
         )

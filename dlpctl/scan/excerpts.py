@@ -6,6 +6,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from dlpctl.regex import lazy
+from dlpctl.scan.binaries import BLANK
+
 if TYPE_CHECKING:
     from dlpctl.scan.places import TextPlaces
     from dlpctl.types import Finding
@@ -14,6 +17,8 @@ HIDDEN = "(hidden)"
 """Replaces a value of which even a part would reveal too much."""
 _REACH = 160
 """The number of characters before and after a value that are shown of its line."""
+_LINE_END = lazy(rf"[\n{chr(BLANK)}]")
+"""The end of a line, or of a string in binary data."""
 _BLANKS = {ord("\t"): " ", ord("\r"): " "}
 _LEAST_REPEATED = 4
 """The minimum length of a value that is also masked where it is not a finding."""
@@ -39,9 +44,9 @@ class Excerpts:
 
     def of(self, finding: Finding) -> Excerpt:
         text, start, end = self._text, finding.start, finding.end
-        first = max(text.rfind("\n", max(0, start - _REACH), start) + 1, start - _REACH, 0)
-        line_end = text.find("\n", end, end + _REACH)
-        last = min(len(text), end + _REACH) if line_end < 0 else line_end
+        reached = max(0, start - _REACH)
+        first = start - len(_LINE_END.split(text[reached:start])[-1])
+        last = end + len(_LINE_END.split(text[end : end + _REACH], 1)[0])
         inside = range(bisect_right(self._ends, first), bisect_left(self._starts, last))
         masks = {
             text[self._starts[at] : self._ends[at]]: self._shown(self._findings[at]) or HIDDEN

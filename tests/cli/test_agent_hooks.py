@@ -53,6 +53,21 @@ def test_install_in_a_project(dlpctl: Run, home: Path) -> None:
     assert (home / "work" / ".gemini" / "settings.json").is_file()
 
 
+@pytest.mark.parametrize("command", ["status", "doctor", "uninstall --all", "install --all"])
+def test_no_agent_is_said(command: str, dlpctl: Run, home: Path) -> None:
+    ran = dlpctl("hook", *command.split())
+    assert (ran.status, ran.out) == (2, "")
+    assert "no coding agent was found" in ran.err
+
+
+def test_hooks_of_all_agents_change_only_if_asked(dlpctl: Run, home: Path) -> None:
+    (home / ".codex").mkdir()
+    assert "or give --all" in dlpctl("hook", "install").err
+    dlpctl("hook", "install", "--all")
+    assert "or give --all" in dlpctl("hook", "uninstall").err
+    assert "codex  installed" in dlpctl("hook", "status").out
+
+
 @pytest.mark.parametrize(
     "arguments", [("claude",), (), ("git", "--all"), ("codex", "--types", "X")]
 )

@@ -79,6 +79,7 @@ def test_values_of_this_machine(dlpctl):
     dlpctl("init", "--org", "Acme")
     assert answers("org", "show", "") == ["acme"]
     assert len(answers("policy", "regenerate-key", "acme", "")) == 1
+    assert {"git", "claude-code"} < set(answers("hook", "install", ""))
     assert answers("check", "-d", "") == ["AI_TOOL", "CUSTOMER", "VENDOR"]
     assert {"EMAIL", "PII", "SECRETS", "API_KEY", ":list"} < set(answers("scan", "--types", ""))
     Path("own.toml").write_text('[[pattern]]\nid = "badge"\ntype = "BADGE"\n')

@@ -44,7 +44,7 @@ def test_a_new_installation_is_healthy(dlpctl):
     ):
         assert subject in result.out
     dlpctl("init", "--org", "Acme")
-    assert "whole" in said(dlpctl, "database", "ok")["said"]
+    assert "intact" in said(dlpctl, "database", "ok")["said"]
 
 
 def test_a_wrong_setting_hides_nothing_else(dlpctl):
@@ -84,6 +84,12 @@ def test_a_cache_that_others_can_write(dlpctl, tmp_path, monkeypatch):
 
 def test_a_compiled_cache(dlpctl):
     assert said(dlpctl, "cache", "ok")
+
+
+def test_a_folder_that_cannot_hold_keys(dlpctl, monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "file"))
+    assert "DLPCTL_HOME" in said(dlpctl, "keys", "warning")["remedy"]
 
 
 def test_a_damaged_database_and_a_lost_key(dlpctl):

@@ -28,7 +28,8 @@ def test_an_unknown_command_names_the_nearest(dlpctl):
     ("arguments", "said"),
     [
         (["check", "--polcy", "x"], "'--polcy' is not an option; did you mean '--policy'?"),
-        (["policy", "lst"], "Did you mean 'list'?"),
+        (["scan", "--git", "x"], "'--git' is not an option (see 'dlpctl scan --help')"),
+        (["policy", "lst"], "'lst' is not a command; did you mean 'list'?"),
         (["in.txt"], "'dlpctl check in.txt' decides on a file"),
         (["scan", "--format", "jsn"], "'jsn' is not one of 'human', 'json'"),
         (["check", "-d"], "option '-d' requires an argument"),

@@ -158,7 +158,7 @@ def test_analytics_audit_and_the_database(dlpctl, answer, tmp_path):
     rows = list(csv.DictReader(Path("a.csv").read_text(encoding="utf-8").splitlines()))
     assert [row["org_name"] for row in rows] == ["'=Acme"] * 2
     assert answer("audit", "verify")["intact"] is True
-    assert answer("db", "check") == {"whole": True, "problems": []}
+    assert answer("db", "check") == {"intact": True, "problems": []}
     assert dlpctl("db", "backup", "b.db")[0] == 0
     assert dlpctl("db", "backup", "b.db")[0] == 1
     assert answer("db", "prune", "--older-than", "0h") == {"removed": 2}
@@ -167,6 +167,53 @@ def test_analytics_audit_and_the_database(dlpctl, answer, tmp_path):
     assert dlpctl("db", "restore", "b.db", "--yes")[0] == 0
     assert dlpctl("db", "vacuum")[0] == 0
     assert answer("audit", "list")["total"] == 2
+
+
+def test_a_folder_that_cannot_hold_the_key_file(dlpctl, monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "file"))
+    status, _, err = dlpctl("init")
+    assert (status, "set DLPCTL_HOME to another folder" in err) == (1, True)
+
+
+def _damage_a_page(database: Path) -> None:
+    content = bytearray(database.read_bytes())
+    content[8192:12288] = b"A" * 4096
+    database.write_bytes(content)
+
+
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "a damaged page": _damage_a_page,
+    "another content": lambda database: database.write_bytes(b"not a database" * 500),
+    "no content": lambda database: database.write_bytes(b""),
+    "no file": lambda database: database.unlink(),
+}
+
+
+@pytest.mark.of_a_file
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_a_damaged_or_lost_database_is_restored(dlpctl, answer, damage, tmp_path):
+    answer("init", "--org", "Acme")
+    assert dlpctl("db", "backup", "b.db")[0] == 0
+    database = tmp_path / "data" / "dlpctl" / "control.db"
+    for log in database.parent.glob("control.db-*"):
+        log.unlink()
+    damage(database)
+    status, out, err = dlpctl("db", "check")
+    assert (status, "db check" in out + err) == (1, False)
+    assert dlpctl("db", "restore", "b.db", "--yes")[0] == 0
+    assert [one["slug"] for one in answer("org", "list")] == ["acme"]
+    assert answer("audit", "verify")["intact"] is True
+
+
+@pytest.mark.of_a_file
+def test_a_backup_is_not_restored_beside_a_new_key_file(dlpctl, answer, tmp_path):
+    answer("init", "--org", "Acme")
+    assert dlpctl("db", "backup", "b.db")[0] == 0
+    (tmp_path / "data" / "dlpctl").rename(tmp_path / "lost")
+    status, _, err = dlpctl("db", "restore", "b.db", "--yes")
+    assert (status, "copy it from where you keep it" in err) == (1, True)
+    assert not (tmp_path / "data" / "dlpctl").exists()
 
 
 def test_apply_is_idempotent_and_reports_its_changes(dlpctl, answer):

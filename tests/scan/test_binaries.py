@@ -75,6 +75,15 @@ def test_strings_of_windows_programs_are_searched(library: Detector, encoding: s
     assert [one.category for one in results] == ["SECRETS"]
 
 
+@pytest.mark.parametrize("before", [0, 17 << 20], ids=["whole", "in parts"])
+def test_a_value_ends_with_its_string(library: Detector, before: int) -> None:
+    parts = (b"pw=", b"O|", b"x!g", b"A*q", b"1u<", b"pw=k8Zq!x27Lw", b"x!g", b"A*q")
+    Path("a").write_bytes(ELF + bytes(before) + b"\0".join(parts) + bytes(99))
+    results, _, _ = scanned(library, "a")
+    start = len(ELF) + before + len(b"\0".join(parts[:5])) + len(b"\0pw=")
+    assert [(one.start, one.end) for one in results] == [(start, start + 10)]
+
+
 def test_strings_keep_the_length() -> None:
     for data in (b"", b"\0", b"ab\0cd\xff", "a long string".encode("utf-16-le") + b"\1"):
         assert len(strings_of(data)) == len(data)

@@ -39,6 +39,11 @@ def test_a_value_is_masked_where_it_is_no_finding_too() -> None:
     assert one.excerpt == "badge AC-******78, see xAC-******78x"
 
 
+def test_an_excerpt_is_one_string_of_binary_data() -> None:
+    (one,) = results("\x1a\x1aelsewhere\x1a\x1akey=AC-12345678 \x1a\x1aelsewhere")
+    assert one.excerpt == "key=AC-******78 "
+
+
 def test_findings_of_a_line_share_its_excerpt() -> None:
     first, second = results("one\nbadges AC-12345678 and AC-12345679\r\nthree")
     assert first.excerpt == second.excerpt == "badges AC-******78 and AC-******79 "

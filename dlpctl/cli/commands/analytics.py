@@ -45,7 +45,7 @@ def analytics(
         return
     printer.line(
         f"{printer.style(sums['org_name'], 'bold')}  {sums['from_date']} to {sums['to_date']}"
-        f"  {sums['total_checks']:,} checks"
+        f"  {sums['total_checks']:,} check{'s' * (sums['total_checks'] != 1)}"
     )
     rows = [(name.replace("_", " "), readable(name, sums[name])) for name in _SUMS]
     printer.table([*rows, ("safe share rate", f"{sums['safe_share_rate']:g} %")], indent="  ")

@@ -37,16 +37,16 @@ def check(form: options.Format = options.Output.HUMAN) -> None:
     with local() as backend:
         problems = backend.control.maintenance.check()
     if form is options.Output.JSON:
-        Printer().json({"whole": not problems, "problems": list(problems)})
+        Printer().json({"intact": not problems, "problems": list(problems)})
     else:
-        for line in problems or ["whole"]:
+        for line in problems or ["intact"]:
             Printer().line(line)
     raise typer.Exit(1 if problems else 0)
 
 
 @app.command()
 def backup(
-    target: Annotated[Path, typer.Argument(metavar="FILE", help="A new file.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A new file.")],
     form: options.Format = options.Output.HUMAN,
 ) -> None:
     """Copy the database while it is in use. Keep a copy of the key file elsewhere.
@@ -56,9 +56,9 @@ def backup(
         dlpctl db backup "/backups/$(date +%F).db"
     """
     with local() as backend:
-        backend.control.maintenance.backup(target)
+        backend.control.maintenance.backup(file)
         key = backend.control.folder / "control.key"
-    ControlOptions(form).print_done(f"written {target}; it is useless without {key}")
+    ControlOptions(form).print_done(f"written {file}; it is useless without {key}")
 
 
 @app.command()
@@ -67,7 +67,9 @@ def restore(
     yes: options.Confirmed = False,
     form: options.Format = options.Output.HUMAN,
 ) -> None:
-    """Replace the database by a backup.
+    """Replace the database by a backup, also a lost one.
+
+    A file that is no longer a database is kept as control.db.damaged.
 
     Examples:
         dlpctl db restore backup.db --yes
@@ -75,7 +77,7 @@ def restore(
     """
     if not yes:
         raise UsageError("this replaces everything in the database; confirm by --yes")
-    with local() as backend:
+    with local(restoring=True) as backend:
         backend.control.maintenance.restore(source)
     ControlOptions(form).print_done(f"restored {source}")
 

@@ -126,7 +126,7 @@ def status(target: TargetArgument = None, project: Project = False) -> None:
     """
     from dlpctl.cli import agent_hooks
 
-    agent_hooks.show(agent_hooks.chosen(target, every=False, project=project))
+    agent_hooks.show(agent_hooks.chosen(target, every=target is None, project=project))
 
 
 @app.command()

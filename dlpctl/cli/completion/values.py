@@ -78,6 +78,12 @@ def _operators() -> Iterable[str]:
     return OPERATORS
 
 
+def _hooks() -> Iterable[str]:
+    from dlpctl.agents.adapters import adapters
+
+    return ("git", *adapters())
+
+
 def _text(file: Path) -> str:
     try:
         return read_regular(file).decode("utf-8", "replace")
@@ -123,6 +129,7 @@ PARAMETERS = {
     "policies": Values(_stored_policies),
     "policy": _POLICY,
     "policy_id": Values(_stored_policies),
+    "target": Values(_hooks),
     "topic": Values(_topics),
     "type_name": Values(_types),
     "types": Values(_types, is_list=True),

@@ -67,7 +67,7 @@ def _file(folder: Path) -> Iterator[Verdict]:
             if problem := _problem(connection, file):
                 yield problem
                 return
-            yield ok("database", f"{file}, whole, {file.stat().st_size / 1e6:.1f} MB")
+            yield ok("database", f"{file}, intact, {file.stat().st_size / 1e6:.1f} MB")
             yield from _stored_licenses(connection)
             yield from _newest_check(connection)
     except sqlite3.Error as failure:
@@ -81,7 +81,8 @@ def _problem(connection: sqlite3.Connection, file: Path) -> Verdict | None:
     rows = connection.execute("PRAGMA quick_check(1)").fetchall()
     wrong = [row[0] for row in rows if row[0] != "ok"]
     if wrong:
-        return error("database", f"{file} is damaged: {wrong[0]}", _RESTORE)
+        named = " ".join(wrong[0].split())
+        return error("database", f"{file} is damaged: {named}", _RESTORE)
     if version > len(STEPS):
         message = f"a newer dlpctl has written {file}"
         return error("database", message, "install a newer dlpctl from where you have this one")

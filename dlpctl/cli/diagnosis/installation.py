@@ -135,7 +135,12 @@ def _cache(folder: Path) -> Verdict:
 def _private_files(folder: Path) -> Iterator[Verdict]:
     existing = [file for name in _PRIVATE_FILES if (file := folder / name).exists()]
     if not existing:
-        yield ok("keys", f"none yet; made in {folder} when one is needed")
+        nearest = next((item for item in (folder, *folder.parents) if item.exists()), Path())
+        if nearest.is_dir() and os.access(nearest, os.W_OK):
+            yield ok("keys", f"none yet; made in {folder} when one is needed")
+        else:
+            message = f"none yet, and {folder} cannot be written: no vaults, no control plane"
+            yield warning("keys", message, "export DLPCTL_HOME=FOLDER")
         return
     modes = [(file, stat.S_IMODE(file.stat().st_mode)) for file in existing]
     readable = [(file, mode) for file, mode in modes if os.name == "posix" and mode & 0o077]
