@@ -2,7 +2,7 @@
 tested against.
 
 Each pattern searches the whole text by itself. Nothing is shared with the engine but the reading of
-pattern files, the validators and a pattern's width.
+pattern files, the validators, the trained judge and a pattern's width.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import re2
 
 from dlpctl.detect import validators
 from dlpctl.detect.automaton.database import max_width
+from dlpctl.detect.confirm import judge
 from dlpctl.detect.patterns.model import AFTER, BEFORE, Pattern
 from dlpctl.types import Finding
 
@@ -71,6 +72,11 @@ class Reference:
 
     def _matches(self, index: int, data: bytes) -> Iterator[Match]:
         pattern = self._patterns[index]
+        if pattern.judged:
+            for start, end in self._values(index, data):
+                for found in judge.judged(data, start, end, self._next_label(index)):
+                    yield Match(*found, proven=False, pattern=index)
+            return
         checks = [validators.find(name) for name in pattern.validators]
         for start, end in self._values(index, data):
             worth = score(pattern, data, start, end)
@@ -81,6 +87,13 @@ class Reference:
                 others = [validators.find(name) for name in possible.validators]
                 if all(check.accepts(data[start:end].decode()) for check in others):
                     yield Match(start, end, possible.score, False, index)
+
+    def _next_label(self, index: int) -> judge.NextLabel:
+        def find(data: bytes, first: int, last: int) -> int:
+            found = self._regexes[index].search(data, first, last)
+            return found.start() if found else -1
+
+        return find
 
     def _values(self, index: int, data: bytes) -> Iterator[tuple[int, int]]:
         """From left to right: the earliest match no wider than the pattern; then continue after its

@@ -59,6 +59,8 @@ partition key: {}
 nextPageToken: "{}"
 """
 WRITTEN = """
+the password of the router in the attic is now "otter-falcon-12"
+guest wifi is marigoldlane btw
 password = "sunny.meadow"
 DB_PASSWORD=sunny.meadow
 db:;  password: sunny.meadow

@@ -19,12 +19,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from dlpctl.detect.automaton.anchors import ANCHORS, NUMBERS
 from dlpctl.detect.automaton.cache import Cache
 from dlpctl.detect.patterns.model import (
-    AFTER,
-    BEFORE,
     Context,
     Pattern,
     PatternName,
     Possible,
+    context_width,
 )
 from dlpctl.detect.patterns.syntax import loosened, prefix_of
 from dlpctl.errors import EngineError
@@ -211,7 +210,7 @@ def pack(patterns: Sequence[Pattern], *, is_checked: bool = False) -> Block:
         width = usual_width(pattern) if is_checked else checked_width(pattern)[0]
         if not is_checked:
             check_context(pattern)
-        widest = max(widest, width + _context_width(pattern))
+        widest = max(widest, width + context_width(pattern))
         reach = max(reach, width)
         ahead = width
         prefix = prefix_of(pattern.regex)
@@ -257,14 +256,6 @@ def _told(prefix: str, trigger: str) -> int:
 def fields_of(pattern: Pattern) -> dict[str, Any]:
     """Return the fields of a pattern that the engine needs, as plain data."""
     return {name: value for name, value in pattern._asdict().items() if name not in _NOT_RUN}
-
-
-def _context_width(pattern: Pattern) -> int:
-    """Return the number of bytes around a value that can change its score."""
-    context = pattern.context
-    if context is None:
-        return max(BEFORE, AFTER) if pattern.keywords else 0
-    return max(context.before, context.after)
 
 
 def from_patterns(patterns: Sequence[Pattern], cache: Cache | None) -> Compiled:

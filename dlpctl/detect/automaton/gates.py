@@ -67,19 +67,19 @@ class Gates:
 
     def in_lines_of(self, text: bytes) -> Callable[[bytes], MayMatch]:
         """Return a function that returns `may_match` for a line of a text and for what is derived
-        from it: a regex that matches nowhere in the text is not looked for in each of its lines.
+        from it: a gate that is closed for the text is not asked for each of its lines.
         """
-        known: dict[str, bool] = {}
+        known: dict[Gate, Collection[int]] = {}
 
         def in_line(line: bytes) -> MayMatch:
-            def may_match(regex: str, data: bytes) -> bool:
+            def may_match(gate: Gate, data: bytes) -> Collection[int]:
                 if data is line:
-                    is_open = known.get(regex)
-                    if is_open is None:
-                        is_open = known[regex] = self.may_match(regex, text)
-                    if not is_open:
-                        return False
-                return self.may_match(regex, data)
+                    matching = known.get(gate)
+                    if matching is None:
+                        matching = known[gate] = self.may_match(gate, text)
+                    if not matching:
+                        return matching
+                return self.may_match(gate, data)
 
             return may_match
 

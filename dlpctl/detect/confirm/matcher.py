@@ -32,6 +32,10 @@ class Matcher:
         self._ahead = ahead
         self.width = width
 
+    def next_value(self, data: bytes, first: int, last: int) -> int:
+        """Return where the value of the first match in a part of the text starts, or -1."""
+        return self._search(data, first, last)[self._value][0]
+
     def spans(self, data: bytes, ends: Sequence[int], resume: int = 0) -> Iterator[tuple[int, int]]:
         """Yield the values, as byte offsets, of the matches at the trigger matches `ends`, which
         ascend.

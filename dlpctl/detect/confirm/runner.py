@@ -13,6 +13,7 @@ from dlpctl.detect.confirm.context import ContextScorer, Score
 from dlpctl.detect.confirm.matcher import Matcher
 from dlpctl.detect.confirm.prefilter import ValuePrefilter
 from dlpctl.detect.confirm.tokens import TokenMatcher
+from dlpctl.detect.patterns.model import JUDGED_AFTER, context_width
 from dlpctl.detect.resolve import Candidate
 from dlpctl.types import Finding
 
@@ -63,6 +64,7 @@ class Runner:
         "_beyond",
         "_checks",
         "_index",
+        "_is_judged",
         "_known_matcher",
         "_may_be",
         "_possible",
@@ -87,9 +89,9 @@ class Runner:
         self._prefilter: ValuePrefilter | None = None
         self._known_matcher: Matcher | TokenMatcher | None = None
         self._checks = pattern.validators
-        self._beyond = (
-            record.width if pattern.trigger else 0
-        )  # a trigger may end before the match does
+        # A trigger may end before the match does, and a label before its value.
+        self._beyond = JUDGED_AFTER if pattern.judged else record.width if pattern.trigger else 0
+        self._is_judged = pattern.judged
         self._accepts: list[Callable[[str], bool]] | None = None
         self._may_be: list[Callable[[str], bool]] = []
         self._proven = False
@@ -98,13 +100,13 @@ class Runner:
         self._with_label = pattern.best_score if has_words else pattern.score
         """The score of a value that has its label."""
         self._scorer = ContextScorer(pattern)
-        self.label_score = self._scorer.label_score
+        self.label_score = _unknown if pattern.judged else self._scorer.label_score
         self.best = pattern.best_score
         self.category = pattern.category
         self.id = pattern.id
         self.label = pattern.label
         self.type = pattern.type
-        self.width = record.width
+        self.width = record.width + context_width(pattern) if pattern.judged else record.width
 
     @property
     def proven(self) -> bool:
@@ -121,7 +123,7 @@ class Runner:
             if pattern.possible:
                 names = pattern.possible.validators
                 self._may_be = [validators.find(name).accepts for name in names]
-            if record.known and not pattern.token:
+            if record.known and not pattern.token and not pattern.judged:
                 self._prefilter = ValuePrefilter(
                     pattern.regex, record.known, record.width, record.ahead, record.told
                 )
@@ -141,7 +143,7 @@ class Runner:
         if not ends:
             return []
         spans = self._matcher.spans(data, ends, progress[-1] if progress else 0)
-        if progress is not None:
+        if progress is not None and not self._is_judged:
             spans = _noted(spans, progress)
         return self._judged(data, spans, min_score, is_accepted, self._scorer.score)
 
@@ -175,6 +177,8 @@ class Runner:
         score_of: Score,
     ) -> list[Candidate]:
         """Return the matches that count, as candidates."""
+        if self._is_judged:
+            return self._near_labels(data, spans, min_score)
         score = plain_score = self._scorer.plain_score
         found: list[Candidate] = []
         for start, end in spans:
@@ -188,6 +192,21 @@ class Runner:
                     continue
             found.append(_new(Candidate, (start, end, score, self._proven, self._index)))
         return found
+
+    def _near_labels(
+        self, data: bytes, labels: Iterable[tuple[int, int]], min_score: float
+    ) -> list[Candidate]:
+        """Return what the trained judge finds near the labels, as candidates."""
+        from dlpctl.detect.confirm import judge
+
+        matcher = self._matcher
+        assert isinstance(matcher, Matcher)
+        return [
+            _new(Candidate, (*found, False, self._index))
+            for start, end in labels
+            for found in judge.judged(data, start, end, matcher.next_value)
+            if found.score >= min_score
+        ]
 
     def _is_possible(self, data: bytes, start: int, end: int) -> bool:
         """Return whether a refused value has its label, and passes the remaining validators."""
@@ -240,6 +259,9 @@ class Runner:
 
     def traces(self, data: bytes, ends: list[int]) -> Iterator[Trace]:
         """Yield the matches at the trigger matches, with the reasons for their scores."""
+        if self._is_judged:
+            yield from self._judged_traces(data, self._matcher.spans(data, ends))
+            return
         for start, end in self._matcher.spans(data, ends):
             value = data[start:end].decode()
             refused = next(
@@ -257,6 +279,13 @@ class Runner:
             first = len(data[:start].decode())
             finding = Finding(self.type, self.category, first, first + len(value), score, self.id)
             yield Trace(finding, self.label, self.best, refused, [*passed, *steps])
+
+    def _judged_traces(self, data: bytes, labels: Iterable[tuple[int, int]]) -> Iterator[Trace]:
+        for start, end, score, _, _ in self._near_labels(data, labels, 0.0):
+            first = len(data[:start].decode())
+            last = first + len(data[start:end].decode())
+            finding = Finding(self.type, self.category, first, last, score, self.id)
+            yield Trace(finding, self.label, self.best, "", [f"the judge scores it {score:g}"])
 
     def meets(self, ends: list[int], spans: list[tuple[int, int]]) -> bool:
         """Return whether a match at one of these trigger matches can overlap one of the spans."""
@@ -284,3 +313,7 @@ def _noted(spans: Iterable[tuple[int, int]], ends: list[int]) -> Iterator[tuple[
     for span in spans:
         ends.append(span[1])
         yield span
+
+
+def _unknown(label: bytes) -> None:
+    """Return no score: the judge's depends on the value."""

@@ -7,6 +7,8 @@ from typing import NamedTuple
 from dlpctl.types import Category
 
 BEFORE, AFTER = 60, 30
+JUDGED_AFTER = 220
+"""The number of bytes after a label that the judge reads, into the next line."""
 UNBOUNDED_WIDTH = 1024
 WIDEST = 65_536
 """The maximum width of a pattern."""
@@ -67,6 +69,8 @@ class Pattern(NamedTuple):
     """True if every match contains one of the anchors, around which the pattern is searched."""
     token: bool = False
     """True if the trigger matches within the value, which is a token of 16 characters or more."""
+    judged: bool = False
+    """True if the matches are labels, near which a trained judge searches for values."""
     region: str | None = None
     references: tuple[str, ...] = ()
     match: tuple[str, ...] = ()
@@ -76,3 +80,13 @@ class Pattern(NamedTuple):
     @property
     def best_score(self) -> float:
         return max(self.score, self.context.score if self.context and self.context.words else 0.0)
+
+
+def context_width(pattern: Pattern) -> int:
+    """Return the number of bytes around a match that can change its findings."""
+    if pattern.judged:
+        return JUDGED_AFTER
+    context = pattern.context
+    if context is None:
+        return max(BEFORE, AFTER) if pattern.keywords else 0
+    return max(context.before, context.after)

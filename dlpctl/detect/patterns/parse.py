@@ -46,8 +46,7 @@ def parse_pattern(
     reader = _TableReader(table, source, index)
     identifier = reader.text("id", ID, "lower-case words joined by hyphens")
     category = reader.choice("category", [category.value for category in Category])
-    context = reader.table("context")
-    possible = reader.table("possible")
+    context, possible = reader.table("context"), reader.table("possible")
     examples = reader.table("examples")
     labels, short_labels = reader.strings("labels"), reader.strings("short_labels")
     checks = reader.strings("validators", _known_validator)
@@ -82,6 +81,7 @@ def parse_pattern(
         trigger=_trigger(reader, fragments) if "trigger" in table else label_trigger or None,
         gated=reader.boolean("gated"),
         token=reader.boolean("token"),
+        judged=reader.boolean("judged"),
         region=reader.text("region") if "region" in table else None,
         references=reader.strings("references"),
         match=examples.strings("match") if examples else (),
@@ -370,6 +370,7 @@ KEYS = {
         "trigger",
         "gated",
         "token",
+        "judged",
         "region",
         "references",
         "examples",

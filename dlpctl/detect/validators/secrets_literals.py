@@ -13,7 +13,7 @@ from dlpctl.regex import lazy
 _LONGEST = 256
 
 # Values that are replaced or evaluated later.
-_TEMPLATE = lazy(
+TEMPLATE = lazy(
     r"\$\{|\{\{|\}\}|\$\(|#\{|<%|%>|%\(\w+\)|^%[\w.-]+%$|%[sdrvq](?:\W|$)|^\$[A-Za-z_][\w.\[\]>-]*$"
     r"|^\$\d$|^\$(?:env|script|global|using):|^@\{|^@[A-Za-z][\w.]*$|^\{[\w.:-]*\}$|^:[a-z_]\w*$"
     r"|^<.*>?$|^\[.*\]?$|^\(.*\)$|^\*+$|\*{3}|\.{3}|…|^[.?_#=+-]+$|^!(?:Ref|Sub|GetAtt|secret"
@@ -22,15 +22,15 @@ _TEMPLATE = lazy(
     r"|azurekeyvault|gcpsecrets|secretsmanager)[:/]"
 )
 # Code: calls, member access, operators, regular expressions, markup.
-_CODE = lazy(
+CODE = lazy(
     r"[\w\])]\(|\(\)|->|=>|::|&&|\|\||==[^=]|\+=.|^&?[A-Za-z_]\w*(?:(?:\?\.|->)[A-Za-z_]\w*)+;?$"
     r"|\(\?|\\[dwsDWS]|\[[\w^-]{2,}\]|^[A-Za-z_]\w*\[|&(?:quot|lt|gt|nbsp)\b|\[\^|^\^|</|/>"
     r"|^(?:process|os|System|ENV|env|config|settings|self|this|req|request|params|ctx|event|data"
     r"|props|state)[.\[]|;[\w.]+=|&\w+=|[)}\]];|^--?\w[\w-]*$|^(?:required|string|nullable)\|"
 )
 # Member access, unless its parts are words that programs do not use: `sunny.meadow`.
-_MEMBER = lazy(r"&?[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+;?")
-_PATH = lazy(
+MEMBER = lazy(r"&?[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+;?")
+PATH = lazy(
     r"^(?:\.{0,2}/|~/|[A-Za-z]:\\|\\\\|https?:|ftp:|file:|s3:|data:|[a-z][a-z0-9+.-]{1,12}://)"
     r"|\.(?:txt|pem|key|crt|cer|p12|pfx|jks|json|ya?ml|xml|php|html?|jsx?|tsx?|py|rb|go|java|kt|cs"
     r"|conf|cfg|ini|env|properties|md|svg|png|css|sh|enc|gpg|db|log)$",
@@ -83,12 +83,12 @@ _DIGEST = lazy(
     r"(?:[\w./:-]{1,200}@)?(?:sha-?[0-9]{1,3}|md5|blake2[bs]?|blake3|crc32)[:=-]", re.IGNORECASE
 )
 # Numbers of a program: hexadecimal, versions and ranges of them, measures.
-_PROGRAM_NUMBER = lazy(
+PROGRAM_NUMBER = lazy(
     r"0x[0-9a-fA-F]{1,16}[uUlL]{0,3}|[v^~=<>]{0,2}\d+(?:\.\d+)+(?:-\d+(?:\.\d+)*)?(?:[.,+]|[mun]?s"
     r"|%|[kKMG]i?B?|x)?|(?:TLS|SSL|HTTP|SSH|UTF)[v/-]?\d+(?:\.\d)?"
 )
 _ONE_MEASURE = r"\d{1,5}(?:\.\d{1,3})?(?:[kMGm]?(?:W|V|A|Hz|B|b)|dB|px|em|rem|pt|ms|s|m|h|d|%)"
-_MEASURE = lazy(rf"{_ONE_MEASURE}(?:/{_ONE_MEASURE})?")
+MEASURE = lazy(rf"{_ONE_MEASURE}(?:/{_ONE_MEASURE})?")
 # Standards, algorithms and versions: PKCS#8, SHA-512, OpenSSL3+.
 _VERSIONED = lazy(r"[A-Z]{2,8}[^0-9A-Za-z]?\d{1,4}|[A-Za-z]+\d{1,3}\+")
 _RATIO = lazy(r"\d{1,4}[/:]\d{1,4}")
@@ -128,7 +128,7 @@ def password(value: str) -> bool:
         return (
             len(value) >= _SHORTEST_WORD and not _is_name(value) and not judge.is_patterned(value)
         )
-    if any(regex.fullmatch(value) for regex in (_WORD_AND_DIGIT, _PROGRAM_NUMBER, _MEASURE)):
+    if any(regex.fullmatch(value) for regex in (_WORD_AND_DIGIT, PROGRAM_NUMBER, MEASURE)):
         return False
     if _DIGEST.match(value):
         return False
@@ -155,8 +155,8 @@ def unquoted_password(value: str) -> bool:
         return False
     if "pass" in value.lower() and re.fullmatch(r"\d?[A-Za-z_]+\d?", value):
         return False
-    if _MEMBER.fullmatch(value):
-        return _is_written_with_dots(value) and password(value)
+    if MEMBER.fullmatch(value):
+        return is_written_with_dots(value) and password(value)
     if _NAME.fullmatch(value):
         return judge.is_random(value)
     return password(value) and not (_NAME_WITH_DIGIT.fullmatch(value) and _is_name(value))
@@ -214,8 +214,8 @@ def possible_password(value: str) -> bool:
         4 <= len(value) <= _LONGEST
         and value.lower() not in _WORDS
         and " " not in value
-        and not (_TEMPLATE.search(value) or _CODE.search(value) or _PATH.search(value))
-        and not _MEMBER.fullmatch(value)
+        and not (TEMPLATE.search(value) or CODE.search(value) or PATH.search(value))
+        and not MEMBER.fullmatch(value)
         and not _is_name(value)
         and len(set(value)) > 2
     )
@@ -226,8 +226,8 @@ def possible_token(value: str) -> bool:
     return (
         any(map(str.isdigit, value[:_LONGEST]))
         and len(set(value)) > 6
-        and not (_TEMPLATE.search(value) or _CODE.search(value) or _PATH.search(value))
-        and not _MEMBER.fullmatch(value)
+        and not (TEMPLATE.search(value) or CODE.search(value) or PATH.search(value))
+        and not MEMBER.fullmatch(value)
         and not (_DIGEST.match(value) or judge.is_uuid(value))
     )
 
@@ -252,7 +252,7 @@ def _is_surely_random(value: str) -> bool:
     return judge.mixed_token(value) and judge.wordiness(value) < judge.RANDOM_MIXED
 
 
-def _is_written_with_dots(value: str) -> bool:
+def is_written_with_dots(value: str) -> bool:
     """Return whether what looks like member access is a password: `sunny.meadow`, `kVN8QW4t.O`."""
     if _has_no_program_word(value) or _is_surely_random(value):
         return True
@@ -288,11 +288,11 @@ def _is_no_literal(value: str, lowered: str) -> bool:
     if lowered.strip("_-.:!?*<>[](){}'\"") in _WORDS:
         return True
     return bool(
-        _TEMPLATE.search(value)
-        or _CODE.search(value)
-        or _PATH.search(value)
+        TEMPLATE.search(value)
+        or CODE.search(value)
+        or PATH.search(value)
         or _TALKS_ABOUT.search(value)
-        or (_MEMBER.fullmatch(value) and not _is_written_with_dots(value))
+        or (MEMBER.fullmatch(value) and not is_written_with_dots(value))
     )
 
 
@@ -360,7 +360,7 @@ def mixed_password(value: str) -> bool:
         and any(map(str.isupper, value))
         and any(map(str.isdigit, value))
         and not _SIGNS.isdisjoint(value)
-        and not (_EVALUATED.search(value) or _PATH.search(value) or _TALKS_ABOUT.search(value))
+        and not (_EVALUATED.search(value) or PATH.search(value) or _TALKS_ABOUT.search(value))
     )
 
 

@@ -1,0 +1,371 @@
+"""Trains the judge of words near labels of passwords, `words/password_lines.txt`.
+
+python tests/training/passwords.py --clean /usr/lib/python3 --catalogs /usr/share/locale --out FILE
+"""
+
+from __future__ import annotations
+
+import argparse
+import gettext
+import random
+import re
+import string
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import dlpctl_patterns
+from dlpctl.detect.confirm import judge
+from dlpctl.detect.linear import compile_regex, finders
+from dlpctl.detect.patterns.library import load_patterns
+from dlpctl.detect.validators.wordlists import read_words
+
+HERE = Path(__file__).parent
+LIBRARY = Path(dlpctl_patterns.__path__[0])
+_SLOT = re.compile(r"\[\[(?:N:)?(\w+?)_?(\d*)l?\]\]|\{((?:hex|HEX|dig|uuid|UUID|b62|b64|B36)\w*)\}")
+_PLAIN = re.compile(r"[\s'\"`$&:/\\;|<>()@%]")
+_LETTERS = string.ascii_letters + string.digits
+_HEX = "0123456789abcdef"
+_LISTED, _IN_FILES, _BESIDE_FIELDS = 14, 6, 5
+"""How often a line, a part of a file, and a line beside other fields are filled."""
+_MADE, _OF_FILES, _OF_CATALOGS = 7000, 30_000, 9000
+"""How many clean lines are made, and how many candidates are taken from what people wrote."""
+_LONGEST, _MOST_OF_ONE = 400_000, 100
+_STEPS, _RATE, _DECAY = 160, 0.08, 1.0
+
+Sample = tuple[bool, list[int], float]
+"""Whether a candidate is a password, its features, and its weight."""
+
+
+class Values:
+    """Makes what people choose as passwords, and what programs have in their places."""
+
+    def __init__(self, source: random.Random) -> None:
+        self._source = source
+        self._words = (LIBRARY / "financial" / "bip39_english.txt").read_text().split()
+        names = (HERE / "given_names.txt").read_text(encoding="utf-8").split()
+        self._names = [name for name in names if name.isascii() and 3 < len(name) < 10]
+        known = read_words("program") | read_words("password_labels")
+        self.known = sorted(word for word in known if word.isascii() and 3 < len(word) < 12)
+
+    def _draw(self, alphabet: str, size: int) -> str:
+        return "".join(self._source.choice(alphabet) for _ in range(size))
+
+    def _digits(self, most: int = 4) -> str:
+        return self._draw(string.digits, self._source.randint(1, most))
+
+    def word(self) -> str:
+        return self._source.choice(self._words if self._source.random() < 0.7 else self._names)
+
+    def password(self) -> str:
+        """Return a value that a person or a generator chose."""
+        source, word, other = self._source, self.word(), self.word()
+        sign, joint = source.choice("!!!@#$._-*+%&?"), source.choice(["", "", "-", ".", "_", "-"])
+        capital, digits = word.capitalize(), self._digits()
+        weak = [
+            word,
+            word,
+            word,
+            capital,
+            word + digits,
+            word + digits,
+            capital + digits,
+            capital + str(source.randrange(1940, 2030)),
+            word + str(source.randrange(1940, 2030)),
+            capital + sign + digits,
+            capital + digits + sign,
+            word + sign,
+            capital + sign,
+            word + joint + other,
+            word + joint + other,
+            word + joint + other + self._digits(3),
+            capital + joint + other.capitalize(),
+            f"{capital}-{other}-{self.word()}",
+        ]
+        value = source.choice([*weak, *self._stronger(word, other, digits, sign)])
+        return value if 5 <= len(value) < 40 and not _PLAIN.search(value) else self.password()
+
+    def _stronger(self, word: str, other: str, digits: str, sign: str) -> list[str]:
+        source = self._source
+        capital = word.capitalize()
+        return [
+            f"{word}-{other}-{self._digits(2)}",
+            digits + word,
+            f"{word}4{other}",
+            f"{word}2go",
+            word.translate(str.maketrans("aeio", "4310")),
+            f"i{word}{other}",
+            word + word,
+            capital.translate(str.maketrans("aso", "@$0")) + digits,
+            word.upper() + digits,
+            source.choice(["qwerty", "asdf", "zxcvbn", "qaz", "1q2w"]) + digits,
+            word + other + sign,
+            word + sign + other,
+            f"the{word}is{other}",
+            word[:3] + digits + sign + other[:3].upper(),
+            self._draw(string.digits, 6),
+            self._draw(string.ascii_lowercase, source.randint(6, 10)),
+            self._draw(_LETTERS, source.randint(8, 16)),
+            self._draw(_LETTERS + "!#%*+-_.?@", source.randint(8, 20)),
+        ]
+
+    def of_slot(self, name: str, size: str) -> str:
+        """Return the value of a slot: a password, a number, a phrase, or anything generated."""
+        count = int(size or 24)
+        if name == "pw":
+            return self.password()
+        if name == "pin":
+            return self._draw(string.digits, self._source.choice([4, 4, 5, 6, 8]))
+        if name == "phrase":
+            joint = self._source.choice(" -")
+            return joint.join(self.word() for _ in range(self._source.randint(3, 5)))
+        if name.lower() == "uuid":
+            return "-".join(self._draw(_HEX, part) for part in (8, 4, 4, 4, 12))
+        alphabet = {"hex": _HEX, "HEX": _HEX.upper(), "dig": string.digits}.get(name, _LETTERS)
+        return self._draw(alphabet, min(count, 256 if name.lower() == "hex" else 64))
+
+    def decoy(self) -> str:
+        """Return what a field that is no password has as its value."""
+        source, word, known = self._source, self.word(), self._source.choice(self.known)
+        other, number = source.choice(self.known), str(source.randrange(1, 30))
+        large = str(source.randrange(100, 99_999))
+        return source.choice(
+            [
+                word,
+                word + number,
+                f"{word}{number}.acme.example",
+                known + number,
+                f"{known}_{other}",
+                known + other.capitalize(),
+                f"{known}_v{number}",
+                f"{known}-{other}-{number}",
+                f"{known.upper()}_{other.upper()}",
+                f"{word}_{other}",
+                word[:2].upper() + large,
+                f"{word.upper()}-{large}",
+                f"{large}ms",
+                f"#{large}",
+                f"v{number}.{large[:1]}.3",
+                f"2026-0{large[:1]}-1{large[-1]}",
+                f"{word}@acme.example",
+                *source.sample(_STANDARDS, 4),
+                self.of_slot("uuid", ""),
+                self.of_slot("hex", source.choice(["7", "12", "32", "40"])),
+                f"min{number}",
+                f"{known}.{other}",
+                f"{word}.{source.choice(['txt', 'yml', 'pw'])}",
+                f"get{known.capitalize()}{number}",
+                f"admin{number}",
+                f"step{number}",
+            ]
+        )
+
+
+def _words(text: str) -> list[str]:
+    return text.split()
+
+
+_STANDARDS = _words(
+    "utf8 bcrypt argon2id aes256 ssh2 oauth2 http2 base64 md5crypt scram-sha-256 pbkdf2 latin1 k8s "
+    "ipv4 x509 tls13 ed25519 rsa2048 sha1 sha256 sha512"
+)
+_KEYS = _words(
+    "host server port user username database db name email region mode type method model file path "
+    "url format version id request_id ticket order room table schema role group driver provider "
+    "realm algorithm encoding policy level status stage environment department Server Benutzer "
+    "Modell Raum utilisateur serveur usuario servidor utente gebruiker użytkownik"
+)
+_LABELS = _words(
+    "password passwd pwd login credentials auth PIN wifi Passwort Kennwort contraseña senha "
+    "wachtwoord hasło passphrase DB_PASS userPass"
+)
+_FIELDS = ["{}={}", "{}: {}", '"{}": "{}"', '{}="{}"', "{} {}", "{}='{}'", "'{}' => '{}'"]
+_TEXTS = [
+    *("Enter password", "Your password", "New password", "Invalid login", "At least 8 characters"),
+    *("must be set", "is required", "not found", "Passwort ändern", "Mot de passe oublié"),
+    *("wrong credentials", "string", "number", "[hidden]", "<hidden>", "(none)", "***", "${X}"),
+    *("{{ pw }}", "$PASS", "%PASS%", "not set", "change in May", "shared with team", "use SSO"),
+    *("same as above", "see vault", "ask admin", "stored in keychain", "unchanged"),
+]
+_CLEAN_LINES = [
+    *("{l}_{x} = {d}", "{l}_{x}: {d}", '"{l}{x}": "{d}"', '{l}_{x} = "{d}"', "{x}.{l} = {x}.{k}"),
+    *("{l} = {k}", "{l}: {k}", "{l}={k}", '{l}("{k}")', "set_{l}({k})", '{l}, {x}, "{d}"'),
+    *("{l} {x} {d}", "the {l} {x} is {d}", "{x} {l} for {d}", "{d}: {l} {x}", "{f} {l}", "{l} {f}"),
+    *("| {l} | {x} | {d} |", "{l}; {f}", "{l} failed, {f}", '{l}({k}, {x}, "{d}")', "{l} ({f})"),
+    *("{l} must be {k}", "{f}, {l} = {k}", "{l} = {x}({k})", '{l} = {x}["{k}"]', '{l}="{x}" {f}'),
+    *('{x}({l}, "{d}")', 'connect(${x}, ${k}, ${l}, "{d}")', "{l} read from {d}", "{l}: see {d}"),
+    *('if {l} == "{d}":', "{l} reset {f}", '"{l}.{x}": "{t}"', "{l}: {t}", '{l} = "{t}"'),
+]
+
+
+class Sampler:
+    """Makes samples of texts with the candidates that the judge would see."""
+
+    def __init__(self, seed: int) -> None:
+        self._source = random.Random(seed)
+        self._values = Values(self._source)
+        file = LIBRARY / "secrets" / "generic.toml"
+        pattern = next(each for each in load_patterns([file]) if each.judged)
+        self._search, _ = finders(compile_regex(pattern.regex, pattern.id))
+        self._seen: set[tuple[int, ...]] = set()
+
+    def _next_label(self, data: bytes, first: int, last: int) -> int:
+        return self._search(data, first, last)[0][0]
+
+    def _candidates(self, data: bytes) -> Iterator[tuple[int, int, judge.Candidate]]:
+        start, end = self._search(data, 0, len(data))[0]
+        while start >= 0:
+            for first, candidate in judge.candidates(data, start, end, self._next_label):
+                value, stop = candidate.value
+                yield first + value, first + stop, candidate
+            start, end = self._search(data, max(end, start + 1), len(data))[0]
+
+    def filled(self, template: str, weight: float) -> Iterator[Sample]:
+        """Yield the candidates of a template; those that are parts of a value are left out."""
+        text, passwords, others, at = "", [], [], 0
+        for slot in _SLOT.finditer(template):
+            text += template[at : slot.start()]
+            name = slot[1] or slot[3].rstrip("_" + string.digits)
+            value = self._values.of_slot(
+                name, slot[2] if slot[1] else slot[3][len(name) :].strip("_")
+            )
+            start = len(text.encode())
+            span = (start, start + len(value.encode()))
+            if slot[1]:
+                (passwords if name in ("pw", "pin", "phrase") else others).append(span)
+            text, at = text + value, slot.end()
+        data = (text + template[at:]).encode()
+        for start, end, candidate in self._candidates(data):
+            if any(first < end and start < last for first, last in others):
+                continue
+            covered = [(first, last) for first, last in passwords if first < end and start < last]
+            if not covered or (start, end) in covered:
+                yield bool(covered), judge.features(candidate), weight
+
+    def clean(self, data: bytes, weight: float = 1.0) -> Iterator[Sample]:
+        """Yield the candidates of a text without passwords, each only once."""
+        for _, _, candidate in self._candidates(data):
+            features = judge.features(candidate)
+            key = tuple(sorted(features))
+            if key not in self._seen:
+                self._seen.add(key)
+                yield False, features, weight
+
+    def _field(self) -> str:
+        return self._source.choice(_FIELDS).format(self._source.choice(_KEYS), self._values.decoy())
+
+    def _clean_line(self) -> str:
+        source, values = self._source, self._values
+        line = source.choice(_CLEAN_LINES).format(
+            l=source.choice(_LABELS),
+            x=source.choice(values.known),
+            d=values.decoy(),
+            k=source.choice([values.decoy(), source.choice(values.known)]),
+            f=self._field(),
+            t=source.choice(_TEXTS),
+        )
+        return line + source.choice(["", " ", ";", ","]) + self._field() + "\n"
+
+    def of_templates(self) -> Iterator[Sample]:
+        """Yield the samples of the templates, with other fields beside them, and of clean lines."""
+        file = HERE / "templates" / "password_lines.txt"
+        lines, parts = file.read_text(encoding="utf-8").split("\n%%%\n")
+        for template in lines.split("\n%%\n"):
+            has_value = "[[" in template
+            for _ in range(_LISTED if has_value else 1):
+                yield from self.filled(template + "\n", 1.0 if has_value else 3.0)
+            for _ in range(_BESIDE_FIELDS if has_value and "\n" not in template else 0):
+                joint = self._source.choice([", ", "; ", " ", " | ", "\n"])
+                pair = [template, self._field()]
+                self._source.shuffle(pair)
+                yield from self.filled(joint.join(pair) + "\n", 1.0)
+        for template in parts.split("\n%%\n"):
+            has_value = "[[" in template
+            for _ in range(_IN_FILES if has_value else 1):
+                yield from self.filled(template + "\n", 1.0 if has_value else 3.0)
+        for _ in range(_MADE):
+            yield from self.clean(self._clean_line().encode(), 0.5)
+
+    def of_files(self, folders: list[Path]) -> Iterator[Sample]:
+        """Yield the candidates of files without passwords: no tests, which have some."""
+        files = [path for folder in folders for path in sorted(folder.rglob("*")) if path.is_file()]
+        self._source.shuffle(files)
+        for file in files:
+            if "test" not in str(file):
+                with file.open("rb") as opened:
+                    data = opened.read(_LONGEST)
+                if b"\0" not in data and _is_text(data):
+                    yield from list(self.clean(data))[:_MOST_OF_ONE]
+
+    def of_catalogs(self, folder: Path) -> Iterator[Sample]:
+        """Yield the candidates of the messages of programs in all languages."""
+        files = sorted(folder.rglob("LC_MESSAGES/*.mo"))
+        self._source.shuffle(files)
+        for file in files:
+            try:
+                with file.open("rb") as opened:
+                    catalog: dict[object, str] = vars(gettext.GNUTranslations(opened))["_catalog"]
+            except (UnicodeDecodeError, IndexError):
+                continue  # an old charset, or no valid header
+            messages = "\n\n".join(text[:_LONGEST] for text in catalog.values() if text)
+            yield from list(self.clean(messages.encode("utf-8", "replace")))[:_MOST_OF_ONE]
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        data.decode()
+    except (UnicodeDecodeError, IndexError):
+        return False
+    return True
+
+
+def taken(samples: Iterator[Sample], most: int) -> list[Sample]:
+    return [sample for _, sample in zip(range(most), samples, strict=False)]
+
+
+def fitted(samples: list[Sample]) -> Any:
+    """Return the weights of a logistic regression, by Adam over all samples at once."""
+    import numpy as np
+
+    longest = max(len(features) for _, features, _ in samples)
+    indices = np.full((len(samples), longest), judge.SIZE, dtype=np.int32)
+    for row, (_, features, _) in enumerate(samples):
+        indices[row, : len(features)] = features
+    wanted = np.array([is_password for is_password, _, _ in samples], dtype=float)
+    importance = np.array([weight for _, _, weight in samples])
+    weights, mean, square = (np.zeros(judge.SIZE + 1) for _ in range(3))
+    for step in range(1, _STEPS + 1):
+        odds = weights[indices].sum(axis=1)
+        error = (1 / (1 + np.exp(-odds)) - wanted) * importance
+        slope = np.bincount(
+            indices.ravel(), weights=np.repeat(error, longest), minlength=judge.SIZE + 1
+        )
+        slope += _DECAY * weights
+        slope[judge.SIZE] = 0
+        mean = 0.9 * mean + 0.1 * slope
+        square = 0.99 * square + 0.01 * slope * slope
+        weights -= _RATE * (mean / (1 - 0.9**step)) / (np.sqrt(square / (1 - 0.99**step)) + 1e-8)
+    odds = weights[indices].sum(axis=1)
+    found = odds > 0
+    print(f"{len(samples)} samples, {int(wanted.sum())} passwords")
+    print(f"recall {found[wanted > 0].mean():.3f}, false {int(found[wanted == 0].sum())}")
+    return weights[: judge.SIZE]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--clean", type=Path, action="append", default=[])
+    parser.add_argument("--catalogs", type=Path)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--seed", type=int, default=5)
+    arguments = parser.parse_args()
+    sampler = Sampler(arguments.seed)
+    samples = list(sampler.of_templates())
+    samples += taken(sampler.of_files(arguments.clean), _OF_FILES)
+    if arguments.catalogs:
+        samples += taken(sampler.of_catalogs(arguments.catalogs), _OF_CATALOGS)
+    arguments.out.write_text(judge.written(fitted(samples)), encoding="ascii")
+
+
+if __name__ == "__main__":
+    main()
