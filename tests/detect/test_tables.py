@@ -18,6 +18,7 @@ from dlpctl.detect.derived.headers import HeaderWords
 from dlpctl.detect.derived.texts import derived_texts, openings, texts_and_cells
 from dlpctl.detect.engine import Detector
 from dlpctl.detect.patterns.model import Pattern
+from dlpctl.types import Sensitivity
 from tests.detect.builtin_patterns import PATTERNS
 
 if TYPE_CHECKING:
@@ -354,10 +355,14 @@ def test_four_times_as_much_takes_four_times_as_long(filling: str) -> None:
 
 
 def test_every_label_of_the_library_names_a_column() -> None:
-    patterns = PATTERNS
-    labels = {label for pattern in patterns for label in pattern.labels}
+    likely = [pattern for pattern in PATTERNS if pattern.score >= Sensitivity.BALANCED.min_score]
     words = HeaderWords()
-    assert not {label for label in labels if not words.are_in(label.encode())}
+
+    def names_a_column(label: str) -> bool:
+        # Some labels are parts of usual words, such as `case`.
+        return any(words.are_in(each.encode()) for each in (label, f"{label} number"))
+
+    assert not [label for each in likely for label in each.labels if not names_a_column(label)]
 
 
 def test_a_table_within_a_json_string_is_read(library: Detector) -> None:
