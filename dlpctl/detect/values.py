@@ -15,7 +15,7 @@ from operator import sub
 from typing import TYPE_CHECKING, Any
 
 from dlpctl.detect.confirm.code_density import SHORT
-from dlpctl.detect.derived import compound, followed
+from dlpctl.detect.derived import compound, followed, groups
 from dlpctl.detect.derived.decoded import hides_text
 from dlpctl.detect.derived.texts import openings
 from dlpctl.detect.engine import encode
@@ -178,6 +178,9 @@ class _ValueScanner:
         if may_match(followed.GATE, data):
             for value in _followed_by_label().finditer(data):
                 opened.add(bisect_left(ends, value.start() + 1) - 1)
+        if may_match(groups.GATE, data):
+            for start, end in groups.openings(data):
+                opened.update(range(bisect_left(ends, start + 1) - 1, bisect_left(ends, end)))
         if may_match(compound.GATE, data):
             starts = [end + len(self._before) for end in ends[:-1]]
             for start in compound.openings(data, starts):

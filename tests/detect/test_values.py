@@ -38,7 +38,7 @@ def test_examples_of_all_patterns_are_found_as_by_themselves(
 ) -> None:
     some = random.Random(len(header)).sample(examples, 700)
     some.append("the schedule says that torben has the late shift on friday")
-    some.append("482913 is my security code")
+    some += ["482913 is my security code", "ssn 337.68.7947"]
     same(library, header, some)
 
 

@@ -138,4 +138,6 @@ def _goes_on(data: bytes, start: int) -> bool:
     """Return whether the preceding lines may be a label, rather than more of the same data."""
     before = data[max(0, start - _LABEL) : start].rstrip()
     line = before[before.rfind(b"\n") + 1 :]
-    return before[-1:] in b":*>|=?" or b" " in line or 0 < len(line) < _HEADING
+    if before[-1:] in b":*>|=?" or b" " in line:
+        return True
+    return line != b"" and not line[_HEADING - 1 :]

@@ -109,6 +109,15 @@ def _search() -> Find:
     return finders(compile_regex(_GROUPS, "groups"))[0]
 
 
+def openings(data: bytes) -> Iterator[tuple[int, int]]:
+    """Yield the spans of groups that may be those of a number."""
+    search, size = _search(), len(data)
+    span = search(data, 0, size)[0]
+    while span[0] >= 0:
+        yield span
+        span = search(data, span[1], size)[0]
+
+
 def _numbers(data: bytes) -> Iterator[_Number]:
     search, size = _search(), len(data)
     rows: list[_Number] = []
