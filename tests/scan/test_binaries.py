@@ -84,6 +84,12 @@ def test_a_value_ends_with_its_string(library: Detector, before: int) -> None:
     assert [(one.start, one.end) for one in results] == [(start, start + 10)]
 
 
+def test_a_symbol_after_a_word_for_a_password_is_none(library: Detector) -> None:
+    names = b"PQchangePassword", b"PyObject_RichCompare", b"PyUnicode_Compare", b"__finite"
+    Path("a").write_bytes(ELF + b"\0".join(names) + bytes(99))
+    assert scanned(library, "a")[0] == []
+
+
 def test_strings_keep_the_length() -> None:
     for data in (b"", b"\0", b"ab\0cd\xff", "a long string".encode("utf-16-le") + b"\1"):
         assert len(strings_of(data)) == len(data)

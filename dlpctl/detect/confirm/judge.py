@@ -47,6 +47,7 @@ _CALLED = ("(", "[")
 _STEM = secrets_literals.PASSWORD_STEM
 _OF_NUMBERS = lazy(r"pin|puk|code|wi-?fi|wlan")
 _ASSIGNED = lazy(r"\s{1,8}=\s{1,8}")
+_CONTROL = lazy(r"[\x00-\x08\x0e-\x1f\x7f]")
 _NAME_GOES_ON = lazy(r"[\w-]*")
 _RUN = lazy(r"[a-z\x80-\xff]+|[A-Z]+|[0-9]+|[^\w]+|_+")
 _TOKEN = lazy(r"[a-z\x80-\xff]+|[0-9]+|\s+|[^\w\s]|_", re.IGNORECASE)
@@ -81,7 +82,7 @@ def judged(data: bytes, start: int, end: int, next_label: NextLabel) -> Iterator
         score = probability(candidate)
         if score >= _FLOOR:
             value, stop = candidate.value
-            yield Judged(first + value, first + stop, min(score, HIGHEST))
+            yield Judged(first + value, first + stop, min(int(100 * score) / 100, HIGHEST))
 
 
 _FLOOR = 0.4
@@ -96,6 +97,8 @@ def candidates(
     following = next_label(data, end, last)
     text = data[first:last].decode("latin-1")
     limit = following - first if following >= 0 else len(text)
+    if found := _CONTROL.search(text, end - first, limit):  # between the strings of a binary
+        limit = found.start()
     cut = last < len(data) and data[last : last + 1] not in b" \t\r\n\"'`<>(){}[],;|=:/&"
     label = start - first, end - first
     after = _NAME_GOES_ON.match(text, label[1]).end()  # type: ignore[union-attr]

@@ -76,6 +76,10 @@ _NAMED_DIGEST = lazy(
     r"(?:(?:[a-z]{3,}-){2,}|(?:[a-z][a-z0-9]*-){3,})[0-9a-f]{32,64}"
     r"|sha-?[0-9]{1,3}-[0-9A-Za-z+/_-]{27,88}={0,2}"
 )
+# The name of a function in a binary, as compilers of Rust and C++ write it.
+_MANGLED = lazy(
+    r"_{0,2}(?:R[CIMNXY]\w*?Cs[0-9A-Za-z]{1,16}_[0-9]|Z(?:T[ISV])?NK?[0-9]{1,2}[A-Za-z_]{2})"
+)
 _LONG_RUN = lazy(r"[0-9A-Za-z]{10}")
 _UUID = lazy(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _SEGMENT = lazy(r"[0-9A-Za-z]+")
@@ -219,6 +223,7 @@ def token(value: str) -> bool:
         and not is_uuid(value)
         and not has_placeholder_words(value)
         and not is_published(value)
+        and not _MANGLED.match(value)
     )
 
 

@@ -22,7 +22,8 @@ WRITTEN_TEXT = (
     "getUserAccessTokenById2 my_database_password_name BackendServiceConfiguration user.profile.display_name "
     "application-default-credentials TOKEN_EXPIRATION_SECONDS handleAuthenticationCallback com.acme.service.Name "
     "authorization_code projects/acme/secrets/database bert-base-uncased UsernamePasswordCredentials x_request_identifier "
-    "kubernetes-dashboard-token the-quick-brown-fox AES256GCMEncryption oauth2AuthorizedClientManager"
+    "kubernetes-dashboard-token the-quick-brown-fox AES256GCMEncryption oauth2AuthorizedClientManager "
+    "_ZN4acme6parser9TokenizerC2ERKNS_6ConfigE RNvNtCs8ZKwes1zzDd_3std4path9is_absolute"
 )
 WRITTEN = WRITTEN_TEXT.split()
 MADE_UP_TEXT = (
