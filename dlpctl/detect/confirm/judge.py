@@ -41,7 +41,7 @@ _CANDIDATE = lazy(
 _SHORTEST, _SHORTEST_NUMBER, _LONGEST = 4, 6, 65
 _REMEMBERED = 1 << 12
 """The number of words whose verdict is remembered: a text repeats most words near its labels."""
-_HEX = lazy(r"[0-9a-f]{8,}")
+_HEX, _ABSTRACT = lazy(r"[0-9a-f]{8,}"), lazy(r"[a-z]{4,}(?:ity|ment|ness|tion)s?")
 _TIME, _STANDARD = lazy(r"\d{4}-\d\d-\d\d"), lazy(r"[A-Z]{2,8}[#-]\d{1,3}")
 _CALLED = ("(", "[")
 _STEM = secrets_literals.PASSWORD_STEM
@@ -192,8 +192,11 @@ def _is_name(value: str, label: str) -> bool:
         return len(value) < _SHORTEST_NUMBER and _OF_NUMBERS.search(label) is None
     if value[-1] == "&":
         return True
+    if value[:-1].isalpha() and value[-1].isdigit():
+        return value[:-1].lower() in secrets_judge.PROGRAM_WORDS
     if value.islower():
-        return "_" in value and value.replace("_", "").isalpha()
+        is_name = "_" in value and value.replace("_", "").isalpha()
+        return is_name or _ABSTRACT.fullmatch(value) is not None
     if value.isalpha():
         return value.isupper() or _is_identifier(value)
     if value.replace("-", "").isalpha():
