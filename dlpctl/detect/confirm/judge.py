@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache, lru_cache
+from functools import cache, wraps
 from math import exp
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 from zlib import crc32
 
 from dlpctl.detect.validators import secrets_judge, secrets_literals
@@ -30,8 +30,8 @@ in the file, and the weights in one of its rows.
 """
 _MOST = 24
 """The maximum number of candidates of one label."""
-HIGHEST = 0.64
-"""A pattern for one frame, which knows where the value ends, wins."""
+_LOWEST, _HIGHEST = 0.4, 0.64
+"""The scores of findings. A pattern for one frame, which knows where the value ends, wins."""
 _CANDIDATE = lazy(
     r"(?<![0-9A-Za-z])(?P<quote>[\"'`])(?P<quoted>[^\"'`\n\s,:;(){}=<>][^\"'`\n]{2,62}"
     r"[^\"'`\n\s,:;({=<>\\])(?P=quote)(?![0-9A-Za-z])"
@@ -56,7 +56,26 @@ _OF_WORD, _NOT_OF_WORD = lazy(r"\w"), lazy(r"\W")
 _LINE_IS_LABEL = lazy(r"(?:[\"'*`)]{0,2}|[^\n]{0,24}?[:=>?]\**)[ \t]*\r?\n\s{0,20}")
 
 
+Answer = TypeVar("Answer")
 NextLabel = Callable[[bytes, int, int], int]
+
+
+def _remembered(judge: Callable[..., Answer]) -> Callable[..., Answer]:
+    """Remember the answers of a function by the keyed hashes of its texts, which are not kept."""
+    known: dict[int, Answer] = {}
+
+    @wraps(judge)
+    def answer(*texts: str | Candidate) -> Answer:
+        key = hash(texts)
+        found = known.get(key)
+        if found is None:
+            found = judge(*texts)
+            if len(known) >= _REMEMBERED:
+                known.clear()
+            known[key] = found
+        return found
+
+    return answer
 
 
 class Judged(NamedTuple):
@@ -80,12 +99,9 @@ def judged(data: bytes, start: int, end: int, next_label: NextLabel) -> Iterator
     """Yield the candidates near the label at `start` to `end` that may be passwords."""
     for first, candidate in candidates(data, start, end, next_label):
         score = probability(candidate)
-        if score >= _FLOOR:
+        if score >= _LOWEST:
             value, stop = candidate.value
-            yield Judged(first + value, first + stop, min(int(100 * score) / 100, HIGHEST))
-
-
-_FLOOR = 0.4
+            yield Judged(first + value, first + stop, min(int(100 * score) / 100, _HIGHEST))
 
 
 def candidates(
@@ -114,7 +130,7 @@ def candidates(
         ):
             continue
         if (cut and found.end() == len(text)) or not _is_possible(
-            written, text[slice(*label)].lower(), is_quoted=bool(found["quote"])
+            written, text[slice(*label)].lower(), found["quote"] or ""
         ):
             continue
         yield first, Candidate(text, label, value, found["quote"] or "")
@@ -149,8 +165,8 @@ def _common() -> frozenset[str]:
     return secrets_judge.PROGRAM_WORDS | read_words("password_labels")
 
 
-@lru_cache(_REMEMBERED)
-def _is_possible(value: str, label: str, *, is_quoted: bool) -> bool:
+@_remembered
+def _is_possible(value: str, label: str, quote: str) -> bool:
     """Return whether a value needs a judge at all: most words near labels do not."""
     lowered = value.lower()
     if (
@@ -161,7 +177,7 @@ def _is_possible(value: str, label: str, *, is_quoted: bool) -> bool:
         return False
     if value.isalpha() and _letters(label) in lowered:
         return False
-    if not is_quoted and _is_name(value, label):
+    if not quote and _is_name(value, label):
         return False
     if (_STEM.search(lowered) or lowered.endswith("pass")) and sum(map(str.isdigit, value)) < 2:
         return False
@@ -210,6 +226,7 @@ def _is_identifier(word: str) -> bool:
     return len(parts) > 1 and not _common().isdisjoint(parts)
 
 
+@_remembered
 def probability(candidate: Candidate) -> float:
     """Return the probability that a candidate is a password."""
     weights = _weights()
@@ -238,7 +255,7 @@ def features(candidate: Candidate) -> list[int]:
     return _numbers(_around(candidate)) + _numbers(_within(value, candidate.quote))
 
 
-@lru_cache(_REMEMBERED)
+@_remembered
 def _value_total(value: str, quote: str) -> int:
     weights = _weights()
     return sum([weights[index] for index in _numbers(_within(value, quote))])
@@ -300,24 +317,21 @@ def _frame(tokens: list[str]) -> str:
 
 def _shape(value: str) -> str:
     """Return a coarse description of a value: its classes of characters and their order."""
-    classes = ""
-    for run in _RUN.findall(value):
-        first = run[0]
-        name = (
-            "a"
-            if first.islower() or first > "\x7f"
-            else "A"
-            if first.isupper()
-            else "9"
-            if first.isdigit()
-            else "_"
-            if run in "_.-"
-            else " "
-            if run == " "
-            else "!"
-        )
-        classes += name
+    classes = "".join(map(_class_of, _RUN.findall(value)))
     return classes if len(classes) <= 5 else classes[:2] + f"~{''.join(sorted(set(classes)))}"
+
+
+def _class_of(run: str) -> str:
+    first = run[0]
+    if first.islower() or first > "\x7f":
+        return "a"
+    if first.isupper():
+        return "A"
+    if first.isdigit():
+        return "9"
+    if run in "_.-":
+        return "_"
+    return " " if run == " " else "!"
 
 
 def _within(value: str, quote: str) -> Iterator[str]:
