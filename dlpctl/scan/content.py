@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _new = tuple.__new__
 _CONTINUATIONS = bytes(range(0x80, 0xC0))
+_AS_LINES = bytes.maketrans(bytes((BLANK,)), b"\n")
 _MANY = 1 << 12
 """The number of findings in one content from which on results are made in parts."""
 _IDENTITY = Result._fields.index("identity") - 1
@@ -150,22 +151,23 @@ class Examiner:
         return placed._replace(results=[_by_byte(each) for each in placed.results])
 
     def _in_strings(self, strings: bytes) -> list[Finding]:
-        """Return the findings in strings. One that continues beyond its string is searched for in
-        that string alone: in random bytes, a label often precedes unrelated strings.
+        """Return the findings in strings. Where one continues beyond its string, the strings are
+        searched as lines: in random bytes, a label often precedes unrelated strings.
         """
         found: list[Finding] = []
         for each in self._in_binaries.scan_bytes(strings, self.min_score):
-            end = strings.find(BLANK, each.start, each.end)
-            if end < 0:
+            if strings.find(BLANK, each.start, each.end) < 0:
                 found.append(each)
                 continue
             first = strings.rfind(BLANK, 0, each.start) + 1
-            alone = self._in_binaries.scan_bytes(strings[first:end], self.min_score)
-            found += [
-                finding._replace(start=finding.start + first, end=finding.end + first)
-                for finding in alone
-                if finding.start + first >= each.start
-            ]
+            last = strings.find(BLANK, each.end)
+            lines = strings[first : last if last >= 0 else None].translate(_AS_LINES)
+            for found_in_lines in self._in_binaries.scan_bytes(lines, self.min_score):
+                start, end = found_in_lines.start + first, found_in_lines.end + first
+                moved = found_in_lines._replace(start=start, end=end)
+                is_within = strings.find(BLANK, moved.start, moved.end) < 0
+                if is_within and each.start <= moved.start < each.end:
+                    found.append(moved)
         return found
 
     @property

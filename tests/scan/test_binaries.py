@@ -84,6 +84,14 @@ def test_a_value_ends_with_its_string(library: Detector, before: int) -> None:
     assert [(one.start, one.end) for one in results] == [(start, start + 10)]
 
 
+def test_a_label_hides_no_key_in_a_later_string(library: Detector) -> None:
+    key = b"ghp_" + b"a8Kd0Qm2Zx7Lp4Rt9Vb3Nc6Yw1Hs5Jf8GeTu"
+    Path("a").write_bytes(ELF + b"\0".join((b"password=", b"ab", key)) + bytes(99))
+    results, _, _ = scanned(library, "a")
+    start = len(ELF) + len(b"password=\0ab\0")
+    assert [(one.start, one.end) for one in results] == [(start, start + len(key))]
+
+
 def test_a_symbol_after_a_word_for_a_password_is_none(library: Detector) -> None:
     names = b"PQchangePassword", b"PyObject_RichCompare", b"PyUnicode_Compare", b"__finite"
     Path("a").write_bytes(ELF + b"\0".join(names) + bytes(99))
