@@ -62,7 +62,7 @@ FOUND = {
     "number before its noun": ("N° de bail : {}", "2026-B-04418"),
     "compound by its head": ("Stromkundennummer {}", "4418207"),
     "clause after a label": ("the claim reference I was given by Ada is {}.", "CLM/26/118441"),
-    "unknown noun": ("ZEMIS-Nr.: {}", "020.441.882-7"),
+    "unknown noun near a person": ("geb. 04.02.1991\nZEMIS-Nr.: {}", "020.441.882-7"),
     "user among fields": ('audit: acct="{}" action=export', "svc_klaus"),
     "user from an address": ("login failed for user {} from 198.51.100.7", "rvasquez"),
     "column of capitals within a word": ("id,KvK,qty\n1,{},3\n", "74938805"),
@@ -88,6 +88,8 @@ NONE = (
     "Worker 4324 started, policy 2024-11-02, case (f964b72), cases: 15000",
     "hotel, flight no. 44812, page number 48271",
     "test case number 482715",
+    '{"run_id": 9876543210, "job_id": 40123}',
+    "const ID = 44182077",
 )
 
 
