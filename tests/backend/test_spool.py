@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sqlite3
 import subprocess
 import sys
@@ -218,6 +219,7 @@ def test_no_content_is_sent_over_the_wire(licensed, service, acme, license_key, 
         {"type": one["type"], "count": one["count"]} for one in answer["detected"]
     ]
     wire = " ".join(f"{seen.path} {dict(seen.headers)} {seen.body!r}" for seen in service.seen)
+    wire = re.sub(r"[0-9a-f]{16,}", "", wire)  # identifiers, which have any digits by chance
     samples = [one["sample"] for one in answer["detected"] if one["sample"]]
     assert samples
     words = [word for word in CONTENT.split() if word != "SSN"]
