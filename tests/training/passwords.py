@@ -27,14 +27,14 @@ _PLAIN = re.compile(r"[\s'\"`$&:/\\;|<>()@%]")
 _LETTERS = string.ascii_letters + string.digits
 _HEX = "0123456789abcdef"
 _LISTED, _IN_FILES, _BESIDE_FIELDS = 14, 6, 5
-"""How often a line, a part of a file, and a line beside other fields are filled."""
+"""The times that a line, a part of a file, and a line beside other fields are filled."""
 _MADE, _OF_FILES, _OF_CATALOGS = 7000, 30_000, 9000
-"""How many clean lines are made, and how many candidates are taken from what people wrote."""
+"""The number of clean lines made, and that of candidates taken from what people wrote."""
 _LONGEST, _MOST_OF_ONE = 400_000, 100
 _STEPS, _RATE, _DECAY = 160, 0.08, 1.0
 
 Sample = tuple[bool, list[int], float]
-"""Whether a candidate is a password, its features, and its weight."""
+"""True for a password, the features of a candidate, and its weight."""
 
 
 class Values:
