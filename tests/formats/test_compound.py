@@ -336,7 +336,13 @@ def test_an_object_in_a_presentation_is_uninspected() -> None:
 
 SMALL = made.workbook({"S": b""})
 LETTER = made.document([("a\r", "cp1252")])
+LONG = made.document([("a" * 2_000, "cp1252")])
+SAME_BYTES = struct.pack("<BI4I", 2, 40, 0, 2_000, 4_000, 6_000) + LONG["1Table"][-8:] * 3
 REFUSED = {
+    "pieces of the text have bytes in common": made.compound(LONG | {"1Table": SAME_BYTES}),
+    "its cells show more than 200 times its size": made.workbook(
+        {"S": b"".join(made.string(row, 0, 0) for row in range(1_100))}, made.strings(["a" * 8_000])
+    ),
     "encrypted": made.workbook({"S": b""}, made.record(0x2F, bytes(6))),
     "a sheet of the file is cut off": made.compound({"Workbook": made.record(0x809, bytes(16))}),
     "two sheets of the file have one position": made.workbook(

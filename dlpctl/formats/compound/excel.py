@@ -27,6 +27,8 @@ from dlpctl.formats.office.workbook import label_of_sheet
 
 _STRINGS, _TEXTS = "strings", "texts"
 _CACHES = "_SX_DB_CUR/"
+_SHOWS_MUCH = "its cells show more than {} times its size: raise limits.entry_ratio"
+"""A string may be in any number of cells."""
 
 
 class Excel(CompoundFormat):
@@ -40,7 +42,7 @@ class Excel(CompoundFormat):
     def parts(self, compound: Compound, limits: Limits) -> Iterator[tuple[str, Part]]:
         for path in compound.streams:
             if self.reads(path):
-                yield path, _Workbook(compound.read(path), path).part()
+                yield path, _Workbook(compound.read(path), path).part(limits)
 
     def change(
         self, path: str, copy: bytearray, segments: list[Segment], edits: Mapping[str, list[Edit]]
@@ -134,9 +136,10 @@ class _Workbook:
                 self._texts.add(spoken)
         self._used = bytearray(len(self._string_texts))
 
-    def part(self) -> Part:
+    def part(self, limits: Limits) -> Part:
         """Return the texts of the workbook."""
         part = Part()
+        room = max(limits.entry_ratio_from, limits.entry_ratio * len(self._data))
         sheets = [
             (start, label_of_sheet(name, f"sheet {number}"))
             for number, (start, name) in enumerate(self._sheets, 1)
@@ -149,6 +152,9 @@ class _Workbook:
         for start, label in sheets:
             ends.append(self._read_texts(start, part))
             shows, constants = self._shows(start)
+            room -= sum(map(len, shows.texts))
+            if room < 0:
+                raise FormatError(_SHOWS_MUCH.format(limits.entry_ratio))
             part.readings += layers_of(f"{self._path}!{start}", label, shows, constants, {}, ())
         part.readings.append((self._unused(), self._strings.spot(self._path, _STRINGS, _STRINGS)))
         texts = self._texts

@@ -115,6 +115,8 @@ def _pieces(data: bytes, table: bytes) -> list[_Piece]:
         if last < first or position + (last - first) * width > len(data):
             raise FormatError("the order of the texts is damaged")
         found.append(_Piece(first, last, position, width))
+    if sum(last - first for first, last, *_ in found) > len(data):
+        raise FormatError("pieces of the text have bytes in common")
     return found
 
 
