@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import cast
@@ -14,6 +15,7 @@ from dlpctl.control.seals import triggers
 from dlpctl.errors import StoreError
 
 _OLDEST_SQLITE = (3, 37, 0)
+_PAUSE = 0.01
 _PRAGMAS = (
     "PRAGMA foreign_keys = ON",
     "PRAGMA synchronous = FULL",
@@ -77,7 +79,7 @@ class SqliteDatabase:
             return
         from sqlite_utils import Database
 
-        connection.execute("PRAGMA journal_mode = WAL")
+        _write_ahead(connection)
         # Take the lock first, so that two processes do not apply the same steps.
         connection.execute("BEGIN IMMEDIATE")
         try:
@@ -139,7 +141,7 @@ class SqliteDatabase:
 
     def explained(self, problem: Exception) -> StoreError:
         name = getattr(problem, "sqlite_errorname", "")
-        if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        if _is_busy(problem):
             advice = f"another process has held it for {BUSY_SECONDS:.0f} seconds; try again"
         elif name.startswith(("SQLITE_FULL", "SQLITE_IOERR")):
             advice = f"{problem}; make room on the disk, nothing was recorded"
@@ -148,6 +150,20 @@ class SqliteDatabase:
         else:
             advice = str(problem)
         return StoreError(f"{self.file}: {advice}")
+
+
+def _write_ahead(connection: Connection) -> None:
+    """Log changes ahead; SQLite itself does not wait for another process that does the same."""
+    end = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as problem:
+            if not _is_busy(problem) or time.monotonic() >= end:
+                raise
+            time.sleep(_PAUSE)
+        else:
+            return
 
 
 def problems(connection: Connection) -> tuple[str, ...]:
@@ -159,6 +175,11 @@ def problems(connection: Connection) -> tuple[str, ...]:
         f"a row of {row[0]} refers to a row of {row[2]} that is not there"
         for row in connection.execute("PRAGMA foreign_key_check")
     )
+
+
+def _is_busy(problem: Exception) -> bool:
+    name = getattr(problem, "sqlite_errorname", "")
+    return name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))
 
 
 def _is_damage(problem: Exception) -> bool:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 from contextlib import closing
 
 import pytest
@@ -66,6 +67,18 @@ def test_a_step_that_fails_leaves_the_database_as_it_was(tmp_path):
     with pytest.raises(StoreError, match="seals"):
         Store(SqliteDatabase(file))
     assert _schema(file) == before
+
+
+def test_an_upgrade_waits_for_a_process_that_writes(tmp_path):
+    file = tmp_path / "held.db"
+    with closing(sqlite3.connect(file, isolation_level=None, check_same_thread=False)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        release = threading.Timer(0.2, other.execute, ["COMMIT"])
+        release.start()
+        try:
+            Store(SqliteDatabase(file)).close()
+        finally:
+            release.join()
 
 
 def test_a_newer_database_is_refused(tmp_path):
