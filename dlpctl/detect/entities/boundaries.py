@@ -221,6 +221,10 @@ def trim(words: Sequence[Word], first: int, stop: int) -> tuple[int, int] | None
         return None
     if stop - first > 2 and is_race_and_sex(words, stop - 1):
         stop -= 1
+    while first and words[first].outline == words[first - 1].outline == "XX":
+        if not words[first - 1].flags.particle:
+            break
+        first -= 1  # VON | HOLSTEIN
     return first, stop
 
 

@@ -212,6 +212,8 @@ def has_cue(words: Sequence[Word], left: int, reach: int = 4) -> bool:
         flags = words[at].flags
         if not (flags.title or flags.label) or is_name_key(words, at):
             continue
+        if words[left].outline == "x" and any(word.is_line_break for word in words[at:left]):
+            continue  # Szanowna Pani, | informujemy
         if flags.label or words[at].key not in _ORDINARY or words[at + 1].key == ". ":
             return True  # a title that is a usual word elsewhere needs its dot: ir
     return False

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dlpctl.detect.confirm.code_density import SHORT, dense
-from dlpctl.detect.entities import addresses, label_keys, labelled, roles, shapes
+from dlpctl.detect.entities import addresses, label_keys, labelled, replies, roles, shapes
 from dlpctl.detect.entities.boundaries import complete, split_lines, trim, written_span
 from dlpctl.detect.entities.crf.model import LABELS, Model
 from dlpctl.detect.entities.crf.sequence import Sequencer, Tagged, Word
@@ -189,7 +189,7 @@ class NameTagger:
                 field = labelled.field(text, match[1], match.end(1), self._flags)
                 if field:
                     yield field
-        for names in (roles.names, roles.names_before_mail):
+        for names in (roles.names, roles.names_before_mail, replies.names):
             for span in names(text, first, stop, self._flags):
                 yield _finding(*span, labelled.SCORE)
 

@@ -103,7 +103,9 @@ def _is_noun(words: Sequence[Word], left: int, _right: int) -> bool:
     word = words[left]
     if len(word.key) < _LONG_NOUN or word.flags.named or not word.key.endswith(_NOUN_ENDS):
         return False
-    return not any(before.flags.title for before in words[max(0, left - 3) : left])
+    before = words[max(0, left - 3) : left]
+    is_apart = any(each.key == ", " for each in before)
+    return is_apart or not any(each.flags.title for each in before)
 
 
 def _ends_in_noun(words: Sequence[Word], left: int, right: int) -> bool:

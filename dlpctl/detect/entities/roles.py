@@ -51,6 +51,8 @@ _GOES_ON = lazy(r" [a-zß-ž]|[/@_0-9]")
 _MOST_WORDS, _USUAL = 7, 2
 _FEWEST_OF_NAME = 2
 _LONGEST_ABBREVIATION = 3
+_LONGEST_FORM = 3
+"""The letters of the legal form of a company."""
 
 MAIL_TRIGGER = r"[A-Za-zÀ-ž]{2}[\"']? <[0-9A-Za-z._+-]{3,64}@"
 _MAIL = lazy(r"[\"']? <([0-9A-Za-z._+-]{3,64})@")
@@ -171,6 +173,9 @@ def _is_name(words: Sequence[str], flags: Flags) -> bool:
     """
     first = flags(words[0])
     if first.common > _USUAL and first.given < _USUAL:  # The
+        return False
+    is_form = len(words[0]) <= _LONGEST_FORM and words[0].isupper() and not first.named
+    if is_form and not words[-1].isupper():  # SCI Les Ormeaux
         return False
     known = [each for each in map(flags, words) if not each.particle]
     if not known or any(each.company or each.calendar or each.label for each in known):

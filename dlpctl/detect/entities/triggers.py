@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from dlpctl.detect.entities import roles
+from dlpctl.detect.entities import replies, roles
 from dlpctl.detect.entities.lexicon import alternatives
 
 
@@ -44,6 +44,7 @@ PATTERNS = tuple(
         ),
         *(("role", trigger) for trigger in roles.TRIGGERS),
         ("mail", roles.MAIL_TRIGGER),
+        ("question", replies.TRIGGER),
         ("cue", rf"\b(?:{_CUES})\.?,?\s[a-z]"),
         ("header", rf"(?:{_HEADERS}){_ADDITION}[\"']? ?[,;\t|][^0-9\n]"),
         ("header", rf"(?:{_HEADERS}) {{2,40}}\|"),

@@ -26,10 +26,10 @@ _DATE = lazy(
 )
 _RUN = lazy(r"[0-9]{3}")
 _NO_REFERENCE = lazy(
-    r"(?:19|20)[0-9]{2}(?:[-/](?:19|20)?[0-9]{2})?|[0-9]{1,3}\.[0-9]+|[0-9]+\.[0-9]{1,2}"
+    r"[0-9]{1,2}/[0-9]{2}|(?:[0-9]{1,2}[-/])?(?:19|20)[0-9]{2}(?:[-/](?:19|20)?[0-9]{2})?|[0-9]{1,3}\.[0-9]+|[0-9]+\.[0-9]{1,2}"
     r"|[0-9]+(?:\.[0-9]{1,3}){2,3}|[0-9]{1,4}00|[0-9]+000|[0-9]{1,2}[-/.][0-9]{1,2}[-/.][0-9]{2,4}"
     r"|[0-9a-f]*[0-9][a-f]+[0-9][0-9a-f]*"
-    r"|(?i:(?:v|sha|md|utf|iso|rfc|cve|cmp|pep|x|u|win|cp|us)[-._]?[0-9].*|0x.*)"
+    r"|(?i:(?:v|sha|md|utf|iso|rfc|cve|cmp|pep|x|u|win|cp|us)[-._]?[0-9].{0,6}|0x.*)"
 )
 """Years, decimals, versions, round amounts, days, hashes, and names of standards and programs."""
 _COORDINATE = lazy(r"[-+]?[0-9]{1,3}\.[0-9]+")
@@ -124,10 +124,10 @@ def reference_number(value: str) -> bool:
     """Four to 24 letters and digits with a run of three digits, as registers number persons and
     contracts: not a date, an amount, a version, a hash or a name with a number.
     """
-    bare = compact(value)
+    bare = compact(value.replace(":", ""))
     figures = [char for char in bare if char.isdigit()]
     return (
-        alphanumeric(bare)
+        bare.isalnum()
         and 4 <= len(bare) <= 24
         and len(figures) >= 4
         and len(set(figures)) > 1
