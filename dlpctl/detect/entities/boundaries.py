@@ -88,6 +88,9 @@ def _past_hyphen(words: Sequence[Word], first: int, stop: int) -> int:
     part = words[hyphen + 1]
     turned = hyphen - first > 2 and words[hyphen - 2].key == ", "  # Lee, Min-ho
     rare = turned or part.flags.common < 2
+    if part.flags.particle and part.outline == "x" and hyphen + 2 < len(words):
+        following = words[hyphen + 2]
+        return hyphen + 3 if following.outline == "Xx" else stop  # Kuipers-de Wit
     given = (
         hyphen - first == 1
         and part.outline == "x"

@@ -22,15 +22,15 @@ OWNERS = set_of(
 )
 PERSON_KEYS = frozenset(f"{who}_name" for who in OWNERS) | set_of(
     "surname forename firstname lastname fullname vorname nachname familienname nom_de_famille "
-    "prenom nom nombre apellido apellidos nome cognome sobrenome voornaam achternaam naam fname "
-    "lname patient owner customer client employee assignee reporter author recipient sender "
-    "cardholder beneficiary tenant attending physician policyholder policy_holder account_holder "
-    "named_insured subscriber guarantor claimant plaintiff defendant respondent petitioner "
+    "prenom nom nombre apellido apellidos paterno materno nome cognome sobrenome voornaam "
+    "achternaam naam fname lname patient owner customer client employee assignee reporter author "
+    "recipient sender cardholder beneficiary tenant attending physician policyholder policy_holder "
+    "account_holder named_insured subscriber guarantor claimant plaintiff defendant respondent petitioner "
     "decedent borrower co_borrower lessee lessor grantor grantee payee"
 )
 _NAMES_ALONE = set_of(
     "cardholder policyholder surname forename lastname firstname vorname nachname familienname "
-    "prenom apellidos cognome sobrenome voornaam achternaam"
+    "prenom apellidos paterno materno cognome sobrenome voornaam achternaam"
 )
 """Labels that precede only names, even if a person has written the label."""
 _NAMES_AFTER_OTHERS = _NAMES_ALONE | set_of(

@@ -92,13 +92,19 @@ def names(text: str, first: int, stop: int, flags: Flags) -> Iterator[tuple[int,
 
 def _name_at(text: str, start: int, stop: int, flags: Flags) -> Iterator[tuple[int, int]]:
     """Yield the span of the name that starts at a position, if there is one."""
-    words = _without_titles(list(_words_at(text, start, stop, flags)), flags)
+    written = list(_words_at(text, start, stop, flags))
+    words = _without_titles(written, flags)
+    is_titled = len(words) < len(written)
     if words and _NEXT_LABEL.match(text, words[-1].end()):
         words.pop()
     while words and not words[-1][0][0].isupper():  # a particle
         words.pop()
     is_alone = len(words) == 1 and _GOES_ON.match(text, words[-1].end())
-    if words and not is_alone and _is_name([word[0].rstrip(".") for word in words], flags):
+    if (
+        words
+        and not is_alone
+        and _is_name([word[0].rstrip(".") for word in words], flags, is_titled=is_titled)
+    ):
         yield words[0].start(), words[-1].end() - _ends_sentence(words[-1][0])
 
 
@@ -167,10 +173,13 @@ def _without_titles(words: Sequence[re.Match[str]], flags: Flags) -> list[re.Mat
     return list(words[first:])
 
 
-def _is_name(words: Sequence[str], flags: Flags) -> bool:
+def _is_name(words: Sequence[str], flags: Flags, *, is_titled: bool = False) -> bool:
     """Return whether words are a name: at most one of several is another word, or a single one is
-    known as a name.
+    known as a name, or follows a title or an initial.
     """
+    full = [word for word in words if len(word) > 1]
+    is_titled = is_titled or len(full) < len(words)
+    words = full or words
     first = flags(words[0])
     if first.common > _USUAL and first.given < _USUAL:  # The
         return False
@@ -182,7 +191,7 @@ def _is_name(words: Sequence[str], flags: Flags) -> bool:
         return False
     others = sum(map(_is_another_word, known))
     if len(words) == 1 or _is_another_word(known[0]):
-        return known[0].usual and not others
+        return (known[0].usual or (is_titled and not known[0].common)) and not others
     return others == 0 or len(known) - others >= _FEWEST_OF_NAME > others
 
 
