@@ -25,8 +25,8 @@ PERSON_KEYS = frozenset(f"{who}_name" for who in OWNERS) | set_of(
     "prenom nom nombre apellido apellidos paterno materno nome cognome sobrenome voornaam "
     "achternaam naam fname lname patient owner customer client employee assignee reporter author "
     "recipient sender cardholder beneficiary tenant attending physician policyholder policy_holder "
-    "account_holder named_insured subscriber guarantor claimant plaintiff defendant respondent petitioner "
-    "decedent borrower co_borrower lessee lessor grantor grantee payee"
+    "account_holder named_insured subscriber guarantor claimant plaintiff defendant respondent "
+    "petitioner decedent borrower co_borrower lessee lessor grantor grantee payee"
 )
 _NAMES_ALONE = set_of(
     "cardholder policyholder surname forename lastname firstname vorname nachname familienname "
