@@ -53,7 +53,7 @@ _KINDS = {
     b"PAR1": "Parquet file without the extra that reads it",
     b"MSCF": "cabinet file",
     b"\x78\x9f\x3e\x22": "TNEF attachment",
-    _OLE: "older Office or Outlook format (save it as .docx, .xlsx, .pptx or .eml)",
+    _OLE: "older Office format (save it as .docx, .xlsx or .pptx)",
     b"ORC": "ORC file without the extra that reads it",
     b"ARROW1": "Arrow file without the extra that reads it",
     b"FEA1": "older Feather file (save it as Arrow)",

@@ -101,6 +101,11 @@ def packages(path: str, data: bytes, part: Part) -> Iterator[Child]:
         yield Child(f"{path}{_KEY}{start}-{end}", f"package{number}.zip", data[start:end])
 
 
+def as_file(path: str, name: str, data: bytes, *, spare: bool = False) -> Part:
+    """Return a stream that is a file, whose copy may be of another size."""
+    return Part(children=[Child(f"{path}{_KEY}", name, data, spare)], is_file=True)
+
+
 def in_stream(path: str, data: bytes, part: Part) -> Iterator[Child]:
     """Yield the pictures in a stream, as files."""
     return children(path, data, [_Range(0, len(data))], part)
@@ -143,10 +148,18 @@ def stream_of(key: str) -> str:
     return key.partition(_KEY)[0]
 
 
+def is_stream(key: str) -> bool:
+    """Return whether a file is all of its stream."""
+    return key.endswith(_KEY)
+
+
 def replace(path: str, copy: bytearray, changed: Children) -> None:
     """Write new files in the bytes of those before."""
     for key, contents in changed.items():
         if stream_of(key) != path:
+            continue
+        if is_stream(key):
+            copy[:] = contents or b""
             continue
         spans = [tuple(map(int, span.split("-"))) for span in key.rpartition(":")[2].split(",")]
         room = sum(end - start for start, end in spans)
