@@ -8,6 +8,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dlpctl.detect import blocks
+from dlpctl.detect.binaries import scan_strings
 from dlpctl.detect.engine import Detector, encode
 from dlpctl.detect.entities.taggers import TAGGED
 from dlpctl.detect.patterns.catalogue import labels as type_labels
@@ -224,7 +225,7 @@ class Checker:
 
     def scan_binary(self, text: str) -> Sequence[Finding]:
         """Find values in the strings of a binary file."""
-        return self._in_binaries.scan(text, self._min_score)
+        return scan_strings(self._in_binaries, text.encode(), self._min_score)
 
     @cached_property
     def _in_binaries(self) -> Detector:
