@@ -99,8 +99,7 @@ class Checker:
         """Return the report; `reason` is a cause of blocking besides the rules."""
         reason = reason or self.not_inspected()
         decision = Decision.BLOCKED if reason else ruling.decision
-        findings = ruling.findings
-        summary = summarize(ruling, self._names(findings), reason=reason, empty=empty)
+        summary = summarize(ruling, self._names(ruling.findings), reason=reason, empty=empty)
         problem = self._detector.not_inspected
         return Report(
             preflight_id=f"pf_{os.urandom(12).hex()}",
@@ -110,7 +109,7 @@ class Checker:
             masked_content=None if decision is Decision.BLOCKED else masked,
             policy_version=self._policy.version,
             created_at=written_now(),
-            findings=findings,
+            findings=ruling.findings,
         )
 
     def _names(self, findings: Sequence[Finding]) -> Labels:
