@@ -8,6 +8,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dlpctl.detect import blocks
+from dlpctl.detect.binaries import scan_strings
 from dlpctl.detect.engine import Detector, encode
 from dlpctl.detect.entities.taggers import TAGGED
 from dlpctl.detect.patterns.catalogue import labels as type_labels
@@ -98,8 +99,7 @@ class Checker:
         """Return the report; `reason` is a cause of blocking besides the rules."""
         reason = reason or self.not_inspected()
         decision = Decision.BLOCKED if reason else ruling.decision
-        findings = ruling.findings
-        summary = summarize(ruling, self._names(findings), reason=reason, empty=empty)
+        summary = summarize(ruling, self._names(ruling.findings), reason=reason, empty=empty)
         problem = self._detector.not_inspected
         return Report(
             preflight_id=f"pf_{os.urandom(12).hex()}",
@@ -109,7 +109,7 @@ class Checker:
             masked_content=None if decision is Decision.BLOCKED else masked,
             policy_version=self._policy.version,
             created_at=written_now(),
-            findings=findings,
+            findings=ruling.findings,
         )
 
     def _names(self, findings: Sequence[Finding]) -> Labels:
@@ -224,7 +224,7 @@ class Checker:
 
     def scan_binary(self, text: str) -> Sequence[Finding]:
         """Find values in the strings of a binary file."""
-        return self._in_binaries.scan(text, self._min_score)
+        return scan_strings(self._in_binaries, text.encode(), self._min_score)
 
     @cached_property
     def _in_binaries(self) -> Detector:

@@ -6,8 +6,6 @@ Nothing in such a file can be replaced.
 from __future__ import annotations
 
 import math
-from array import array
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -25,6 +23,7 @@ from dlpctl.formats.interface import (
     View,
 )
 from dlpctl.regex import lazy
+from dlpctl.texts.binaries import strings_of
 
 _STRINGS = {
     "utf-8": lazy(
@@ -53,7 +52,7 @@ _KINDS = {
     b"PAR1": "Parquet file without the extra that reads it",
     b"MSCF": "cabinet file",
     b"\x78\x9f\x3e\x22": "TNEF attachment",
-    _OLE: "older Office or Outlook format (save it as .docx, .xlsx, .pptx or .eml)",
+    _OLE: "older Office format (save it as .docx, .xlsx or .pptx)",
     b"ORC": "ORC file without the extra that reads it",
     b"ARROW1": "Arrow file without the extra that reads it",
     b"FEA1": "older Feather file (save it as Arrow)",
@@ -105,16 +104,10 @@ _RANDOM = 7.2
 
 
 class _Offsets:
-    """The start of each string of a file."""
-
-    __slots__ = ("_bytes", "_starts")
-
-    def __init__(self, starts: array[int], at: array[int]) -> None:
-        self._starts = starts
-        self._bytes = at
+    """The anchor of strings that keep their positions."""
 
     def place_at(self, offset: int) -> str:
-        return f"byte {self._bytes[max(bisect_right(self._starts, offset) - 1, 0)]:,}"
+        return f"byte {offset:,}"
 
 
 class Binary:
@@ -127,22 +120,8 @@ class Binary:
         return True
 
     def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
-        segments: list[Segment] = []
-        views: list[View] = []
-        for encoding, pattern in _STRINGS.items():
-            texts: list[str] = []
-            starts, at = array("q"), array("q")
-            length = 0
-            for found in pattern.finditer(data):
-                text = found[0].decode(encoding, "replace")
-                starts.append(length)
-                at.append(found.start())
-                texts.append(text)
-                length += len(text) + 1
-            if texts:
-                segments.append(Segment("\n".join(texts), "strings", _Offsets(starts, at)))
-                full = Piece(len(segments) - 1, 0, len(segments[-1].text))
-                views.append(View(f"strings in {encoding}", [full], segments))
+        segments = [Segment(strings_of(data).decode("ascii"), "strings", _Offsets())]
+        views = [View("strings", [Piece(0, 0, len(data))], segments)]
         why = self.why_not_inspected(data)
         return Document(self.name, segments, views, [Uninspected("content", why)] if why else [])
 

@@ -29,7 +29,7 @@ from dlpctl.formats.interface import (
 )
 from dlpctl.formats.ocr.passes import look, look_sparsely
 from dlpctl.formats.ocr.views import add_unread, add_words
-from dlpctl.formats.pictures import heif, jpeg
+from dlpctl.formats.pictures import heif, jpeg, sun
 from dlpctl.formats.pictures.kinds import (
     BESIDE,
     BY_PILLOW,
@@ -179,6 +179,8 @@ def _copy(image: Image, marked: Mapping[int, list[Corners]], orientation: bytes 
         paint(painted, marked.get(number, ()))
         painted.info = {}
         frames.append(painted)
+    if file_format == sun.NAME:
+        return sun.written(frames[0])
     output = io.BytesIO()
     options = dict(_SAVE_OPTIONS.get(file_format, {}))
     if orientation and file_format in _WITH_ORIENTATION:

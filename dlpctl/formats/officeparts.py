@@ -6,7 +6,8 @@ All their text, such as the name of a printer, is in their strings, which are se
 
 from __future__ import annotations
 
-from dlpctl.formats.binary import Binary
+from dlpctl.formats.binary import Binary, strings_in
+from dlpctl.formats.interface import Document, Limits, Piece, Segment, View
 
 _PRINTER = "printersettings"
 _PRINTER_VERSIONS = (b"\x00\x03", b"\x00\x04", b"\x01\x04")
@@ -31,8 +32,10 @@ class OfficePart(Binary):
             or head.startswith(_PROPERTIES, _PROPERTIES_AT)
         )
 
-    def why_not_inspected(self, data: bytes) -> str:
-        return ""
+    def extract(self, data: bytes, limits: Limits, password: str | None = None) -> Document:
+        text = "\n".join(strings_in(data))
+        segments = [Segment(text, "strings")]
+        return Document(self.name, segments, [View("strings", [Piece(0, 0, len(text))], segments)])
 
 
 FORMAT = OfficePart()

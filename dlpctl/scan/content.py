@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dlpctl.config.locations import EXCEPTIONS_FILE
 from dlpctl.detect import blocks
+from dlpctl.detect.binaries import scan_strings
 from dlpctl.detect.possible import count_possible
-from dlpctl.scan.binaries import BLANK, strings_of
 from dlpctl.scan.excerpts import Excerpts
 from dlpctl.scan.places import TextPlaces
 from dlpctl.scan.results import Result
 from dlpctl.scan.source_code import JUDGED, is_source
 from dlpctl.system.forked import in_order
+from dlpctl.texts.binaries import strings_of
 from dlpctl.types import IN_BINARIES
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
 _new = tuple.__new__
 _CONTINUATIONS = bytes(range(0x80, 0xC0))
-_AS_LINES = bytes.maketrans(bytes((BLANK,)), b"\n")
 _MANY = 1 << 12
 """The number of findings in one content from which on results are made in parts."""
 _IDENTITY = Result._fields.index("identity") - 1
@@ -115,7 +115,7 @@ class Examiner:
 
     def scan_binary(self, text: str) -> Sequence[Finding]:
         """Find values in the strings of a binary file."""
-        return self._in_binaries.scan(text, self.min_score)
+        return scan_strings(self._in_binaries, text.encode(), self.min_score)
 
     def text(self, path: str, data: bytes) -> Found:
         """Return the findings in a text that is UTF-8, or nearly so."""
@@ -144,31 +144,11 @@ class Examiner:
     def binary(self, path: str, data: bytes) -> Found:
         """Return the findings in the strings of a binary file, with byte positions."""
         strings = strings_of(data)
-        found = self._in_strings(strings)
+        found = scan_strings(self._in_binaries, strings, self.min_score)
         if not found:
             return NOTHING
         placed = self.located_results(path, TextPlaces(strings.decode("ascii"), found))
         return placed._replace(results=[_by_byte(each) for each in placed.results])
-
-    def _in_strings(self, strings: bytes) -> list[Finding]:
-        """Return the findings in strings. Where one continues beyond its string, the strings are
-        searched as lines: in random bytes, a label often precedes unrelated strings.
-        """
-        found: list[Finding] = []
-        for each in self._in_binaries.scan_bytes(strings, self.min_score):
-            if strings.find(BLANK, each.start, each.end) < 0:
-                found.append(each)
-                continue
-            first = strings.rfind(BLANK, 0, each.start) + 1
-            last = strings.find(BLANK, each.end)
-            lines = strings[first : last if last >= 0 else None].translate(_AS_LINES)
-            for found_in_lines in self._in_binaries.scan_bytes(lines, self.min_score):
-                start, end = found_in_lines.start + first, found_in_lines.end + first
-                moved = found_in_lines._replace(start=start, end=end)
-                is_within = strings.find(BLANK, moved.start, moved.end) < 0
-                if is_within and each.start <= moved.start < each.end:
-                    found.append(moved)
-        return found
 
     @property
     def margin(self) -> int:
@@ -187,7 +167,7 @@ class Examiner:
             first -= 1
         if binary:
             strings = strings_of(data)
-            found_anywhere = self._in_strings(strings)
+            found_anywhere = scan_strings(self._in_binaries, strings, self.min_score)
             data = strings
         else:
             found_anywhere = self._detector_for(path, b"").scan_bytes(data, self.min_score)

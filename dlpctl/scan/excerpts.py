@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.regex import lazy
-from dlpctl.scan.binaries import BLANK
+from dlpctl.texts.binaries import BLANK
 
 if TYPE_CHECKING:
     from dlpctl.scan.places import TextPlaces

@@ -490,6 +490,15 @@ def make_slides() -> bytes:
     return made.compound(made.presentation(*(made.atom(*each) for each in texts)))
 
 
+def make_message() -> bytes:
+    import oldoffice as made
+
+    return made.message(
+        {"0037001F": f"kept text {SSN}", "1000001F": f"Zoë {CARD}\r\n", "0C190102": MAIL.encode()},
+        {"__attach_version1.0_#00000000": {"37010102": f"a {MAIL}".encode(), "3707001F": "a.txt"}},
+    )
+
+
 def make_avro() -> bytes:
     import fastavro
 
@@ -613,6 +622,7 @@ SAMPLES = [
     Sample("a.xls", "xls", make_book, ("kept text", "Zoë"), read_book),
     Sample("a.ppt", "ppt", make_slides, ("kept text", "Ж ")),
     Sample("a.doc", "doc", make_letter, ("kept text", "Ж ")),
+    Sample("a.msg", "msg", make_message, ("kept text", "Zoë")),
     Sample("a.npy", "npy", make_array, parse=read_array),
     Sample("a.mo", "mo", make_catalog, ("kept text", "Zoë"), read_catalog),
     Sample("a.torrent", "bencode", make_bencode),

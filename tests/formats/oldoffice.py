@@ -206,3 +206,33 @@ def properties(values: Mapping[int, str | bytes | int], codec: str = "cp1252") -
     section = struct.pack("<II", start + len(body), len(offsets))
     section += b"".join(struct.pack("<II", key, start + at) for key, at in offsets) + body
     return b"\xfe\xff" + bytes(22) + struct.pack("<I16sI", 1, b"", 48) + section
+
+
+def message(
+    texts: Mapping[str, str | bytes], storages: Mapping[str, Mapping[str, str | bytes]] = {}
+) -> bytes:
+    """Return a message: properties by tag and type (`0037001F`), of it and of its storages."""
+    streams: dict[str, bytes] = {}
+    heads = {"": 32, "_3701000D": 24}
+    for storage, values in {"": texts, **storages}.items():
+        prefix = f"{storage}/" if storage else ""
+        table = bytes(heads.get(storage[-9:], 8))
+        for tag, value in values.items():
+            codec = "utf-16-le" if tag[4:8] in ("001F", "101F") else "cp1251"
+            raw = value.encode(codec) if isinstance(value, str) else value
+            entry = int(tag[:8], 16).to_bytes(4, "big")
+            entry = entry[2:][::-1] + entry[:2][::-1] + bytes(4)
+            if tag[4:8] == "0003":
+                table += entry + raw.ljust(8, b"\0")
+                continue
+            streams[f"{prefix}__substg1.0_{tag}"] = raw
+            end = {"001F": 2, "001E": 1}.get(tag[4:8], 0)
+            table += entry + struct.pack("<II", len(raw) + end, 0)
+        streams[f"{prefix}__properties_version1.0"] = table
+    return compound(streams)
+
+
+def rich_text(text: bytes) -> bytes:
+    """Return Rich Text in the compressed form of a message, without references."""
+    packed = b"".join(b"\0" + text[at : at + 8] for at in range(0, len(text), 8))
+    return struct.pack("<II4sI", len(packed) + 12, len(text), b"LZFu", 0) + packed

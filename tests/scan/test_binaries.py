@@ -9,12 +9,17 @@ import pytest
 
 from dlpctl.detect.allow import AllowList
 from dlpctl.detect.engine import Detector
+from dlpctl.files.finding import search_document
 from dlpctl.formats import binary
-from dlpctl.scan.binaries import strings_of
+from dlpctl.formats.files import Files
+from dlpctl.policy.model import Policy
+from dlpctl.preflight import Checker
 from dlpctl.scan.content import Examiner
 from dlpctl.scan.results import Result, Skip, Why
 from dlpctl.scan.scanner import Scan
 from dlpctl.scan.selection import Selection
+from dlpctl.texts.binaries import strings_of
+from dlpctl.types import Destination
 
 SECRET = "postgres://admin:Xk29vQpLw81z@db.acme.io/prod"
 PERSONAL = (
@@ -90,6 +95,12 @@ def test_a_label_hides_no_key_in_a_later_string(library: Detector) -> None:
     results, _, _ = scanned(library, "a")
     start = len(ELF) + len(b"password=\0ab\0")
     assert [(one.start, one.end) for one in results] == [(start, start + len(key))]
+    checked = Checker(library, Policy.builtin(), Destination.VENDOR)
+    with Files() as files:
+        document = files.open(Path("a").read_bytes(), "a").document
+    found = search_document(document, checked)
+    assert [piece for one in found for piece in one.pieces] == [(0, start, start + len(key))]
+    assert document.place_of(0, start) == f"byte {start:,}"
 
 
 def test_a_symbol_after_a_word_for_a_password_is_none(library: Detector) -> None:

@@ -1,7 +1,6 @@
 """Compound files, in which older Office programs keep streams: chains of sectors with a directory.
 
-Every byte of a file is in one stream or in no stream. A copy has streams of the same size, and
-nothing in bytes of no stream.
+Every byte of a file is in one stream or in no stream. A copy has nothing but its streams.
 """
 
 from __future__ import annotations
@@ -11,12 +10,12 @@ from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from dlpctl.errors import CannotMaskError, FormatError
+from dlpctl.errors import FormatError
+from dlpctl.formats.compound.writing import MAGIC, Writer
 from dlpctl.formats.interface import Limits
 
-MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _HEADER, _ENTRY, _NAME = 512, 128, 64
-_COLOUR, _CHILD, _BLACK = 67, 76, 1
+_STATE, _FIRST = 80, 116
 _FIRST_IN_HEADER, _COUNT_IN_HEADER = 76, 109
 _LARGEST_SECTOR = 0xFFFFFFFA
 _FREE, _NONE = 0xFFFFFFFF, 0xFFFFFFFF
@@ -35,6 +34,8 @@ class Entry(NamedTuple):
     child: int
     first: int
     size: int
+    state: bytes
+    """Its class, flags and times, as they are written."""
 
 
 class Stream(NamedTuple):
@@ -129,10 +130,11 @@ class Compound:
             size, entry_type, _, left, right, child = struct.unpack_from(
                 "<HBBIII", data, at + _NAME
             )
-            first, length, high = struct.unpack_from("<III", data, at + 116)
+            first, length, high = struct.unpack_from("<III", data, at + _FIRST)
             name = data[at : at + max(min(size, _NAME) - 2, 0)].decode("utf-16-le", "replace")
             length += high << 32 if self._sector > _HEADER else 0
-            entries.append(Entry(name, entry_type, left, right, child, first, length))
+            state = data[at + _STATE : at + _FIRST]
+            entries.append(Entry(name, entry_type, left, right, child, first, length, state))
         if not entries or entries[0].type != _ROOT:
             raise FormatError("the directory of the file is damaged")
         return entries
@@ -149,6 +151,8 @@ class Compound:
             if number >= len(self.entries) or number in self.reached:
                 raise FormatError("the directory of the file is damaged")
             entry = self.entries[number]
+            if "/" in entry.name:
+                raise FormatError("the directory of the file is damaged")
             self.reached[number] = name = f"{path}{entry.name}"
             waiting += (entry.left, path), (entry.right, path)
             if entry.type == _STORAGE:
@@ -214,60 +218,27 @@ class Compound:
         yield from (self.entries[number].name for number in sorted(self.reached))
 
     def rewritten(self, changed: Mapping[str, bytes], removed: Collection[str] = ()) -> bytes:
-        """Return a copy with changed streams, and with nothing in bytes of no stream.
-
-        `removed` are the storages and streams of the root that the copy lacks.
-        """
-        copy = bytearray(self._data)
-        for path, contents in changed.items():
-            size, ranges = self.streams[path]
-            if len(contents) != size:
-                raise CannotMaskError("a part of the file would change its size")
-            read = 0
-            for start, end in ranges:
-                piece = contents[read : read + end - start]
-                copy[start : start + len(piece)] = piece
-                read += end - start
-        for path in self.streams:
-            if top_of(path) in removed:
-                for start, end in self.streams[path].ranges:
-                    copy[start:end] = bytes(end - start)
-        for start, end in self.unowned():
-            copy[start:end] = bytes(end - start)
-        if removed:
-            self._remove(copy, removed)
-        return bytes(copy)
-
-    def _remove(self, copy: bytearray, removed: Collection[str]) -> None:
-        """Clear the entries of storages and streams, and arrange those that the root keeps."""
-        kept: list[int] = []
-        for number, path in self.reached.items():
-            if number and top_of(path) in removed:
-                at = self._entry_position(number)
-                copy[at : at + _ENTRY] = struct.pack("<68x3I48x", _NONE, _NONE, _NONE)
-            elif number and path == top_of(path):
-                kept.append(number)
-        names = {number: self.entries[number].name for number in kept}
-        kept.sort(
-            key=lambda number: (len(names[number].encode("utf-16-le")), names[number].upper())
-        )
-
-        def arranged(first: int, last: int) -> int:
-            """Return the middle of a range, after which both halves are arranged below it."""
-            if first == last:
-                return _NONE
-            middle = (first + last) // 2
-            below = arranged(first, middle), arranged(middle + 1, last)
-            at = self._entry_position(kept[middle])
-            struct.pack_into("<BII", copy, at + _COLOUR, _BLACK, *below)
-            return kept[middle]
-
-        struct.pack_into("<I", copy, self._entry_position(0) + _CHILD, arranged(0, len(kept)))
+        """Return a copy with changed streams, and without those removed and their storages."""
+        copy = Writer(self._sector)
+        numbers = {path: number for number, path in self.reached.items()}
+        kept = [path for path in self.streams if path not in removed]
+        storages = {path for path in numbers if self.entries[numbers[path]].type == _STORAGE}
+        storages -= {*_storages(removed)} - {*_storages(kept)}
+        for path, number in numbers.items():
+            entry = self.entries[number]
+            if path in storages or not path:
+                copy.add_storage(path, entry.name, entry.state)
+            elif path in self.streams and path not in removed:
+                contents = changed[path] if path in changed else self.read(path)
+                copy.add_stream(path, entry.name, entry.state, contents)
+        return copy.written()
 
 
-def top_of(path: str) -> str:
-    """Return the entry of the root that a path starts with."""
-    return path.partition("/")[0]
+def _storages(paths: Iterable[str]) -> Iterator[str]:
+    """Yield the storages that have streams."""
+    for path in paths:
+        while path := path.rpartition("/")[0]:
+            yield path
 
 
 def _numbers(data: bytes) -> array[int]:

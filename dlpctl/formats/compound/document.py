@@ -9,10 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.compound import inner
-from dlpctl.formats.compound.container import MAGIC, Compound, top_of
+from dlpctl.formats.compound.container import Compound
 from dlpctl.formats.compound.part import Part
 from dlpctl.formats.compound.properties import STREAMS, read_properties
 from dlpctl.formats.compound.texts import ByteTexts, readable_runs, write
+from dlpctl.formats.compound.writing import MAGIC
 from dlpctl.formats.encoding import Edit
 from dlpctl.formats.interface import (
     Child,
@@ -49,6 +50,7 @@ class CompoundFormat(ABC):
     main: tuple[str, ...] = ()
     """The names that the stream of the document may have."""
     metadata = PROPERTIES
+    remarks: tuple[str, ...] = (_CUT_OFF,)
 
     def sniff(self, head: bytes, name: str) -> bool:
         if not head.startswith(MAGIC):
@@ -94,7 +96,7 @@ class CompoundFormat(ABC):
         if not self._is_of_format(compound):
             raise NotThisFormatError("the file is of another format")
         collector = Collector()
-        document = Document(self.name, collector.segments, collector.views, remarks=[_CUT_OFF])
+        document = Document(self.name, collector.segments, collector.views, remarks=[*self.remarks])
         read: dict[str, Part] = dict(self.parts(compound, limits))
         spare: dict[str, list[bytes]] = {}
         for path in compound.streams:
@@ -104,12 +106,13 @@ class CompoundFormat(ABC):
                     spare.setdefault(key, []).append(contents)
                 continue
             part = read.get(path) or _other_part(path, contents)
-            part.children += inner.packages(path, contents, part)
+            if not part.is_file:
+                part.children += inner.packages(path, contents, part)
+                part.readings.append(_rest(path, OTHER, contents, part.known))
             for reading, spot in part.readings:
                 collector.add(reading, spot)
             document.uninspected += part.uninspected
             document.children += part.children
-            collector.add(*_rest(path, OTHER, contents, part.known))
         document.children += _spare_children(spare)
         document.uninspected += [Uninspected(key, key) for key in spare]
         unused = b"\0\0".join(data[start:end] for start, end in compound.unowned())
@@ -127,7 +130,10 @@ class CompoundFormat(ABC):
                 by_stream.setdefault(_path(part), {})[f"{part}\0{layer}"] = list(found)
         cleaning = is_without_metadata(self.metadata, document, edits)
         changed: dict[str, bytes] = {}
-        for path in {*by_stream, *STREAMS, *map(inner.stream_of, children)}:
+        gone = {key for key, contents in children.items() if contents is None}
+        removed = {inner.stream_of(key) for key in gone if inner.is_stream(key)}
+        removed |= {path for path in compound.streams if self._spare_part_of(path) in gone}
+        for path in {*by_stream, *STREAMS, *map(inner.stream_of, children)} - removed:
             if path not in compound.streams:
                 continue
             copy = bytearray(compound.read(path))
@@ -138,9 +144,14 @@ class CompoundFormat(ABC):
             else:
                 inner.replace(path, copy, children)
             changed[path] = bytes(copy)
-        gone = {key for key, contents in children.items() if contents is None}
-        removed = {top_of(path) for path in compound.streams if self._spare_part_of(path) in gone}
+        changed = self.completed(compound, changed, removed)
         return compound.rewritten(changed, removed)
+
+    def completed(
+        self, compound: Compound, changed: dict[str, bytes], removed: set[str]
+    ) -> dict[str, bytes]:
+        """Return the changed streams, and what the file says about their sizes."""
+        return changed
 
     def _change(
         self,

@@ -22,13 +22,11 @@ from dlpctl.formats.interface import Limits, Segment, Uninspected
 from dlpctl.formats.office.layers import layers_of
 from dlpctl.formats.office.numbers import Shown, plain, shown_by_code
 from dlpctl.formats.office.reading import Reading, Spot, ViewPlan, disjoint
-from dlpctl.formats.office.sheet import CELLS, FORMULAS, CellSpot, Shows
+from dlpctl.formats.office.sheet import CELLS, FORMULAS, CellSpot, ShownSize, Shows
 from dlpctl.formats.office.workbook import label_of_sheet
 
 _STRINGS, _TEXTS = "strings", "texts"
 _CACHES = "_SX_DB_CUR/"
-_SHOWS_MUCH = "its cells show more than {} times its size: raise limits.entry_ratio"
-"""A string may be in any number of cells."""
 
 
 class Excel(CompoundFormat):
@@ -139,7 +137,7 @@ class _Workbook:
     def part(self, limits: Limits) -> Part:
         """Return the texts of the workbook."""
         part = Part()
-        room = max(limits.entry_ratio_from, limits.entry_ratio * len(self._data))
+        shown = ShownSize(limits, len(self._data))
         sheets = [
             (start, label_of_sheet(name, f"sheet {number}"))
             for number, (start, name) in enumerate(self._sheets, 1)
@@ -152,9 +150,7 @@ class _Workbook:
         for start, label in sheets:
             ends.append(self._read_texts(start, part))
             shows, constants = self._shows(start)
-            room -= sum(map(len, shows.texts))
-            if room < 0:
-                raise FormatError(_SHOWS_MUCH.format(limits.entry_ratio))
+            shown.add(shows, 0)
             part.readings += layers_of(f"{self._path}!{start}", label, shows, constants, {}, ())
         part.readings.append((self._unused(), self._strings.spot(self._path, _STRINGS, _STRINGS)))
         texts = self._texts

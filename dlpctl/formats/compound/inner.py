@@ -10,6 +10,7 @@ from dlpctl.errors import CannotMaskError
 from dlpctl.formats.compound.part import Part
 from dlpctl.formats.interface import Child, Children, Uninspected
 from dlpctl.formats.office.zipped import BLANK_PICTURE
+from dlpctl.formats.pictures.bitmap import with_head
 from dlpctl.regex import lazy
 
 _BLIP = lazy(
@@ -24,7 +25,6 @@ _KEY, _PICTURE = ":file:", ":picture:"
 _WINDOWS, _BITMAP = -1, 8
 _THUMBNAILS = {3: (16, "thumbnail.wmf"), _BITMAP: (8, "thumbnail.bmp"), 14: (8, "thumbnail.emf")}
 """The offset of a picture and its name, by the number of its format."""
-_HEAD_SIZE, _BITS_OF_PALETTE = 14, 8
 _SUFFIXES = {b"\xff\xd8\xff": "jpg", b"\x89PNG\r\n": "png"}
 
 
@@ -75,16 +75,8 @@ def thumbnail(path: str, data: bytes, start: int, end: int) -> Child | None:
     offset, name = _THUMBNAILS[number]
     picture = data[start + offset : end]
     if number == _BITMAP:
-        picture = _with_head(picture)
+        picture = with_head(picture)
     return Child(f"{path}{_KEY}{start}-{end}", name, picture, spare=True)
-
-
-def _with_head(bitmap: bytes) -> bytes:
-    """Return a bitmap with the head that it has as a file."""
-    size, bits, colours = struct.unpack_from("<I10xH16xI", bitmap)
-    colours = colours or (1 << bits if bits <= _BITS_OF_PALETTE else 0)
-    start = _HEAD_SIZE + size + 4 * colours
-    return b"BM" + struct.pack("<III", _HEAD_SIZE + len(bitmap), 0, start) + bitmap
 
 
 def packages(path: str, data: bytes, part: Part) -> Iterator[Child]:
@@ -99,6 +91,11 @@ def packages(path: str, data: bytes, part: Part) -> Iterator[Child]:
         part.known.append((start, end))
         number = len(part.children) + 1
         yield Child(f"{path}{_KEY}{start}-{end}", f"package{number}.zip", data[start:end])
+
+
+def as_file(path: str, name: str, data: bytes, *, spare: bool = False) -> Part:
+    """Return a stream that is a file, whose copy may be of another size."""
+    return Part(children=[Child(f"{path}{_KEY}", name, data, spare)], is_file=True)
 
 
 def in_stream(path: str, data: bytes, part: Part) -> Iterator[Child]:
@@ -143,10 +140,18 @@ def stream_of(key: str) -> str:
     return key.partition(_KEY)[0]
 
 
+def is_stream(key: str) -> bool:
+    """Return whether a file is all of its stream."""
+    return key.endswith(_KEY)
+
+
 def replace(path: str, copy: bytearray, changed: Children) -> None:
     """Write new files in the bytes of those before."""
     for key, contents in changed.items():
         if stream_of(key) != path:
+            continue
+        if is_stream(key):
+            copy[:] = contents or b""
             continue
         spans = [tuple(map(int, span.split("-"))) for span in key.rpartition(":")[2].split(",")]
         room = sum(end - start for start, end in spans)

@@ -17,3 +17,5 @@ class Part:
     """The ranges of the stream that the readings show, or that hold no text."""
     uninspected: list[Uninspected] = field(default_factory=list)
     children: list[Child] = field(default_factory=list)
+    is_file: bool = False
+    """True if the only child is all of the stream."""

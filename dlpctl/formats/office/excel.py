@@ -53,9 +53,10 @@ class Excel(OpenXml):
         strings = book.strings()
         texts = strings.texts()
         used = bytearray(len(texts))
+        shown = sheet.ShownSize(limits, sum(map(len, texts)))
         for part in in_reading_order(parts):
             if part in book.sheets:
-                yield from self._sheet(book, book.sheets[part], texts, used, limits)
+                yield from self._sheet(book, book.sheets[part], texts, used, shown, limits)
             elif plan.is_xml(part) and part != book.strings_part:
                 for reading in part_readings(part, parts[part], limits, book.fields.get(part)):
                     yield (
@@ -71,11 +72,18 @@ class Excel(OpenXml):
             )
 
     def _sheet(
-        self, book: Workbook, each: Sheet, strings: Sequence[str], used: bytearray, limits: Limits
+        self,
+        book: Workbook,
+        each: Sheet,
+        strings: Sequence[str],
+        used: bytearray,
+        shown: sheet.ShownSize,
+        limits: Limits,
     ) -> Iterator[tuple[Reading, Spot]]:
         source = decoded(book.parts[each.part], each.part).text
         split = sheet.split(source)
         shows, formula_texts = sheet.read(source, split, strings, book.shown, used)
+        shown.add(shows, len(source))
         del source
         prompts = _prompts(split.shell)
         yield from layers_of(each.part, each.label, shows, formula_texts, each.headers(), prompts)

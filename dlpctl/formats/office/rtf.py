@@ -11,10 +11,11 @@ from dlpctl.errors import CannotMaskError
 from dlpctl.formats.binary import strings_in
 from dlpctl.formats.encoding import Edit as TextEdit
 from dlpctl.formats.encoding import character, spliced
-from dlpctl.formats.interface import Children, Document, Edits, Limits, Uninspected, too_deep
+from dlpctl.formats.interface import Children, Document, Edits, Limits, too_deep
 from dlpctl.formats.office.content import words
 from dlpctl.formats.office.joining import TEXT, Group, joined
 from dlpctl.formats.office.reading import Collector, Leaf, Reading, Spot, edits_by_layer
+from dlpctl.formats.office.rtfdata import DataGroup, children_of, edits_of
 from dlpctl.formats.recognition import HEAD
 from dlpctl.regex import lazy
 
@@ -40,7 +41,7 @@ _SYMBOLS = {"~": "\u00a0", "_": "-", "\n": "\n", "\r": "\n", "\t": "\t"}
 # Groups whose text is separate from the text around them.
 _APART = words("groups apart in rich text")
 _SKIPPED = words("groups skipped in rich text")
-_OPAQUE = {"pict": "picture", "objdata": "embedded object", "datastore": "embedded data"}
+_DATA = ("pict", "objdata")
 _DELETED, _INSERTED = 1, 2
 _PLACE = "text"
 
@@ -53,6 +54,7 @@ class _State:
     skip_after_unicode: int = 1
     change: int = 0
     hidden: bool = False
+    data: DataGroup | None = None
 
 
 _TEXT_START = rb"[\xef\xbb\xbf \t\r\n]*+\{\\rtf"
@@ -73,13 +75,16 @@ class RichText:
         collector = Collector()
         reading = reader.read()
         collector.add(reading, Spot(_PLACE, TEXT, _PLACE, reading.paragraphs, reading.unit))
-        return Document(self.name, collector.segments, collector.views, reader.uninspected)
+        document = Document(self.name, collector.segments, collector.views)
+        document.children += children_of(reader.data)
+        return document
 
     def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
         source = data.decode("latin-1")
         wanted = edits_by_layer(document.segments, edits).get((_PLACE, TEXT), [])
-        before = _RtfReader(source, Limits()).read()
-        changes: list[TextEdit] = []
+        reader = _RtfReader(source, Limits())
+        before = reader.read()
+        changes = [*edits_of(reader.data, children)]
         for leaf, text in before.changed(wanted):
             if leaf.element == "opaque":
                 raise CannotMaskError(
@@ -110,7 +115,7 @@ class _RtfReader:
         self._limits = limits
         self._groups: list[Group] = [Group()]
         self._encoding = "cp1252"
-        self.uninspected: list[Uninspected] = []
+        self.data: list[DataGroup] = []
 
     def read(self) -> Reading:
         stack: list[_State] = []
@@ -124,6 +129,8 @@ class _RtfReader:
             syntax = found.lastgroup
             if found["binary"] is not None:
                 at += int(found["binary"])
+                if state.data is not None:
+                    state.data.add_bytes(source[found.end() : at], found.start(), at)
             elif found["brace"] == "{":
                 stack.append(replace(state))
                 if len(stack) > self._limits.nesting:
@@ -142,6 +149,8 @@ class _RtfReader:
                 bare_word, word_end = found["space"] is None, at
                 opened = ignorable = False
                 continue
+            elif state.data is not None:
+                state.data.add_hexadecimal(found[0], *found.span())
             elif not state.hidden:
                 touching = bare_word and found.start() == word_end
                 skipped = self._character(found, syntax or "", state, skipped, after_word=touching)
@@ -152,6 +161,10 @@ class _RtfReader:
         self, found: re.Match[str], state: _State, *, destination: bool, ignorable: bool
     ) -> _State:
         word, number = found["word"], found["number"]
+        if state.data is not None:
+            state.data.add_word(word, *found.span())
+            if destination:  # a description of the picture
+                state.data, state.hidden = None, False
         if word in _CHARACTERS:
             state.group.items.append((_CHARACTERS[word], state.change))
         elif word == "ansicpg" and number:
@@ -163,9 +176,12 @@ class _RtfReader:
             state.change = state.change & ~flag if number == "0" else state.change | flag
         elif word == "plain":
             state.change = 0
-        elif word in _OPAQUE:
+        elif word in _DATA:
+            state.hidden, state.data = True, DataGroup(word == "pict")
+            self.data.append(state.data)
+        elif word == "datastore":
             state.hidden = True
-            self._opaque(word, found.end())
+            self._add_strings(found.end())
         elif word in _SKIPPED:
             state.hidden = True
         elif destination and (ignorable or word in _APART):
@@ -210,13 +226,10 @@ class _RtfReader:
         if isinstance(last, Leaf) and last.end == start:
             state.group.items[-1] = (last._replace(end=end), change)
 
-    def _opaque(self, word: str, at: int) -> None:
+    def _add_strings(self, at: int) -> None:
+        """Add the strings of data that are not shown."""
         end = self._source.find("}", at)
         raw = _from_hexadecimal(self._source[at : end if end >= 0 else len(self._source)])
-        if word != "datastore":
-            self.uninspected.append(
-                Uninspected(_PLACE, f"{_OPAQUE[word]}: only its strings were searched")
-            )
         for text in strings_in(raw):
             self._groups.append(Group(items=[(Leaf(at, at, text, "opaque"), 0)]))
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from dlpctl.errors import CannotMaskError, FormatError
 from dlpctl.formats.encoding import Edit, character
+from dlpctl.formats.interface import Limits
 from dlpctl.formats.locators import Cells
 from dlpctl.formats.office.numbers import Shown, plain
 from dlpctl.formats.office.reading import Spot, portioned
@@ -66,6 +67,26 @@ class Shows:
         self.rows.append(row)
         self.columns.append(column)
         self.positions.append(position)
+
+
+class ShownSize:
+    """Bounds the texts of all cells of a workbook, since a string may be in any number of them."""
+
+    def __init__(self, limits: Limits, size: int) -> None:
+        """`size` is that of the strings."""
+        self._limits = limits
+        self._size = size
+        self._shown = 0
+
+    def add(self, shows: Shows, size: int) -> None:
+        """Add the cells of a sheet of this size."""
+        self._shown += sum(map(len, shows.texts))
+        self._size += size
+        ratio = self._limits.entry_ratio
+        if self._shown > max(self._limits.entry_ratio_from, ratio * self._size):
+            raise FormatError(
+                f"its cells show more than {ratio} times its size: raise limits.entry_ratio"
+            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,7 @@ KINDS = (
         "PCX", lazy(rb"\x0a[\x00\x02\x03\x05]\x01[\x01\x02\x04\x08]"), (".pcx",), is_named=True
     ),
     PictureKind("SGI", lazy(rb"\x01\xda[\x00\x01][\x01\x02]"), (".sgi", ".rgb", ".rgba", ".bw")),
+    PictureKind("SUN", lazy(rb"\x59\xa6\x6a\x95"), (".ras", ".sun")),
     PictureKind("DDS", lazy(rb"DDS \x7c\x00\x00\x00"), (".dds",)),
     PictureKind("ICNS", lazy(rb"icns"), (".icns",)),
     PictureKind(

@@ -18,6 +18,7 @@ from openpyxl.worksheet.datavalidation import DataValidation
 from openpyxl.worksheet.table import Table
 
 from dlpctl.errors import FormatError
+from dlpctl.formats.discovery import format_named
 from dlpctl.formats.files import Files, Node
 from dlpctl.formats.interface import Limits
 from dlpctl.formats.office import second
@@ -356,3 +357,13 @@ def test_sizes_and_shades_are_not_taken_for_values(parts_of: Parts) -> None:
     texts = "\n".join(second.texts(data, Limits()))
     assert not StrictMatcher(["50000"]).in_text(texts)
     assert StrictMatcher([SSN]).in_text(texts)
+
+
+def test_the_texts_of_all_cells_are_bounded_by_their_sources(package: Package) -> None:
+    """A string may be in any number of cells: 43 KB of parts show 10 MB here."""
+    strings = f"<sst {S}><si><t>{'a ' * 5_000}</t></si></sst>"
+    relation = f'<Relationship Id="t" Type="{KIND}/sharedStrings" Target="sharedStrings.xml"/>'
+    rows = '<row><c t="s"><v>0</v></c></row>' * 1_000
+    data = workbook_of(package, rows, {"xl/sharedStrings.xml": strings}, relation)
+    with pytest.raises(FormatError, match="its cells show more than 200 times its size"):
+        format_named("xlsx").extract(data, Limits())

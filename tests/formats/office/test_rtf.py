@@ -6,12 +6,13 @@ import io
 from collections.abc import Callable
 
 import docx
+import PIL.Image
 import pytest
 
-from dlpctl.errors import CannotMaskError
-from dlpctl.formats.files import Files, Node
-from dlpctl.formats.interface import Document
-from dlpctl.formats.spans import ViewEdit
+from dlpctl.formats.discovery import format_named
+from dlpctl.formats.files import Node
+from dlpctl.formats.interface import Limits
+from dlpctl.formats.office.zipped import BLANK_PICTURE
 
 Mask = Callable[[bytes, str], bytes]
 SSN, CARD, MAIL = "123-45-6789", "4111111111111111", "jane.roe@acme.example"
@@ -51,23 +52,37 @@ def test_letters_of_the_code_page_are_read(read: Callable[[bytes, str], Node]) -
     assert read(data, "a.rtf").document.segments[0].text == "При 日本 \u2022\n"
 
 
-def test_pictures_are_not_inspected(read: Callable[[bytes, str], Node]) -> None:
-    data = rb"{\rtf1 kept {\pict\pngblip 89504e470d0a1a0a}}"
-    node = read(data, "a.rtf")
-    assert node.document.segments[0].text == "kept \n"
-    assert [part.reason for part in node.uninspected()] == [
-        "picture: only its strings were searched"
-    ]
+def picture(width: int) -> bytes:
+    output = io.BytesIO()
+    PIL.Image.new("RGB", (width, 30), "white").save(output, "PNG")
+    return output.getvalue()
 
 
-def test_embedded_objects_cannot_be_masked(
-    files: Files, find: Callable[[Document], list[ViewEdit]]
-) -> None:
-    data = (
-        r"{\rtf1 kept {\object{\*\objdata " + f"see {MAIL} there".encode().hex() + "}}}"
-    ).encode()
-    with pytest.raises(CannotMaskError, match="embedded"):
-        files.masked(files.open(data, "a.rtf"), find)
+@pytest.mark.parametrize(
+    ("group", "name", "start"),
+    [
+        (rb"{\*\shppict{\pict{\*\picprop{\sp{\sn x}{\sv alt}}}\pngblip %s}}" % picture(9).hex().encode(), "picture1.png", b"\x89PNG"),
+        (b"{\\pict\\jpegblip\\bin9 \xff\xd8\xff{}}\\12}", "picture1.jpg", b"\xff\xd8\xff{}}\\12"),
+        (rb"{\pict\wmetafile8\picw1 0100 09000003}", "picture1.wmf", b"\1\0\x09\0\0\3"),
+        (rb"{\pict\dibitmap0 %s}" % (b"28" + b"00" * 43), "picture1.bmp", b"BM"),
+        (rb"{\pict\dibitmap0 28}", "picture1.bin", b"\x28"),
+        (rb"{\object{\*\objdata 0105}}", "object1.bin", b"\1\5"),
+    ],
+)  # fmt: skip
+def test_pictures_and_objects_are_files(group: bytes, name: str, start: bytes) -> None:
+    chosen = format_named("rtf")
+    data = rb"{\rtf1 kept " + group + b" end}"
+    document = chosen.extract(data, Limits())
+    (child,) = document.children
+    assert (child.name, child.data[: len(start)], child.spare) == (name, start, True)
+    assert "alt" in document.segments[0].text or b"alt" not in group
+    copy = chosen.mask(data, document, [], {child.key: picture(7)})
+    again = chosen.extract(copy, Limits())
+    assert again.segments[0].text == document.segments[0].text
+    assert again.children[0].data.endswith(picture(7))
+    copy = chosen.mask(data, document, [], {child.key: None})
+    left = [(each.name, each.data) for each in chosen.extract(copy, Limits()).children]
+    assert left == ([] if "object" in name else [("picture1.png", BLANK_PICTURE)])
 
 
 @pytest.mark.slow

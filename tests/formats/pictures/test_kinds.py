@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import struct
 from typing import TYPE_CHECKING
 
 import pytest
@@ -22,7 +23,7 @@ LIMITS = Limits()
 BOX = (60, 20, 200, 40)
 KINDS = {
     "ICO": ".ico", "PPM": ".ppm", "XBM": ".xbm", "PCX": ".pcx", "SGI": ".sgi", "DDS": ".dds",
-    "JPEG2000": ".jp2", "TGA": ".tga",
+    "JPEG2000": ".jp2", "TGA": ".tga", "SUN": ".ras",
 }  # fmt: skip
 
 
@@ -54,6 +55,9 @@ def drawn(mode: str = "RGB") -> Image.Image:
 
 
 def encoded(kind: str) -> bytes:
+    if kind == "SUN":
+        rows = drawn().tobytes("raw", "BGR", 256 * 3, 1)
+        return struct.pack(">8I", 0x59A66A95, 256, 64, 24, len(rows), 1, 0, 0) + rows
     output = io.BytesIO()
     options = {"sizes": [(256, 64)]} if kind == "ICO" else {}
     drawn("1" if kind == "XBM" else "RGB").save(output, kind, **options)
