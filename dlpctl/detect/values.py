@@ -8,7 +8,7 @@ itself, so that no value is evidence for or against another.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import accumulate, chain
 from operator import sub
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from dlpctl.detect.confirm.code_density import SHORT
 from dlpctl.detect.derived import compound, followed, groups
 from dlpctl.detect.derived.decoded import hides_text
-from dlpctl.detect.derived.texts import openings
+from dlpctl.detect.derived.texts import READING_GATES, openings
 from dlpctl.detect.engine import encode
 from dlpctl.detect.entities.taggers import SENTENCE
 from dlpctl.detect.entities.truecase import is_lower_case
@@ -40,6 +40,8 @@ _UNNAMED = "value"
 _ESCAPES = lazy(rb"[\\&]")
 _LINE_END = b"\n"
 _BLANK = b" "
+_MARK = b"_"
+"""The sign that may emphasize names."""
 _new = tuple.__new__
 
 NumberedFindings = Iterator[tuple[int, Sequence[Finding]]]
@@ -94,8 +96,12 @@ class _ValueScanner:
         ends = list(accumulate(map((len(self._before) + 1).__add__, lengths), initial=0))
         texts = _Texts(data, ends)
         in_line = detector.search.gates.in_lines_of(data)
-        tagged = self._triggered(data, ends)
+        sentences = self._sentences(data, values)
+        triggered, likely = (_of_values(each, ends) for each in detector.triggers(data))
         opened = self._opened(data, ends, values)
+        opened.update(self._read(data, texts, sentences | triggered))
+        tagged = {n for n in triggered if n in likely or n in opened or _MARK in texts[n]}
+        tagged.update(number for number in sentences if is_lower_case(texts[number]))
         candidates: dict[int, list[Candidate]] = {}
         if detector.search.selected is None:
             alone = {number for number in opened if self._is_special(texts[number], in_line)}
@@ -142,15 +148,6 @@ class _ValueScanner:
             findings.append(_new(Finding, fields))
         return findings
 
-    def _triggered(self, data: bytes, ends: Sequence[int]) -> set[int]:
-        """Return the values in which names and addresses are looked for."""
-        triggered: set[int] = set()
-        for end in self._detector.triggers(data):
-            number = bisect_left(ends, end) - 1
-            if end < ends[number + 1]:  # the line end is not part of the value
-                triggered.add(number)
-        return triggered
-
     def _possible(
         self, data: bytes, ends: Sequence[int], alone: Collection[int]
     ) -> Iterator[tuple[int, Iterator[EndsInText]]]:
@@ -164,7 +161,7 @@ class _ValueScanner:
                 yield index, _by_value(found, ends, alone)
 
     def _opened(self, data: bytes, ends: Sequence[int], values: Sequence[str]) -> set[int]:
-        """Return the values from which a text may be derived, or that are long or sentences."""
+        """Return the values from which a text may be derived, or that are long."""
         opened: set[int] = set()
         may_match = self._detector.search.gates.may_match
         runs, headers = openings(data, may_match)
@@ -188,20 +185,34 @@ class _ValueScanner:
         sizes = list(map(sub, ends[1:], ends))
         if max(sizes) > SHORT:
             opened.update(number for number, size in enumerate(sizes) if size > SHORT)
-        if data.count(_BLANK) > len(values):
-            blanks = SENTENCE - self.label.count(" ")
-            opened.update(n for n, value in enumerate(values) if value.count(" ") >= blanks)
         if data.count(_LINE_END) > len(values):  # one is after each value
             opened.update(number for number, value in enumerate(values) if "\n" in value)
         return opened
+
+    def _sentences(self, data: bytes, values: Sequence[str]) -> set[int]:
+        """Return the values that are sentences, in which names may be in lower case."""
+        if data.count(_BLANK) <= len(values):
+            return set()
+        blanks = SENTENCE - self.label.count(" ")
+        return {number for number, value in enumerate(values) if value.count(" ") >= blanks}
+
+    def _read(
+        self, data: bytes, texts: Mapping[int, bytes], numbers: Iterable[int]
+    ) -> Iterator[int]:
+        """Yield the sentences, and values with triggers, that may have a derived text though they
+        have nothing to open.
+        """
+        may_match = self._detector.search.gates.may_match
+        gates = [gate for gate in READING_GATES if may_match(gate, data)]
+        for number in numbers if gates else ():
+            if any(may_match(gate, texts[number]) for gate in gates):
+                yield number
 
     def _is_special(self, data: bytes, in_line: Callable[[bytes], MayMatch]) -> bool:
         """Return whether more than the text itself is searched, or the text is not
         searched alone.
         """
         if len(data) >= SHORT or _LINE_END in data:
-            return True
-        if data.count(_BLANK) >= SENTENCE and is_lower_case(data):
             return True
         return bool(self._detector.search.derived(data, may_match=in_line(data)))
 
@@ -218,6 +229,13 @@ class _Texts(dict[int, bytes]):
         ends = self._ends
         text = self[number] = self._data[ends[number] : ends[number + 1] - 1]
         return text
+
+
+def _of_values(found: Iterable[int], ends: Sequence[int]) -> set[int]:
+    """Return the values that contain the ends of matches."""
+    numbers = ((end, bisect_left(ends, end) - 1) for end in found)
+    # The line end is not part of a value.
+    return {number for end, number in numbers if end < ends[number + 1]}
 
 
 def _by_value(

@@ -13,6 +13,7 @@ import binascii
 import io
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from urllib.parse import unquote_to_bytes
 
 from dlpctl.detect.derived.characters import is_unseen, plain_forms, unseen_text
@@ -80,7 +81,11 @@ class DecodedText(DerivedText):
         cls, data: bytes, spans: Iterable[tuple[int, int]], outer: DecodedText | None = None
     ) -> DecodedText | None:
         """Return the decoded text for these spans of runs; None where nothing is hidden in them."""
-        text, pieces = copy_around(data, _runs(data, spans))
+        runs = _runs(data, spans)
+        first = next(runs, None)
+        if first is None:
+            return None
+        text, pieces = copy_around(data, chain((first,), runs))
         return cls(text, pieces, outer) if pieces.starts else None
 
     def original_span(self, start: int, end: int) -> tuple[int, int] | None:

@@ -120,11 +120,19 @@ class Taggers:
         """Return whether the tagger could be loaded; if not, `problem` has the reason."""
         return self._tagger is not None
 
-    def triggers(self, data: bytes) -> list[int]:
-        """Return the ends of trigger matches; without any, a text other than code has no
-        candidates.
+    def triggers(self, data: bytes) -> tuple[list[int], list[int]]:
+        """Return the ends of the trigger matches in short lines, without any of which a text other
+        than code has no candidates; and the ends of what opens a region to tag.
         """
-        return [end for _, end in self._in_prose.matches(data)]
+        matches = self._in_prose.matches(data)
+        ends = [end for _, end in matches]
+        if not matches or self._tagger is None:
+            return ends, ends
+        text = data.decode()
+        if len(text) == len(data):
+            return ends, list(self._tagger.opening(text, matches))
+        opening = sorted(self._tagger.opening(text, _in_characters(data, matches)))
+        return ends, list(map(_Bytes(text), opening))
 
     def candidates(
         self,
