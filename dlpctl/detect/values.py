@@ -106,7 +106,9 @@ class _ValueScanner:
         if detector.search.selected is None:
             alone = {number for number in opened if self._is_special(texts[number], in_line)}
             possible = self._possible(data, ends, alone)
-            candidates = detector.search.confirmed_each(possible, texts, self._min_score)
+            candidates = detector.search.confirmed_each(
+                possible, texts, self._min_score, len(self._before)
+            )
         else:
             alone = opened | tagged
             alone.update(n for _, each in self._possible(data, ends, ()) for n, _ in each)
@@ -170,7 +172,7 @@ class _ValueScanner:
             is_whole = start == ends[first] + len(self._before) and end == ends[first + 1] - 1
             if not (is_whole and data[start:end].isalnum() and not hides_text(data, start, end)):
                 opened.update(range(first, after))
-        for mark in _ESCAPES.finditer(data):
+        for mark in _ESCAPES.finditer(data) if b"\\" in data or b"&" in data else ():
             opened.add(bisect_left(ends, mark.end()) - 1)
         if may_match(followed.GATE, data):
             for value in _followed_by_label().finditer(data):

@@ -14,7 +14,7 @@ from dlpctl.detect.confirm.matcher import Matcher
 from dlpctl.detect.confirm.prefilter import ValuePrefilter
 from dlpctl.detect.confirm.tokens import TokenMatcher
 from dlpctl.detect.patterns.model import JUDGED_AFTER, context_width
-from dlpctl.detect.resolve import Candidate
+from dlpctl.detect.resolve import Candidate, best_rank, cannot_beat
 from dlpctl.types import Finding
 
 if TYPE_CHECKING:
@@ -113,6 +113,23 @@ class Runner:
         """True if a validator proves the values."""
         self._validators()
         return self._proven
+
+    @property
+    def rank(self) -> tuple[bool, float, int]:
+        """The rank of the best match: those of lower ranks come first."""
+        return best_rank(self.best, self.proven, self._index)
+
+    def unsettled(
+        self, possible: Iterable[EndsInText], held: Mapping[int, Candidate]
+    ) -> Iterator[EndsInText]:
+        """Yield the texts without those in which a candidate that takes all of a value is sure to
+        be kept.
+        """
+        best, proven, index = self.best, self.proven, self._index
+        for each in possible:
+            other = held.get(each[0])
+            if other is None or not cannot_beat(best, proven, index, other):
+                yield each
 
     def _validators(self) -> list[Callable[[str], bool]]:
         """Return what the values must satisfy, loaded with the prefilter if necessary."""

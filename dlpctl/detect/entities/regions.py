@@ -117,10 +117,11 @@ class RegionFinder:
                 yield end
             elif (before := text.rfind("\n", max(end - SHORT, 0), end)) >= 0 or end < SHORT:
                 others[before + 1] = end
-        for start, end in others.items():
-            line = text[start : text.find("\n", end, start + SHORT)]
-            if any(self._given_names(line, 0)):
-                yield end
+        lines = [text[at : text.find("\n", end, at + SHORT)] for at, end in others.items()]
+        if any(self._given_names("\n".join(lines), 0)):
+            for line, end in zip(lines, others.values(), strict=True):
+                if any(self._given_names(line, 0)):
+                    yield end
 
     def _context_of(self, index: int, text: str, end: int, code: Sequence[bool]) -> _Extent | None:
         """Return how much of the text around a match to tag, if any."""
