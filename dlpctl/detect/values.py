@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from dlpctl.detect.confirm.code_density import SHORT
 from dlpctl.detect.derived import compound, followed, groups
-from dlpctl.detect.derived.decoded import hides_text
+from dlpctl.detect.derived.decoded import hiding_text
 from dlpctl.detect.derived.texts import READING_GATES, openings
 from dlpctl.detect.engine import encode
 from dlpctl.detect.entities.taggers import SENTENCE
@@ -72,8 +72,7 @@ def scan_values(
     first = 0
     while first < len(values):
         last = min(bisect_left(reach, reach[first] + _TOGETHER, first + 1), len(values))
-        for number, findings in scanner.scan(values[first:last]):
-            yield first + number, findings
+        yield from scanner.scan(values[first:last], first)
         first = last
 
 
@@ -88,8 +87,10 @@ class _ValueScanner:
         self._finding_of: dict[int, Finding] = {}
         """A finding of each pattern, at any position."""
 
-    def scan(self, values: Sequence[str]) -> NumberedFindings:
-        """Yield the findings in values that are searched together, with their numbers."""
+    def scan(self, values: Sequence[str], first: int) -> NumberedFindings:
+        """Yield the findings in values that are searched together, with their numbers from the
+        first one on.
+        """
         detector, label = self._detector, self.label
         data = encode("".join((label, f"\n{label}".join(values), "\n")))
         lengths = map(len, values if data.isascii() else map(encode, values))
@@ -126,7 +127,7 @@ class _ValueScanner:
                     own = detector.resolved(texts[number], own, ())
                 findings = self._findings(own, texts[number])
             if findings:
-                yield number, findings
+                yield first + number, findings
 
     def _findings(self, candidates: Iterable[Candidate], data: bytes) -> Sequence[Finding]:
         """Return the parts of candidates that are within a value, in characters."""
@@ -167,11 +168,16 @@ class _ValueScanner:
         opened: set[int] = set()
         may_match = self._detector.search.gates.may_match
         runs, headers = openings(data, may_match)
+        complete: list[tuple[int, int]] = []
         for start, end in chain(runs, headers):
             first, after = bisect_left(ends, start + 1) - 1, bisect_left(ends, end)
-            is_whole = start == ends[first] + len(self._before) and end == ends[first + 1] - 1
-            if not (is_whole and data[start:end].isalnum() and not hides_text(data, start, end)):
+            is_complete = start == ends[first] + len(self._before) and end == ends[first + 1] - 1
+            if is_complete and data[start:end].isalnum():
+                complete.append((start, end))
+            else:
                 opened.update(range(first, after))
+        for start in hiding_text(data, complete):
+            opened.add(bisect_left(ends, start + 1) - 1)
         for mark in _ESCAPES.finditer(data) if b"\\" in data or b"&" in data else ():
             opened.add(bisect_left(ends, mark.end()) - 1)
         if may_match(followed.GATE, data):

@@ -173,7 +173,7 @@ class Runner:
         accepts = self._validators()
         has_prefilter = self._prefilter is not None
         # What the prefilter asks for is asked for again.
-        is_accepted = Verdicts(accepts).__getitem__ if has_prefilter else partial(_accepts, accepts)
+        is_accepted = Verdicts(accepts).__getitem__ if has_prefilter else _acceptance(accepts)
         score_of = self._scorer.remembering()
         matcher: Matcher | TokenMatcher | None = None
         for number, ends in possible:
@@ -234,7 +234,7 @@ class Runner:
     def _verdicts(self, ends: list[int]) -> Callable[[bytes], bool]:
         """Return a function that judges the values at these trigger matches."""
         accepts = self._validators()
-        return partial(_accepts, accepts) if len(ends) < _MANY else Verdicts(accepts).__getitem__
+        return _acceptance(accepts) if len(ends) < _MANY else Verdicts(accepts).__getitem__
 
     def promising(
         self,
@@ -315,6 +315,14 @@ class Runner:
             if spans[at][0] < end + self._beyond:
                 return True
         return False
+
+
+def _acceptance(accepts: Sequence[Callable[[str], bool]]) -> Callable[[bytes], bool]:
+    """Return a function that judges values by all of some validators, mostly by one."""
+    if len(accepts) != 1:
+        return partial(_accepts, accepts)
+    (accept,) = accepts
+    return lambda value: accept(value.decode())
 
 
 def _accepts(accepts: Iterable[Callable[[str], bool]], value: bytes) -> bool:

@@ -124,9 +124,17 @@ class DecodedText(DerivedText):
         return following[0] if following else len(self.data)
 
 
-def hides_text(data: bytes, start: int, end: int) -> bool:
-    """Return whether a run hides something."""
-    return any(_runs(data, [(start, end)]))
+def hiding_text(data: bytes, runs: Iterable[tuple[int, int]]) -> Iterator[int]:
+    """Yield the starts of the runs, each of letters and digits in a text of its own, that hide
+    something or may be packed.
+    """
+    plain: list[tuple[int, int]] = []
+    for start, end in runs:
+        if _MAY_BE_PACKED.match(data, start, end):
+            yield start
+        else:
+            plain.append((start, end))
+    yield from (start for start, _, _ in _runs(data, plain))
 
 
 def copy_around(data: bytes, runs: Iterable[tuple[int, int, bytes]]) -> tuple[bytes, Pieces]:
