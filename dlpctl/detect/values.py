@@ -40,8 +40,6 @@ _UNNAMED = "value"
 _ESCAPES = lazy(rb"[\\&]")
 _LINE_END = b"\n"
 _BLANK = b" "
-_MARK = b"_"
-"""The sign that may emphasize names."""
 _new = tuple.__new__
 
 NumberedFindings = Iterator[tuple[int, Sequence[Finding]]]
@@ -101,7 +99,7 @@ class _ValueScanner:
         triggered, likely = (_of_values(each, ends) for each in detector.triggers(data))
         opened = self._opened(data, ends, values)
         opened.update(self._read(data, texts, sentences | triggered))
-        tagged = {n for n in triggered if n in likely or n in opened or _MARK in texts[n]}
+        tagged = triggered & (likely | opened)
         tagged.update(number for number in sentences if is_lower_case(texts[number]))
         candidates: dict[int, list[Candidate]] = {}
         if detector.search.selected is None:
@@ -241,9 +239,7 @@ class _Texts(dict[int, bytes]):
 
 def _of_values(found: Iterable[int], ends: Sequence[int]) -> set[int]:
     """Return the values that contain the ends of matches."""
-    numbers = ((end, bisect_left(ends, end) - 1) for end in found)
-    # The line end is not part of a value.
-    return {number for end, number in numbers if end < ends[number + 1]}
+    return {bisect_left(ends, end) - 1 for end in found}
 
 
 def _by_value(
