@@ -261,10 +261,12 @@ class Detector:
         may_match = may_match or self.search.gates.may_match
         return self._taggers.candidates(data, min_score, known, may_match)
 
-    def triggers(self, data: bytes) -> Iterable[int]:
-        """Return the ends of what may be parts of names and addresses in short texts."""
+    def triggers(self, data: bytes) -> tuple[Sequence[int], Sequence[int]]:
+        """Return the ends of what may be parts of names and addresses in short lines, and of what
+        is likely to be.
+        """
         if self._taggers is None or not self._wants_tagged:
-            return ()
+            return (), ()
         return self._taggers.triggers(data)
 
     def resolved(

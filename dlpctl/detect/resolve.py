@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _BLOCK = 64
 """The number of characters in a block of `Overlaps`: about as long as a finding."""
-_CERTAIN = 0.75
+CERTAIN = 0.75
 """The score from which on a finding also wins over a proven one within it: a key that happens to
 contain a valid card number is a key.
 """
@@ -93,11 +93,14 @@ def cannot_beat(best: float, proven: bool, pattern: int, held: Candidate) -> boo
     pattern.
     """
     score = held.score
-    return (score >= best or score >= _CERTAIN) and (
-        not (proven and best >= _LIKELY),
-        -best,
-        pattern,
-    ) >= (not (held.proven and score >= _LIKELY), -score, held.pattern)
+    return (score >= best or score >= CERTAIN) and best_rank(best, proven, pattern) >= best_rank(
+        score, held.proven, held.pattern
+    )
+
+
+def best_rank(score: float, proven: bool, pattern: int) -> tuple[bool, float, int]:
+    """Return the rank of a match among those in its place; the lowest one is kept."""
+    return not (proven and score >= _LIKELY), -score, pattern
 
 
 def clusters(candidates: Iterable[Candidate]) -> Iterator[tuple[int, int]]:
@@ -189,7 +192,7 @@ def _without_contained(cluster: Sequence[Candidate]) -> list[Candidate]:
     outers: list[Candidate] = []
     for candidate in sorted(cluster, key=lambda each: (each.start, -each.end)):
         start, end, score, *_ = candidate
-        enough = min(score, _CERTAIN)
+        enough = min(score, CERTAIN)
         beaten = False
         reaching: list[Candidate] = []
         for outer in outers:

@@ -8,7 +8,7 @@ itself, so that no value is evidence for or against another.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import accumulate, chain
 from operator import sub
@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from dlpctl.detect.confirm.code_density import SHORT
 from dlpctl.detect.derived import compound, followed, groups
-from dlpctl.detect.derived.decoded import hides_text
-from dlpctl.detect.derived.texts import openings
+from dlpctl.detect.derived.decoded import hiding_text
+from dlpctl.detect.derived.texts import READING_GATES, openings
 from dlpctl.detect.engine import encode
 from dlpctl.detect.entities.taggers import SENTENCE
 from dlpctl.detect.entities.truecase import is_lower_case
@@ -70,8 +70,7 @@ def scan_values(
     first = 0
     while first < len(values):
         last = min(bisect_left(reach, reach[first] + _TOGETHER, first + 1), len(values))
-        for number, findings in scanner.scan(values[first:last]):
-            yield first + number, findings
+        yield from scanner.scan(values[first:last], first)
         first = last
 
 
@@ -86,21 +85,29 @@ class _ValueScanner:
         self._finding_of: dict[int, Finding] = {}
         """A finding of each pattern, at any position."""
 
-    def scan(self, values: Sequence[str]) -> NumberedFindings:
-        """Yield the findings in values that are searched together, with their numbers."""
+    def scan(self, values: Sequence[str], first: int) -> NumberedFindings:
+        """Yield the findings in values that are searched together, with their numbers from the
+        first one on.
+        """
         detector, label = self._detector, self.label
         data = encode("".join((label, f"\n{label}".join(values), "\n")))
         lengths = map(len, values if data.isascii() else map(encode, values))
         ends = list(accumulate(map((len(self._before) + 1).__add__, lengths), initial=0))
         texts = _Texts(data, ends)
         in_line = detector.search.gates.in_lines_of(data)
-        tagged = self._triggered(data, ends)
+        sentences = self._sentences(data, values)
+        triggered, likely = (_of_values(each, ends) for each in detector.triggers(data))
         opened = self._opened(data, ends, values)
+        opened.update(self._read(data, texts, sentences | triggered))
+        tagged = triggered & (likely | opened)
+        tagged.update(number for number in sentences if is_lower_case(texts[number]))
         candidates: dict[int, list[Candidate]] = {}
         if detector.search.selected is None:
             alone = {number for number in opened if self._is_special(texts[number], in_line)}
             possible = self._possible(data, ends, alone)
-            candidates = detector.search.confirmed_each(possible, texts, self._min_score)
+            candidates = detector.search.confirmed_each(
+                possible, texts, self._min_score, len(self._before)
+            )
         else:
             alone = opened | tagged
             alone.update(n for _, each in self._possible(data, ends, ()) for n, _ in each)
@@ -118,7 +125,7 @@ class _ValueScanner:
                     own = detector.resolved(texts[number], own, ())
                 findings = self._findings(own, texts[number])
             if findings:
-                yield number, findings
+                yield first + number, findings
 
     def _findings(self, candidates: Iterable[Candidate], data: bytes) -> Sequence[Finding]:
         """Return the parts of candidates that are within a value, in characters."""
@@ -142,15 +149,6 @@ class _ValueScanner:
             findings.append(_new(Finding, fields))
         return findings
 
-    def _triggered(self, data: bytes, ends: Sequence[int]) -> set[int]:
-        """Return the values in which names and addresses are looked for."""
-        triggered: set[int] = set()
-        for end in self._detector.triggers(data):
-            number = bisect_left(ends, end) - 1
-            if end < ends[number + 1]:  # the line end is not part of the value
-                triggered.add(number)
-        return triggered
-
     def _possible(
         self, data: bytes, ends: Sequence[int], alone: Collection[int]
     ) -> Iterator[tuple[int, Iterator[EndsInText]]]:
@@ -164,16 +162,21 @@ class _ValueScanner:
                 yield index, _by_value(found, ends, alone)
 
     def _opened(self, data: bytes, ends: Sequence[int], values: Sequence[str]) -> set[int]:
-        """Return the values from which a text may be derived, or that are long or sentences."""
+        """Return the values from which a text may be derived, or that are long."""
         opened: set[int] = set()
         may_match = self._detector.search.gates.may_match
         runs, headers = openings(data, may_match)
+        complete: list[tuple[int, int]] = []
         for start, end in chain(runs, headers):
             first, after = bisect_left(ends, start + 1) - 1, bisect_left(ends, end)
-            is_whole = start == ends[first] + len(self._before) and end == ends[first + 1] - 1
-            if not (is_whole and data[start:end].isalnum() and not hides_text(data, start, end)):
+            is_complete = start == ends[first] + len(self._before) and end == ends[first + 1] - 1
+            if is_complete and data[start:end].isalnum():
+                complete.append((start, end))
+            else:
                 opened.update(range(first, after))
-        for mark in _ESCAPES.finditer(data):
+        for start in hiding_text(data, complete):
+            opened.add(bisect_left(ends, start + 1) - 1)
+        for mark in _ESCAPES.finditer(data) if b"\\" in data or b"&" in data else ():
             opened.add(bisect_left(ends, mark.end()) - 1)
         if may_match(followed.GATE, data):
             for value in _followed_by_label().finditer(data):
@@ -188,20 +191,34 @@ class _ValueScanner:
         sizes = list(map(sub, ends[1:], ends))
         if max(sizes) > SHORT:
             opened.update(number for number, size in enumerate(sizes) if size > SHORT)
-        if data.count(_BLANK) > len(values):
-            blanks = SENTENCE - self.label.count(" ")
-            opened.update(n for n, value in enumerate(values) if value.count(" ") >= blanks)
         if data.count(_LINE_END) > len(values):  # one is after each value
             opened.update(number for number, value in enumerate(values) if "\n" in value)
         return opened
+
+    def _sentences(self, data: bytes, values: Sequence[str]) -> set[int]:
+        """Return the values that are sentences, in which names may be in lower case."""
+        if data.count(_BLANK) <= len(values):
+            return set()
+        blanks = SENTENCE - self.label.count(" ")
+        return {number for number, value in enumerate(values) if value.count(" ") >= blanks}
+
+    def _read(
+        self, data: bytes, texts: Mapping[int, bytes], numbers: Iterable[int]
+    ) -> Iterator[int]:
+        """Yield the sentences, and values with triggers, that may have a derived text though they
+        have nothing to open.
+        """
+        may_match = self._detector.search.gates.may_match
+        gates = [gate for gate in READING_GATES if may_match(gate, data)]
+        for number in numbers if gates else ():
+            if any(may_match(gate, texts[number]) for gate in gates):
+                yield number
 
     def _is_special(self, data: bytes, in_line: Callable[[bytes], MayMatch]) -> bool:
         """Return whether more than the text itself is searched, or the text is not
         searched alone.
         """
         if len(data) >= SHORT or _LINE_END in data:
-            return True
-        if data.count(_BLANK) >= SENTENCE and is_lower_case(data):
             return True
         return bool(self._detector.search.derived(data, may_match=in_line(data)))
 
@@ -218,6 +235,11 @@ class _Texts(dict[int, bytes]):
         ends = self._ends
         text = self[number] = self._data[ends[number] : ends[number + 1] - 1]
         return text
+
+
+def _of_values(found: Iterable[int], ends: Sequence[int]) -> set[int]:
+    """Return the values that contain the ends of matches."""
+    return {bisect_left(ends, end) - 1 for end in found}
 
 
 def _by_value(

@@ -93,6 +93,9 @@ of derived texts for a byte.
 """
 
 
+ORDINARY = ("order", "shipped", "paid", "blue", "large", "invoice", "checked", "table")
+
+
 def text_of(line: Callable[[random.Random], str]) -> bytes:
     source = random.Random(line.__name__)
     lines: list[str] = []
@@ -132,13 +135,26 @@ def full_name(source: random.Random) -> str:
     return f"{given} {source.choice(string.ascii_uppercase)}. {surname}"
 
 
+def remark(source: random.Random) -> str:
+    """Return some words as a person writes them, none of which is a name."""
+    return " ".join(source.choices(ORDINARY, k=4)).capitalize() + f" {source.randint(1, 99)}"
+
+
+def event(source: random.Random) -> str:
+    """Return a line of a log, whose words are in lower case."""
+    duration = source.randint(1, 999)
+    return f"INFO worker done: {' '.join(source.choices(ORDINARY, k=6))} after {duration} ms"
+
+
 COLUMNS: list[tuple[Callable[[random.Random], str], int]] = [
     (card, 71),
     (social_security, 94),
-    (mail, 55),
-    (road, 20),
-    (payment, 108),
+    (mail, 54),
+    (road, 15),
+    (payment, 43),
     (full_name, 470),
+    (remark, 20),
+    (event, 196),
 ]
 """Makers of values, and the most calls for one in a column, a tenth above what was counted."""
 

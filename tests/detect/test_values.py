@@ -38,7 +38,8 @@ def test_examples_of_all_patterns_are_found_as_by_themselves(
 ) -> None:
     some = random.Random(len(header)).sample(examples, 700)
     some.append("the schedule says that torben has the late shift on friday")
-    some += ["482913 is my security code", "ssn 337.68.7947"]
+    some += ["482913 is my security code", "ssn 337.68.7947", "paid amara okafor", "paid blue"]
+    some += ["shipped to _Amara_ on time", "tenant Große", "who asks for 48 deg 51' 29.6\" 40"]
     same(library, header, some)
 
 
@@ -58,7 +59,10 @@ def test_any_values_are_judged_as_by_themselves(
     part = st.one_of(
         st.sampled_from(examples),
         st.sampled_from(
-            ["John", "Smith, Anna", "742 Evergreen Terrace", "SSN", "0x", "a,b\n", "&quot;"]
+            [
+                *("John", "Smith, Anna", "742 Evergreen Terrace", "SSN", "0x", "a,b\n", "&quot;"),
+                *("paid amara okafor", "the tenant", "__Amara__", "Straße", "12 main road"),
+            ]
         ),
         st.text(max_size=40),
         st.text("0123456789-. @/\\\"'=:,;abcdefABCDEF\n", max_size=30),

@@ -14,7 +14,7 @@ from dlpctl.detect.confirm.matcher import Matcher
 from dlpctl.detect.confirm.prefilter import ValuePrefilter
 from dlpctl.detect.confirm.tokens import TokenMatcher
 from dlpctl.detect.patterns.model import JUDGED_AFTER, context_width
-from dlpctl.detect.resolve import Candidate
+from dlpctl.detect.resolve import Candidate, best_rank, cannot_beat
 from dlpctl.types import Finding
 
 if TYPE_CHECKING:
@@ -114,6 +114,23 @@ class Runner:
         self._validators()
         return self._proven
 
+    @property
+    def rank(self) -> tuple[bool, float, int]:
+        """The rank of the best match: those of lower ranks come first."""
+        return best_rank(self.best, self.proven, self._index)
+
+    def unsettled(
+        self, possible: Iterable[EndsInText], held: Mapping[int, Candidate]
+    ) -> Iterator[EndsInText]:
+        """Yield the texts without those in which a candidate that takes all of a value is sure to
+        be kept.
+        """
+        best, proven, index = self.best, self.proven, self._index
+        for each in possible:
+            other = held.get(each[0])
+            if other is None or not cannot_beat(best, proven, index, other):
+                yield each
+
     def _validators(self) -> list[Callable[[str], bool]]:
         """Return what the values must satisfy, loaded with the prefilter if necessary."""
         if self._accepts is None:
@@ -156,7 +173,7 @@ class Runner:
         accepts = self._validators()
         has_prefilter = self._prefilter is not None
         # What the prefilter asks for is asked for again.
-        is_accepted = Verdicts(accepts).__getitem__ if has_prefilter else partial(_accepts, accepts)
+        is_accepted = Verdicts(accepts).__getitem__ if has_prefilter else _acceptance(accepts)
         score_of = self._scorer.remembering()
         matcher: Matcher | TokenMatcher | None = None
         for number, ends in possible:
@@ -217,7 +234,7 @@ class Runner:
     def _verdicts(self, ends: list[int]) -> Callable[[bytes], bool]:
         """Return a function that judges the values at these trigger matches."""
         accepts = self._validators()
-        return partial(_accepts, accepts) if len(ends) < _MANY else Verdicts(accepts).__getitem__
+        return _acceptance(accepts) if len(ends) < _MANY else Verdicts(accepts).__getitem__
 
     def promising(
         self,
@@ -298,6 +315,14 @@ class Runner:
             if spans[at][0] < end + self._beyond:
                 return True
         return False
+
+
+def _acceptance(accepts: Sequence[Callable[[str], bool]]) -> Callable[[bytes], bool]:
+    """Return a function that judges values by all of some validators, mostly by one."""
+    if len(accepts) != 1:
+        return partial(_accepts, accepts)
+    (accept,) = accepts
+    return lambda value: accept(value.decode())
 
 
 def _accepts(accepts: Iterable[Callable[[str], bool]], value: bytes) -> bool:

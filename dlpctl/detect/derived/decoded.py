@@ -13,6 +13,7 @@ import binascii
 import io
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from urllib.parse import unquote_to_bytes
 
 from dlpctl.detect.derived.characters import is_unseen, plain_forms, unseen_text
@@ -80,7 +81,11 @@ class DecodedText(DerivedText):
         cls, data: bytes, spans: Iterable[tuple[int, int]], outer: DecodedText | None = None
     ) -> DecodedText | None:
         """Return the decoded text for these spans of runs; None where nothing is hidden in them."""
-        text, pieces = copy_around(data, _runs(data, spans))
+        runs = _runs(data, spans)
+        first = next(runs, None)
+        if first is None:
+            return None
+        text, pieces = copy_around(data, chain((first,), runs))
         return cls(text, pieces, outer) if pieces.starts else None
 
     def original_span(self, start: int, end: int) -> tuple[int, int] | None:
@@ -119,9 +124,17 @@ class DecodedText(DerivedText):
         return following[0] if following else len(self.data)
 
 
-def hides_text(data: bytes, start: int, end: int) -> bool:
-    """Return whether a run hides something."""
-    return any(_runs(data, [(start, end)]))
+def hiding_text(data: bytes, runs: Iterable[tuple[int, int]]) -> Iterator[int]:
+    """Yield the starts of the runs, each of letters and digits in a text of its own, that hide
+    something or may be packed.
+    """
+    plain: list[tuple[int, int]] = []
+    for start, end in runs:
+        if _MAY_BE_PACKED.match(data, start, end):
+            yield start
+        else:
+            plain.append((start, end))
+    yield from (start for start, _, _ in _runs(data, plain))
 
 
 def copy_around(data: bytes, runs: Iterable[tuple[int, int, bytes]]) -> tuple[bytes, Pieces]:

@@ -8,7 +8,7 @@ only if its cell has a word before it, or if nothing is before the cell in the n
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from dlpctl.detect.derived.parts import NEXT_PART, FirstPart
@@ -46,8 +46,10 @@ class _Line(NamedTuple):
     """The start of the first cell that is not blank."""
 
 
-def stacked_breaks(data: bytes, parts: Iterable[FirstPart]) -> Iterator[tuple[int, int]]:
+def stacked_breaks(data: bytes, parts: Sequence[FirstPart]) -> Iterator[tuple[int, int]]:
     """Yield what is between the parts of values that go on in the next line of their columns."""
+    if not parts:
+        return
     lines = _Lines(data)
     line = lines[0]
     for start, following, is_last in parts:

@@ -61,25 +61,16 @@ from dlpctl.regex import lazy
 from dlpctl.texts.deflated import LEAST, may_be_raw
 
 Spans = list[tuple[int, int]]
-GATES: tuple[Gate, ...] = (
-    *(
-        reading.GATE
-        for reading in (
-            binaries,
-            bodies,
-            compound,
-            concealed,
-            divided,
-            escaped,
-            followed,
-            fragments,
-            groups,
-        )
-    ),
-    *(reading.GATE for reading in (keys, listed, listings, numbered, parts)),
-    *(reading.GATE for reading in (queries, streamed, wrapped)),
+READING_GATES: tuple[Gate, ...] = (
+    *(reading.GATE for reading in (binaries, bodies, concealed, divided, fragments, keys, listed)),
+    *(reading.GATE for reading in (numbered, parts, queries, streamed, wrapped)),
     joined.OF_NUMBERS,
     joined.OF_ADDRESSES,
+)
+"""The gates of readings of a line that has no runs, headers or values before their labels."""
+GATES: tuple[Gate, ...] = (
+    *READING_GATES,
+    *(reading.GATE for reading in (compound, escaped, followed, groups, listings)),
     RAW_STARTS,
     HIDES_WORDS,
 )

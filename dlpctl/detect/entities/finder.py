@@ -22,7 +22,7 @@ from dlpctl.regex import lazy
 from dlpctl.types import Category, Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 DATA = Path("names") / "tagger.bin"
 LOWEST = 0.2  # the lowest score that is reported
@@ -61,6 +61,10 @@ class NameTagger:
         characters.
         """
         return self._regions.regions(text, matches, code)
+
+    def opening(self, text: str, matches: Iterable[TriggerMatch]) -> Iterator[int]:
+        """Yield the ends of the matches in short lines from which names may be found."""
+        return self._regions.opening(text, matches)
 
     def find(
         self,

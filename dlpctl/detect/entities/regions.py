@@ -9,7 +9,7 @@ from __future__ import annotations
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from dlpctl.detect.confirm.code_density import BLOCK, code_blocks
+from dlpctl.detect.confirm.code_density import BLOCK, SHORT, code_blocks
 from dlpctl.detect.entities import roles
 from dlpctl.detect.entities.crf.words import WordFlags, shape
 from dlpctl.detect.entities.lexicon import words as lexicon_words
@@ -17,7 +17,7 @@ from dlpctl.detect.entities.triggers import PATTERNS
 from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 Region = tuple[int, int]
 TriggerMatch = tuple[int, int]  # index in PATTERNS, end of the match in characters
@@ -81,7 +81,6 @@ class RegionFinder:
         start = reach = -1
         part = 0
         size = len(text)
-        verdicts = self._verdicts
         for index, end in sorted([*matches, *self._in_lower_case(text, code)], key=itemgetter(1)):
             if end < reach - _INSIDE or index in _HEADERS:
                 continue
@@ -91,13 +90,7 @@ class RegionFinder:
                 part += 1
             if part < len(settled) and settled[part][0] < end - 1:
                 continue
-            if index == _CAPITAL:
-                word = _WORD.match(text, end - 2)
-                if (
-                    word and verdicts.get(word[0]) == 0
-                ):  # by far the most frequent case, at least in source code
-                    continue
-            around = self._context_of(_EVIDENCE[index], text, end, code)
+            around = self._context_of(index, text, end, code)
             if around:
                 if around is _LINES and code[(end - 1) // BLOCK]:
                     around = _LINES_OF_CODE
@@ -113,10 +106,31 @@ class RegionFinder:
             found.append((start, reach))
         return found
 
-    def _context_of(self, evidence: str, text: str, end: int, code: list[bool]) -> _Extent | None:
+    def opening(self, text: str, matches: Iterable[TriggerMatch]) -> Iterator[int]:
+        """Yield the ends of the matches that open a region or label a column, in lines shorter than
+        `SHORT`: such lines are no source code.
+        """
+        code = [False] * (len(text) // BLOCK + 1)
+        others: dict[int, int] = {}
+        for index, end in matches:
+            if index in _HEADERS or self._context_of(index, text, end, code):
+                yield end
+            elif (before := text.rfind("\n", max(end - SHORT, 0), end)) >= 0 or end < SHORT:
+                others[before + 1] = end
+        lines = [text[at : text.find("\n", end, at + SHORT)] for at, end in others.items()]
+        if any(self._given_names("\n".join(lines), 0)):
+            for line, end in zip(lines, others.values(), strict=True):
+                if any(self._given_names(line, 0)):
+                    yield end
+
+    def _context_of(self, index: int, text: str, end: int, code: Sequence[bool]) -> _Extent | None:
         """Return how much of the text around a match to tag, if any."""
-        if evidence == "capital":
+        if index == _CAPITAL:
+            capitalized = _WORD.match(text, end - 2)
+            if capitalized and self._verdicts.get(capitalized[0]) == 0:
+                return None  # by far the most frequent case, at least in source code
             return self._context_of_capital(text, end, code)
+        evidence = _EVIDENCE[index]
         if evidence == "pair":
             pair = _PAIR.search(text, max(0, end - 52), end)
             if not pair:
@@ -164,7 +178,7 @@ class RegionFinder:
             )
         return _LINES
 
-    def _context_of_capital(self, text: str, end: int, code: list[bool]) -> _Extent | None:
+    def _context_of_capital(self, text: str, end: int, code: Sequence[bool]) -> _Extent | None:
         start = end - 2 if text[end - 2 : end - 1].isupper() else end - 1
         match = _WORD.match(text, start)
         verdict = self._verdict(match[0]) if match else 0
@@ -185,25 +199,29 @@ class RegionFinder:
         """Yield matches for given names in lower case, which no pattern distinguishes; not in
         source code.
         """
-        ordinary = self._ordinary
         for block, dense in enumerate(code):
-            if dense:
-                continue
-            piece = text[block * BLOCK : (block + 1) * BLOCK]
-            # Splitting bytes is ten times as fast as finding words by a regex.
-            words = set(piece.encode("ascii", "replace").translate(_TO_WORDS).split())
-            wanted: set[str] = set()
-            for word in words - ordinary:
-                if word.islower() and 2 < len(word) <= 20 and self._is_given_name(word.decode()):
-                    wanted.add(word.decode())
-                else:
-                    ordinary.add(word)
-            if len(ordinary) > _MOST_VERDICTS:
-                ordinary.clear()
-            if wanted:
-                for match in _LOWER.finditer(piece):
-                    if match[0] in wanted:
-                        yield len(PATTERNS), block * BLOCK + match.start() + 2
+            if not dense:
+                yield from self._given_names(
+                    text[block * BLOCK : (block + 1) * BLOCK], block * BLOCK
+                )
+
+    def _given_names(self, piece: str, start: int) -> Iterator[TriggerMatch]:
+        """Yield matches for the given names in lower case in the piece of a text at a position."""
+        ordinary = self._ordinary
+        # Splitting bytes is ten times as fast as finding words by a regex.
+        words = set(piece.encode("ascii", "replace").translate(_TO_WORDS).split())
+        wanted: set[str] = set()
+        for word in words - ordinary:
+            if word.islower() and 2 < len(word) <= 20 and self._is_given_name(word.decode()):
+                wanted.add(word.decode())
+            else:
+                ordinary.add(word)
+        if len(ordinary) > _MOST_VERDICTS:
+            ordinary.clear()
+        if wanted:
+            for match in _LOWER.finditer(piece):
+                if match[0] in wanted:
+                    yield len(PATTERNS), start + match.start() + 2
 
     def _verdict(self, token: str) -> int:
         """Return what to do with a capitalized word.

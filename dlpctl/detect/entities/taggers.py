@@ -71,6 +71,7 @@ _WINDOW = 1 << 18
 """The number of bytes that are tagged together; memory grows with them."""
 _MOST_KNOWN = 10_000
 _NEWLINE = b"\n"
+_LINE_FEED = _NEWLINE[0]
 SENTENCE = 6
 """The number of blanks from which a line without an end is a sentence, and no cell of a table."""
 _EMPHASIS = lazy(rb"(?<![0-9A-Za-z_])_{1,3}(?=[A-Z])|(?<=[a-z])_{1,3}(?![0-9A-Za-z_])")
@@ -120,11 +121,22 @@ class Taggers:
         """Return whether the tagger could be loaded; if not, `problem` has the reason."""
         return self._tagger is not None
 
-    def triggers(self, data: bytes) -> list[int]:
-        """Return the ends of trigger matches; without any, a text other than code has no
-        candidates.
+    def triggers(self, data: bytes) -> tuple[list[int], list[int]]:
+        """Return the ends of the trigger matches in short lines, without any of which a text other
+        than code has no candidates; and the ends of what opens a region to tag.
         """
-        return [end for _, end in self._in_prose.matches(data)]
+        if b"_" in data:
+            data = _EMPHASIS.sub(_blank, data)
+        found = self._in_prose.matches(data)
+        matches = [each for each in found if data[each[1] - 1] != _LINE_FEED]  # no part of a line
+        ends = [end for _, end in matches]
+        if not matches or self._tagger is None:
+            return ends, ends
+        text = data.decode()
+        if len(text) == len(data):
+            return ends, list(self._tagger.opening(text, matches))
+        opening = sorted(self._tagger.opening(text, _in_characters(data, matches)))
+        return ends, list(map(_Bytes(text), opening))
 
     def candidates(
         self,
