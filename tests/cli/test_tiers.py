@@ -66,7 +66,7 @@ def test_a_policy_file_sets_its_sensitivity(dlpctl):
 
 def test_the_hook_stops_only_for_likely_secrets(dlpctl):
     subprocess.run(["git", "init", "-q"], check=True)
-    Path("a.txt").write_text("login: ada@acme.io / K9!abqx371\n")
+    Path("a.txt").write_text("ada@acme.io / K9!abqx371\n")
     subprocess.run(["git", "add", "a.txt"], check=True)
     result = dlpctl("hook", "run")
     assert result.status == 0

@@ -23,15 +23,23 @@ from dlpctl.detect.validators.wordlists import read_words
 HERE = Path(__file__).parent
 LIBRARY = Path(dlpctl_patterns.__path__[0])
 _SLOT = re.compile(r"\[\[(?:N:)?(\w+?)_?(\d*)l?\]\]|\{((?:hex|HEX|dig|uuid|UUID|b62|b64|B36)\w*)\}")
+_CHOICE = re.compile("⟨([^⟨⟩]*)⟩")
 _PLAIN = re.compile(r"[\s'\"`$&:/\\;|<>()@%]")
 _LETTERS = string.ascii_letters + string.digits
 _HEX = "0123456789abcdef"
-_LISTED, _IN_FILES, _BESIDE_FIELDS = 14, 6, 5
-"""The times that a line, a part of a file, and a line beside other fields are filled."""
-_MADE, _OF_FILES, _OF_CATALOGS = 7000, 30_000, 9000
+_LEET = str.maketrans("aeios", "4310$")
+_LISTED, _IN_FILES, _BESIDE_FIELDS, _CHOSEN = 14, 6, 5, 56
+"""The times that a line, a part of a file, and a line beside other fields are filled, and one of
+which parts are chosen.
+"""
+_MADE, _OF_FILES, _OF_CATALOGS = 7000, 90_000, 9000
 """The number of clean lines made, and that of candidates taken from what people wrote."""
-_LONGEST, _MOST_OF_ONE = 400_000, 100
-_STEPS, _RATE, _DECAY = 160, 0.08, 1.0
+_LONGEST, _MOST_OF_ONE, _NATURAL = 400_000, 100, 6.0
+"""The size of a file that is read, its candidates that are taken, and their weight."""
+_STEPS, _RATE, _DECAY, _RARER = 160, 0.08, 3.0, 0.45
+"""The steps of the regression, their rate, the decay of weights, and the log-odds by which passwords
+are rarer in what is judged than in the samples.
+"""
 
 Sample = tuple[bool, list[int], float]
 """True for a password, the features of a candidate, and its weight."""
@@ -80,6 +88,8 @@ class Values:
             word + joint + other,
             word + joint + other + self._digits(3),
             capital + joint + other.capitalize(),
+            capital + other.capitalize() + digits,
+            capital + other.capitalize() + digits + sign,
             f"{capital}-{other}-{self.word()}",
         ]
         value = source.choice([*weak, *self._stronger(word, other, digits, sign)])
@@ -93,7 +103,10 @@ class Values:
             digits + word,
             f"{word}4{other}",
             f"{word}2go",
-            word.translate(str.maketrans("aeio", "4310")),
+            word.translate(_LEET),
+            capital + other.translate(_LEET),
+            capital.translate(_LEET) + digits,
+            (word + other).translate(_LEET) + digits[0],
             f"i{word}{other}",
             word + word,
             capital.translate(str.maketrans("aso", "@$0")) + digits,
@@ -101,6 +114,8 @@ class Values:
             source.choice(["qwerty", "asdf", "zxcvbn", "qaz", "1q2w"]) + digits,
             word + other + sign,
             word + sign + other,
+            capital + sign + other,
+            f"{word}.{other}{digits}",
             f"the{word}is{other}",
             word[:3] + digits + sign + other[:3].upper(),
             self._draw(string.digits, 6),
@@ -167,6 +182,7 @@ def _words(text: str) -> list[str]:
 
 _STANDARDS = _words(
     "utf8 bcrypt argon2id aes256 ssh2 oauth2 http2 base64 md5crypt scram-sha-256 pbkdf2 latin1 k8s "
+    "rfc7613 rfc2898 hash-v2 auth-v3 PBKDF2+SHA256 HMAC-SHA256 ISO27001 fips140 dialog2 cn01234 win2019 "
     "ipv4 x509 tls13 ed25519 rsa2048 sha1 sha256 sha512"
 )
 _KEYS = _words(
@@ -223,6 +239,7 @@ class Sampler:
     def filled(self, template: str, weight: float) -> Iterator[Sample]:
         """Yield the candidates of a template; those that are parts of a value are left out."""
         text, passwords, others, at = "", [], [], 0
+        template = _CHOICE.sub(lambda found: self._source.choice(found[1].split("|")), template)
         for slot in _SLOT.finditer(template):
             text += template[at : slot.start()]
             name = slot[1] or slot[3].rstrip("_" + string.digits)
@@ -271,9 +288,10 @@ class Sampler:
         file = HERE / "templates" / "password_lines.txt"
         lines, parts = file.read_text(encoding="utf-8").split("\n%%%\n")
         for template in lines.split("\n%%\n"):
-            has_value = "[[" in template
-            for _ in range(_LISTED if has_value else 1):
-                yield from self.filled(template + "\n", 1.0 if has_value else 3.0)
+            has_value, is_chosen = "[[" in template, "⟨" in template
+            count, weight = (_LISTED, 1.0) if has_value else (1, 3.0)
+            for _ in range(_CHOSEN if is_chosen else count):
+                yield from self.filled(template + "\n", 1.0 if is_chosen else weight)
             for _ in range(_BESIDE_FIELDS if has_value and "\n" not in template else 0):
                 joint = self._source.choice([", ", "; ", " ", " | ", "\n"])
                 pair = [template, self._field()]
@@ -295,7 +313,7 @@ class Sampler:
                 with file.open("rb") as opened:
                     data = opened.read(_LONGEST)
                 if b"\0" not in data and _is_text(data):
-                    yield from list(self.clean(data))[:_MOST_OF_ONE]
+                    yield from list(self.clean(data, _NATURAL))[:_MOST_OF_ONE]
 
     def of_catalogs(self, folder: Path) -> Iterator[Sample]:
         """Yield the candidates of the messages of programs in all languages."""
@@ -345,6 +363,7 @@ def fitted(samples: list[Sample]) -> Any:
         mean = 0.9 * mean + 0.1 * slope
         square = 0.99 * square + 0.01 * slope * slope
         weights -= _RATE * (mean / (1 - 0.9**step)) / (np.sqrt(square / (1 - 0.99**step)) + 1e-8)
+    weights[[judge.number(side + "bias") for side in ("", "<")]] -= _RARER
     odds = weights[indices].sum(axis=1)
     found = odds > 0
     print(f"{len(samples)} samples, {int(wanted.sum())} passwords")

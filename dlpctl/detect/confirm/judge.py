@@ -15,13 +15,15 @@ from math import exp
 from typing import NamedTuple, TypeVar
 from zlib import crc32
 
+from dlpctl.detect.confirm.features import Candidate, around, common_words, context, within
 from dlpctl.detect.validators import secrets_judge, secrets_literals
-from dlpctl.detect.validators.wordlists import read_rows, read_words
+from dlpctl.detect.validators.wordlists import read_rows
 from dlpctl.regex import lazy
 
 AFTER, BEFORE = 140, 60
 """The number of bytes after and before a label that are judged."""
-NEXT_LINE = 80
+NEXT_LINE, _ANSWERS = 80, 3
+_LINE_END = ord("\n")
 SIZE = 1 << 15
 """The number of weights."""
 _ZERO, _STEP, _LARGEST, _ROW = ord("O"), 8, 43, 64
@@ -30,7 +32,7 @@ in the file, and the weights in one of its rows.
 """
 _MOST = 24
 """The maximum number of candidates of one label."""
-_LOWEST, _HIGHEST = 0.4, 0.64
+_LOWEST, _HIGHEST = 0.4, 0.65
 """The scores of findings. A pattern for one frame, which knows where the value ends, wins."""
 _CANDIDATE = lazy(
     r"(?<![0-9A-Za-z])(?P<quote>[\"'`])(?P<quoted>[^\"'`\n\s,:;(){}=<>][^\"'`\n]{2,62}"
@@ -42,18 +44,29 @@ _SHORTEST, _SHORTEST_NUMBER, _LONGEST = 4, 6, 65
 _REMEMBERED = 1 << 12
 """The number of words whose verdict is remembered: a text repeats most words near its labels."""
 _HEX, _ABSTRACT = lazy(r"[0-9a-f]{8,}"), lazy(r"[a-z]{4,}(?:ity|ment|ness|tion)s?")
-_TIME, _STANDARD = lazy(r"\d{4}-\d\d-\d\d"), lazy(r"[A-Z]{2,8}[#-]\d{1,3}")
+_TIME, _STANDARD = lazy(r"\d{4}-\d\d-\d\d"), lazy(r"[A-Z]{2,8}[#-]\d{1,3}|\d{3}\.\d{1,2}[a-z]{1,2}")
 _CALLED = ("(", "[")
 _STEM = secrets_literals.PASSWORD_STEM
 _OF_NUMBERS = lazy(r"pin|puk|code|wi-?fi|wlan")
 _ASSIGNED = lazy(r"\s{1,8}=\s{1,8}")
 _CONTROL = lazy(r"[\x00-\x08\x0e-\x1f\x7f]")
 _NAME_GOES_ON = lazy(r"[\w-]*")
-_RUN = lazy(r"[a-z\x80-\xff]+|[A-Z]+|[0-9]+|[^\w]+|_+")
-_TOKEN = lazy(r"[a-z\x80-\xff]+|[0-9]+|\s+|[^\w\s]|_", re.IGNORECASE)
-_WORD, _LAST_WORD = lazy(r"[^\W\d_]+"), lazy(r"([^\W\d_]+)\W*$")
-_OF_WORD, _NOT_OF_WORD = lazy(r"\w"), lazy(r"\W")
-_LINE_IS_LABEL = lazy(r"(?:[\"'*`)]{0,2}|[^\n]{0,24}?[:=>?]\**)[ \t]*\r?\n\s{0,20}")
+_PHRASE = lazy(
+    r"[^\n:=]{0,40}[:=][ \t]{1,4}(?P<words>[a-z]{3,12}(?: [a-z]{3,12}){2,11})[ \t]*(?:\r?\n|$)"
+)
+"""The words of a passphrase without quotes."""
+_BEFORE_LABEL = ("", " ", "(", "_", "-", "'", '"', "`", "*")
+_TO_LABEL = lazy(
+    r"[\"'`*]{0,3},?[ \t](?:\(|<?-{1,3} ?|= ?|\xe2\x86\x90 ?|\xe2\x80[\x93\x94] )?"
+    r"(?:[A-Za-z\x80-\xff']{1,16}[ _-]){0,6}[\"'`*(]{0,3}"
+)
+"""The text between a value and its label after it: words, a dash or an arrow, a parenthesis."""
+_LINE_IS_LABEL = lazy(
+    r"(?:(?P<label>[\"'*`)]{0,2}|[^\n]{0,24}?(?:[:=>]| (?:is|ist|est?))\**)|[^\n]{0,40}?\?\**)"
+    r"[ \t]*\r?\n\s{0,20}"
+    # a message of a chat, which the next one answers
+    r"|[^\n:={}]{0,60}\r?\n(?=\[[^\]\n]{2,24}\] |<[^\s<>]{2,20}> |\w{2,20}: )"
+)
 
 
 Answer = TypeVar("Answer")
@@ -65,7 +78,7 @@ def _remembered(judge: Callable[..., Answer]) -> Callable[..., Answer]:
     known: dict[int, Answer] = {}
 
     @wraps(judge)
-    def answer(*texts: str | Candidate) -> Answer:
+    def answer(*texts: str | Window) -> Answer:
         key = hash(texts)
         found = known.get(key)
         if found is None:
@@ -86,28 +99,35 @@ class Judged(NamedTuple):
     score: float
 
 
-class Candidate(NamedTuple):
-    """A candidate in the text around a label, of which each byte is one character."""
+class Window(NamedTuple):
+    """A label in the text around it, where the candidates end and start, and whether the text ends
+    within a word.
+    """
 
     text: str
     label: tuple[int, int]
-    value: tuple[int, int]
-    quote: str
+    limit: int
+    line_start: int
+    is_cut: bool
 
 
 def judged(data: bytes, start: int, end: int, next_label: NextLabel) -> Iterator[Judged]:
     """Yield the candidates near the label at `start` to `end` that may be passwords."""
-    for first, candidate in candidates(data, start, end, next_label):
-        score = probability(candidate)
-        if score >= _LOWEST:
-            value, stop = candidate.value
-            yield Judged(first + value, first + stop, min(int(100 * score) / 100, _HIGHEST))
+    first, window = _window(data, start, end, next_label)
+    for value, stop, score in _scored(window):
+        yield Judged(first + value, first + stop, score)
 
 
 def candidates(
     data: bytes, start: int, end: int, next_label: NextLabel
 ) -> Iterator[tuple[int, Candidate]]:
     """Yield the candidates near a label, with the offset of the text that they refer to."""
+    first, window = _window(data, start, end, next_label)
+    for candidate in _candidates(window):
+        yield first, candidate
+
+
+def _window(data: bytes, start: int, end: int, next_label: NextLabel) -> tuple[int, Window]:
     first = max(data.rfind(b"\n", max(0, start - BEFORE), start) + 1, start - BEFORE, 0)
     last = _window_end(data, end)
     following = next_label(data, end, last)
@@ -115,25 +135,64 @@ def candidates(
     limit = following - first if following >= 0 else len(text)
     if found := _CONTROL.search(text, end - first, limit):  # between the strings of a binary
         limit = found.start()
-    cut = last < len(data) and data[last : last + 1] not in b" \t\r\n\"'`<>(){}[],;|=:/&"
-    label = start - first, end - first
+    is_cut = last < len(data) and data[last : last + 1] not in b" \t\r\n\"'`<>(){}[],;|=:/&"
+    line_start = 0 if first == 0 or data[first - 1] == _LINE_END else text.find(" ") + 1
+    return first, Window(text, (start - first, end - first), limit, line_start, is_cut)
+
+
+@_remembered
+def _scored(window: Window) -> tuple[tuple[int, int, float], ...]:
+    scored = [(*each.value, probability(each)) for each in _candidates(window)]
+    return tuple(
+        (start, end, min(int(100 * score) / 100, _HIGHEST))
+        for start, end, score in scored
+        if score >= _LOWEST
+    )
+
+
+def _candidates(window: Window) -> Iterator[Candidate]:
+    text, label, limit, line_start, is_cut = window
+    yield from _after(text, label, limit, is_cut)
+    yield from _before(text, label, line_start)
+
+
+def _after(text: str, label: tuple[int, int], limit: int, is_cut: bool) -> Iterator[Candidate]:
     after = _NAME_GOES_ON.match(text, label[1]).end()  # type: ignore[union-attr]
+    if text[label[1] : label[1] + 1] == "-" and text[label[1] + 1 : after].isdigit():
+        return  # a code, such as that of a region: PW-214
+    name = text[slice(*label)].lower()
+    if "phrase" in name and (found := _PHRASE.match(text, after)):
+        yield Candidate(text, label, found.span("words"), "")
     for number, found in enumerate(_CANDIDATE.finditer(text, after)):
         if number == _MOST or found.start() >= limit:
             break
-        value = _trimmed(text, *found.span("quoted" if found["quote"] else 0))
+        value, quote = _trimmed(text, found), found["quote"] or ""
         written = text[slice(*value)]
-        if not found["quote"] and (
-            _is_of_code(text, *found.span())
-            # another variable, of which the rules say how likely it is a value
-            or (written.isalpha() and _ASSIGNED.fullmatch(text, after, value[0]))
-        ):
+        # A variable is none, of which the rules say how likely it is a value.
+        if not quote and written.isalpha() and _ASSIGNED.fullmatch(text, after, value[0]):
             continue
-        if (cut and found.end() == len(text)) or not _is_possible(
-            written, text[slice(*label)].lower(), found["quote"] or ""
-        ):
+        if (is_cut and found.end() == len(text)) or not _may_be(text, found, written, name):
             continue
-        yield first, Candidate(text, label, value, found["quote"] or "")
+        yield Candidate(text, label, value, quote)
+
+
+def _before(text: str, label: tuple[int, int], first: int) -> Iterator[Candidate]:
+    """Yield the candidates that words alone separate from the label after them."""
+    if text[label[0] - 1 : label[0]] not in _BEFORE_LABEL:
+        return
+    name = text[slice(*label)].lower()
+    for found in _CANDIDATE.finditer(text, first, label[0]):
+        value, quote = _trimmed(text, found), found["quote"] or ""
+        if _TO_LABEL.fullmatch(text, value[1] + len(quote), label[0]) and _may_be(
+            text, found, text[slice(*value)], name
+        ):
+            yield Candidate(text, label, value, quote)
+
+
+def _may_be(text: str, found: re.Match[str], written: str, label: str) -> bool:
+    if not found["quote"] and _is_of_code(text, *found.span()):
+        return False
+    return _is_possible(written, label, found["quote"] or "")
 
 
 def _is_of_code(text: str, start: int, end: int) -> bool:
@@ -141,28 +200,43 @@ def _is_of_code(text: str, start: int, end: int) -> bool:
 
 
 def _window_end(data: bytes, end: int) -> int:
+    """Return the end of what is judged: that of the line, or of lines after it that answer it."""
     stop = data.find(b"\n", end, end + AFTER)
     if stop < 0:
         return min(len(data), end + AFTER)
     rest = data[end : stop + NEXT_LINE + 1].decode("latin-1")
-    if found := _LINE_IS_LABEL.match(rest):
-        below = data.find(b"\n", end + found.end(), end + found.end() + NEXT_LINE)
-        return below if below >= 0 else min(len(data), end + found.end() + NEXT_LINE)
+    found = _LINE_IS_LABEL.match(rest)
+    if found is None:
+        return stop
+    last, below = min(len(data), end + found.end() + NEXT_LINE), end + found.end()
+    for _ in range(1 if found["label"] is not None else _ANSWERS):
+        stop = data.find(b"\n", below, last)
+        if stop < 0:
+            return last
+        below = stop + 1
     return stop
 
 
-def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return a value without the marks of the sentence around it."""
-    while end > start and text[end - 1] in ".?*":
-        end -= 1
+def _trimmed(text: str, found: re.Match[str]) -> tuple[int, int]:
+    """Return a value without the marks of the sentence around it, and without emphasis."""
+    if found["quote"]:
+        return found.span("quoted")
+    start, end = found.span()
     while start < end and text[start] == "*":
         start += 1
+    is_emphasized = start > found.start()
+    while end > start and (
+        text[end - 1] == "."
+        or (text[end - 1] == "?" and _is_word(text[start : end - 1]))
+        or (text[end - 1] == "*" and (is_emphasized or text[end - 2] == "*"))
+    ):
+        end -= 1
     return start, end
 
 
-@cache
-def _common() -> frozenset[str]:
-    return secrets_judge.PROGRAM_WORDS | read_words("password_labels")
+def _is_word(text: str) -> bool:
+    """Return whether a text is a word, or one with a digit: `Version2`."""
+    return text.isalnum() and sum(map(str.isdigit, text)) < 2
 
 
 @_remembered
@@ -171,7 +245,7 @@ def _is_possible(value: str, label: str, quote: str) -> bool:
     lowered = value.lower()
     if (
         not _SHORTEST <= len(value) <= _LONGEST
-        or lowered in _common()
+        or lowered in common_words()
         or _letters(lowered) in _letters(label)
     ):
         return False
@@ -185,6 +259,8 @@ def _is_possible(value: str, label: str, quote: str) -> bool:
         return False
     if _TIME.match(value) or _STANDARD.fullmatch(value) or value[0] == ".":
         return False
+    if quote and " " not in value and secrets_literals.mixed_password(value):
+        return True
     return not _is_evaluated(value)
 
 
@@ -223,16 +299,13 @@ def _is_name(value: str, label: str) -> bool:
 def _is_identifier(word: str) -> bool:
     """Return whether a word is of several words, of which programs have one: `MultiIndex`."""
     parts = [part.lower() for part in secrets_judge.PART.findall(word)]
-    return len(parts) > 1 and not _common().isdisjoint(parts)
+    return len(parts) > 1 and not common_words().isdisjoint(parts)
 
 
-@_remembered
 def probability(candidate: Candidate) -> float:
     """Return the probability that a candidate is a password."""
-    weights = _weights()
     value = candidate.text[slice(*candidate.value)]
-    total = sum([weights[index] for index in _numbers(_around(candidate))])
-    total += _value_total(value, candidate.quote)
+    total = _context_total(*context(candidate)) + _value_total(value, candidate.quote)
     return 1 / (1 + exp(-total / _STEP)) if total > -80 * _STEP else 0.0
 
 
@@ -252,107 +325,28 @@ def written(weights: Iterable[float]) -> str:
 def features(candidate: Candidate) -> list[int]:
     """Return the numbers of the weights that decide."""
     value = candidate.text[slice(*candidate.value)]
-    return _numbers(_around(candidate)) + _numbers(_within(value, candidate.quote))
+    return _numbers(around(*context(candidate))) + _numbers(within(value, candidate.quote))
+
+
+@_remembered
+def _context_total(*parts: str) -> int:
+    return _total(around(*parts))
 
 
 @_remembered
 def _value_total(value: str, quote: str) -> int:
+    return _total(within(value, quote))
+
+
+def _total(names: Iterable[str]) -> int:
     weights = _weights()
-    return sum([weights[index] for index in _numbers(_within(value, quote))])
+    return sum([weights[index] for index in _numbers(names)])
 
 
 def _numbers(names: Iterable[str]) -> list[int]:
-    return [crc32(name.encode("latin-1")) % SIZE for name in set(names)]
+    return [number(name) for name in set(names)]
 
 
-def _around(candidate: Candidate) -> Iterator[str]:
-    """Yield the features of what surrounds a value, as texts."""
-    text, (label_start, label_end), (start, end), quote = candidate
-    value = text[start:end]
-    shape = _shape(value)
-    label = text[label_start:label_end].strip("\"'_ ").lower()
-    gap = text[label_end : start - len(quote)]
-    tokens = _TOKEN.findall(gap.lower())
-    words = [token for token in tokens if token.isalpha()]
-    frame = _frame(tokens)
-    last = _frame(tokens[-4:])
-    yield "bias"
-    yield f"kind {shape}"
-    yield f"quote {quote} {shape}"
-    yield f"label {label}"
-    yield f"frame {frame}" if len(tokens) < 12 else "frame long"
-    yield f"last {last}"
-    yield f"last {last} {shape}"
-    yield f"words {min(len(words), 9)} {shape[:2]}"
-    if words:
-        yield f"word before {words[-1]}"
-    marks = "".join([token for token in tokens if not token.isalnum() and not token.isspace()])
-    yield f"marks {marks[-6:]}"
-    yield f"marks {marks[-3:]} {shape}"
-    following = text[end + len(quote) :]
-    near = "".join(following[:2].split(" ")[:1]) or following[:1]
-    near = _OF_WORD.sub("w", near)
-    yield f"after {near}"
-    yield f"after {near} {last}"
-    if found := _WORD.search(following[:24]):
-        yield f"word after {found[0].lower()}"
-    before = text[max(0, label_start - 24) : label_start].lower()
-    if found := _LAST_WORD.search(before):
-        yield f"word before label {found[1]}"
-    mark = before[-1:]
-    in_word = mark.isalnum()
-    yield f"mark before label {in_word} {'' if in_word else mark}"
-    yield "below" if "\n" in gap else "beside"
-    yield f"distance {len(gap) // 12}"
-
-
-def _frame(tokens: list[str]) -> str:
-    return "".join(
-        [
-            " " if token.isspace() and "\n" not in token else "0" if token.isdigit() else token
-            for token in tokens
-        ]
-    )
-
-
-def _shape(value: str) -> str:
-    """Return a coarse description of a value: its classes of characters and their order."""
-    classes = "".join(map(_class_of, _RUN.findall(value)))
-    return classes if len(classes) <= 5 else classes[:2] + f"~{''.join(sorted(set(classes)))}"
-
-
-def _class_of(run: str) -> str:
-    first = run[0]
-    if first.islower() or first > "\x7f":
-        return "a"
-    if first.isupper():
-        return "A"
-    if first.isdigit():
-        return "9"
-    if run in "_.-":
-        return "_"
-    return " " if run == " " else "!"
-
-
-def _within(value: str, quote: str) -> Iterator[str]:
-    """Yield the features of a value alone, as texts."""
-    lowered = value.lower()
-    words = [word.lower() for word in secrets_judge.PART.findall(value)]
-    known = sum(word in _common() for word in words)
-    if value.isalpha():  # of other values, hardly one occurs twice
-        yield f"value {lowered}"
-        yield f"ends {lowered[-3:]}"
-        yield f"starts {lowered[:3]}"
-    yield f"size {min(len(value), 24) // 2} {bool(quote)}"
-    wordy = min(max(int(2 * secrets_judge.wordiness(value)), -6), 4)
-    yield f"wordy {wordy} {bool(quote)}"
-    yield f"known {min(known, 3)} of {min(len(words), 4)} {bool(quote)}"
-    if secrets_literals.describes(lowered):
-        yield f"describes {bool(quote)}"
-    if secrets_judge.is_patterned(value):
-        yield "patterned"
-    for mark in set(_NOT_OF_WORD.findall(value)):
-        yield f"has {mark}"
-    for word in words[:6]:
-        if word in _common():
-            yield f"part {word}"
+def number(feature: str) -> int:
+    """Return the number of the weight of a feature."""
+    return crc32(feature.encode("latin-1")) % SIZE
