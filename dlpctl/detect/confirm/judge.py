@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache, wraps
+from functools import cache
 from math import exp
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 from zlib import crc32
 
 from dlpctl.detect.validators import secrets_judge, secrets_literals
+from dlpctl.detect.validators.remembered import remembered
 from dlpctl.detect.validators.wordlists import read_rows, read_words
 from dlpctl.regex import lazy
 
@@ -39,8 +40,6 @@ _CANDIDATE = lazy(
     r"|(?:[!#$%*+.0-9?@A-Z^_a-z~-]++|[\xc2-\xdf][\x80-\xbf]|&(?!\w{1,20}=))++"
 )
 _SHORTEST, _SHORTEST_NUMBER, _LONGEST = 4, 6, 65
-_REMEMBERED = 1 << 12
-"""The number of words whose verdict is remembered: a text repeats most words near its labels."""
 _HEX, _ABSTRACT = lazy(r"[0-9a-f]{8,}"), lazy(r"[a-z]{4,}(?:ity|ment|ness|tion)s?")
 _TIME, _STANDARD = lazy(r"\d{4}-\d\d-\d\d"), lazy(r"[A-Z]{2,8}[#-]\d{1,3}")
 _CALLED = ("(", "[")
@@ -56,26 +55,7 @@ _OF_WORD, _NOT_OF_WORD = lazy(r"\w"), lazy(r"\W")
 _LINE_IS_LABEL = lazy(r"(?:[\"'*`)]{0,2}|[^\n]{0,24}?[:=>?]\**)[ \t]*\r?\n\s{0,20}")
 
 
-Answer = TypeVar("Answer")
 NextLabel = Callable[[bytes, int, int], int]
-
-
-def _remembered(judge: Callable[..., Answer]) -> Callable[..., Answer]:
-    """Remember the answers of a function by the keyed hashes of its texts, which are not kept."""
-    known: dict[int, Answer] = {}
-
-    @wraps(judge)
-    def answer(*texts: str | Candidate) -> Answer:
-        key = hash(texts)
-        found = known.get(key)
-        if found is None:
-            found = judge(*texts)
-            if len(known) >= _REMEMBERED:
-                known.clear()
-            known[key] = found
-        return found
-
-    return answer
 
 
 class Judged(NamedTuple):
@@ -165,7 +145,7 @@ def _common() -> frozenset[str]:
     return secrets_judge.PROGRAM_WORDS | read_words("password_labels")
 
 
-@_remembered
+@remembered
 def _is_possible(value: str, label: str, quote: str) -> bool:
     """Return whether a value needs a judge at all: most words near labels do not."""
     lowered = value.lower()
@@ -226,7 +206,7 @@ def _is_identifier(word: str) -> bool:
     return len(parts) > 1 and not _common().isdisjoint(parts)
 
 
-@_remembered
+@remembered
 def probability(candidate: Candidate) -> float:
     """Return the probability that a candidate is a password."""
     weights = _weights()
@@ -255,7 +235,7 @@ def features(candidate: Candidate) -> list[int]:
     return _numbers(_around(candidate)) + _numbers(_within(value, candidate.quote))
 
 
-@_remembered
+@remembered
 def _value_total(value: str, quote: str) -> int:
     weights = _weights()
     return sum([weights[index] for index in _numbers(_within(value, quote))])
