@@ -21,4 +21,5 @@ def test_equal_values_are_judged_once_and_none_is_kept() -> None:
     assert len(judged) == len(values)
     closure = is_long.__closure__ or ()
     held = [cell.cell_contents for cell in closure if isinstance(cell.cell_contents, dict)]
-    assert held and not any(isinstance(each, str) for each in gc.get_referents(*held))
+    assert held
+    assert not any(isinstance(each, str) for each in gc.get_referents(*held))
