@@ -78,6 +78,7 @@ def _in_blocks(
     processes = leave.processes()
     if processes < 2:
         return None
+    detector.compile()  # or each child would compile the library
     return _Search(detector, data, min_score, in_characters=in_characters).run(processes)
 
 

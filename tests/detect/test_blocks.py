@@ -114,3 +114,31 @@ def test_blocks_find_what_one_scan_finds() -> None:
 @pytest.mark.parametrize("seed", range(10, 20))
 def test_blocks_find_what_one_scan_finds_in_many_texts(seed: int) -> None:
     assert compared(seed, 60)["different"] == []
+
+
+_COMPILING = """
+import os, sys
+from pathlib import Path
+from dlpctl.detect import blocks
+from dlpctl.detect.aside import Aside
+from dlpctl.detect.automaton.cache import Cache
+from dlpctl.detect.engine import Detector
+from dlpctl.detect.patterns.library import builtin_files
+
+os.sched_getaffinity = lambda _: {0, 1}
+few = [file for file in builtin_files() if file.name == "crypto.toml"]
+detector = Detector(cache=Cache(Path(sys.argv[1])), library=few).without_names()
+detector.aside = Aside()
+list(blocks.scan(detector, "nothing is in this line " * (blocks.LEAST_BYTES // 20), 0.5))
+assert detector.is_compiled
+"""
+
+
+def test_the_library_is_compiled_before_it_is_shared(tmp_path: Path) -> None:
+    """Each child would compile it, and keep nothing for the others."""
+    subprocess.run(
+        [sys.executable, "-c", _COMPILING, str(tmp_path / "cache")],
+        check=True,
+        timeout=300,
+        cwd=Path(__file__).parent,
+    )

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache, wraps
+from functools import cache
 from math import exp
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 from zlib import crc32
 
 from dlpctl.detect.confirm.features import Candidate, around, common_words, context, within
 from dlpctl.detect.validators import secrets_judge, secrets_literals
+from dlpctl.detect.validators.remembered import remembered
 from dlpctl.detect.validators.wordlists import read_rows
 from dlpctl.regex import lazy
 
@@ -41,8 +42,6 @@ _CANDIDATE = lazy(
     r"|(?:[!#$%*+.0-9?@A-Z^_a-z~-]++|[\xc2-\xdf][\x80-\xbf]|&(?!\w{1,20}=))++"
 )
 _SHORTEST, _SHORTEST_NUMBER, _LONGEST = 4, 6, 65
-_REMEMBERED = 1 << 12
-"""The number of words whose verdict is remembered: a text repeats most words near its labels."""
 _HEX, _ABSTRACT = lazy(r"[0-9a-f]{8,}"), lazy(r"[a-z]{4,}(?:ity|ment|ness|tion)s?")
 _TIME, _STANDARD = lazy(r"\d{4}-\d\d-\d\d"), lazy(r"[A-Z]{2,8}[#-]\d{1,3}|\d{3}\.\d{1,2}[a-z]{1,2}")
 _CALLED = ("(", "[")
@@ -69,26 +68,7 @@ _LINE_IS_LABEL = lazy(
 )
 
 
-Answer = TypeVar("Answer")
 NextLabel = Callable[[bytes, int, int], int]
-
-
-def _remembered(judge: Callable[..., Answer]) -> Callable[..., Answer]:
-    """Remember the answers of a function by the keyed hashes of its texts, which are not kept."""
-    known: dict[int, Answer] = {}
-
-    @wraps(judge)
-    def answer(*texts: str | Window) -> Answer:
-        key = hash(texts)
-        found = known.get(key)
-        if found is None:
-            found = judge(*texts)
-            if len(known) >= _REMEMBERED:
-                known.clear()
-            known[key] = found
-        return found
-
-    return answer
 
 
 class Judged(NamedTuple):
@@ -140,7 +120,7 @@ def _window(data: bytes, start: int, end: int, next_label: NextLabel) -> tuple[i
     return first, Window(text, (start - first, end - first), limit, line_start, is_cut)
 
 
-@_remembered
+@remembered
 def _scored(window: Window) -> tuple[tuple[int, int, float], ...]:
     scored = [(*each.value, probability(each)) for each in _candidates(window)]
     return tuple(
@@ -239,7 +219,7 @@ def _is_word(text: str) -> bool:
     return text.isalnum() and sum(map(str.isdigit, text)) < 2
 
 
-@_remembered
+@remembered
 def _is_possible(value: str, label: str, quote: str) -> bool:
     """Return whether a value needs a judge at all: most words near labels do not."""
     lowered = value.lower()
@@ -328,12 +308,12 @@ def features(candidate: Candidate) -> list[int]:
     return _numbers(around(*context(candidate))) + _numbers(within(value, candidate.quote))
 
 
-@_remembered
+@remembered
 def _context_total(*parts: str) -> int:
     return _total(around(*parts))
 
 
-@_remembered
+@remembered
 def _value_total(value: str, quote: str) -> int:
     return _total(within(value, quote))
 

@@ -11,7 +11,7 @@ from functools import partial
 
 from dlpctl.detect.linear import Find, compile_regex, finders
 from dlpctl.detect.patterns.model import Pattern
-from dlpctl.detect.patterns.syntax import flags_of, loosened, prefix_of
+from dlpctl.detect.patterns.syntax import VALUE, flags_of, loosened, prefix_of
 from dlpctl.regex import lazy
 
 _REST = lazy(rb"[0-9A-Za-z_+/.~%=-]*")
@@ -33,13 +33,14 @@ _LINE_ENDS = b"\r\n"
 class TokenMatcher:
     """One pattern's regex, which is only matched around tokens."""
 
-    __slots__ = ("_compile", "_complete", "_known_parts", "_label", "_prefix", "_regex")
+    __slots__ = ("_compile", "_complete", "_known_parts", "_label", "_match", "_prefix", "_regex")
 
     def __init__(self, pattern: Pattern) -> None:
         where = f"{pattern.source}: pattern '{pattern.id}'"
         self._compile = partial(compile_regex, where=where, megabytes=32)
         self._regex = pattern.regex
         self._complete: tuple[Find, int] | None = None
+        self._match: Find | None = None
         self._prefix = prefix = prefix_of(pattern.regex)
         # At the end of a text, RE2 goes backward from there, and stops where no label can follow.
         self._label, _ = finders(self._compile(rf"(?:{loosened(prefix)})\z"))
@@ -66,17 +67,22 @@ class TokenMatcher:
         # match like the complete one, in a sixth of the time.
         prefix, tail, tail_value = self._known_parts or self._parts()
         groups = tail(data, first, stop)
-        if groups[0][0] == start:
-            after = first
-            for _ in range(_LABELS):
-                label, end = prefix(data, after, stop)[0]
-                if label < 0:
-                    return None
-                if end == start:
+        is_first = groups[0][0] == start
+        if not is_first and 0 <= groups[0][0] < start:
+            groups = tail(data, start, stop)
+        after = first
+        for _ in range(_LABELS if groups[0][0] == start else 0):
+            label, end = prefix(data, after, stop)[0]
+            if label < 0:
+                return None
+            if end == start:
+                # A value before the token cannot end where the token does.
+                if is_first or self._end(data, label, stop) == groups[0][1]:
                     return groups[tail_value]
-                if end > start:
-                    break
-                after = label + 1
+                break
+            if end > start:
+                break
+            after = label + 1
         search, value_group = self._complete or self._compiled()
         while first >= 0:
             groups = search(data, first, stop)
@@ -95,6 +101,14 @@ class TokenMatcher:
         tail = self._compile(flags_of(self._regex) + self._regex[len(self._prefix) :])
         self._known_parts = prefix, finders(tail)[0], tail.groupindex["value"]
         return self._known_parts
+
+    def _end(self, data: bytes, start: int, stop: int) -> int:
+        """Return the end of the match at a label, or -1; a search for it, or for its value, takes
+        ten times as long.
+        """
+        if self._match is None:
+            _, self._match = finders(self._compile(VALUE.sub("(?:", self._regex)))
+        return self._match(data, start, stop)[0][1]
 
     def _compiled(self) -> tuple[Find, int]:
         """Return a finder for the complete regex, and the group of the value."""

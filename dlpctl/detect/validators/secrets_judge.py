@@ -14,6 +14,7 @@ from functools import cache
 from itertools import pairwise
 from operator import sub
 
+from dlpctl.detect.validators.remembered import remembered
 from dlpctl.detect.validators.wordlists import read_rows, read_words
 from dlpctl.regex import lazy
 
@@ -110,6 +111,7 @@ def _has(words: re.Pattern[str], value: str) -> bool:
     return words.search(value) is not None
 
 
+@remembered
 def wordiness(value: str) -> float:
     """Return how much a value reads like words: random tokens below 0, names and words above 1."""
     classes = value[:JUDGED].encode("latin-1", "replace").translate(_KINDS)
@@ -133,6 +135,7 @@ def is_made_of_words(value: str) -> bool:
     return covered >= _COVERED * len(value)
 
 
+@remembered
 def is_patterned(value: str) -> bool:
     """Return whether a value is made up: few characters, repetition, or a sequence."""
     value = value[:JUDGED]
@@ -215,6 +218,7 @@ def _is_constant(value: str) -> bool:
     )
 
 
+@remembered
 def token(value: str) -> bool:
     """A generated value that is neither a placeholder nor a UUID."""
     return (
@@ -235,6 +239,7 @@ def uuid(value: str) -> bool:
     return len(plain) == 32 and not is_patterned(plain)
 
 
+@remembered
 def tail(value: str) -> bool:
     """A provider's token with its prefix: the part after the words of the prefix is generated."""
     parts = _SEGMENT.findall(value[:512])

@@ -19,6 +19,7 @@ from dlpctl.detect.entities.crf.model import (
     Model,
 )
 from dlpctl.detect.entities.crf.words import (
+    LONGEST_NUMBER,
     SETTINGS,
     TOKEN,
     WordFlags,
@@ -174,7 +175,10 @@ class Sequencer:
         if found is None:
             if len(self._words) > _MOST_WORDS:
                 self._words.clear()
-            found = self._words[token] = self._make(token)
+            # Of a number, only the length counts.
+            known = "0" * min(len(token), LONGEST_NUMBER) if token.isdigit() else token
+            found = self.word(known) if known != token else self._make(token)
+            self._words[token] = found
         return found
 
     def _make(self, token: str, *, border: bool = False) -> Word:

@@ -29,6 +29,8 @@ TOKEN = lazy(
 )
 
 SETTINGS = 4
+LONGEST_NUMBER = 6
+"""The number of digits from which on numbers are alike."""
 GIVEN, SURNAME, COMMON, PLACE = 0, 2, 4, 6  # shifts of the two-bit frequency classes
 STREET, TITLE, PARTICLE, COMPANY, CALENDAR, LABEL, PROPER, SUFFIX = (
     1 << bit for bit in range(8, 16)
@@ -77,7 +79,7 @@ def shape(token: str) -> str:
         return "xX" if token.upper() != token.lower() else "xx"
     if first.isalnum() or first == "_":
         if token.isdigit():
-            return f"d{min(len(token), 6)}"
+            return f"d{min(len(token), LONGEST_NUMBER)}"
         if "_" in token or len(token) > 10:
             return "id"
         outline = re.sub(
@@ -98,7 +100,7 @@ def _has_digit(token: str) -> bool:
 def word_key(token: str, outline: str) -> str:
     """Return the form of a token in which words are compared."""
     if outline[0] == "d":
-        return "0" * min(len(token), 6)
+        return "0" * min(len(token), LONGEST_NUMBER)
     if outline in ("NL", "NL2", "TAB"):
         return outline
     if outline == "p":
