@@ -141,8 +141,6 @@ def _run(arguments: Sequence[str]) -> int:
     except DlpctlError as error:
         return _fail(error.code, error.message, error.exit_status, arguments, error.problems)
     except _ClickError as error:
-        if isinstance(error, _UsageError) and not error.format_message():
-            return 2  # the help was printed already
         hint = f" (see '{error.ctx.command_path} --help')" if getattr(error, "ctx", None) else ""
         return _fail("usage", f"{_in_our_form(error)}{hint}", 2, arguments)
     except BrokenPipeError:

@@ -199,7 +199,7 @@ def test_a_damaged_database_is_not_ready_until_it_is_restored(home, detector, tm
         control.checks.check_text(key, EMAIL, "VENDOR")
     with ControlPlane.open(control.folder, lambda: detector) as another:
         for maintenance in (control.maintenance, control.maintenance, another.maintenance):
-            with pytest.raises(StoreError, match="is damaged: .*dlpctl db restore"):
+            with pytest.raises(StoreError, match=r"is damaged: .*dlpctl db restore"):
                 maintenance.ready()
     control.maintenance.restore(tmp_path / "b.db")
     control.maintenance.ready()
