@@ -39,6 +39,7 @@ _REWORDED = (
     (r"is not a valid (?:int|integer)(?: range)?$", "is not a whole number"),
     (r"is not a valid float(?: range)?$", "is not a number"),
     (r"is not in the range ([0-9.]+)<=x<=([0-9.]+)$", r"is not between \1 and \2"),
+    (r"is not in the range x>=([0-9.]+)$", r"is less than \1"),
     (r"Got unexpected extra arguments?(?:\(s\))? \((.*)\)$", r"unexpected argument: \1"),
 )
 """Messages of Click about arguments, and their plain wording."""
