@@ -32,6 +32,8 @@ class _Ours:
         formatter.write(render_help(self, ctx))
 
     def parse_args(self: Any, ctx: Any, args: list[str]) -> Any:
+        if ctx.resilient_parsing:  # for the completions of a line that is not finished
+            return super().parse_args(ctx, args)  # type: ignore[misc]
         if not args and self.no_args_is_help:
             sys.stdout.write(ctx.get_help())
             ctx.exit(2)
