@@ -79,6 +79,7 @@ class PatternError(DlpctlError):
     """A pattern file that cannot be used. The message starts with file, pattern and key."""
 
     code = "pattern"
+    exit_status = 2
     http_status = 422
 
 

@@ -26,6 +26,7 @@ from dlpctl_daemon.memory import Memory
 from dlpctl_daemon.metrics import Metrics
 from dlpctl_daemon.options import Options
 from dlpctl_daemon.readiness import Readiness
+from dlpctl_daemon.tasks import code_of
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
@@ -139,9 +140,7 @@ class Application(Flask):
                 error=type(error).__name__,
                 problem=error.message,
             )
-            return (
-                _failed(error) if status == HTTPStatus.INTERNAL_SERVER_ERROR else _not_now(status)
-            )
+            return _failed(error) if status == HTTPStatus.INTERNAL_SERVER_ERROR else _not_now(error)
         response = error_response(status, " ".join(error.message.split()), error.code)
         if isinstance(error, RateLimitError):
             request_context().allowance = Allowance(error.limit, 0, error.retry_after)
@@ -155,15 +154,14 @@ class Application(Flask):
 def error_response(status: int, detail: str, code: str | None = None) -> Response:
     """Return an error; `code` goes into a header, since the interface defines the body."""
     response = json_response({"detail": detail}, status)
-    if code is not None:
-        response.headers["X-Error-Code"] = code
+    response.headers["X-Error-Code"] = code or code_of(status)
     return response
 
 
 def _http_error(error: HTTPException) -> Response:
     status = error.code or HTTPStatus.INTERNAL_SERVER_ERROR
     if status == HTTPStatus.NOT_FOUND:
-        return error_response(status, "there is nothing at this address; see /docs", "not-found")
+        return error_response(status, "there is nothing at this address; see /docs")
     if isinstance(error, MethodNotAllowed):
         allowed = ", ".join(sorted(error.valid_methods or ()))
         response = error_response(status, f"this address takes {allowed}")
@@ -172,11 +170,12 @@ def _http_error(error: HTTPException) -> Response:
     return error_response(status, error.name.lower())
 
 
-def _not_now(status: int) -> Response:
+def _not_now(error: DlpctlError) -> Response:
     response = error_response(
-        status,
+        error.http_status,
         f"nothing can be recorded now, so nothing was done; try again later (request"
         f" {request_context().request_id})",
+        error.code,
     )
     response.headers["Retry-After"] = str(_RETRY_SECONDS)
     return response

@@ -149,7 +149,7 @@ def _parameters(operation: Operation) -> Iterable[dict[str, Any]]:
 def _error(status: int) -> dict[str, Any]:
     headers = {
         "X-Request-Id": "of the log line about it",
-        "X-Error-Code": "the kind of error, for programs; not of errors of HTTP itself",
+        "X-Error-Code": "the kind of error, for programs",
     }
     if status in (429, 503):
         headers["Retry-After"] = "seconds after which to try again"

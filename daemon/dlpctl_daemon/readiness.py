@@ -8,6 +8,8 @@ import threading
 import time
 from collections.abc import Callable
 
+from dlpctl.errors import BusyError
+
 _LASTS = 1.0
 
 
@@ -22,7 +24,12 @@ class Readiness:
         self._good_until = 0.0
 
     def check(self) -> None:
-        with self._lock:
+        # A slow probe must not keep all threads of its lane: they answer whether the process lives.
+        if not self._lock.acquire(timeout=_LASTS):
+            raise BusyError("the last question has no answer yet")
+        try:
             if self._clock() >= self._good_until:
                 self._probe()
                 self._good_until = self._clock() + _LASTS
+        finally:
+            self._lock.release()

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from waitress import task
 from waitress.utilities import build_http_date
 
+from dlpctl.errors import BusyError, TooLargeError
 from dlpctl_daemon.context import IDENTIFIED, KEY, QUEUED
 
 LARGEST_HEADER = 1 << 16
@@ -26,6 +27,12 @@ _DETAILS = {
     501: "unknown transfer encoding",
     503: "the service is busy, so nothing was done; try again later",
 }
+_CODES = {413: TooLargeError.code, 429: BusyError.code, 503: BusyError.code}
+
+
+def code_of(status: int) -> str:
+    """Return the code of an error that HTTP itself describes, such as `method-not-allowed`."""
+    return _CODES.get(status) or HTTPStatus(status).name.lower().replace("_", "-")
 
 
 class Refusal(NamedTuple):
@@ -45,9 +52,10 @@ class Refusal(NamedTuple):
             ("Content-Length", str(len(body))),
             ("Cache-Control", "no-store"),
             ("X-Content-Type-Options", "nosniff"),
+            ("X-Error-Code", code_of(status)),
         ]
         if status in (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE):
-            headers += [("Retry-After", str(_RETRY_SECONDS)), ("X-Error-Code", "busy")]
+            headers.append(("Retry-After", str(_RETRY_SECONDS)))
         return cls(status, HTTPStatus(status).phrase, tuple(headers), body)
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dlpctl.backend.signature import key_id_of, verified_claims
+from dlpctl.control.clock import written
 from dlpctl.errors import (
     ForbiddenError,
     LicenseError,
@@ -90,7 +91,7 @@ class LicenseClient:
         self._refuse_spent(kept, now)
         grant = self._kept_grant(kept)
         if grant is not None:
-            if 0 <= now - _number(kept, "fetched_at") < FRESH_SECONDS:
+            if _is_fresh(kept, now):
                 return grant
             if 0 <= now - _number(kept, "tried_at") < PAUSE_SECONDS:
                 return grant
@@ -111,12 +112,8 @@ class LicenseClient:
 
     def _refuse_spent(self, kept: dict[str, Any], now: float) -> None:
         until = _number(kept, "spent_until")
-        if now < until and now - _number(kept, "fetched_at") < FRESH_SECONDS:
-            retry_at = (
-                datetime.fromtimestamp(until, UTC)
-                .isoformat(timespec="milliseconds")
-                .replace("+00:00", "Z")
-            )
+        if now < until and _is_fresh(kept, now):
+            retry_at = written(datetime.fromtimestamp(until, UTC))
             limit = int(_number(kept, "limit"))
             raise QuotaError(
                 f"the monthly quota of {limit:,} checks is used up; it starts again on {retry_at}",
@@ -248,6 +245,11 @@ def _keys(known: dict[str, Any]) -> dict[str, Any]:
     """
     keys = known.get("keys")
     return keys if isinstance(keys, dict) else {}
+
+
+def _is_fresh(kept: dict[str, Any], now: float) -> bool:
+    """Return whether the server's answer is recent; never by a clock that was set back since."""
+    return 0 <= now - _number(kept, "fetched_at") < FRESH_SECONDS
 
 
 def _number(table: dict[str, Any], key: str) -> float:

@@ -7,6 +7,7 @@ share, are the fields of a named tuple.
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable
 from typing import Any, TypeVar, get_type_hints
 
@@ -17,21 +18,40 @@ from dlpctl.cli.helptext import render_help
 from dlpctl.errors import did_you_mean
 
 CommandFunction = TypeVar("CommandFunction", bound=Callable[..., Any])
+_MAY_BE_EMPTY = frozenset({"description", "command"})
+"""Parameters: a description can be removed, and another program has its own arguments."""
 _UsageError: Any = typer.BadParameter.__base__
 
 
-class Command(TyperCommand):
-    """A command that prints our help."""
+class _Ours:
+    """Prints our help, and refuses empty values, which scripts give from variables that are unset:
+    `--policy ""` must not mean the default policy.
+    """
 
-    def format_help(self, ctx: Any, formatter: Any) -> None:
+    def format_help(self: Any, ctx: Any, formatter: Any) -> None:
         formatter.write(render_help(self, ctx))
 
+    def parse_args(self: Any, ctx: Any, args: list[str]) -> Any:
+        if ctx.resilient_parsing:  # for the completions of a line that is not finished
+            return super().parse_args(ctx, args)  # type: ignore[misc]
+        if not args and self.no_args_is_help:
+            sys.stdout.write(ctx.get_help())
+            ctx.exit(2)
+        given, _, _ = self.make_parser(ctx).parse_args(args=list(args))
+        for parameter in self.params:
+            value = given.get(parameter.name)
+            values = value if isinstance(value, list | tuple) else [value]
+            if "" in values and parameter.name not in _MAY_BE_EMPTY:
+                raise typer.BadParameter("must not be empty", ctx=ctx, param=parameter)
+        return super().parse_args(ctx, args)  # type: ignore[misc]
 
-class Group(TyperGroup):
-    """A command with subcommands that prints our help."""
 
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        formatter.write(render_help(self, ctx))
+class Command(_Ours, TyperCommand):
+    """A command."""
+
+
+class Group(_Ours, TyperGroup):
+    """A command with subcommands."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name = args[0]

@@ -39,6 +39,7 @@ _REWORDED = (
     (r"is not a valid (?:int|integer)(?: range)?$", "is not a whole number"),
     (r"is not a valid float(?: range)?$", "is not a number"),
     (r"is not in the range ([0-9.]+)<=x<=([0-9.]+)$", r"is not between \1 and \2"),
+    (r"is not in the range x>=([0-9.]+)$", r"is less than \1"),
     (r"Got unexpected extra arguments?(?:\(s\))? \((.*)\)$", r"unexpected argument: \1"),
 )
 """Messages of Click about arguments, and their plain wording."""
@@ -141,8 +142,6 @@ def _run(arguments: Sequence[str]) -> int:
     except DlpctlError as error:
         return _fail(error.code, error.message, error.exit_status, arguments, error.problems)
     except _ClickError as error:
-        if isinstance(error, _UsageError) and not error.format_message():
-            return 2  # the help was printed already
         hint = f" (see '{error.ctx.command_path} --help')" if getattr(error, "ctx", None) else ""
         return _fail("usage", f"{_in_our_form(error)}{hint}", 2, arguments)
     except BrokenPipeError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -69,9 +70,9 @@ def is_stream(file: Path) -> bool:
 
 def unwritable(file: Path, problem: OSError) -> OutputError:
     """Return the error for a file that cannot be written, with advice."""
-    reason = (
-        _misplaced(file) or f"cannot be written: {problem.strerror}; name a file that you may write"
-    )
+    is_full = problem.errno in (errno.ENOSPC, errno.EFBIG)
+    advice = "make room for it" if is_full else "name a file that you may write"
+    reason = _misplaced(file) or f"cannot be written: {problem.strerror}; {advice}"
     return OutputError(f"{file}: {reason}")
 
 

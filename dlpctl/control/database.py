@@ -81,6 +81,9 @@ class Database(Protocol):
 
     def problems(self, connection: Connection) -> tuple[str, ...]: ...
 
+    def damage(self, connection: Connection) -> str:
+        """Return a problem of data that may be damaged, or nothing. Cheap if they may not be."""
+
     def vacuum(self, connection: Connection) -> None: ...
 
     def explained(self, problem: Exception) -> StoreError:

@@ -62,9 +62,9 @@ def _report(
     version: str, decision: Decision, summary: str, detected: tuple[Detection, ...]
 ) -> Report:
     import os
-    from datetime import UTC, datetime
 
     from dlpctl.preflight import Report
+    from dlpctl.text_report import written_now
 
     return Report(
         f"pf_{os.urandom(12).hex()}",
@@ -73,6 +73,6 @@ def _report(
         detected,
         None,
         version,
-        datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        written_now(),
         (),
     )

@@ -18,7 +18,7 @@ from dlpctl.control.links import read_ends
 from dlpctl.control.migrations import STEPS
 from dlpctl.control.rotation import KeyRotation, rotate
 from dlpctl.control.shared_items import SharedItems
-from dlpctl.control.sqlite import SqliteDatabase, open_read_only, problems
+from dlpctl.control.sqlite import RESTORE, SqliteDatabase, open_read_only, problems
 from dlpctl.control.writer import Batch
 from dlpctl.errors import StoreError, UsageError
 
@@ -35,7 +35,11 @@ class Maintenance:
         self._key_file = key_file
 
     def ready(self) -> None:
-        """Raise `StoreError` if a check could not be recorded now."""
+        """Raise `StoreError` if a check could not be recorded now, or the database is damaged."""
+        database = self._core.store.database
+        with self._core.store.reading() as connection:
+            if damage := database.damage(connection):
+                raise StoreError(f"{database.name}: is damaged: {damage}; {RESTORE}")
         self._core.store.run(
             lambda batch: batch.execute(
                 "INSERT INTO state VALUES ('ready', ?) ON CONFLICT (name) DO UPDATE"

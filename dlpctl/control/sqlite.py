@@ -16,6 +16,7 @@ from dlpctl.errors import StoreError
 
 _OLDEST_SQLITE = (3, 37, 0)
 _PAUSE = 0.01
+RESTORE = "restore a backup with 'dlpctl db restore BACKUP --yes'"
 _PRAGMAS = (
     "PRAGMA foreign_keys = ON",
     "PRAGMA synchronous = FULL",
@@ -36,6 +37,7 @@ class SqliteDatabase:
         self.file = file
         self.name = str(file)
         self._is_private = False
+        self._may_be_damaged = True
 
     @property
     def is_new(self) -> bool:
@@ -129,6 +131,17 @@ class SqliteDatabase:
     def problems(self, connection: Connection) -> tuple[str, ...]:
         return problems(connection)
 
+    def damage(self, connection: Connection) -> str:
+        """Read all pages, a gigabyte a second, once and after each error that tells of damage."""
+        if not self._may_be_damaged:
+            return ""
+        self._may_be_damaged = False  # before the check: another thread may meet damage meanwhile
+        found: str = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+        if found == "ok":
+            return ""
+        self._may_be_damaged = True
+        return found.splitlines()[-1]
+
     def vacuum(self, connection: Connection) -> None:
         connection.execute("VACUUM")
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -146,7 +159,8 @@ class SqliteDatabase:
         elif name.startswith(("SQLITE_FULL", "SQLITE_IOERR")):
             advice = f"{problem}; make room on the disk, nothing was recorded"
         elif _is_damage(problem):
-            advice = f"{problem}; restore a backup with 'dlpctl db restore BACKUP --yes'"
+            self._may_be_damaged = True
+            advice = f"{problem}; {RESTORE}"
         else:
             advice = str(problem)
         return StoreError(f"{self.file}: {advice}")

@@ -98,9 +98,7 @@ class Vault(TokenStore):
         self._seen: tuple[int, ...] | None = None
         self._held = False
         if not create and not path.exists():
-            raise VaultError(
-                f"{path}: there is no such vault; `dlpctl mask --operator token --vault` makes one"
-            )
+            raise VaultError(f"{path}: there is no such vault; 'dlpctl mask --vault' makes one")
         self.refresh()
 
     @contextmanager

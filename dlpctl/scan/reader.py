@@ -12,6 +12,7 @@ from operator import sub
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from dlpctl.config import FileLimits
 from dlpctl.errors import DlpctlError, FormatError, fault
 from dlpctl.formats.recognition import ends_with_zip, is_utf8
 from dlpctl.scan.content import NO_ENDING, Ending, Examiner, Found, Parts
@@ -21,7 +22,6 @@ from dlpctl.scan.source import File, Source, UnreadError
 from dlpctl.scan.streams import after, limited
 
 if TYPE_CHECKING:
-    from dlpctl.config import FileLimits
     from dlpctl.formats.compressed import Compressed
     from dlpctl.formats.sections import Section
     from dlpctl.scan.documents import Documents
@@ -33,8 +33,6 @@ LARGE = 16 << 20
 PART_SIZE = 8 << 20
 _REPEATED = ("name of ", "metadata", "schema.json")
 """Locations in a table that all of its sections share."""
-DOCUMENT_LIMIT = 100 << 20
-"""The largest file that a format reads."""
 
 
 class Outcome(NamedTuple):
@@ -83,7 +81,7 @@ class BatchReader:
         self._examiner.identifies_values = contents is not None
         self._archives = archives
         self._max_size = max_size
-        self._limits = limits
+        self._limits = limits or FileLimits()
         self._documents: Documents | None = None
         self._make_contents = contents
         self._contents: Contents | None = None
@@ -233,11 +231,11 @@ class BatchReader:
         size = len(data)
         while piece := read(PART_SIZE):
             size += len(piece)
-            if size <= DOCUMENT_LIMIT:
+            if size <= self._limits.input_bytes:
                 pieces.append(piece)
-        if size <= DOCUMENT_LIMIT:
+        if size <= self._limits.input_bytes:
             return self._content(shown, b"".join(pieces))
-        self._skipped.append(too_large(shown))
+        self._skipped.append(too_large(shown, self._limits))
         return []
 
     def _content(self, shown: str, data: bytes) -> Iterable[Result]:
@@ -357,8 +355,8 @@ class BatchReader:
     def _section(self, source: Source, file: File, section: Section) -> Outcome:
         """Return the findings in a section of a large document."""
         label = section.label
-        if max(section.size, section.memory) > DOCUMENT_LIMIT:
-            skipped = [too_large(file.shown, label or "an entry")]
+        if max(section.size, section.memory) > self._limits.input_bytes:
+            skipped = [too_large(file.shown, self._limits, label or "an entry")]
             return Outcome(0, 0, 0, [], skipped, tallies=[Tally()])
         self._start()
         self._examiner.counts_possible = False
@@ -383,8 +381,9 @@ class BatchReader:
         return self._outcome(tally, [tally])
 
 
-def too_large(shown: str, noun: str = "a document") -> Skip:
-    return Skip(shown, Why.UNREADABLE, f"{noun} of more than {DOCUMENT_LIMIT >> 20} MB")
+def too_large(shown: str, limits: FileLimits, noun: str = "a document") -> Skip:
+    most = f"{limits.input_bytes >> 20} MB"
+    return Skip(shown, Why.UNREADABLE, f"{noun} of more than {most}: raise limits.input_bytes")
 
 
 def _touches(result: Result, lines: Sequence[Sequence[int]]) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Generator, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from dlpctl.config import FileLimits
 from dlpctl.errors import FormatError
 from dlpctl.formats.recognition import HEAD, ZIP_END
 from dlpctl.scan.content import Ending, Examiner, Parts
@@ -15,7 +16,6 @@ from dlpctl.scan.local import STDIN, LocalFiles
 from dlpctl.scan.packing import unpacked
 from dlpctl.scan.reader import (
     BLOBS,
-    DOCUMENT_LIMIT,
     FILES,
     LARGE,
     PART,
@@ -34,7 +34,6 @@ from dlpctl.scan.source import File, Source, UnreadError, is_address
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from dlpctl.config import FileLimits
     from dlpctl.scan.executor import Elsewhere, Executor
     from dlpctl.scan.git import Blob, Repository
     from dlpctl.scan.sampling import Sample
@@ -84,7 +83,7 @@ class Scan:
         self._archives = archives
         self._jobs = jobs or usual_jobs()
         self._accepts = accepts
-        self._limits = limits
+        self._limits = limits or FileLimits()
         self._on_step = on_step
         self._state = state
         self._sample = sample
@@ -117,7 +116,89 @@ class Scan:
                 files = self._elsewhere.without_own(source, files)
             if self._sample is not None:
                 files = _sampled(files, self._sample)
-            yield from _file_batches(source, number, files, self._state, archives=self._archives)
+            yield from self._file_batches(source, number, files)
+
+    def _file_batches(
+        self, source: Source, number: int, files: Iterable[File | Skip]
+    ) -> Iterator[_Batch]:
+        state = self._state
+        batch: list[File] = []
+        skipped: list[Skip] = []
+        known: list[Known] = []
+        size = 0
+
+        def made() -> _Batch:
+            return _Batch(Task(FILES, batch, number) if batch else None, skipped, known)
+
+        for file in files:
+            if isinstance(file, Skip):
+                skipped.append(file)
+            elif state is not None and state.is_own(source.key(file)):
+                continue
+            elif state is not None and (each := state.known(source.key(file), file)):
+                if batch and each.has_records:  # findings come in the order of the files
+                    yield made()
+                    batch, skipped, known, size = [], [], [], 0
+                known.append(each)
+            elif file.stream or file.size > LARGE:
+                yield made()
+                yield from self._alone(source, number, file)
+                batch, skipped, known, size = [], [], [], 0
+            else:
+                batch.append(file)
+                size += file.size
+            is_long = max(len(skipped), len(known)) >= _BATCH_UNREAD
+            if size >= _BATCH_BYTES or len(batch) >= _BATCH_FILES or is_long:
+                yield made()
+                batch, skipped, known, size = [], [], [], 0
+        if batch or skipped or known:
+            yield made()
+
+    def _alone(self, source: Source, number: int, file: File) -> Iterator[_Batch]:
+        """Yield a stream, or a large file in parts, without its holes."""
+        if file.stream:
+            yield _Batch(Task(STREAM, [file], number), [])
+            return
+        try:
+            head = source.read_range(file, 0, HEAD)
+            tail = source.read_range(file, max(file.size - ZIP_END, 0), file.size)
+            parted = in_parts(head, file.shown, tail)
+            if parted is None:
+                yield from self._document(source, file, number, head, tail)
+                return
+            skipped = []
+            if parted.not_inspected:
+                why = Why.BINARY if parted.binary else Why.UNINSPECTED
+                skipped.append(Skip(file.shown, why, parted.not_inspected))
+            for first in range(0, file.size, PART_SIZE):
+                last = min(first + PART_SIZE, file.size)
+                if first and source.next_data(file, first) >= last:
+                    continue
+                part = (file, first, last, parted.binary)
+                yield _Batch(Task(PART, part, number), skipped if not first else [])
+        except UnreadError as error:
+            yield _Batch(None, [error.skip(file.shown)])
+
+    def _document(
+        self, source: Source, file: File, number: int, head: bytes, tail: bytes
+    ) -> Iterator[_Batch]:
+        """Yield a document in sections, as a stream, or as a whole."""
+        found = in_sections(head, file, tail, partial(source.read_range, file))
+        if found and found.is_archive and not self._archives:
+            yield _Batch(None, [Skip(file.shown, Why.ARCHIVE)])
+        elif found:
+            try:
+                for section in found.sections:
+                    part = (file, section.first, section.last, False, section.packed())
+                    yield _Batch(Task(PART, part, number), [])
+            except FormatError as error:
+                yield _Batch(None, [Skip(file.shown, Why.UNREADABLE, error.message)])
+        elif compression_of(head, file.shown):
+            yield _Batch(Task(STREAM, [file], number), [])
+        elif file.size <= self._limits.input_bytes:
+            yield _Batch(Task(FILES, [file], number), [])
+        else:
+            yield _Batch(None, [too_large(file.shown, self._limits)])
 
     def blobs(
         self, repository: Repository, blobs: Iterable[Blob | Skip]
@@ -280,95 +361,6 @@ def _sampled(files: Iterable[File | Skip], sample: Sample) -> Iterator[File | Sk
             yield file
         else:
             yield Skip(file.shown, Why.SAMPLED)
-
-
-def _file_batches(
-    source: Source,
-    number: int,
-    files: Iterable[File | Skip],
-    state: State | None,
-    *,
-    archives: bool,
-) -> Iterator[_Batch]:
-    batch: list[File] = []
-    skipped: list[Skip] = []
-    known: list[Known] = []
-    size = 0
-
-    def made() -> _Batch:
-        return _Batch(Task(FILES, batch, number) if batch else None, skipped, known)
-
-    for file in files:
-        if isinstance(file, Skip):
-            skipped.append(file)
-        elif state is not None and state.is_own(source.key(file)):
-            continue
-        elif state is not None and (each := state.known(source.key(file), file)):
-            if batch and each.has_records:  # findings come in the order of the files
-                yield made()
-                batch, skipped, known, size = [], [], [], 0
-            known.append(each)
-        elif file.stream or file.size > LARGE:
-            yield made()
-            yield from _alone(source, number, file, archives=archives)
-            batch, skipped, known, size = [], [], [], 0
-        else:
-            batch.append(file)
-            size += file.size
-        is_long = max(len(skipped), len(known)) >= _BATCH_UNREAD
-        if size >= _BATCH_BYTES or len(batch) >= _BATCH_FILES or is_long:
-            yield made()
-            batch, skipped, known, size = [], [], [], 0
-    if batch or skipped or known:
-        yield made()
-
-
-def _alone(source: Source, number: int, file: File, *, archives: bool) -> Iterator[_Batch]:
-    """Yield a stream, or a large file in parts, without its holes."""
-    if file.stream:
-        yield _Batch(Task(STREAM, [file], number), [])
-        return
-    try:
-        head = source.read_range(file, 0, HEAD)
-        tail = source.read_range(file, max(file.size - ZIP_END, 0), file.size)
-        parted = in_parts(head, file.shown, tail)
-        if parted is None:
-            yield from _document(source, file, number, head, tail, archives=archives)
-            return
-        skipped = []
-        if parted.not_inspected:
-            why = Why.BINARY if parted.binary else Why.UNINSPECTED
-            skipped.append(Skip(file.shown, why, parted.not_inspected))
-        for first in range(0, file.size, PART_SIZE):
-            last = min(first + PART_SIZE, file.size)
-            if first and source.next_data(file, first) >= last:
-                continue
-            part = (file, first, last, parted.binary)
-            yield _Batch(Task(PART, part, number), skipped if not first else [])
-    except UnreadError as error:
-        yield _Batch(None, [error.skip(file.shown)])
-
-
-def _document(
-    source: Source, file: File, number: int, head: bytes, tail: bytes, *, archives: bool
-) -> Iterator[_Batch]:
-    """Yield a document in sections, as a stream, or as a whole."""
-    found = in_sections(head, file, tail, partial(source.read_range, file))
-    if found and found.is_archive and not archives:
-        yield _Batch(None, [Skip(file.shown, Why.ARCHIVE)])
-    elif found:
-        try:
-            for section in found.sections:
-                part = (file, section.first, section.last, False, section.packed())
-                yield _Batch(Task(PART, part, number), [])
-        except FormatError as error:
-            yield _Batch(None, [Skip(file.shown, Why.UNREADABLE, error.message)])
-    elif compression_of(head, file.shown):
-        yield _Batch(Task(STREAM, [file], number), [])
-    elif file.size <= DOCUMENT_LIMIT:
-        yield _Batch(Task(FILES, [file], number), [])
-    else:
-        yield _Batch(None, [too_large(file.shown)])
 
 
 def _blob_batches(blobs: Iterable[Blob | Skip], selection: Selection) -> Iterator[_Batch]:

@@ -200,9 +200,13 @@ def wrapped(compiled_cache: Path, tmp_path: Path) -> Callable[..., Any]:
         server = command or (sys.executable, "-c", SERVER)
         wrap = [sys.executable, "-m", "dlpctl", "mcp", "wrap", "--", *server]
         data = "".join(json.dumps(each) + "\n" for each in messages).encode()
-        return subprocess.run(
-            wrap, input=data, capture_output=True, env=environ, cwd=tmp_path, timeout=120
-        )
+        reader, writer = os.pipe()
+        with os.fdopen(reader, "rb") as stdin, os.fdopen(writer, "wb") as client:
+            client.write(data)
+            (client.close if data else client.flush)()
+            return subprocess.run(
+                wrap, stdin=stdin, capture_output=True, env=environ, cwd=tmp_path, timeout=120
+            )
 
     return run
 
@@ -235,6 +239,11 @@ def test_a_server_that_does_not_exist(wrapped: Callable[..., Any]) -> None:
     ran = wrapped(command=["/nowhere/server"])
     assert ran.returncode == 1
     assert b"cannot be started" in ran.stderr
+
+
+def test_a_server_that_ends_before_its_client(wrapped: Callable[..., Any]) -> None:
+    ran = wrapped(command=[sys.executable, "-c", "raise SystemExit(5)"])
+    assert (ran.returncode, ran.stderr) == (5, b"")
 
 
 def test_the_mcp_server_of_dlpctl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -314,6 +314,9 @@ def test_a_used_up_quota(client, service, clock) -> None:
         client.grant()
     clock.forward(seconds=FRESH_SECONDS)
     assert client.grant() is not None, "the server may have been told otherwise meanwhile"
+    client.spent(next_month(clock.now), 1_000)
+    clock.forward(seconds=-60)
+    assert client.grant() is not None, "a clock that was set back must not keep the refusal"
 
 
 def test_an_unwritable_folder_only_costs_time(service, license_key, tmp_path, clock) -> None:

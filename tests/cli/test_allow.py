@@ -95,7 +95,7 @@ def test_in_a_repository_the_file_is_at_its_root(dlpctl):
     [
         (["a.txt:1"], 2, "--reason"),
         (["a.txt:1", "--reason", " "], 2, "--reason is empty"),
-        (["a.txt:1", *WHY, "--owner", ""], 2, "--owner is empty"),
+        (["a.txt:1", *WHY, "--owner", ""], 2, "must not be empty"),
         (["a.txt:1", *WHY, "--expires", "soon"], 2, "neither a day"),
         (["a.txt", *WHY], 2, "neither FILE:LINE nor a fingerprint"),
         (["a.txt:3", *WHY], 1, "a.txt:3: nothing is found there"),

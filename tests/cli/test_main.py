@@ -118,6 +118,9 @@ def test_any_terminal_encoding_works(encoding, command):
         ),
         (["serve", "--port", "http"], "invalid value for '--port': 'http' is not a whole number"),
         (["serve", "--port", "99999"], "99999 is not between 0 and 65535"),
+        (["scan", ".", "--jobs", "99999"], "99999 is not between 0 and 256"),
+        (["explain", ".", "--misses", "-1"], "-1 is less than 0"),
+        (["baseline", "import", "gone"], "gone: cannot be read: No such file"),
         (["clip", "in.txt", "b.txt"], "unexpected argument"),
         (["check", "-", "--policy", "defualt"], "a .toml file; did you mean 'default'?"),
         (["scan", ".", "--types", "EMIAL"], "or pattern; did you mean 'EMAIL'?"),
@@ -128,6 +131,32 @@ def test_misuse_is_status_2_and_one_line(dlpctl, arguments, said):
     assert result.status == 2
     assert said in result.err
     assert not said or result.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["check", "a.txt", "--policy="],
+        ["check", "a.txt", "--destination", ""],
+        ["scan", "a.txt", "--types", ""],
+        ["gateway", "--policy", ""],
+        ["mask", ""],
+        ["scan", "a.txt", ""],
+    ],
+    ids=" ".join,
+)
+def test_an_empty_value_is_not_taken_for_none(dlpctl, arguments):
+    """Such as of a variable that is not set."""
+    Path("a.txt").write_text("plain")
+    result = dlpctl(*arguments)
+    assert (result.status, result.out) == (2, "")
+    assert "must not be empty" in result.err
+
+
+def test_a_command_of_commands_alone_shows_its_help(dlpctl):
+    result = dlpctl("org")
+    assert (result.status, result.err) == (2, "")
+    assert result.out.startswith("Usage: dlpctl org ")
 
 
 def test_an_argument_of_any_length_is_named_in_a_short_line(dlpctl):

@@ -176,7 +176,7 @@ def test_all_mistakes_are_listed_at_once_those_of_regexes_too(dlpctl, command):
     Path("a.txt").write_text("plain words\n")
     Path("mine.toml").write_text(MISTAKES)
     result = dlpctl(*command)
-    assert (result.status, result.out) == (1, "")
+    assert (result.status, result.out) == (2, "")
     found = re.findall(r"mine\.toml:(\d+): (?:pattern '(\w+)': )?([\w.]+)", result.err)
     assert [" ".join(filter(None, each)) for each in found] == [
         "1 weight",

@@ -71,6 +71,7 @@ def test_a_full_disk_below_one_output_spares_the_others():
         out, err = process.communicate(timeout=300)
     assert (process.returncode, err.count(b"\n")) == (1, 1)
     assert err.startswith(b"dlpctl: /dev/full: cannot be written: No space left")
+    assert b"make room" in err
     assert b"3,600 findings in 60" in out
     assert summary()["findings"] == 3600
 

@@ -181,3 +181,26 @@ def test_a_missing_or_wrong_key_file_is_refused(home, detector, database):
     file.write_text("00" * 32)
     with pytest.raises(StoreError, match="not the key"):
         ControlPlane.open(control.folder, lambda: detector, database=database)
+
+
+@pytest.mark.of_a_file
+def test_a_damaged_database_is_not_ready_until_it_is_restored(home, detector, tmp_path):
+    control, key = home
+    control.maintenance.ready()
+    control.maintenance.backup(tmp_path / "b.db")
+    with closing(sqlite3.connect(control.folder / "control.db")) as database:
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        page = database.execute("SELECT rootpage FROM sqlite_master WHERE name = 'usage'")
+        start = (page.fetchone()[0] - 1) * 4096
+    with (control.folder / "control.db").open("r+b") as file:
+        file.seek(start)
+        file.write(b"A" * 4096)
+    with pytest.raises(StoreError):
+        control.checks.check_text(key, EMAIL, "VENDOR")
+    with ControlPlane.open(control.folder, lambda: detector) as another:
+        for maintenance in (control.maintenance, control.maintenance, another.maintenance):
+            with pytest.raises(StoreError, match=r"is damaged: .*dlpctl db restore"):
+                maintenance.ready()
+    control.maintenance.restore(tmp_path / "b.db")
+    control.maintenance.ready()
+    control.checks.check_text(key, EMAIL, "VENDOR")

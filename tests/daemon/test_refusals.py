@@ -184,7 +184,9 @@ def test_methods(caller):
     assert_refused(answer, 405, "GET")
     assert answer.headers["Allow"] == "GET, HEAD, POST"
     assert_refused(caller("OPTIONS", "/api/organizations"), 405)
-    assert_refused(caller("TRACE", "/healthz"), 405)
+    traced = caller("TRACE", "/healthz")
+    assert_refused(traced, 405)
+    assert traced.headers["X-Error-Code"] == "method-not-allowed"
     assert caller.client.head("/healthz").data == b""
 
 

@@ -102,6 +102,16 @@ def test_hijacked_code_is_refused(hijacked: Worker, refused: str, code: str) -> 
     assert outcome(hijacked, code).startswith(("PermissionError: ", "OSError: [Errno 1]"))
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have other limits")
+def test_memory_files_and_their_size_are_limited(hijacked: Worker) -> None:
+    for code, refused in (
+        ("bytearray(8 << 30)", "MemoryError"),
+        ("open('own', 'w').truncate(8 << 30)", "OSError: [Errno 27]"),
+        ("files = [open('/dev/null') for _ in range(300)]", "OSError: [Errno 24]"),
+    ):
+        assert outcome(hijacked, code).startswith(refused), code
+
+
 def test_the_files_of_the_user_are_out_of_reach(hijacked: Worker, tmp_path: Path) -> None:
     needs(hijacked, "files")
     home = tmp_path / "home"

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from timing import seconds
 
+from dlpctl.config import FileLimits
 from dlpctl.detect.allow import AllowList
 from dlpctl.errors import EngineError
 from dlpctl.scan.content import Examiner
@@ -57,6 +58,14 @@ def stdin_from(file: Path) -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+
+
+def test_a_large_document_is_refused_with_the_setting_that_allows_it(examiner: Examiner) -> None:
+    with Path("a.pdf").open("wb") as file:
+        file.write(b"%PDF-1.7\n")
+        file.truncate(17 << 20)
+    _, skipped, _ = scan(examiner, "a.pdf", jobs=1, limits=FileLimits(input_bytes=16 << 20))
+    assert skipped["a.pdf"].detail == "a document of more than 16 MB: raise limits.input_bytes"
 
 
 def test_places_are_lines_and_characters(examiner: Examiner) -> None:

@@ -232,8 +232,10 @@ def import_(
 
     try:
         text = read_regular(source).decode("utf-8")
-    except (OSError, UnicodeDecodeError) as problem:
-        raise BaselineError(f"{source}: cannot be read: {problem}") from None
+    except UnicodeDecodeError:
+        raise BaselineError(f"{source}: is not UTF-8") from None
+    except OSError as problem:
+        raise BaselineError(f"{source}: cannot be read: {problem.strerror}") from None
     tool, claims = read_claims(str(source), text)
     baseline = baseline_to_add_to(exception.file)
     template = exception.entry_template("")

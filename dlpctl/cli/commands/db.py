@@ -76,7 +76,7 @@ def restore(
         dlpctl db restore /backups/2027-01-31.db --yes
     """
     if not yes:
-        raise UsageError("this replaces everything in the database; confirm by --yes")
+        raise UsageError("this replaces everything in the database; confirm with --yes")
     with local(restoring=True) as backend:
         backend.control.maintenance.restore(source)
     ControlOptions(form).print_done(f"restored {source}")

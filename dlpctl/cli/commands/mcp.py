@@ -66,5 +66,6 @@ def wrap(
     checker = session.checker(destination, policy or agents.policy, "token")
     vaults = SessionVaults(session.config.data_folder, session.key(), agents.vault_days)
     inspector = Inspector(checker, session.file_checker(checker), vaults.open_wrapper())
-    wrapper = Wrapper(inspector, sys.stdin.buffer, sys.stdout.buffer)
-    raise typer.Exit(wrapper.run(command))
+    # If the server ends first, a thread still reads: Python would abort if it read from sys.stdin.
+    client = open(0, "rb", closefd=False)  # noqa: SIM115
+    raise typer.Exit(Wrapper(inspector, client, sys.stdout.buffer).run(command))

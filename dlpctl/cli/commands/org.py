@@ -108,7 +108,9 @@ def delete(
         dlpctl org delete acme --yes --server http://127.0.0.1:8686
     """
     if not yes:
-        raise UsageError(f"this deletes {org} with all its policies and licenses; confirm by --yes")
+        raise UsageError(
+            f"this deletes {org} with all its policies and licenses; confirm with --yes"
+        )
     with control.backend() as backend:
         backend.delete_organization(org)
     control.print_done(f"deleted {org}")

@@ -102,7 +102,9 @@ class ScanRequest(NamedTuple):
     ] = False
     jobs: Annotated[
         int,
-        typer.Option("-j", "--jobs", metavar="N", min=0, help="Use N workers; 0: all processors."),
+        typer.Option(
+            "-j", "--jobs", metavar="N", min=0, max=256, help="Use N workers; 0: all processors."
+        ),
     ] = 0
     cluster: Annotated[
         str | None,
