@@ -30,7 +30,6 @@ def types(dlpctl, *arguments: str) -> set[str]:
         ("", [], {"EMAIL", "CREDIT_CARD", "SSN"}),
         ('types = ["EMAIL", "ssn"]', [], {"EMAIL", "SSN"}),
         ('types = ["EMAIL"]', ["--types", "SSN"], {"SSN"}),
-        ('types = ["EMAIL"]', ["--types", ""], {"EMAIL", "CREDIT_CARD", "SSN"}),
         ("types = []", [], {"EMAIL", "CREDIT_CARD", "SSN"}),
         ('policy = "pci-dss"', [], {"CREDIT_CARD"}),
         ('policy = "pci-dss"', ["--policy", "default"], {"EMAIL", "CREDIT_CARD", "SSN"}),

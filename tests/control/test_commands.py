@@ -360,7 +360,7 @@ def test_a_policy_with_an_unusable_pattern_is_saved_by_no_command(dlpctl, answer
         ("apply", "all.toml"),
     ):
         status, _, err = dlpctl(*command)
-        assert status == 1
+        assert status == 2
         assert "pattern 'badge': regex: matches the empty text" in err
         assert len(err.splitlines()) == 1
     assert answer("policy", "stored", org) == [policy]
