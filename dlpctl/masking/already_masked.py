@@ -15,6 +15,7 @@ from dlpctl.types import Category
 _LABEL = lazy(r"\[[A-Z][A-Z0-9_]*(?:#[0-9a-f]{12})?\]|<[A-Z][A-Z0-9_]*_[1-9][0-9]*>")
 _LABEL_BEGINS = ("[", "<")
 _NOT_DIGITS = lazy(r"\D+")
+_NOT_ASCII_DIGITS = bytes(range(128)).translate(None, b"0123456789")
 _ALNUM = lazy(r"[^\W_]", re.ASCII)
 _WORD = lazy(r"[^\W\d_]+")
 _LONG_WORD = lazy(r"[^\W\d_]{3,}")
@@ -79,7 +80,11 @@ def _email(value: str) -> bool:
 
 
 def _digits(value: str) -> str:
-    return value if value.isdecimal() else _NOT_DIGITS.sub("", value)
+    if value.isdecimal():
+        return value
+    if value.isascii():
+        return value.encode().translate(None, _NOT_ASCII_DIGITS).decode()
+    return _NOT_DIGITS.sub("", value)
 
 
 def _phone(value: str) -> bool:

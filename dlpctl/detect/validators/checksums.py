@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from dlpctl.detect.validators.registry import validator
 
+_ASCII_SEPARATORS = b" -./\t"
 _SEPARATORS = str.maketrans("", "", " -./\u00a0\u2009\u202f\u2010\u2011\u2012\u2013\t")
 _LONGEST = 64
 """No identifier is longer, so that a megabyte of one character costs nothing."""
@@ -43,8 +44,10 @@ def compact(value: str) -> str:
     """Return an identifier in upper case without separators, or an empty text if it is too long."""
     if len(value) > _LONGEST:
         return ""
-    if value.isascii() and value.isdigit():  # the most common case
-        return value
+    if value.isascii():
+        if value.isdigit():  # the most common case
+            return value
+        return value.encode().translate(None, _ASCII_SEPARATORS).upper().decode()
     return value.translate(_SEPARATORS).upper()
 
 
