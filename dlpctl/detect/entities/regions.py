@@ -117,7 +117,7 @@ class RegionFinder:
                 yield end
             elif (before := text.rfind("\n", max(end - SHORT, 0), end)) >= 0 or end < SHORT:
                 others[before + 1] = end
-        lines = [text[at : text.find("\n", end, at + SHORT)] for at, end in others.items()]
+        lines = [text[at : at + SHORT].partition("\n")[0] for at in others]
         if any(self._given_names("\n".join(lines), 0)):
             for line, end in zip(lines, others.values(), strict=True):
                 if any(self._given_names(line, 0)):
