@@ -109,8 +109,8 @@ def _is_noun(words: Sequence[Word], left: int, _right: int) -> bool:
 
 
 def _ends_in_noun(words: Sequence[Word], left: int, right: int) -> bool:
-    """Jackson Parish, Ariel IOMMU, KİRA SÖZLEŞMESİ: the last word is a usual one, an abbreviation or
-    has the ending of a noun, and is in no list of names; Joe Hockey is a name.
+    """Jackson Parish, Ariel IOMMU, KİRA SÖZLEŞMESİ: the last word is a usual one, an abbreviation
+    or has the ending of a noun, and is in no list of names; Joe Hockey is a name.
     """
     first, last = words[left], words[right - 1]
     has_ending = len(last.key) >= _LONG_NOUN and last.key.endswith(_NOUN_ENDS)
