@@ -45,6 +45,11 @@ FOUND = {
     "star before a date of birth": ("Frau Hella Roe, *{}, wh. in Ulm", "17.04.1944"),
     "name after a question": ("Bot: Your surname, please?\n[09:02] Visitor: {}\n", "Deshmukh"),
     "label after a verb": ("{} is her social security number.", "536-90-4399"),
+    "label with an ending after a value": ("Merhaba. {} müşteri numaram.", "55017722"),
+    "date in a reply after a number": (
+        "PPS number and date of birth?\n8804456V, {}\n",
+        "9 March 1968",
+    ),
     "label after an arrow": ("{}  <- PESEL", "44051401458"),
     "card in words": ("card: {}.", "four one one one" + ", one one one one" * 3),
     "telephone in words": (

@@ -27,16 +27,20 @@ _WHOSE = (
     "the|an?|my|our|your|his|her|their|its|die|der|das|meine?|seine?|ihre?|le|la|l['’]|mon|ma|son"
     "|sa|votre|el|mi|su|il|lo|mio|sua|seu|o|meu|minha|het|de|mijn|mitt?|min|ditt?"
 )
+_LETTERS = r"[A-Za-z\x{C0}-\x{17F}]{2,16}"
+_OWN = r"numara(?:m(?:[ıi]z)?|l[ıi]|n[ıi]z|s[ıi])"
+"""The Turkish word for a number, with whose it is: `55017722 müşteri numaram`."""
 _FOLLOWED = (
     r"[0-9]((?:[ -]?[A-Za-z]{1,3})?)[\"'`*]{0,2}(?:(?:[ \t]{0,2}（|[ \t]{1,2}[(\[])"
     rf"({_LABEL_IN_BRACKETS})\.?[)\]）]"
-    rf"|[ \t]{{1,3}}(?:{_IS})[ \t](?:(?:{_WHOSE})[ \t]?){{0,2}}({_LABEL}))"
+    rf"|[ \t]{{1,3}}(?:{_IS})[ \t](?:(?:{_WHOSE})[ \t]?){{0,2}}({_LABEL})"
+    rf"|[ \t]((?:{_LETTERS} ){{0,2}}{_OWN}))"
 )
 """The last digit of a value, what follows it in the value, and its label as a group."""
 GATE = (
     r"[0-9](?:[ -]?[A-Za-z]{1,3})?[\"'`*]{0,2}(?:(?:[ \t]{0,2}（|[ \t]{1,2}[(\[])"
     r"[^\s()\[\]0-9:=,;.][^()\[\]\n0-9:=,;（）]"
-    rf"|[ \t]{{1,3}}(?:{_IS})[ \t])"
+    rf"|[ \t]{{1,3}}(?:{_IS})[ \t]|[ \t](?:{_LETTERS} ){{0,2}}{_OWN})"
 )
 """Matches wherever a label may follow, whatever it is."""
 _VALUE = lazy(

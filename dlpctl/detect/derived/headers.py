@@ -30,9 +30,10 @@ _CELL_OF_BAR = rf"{_BLANK}{_CELL}{_BLANK}"
 HEADER = (
     rf"(?mi:^(?:\|(?:{_BLANK}\|)?{_CELL_OF_BAR}(?:\|{_CELL_OF_BAR})*\|?"
     rf"|{_CELL}(?:{_BLANK}[,;|]{_BLANK}{_CELL})+|{_CELL}(?:[ ]*\t+{_CELL})+"
-    rf"| {_CELL}(?:{_BLANK}\|{_BLANK}{_CELL})+|{_BAR}(?:{_CELL_OF_BAR}(?:{_BAR}|{DASHED}))+"
+    rf"|[ ]+{_CELL}(?:{_BLANK}\|{_BLANK}{_CELL})+|{_BAR}(?:{_CELL_OF_BAR}(?:{_BAR}|{DASHED}))+"
     rf"|{_QUOTED}(?: {_QUOTED})+"
-    rf"|{_WORD}(?: {_WORD})*(?: {{2,}}{_WORD}(?: {_WORD})*)+)[ \t]*\r?\n"
+    rf"|{_WORD}(?: {_WORD})*(?: {{2,}}{_WORD}(?: {_WORD})*)+"
+    rf"|{_WORD}(?: {_WORD})*:(?: {{2,}}{_WORD}(?: {_WORD})*:)+)[ \t]*\r?\n"
     rf"|{_HEADERS}|<(?:{_NAMING})\b[^<>]*>{_CELL_OF_BAR}:?</[a-z]+>\s*"
     rf"(?:</?[a-z]+[^<>]*>\s*)?<(?:{_NAMED})\b[^<>]*>\s*"
     rf"|\binsert\s+into\s+[^\s(]+\s*(?:\({_BLANK}{_CELL}(?:\s*,\s*{_CELL})*{_BLANK}\)\s*)?"
@@ -43,7 +44,7 @@ WITHIN_LINES = b"<iI"
 """The first characters of headers that need not start a line."""
 _LETTER = r"A-Za-z\x{C0}-\x{17F}"
 _LONGEST_NAME = 48
-_AROUND_NAME = b"\"'` \t"
+_AROUND_NAME = b"\"'` \t:"
 _ESCAPED = lazy(r"\\.")
 _JOINT = "[ _./-]{0,2}"
 _BRIEF = 2

@@ -109,13 +109,17 @@ def _is_noun(words: Sequence[Word], left: int, _right: int) -> bool:
 
 
 def _ends_in_noun(words: Sequence[Word], left: int, right: int) -> bool:
-    """Jackson Parish, Ariel IOMMU: the last word is a usual one, or an abbreviation, and in no list
-    of names; Joe Hockey is a name.
+    """Jackson Parish, Ariel IOMMU, KİRA SÖZLEŞMESİ: the last word is a usual one, an abbreviation
+    or has the ending of a noun, and is in no list of names; Joe Hockey is a name.
     """
     first, last = words[left], words[right - 1]
-    if last.flags.named or last.flags.suffix or first.flags.given == _IN_ALL_LISTS:
+    has_ending = len(last.key) >= _LONG_NOUN and last.key.endswith(_NOUN_ENDS)
+    is_title = has_ending and last.outline == "XX"
+    if last.flags.named or last.flags.suffix:
         return False
-    is_noun = last.outline == "Xx" and last.flags.common >= _USUAL_WORD
+    if first.flags.given == _IN_ALL_LISTS and not is_title:
+        return False
+    is_noun = has_ending or (last.outline == "Xx" and last.flags.common >= _USUAL_WORD)
     is_short = last.outline == "XX" and len(last.key) <= _LONGEST_ABBREVIATION
     return (is_noun or (is_short and first.outline == "Xx")) and not has_cue(words, left)
 
@@ -162,11 +166,16 @@ def _is_abbreviation(words: Sequence[Word], left: int, right: int) -> bool:
 
 
 def _has_legal_form(words: Sequence[Word], left: int, right: int) -> bool:
-    """Ortega S.L.: the legal form of a firm is at the end of the name or after it."""
+    """Ortega S.L.: the legal form of a firm is at the end of the name or after it, or before an
+    abbreviation that is no name.
+    """
+    last = words[right - 1]
+    is_short = last.outline == "XX" and len(last.key) <= _LONGEST_ABBREVIATION
+    starts_there = is_short and right - left > 1 and not last.flags.named
     return any(
         words[first].key.strip() in _FORM_STARTS
         and _LEGAL_FORM.match(_written(words[first : first + 7]))
-        for first in range(left + 1, min(right + 1, len(words)))
+        for first in range(left + (not starts_there), min(right + 1, len(words)))
     )
 
 
@@ -326,7 +335,7 @@ _FEWEST_PARTS = 2
 _QUOTES = ('"', "'", '\\"')
 _ASSIGNMENTS = frozenset((":", "=", ">"))
 _NOT_NAMES = lexicon_words("not_names")
-_NOT_NAMES_LOWER = lexicon_words("not_names_lower")
+_NOT_NAMES_LOWER = lexicon_words("not_names_lower") | lexicon_words("relatives")
 _NOUN_ENDS = tuple(lexicon_words("noun_endings"))
 _BEFORE_THINGS = frozenset((":", "=", ";", "|", *lexicon_words("purposes")))
 _LEGAL_FORM = lazy(

@@ -15,7 +15,7 @@ from dlpctl.detect.validators.registry import REGISTERED, Validator
 __all__ = ["Validator", "find", "names"]
 
 _SUBJECTS = {
-    "cards": "credit_card iban iban_shape bic card_track",
+    "cards": "credit_card iban creditor_reference iban_shape bic card_track",
     "checksums": "luhn verhoeff mod_97",
     "crypto": (
         "base58_address ripple_address bech32_address cashaddr ethereum_address solana_address "

@@ -10,6 +10,7 @@ from dlpctl.detect.validators.checksums import (
     digits,
     luhn_checks,
     mod_97_checks,
+    varied,
 )
 from dlpctl.detect.validators.registry import validator
 from dlpctl.detect.validators.wordlists import read_table, read_words
@@ -104,6 +105,13 @@ def iban(value: str) -> bool:
     """A number with the country's length and a checksum by ISO 7064 mod 97-10."""
     bare = compact(value)
     return iban_shape(value) and len(set(bare[4:])) > 1 and mod_97_checks(bare[4:] + bare[:4])
+
+
+@validator("creditor_reference")
+def creditor_reference(value: str) -> bool:
+    """A reference of ISO 11649, with a checksum by ISO 7064 mod 97-10."""
+    bare = compact(value)
+    return varied(bare[4:]) and mod_97_checks(bare[4:] + bare[:4])
 
 
 @validator("iban_shape")

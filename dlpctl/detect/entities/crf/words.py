@@ -106,7 +106,7 @@ def word_key(token: str, outline: str) -> str:
     if outline == "p":
         mark = token.strip()
         return token if len(mark) == 1 else token.replace(mark, mark[:1] * 2)
-    return token.lower()
+    return token.lower().replace("i\u0307", "i")  # of the Turkish İ
 
 
 _ENDINGS = {
