@@ -77,6 +77,11 @@ class Options(NamedTuple):
                 raise UsageError(
                     "serve.cors_origins: must be origins such as https://app.example.com"
                 )
+        proxy = self.settings.trusted_proxy
+        if proxy is not None and not _is_client_address(proxy):
+            raise UsageError(
+                "serve.trusted_proxy: must be the IP address of the proxy, such as 10.0.0.1"
+            )
         if self.settings.processes > 1 and not hasattr(os, "fork"):
             raise UsageError("--processes: this system cannot fork processes; use 1")
         if (
@@ -90,6 +95,18 @@ class Options(NamedTuple):
                 " put a proxy with TLS before it, and say --allow-remote if you mean it"
             )
         return self
+
+
+def _is_client_address(address: str) -> bool:
+    """Return whether clients can have this address, in this spelling; those of a Unix socket have
+    `localhost`.
+    """
+    from ipaddress import ip_address
+
+    try:
+        return address == "localhost" or str(ip_address(address)) == address
+    except ValueError:
+        return False
 
 
 def is_loopback(host: str) -> bool:

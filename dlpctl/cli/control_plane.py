@@ -85,6 +85,13 @@ def given(**fields: Any) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
 
 
+def changes(**fields: Any) -> dict[str, Any]:
+    """Return the fields that the user set, at least one."""
+    if not (body := given(**fields)):
+        raise UsageError("nothing to change; give at least one option")
+    return body
+
+
 def complete_policy(policy: Policy) -> dict[str, Any]:
     """Return a policy as a request that replaces every field of a stored one."""
     return {"minScore": None, "defaultAction": None, "customPatterns": None} | policy.to_dict()

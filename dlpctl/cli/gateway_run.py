@@ -148,6 +148,8 @@ def _hosts(options: GatewayOptions) -> frozenset[str]:
 def _admission(session: Session, options: GatewayOptions) -> Iterator[Admission]:
     """Yield the admission of requests: by keys, by this process's license, or for everyone."""
     own_key = os.environ.get("DLPCTL_LICENSE_KEY", "").strip() or None
+    if options.server is not None and not (options.with_keys or own_key):
+        raise UsageError("--server: needs --with-keys, or a key in DLPCTL_LICENSE_KEY")
     if options.with_keys and session.config.server is None:
         with _local_keys(session, options) as admission:
             yield admission

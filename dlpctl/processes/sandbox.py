@@ -160,8 +160,23 @@ def _python_folders() -> set[str]:
     """
     own = Path(__file__).parents[1]
     installed = any(own.parent.glob(f"{own.name}-*.dist-info"))
-    sites = [path for path in sys.path if Path(path).name in _SITES]
-    return {sys.prefix, sys.base_prefix, str(own.parent if installed else own), *sites}
+    sites = [path for path in sys.path if Path(path).name in _SITES and Path(path).is_dir()]
+    linked = (folder for site in sites for folder in _linked(site))
+    return {
+        *(sys.prefix, sys.base_prefix, str(own.parent if installed else own), *sites),
+        *(linked if Path(__file__).is_symlink() else ()),  # all packages are installed alike
+    }
+
+
+def _linked(site: str) -> Iterator[str]:
+    """Yield the folders and modules that installed links lead to, if those have the same names."""
+    for entry in os.scandir(site):
+        target = os.path.realpath(entry)
+        if entry.is_dir(follow_symlinks=False):
+            links = (each for each in os.scandir(entry) if each.is_symlink())
+            target = os.path.dirname(os.path.realpath(next(links, entry)))  # noqa: PTH120 -- fast
+        if os.path.basename(target) == entry.name:  # noqa: PTH119 -- fast
+            yield target
 
 
 def _seccomp(libc: Any, calls: _Calls, *, may_execute: bool) -> bool:

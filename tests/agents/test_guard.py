@@ -267,6 +267,9 @@ def test_vaults_are_private_and_expire(
     assert found.path.stat().st_mode & 0o077 == 0
     assert MAIL.encode() not in found.path.read_bytes()
     os.utime(found.path, (0, 0))
+    learn(claude)
+    assert sessions.purge(folder, 7) == 0, "it is in use"
+    os.utime(found.path, (0, 0))
     learn(claude, session="new")
     assert [each.name for each in sessions.stored(folder)] == [
         sessions.session_name("claude-code", "new")
@@ -376,6 +379,15 @@ def test_a_purged_vault_starts_anew(claude: Claude, tmp_path: Path) -> None:
     sessions.purge(sessions.folder_of(tmp_path / "data"), 0)
     assert claude("PreToolUse", tool_name="Write", tool_input={"content": "<EMAIL_1>"}) is None
     assert learn(claude, "bob@example.org") == "<EMAIL_1>"
+    assert learn(claude, f"{MAIL} bob@example.org") == "<EMAIL_2> <EMAIL_1>"
+
+
+def test_a_vault_that_another_process_made_anew(claude: Claude, tmp_path: Path) -> None:
+    learn(claude)
+    sessions.purge(sessions.folder_of(tmp_path / "data"), 0)
+    others = SessionVaults(tmp_path / "data", bytes(range(32)), days=7)
+    with others.open("claude-code", "s1").transaction() as vault:
+        assert vault.token("EMAIL", "bob@example.org") == "<EMAIL_1>"
     assert learn(claude, f"{MAIL} bob@example.org") == "<EMAIL_2> <EMAIL_1>"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import io
 import json
 import os
 import random
@@ -12,14 +13,18 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from dlpctl.agents.mcp_messages import Forwarded, Inspector
+from dlpctl.agents.mcp_wrap import Wrapper
 from dlpctl.agents.sessions import SessionVaults
 from dlpctl.files.checking import FileChecker
 from dlpctl.preflight import Checker
+
+if TYPE_CHECKING:
+    from limits import Limiter
 
 MAIL = "jane.doe@example.com"
 TOKEN = re.compile(r"<EMAIL_[A-Z]{3}_[1-9][0-9]*>")
@@ -223,6 +228,14 @@ def test_a_server(wrapped: Callable[..., Any]) -> None:
     assert ran.returncode == 3
     assert b"not JSON was dropped" in ran.stderr
     assert b"in the middle of a message" in ran.stderr
+
+
+def test_a_message_that_is_too_large_ends_the_session(inspector: Inspector, limit: Limiter) -> None:
+    limit("dlpctl.agents.mcp_wrap.LARGEST", 1_000)
+    client = io.BytesIO()
+    wrapper = Wrapper(inspector, io.BytesIO(), client)
+    assert wrapper.run([sys.executable, "-c", "print('[' + '0,' * 600 + '0]')"]) == 1
+    assert not client.getvalue()
 
 
 def test_a_batch(wrapped: Callable[..., Any]) -> None:

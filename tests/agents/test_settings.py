@@ -11,7 +11,7 @@ import pytest
 from dlpctl.agents import jsonc
 from dlpctl.agents.adapters import adapters
 from dlpctl.agents.settings import Settings, State
-from dlpctl.agents.settings_files import BACKUP
+from dlpctl.agents.settings_files import BACKUP, SettingsFile
 from dlpctl.errors import ConfigError, DlpctlError, OutputError, UsageError
 
 THEIRS = """\
@@ -108,6 +108,17 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     assert one.file.is_symlink()
     assert "hooks" in json.loads(real.read_text())
     assert real.stat().st_mode & 0o777 == 0o640
+
+
+def test_the_first_backup_remains_and_changes_of_others_are_not_overwritten(tmp_path: Path) -> None:
+    file = SettingsFile(tmp_path / "settings.json")
+    file.path.write_text("{}")
+    file.write("{}", "first", keeps=True)
+    file.write("first", "second", keeps=True)
+    assert file.before() == "{}"
+    with pytest.raises(OutputError, match="meanwhile"):
+        file.write("first", "third", keeps=False)
+    assert file.read() == "second"
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write to every file")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,6 +77,28 @@ def test_the_copy_opens_and_holds_no_value(
     written = contents(copy)
     assert not any(value.encode() in written for value in VALUES)
     assert b"northwind" not in written
+
+
+def test_comments_of_columns_and_long_values_of_partitions_are_masked(
+    dlpctl: Callable[..., Any], tmp_path: Path
+) -> None:
+    """A name of a folder that would be too long is left out; the log has its value."""
+    long = f"{'long ' * 60}{MAIL}"
+    comment = pa.field("number", pa.int64(), metadata={"comment": f"ask {OTHER}"})
+    schema = pa.schema([comment, pa.field("owner", pa.string())])
+    rows = pa.table({"number": [1], "owner": [long]}, schema=schema)
+    folder, copy = tmp_path / "people", tmp_path / "safe"
+    deltalake.write_deltalake(folder, rows.slice(0, 0), partition_by=["owner"])
+    part = folder / "a.parquet"
+    parquet.write_table(rows.select(["number"]), part)
+    added = {"size": part.stat().st_size, "modificationTime": 0, "dataChange": True}
+    added |= {"path": part.name, "partitionValues": {"owner": long}}
+    (folder / "_delta_log" / f"{1:020}.json").write_text(json.dumps({"add": added}))
+    assert dlpctl("mask", folder, "-o", copy).status == 0
+    (row,) = rows_of(copy)
+    assert row["number"] == 1
+    assert row["owner"].startswith("long long ")
+    assert not any(value.encode() in contents(copy) for value in VALUES)
 
 
 def test_scan_reads_the_log_and_files_of_earlier_versions(

@@ -55,6 +55,7 @@ def test_a_commit_with_a_key_is_refused(dlpctl):
     assert "git commit --no-verify" in git("commit", "-qm", "b", check=False).stderr
     git("rm", "-qf", "--cached", "b.txt")
     assert dlpctl("hook", "install", "git").out.startswith("renewed ")
+    assert dlpctl("hook", "uninstall", "git", "--project").status == 2
     assert dlpctl("hook", "uninstall", "git").status == 0
     assert commits("c.txt", KEY)
     assert dlpctl("hook", "uninstall", "git").status == 2
@@ -111,6 +112,21 @@ def hooked(repository, dlpctl) -> Path:
 
 
 @pytest.mark.usefixtures("hooked")
+def test_a_key_is_accepted_once_for_edits_and_renames(dlpctl):
+    Path("old.pem").write_text(KEY)
+    git("add", ".")
+    git("commit", "-qnm", "without the hook")
+    git("mv", "old.pem", "new.pem")
+    assert dlpctl("hook", "run").status == 20
+    dlpctl("allow", "new.pem:1", "--reason", "made up")
+    assert dlpctl("hook", "run").status == 0
+    Path("new.pem").write_text(f"edited\n{KEY}")
+    git("add", ".")
+    git("mv", "new.pem", "newest.pem")
+    assert dlpctl("hook", "run").status == 0
+
+
+@pytest.mark.usefixtures("hooked")
 def test_a_commit_may_contain_a_name_but_no_key():
     assert commits("authors.txt", PERSON)
     assert not commits("deploy.pem", KEY)
@@ -142,6 +158,8 @@ def test_settings_choose_the_types_that_hooks_search(dlpctl, settings, refused):
 @pytest.mark.usefixtures("repository")
 def test_the_types_of_a_hook_are_chosen_when_it_is_installed(dlpctl):
     assert dlpctl("hook", "install", "git", "--types", "PII,SECRET").status == 2
+    for option in ("--all", "--project", "--wrap-mcp", "--transport=http"):
+        assert "for coding agents" in dlpctl("hook", "install", "git", option).err
     assert not Path(".git/hooks/pre-commit").exists()
     assert dlpctl("hook", "install", "git", "--types", "PII,SECRETS").status == 0
     assert not commits("authors.txt", PERSON)

@@ -109,7 +109,7 @@ def test_a_template_fails_for_a_key_and_passes_without(
     repository(key=key)
     scripts = list(scripts_of(template, shown(dlpctl, template)))
     statuses = [run_step(script, *options, stdin=stdin) for script, options in scripts]
-    assert any(statuses) == key
+    assert max(statuses) == (20 if key else 0)
     assert FROM in (tmp_path / "pip.log").read_text().splitlines()
     report = json.loads(
         Path({"github": "dlpctl.sarif", "gitlab": "dlpctl.json"}[template]).read_text()

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from datetime import timedelta
 
 import pytest
@@ -285,3 +287,12 @@ def test_backup_and_restore(control, acme, key, some_checks, tmp_path):
     for wrong in ("no.db", "none.db"):
         with pytest.raises(StoreError):
             control.maintenance.restore(tmp_path / wrong)
+    for statement, reason in (
+        ("PRAGMA user_version = 9999", "newer dlpctl"),
+        ("PRAGMA writable_schema = 1; DELETE FROM sqlite_master WHERE type = 'index'", "damaged"),
+    ):
+        with closing(sqlite3.connect(copy)) as opened:
+            opened.executescript(statement)
+        with pytest.raises(StoreError, match=reason):
+            control.maintenance.restore(copy)
+        control.checks.check_text(key, EMAIL, "VENDOR")

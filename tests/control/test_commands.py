@@ -104,6 +104,7 @@ def test_organizations_groups_policies_licenses_and_tokens(dlpctl, answer):
     assert answer("group", "create", "acme", "legal", "--policy-id", policy)["policy_ids"] == [
         policy
     ]
+    assert dlpctl("group", "update", "acme", "legal")[0] == 2, "nothing to change"
     assert answer("group", "update", "acme", "legal", "--name", "law")["name"] == "law"
     answer("group", "delete", "acme", "law")
     answer("policy", "delete", "acme", policy)

@@ -148,6 +148,10 @@ def test_checks_are_kept_by_default(caller, control, clock):
         ({"host": "192.0.2.1"}, "TLS"),
         ({"public_url": "dlp.example.com"}, "public_url"),
         ({"public_url": "https://x.example/?a=b"}, "public_url"),
+        ({"trusted_proxy": "*"}, "trusted_proxy"),
+        ({"trusted_proxy": "proxy.example.com"}, "trusted_proxy"),
+        ({"trusted_proxy": "10.0.0.0/8"}, "trusted_proxy"),
+        ({"trusted_proxy": "0::1"}, "trusted_proxy"),
         ({"cors_origins": ("*",)}, "cors_origins"),
         ({"cors_origins": ("https://x.example/",)}, "cors_origins"),
     ],
@@ -160,6 +164,8 @@ def test_invalid_options(settings, words):
 def test_options_that_do():
     Options(Serve(host="0.0.0.0"), allow_remote=True).checked()
     Options(Serve(host="0.0.0.0"), unix_socket="x").checked()
+    for proxy in ("10.0.0.1", "::1", "localhost"):
+        Options(Serve(trusted_proxy=proxy)).checked()
     assert all(map(is_loopback, ("localhost", "127.9.9.9", "::1", "[::1]")))
 
 

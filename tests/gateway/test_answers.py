@@ -174,10 +174,11 @@ def test_held_back_text_is_inspected_when_a_provider_dies(
 ) -> None:
     def body() -> Iterator[bytes]:
         delta = {"type": "text_delta", "text": f"Write to {OTHER}"}
-        yield events({"type": "content_block_delta", "index": 0, "delta": delta})
+        yield events({"type": "content_block_delta", "index": 2, "delta": delta})
         raise DiesError
 
     gateway.provider.reply = lambda _: Reply(body, content_type="text/event-stream")
     _, _, answer = inspecting.ask(MESSAGES, {"messages": []})
     assert OTHER.encode() not in answer
+    assert b'"content_block_stop", "index": 2}' in answer
     assert b'"stop_reason": "refusal"' in answer

@@ -47,6 +47,7 @@ def refusal(answer: tuple[int, dict[str, str], bytes], status: int) -> str:
     assert answer[0] == status
     error = json.loads(answer[2])
     assert error["type"] == "error"
+    assert (error["error"]["type"] == "api_error") == (status >= 500)
     assert answer[1]["content-type"] == "application/json"
     return str(error["error"]["message"])
 

@@ -307,6 +307,8 @@ def test_text_passes_immediately_unless_it_may_become_a_token(conversation: Conv
     assert stream.feed(delta("Hello")) == delta("Hello")
     assert stream.feed(delta(" a <EM")) == b""
     assert stream.feed(delta("phasis> b")) == delta(" a <EM") + delta("phasis> b")
+    error = events({"type": "error", "error": {"type": "overloaded_error"}})
+    assert stream.feed(delta("c <EM") + error) == delta("c <EM") + error
 
 
 def test_held_back_text_arrives_at_the_end_of_the_stream(

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+import dlpctl
 from dlpctl.errors import FormatError
 from dlpctl.formats.interface import Limits
 from dlpctl.formats.worker import Worker
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 LIMITS = Limits(memory_bytes=500 << 20)
 SECONDS = 300
@@ -131,6 +132,30 @@ def test_the_files_of_the_user_are_out_of_reach(hijacked: Worker, tmp_path: Path
     ):
         assert outcome(hijacked, code).startswith("PermissionError: "), code
     assert (home / "id_rsa").read_text() == "private"
+
+
+def test_packages_of_links_can_be_imported(
+    hijacked: Worker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As uv installs them from its cache; files beside a package remain out of reach."""
+    needs(hijacked, "files")
+    stored = tmp_path / "stored"
+    (stored / "linked").mkdir(parents=True)
+    (stored / "linked" / "__init__.py").write_text("value = 7")
+    (stored / "letter.txt").write_text("private")
+    site = tmp_path / "site-packages"
+    for package in (Path(dlpctl.__file__).parent, stored / "linked"):
+        for file in package.rglob("*"):
+            link = site / file.relative_to(package.parent)
+            link.parent.mkdir(parents=True, exist_ok=True)
+            if file.is_file():
+                link.symlink_to(file)
+    (site / "note.txt").symlink_to(stored / "letter.txt")
+    monkeypatch.syspath_prepend(site)
+    with Worker(LIMITS, "spawn") as worker:
+        assert outcome(worker, "from linked import value as outcome") == "done: 7"
+        for name in (stored / "letter.txt", site / "note.txt"):
+            assert outcome(worker, f"open({str(name)!r})").startswith("PermissionError: ")
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _SECTIONS = "dlpctl.formats.columnar"
 LIMITS = {
+    "dlpctl.agents.mcp_wrap.LARGEST": "bytes of the longest message",
     "dlpctl.agents.sessions.SessionVault.patience": "seconds to wait for a locked vault",
     "dlpctl.control.signing._KEY_BITS": "bits of a signing key: few are made fast",
     "dlpctl.control.sqlite.BUSY_SECONDS": "seconds to wait for a locked database",

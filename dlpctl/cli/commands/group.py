@@ -15,7 +15,7 @@ import typer
 
 from dlpctl.cli import options
 from dlpctl.cli.app import App
-from dlpctl.cli.control_plane import ControlOptions, given
+from dlpctl.cli.control_plane import ControlOptions, changes, given
 
 SECTION = ("Control plane", 42)
 
@@ -90,7 +90,7 @@ def update(
         dlpctl group update acme legal --name law
         dlpctl group update acme legal --description Lawyers
     """
-    body = given(name=name, description=description, policy_ids=policies)
+    body = changes(name=name, description=description, policy_ids=policies)
     with control.backend() as backend:
         control.print_record(backend.update_group(org, group, body))
 

@@ -23,6 +23,7 @@ SECTION = ("Repositories, shells and help", 30)
 app = App(__doc__)
 
 _GIT = "git"
+_OF_AGENTS = "git: --all, --project, --wrap-mcp and --transport are for coding agents"
 
 
 class Transport(StrEnum):
@@ -84,6 +85,8 @@ def install(
     if target == _GIT:
         from dlpctl.cli import git_hook
 
+        if every or project or wrap_mcp is not None or transport is Transport.HTTP:
+            raise UsageError(_OF_AGENTS)
         git_hook.install(types)
         return
     if types is not None:
@@ -109,6 +112,8 @@ def uninstall(target: TargetArgument = None, every: All = False, project: Projec
     if target == _GIT:
         from dlpctl.cli import git_hook
 
+        if every or project:
+            raise UsageError(_OF_AGENTS)
         git_hook.uninstall()
         return
     from dlpctl.cli import agent_hooks

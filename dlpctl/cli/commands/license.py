@@ -15,7 +15,7 @@ import typer
 
 from dlpctl.cli import options
 from dlpctl.cli.app import App
-from dlpctl.cli.control_plane import ControlOptions, given
+from dlpctl.cli.control_plane import ControlOptions, changes, given
 
 SECTION = ("Control plane", 43)
 
@@ -86,7 +86,7 @@ def extend(
         dlpctl license extend acme LICENSE --expires 2028-01-31
         dlpctl license extend acme LICENSE --checks 100000
     """
-    body = given(license_type=plan, expires_at=expires, max_checks_per_month=checks)
+    body = changes(license_type=plan, expires_at=expires, max_checks_per_month=checks)
     with control.backend() as backend:
         control.print_record(backend.extend_license(org, license_id, body))
 

@@ -16,7 +16,7 @@ import typer
 
 from dlpctl.cli import options
 from dlpctl.cli.app import App
-from dlpctl.cli.control_plane import ControlOptions, given
+from dlpctl.cli.control_plane import ControlOptions, changes, given
 from dlpctl.errors import UsageError
 
 SECTION = ("Control plane", 41)
@@ -90,7 +90,7 @@ def update(
         dlpctl org update acme --name "Acme Ltd"
         dlpctl org update acme --set admin_email=admin@acme.example
     """
-    body = given(name=name, settings=_settings(setting))
+    body = changes(name=name, settings=_settings(setting))
     with control.backend() as backend:
         control.print_record(backend.update_organization(org, body))
 
