@@ -38,7 +38,7 @@ TYPES = [
     "HEALTH_PLAN_ID",
     "US_MBI",
 ]
-SECRETS = ("github-personal-access-token", "aws-access-key-id", "stripe-secret-key")
+SECRETS = ("github-token", "aws-access-key-id", "stripe-secret-key")
 CHANNELS = ("prompt", "mention", "shell", "read", "mcp", "error")
 TOKEN = re.compile(r"<[A-Z][A-Z0-9_]*_[1-9]\d*>")
 CHUNKS = 4

@@ -36,7 +36,7 @@ def test_every_table_is_of_a_type_or_of_a_pattern() -> None:
 
 
 def test_the_longest_name_wins_and_other_types_have_none() -> None:
-    general = rotation_of("azure-search-key", "CLOUD_KEY")
+    general = rotation_of("azure-signed-key", "CLOUD_KEY")
     storage = rotation_of("azure-storage-key", "CLOUD_KEY")
     assert general
     assert storage
