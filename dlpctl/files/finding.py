@@ -98,6 +98,8 @@ def scan_document(document: Document, scan: Scan) -> list[ViewFinding]:
     for number, view in enumerate(document.views):
         for item in scan_labelled(view, complete, scan) if view.context else scan(view.text):
             pieces = view.pieces_of(item.start, item.end)
+            if not pieces:
+                continue  # a label
             seen.append(ViewFinding(number, item, pieces))
             if labelled_later and not view.repeats and len(pieces) == 1:
                 complete.add(pieces[0])

@@ -99,6 +99,7 @@ _PACKED = "compressed or encrypted data of unknown format"
 _SEARCHED = "only its strings were searched, for secrets"
 UNKNOWN = f"binary file of unknown format: {_SEARCHED}"
 """The reason why such a file counts as not inspected."""
+MISNAMED = "zeros alone, and not what the name says"
 _SAMPLE = 1 << 16
 _RANDOM = 7.2
 

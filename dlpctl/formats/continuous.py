@@ -31,10 +31,12 @@ _RUNS = frozenset((
 ))  # fmt: skip
 """XML elements that divide a text into runs of one style."""
 _OFFICE, _BLOCKS_OF_OFFICE = (
-    ("w", "a"),
-    frozenset(("p", "tc", "tr", "tbl", "txbody", "txbxcontent")),
+    ("w", "a", "字"),
+    frozenset(("p", "tc", "tr", "tbl", "txbody", "txbxcontent", "段落", "单元格", "行", "文字表")),
 )
-"""The usual prefixes of texts in Office's XML, and the elements that are more than runs."""
+"""The usual prefixes of texts in the XML of Office and of Uniform Office Format, and the elements
+that are more than runs.
+"""
 _GAPS = {"br": "\n", "lb": "\n", "line-break": "\n", "s": " ", "tab": " "}
 """Elements that show a line end or a space."""
 

@@ -14,8 +14,9 @@ from pathlib import PurePosixPath
 from typing import Self, TypeVar
 
 from dlpctl.errors import CannotMaskError, FormatError
+from dlpctl.formats.binary import MISNAMED
 from dlpctl.formats.contents import FileBytes
-from dlpctl.formats.discovery import format_named, formats, home_of, rank
+from dlpctl.formats.discovery import format_named, home_of, rank
 from dlpctl.formats.interface import (
     BINARY,
     Children,
@@ -28,7 +29,7 @@ from dlpctl.formats.interface import (
     Uninspected,
 )
 from dlpctl.formats.metadata import metadata_of, without_metadata
-from dlpctl.formats.recognition import CATCH_ALL, readings
+from dlpctl.formats.recognition import CATCH_ALL, has_known_extension, has_preamble, readings
 from dlpctl.formats.spans import ViewEdit, edits_of
 from dlpctl.formats.worker import Method, Worker
 
@@ -288,6 +289,8 @@ class Files:
                 continue
             if not _goes_on(format_named(read[0].format), data, name):
                 break
+        if data and read[0].format == BINARY and has_known_extension(name):
+            read[0].uninspected = read[0].uninspected or [Uninspected("content", MISNAMED)]
         return read[0], [other for other in read[1:] if not other.children]
 
     def _extract(
@@ -349,12 +352,10 @@ class Files:
 
 def _goes_on(chosen: Format, data: bytes, name: str) -> bool:
     """Return whether to read a file in another way too, because of its name or its preamble."""
-    has_preamble = getattr(chosen, "has_preamble", None)
-    if has_preamble is not None and has_preamble(data):
+    if has_preamble(chosen, data):
         return True
-    suffix = PurePosixPath(name.lower()).suffix
-    named = any(suffix in candidate.extensions for candidate in formats()) if suffix else False
-    return named and suffix not in chosen.extensions and rank(chosen) < CATCH_ALL
+    is_other = PurePosixPath(name.lower()).suffix not in chosen.extensions
+    return is_other and rank(chosen) < CATCH_ALL and has_known_extension(name)
 
 
 def _with_removals(document: Document, edits: Edits) -> Edits:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from dlpctl.errors import FormatError
 from dlpctl.formats.archive import decodings, edits_by_segment
+from dlpctl.formats.binary import has_strings
 from dlpctl.formats.interface import (
     LIKE_LETTERS,
     Children,
@@ -86,6 +87,10 @@ _WMF_STATES = {
 }  # fmt: skip
 _WMF_TEXT, _WMF_PLACED_TEXT, _WMF_ESCAPE = 0x0521, 0x0A32, 0x0626
 _SMALL_ESCAPE = 20
+_STARVIEW_SHAPES, _STARVIEW_STATES = range(100, 112), {*range(132, 141), 150}
+_STARVIEW_TEXT, _STARVIEW_SPACED_TEXT, _STARVIEW_COMMENT = 112, 113, 512
+_STARVIEW_MARKS = (b"XTEXT_", b"XPATH")
+"""The starts of comments that repeat what the actions around them draw."""
 
 
 class Metafile:
@@ -146,8 +151,7 @@ class Metafile:
 def _records(data: bytes) -> Iterator[_Found]:
     try:
         if data.startswith(_STARVIEW):
-            _starview_count(data)
-            yield _PRIVATE
+            yield from _starview(data)
         else:
             yield from _emf(data) if data.startswith(_EMF_MARK, _EMF_MARK_AT) else _wmf(data)
     except struct.error as error:
@@ -282,6 +286,44 @@ def _wmf_record(data: bytes, at: int, code: int, size: int) -> Iterator[_Found]:
         else:
             yield from _run(data, at + (22 if options & 6 else 14), count, _NARROW)
     elif code not in _WMF_STATES and not (code == _WMF_ESCAPE and size <= _SMALL_ESCAPE):
+        yield _PRIVATE
+
+
+# ---- StarView
+
+
+def _starview(data: bytes) -> Iterator[_Found]:
+    count_at, at = _starview_count(data)
+    (count,) = struct.unpack_from("<I", data, count_at)
+    for _ in range(count):
+        code, _, size = struct.unpack_from("<HHI", data, at)
+        at += 8
+        if at + size > len(data):
+            raise FormatError("the drawing is damaged")
+        yield from _starview_action(data, at, code, at + size)
+        at += size
+    if data[at:].strip(b"\0"):
+        yield _PRIVATE
+
+
+def _starview_action(data: bytes, at: int, code: int, end: int) -> Iterator[_Found]:
+    if code in _STARVIEW_SHAPES:
+        yield _Shape((end - at) // 8)
+    elif code in (_STARVIEW_TEXT, _STARVIEW_SPACED_TEXT):
+        (count,) = struct.unpack_from("<I", data, at + 8)
+        yield from _run(data, at + 12, count, _WIDE)
+        at += 16 + 2 * count
+        if code == _STARVIEW_SPACED_TEXT:
+            (spaces,) = struct.unpack_from("<I", data, at)
+            at += 4 + 4 * spaces
+        (count,) = struct.unpack_from("<H", data, at)
+        yield from _run(data, at + 2, count, _WIDE)
+        if at + 2 + 2 * count != end:
+            yield _PRIVATE
+    elif code == _STARVIEW_COMMENT and data.startswith(_STARVIEW_MARKS, at + 2):
+        at += 2 + int.from_bytes(data[at : at + 2], "little")
+        yield _PRIVATE if has_strings(data[at:end]) else _Shape((end - at) // 32)
+    elif code not in _STARVIEW_STATES:
         yield _PRIVATE
 
 

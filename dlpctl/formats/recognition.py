@@ -6,6 +6,7 @@ format's own module recognizes its files, and `quickcheck` is generated from the
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from dlpctl.errors import FormatError
@@ -91,7 +92,7 @@ def readings(data: bytes, name: str, tail: bytes = b"") -> list[Format]:
     claiming = [candidate for candidate in formats() if candidate.sniff(data, name)]
     if any(getattr(candidate, "archive", False) for candidate in claiming):
         # The first file of an archive may be early enough to be taken for the archive itself.
-        claiming.sort(key=lambda each: (rank(each) >= CATCH_ALL, _has_preamble(each, data)))
+        claiming.sort(key=lambda each: (rank(each) >= CATCH_ALL, has_preamble(each, data)))
     if not data.startswith(b"PK") and ends_with_zip(tail or data):
         # Programs open a ZIP whatever precedes it. After a real file of another format, it is a
         # file in disguise.
@@ -113,9 +114,17 @@ def extensions_of(data: bytes, name: str) -> list[str]:
     return fitting
 
 
-def _has_preamble(candidate: Format, data: bytes) -> bool:
-    has_preamble = getattr(candidate, "has_preamble", None)
-    return has_preamble is not None and has_preamble(data)
+def has_known_extension(name: str) -> bool:
+    """Return whether files with the extension of a name have a format."""
+    from dlpctl.formats.discovery import formats
+
+    suffix = PurePosixPath(name.lower()).suffix
+    return bool(suffix) and any(suffix in each.extensions for each in formats())
+
+
+def has_preamble(candidate: Format, data: bytes) -> bool:
+    found = getattr(candidate, "has_preamble", None)
+    return found is not None and found(data)
 
 
 def ends_with_zip(data: bytes) -> bool:

@@ -37,6 +37,11 @@ _SHORT, _KEY = 16, 32
 """The minimum size of a blob that may be a file, and the maximum size of one that may be a key."""
 _ZLIB = (b"\x78\x01", b"\x78\x9c", b"\x78\xda")
 _STRINGS = re.compile(rb"(?:[\t\x20-\x7e]|[\xc2-\xf4][\x80-\xbf]{1,3}){5,}")
+_SCHEMA_LABEL = re.compile(
+    r"""'(?:[^']|'')*+'|"(?=\w*+[^\w"])[^"]*+"|--[^\n]*+|/\*.*?(?:\*/|\Z)"""
+    r"""|(?<!\w)(?P<label>[^\W\d]++)(?!\w)""",
+    re.DOTALL,
+)
 _FTS = re.compile(r"(?i)\s*CREATE\s+VIRTUAL\s+TABLE.*\bUSING\s+(fts[345])\b(.*)", re.DOTALL)
 _RTREE = re.compile(r"(?i)\s*CREATE\s+VIRTUAL\s+TABLE.*\bUSING\s+rtree(?:_i32)?\b", re.DOTALL)
 _NODE_HEADER = 4
@@ -91,7 +96,7 @@ class Sqlite(BinaryFormat):
             ).fetchall()
         parts: list[Piece | str] = []
         for name, sql in schema:
-            parts += (Piece(len(document.segments), 0, len(sql)), "\n")
+            parts += (*_contents_of_schema(sql, len(document.segments)), "\n")
             document.segments.append(Segment(sql, f"schema of {name}", ("schema", name)))
         left = "\n".join(_leftovers(data))
         if left:
@@ -139,6 +144,16 @@ class Sqlite(BinaryFormat):
     def read_again(self, data: bytes, limits: Limits) -> list[str]:
         """Return the pages unchanged."""
         return [*super().read_again(data, limits), data.decode("utf-16-le", "replace")]
+
+
+def _contents_of_schema(sql: str, segment: int) -> Iterator[Piece | str]:
+    """Yield all of a statement; its words label its literals and comments, and are no values."""
+    done = 0
+    for found in _SCHEMA_LABEL.finditer(sql):
+        if found["label"]:
+            yield from (Piece(segment, done, found.start()), found[0])
+            done = found.end()
+    yield Piece(segment, done, len(sql))
 
 
 @contextmanager

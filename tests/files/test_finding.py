@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,8 +12,9 @@ import pytest
 from dlpctl.files.finding import PlacedValue, ValueList, place_all, repeats_of, scan_document
 from dlpctl.files.names import PlaceNames
 from dlpctl.formats.contents import FileBytes
+from dlpctl.formats.discovery import format_named
 from dlpctl.formats.files import Node
-from dlpctl.formats.interface import Document, Piece, Segment, View
+from dlpctl.formats.interface import Document, Limits, Piece, Segment, View
 from dlpctl.types import Category, Finding
 
 if TYPE_CHECKING:
@@ -29,6 +32,18 @@ def scan(text: str) -> list[Finding]:
         for name, finder in FINDERS.items()
         for found in finder.finditer(text)
     ]
+
+
+def test_names_in_a_schema_are_labels_of_its_literals_and_comments() -> None:
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.execute("CREATE TABLE rosa(rosa, other DEFAULT 'rosa', \"rosa m\") -- rosa")
+        document = format_named("sqlite").extract(database.serialize(), Limits())
+
+    def scan(text: str) -> list[Finding]:
+        spans = (each.span() for each in re.finditer("rosa", text))
+        return [Finding("PERSON_NAME", Category.PII, *span, 0.9, "person-name") for span in spans]
+
+    assert len(scan_document(document, scan)) == 2
 
 
 def node(document: Document, trail: str = "") -> Node:

@@ -512,6 +512,17 @@ def test_a_message_with_no_other_body_keeps_its_rich_text() -> None:
         format_named("msg").extract(made.message({"10090102": bytes(40)}), LIMITS)
 
 
+@pytest.mark.parametrize("stream", ["Package", "CONTENTS", "\1Ole10Native"])
+def test_objects_in_a_message_are_searched_and_not_inspected(stream: str) -> None:
+    message = Compound(made.message({}, {ATTACHED: {"3707001F": "a.bin"}}), LIMITS)
+    streams = {path: message.read(path) for path in message.streams}
+    streams[f"{ATTACHED}/__substg1.0_3701000D/{stream}"] = b"\1\2" + f"mail {VALUE} ".encode() * 9
+    with Files() as files:
+        node = files.open(made.compound(streams), "a.msg")
+        assert any(VALUE in view.text for each in node.walk() for view in each.document.views)
+        assert list(node.uninspected())
+
+
 def test_large_copies_have_all_sectors() -> None:
     """The table of sectors of a large file has a list of its own."""
     data = made.message({"0037001F": VALUE}, {ATTACHED: {"37010102": b""}})

@@ -238,6 +238,9 @@ def test_strings_of_pixels_are_apart(no_tesseract: None) -> None:
     image = Image.frombytes("L", (48, 16), pixels.ljust(768, b"\x80"))
     output = io.BytesIO()
     image.save(output, "BMP")
+    assert not format_named("image").extract(output.getvalue(), LIMITS).views
+    output = io.BytesIO()
+    image.save(output, "TIFF")
     document = format_named("image").extract(output.getvalue(), LIMITS)
     (view,) = document.views
     assert view.text.rstrip() == "DL: 123456789012\n\n\nD12345678 1234"

@@ -149,12 +149,29 @@ def test_a_drawing_of_starview_loses_its_actions() -> None:
     scale = struct.pack("<HI", 1, 27) + bytes(27)
     header = struct.pack("<I", 0) + scale + struct.pack("<iiI", 4000, 1000, 2)
     data = b"VCLMTF" + struct.pack("<HI", 1, len(header)) + header
+    text, size = SSN.encode("utf-16-le"), len(SSN)
+    spaced = struct.pack("<iiI", 10, 10, size) + text + struct.pack("<HHI", 0, size, size)
+    spaced += bytes(4 * size) + struct.pack("<H", size) + text
+    comment = struct.pack("<H", 9) + b"XTEXT_EOC" + bytes(8)
+    readable = data + struct.pack("<HHI", 113, 2, len(spaced)) + spaced
+    actions = readable + struct.pack("<HHI", 512, 1, len(comment)) + comment
     chosen = recognize(data, "a.bin")
-    document = chosen.extract(data + SSN.encode() * 9, LIMITS)
-    (part,) = document.uninspected
-    edit = Edit(part.segment, 0, 1, "")
-    masked = chosen.mask(data + SSN.encode() * 9, document, [edit], {})
-    assert masked == data[:-4] + bytes(4)
+    document = chosen.extract(actions, LIMITS)
+    assert [segment.text for segment in document.segments] == [SSN] * 2
+    assert not document.uninspected
+    edits = [Edit(number, 0, size, "*" * size) for number in range(2)]
+    assert chosen.mask(actions, document, edits, {}) == actions.replace(
+        text, ("*" * size).encode("utf-16-le")
+    )
+    for hidden in (
+        actions + SSN.encode(),
+        actions[:-8] + SSN.encode()[:8],
+        readable + struct.pack("<HHI", 118, 1, len(comment)) + comment,
+    ):
+        document = chosen.extract(hidden, LIMITS)
+        (part,) = document.uninspected
+        edit = Edit(part.segment, 0, 1, "")
+        assert chosen.mask(hidden, document, [edit], {}) == data[:-4] + bytes(4)
 
 
 @pytest.mark.parametrize("data", [TEXTS["wide"], TEXTS["WMF"]])

@@ -190,8 +190,12 @@ def test_settings_of_a_printer_keep_no_spreadsheet_back() -> None:
 def test_zeros_are_no_text() -> None:
     with Files() as files:
         node = files.open(b"\0" * 4096, "a")
-    assert node.document.format == BINARY
-    assert not list(node.uninspected())
+        assert node.document.format == BINARY
+        assert not list(node.uninspected())
+        for name in ("a.png", "a.pdf", "a.docx"):
+            (part,) = files.open(b"\0\0\0", name).uninspected()
+            assert "not what the name says" in part.reason
+            assert not list(files.open(b"", name).uninspected())
 
 
 def test_binary_data_after_much_text_is_named() -> None:

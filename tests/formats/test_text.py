@@ -240,6 +240,10 @@ def test_text_across_tags_reads_as_one() -> None:
     assert view(html, "across tags").text.split("\n\n")[0] == "one two"
     xml = format_named("xml").extract(b"<r><a>1</a><b>2</b><c>x<i>y</i>z</c></r>", LIMITS)
     assert view(xml, "across tags").text.split("\n\n")[0] == "xyz"
+    runs = "<字:句><字:文本串>x</字:文本串></字:句><字:句><字:文本串>y</字:文本串></字:句>"
+    uniform = f"<r xmlns:字='u'><字:段落>{runs}</字:段落><字:段落>{runs}</字:段落></r>"
+    xml = format_named("xml").extract(uniform.encode(), LIMITS)
+    assert view(xml, "across tags").text.split() == ["xy", "xy"]
 
 
 LONG = 'style="orphans: 0; border: none; padding: 0in"'

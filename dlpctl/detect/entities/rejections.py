@@ -335,7 +335,9 @@ _FEWEST_PARTS = 2
 _QUOTES = ('"', "'", '\\"')
 _ASSIGNMENTS = frozenset((":", "=", ">"))
 _NOT_NAMES = lexicon_words("not_names")
-_NOT_NAMES_LOWER = lexicon_words("not_names_lower") | lexicon_words("relatives")
+_NOT_NAMES_LOWER = frozenset().union(
+    *map(lexicon_words, ("not_names_lower", "number_labels", "relatives"))
+)
 _NOUN_ENDS = tuple(lexicon_words("noun_endings"))
 _BEFORE_THINGS = frozenset((":", "=", ";", "|", *lexicon_words("purposes")))
 _LEGAL_FORM = lazy(

@@ -33,7 +33,7 @@ _PART = lazy(r"-([^\W\d_]{2,30}+)")
 # Words within identifiers, hosts and paths are none.
 _JOINED_BEFORE = frozenset("._@/\\$#-")
 _JOINED_AFTER = lazy(r"[\w@/\\]|\.\w")
-_ORDINARY = lexicon_words("ordinary")
+_ORDINARY = lexicon_words("ordinary") | lexicon_words("number_labels")
 _ROLES = lexicon_words("titles") | lexicon_words("relatives") | lexicon_words("born")
 _SYLLABLES = lexicon_words("given_syllables")
 _LONG = 5  # letters from which a rare given name is hardly another word

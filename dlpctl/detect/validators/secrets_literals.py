@@ -95,7 +95,7 @@ _RATIO = lazy(r"\d{1,4}[/:]\d{1,4}")
 # A number of an issue: Ticket#2026-4471.
 _NUMBERED = lazy(r"(?:ticket|issue|case|bug|order|task|job|build|room|pr)#[\d-]+", re.IGNORECASE)
 _DIGITS = lazy(r"[A-Za-z]\d{2}")
-_NUMBERS = lazy(r"[0-9.,:/ -]+")
+_NUMBERS = lazy(r"[0-9.,:/ -]+(?:[Ee][+-]?\d{1,3})?")
 # The sentence goes on in a script without blanks between words: `8文字以上です`.
 _SENTENCE_GOES_ON = lazy(r"[^A-Za-z]*[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _LATIN = lazy(r"[\x20-\x7e]+")
@@ -349,6 +349,7 @@ def varied_password(value: str) -> bool:
         and (classes + signs > 3 or is_mixed)
         and not _VERSIONED.fullmatch(value)
         and not _NUMBERED.fullmatch(value)
+        and not _NUMBERS.fullmatch(value)
         and unquoted_password(value)
     )
 

@@ -19,6 +19,7 @@ _VALUE = re.compile(
     rb"[\w.+-]{2}@[\w-]+\.[A-Za-z]{2}|(?:[0-9][^0-9A-Za-z]{0,2}){8}"
     rb"|(?<![^\s=:\"'])(?:[A-Z]{4}|[a-z]{2,8}[_-])[A-Za-z0-9_/+-]{12}"
 )
+_BITMAPS = ("BMP", "DIB")
 _GIF_EXTENSION, _GIF_FRAME = 0x21, 0x2C
 _RUN = re.compile(rb"[\x20-\x7e]{4,}|(?:[\x20-\x7e]\x00){4,}")
 _EXIF = b"Exif\0\0"
@@ -107,8 +108,17 @@ def hidden_strings(image: Image, data: bytes) -> Iterator[str]:
     Color profiles contain their makers' texts, and bytes between the parts of a picture are mostly
     pixels.
     """
-    for each in (data, image.info.get("icc_profile") or b""):
+    for each in (_without_pixels(image, data), image.info.get("icc_profile") or b""):
         yield from telling_strings(each)
+
+
+def _without_pixels(image: Image, data: bytes) -> bytes:
+    """Return a file without the rows of a bitmap, whose bytes may be digits."""
+    tiles = getattr(image, "tile", ())
+    if image.format not in _BITMAPS or not tiles or tiles[0][0] != "raw":
+        return data
+    _, (_, top, _, bottom), start, (_, size, *_) = tiles[0]
+    return data[:start] + b"\0" + data[start + size * (bottom - top) :]
 
 
 def telling_strings(data: bytes) -> Iterator[str]:

@@ -62,6 +62,7 @@ def test_secrets_are_generated(value: str, accepted: bool) -> None:
         ("PKCS#8", False),
         ("OpenSSL3+", False),
         ("Ticket#2026-4471", False),
+        ("4.54E+15", False),
     ],
 )
 def test_versions_and_numbers_of_issues_are_no_varied_passwords(value: str, accepted: bool) -> None:
