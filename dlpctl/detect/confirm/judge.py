@@ -69,7 +69,7 @@ _TO_LABEL = lazy(
 _LINE_IS_LABEL = lazy(
     # a heading or a message of a chat, which the next lines answer
     r"[^\n:={}]{0,60}\r?\n(?=\[[^\]\n]{2,24}\] |<[^\s<>]{2,20}> |\w{2,20}: )"
-    r"|(?:(?P<label>[\"'*`)]{0,2}(?: do)?|[^\n]{0,24}?(?:[:=>]| (?:is|ist|est?))\**)"
+    r"|(?:(?P<label>[\"'*`)]{0,2}(?: do)?|[^\n]{0,48}?(?:[:=>]| (?:is|ist|est?))\**)"
     r"|[^\n]{0,40}?\?\**|[\"'*`)]{0,2} ?\{)[ \t]*\r?\n\s{0,20}"
 )
 

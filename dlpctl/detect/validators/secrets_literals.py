@@ -33,7 +33,7 @@ MEMBER = lazy(r"&?[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+;?")
 PATH = lazy(
     r"^(?:\.{0,2}/|~/|[A-Za-z]:\\|\\\\|https?:|ftp:|file:|s3:|data:|[a-z][a-z0-9+.-]{1,12}://)"
     r"|\.(?:txt|pem|key|crt|cer|p12|pfx|jks|json|ya?ml|xml|php|html?|jsx?|tsx?|py|rb|go|java|kt|cs"
-    r"|conf|cfg|ini|env|properties|md|svg|png|css|sh|enc|gpg|db|log)(?:$|#)",
+    r"|conf|cfg|ini|env|tf(?:vars)?|properties|md|svg|png|css|sh|enc|gpg|db|log)(?:$|#)",
     re.IGNORECASE,
 )
 _WORDS = read_words("password_labels")
