@@ -47,7 +47,7 @@ _SHORTEST, _SHORTEST_NUMBER, _LONGEST = 4, 6, 65
 _HEX, _ABSTRACT = lazy(r"[0-9a-f]{8,}"), lazy(r"[a-z]{4,}(?:ity|ment|ness|tion)s?")
 _TIME, _STANDARD = (
     lazy(r"\d{4}-\d\d-\d\d"),
-    lazy(r"[A-Z]{2,8}[#-]\d{1,3}|(?:PR|#)\d{1,6}|\d{3}\.\d{1,2}[a-z]{1,2}"),
+    lazy(r"[A-Z]{2,8}[#-]\d{1,3}|C\+\+\d\d\+?|(?:PR|#)\d{1,6}|\d{3}\.\d{1,2}[a-z]{1,2}"),
 )
 _LEET, _WORDS = lazy(r"\$[a-z]+\d+[a-z]+\d[a-z\d!]*"), lazy(r"[a-z]+")
 _CALLED = ("(", "[")
