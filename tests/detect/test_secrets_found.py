@@ -92,6 +92,19 @@ schtasks /create /tn x /ru backup /rp sunny-meadow17 /sc daily
 app.use(session({ secret: 'Sunny!meadow' }))
 cifs username=media,password=sunnymeadow,uid=1000 0 0
 wpa2-pre-shared-key=Dy3lFQjMrd.eMM
+use `=@Sunny-meadow17` as the password
+new password is Kv7#n=E_nV?Y3 now
+Mot de passe : $unny1m3ad0w
+htpasswd -b .htpasswd bob *XvUCsunnyJ4
+variable "db_pass" {;  type = string;  default = "Sunnymeadow17#";}
+# Wifi;SSID: Attic;Key: Sunnymeadow17
+@Value("Sunnymeadow17!");private String adminPassword;
+ldap_simple_bind_s("cn=admin", "Sunnymeadow17")
+LoginRequest("ann@acme.io", "Sunnymeadow17!")
+create user bob identified by Sunnymeadow17;
+U=bob, P='Sunny-meadow17'
+http -a bob:Sunnymeadow17! https://acme.io
+impdp system/Sunnymeadow17 directory=D
 """
 NOT_WRITTEN = """
 password = config.password
@@ -107,6 +120,16 @@ password manager: 1Password
 first pass: 41.2s
 n={token:e.token,password:t};n.key=r("auth")
 the password is;required
+first pass: tokenize2
+vertex pass: skinning4
+Monthly pass: 49EUR
+The pass leads to Chamonix-Sud.
+Set the password to expire in 30days.
+need 12chars in the password
+the password has $utf8to16 in it
+variable "db_pass" {;  type = string;}
+@Value("${db.password}");private String password;
+"ClientRequestToken": "a8ca07e4-61ec-4399-99f4-19853801bcd5"
 """
 
 

@@ -121,7 +121,7 @@ class Values:
             self._draw(string.digits, 6),
             self._draw(string.ascii_lowercase, source.randint(6, 10)),
             self._draw(_LETTERS, source.randint(8, 16)),
-            self._draw(_LETTERS + "!#%*+-_.?@", source.randint(8, 20)),
+            self._draw(_LETTERS + "!#%*+-_.?@=", source.randint(8, 20)),
         ]
 
     def of_slot(self, name: str, size: str) -> str:

@@ -14,6 +14,7 @@ from dlpctl.regex import lazy
 _RUN = lazy(r"[a-z\x80-\xff]+|[A-Z]+|[0-9]+|[^\w]+|_+")
 _TOKEN = lazy(r"[a-z\x80-\xff]+|[0-9]+|\s+|[^\w\s]|_", re.IGNORECASE)
 _WORD, _LAST_WORD = lazy(r"[^\W\d_]+"), lazy(r"([^\W\d_]+)\W*$")
+_AMOUNT = lazy(r"\d{1,3}([a-z\x80-\xff]+)")
 _OF_WORD, _NOT_OF_WORD = lazy(r"\w"), lazy(r"\W")
 
 
@@ -139,6 +140,8 @@ def within(value: str, quote: str) -> Iterator[str]:
     wordy = min(max(int(2 * secrets_judge.wordiness(value)), -6), 4)
     yield f"wordy {wordy} {bool(quote)}"
     yield f"known {min(known, 3)} of {min(len(words), 4)} {bool(quote)}"
+    if amount := _AMOUNT.fullmatch(lowered):
+        yield f"amount {amount[1]}"
     yield f"digits {min(sum(map(str.isdigit, value)), 5)} of {min(len(words), 4)}"
     if secrets_literals.describes(lowered):
         yield f"describes {bool(quote)}"

@@ -36,14 +36,20 @@ _MOST = 24
 _LOWEST, _HIGHEST = 0.4, 0.65
 """The scores of findings. A pattern for one frame, which knows where the value ends, wins."""
 _CANDIDATE = lazy(
-    r"(?<![0-9A-Za-z])(?P<quote>[\"'`])(?P<quoted>[^\"'`\n\s,:;(){}=<>][^\"'`\n]{2,62}"
+    r"(?<![0-9A-Za-z])(?P<quote>[\"'`])(?P<quoted>(?:[^\"'`\n\s,:;(){}=<>]|=(?=[!#%*+?@^~-]))[^\"'`\n]{2,62}"
     r"[^\"'`\n\s,:;({=<>\\])(?P=quote)(?![0-9A-Za-z])"
+    # After a sign, what is before `=` is no name.
+    r"|[0-9A-Za-z_.-]{0,40}+[!#%*+@^~](?!=)(?:[!#$%*+.0-9=?@A-Z^_a-z~-]|&(?!\w{1,20}=))++"
     # Letters of scripts that have no blanks between words end a value.
-    r"|(?:[!#$%*+.0-9?@A-Z^_a-z~-]++|[\xc2-\xdf][\x80-\xbf]|&(?!\w{1,20}=))++"
+    r"|(?:[!#$%*+.0-9?@A-Z^_a-z~-]++|[\xc2-\xdf][\x80-\xbf]|&(?!\w{1,20}=)|(?<=[\s&])=(?=[!#%*+?@^~]))++"
 )
 _SHORTEST, _SHORTEST_NUMBER, _LONGEST = 4, 6, 65
 _HEX, _ABSTRACT = lazy(r"[0-9a-f]{8,}"), lazy(r"[a-z]{4,}(?:ity|ment|ness|tion)s?")
-_TIME, _STANDARD = lazy(r"\d{4}-\d\d-\d\d"), lazy(r"[A-Z]{2,8}[#-]\d{1,3}|\d{3}\.\d{1,2}[a-z]{1,2}")
+_TIME, _STANDARD = (
+    lazy(r"\d{4}-\d\d-\d\d"),
+    lazy(r"[A-Z]{2,8}[#-]\d{1,3}|C\+\+\d\d\+?|(?:PR|#)\d{1,6}|\d{3}\.\d{1,2}[a-z]{1,2}"),
+)
+_LEET, _WORDS = lazy(r"\$[a-z]+\d+[a-z]+\d[a-z\d!]*"), lazy(r"[a-z]+")
 _CALLED = ("(", "[")
 _STEM = secrets_literals.PASSWORD_STEM
 _OF_NUMBERS = lazy(r"pin|puk|code|wi-?fi|wlan")
@@ -61,10 +67,10 @@ _TO_LABEL = lazy(
 )
 """The text between a value and its label after it: words, a dash or an arrow, a parenthesis."""
 _LINE_IS_LABEL = lazy(
-    r"(?:(?P<label>[\"'*`)]{0,2}|[^\n]{0,24}?(?:[:=>]| (?:is|ist|est?))\**)|[^\n]{0,40}?\?\**)"
-    r"[ \t]*\r?\n\s{0,20}"
-    # a message of a chat, which the next one answers
-    r"|[^\n:={}]{0,60}\r?\n(?=\[[^\]\n]{2,24}\] |<[^\s<>]{2,20}> |\w{2,20}: )"
+    # a heading or a message of a chat, which the next lines answer
+    r"[^\n:={}]{0,60}\r?\n(?=\[[^\]\n]{2,24}\] |<[^\s<>]{2,20}> |\w{2,20}: )"
+    r"|(?:(?P<label>[\"'*`)]{0,2}(?: do)?|[^\n]{0,48}?(?:[:=>]| (?:is|ist|est?))\**)"
+    r"|[^\n]{0,40}?\?\**|[\"'*`)]{0,2} ?\{)[ \t]*\r?\n\s{0,20}"
 )
 
 
@@ -202,9 +208,9 @@ def _trimmed(text: str, found: re.Match[str]) -> tuple[int, int]:
     if found["quote"]:
         return found.span("quoted")
     start, end = found.span()
-    while start < end and text[start] == "*":
+    is_emphasized = text[start] == "*" and "*" in text[start + 2 : end]
+    while is_emphasized and start < end and text[start] == "*":
         start += 1
-    is_emphasized = start > found.start()
     while end > start and (
         text[end - 1] == "."
         or (text[end - 1] == "?" and _is_word(text[start : end - 1]))
@@ -241,6 +247,8 @@ def _is_possible(value: str, label: str, quote: str) -> bool:
         return False
     if quote and " " not in value and secrets_literals.mixed_password(value):
         return True
+    if _LEET.fullmatch(lowered):  # `$ilv3r`, unlike the name of a variable
+        return common_words().isdisjoint(_WORDS.findall(lowered))
     return not _is_evaluated(value)
 
 
@@ -273,6 +281,8 @@ def _is_name(value: str, label: str) -> bool:
         return value.isupper() or _is_identifier(value)
     if value.replace("-", "").isalpha():
         return any(map(_is_identifier, value.split("-")))
+    if value.replace("_", "").isalpha():
+        return any(map(_is_identifier, value.split("_")))
     return len(value) <= _SHORTEST and value.isupper()
 
 

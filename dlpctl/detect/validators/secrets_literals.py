@@ -33,7 +33,7 @@ MEMBER = lazy(r"&?[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+;?")
 PATH = lazy(
     r"^(?:\.{0,2}/|~/|[A-Za-z]:\\|\\\\|https?:|ftp:|file:|s3:|data:|[a-z][a-z0-9+.-]{1,12}://)"
     r"|\.(?:txt|pem|key|crt|cer|p12|pfx|jks|json|ya?ml|xml|php|html?|jsx?|tsx?|py|rb|go|java|kt|cs"
-    r"|conf|cfg|ini|env|properties|md|svg|png|css|sh|enc|gpg|db|log)(?:$|#)",
+    r"|conf|cfg|ini|env|tf(?:vars)?|properties|md|svg|png|css|sh|enc|gpg|db|log)(?:$|#)",
     re.IGNORECASE,
 )
 _WORDS = read_words("password_labels")
@@ -87,7 +87,10 @@ PROGRAM_NUMBER = lazy(
     r"0x[0-9a-fA-F]{1,16}[uUlL]{0,3}|[v^~=<>]{0,2}\d+(?:\.\d+)+(?:-\d+(?:\.\d+)*)?(?:[.,+]|[mun]?s"
     r"|%|[kKMG]i?B?|x)?|(?:TLS|SSL|HTTP|SSH|UTF)[v/-]?\d+(?:\.\d)?"
 )
-_ONE_MEASURE = r"\d{1,5}(?:\.\d{1,3})?(?:[kMGm]?(?:W|V|A|Hz|B|b)|dB|px|em|rem|pt|ms|s|m|h|d|%)"
+_ONE_MEASURE = (
+    r"\d{1,5}(?:\.\d{1,3})?(?:[kMGm]?(?:W|V|A|Hz|B|b)|dB|px|em|rem|pt|ms|s|[kcm]?m|k?g|h|d|%"
+    r"|EUR|USD|GBP|CHF|chars?|days?|hours?|mins?|minutes?|weeks?|months?|years?|[tT]age|jours|d[ií]as|dni)"
+)
 MEASURE = lazy(rf"{_ONE_MEASURE}(?:/{_ONE_MEASURE})?")
 # Standards, algorithms and versions: PKCS#8, SHA-512, OpenSSL3+.
 _VERSIONED = lazy(r"[A-Z]{2,8}[^0-9A-Za-z]?\d{1,4}|[A-Za-z]+\d{1,3}\+")
