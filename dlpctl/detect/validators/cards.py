@@ -111,7 +111,7 @@ def iban(value: str) -> bool:
 def creditor_reference(value: str) -> bool:
     """A reference of ISO 11649, with a checksum by ISO 7064 mod 97-10."""
     bare = compact(value)
-    return varied(bare[4:]) and mod_97_checks(bare[4:] + bare[:4])
+    return alphanumeric(bare) and varied(bare[4:]) and mod_97_checks(bare[4:] + bare[:4])
 
 
 @validator("iban_shape")
