@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _NOISE = 0.005
 """Seconds below which a measurement says nothing."""
-_ATTEMPTS = 4
+_ATTEMPTS = 8
 
 
 def seconds(work: Callable[[], object], runs: int = 3) -> float:
