@@ -510,6 +510,9 @@ def test_a_message_with_no_other_body_keeps_its_rich_text() -> None:
         assert [(child.data, child.spare) for child in document.children] == [(text, False)]
     with pytest.raises(FormatError, match="rich text of the message is damaged"):
         format_named("msg").extract(made.message({"10090102": bytes(40)}), LIMITS)
+    for packed in (made.rich_text(RICH), struct.pack("<II4sI", 0, len(RICH), b"MELA", 0) + RICH):
+        with pytest.raises(FormatError, match="rich text"):
+            format_named("msg").extract(made.message({"10090102": packed + b"hidden" * 4}), LIMITS)
 
 
 @pytest.mark.parametrize("stream", ["Package", "CONTENTS", "\1Ole10Native"])

@@ -10,6 +10,9 @@ from dlpctl.formats.interface import Limits
 _HEADER = struct.Struct("<II4sI")
 _COMPRESSED, _PLAIN = b"LZFu", b"MELA"
 _WINDOW = 1 << 12
+_MARK = 3
+"""The most bytes of a mark of the end that the size of the text makes needless."""
+_DAMAGED = "the rich text of the message is damaged"
 _START = (
     rb"{\rtf1\ansi\mac\deff0\deftab720{\fonttbl;}{\f0\fnil \froman \fswiss \fmodern \fscript "
     rb"\fdecor MS Sans SerifSymbolArialTimes New RomanCourier{\colortbl\red0\green0\blue0"
@@ -23,9 +26,10 @@ def read(data: bytes, limits: Limits) -> bytes:
     _, size, method, _ = _HEADER.unpack_from(data)
     packed = data[_HEADER.size :]
     if method == _PLAIN:
+        _require_nothing(packed[size:])
         return packed[:size]
     if method != _COMPRESSED:
-        raise FormatError("the rich text of the message is damaged")
+        raise FormatError(_DAMAGED)
     if size > limits.expanded_bytes:
         megabytes = limits.expanded_bytes >> 20
         raise FormatError(f"it expands to more than {megabytes} MB: raise limits.expanded_bytes")
@@ -54,11 +58,19 @@ def _expanded(packed: bytes, size: int) -> bytes:
             start, length = len(found) - (len(found) - (reference >> 4)) % _WINDOW, 2
             length += reference & 15
             if start == len(found):  # the mark of the end
+                _require_nothing(packed[at:])
                 return bytes(found[first:end])
             if start < 0:
-                raise FormatError("the rich text of the message is damaged")
+                raise FormatError(_DAMAGED)
             piece = found[start : start + length]
             while len(piece) < length:
                 piece += piece[: length - len(piece)]
             found += piece
+    _require_nothing(packed[at + _MARK :])
     return bytes(found[first:end])
+
+
+def _require_nothing(rest: bytes) -> None:
+    """Refuse a stream that goes on after its text, where nobody would look."""
+    if rest.strip(b"\0"):
+        raise FormatError(_DAMAGED)
