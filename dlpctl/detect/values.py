@@ -154,7 +154,7 @@ class _ValueScanner:
     ) -> Iterator[tuple[int, Iterator[EndsInText]]]:
         """Yield the patterns with the values in which each may match, but those that are alone."""
         search = self._detector.search
-        matches = search.first_pass.trigger_ends(data)
+        matches = search.first_pass.trigger_ends_in_lines(data)
         for index in search.first_pass.ending:
             matches[index] = sorted([*matches.get(index, ()), *(end - 1 for end in ends[1:])])
         for index, found in matches.items():

@@ -12,6 +12,7 @@ import re2
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from dlpctl.detect.automaton.alike import treats_digits_alike
 from dlpctl.detect.automaton.anchors import ANCHORS, NUMBERS
 from dlpctl.detect.automaton.compiled import Compiled, pack
 from dlpctl.detect.engine import Detector
@@ -136,3 +137,29 @@ def test_values_of_gated_patterns_are_found_at_any_position(step: int) -> None:
 def test_no_trigger_matches_again_at_every_letter() -> None:
     again = re.compile(r"(?:\[\^[^\]]*\]|\\S|\\D|\.)(?:[*+]|\{\d+,\})$")
     assert not [one.id for one in PATTERNS if again.search(one.trigger or one.regex)]
+
+
+def test_triggers_of_labels_treat_digits_alike() -> None:
+    """Columns of numbers are searched for them once, not value by value."""
+    labelled = [pattern for pattern in GATED if pattern.labels]
+    assert labelled
+    assert [each.id for each in labelled if not treats_digits_alike(each.trigger or "")] == []
+
+
+@pytest.mark.parametrize(
+    ("regex", "is_alike"),
+    [
+        (r"(?i:imei[0-9])[ _]{0,2}\d{15}", True),
+        (r"[^0-9A-Za-z\x{C0}]id\b", True),
+        (r"[A-Z0-9._]{3,}@", True),
+        ("v4", False),
+        ("[1-9]", False),
+        ("[^0]", False),
+        (r"\x{31}", False),
+        (r"\x31", False),
+        ("ISO 0-9", False),
+        (r"[[\]]0-9", False),
+    ],
+)
+def test_a_regex_that_names_a_digit_does_not_treat_digits_alike(regex: str, is_alike: bool) -> None:
+    assert treats_digits_alike(regex) is is_alike

@@ -96,6 +96,13 @@ def test_no_value_is_evidence_for_its_neighbour(library: Detector) -> None:
         same(library, "note", values[shift:] + values[:shift])
 
 
+def test_values_that_differ_in_digits_are_judged_by_themselves(library: Detector) -> None:
+    numbers = ["078-05-1120", "000-05-1120", "imei1 490154203237518", "imei2 490154203237517"]
+    same(library, "note", [*numbers, "é imei1 490154203237518", "steuer-id 86095742719", *numbers])
+    invoices = Pattern("inv", "INV", Category.CUSTOM, "Invoice", r"\bINV-[0-9]{4}\b", 0.9)
+    same(library.extended([invoices]), "note", ["INV-1234", "INV-5678", "INV-123", "INV-0000"])
+
+
 def test_long_values_and_lone_surrogates(library: Detector) -> None:
     long = "plain words " * 200 + "jane.doe@example.org"
     same(library, "note", [long, "\ud800 jane.doe@example.org", "ü jane.doe@example.org", ""])

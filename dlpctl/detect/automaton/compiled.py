@@ -16,6 +16,7 @@ from itertools import chain
 from struct import Struct
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from dlpctl.detect.automaton.alike import treats_digits_alike
 from dlpctl.detect.automaton.anchors import ANCHORS, NUMBERS
 from dlpctl.detect.automaton.cache import Cache
 from dlpctl.detect.patterns.model import (
@@ -74,6 +75,10 @@ class PatternSet(Protocol):
     @property
     def is_complete(self) -> bool:
         """Return whether the complete set is compiled."""
+
+    @property
+    def treats_digits_alike(self) -> bool:
+        """Return whether a digit of a text may be any other for all trigger matches."""
 
     @property
     def patterns(self) -> Sequence[Pattern]: ...
@@ -137,6 +142,11 @@ class Compiled:
     @cached_property
     def records(self) -> list[Record]:
         return [self.record(index) for index in range(len(self))]
+
+    @cached_property
+    def treats_digits_alike(self) -> bool:
+        patterns = (self.record(index).pattern for index in range(len(self)))
+        return all(treats_digits_alike(each.trigger or each.regex) for each in patterns)
 
     @property
     def patterns(self) -> list[Pattern]:

@@ -10,6 +10,7 @@ from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
+from dlpctl.detect.automaton.alike import AlikeLines
 from dlpctl.detect.automaton.anchors import Surroundings, character_start
 from dlpctl.detect.automaton.bytewise import FoldedText
 from dlpctl.detect.automaton.scratches import Scratches
@@ -133,6 +134,17 @@ class FirstPass:
             self._collect(data[first:last], first, start, part, sets)
             for index, ends in part.items():
                 trigger_ends[index] += (end for end in ends if end <= start + PART)
+        return trigger_ends
+
+    def trigger_ends_in_lines(self, data: bytes) -> TriggerEnds:
+        """Return the trigger matches within lines, which have nothing to do with each other; those
+        across lines may be missing.
+        """
+        alike = [at for at, each in enumerate(self.sets) if each.treats_digits_alike]
+        trigger_ends = self.trigger_ends(data, set(range(len(self.sets))).difference(alike))
+        if alike:
+            lines = AlikeLines(data)
+            trigger_ends.update(lines.ends_in_text(self.trigger_ends(lines.data, alike)))
         return trigger_ends
 
     def near(self, data: bytes, first: int, last: int) -> TriggerEnds:

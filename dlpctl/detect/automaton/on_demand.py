@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
+from dlpctl.detect.automaton.alike import treats_digits_alike
 from dlpctl.detect.automaton.compiled import Compiled, Record, name_of, pack
 from dlpctl.detect.patterns.model import WIDEST, Pattern, PatternName
 
@@ -42,6 +43,10 @@ class OnDemand:
     @property
     def names(self) -> Sequence[PatternName]:
         return [name_of(pattern) for pattern in self.patterns]
+
+    @cached_property
+    def treats_digits_alike(self) -> bool:
+        return all(treats_digits_alike(each.trigger or each.regex) for each in self.patterns)
 
     @property
     def is_complete(self) -> bool:

@@ -41,6 +41,8 @@ _BEFORE_SEPARATOR = lazy(rf"(?<![^\W\d_])([^\W\d_]+(?: [^\W\d_]+){{0,4}}){_ADDIT
 _LETTERS = lazy(r"[^\W\d_]+")
 _SIGNED = lazy(rf"(?<![^\W\d_])(?i:{'|'.join(sorted(_SIGNERS))}),?[ ](?=[A-ZÀ-ÞĀ-Ž])")
 _LONGEST_LABEL = 80
+_FARTHEST_NAME = 100
+"""The most characters from a role to the name after it."""
 _LONGEST_SIGNER = 2 + max(map(len, _SIGNERS))
 _LONGEST_ROLE = 3
 """The words of a role."""
@@ -67,6 +69,9 @@ _SHARED = 4
 
 def is_label(text: str, end: int) -> bool:
     """Return whether the role in the trigger match that ends at a position is a label."""
+    following = text[end - 1 : end + _FARTHEST_NAME].partition("\n")[0]
+    if following.isascii() and following == following.lower():
+        return False  # as names start with a capital
     return (
         _AFTER.match(text, end - 1) is not None
         or _SIGNED.search(text, max(0, end - _LONGEST_SIGNER), end + 1) is not None

@@ -117,6 +117,8 @@ _NEAR_OTHER = rf"(?:[^0-9\n]*?(?:[^0-9A-Za-z\n]|[\s:.№]?{_NEXT_LINE}|{_ANSWER}
 _NEAR_MARK = rf"{_NOUN}?[\t-\r -/:-@\[-`{{-~“”„«»→⇒]"
 # A boundary before a letter beyond ASCII, at which `\b` never matches.
 _APART_LEFT = r"(?:^|[^0-9A-Za-z])"
+_DIGIT = re.compile("[0-9]")
+_ANY_DIGIT = "\ue000"
 _SHORT = 4
 """The maximum number of letters of a label that may be part of other words."""
 
@@ -154,7 +156,7 @@ def label_regexes(labels: Sequence[str], short: Sequence[str], *, gated: bool) -
     telling = [_telling(label) for label in latin]
     other = [_telling(label) for label in other]
     sought = [
-        f"{left}{_alternatives(_shortest(words, form))}{right}"
+        f"{left}{_alternatives(_shortest(_with_any_digits(words), form))}{right}"
         for left, words, form, right in (
             ("", [each for each in telling if not _is_apart(each)] + other, "{}", ""),
             (r"(?:\b|_)", list(filter(_is_apart, telling)), " {} ", ""),
@@ -165,7 +167,15 @@ def label_regexes(labels: Sequence[str], short: Sequence[str], *, gated: bool) -
     ]
     joint = _LOOSE_JOINT if gated else _JOINT
     trigger = "|".join(sought).replace(_APART, joint).replace(_JOINT, joint)
+    trigger = trigger.replace(_ANY_DIGIT, "[0-9]")
     return f"(?:{'|'.join(before)})", trigger
+
+
+def _with_any_digits(labels: Iterable[str]) -> list[str]:
+    """Return labels with a sign for their digits, so that all digits are alike to triggers: lines
+    that differ in digits alone are searched once.
+    """
+    return [_DIGIT.sub(_ANY_DIGIT, label) for label in labels]
 
 
 def _is_apart(telling: str) -> bool:

@@ -92,7 +92,7 @@ def credit_card(value: str) -> bool:
     bare = digits(value, 12, 13, 14, 15, 16, 17, 18, 19)
     if not bare or len(bare) not in _lengths(bare[:4]):
         return False
-    if len(set(bare)) < 2 or not luhn_checks(bare):
+    if not varied(bare) or not luhn_checks(bare):
         return False
     if bare == value:
         return True
