@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import filterfalse
 from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 
@@ -90,10 +90,9 @@ class ValueMasker:
             judged[number] = judgement = self._judged(values[number], findings)
             if judgement.masked is not None:
                 masked[number] = judgement.masked
-        verified = self._verified(header, set(masked.values()))
-        for number, text in masked.items():
-            if verified[text] != text:
-                judged[number] = judged[number]._replace(masked=verified[text])
+        again = self._masked_again(header, dict.fromkeys(masked.values()))
+        for number in [number for number, text in masked.items() if text in again]:
+            judged[number] = judged[number]._replace(masked=again[masked[number]])
         return judged
 
     def _judged(self, value: str, findings: Sequence[Finding]) -> Judgement:
@@ -128,21 +127,25 @@ class ValueMasker:
             text = mask_text(value, [(_widest(first, value), "redact")], self._masker)
         return Judgement(types, text)
 
-    def _verified(self, header: str, texts: Collection[str]) -> Mapping[str, str]:
-        """Mask until a scan finds nothing that is not allowed; return what each text became."""
-        latest = dict(zip(texts, texts, strict=True))
+    def _masked_again(self, header: str, texts: Iterable[str]) -> Mapping[str, str]:
+        """Mask until a scan finds nothing that is not allowed; return the texts that changed, with
+        what they became.
+        """
+        latest: dict[str, str] = {}
 
         def mask(waiting: list[str] | None, number: int) -> Round[list[str], None]:
-            waiting = sorted(texts) if waiting is None else waiting
+            asked = list(texts) if waiting is None else waiting
             changed: dict[str, str] = {}
-            for at, findings in self._checker.scan_values(header, waiting):
-                again = self._mask(waiting[at], findings, number + 1).masked
+            for at, findings in self._checker.scan_values(header, asked):
+                again = self._mask(asked[at], findings, number + 1).masked
                 if again is not None:
-                    changed[waiting[at]] = again
+                    changed[asked[at]] = again
             for text, last in latest.items():
                 latest[text] = changed.get(last, last)
+            if waiting is None:
+                latest.update(changed)
             residue = Residue.FINDING if changed else Residue.NOTHING
-            return Round(sorted(set(changed.values())), residue, None)
+            return Round(list(dict.fromkeys(changed.values())), residue, None)
 
         if mask_in_rounds(mask).residue is Residue.NOTHING:
             return latest
@@ -165,13 +168,16 @@ class Remembering(Generic[Answer]):
 
     def __call__(self, header: str, values: Sequence[str], /) -> Sequence[Answer]:
         known = self._known.setdefault(header, {})
-        new = list(dict.fromkeys(filterfalse(known.__contains__, values)))
+        new = list(dict.fromkeys(filterfalse(known.__contains__, values) if known else values))
         if new:
-            known.update(zip(new, self._judge(header, new), strict=True))
+            answers = self._judge(header, new)
+            known.update(zip(new, answers, strict=True))
             self._size += sum(map(len, new)) + _COST * len(new)
             if self._size > _MOST_REMEMBERED:
                 self._known.clear()
                 self._size = 0
+            if len(new) == len(values):
+                return answers
         return list(map(known.__getitem__, values))
 
 

@@ -41,7 +41,7 @@ _PHONE = (
 )
 _GROUPS = rf"(?:\b({_CARD})|\b{_SSN}|\b({_IBAN})|({_PHONE}))\b"
 GATE = (
-    rf"\b(?:[0-9]{{3,4}}|[A-Z]{{2}}[0-9]{{2}}){_SIGN}(?:[0-9]{{2}}|[0-9A-Z]{{4}}|[0-9]{{6}}){_SIGN}"
+    rf"(?:[0-9]{{3}}|[A-Z][0-9]{{2}}){_SIGN}(?:[0-9]{{2}}|[0-9A-Z]{{4}}|[0-9]{{6}}){_SIGN}"
     rf"|[+][1-9][0-9]{{0,2}}{_APART}\(?[0-9]"
 )
 """Matches wherever two groups are, each before a sign."""

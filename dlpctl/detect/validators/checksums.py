@@ -55,7 +55,12 @@ def digits(value: str, *lengths: int) -> str:
     """Return the digits of an identifier, or an empty text if it has other characters or another
     length.
     """
-    bare = compact(value)
+    if len(value) > _LONGEST:
+        return ""
+    if value.isascii():
+        bare = value.encode().translate(None, _ASCII_SEPARATORS).decode()
+    else:
+        bare = value.translate(_SEPARATORS)
     if not (bare.isascii() and bare.isdigit()) or (lengths and len(bare) not in lengths):
         return ""
     return bare
