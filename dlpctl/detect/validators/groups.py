@@ -34,7 +34,7 @@ def _counts_up(groups: list[str]) -> bool:
 
 def _is_color(groups: list[str]) -> bool:
     """Return whether three groups are shades of red, green and blue: 255 248 220."""
-    return len(groups) == 3 and all(len(group) == 3 and group <= "255" for group in groups)
+    return list(map(len, groups)) == [3, 3, 3] and max(groups) <= "255"
 
 
 def _is_list(groups: list[str]) -> bool:

@@ -30,9 +30,8 @@ def email_address(value: str) -> bool:
     if (
         len(labels) < 2
         or domain.strip(".-") != domain
-        or ".-" in domain
-        or "-." in domain
-        or max(map(len, labels)) > 63
+        or ("-" in domain and (".-" in domain or "-." in domain))
+        or (len(domain) > 63 and max(map(len, labels)) > 63)
     ):
         return False
     return labels[-1].lower() not in _FILE_ENDINGS and not (
