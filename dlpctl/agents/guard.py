@@ -161,10 +161,11 @@ class Guard:
     def _input(self, event: Event, vault: SessionVault) -> Outcome:
         if event.tool_class is ToolClass.WRITES or self._restores(event.tool):
             return self._restored(event, vault)
-        if event.tool_class is ToolClass.SHELL:
-            return self._shell(event, vault)
-        if event.tool_class is ToolClass.READS:
-            return self._read(event)
+        if event.tool_class in (ToolClass.SHELL, ToolClass.READS):
+            if not isinstance(event.content, dict):
+                return _refused(f"the arguments of {event.tool} are not an object")
+            is_shell = event.tool_class is ToolClass.SHELL
+            return self._shell(event, vault) if is_shell else self._read(event)
         if event.tool_class is ToolClass.LOCAL:
             return PASSED
         found = self._inspect(event, event.content, vault)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -66,9 +68,10 @@ class EventTable(NamedTuple):
         tool = source.tool
         if source.purpose in _OF_TOOLS and not tool:
             tool = _text(payload, self.tool)
-        arguments = _found(payload, self.arguments)
+        arguments = from_json(_found(payload, self.arguments))
+        content = read(payload, source.content)
         return event._replace(
-            content=read(payload, source.content),
+            content=from_json(content) if source.purpose is EventKind.INPUT else content,
             can_replace=source.can_replace,
             tool=tool,
             tool_class=source.tool_class or self.classes.get(tool, ToolClass.REMOTE),
@@ -87,6 +90,13 @@ def _files(listed: Any) -> Iterator[str]:
         if not isinstance(path, str):
             raise UnknownEventError("the event has a file without a path")
         yield path
+
+
+def from_json(value: Any) -> Any:
+    """Return the arguments or the result of a tool that the agent has written as JSON."""
+    with suppress(ValueError, RecursionError):
+        return json.loads(value) if isinstance(value, str) else value
+    return value
 
 
 def ignored(names: str) -> dict[str, EventSource]:

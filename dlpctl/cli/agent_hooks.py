@@ -39,6 +39,8 @@ def chosen(
     known = adapters()
     if (target is None) is not every:
         raise UsageError(f"name git, {', '.join(known)}, or give --all")
+    if target == "git":
+        raise UsageError("git is not a coding agent; 'dlpctl hook status git' shows its hook")
     if target is not None and target not in known:
         hint = did_you_mean(target, [*known, "git"]) or f"; there are git, {', '.join(known)}"
         raise UsageError(f"no agent {target!r}{hint}")

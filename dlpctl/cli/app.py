@@ -35,7 +35,7 @@ class _Ours:
         if ctx.resilient_parsing:  # for the completions of a line that is not finished
             return super().parse_args(ctx, args)  # type: ignore[misc]
         if not args and self.no_args_is_help:
-            sys.stdout.write(ctx.get_help())
+            sys.stdout.write(f"{ctx.get_help()}\n")
             ctx.exit(2)
         given, _, _ = self.make_parser(ctx).parse_args(args=list(args))
         for parameter in self.params:

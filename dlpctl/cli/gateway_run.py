@@ -60,11 +60,13 @@ def run(options: GatewayOptions) -> None:
     except ImportError:
         raise UsageError(_MISSING) from None
     from dlpctl.gateway.calls import CallLog, call_log
+    from dlpctl.operators import operator_named
 
     targets = _targets(options.upstreams)
     hosts = _hosts(options)
     session = Session.start(server=options.server)
     config = session.config
+    operator_named(options.operator or config.gateway.operator)
     folder = config.data_folder / "gateway" / "values" if options.keep_values else None
     conversations = Conversations(config.gateway.hours * _HOUR, folder)
     conversations.purge()

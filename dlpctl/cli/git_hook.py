@@ -61,6 +61,12 @@ def uninstall() -> None:
     Printer().line(f"removed {hook}{'; the hook before it is restored' if is_restored else ''}")
 
 
+def show() -> None:
+    """Print whether this repository has the hook."""
+    state = "installed" if is_installed() else "not installed"
+    Printer().table([("git", state, str(_hooks_folder() / _HOOK))], head=("", "hook", "file"))
+
+
 def is_installed() -> bool:
     """Return whether this repository has the hook; raise `DlpctlError` outside a repository."""
     return _is_ours(_hooks_folder() / _HOOK)

@@ -108,7 +108,10 @@ def read_text(name: str, *, required: bool = False) -> str:
 
 
 def _chunks(descriptor: int, name: str) -> Iterator[bytes]:
-    waits = os.name == "posix" and not stat.S_ISREG(os.fstat(descriptor).st_mode)
+    is_regular = stat.S_ISREG(os.fstat(descriptor).st_mode)
+    if is_regular and _is_stdout(descriptor):
+        raise UsageError(f"{name}: is both input and output: write to another file")
+    waits = os.name == "posix" and not is_regular
     try:
         while chunk := os.read(descriptor, CHUNK):
             yield chunk
@@ -116,6 +119,14 @@ def _chunks(descriptor: int, name: str) -> Iterator[bytes]:
                 yield b""
     except OSError as problem:
         raise InputError(f"{name}: cannot be read: {problem.strerror}") from None
+
+
+def _is_stdout(descriptor: int) -> bool:
+    """Return whether a file is also where stdout goes: `dlpctl mask a.txt > a.txt`."""
+    try:
+        return os.path.sameopenfile(descriptor, 1)
+    except OSError:
+        return False
 
 
 def is_binary(head: bytes) -> bool:

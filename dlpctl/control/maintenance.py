@@ -64,8 +64,12 @@ class Maintenance:
             os.close(os.open(target, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
         except OSError as problem:
             raise StoreError(f"{target}: cannot be written: {problem.strerror}") from None
-        with self._core.store.reading() as connection:
-            database.copy(connection, target)
+        try:
+            with self._core.store.reading() as connection:
+                database.copy(connection, target)
+        except BaseException:
+            target.unlink(missing_ok=True)
+            raise
 
     def restore(self, source: Path) -> None:
         """Replace the database by a backup through SQLite, so that other processes see one or the

@@ -148,9 +148,14 @@ class SqliteDatabase:
 
     def copy(self, connection: Connection, target: Path) -> None:
         """Write the state that a connection sees to a file."""
-        with closing(sqlite3.connect(target)) as copy:
-            cast("sqlite3.Connection", connection).backup(copy)
-            copy.execute("PRAGMA journal_mode = DELETE")
+        try:
+            with closing(sqlite3.connect(target)) as copy:
+                cast("sqlite3.Connection", connection).backup(copy)
+                copy.execute("PRAGMA journal_mode = DELETE")
+        except sqlite3.OperationalError as problem:
+            if problem.sqlite_errorname in ("SQLITE_FULL", "SQLITE_IOERR_WRITE"):
+                raise StoreError(f"{target}: cannot be written: {problem}") from None
+            raise
 
     def explained(self, problem: Exception) -> StoreError:
         name = getattr(problem, "sqlite_errorname", "")

@@ -44,7 +44,10 @@ class DeltaLog(NamedTuple):
 
 def is_delta(folder: Path) -> bool:
     """Return whether a folder is a Delta table."""
-    return (folder / LOG).is_dir()
+    try:
+        return (folder / LOG).is_dir()
+    except PermissionError:
+        return False
 
 
 def files_below(folder: Path) -> list[str]:

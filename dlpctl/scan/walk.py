@@ -162,7 +162,7 @@ def _rules_above(folder: str, selection: Selection) -> list[_Outer | _Layer]:
         return []
     base = Path(folder).resolve()
     root = next(
-        (location for location in (base, *base.parents) if (location / _GIT).exists()), None
+        (location for location in (base, *base.parents) if os.path.lexists(location / _GIT)), None
     )
     if root is None:
         return []  # outside of a repository, parent folders have no defined end

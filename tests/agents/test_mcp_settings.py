@@ -213,6 +213,7 @@ def test_a_file_changed_meanwhile(tmp_path: Path) -> None:
         ('[t]\na = """\n[x]\nb = "no"\n"""\n[x]\nb = "yes"\n', ("x", "b"), '"yes"'),
         ('[t."a.b".c]\nd = "]" \n', ("t", "a.b", "c", "d"), '"]"'),
         ('[[t]]\na = "x"\n', ("t", "a"), None),
+        ('[t]\r\na = "x"\r\n', ("t", "a"), '"x"'),
         ("", ("a",), None),
     ],
 )

@@ -130,6 +130,7 @@ def test_variables_are_printed_for_shells(dlpctl: Any, home: Path) -> None:
         (["--host", "0.0.0.0"], "--allow-remote"),
         (["--with-keys", "--policy", "gdpr"], "leave out --policy"),
         (["--server", "http://127.0.0.1:8686"], "needs --with-keys"),
+        (["--with-keys", "--operator", "nope"], "there is no masking operator 'nope'"),
     ],
 )
 def test_invalid_options_are_refused(dlpctl: Any, arguments: list[str], problem: str) -> None:

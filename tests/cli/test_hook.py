@@ -55,8 +55,11 @@ def test_a_commit_with_a_key_is_refused(dlpctl):
     assert "git commit --no-verify" in git("commit", "-qm", "b", check=False).stderr
     git("rm", "-qf", "--cached", "b.txt")
     assert dlpctl("hook", "install", "git").out.startswith("renewed ")
-    assert dlpctl("hook", "uninstall", "git", "--project").status == 2
+    assert "git  installed  " in dlpctl("hook", "status", "git").out
+    for wrong in (("doctor", "git"), ("uninstall", "git", "--project")):
+        assert dlpctl("hook", *wrong).status == 2
     assert dlpctl("hook", "uninstall", "git").status == 0
+    assert "git  not installed  " in dlpctl("hook", "status", "git").out
     assert commits("c.txt", KEY)
     assert dlpctl("hook", "uninstall", "git").status == 2
 

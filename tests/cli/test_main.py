@@ -18,6 +18,11 @@ def test_version(dlpctl):
         assert dlpctl(option).out == f"dlpctl {package.__version__}\n"
 
 
+def test_a_group_without_a_command_prints_its_help(dlpctl):
+    result = dlpctl("cache")
+    assert (result.status, result.out) == (2, dlpctl("cache", "--help").out)
+
+
 def test_an_unknown_command_names_the_nearest(dlpctl):
     result = dlpctl("chekc")
     assert result.status == 2

@@ -94,6 +94,14 @@ def test_an_unread_pipe_is_reported():
     assert in_shell("dlpctl scan . < a.txt").stderr == ""
 
 
+@pytest.mark.parametrize("files", ["< a.txt > a.txt", "a.txt > a.txt", "- < a.txt >> a.txt"])
+def test_a_file_that_the_shell_writes_is_not_read(files):
+    Path("a.txt").write_text("words\n")
+    done = in_shell(f"dlpctl mask {files}")
+    assert done.returncode == 2
+    assert "is both input and output" in done.stderr
+
+
 def test_a_file_never_takes_the_place_of_a_closed_stdin():
     """Opened files get the lowest free number, which is that of a closed stdin."""
     done = in_shell(

@@ -5,6 +5,7 @@ from contextlib import closing
 from datetime import timedelta
 
 import pytest
+from faults import full_disk
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -272,6 +273,8 @@ def test_tokens(control, acme, clock):
 @pytest.mark.of_a_file
 def test_backup_and_restore(control, acme, key, some_checks, tmp_path):
     copy = tmp_path / "copy.db"
+    with full_disk(8192), pytest.raises(StoreError, match="cannot be written"):
+        control.maintenance.backup(copy)
     control.maintenance.backup(copy)
     with pytest.raises(StoreError, match="exists"):
         control.maintenance.backup(copy)

@@ -16,6 +16,7 @@ from dlpctl.config.settings import Serve
 from dlpctl.control.access import LOCAL
 from dlpctl.control.rates import Rate, RateLimiter
 from dlpctl.errors import ConfigError, RateLimitError, StoreError, UsageError
+from dlpctl_daemon.admission import Budget
 from dlpctl_daemon.housekeeping import Housekeeping
 from dlpctl_daemon.listening import address, listen
 from dlpctl_daemon.logs import Log
@@ -59,6 +60,20 @@ def test_a_slow_rate_says_how_long_to_wait():
     with pytest.raises(RateLimitError) as caught:
         limiter.take("a")
     assert caught.value.retry_after == 60
+
+
+def test_bodies_are_limited_for_each_caller_and_in_all():
+    megabyte = 1 << 20
+    budget = Budget(5 * megabyte, 2 * megabyte)
+    assert budget.reserve("a", 1) is None  # as a megabyte
+    assert budget.reserve("a", megabyte) is None
+    assert budget.reserve("a", 1) == 429
+    budget.release("a", 1)
+    assert budget.reserve("a", megabyte + 1) == 429
+    assert budget.reserve("a", megabyte) is None
+    assert budget.reserve("b", 2 * megabyte) is None
+    assert budget.reserve("c", 2 * megabyte) == 503
+    assert budget.reserve("c", megabyte) is None
 
 
 def test_readiness_is_asked_once_a_second():

@@ -94,6 +94,8 @@ def test_a_call_is_decided_and_recorded_by_the_policy_of_the_key(
     entry = next(iter(acme.control.audit.export(LOCAL, org_id="acme")))
     assert entry.decision == "ALLOWED_WITH_MASKING"
     assert "by the gateway; found 1 email" in entry.summary
+    counted = acme.control.analytics.detections(LOCAL, "acme").types
+    assert [(each.type, each.count) for each in counted] == [("EMAIL", 1)]
     call = json.loads(acme.gateway.log.read_text().splitlines()[-1])
     assert call["policy"] == acme.policy_id
 

@@ -67,6 +67,8 @@ def test_a_stream_is_cut_before_a_value(name: str, size: int, checker: Checker) 
     assert OTHER not in text
     assert OTHER.partition("@")[0] not in text
     assert ENDINGS[name](seen_in(name, passed))
+    if name in ("anthropic", "responses"):
+        assert guard.ending == events(*test_streams.data_of(guard.ending))
     if size == 1:
         assert passed.count(b"\n") > 60
     assert sum(guard.counts.values()) == guard.counts["EMAIL"]

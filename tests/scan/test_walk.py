@@ -126,5 +126,5 @@ def test_missing_files_are_unreadable() -> None:
 def test_a_folder_that_cannot_be_read_is_named() -> None:
     made(Path(), a__b="")
     Path("a").chmod(0)
-    assert skipped(".") == {"a": Why.UNREADABLE}
+    assert skipped(".") == skipped("a") == {"a": Why.UNREADABLE}
     Path("a").chmod(0o700)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from dlpctl.agents.adapters import as_json
 from dlpctl.agents.events import Action, Event, EventKind, Outcome, Reply, ToolClass, by_name
 from dlpctl.agents.installing import FileHooks, Installation, McpFiles
 from dlpctl.agents.leaves import withheld
-from dlpctl.agents.tables import EventSource, EventTable, ignored
+from dlpctl.agents.tables import EventSource, EventTable, from_json, ignored
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -71,13 +69,12 @@ def matches(payload: Mapping[str, Any]) -> bool:
 
 def read(payload: Mapping[str, Any]) -> Event:
     event = TABLE.read(payload)
-    content = event.content
-    if event.purpose in (EventKind.INPUT, EventKind.RESULT) and isinstance(content, str):
-        with suppress(ValueError):
-            content = json.loads(content)
+    is_result = event.purpose is EventKind.RESULT
     is_mcp = event.tool.startswith("MCP:")
     return event._replace(
-        content=content, can_replace=event.can_replace or is_mcp, masks_results=is_mcp
+        content=from_json(event.content) if is_result else event.content,
+        can_replace=event.can_replace or is_mcp,
+        masks_results=is_mcp,
     )
 
 

@@ -55,7 +55,8 @@ def gateway(
     policy: options.Policy = None,
     destination: options.Destination = None,
     operator: Annotated[
-        str | None, typer.Option(metavar="NAME", help="How to mask: token or surrogate.")
+        str | None,
+        typer.Option(metavar="NAME", help="How to mask; only token and surrogate are restored."),
     ] = None,
     with_keys: WithKeys = False,
     server: options.Server = None,

@@ -123,12 +123,19 @@ def uninstall(target: TargetArgument = None, every: All = False, project: Projec
 
 @app.command()
 def status(target: TargetArgument = None, project: Project = False) -> None:
-    """Show which agents have hooks, and whether they are current.
+    """Show which agents have hooks, and whether they are current, or whether git has one.
 
     Examples:
         dlpctl hook status
-        dlpctl hook status claude-code --project
+        dlpctl hook status git
     """
+    if target == _GIT:
+        from dlpctl.cli import git_hook
+
+        if project:
+            raise UsageError(_OF_AGENTS)
+        git_hook.show()
+        return
     from dlpctl.cli import agent_hooks
 
     agent_hooks.show(agent_hooks.chosen(target, every=target is None, project=project))
