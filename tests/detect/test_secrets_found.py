@@ -110,7 +110,7 @@ http -a bob:Sunnymeadow17! https://acme.io
 impdp system/Sunnymeadow17 directory=D
 """
 NOT_WRITTEN = """
-Password length is 6digits
+le mot de passe doit contenir 12caractères
 password=zzzzzzzz
 let password = String::from_utf8(buf7)
 password: yup.string().required('Required3'),
