@@ -59,6 +59,9 @@ partition key: {}
 nextPageToken: "{}"
 """
 WRITTEN = """
+die Datei ist mit Gecko4471! verschlüsselt
+the code for the lockbox is gecko4471
+Your recovery codes are:;3f9a1-77bc2-90d4e
 the password of the router in the attic is now "otter-falcon-12"
 guest wifi is marigoldlane btw
 password = "sunny.meadow"
@@ -107,6 +110,12 @@ http -a bob:Sunnymeadow17! https://acme.io
 impdp system/Sunnymeadow17 directory=D
 """
 NOT_WRITTEN = """
+le mot de passe doit contenir 12caractères
+password=zzzzzzzz
+let password = String::from_utf8(buf7)
+password: yup.string().required('Required3'),
+$password = $env:DB_PW7
+tokenId: 7c9e6679-7425-40de-944b-e07fc1f90ae7
 password = config.password
 password: users.passwordHash
 password = "login.password.placeholder"

@@ -36,7 +36,7 @@ _MADE, _OF_FILES, _OF_CATALOGS = 7000, 90_000, 9000
 """The number of clean lines made, and that of candidates taken from what people wrote."""
 _LONGEST, _MOST_OF_ONE, _NATURAL = 400_000, 100, 6.0
 """The size of a file that is read, its candidates that are taken, and their weight."""
-_STEPS, _RATE, _DECAY, _RARER = 160, 0.08, 3.0, 0.45
+_STEPS, _RATE, _DECAY, _RARER = 160, 0.08, 3.0, 0.35
 """The steps of the regression, their rate, the decay of weights, and the log-odds by which passwords
 are rarer in what is judged than in the samples.
 """
@@ -117,6 +117,10 @@ class Values:
             capital + sign + other,
             f"{word}.{other}{digits}",
             f"the{word}is{other}",
+            word[:2] + source.choice("!@$&") + word[2:],
+            word[:-2] + source.choice("!@$3") + word[-2:],
+            capital[:3] + source.choice("&=+") + word[3:] + sign + digits,
+            f"{capital}{other.capitalize()}",
             word[:3] + digits + sign + other[:3].upper(),
             self._draw(string.digits, 6),
             self._draw(string.ascii_lowercase, source.randint(6, 10)),
@@ -159,6 +163,9 @@ class Values:
                 word[:2].upper() + large,
                 f"{word.upper()}-{large}",
                 f"{large}ms",
+                f"{number}{word}",
+                f"{known.upper()}_{other[:2].upper()}{number[0]}",
+                f"{known.capitalize()}{number[0]}",
                 f"#{large}",
                 f"v{number}.{large[:1]}.3",
                 f"2026-0{large[:1]}-1{large[-1]}",

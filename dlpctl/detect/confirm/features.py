@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
@@ -11,10 +10,11 @@ from dlpctl.detect.validators import secrets_judge, secrets_literals
 from dlpctl.detect.validators.wordlists import read_words
 from dlpctl.regex import lazy
 
-_RUN = lazy(r"[a-z\x80-\xff]+|[A-Z]+|[0-9]+|[^\w]+|_+")
-_TOKEN = lazy(r"[a-z\x80-\xff]+|[0-9]+|\s+|[^\w\s]|_", re.IGNORECASE)
+_RUN = lazy(r"[^\WA-Z0-9_]+|[A-Z]+|[0-9]+|\W+|_+")
+_TOKEN = lazy(r"[^\W0-9_]+|[0-9]+|\s+|[^\w\s]|_")
 _WORD, _LAST_WORD = lazy(r"[^\W\d_]+"), lazy(r"([^\W\d_]+)\W*$")
-_AMOUNT = lazy(r"\d{1,3}([a-z\x80-\xff]+)")
+_AMOUNT = lazy(r"\d{1,3}([^\W\d_]+)")
+_ENDS_IN_WORD = lazy(r"[^\W\d_]\s+$")
 _OF_WORD, _NOT_OF_WORD = lazy(r"\w"), lazy(r"\W")
 
 
@@ -33,6 +33,11 @@ def common_words() -> frozenset[str]:
     return secrets_judge.PROGRAM_WORDS | read_words("password_labels")
 
 
+def decoded(part: str) -> str:
+    """Return a part of a text, of which each byte is one character, as the text that it is."""
+    return part if part.isascii() else part.encode("latin-1").decode("utf-8", "replace")
+
+
 def context(candidate: Candidate) -> tuple[str, ...]:
     """Return what decides besides the value: side and name of the label, the text between them, the
     shape and quote of the value, and what is next to the outer ends of both in their line.
@@ -43,13 +48,13 @@ def context(candidate: Candidate) -> tuple[str, ...]:
     if end <= label_start:
         side, first, last = "<", start - len(quote), label_end
         gap = text[end + len(quote) : label_start]
-    before, after = text[max(0, first - 24) : first], text[last : last + 24]
+    before, after = decoded(text[max(0, first - 24) : first]), decoded(text[last : last + 24])
     word_before, word_after = _LAST_WORD.search(before), _WORD.search(after.partition("\n")[0])
     return (
         side,
-        text[label_start:label_end].strip("\"'_ ").lower(),
-        gap.lower(),
-        _shape(text[start:end]),
+        decoded(text[label_start:label_end]).strip("\"'_ ").lower(),
+        decoded(gap).lower(),
+        _shape(decoded(text[start:end])),
         quote,
         _OF_WORD.sub("w", after[:2].partition(" ")[0] or after[:1]),
         word_after[0].lower() if word_after else "",
@@ -79,10 +84,12 @@ def around(
         f"kind {shape}",
         f"quote {quote} {shape}",
         f"label {label}",
+        f"label {label} {shape}",
         f"frame {frame}" if len(tokens) < 12 else "frame long",
         f"last {last}",
         f"last {last} {shape}",
         f"words {min(len(words), 9)} {shape[:2]}",
+        f"{'word' if _ENDS_IN_WORD.search(gap) else 'sign'} before {shape}",
         f"word before {words[-1]}" if words else "no word before",
         f"marks {marks[-6:]}",
         f"marks {marks[-3:]} {shape}",
@@ -129,6 +136,7 @@ def _class_of(run: str) -> str:
 
 def within(value: str, quote: str) -> Iterator[str]:
     """Yield the features of a value alone, as texts."""
+    value = decoded(value)
     lowered = value.lower()
     words = [word.lower() for word in secrets_judge.PART.findall(value)]
     known = sum(word in common_words() for word in words)
@@ -148,7 +156,7 @@ def within(value: str, quote: str) -> Iterator[str]:
     if secrets_judge.is_patterned(value):
         yield "patterned"
     for mark in set(_NOT_OF_WORD.findall(value)):
-        yield f"has {mark}"
+        yield f"has {mark} {value[0] == mark} {value[-1] == mark}"
     for word in words[:6]:
         if word in common_words():
             yield f"part {word}"

@@ -15,7 +15,14 @@ from math import exp
 from typing import NamedTuple
 from zlib import crc32
 
-from dlpctl.detect.confirm.features import Candidate, around, common_words, context, within
+from dlpctl.detect.confirm.features import (
+    Candidate,
+    around,
+    common_words,
+    context,
+    decoded,
+    within,
+)
 from dlpctl.detect.validators import secrets_judge, secrets_literals
 from dlpctl.detect.validators.remembered import remembered
 from dlpctl.detect.validators.wordlists import read_rows
@@ -44,6 +51,8 @@ _CANDIDATE = lazy(
     r"|(?:[!#$%*+.0-9?@A-Z^_a-z~-]++|[\xc2-\xdf][\x80-\xbf]|&(?!\w{1,20}=)|(?<=[\s&])=(?=[!#%*+?@^~]))++"
 )
 _SHORTEST, _SHORTEST_NUMBER, _LONGEST = 4, 6, 65
+_FEWEST = 3
+"""The least number of different characters of what is not a number."""
 _HEX, _ABSTRACT = lazy(r"[0-9a-f]{8,}"), lazy(r"[a-z]{4,}(?:ity|ment|ness|tion)s?")
 _TIME, _STANDARD = (
     lazy(r"\d{4}-\d\d-\d\d"),
@@ -159,6 +168,8 @@ def _after(text: str, label: tuple[int, int], limit: int, is_cut: bool) -> Itera
             continue
         if (is_cut and found.end() == len(text)) or not _may_be(text, found, written, name):
             continue
+        if not quote and _is_argument(text, after, value[0]):
+            continue
         yield Candidate(text, label, value, quote)
 
 
@@ -183,6 +194,12 @@ def _may_be(text: str, found: re.Match[str], written: str, label: str) -> bool:
 
 def _is_of_code(text: str, start: int, end: int) -> bool:
     return text.startswith(_CALLED, end) or text.endswith("::", 0, start)
+
+
+def _is_argument(text: str, after: int, start: int) -> bool:
+    """Return whether a value is the first argument of a call, other than that of a label."""
+    called = start - 2
+    return called >= after and text[called + 1] == "(" and text[called].isalnum()
 
 
 def _window_end(data: bytes, end: int) -> int:
@@ -228,9 +245,11 @@ def _is_word(text: str) -> bool:
 @remembered
 def _is_possible(value: str, label: str, quote: str) -> bool:
     """Return whether a value needs a judge at all: most words near labels do not."""
+    value, label = decoded(value), decoded(label)
     lowered = value.lower()
     if (
         not _SHORTEST <= len(value) <= _LONGEST
+        or (len(set(lowered)) < _FEWEST and not value.isdigit())
         or lowered in common_words()
         or _letters(lowered) in _letters(label)
     ):
@@ -339,4 +358,4 @@ def _numbers(names: Iterable[str]) -> list[int]:
 
 def number(feature: str) -> int:
     """Return the number of the weight of a feature."""
-    return crc32(feature.encode("latin-1")) % SIZE
+    return crc32(feature.encode()) % SIZE

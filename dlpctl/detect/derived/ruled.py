@@ -14,7 +14,7 @@ from dlpctl.regex import lazy
 _HYPHENS = lazy(r"-+")
 _AMPERSAND = lazy(rb"(?<!\\)&")
 _END_OF_ROW = lazy(rb"[ \t]*\\\\.*\Z", re.DOTALL)
-_BARS = lazy(rb"\|\|?|!!?")
+_BARS = lazy(rb"\|\|?|!!|^!")
 _OF_WIKI = b" \t\r\n\"'*_=.<>^"
 """Marks of emphasis and alignment around the text of a cell."""
 _OF_LATEX = lazy(rb"\\(?:textbf|textit|texttt|bfseries|multicolumn\{1\}\{\w\})[ ]*|[{}]")

@@ -68,7 +68,7 @@ _SIGNS = frozenset("!@#$%^&*()+?~")
 # Unlikely in a password: references, templates, calls of a named function, operators.
 _EVALUATED = lazy(
     r"\$\{|\{\{|\}\}|\$\(\w|#\{|<%|%>|%\(\w+\)|->|=>|::|&&|\|\||\(\)|\*{3}|\.{3}|&(?:amp|quot|lt"
-    r"|gt|nbsp);|^\$\w+$|[A-Za-z_]\w*\.\w+[(.]"
+    r"|gt|nbsp);|^\$\w+$|^\$(?:env|script|global|using):|[A-Za-z_]\w*\.\w+[(.]"
     r"|^[A-Za-z_.]{3,}\(|\w{3,}\([^()]*\)[;,.]?$|^@[A-Za-z]+\(|^ENC\["
 )
 # Endings of words that describe a password: required, optional, visible, confirming.
