@@ -27,6 +27,7 @@ from dlpctl.detect.derived import (
     keys,
     listed,
     listings,
+    logged,
     numbered,
     parts,
     queries,
@@ -50,6 +51,7 @@ from dlpctl.detect.derived.interface import DerivedText
 from dlpctl.detect.derived.joined import joined_texts
 from dlpctl.detect.derived.keys import key_text
 from dlpctl.detect.derived.listed import listed_texts
+from dlpctl.detect.derived.logged import LoggedText
 from dlpctl.detect.derived.numbered import numbered_text
 from dlpctl.detect.derived.queries import query_text
 from dlpctl.detect.derived.runs import HIDES_WORDS, RAW_RUN, RAW_STARTS, RUN, RUN_STARTS
@@ -70,7 +72,7 @@ READING_GATES: tuple[Gate, ...] = (
 """The gates of readings of a line that has no runs, headers or values before their labels."""
 GATES: tuple[Gate, ...] = (
     *READING_GATES,
-    *(reading.GATE for reading in (compound, escaped, followed, groups, listings)),
+    *(reading.GATE for reading in (compound, escaped, followed, groups, listings, logged)),
     RAW_STARTS,
     HIDES_WORDS,
 )
@@ -116,11 +118,12 @@ def _texts_but_columns(
     """Return the derived texts other than columns, and the headers of columns."""
     runs, headers = openings(data, may_match)
     texts: list[DerivedText] = []
-    if may_match(escaped.GATE, data) and (unescaped := EscapedText.of(data)):
-        texts.append(unescaped)
-        inner_headers = _headers(unescaped.data, may_match)
-        if inner_headers and (cells := Columns.of(unescaped.data, inner_headers, None, words)):
-            texts.append(_NestedText(cells, unescaped))
+    for gate, read_lines in _READINGS_OF_LINES:
+        if may_match(gate, data) and (lines := read_lines(data)):
+            texts.append(lines)
+            inner_headers = _headers(lines.data, may_match)
+            if inner_headers and (cells := Columns.of(lines.data, inner_headers, None, words)):
+                texts.append(_NestedText(cells, lines))
     texts += _decoded_texts(data, runs, may_match)
     texts += dumped_texts(data)
     if may_match(numbered.GATE, data) and (listing := numbered_text(data)):
@@ -141,6 +144,10 @@ def _texts_but_columns(
     return texts, headers
 
 
+_READINGS_OF_LINES: tuple[tuple[str, Callable[[bytes], DerivedText | None]], ...] = (
+    (escaped.GATE, EscapedText.of),
+    (logged.GATE, LoggedText.of),
+)
 _READINGS: tuple[tuple[str, Callable[[bytes], Iterable[DerivedText]]], ...] = (
     (listed.GATE, listed_texts),
     (streamed.GATE, streamed_texts),
@@ -157,7 +164,9 @@ _JOINING: tuple[tuple[str, Callable[[bytes], DerivedText | None]], ...] = (
     (groups.GATE, GroupedText.of),
     (wrapped.GATE, WrappedText.of),
 )
-"""Readings with gates: of several texts, of one, and of lines that are joined."""
+"""Readings with gates: of lines that may hold tables, of several texts, of one, and of lines that
+are joined.
+"""
 
 
 def _decoded_texts(
