@@ -32,6 +32,7 @@ from dlpctl.detect.derived import (
     parts,
     queries,
     streamed,
+    turns,
     wrapped,
 )
 from dlpctl.detect.derived.binaries import binary_text
@@ -57,6 +58,7 @@ from dlpctl.detect.derived.queries import query_text
 from dlpctl.detect.derived.runs import HIDES_WORDS, RAW_RUN, RAW_STARTS, RUN, RUN_STARTS
 from dlpctl.detect.derived.streamed import streamed_texts
 from dlpctl.detect.derived.tables import OpenTable, sensitive_cells
+from dlpctl.detect.derived.turns import TurnsText
 from dlpctl.detect.derived.wrapped import WrappedText
 from dlpctl.detect.linear import Find, compile_regex, finders
 from dlpctl.regex import lazy
@@ -72,7 +74,7 @@ READING_GATES: tuple[Gate, ...] = (
 """The gates of readings of a line that has no runs, headers or values before their labels."""
 GATES: tuple[Gate, ...] = (
     *READING_GATES,
-    *(reading.GATE for reading in (compound, escaped, followed, groups, listings, logged)),
+    *(reading.GATE for reading in (compound, escaped, followed, groups, listings, logged, turns)),
     RAW_STARTS,
     HIDES_WORDS,
 )
@@ -124,6 +126,8 @@ def _texts_but_columns(
             inner_headers = _headers(lines.data, may_match)
             if inner_headers and (cells := Columns.of(lines.data, inner_headers, None, words)):
                 texts.append(_NestedText(cells, lines))
+            if may_match(turns.GATE, lines.data) and (said := TurnsText.of(lines.data)):
+                texts.append(_NestedText(said, lines))
     texts += _decoded_texts(data, runs, may_match)
     texts += dumped_texts(data)
     if may_match(numbered.GATE, data) and (listing := numbered_text(data)):
@@ -159,6 +163,7 @@ _READINGS_OF_ONE: tuple[tuple[str, Callable[[bytes], DerivedText | None]], ...] 
     (divided.GATE, divided_text),
     (keys.GATE, key_text),
     (queries.GATE, query_text),
+    (turns.GATE, TurnsText.of),
 )
 _JOINING: tuple[tuple[str, Callable[[bytes], DerivedText | None]], ...] = (
     (groups.GATE, GroupedText.of),
