@@ -33,6 +33,7 @@ from dlpctl.detect.derived import (
     queries,
     streamed,
     turns,
+    unwrapped,
     wrapped,
 )
 from dlpctl.detect.derived.binaries import binary_text
@@ -59,6 +60,7 @@ from dlpctl.detect.derived.runs import HIDES_WORDS, RAW_RUN, RAW_STARTS, RUN, RU
 from dlpctl.detect.derived.streamed import streamed_texts
 from dlpctl.detect.derived.tables import OpenTable, sensitive_cells
 from dlpctl.detect.derived.turns import TurnsText
+from dlpctl.detect.derived.unwrapped import UnwrappedText
 from dlpctl.detect.derived.wrapped import WrappedText
 from dlpctl.detect.linear import Find, compile_regex, finders
 from dlpctl.regex import lazy
@@ -74,7 +76,8 @@ READING_GATES: tuple[Gate, ...] = (
 """The gates of readings of a line that has no runs, headers or values before their labels."""
 GATES: tuple[Gate, ...] = (
     *READING_GATES,
-    *(reading.GATE for reading in (compound, escaped, followed, groups, listings, logged, turns)),
+    *(reading.GATE for reading in (compound, escaped, followed, groups, listings)),
+    *(reading.GATE for reading in (logged, turns, unwrapped)),
     RAW_STARTS,
     HIDES_WORDS,
 )
@@ -151,6 +154,7 @@ def _texts_but_columns(
 _READINGS_OF_LINES: tuple[tuple[str, Callable[[bytes], DerivedText | None]], ...] = (
     (escaped.GATE, EscapedText.of),
     (logged.GATE, LoggedText.of),
+    (unwrapped.GATE, UnwrappedText.of),
 )
 _READINGS: tuple[tuple[str, Callable[[bytes], Iterable[DerivedText]]], ...] = (
     (listed.GATE, listed_texts),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from dlpctl.detect.derived.interface import DerivedText
@@ -36,6 +37,8 @@ _YES = lazy(
     r" s[uû]r|s[ií]|claro|vale|s[iì]|certo|sim)[,.!]? )+"
 )
 _MOST_SPEAKERS = 6
+_LONGEST_REST = 240
+"""The most bytes of further lines of a turn."""
 _LONGEST_ANSWER = 160
 
 
@@ -98,16 +101,21 @@ def _pairs(data: bytes) -> Iterator[_Pair]:
 def _conversations(data: bytes) -> Iterator[list[_Turn]]:
     """Yield the turns below each other of speakers who speak more than once."""
     turns: list[_Turn] = []
-    end = -1
-    for found in _TURN.finditer(data):
-        if found.start() != end:
-            if _is_conversation(turns):
+    last = None
+    for found in chain(_TURN.finditer(data), (None,)):
+        if last:
+            end = found.start() if found else len(data)
+            text = data[last.start(2) : min(end, last.end(2) + _LONGEST_REST)].rstrip()
+            turns.append(_Turn(last[1].decode(), last.start(2), _in_line(text)))
+            if (not found or end - last.end() > _LONGEST_REST) and _is_conversation(turns):
                 yield turns
-            turns = []
-        end = found.end()
-        turns.append(_Turn(found[1].decode(), found.start(2), found[2].decode()))
-    if _is_conversation(turns):
-        yield turns
+            if end - last.end() > _LONGEST_REST:
+                turns = []
+        last = found
+
+
+def _in_line(text: bytes) -> str:
+    return text.replace(b"\n", b" ").decode("utf-8", "ignore")
 
 
 def _is_conversation(turns: Sequence[_Turn]) -> bool:
