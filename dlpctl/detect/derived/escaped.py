@@ -36,9 +36,10 @@ _BACKSLASH_MARK = lazy(
     rb"|\\{0,6}[\"'][ ]?[:=,\]})&]|(?:(?<=[:=,({\[]\\)|(?<=[:=,({\[][ ]\\))\\{0,6}[\"']))"
     rb"[^\n]{0,%d}" % _CLOSE
 )
-_BREAK_MARK = lazy(rb"(<(?:br|BR) ?/?>)\r?\n[^\n]{0,%d}" % _CLOSE)
+_BREAK_MARK = lazy(rb"(<(?:br|BR) ?/?>)\r?\n[^\n<]{0,%d}" % _CLOSE)
 GATE = (
-    r"<(?:br|BR) ?/?>\r?\n|&(?:amp;){0,2}(?:(?:quot|apos|#34|#39|#x22|#x27);|lt;/[A-Za-z])|[=-]&(?:amp;){0,2}gt;"
+    r"<(?:br|BR) ?/?>\r?\n"
+    r"|&(?:amp;){0,2}(?:(?:quot|apos|#34|#39|#x22|#x27);|lt;/[A-Za-z])|[=-]&(?:amp;){0,2}gt;"
     r"|[0-9A-Za-z!#-&(-\[\]-~]\\{1,7}[nrt][0-9A-Za-z_.\[{<#/-]|\\[\"'][ ]?[:=,\]})&]"
     r"|[:=,({\[][ ]?\\{1,7}[\"']"
 )
@@ -96,7 +97,7 @@ class EscapedText(DerivedText):
     @classmethod
     def throughout(cls, data: bytes) -> EscapedText | None:
         """Return the complete text, unescaped; None without any mark."""
-        if not any(start in data for start in (b"&", b"\\", b"<br", b"<BR")):
+        if b"&" not in data and b"\\" not in data and b"<br" not in data and b"<BR" not in data:
             return None  # every mark starts with one of these
         size = len(data)
         marked = any(mark.search(data) for mark in (*_MARKS, _LETTER_MARK))
@@ -139,9 +140,7 @@ class _Unescaped(dict[bytes, bytes]):
 def _marks(data: bytes) -> list[Mark]:
     """Return the spans of marks, each with its end and with the end of what it tells."""
     return sorted(
-        (*found.span(), found.end(1))
-        for regex in _MARKS
-        for found in regex.finditer(data)
+        (*found.span(), found.end(1)) for regex in _MARKS for found in regex.finditer(data)
     )
 
 

@@ -123,7 +123,8 @@ def _texts_but_columns(
     """Return the derived texts other than columns, and the headers of columns."""
     runs, headers = openings(data, may_match)
     texts: list[DerivedText] = []
-    for gate, read_lines in _READINGS_OF_LINES:
+    several_lines = b"\n" in data
+    for gate, read_lines in (_UNESCAPED, *(_READINGS_OF_LINES if several_lines else ())):
         if may_match(gate, data) and (lines := read_lines(data)):
             texts.append(lines)
             inner_headers = _headers(lines.data, may_match)
@@ -131,6 +132,8 @@ def _texts_but_columns(
                 texts.append(_NestedText(cells, lines))
             if may_match(turns.GATE, lines.data) and (said := TurnsText.of(lines.data)):
                 texts.append(_NestedText(said, lines))
+    if several_lines and may_match(turns.GATE, data) and (said := TurnsText.of(data)):
+        texts.append(said)
     texts += _decoded_texts(data, runs, may_match)
     texts += dumped_texts(data)
     if may_match(numbered.GATE, data) and (listing := numbered_text(data)):
@@ -151,8 +154,8 @@ def _texts_but_columns(
     return texts, headers
 
 
+_UNESCAPED = escaped.GATE, EscapedText.of
 _READINGS_OF_LINES: tuple[tuple[str, Callable[[bytes], DerivedText | None]], ...] = (
-    (escaped.GATE, EscapedText.of),
     (logged.GATE, LoggedText.of),
     (unwrapped.GATE, UnwrappedText.of),
 )
@@ -167,7 +170,6 @@ _READINGS_OF_ONE: tuple[tuple[str, Callable[[bytes], DerivedText | None]], ...] 
     (divided.GATE, divided_text),
     (keys.GATE, key_text),
     (queries.GATE, query_text),
-    (turns.GATE, TurnsText.of),
 )
 _JOINING: tuple[tuple[str, Callable[[bytes], DerivedText | None]], ...] = (
     (groups.GATE, GroupedText.of),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from itertools import chain
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 from dlpctl.detect.derived.interface import DerivedText
@@ -89,13 +89,13 @@ class TurnsText(DerivedText):
 def _pairs(data: bytes) -> Iterator[_Pair]:
     """Yield what each speaker says right after another one."""
     for turns in _conversations(data):
-        for asked, answered in zip(turns, turns[1:], strict=False):
+        for asked, answered in pairwise(turns):
             question = _LAST_SENTENCE.search(_POLITE.sub("", asked.text.rstrip(" \r\t?!.")))
             if question and asked.speaker != answered.speaker:
                 yes = _YES.match(answered.text)
-                said = answered.text[yes.end() if yes else 0 :]
-                start = answered.start + len(answered.text[: yes.end() if yes else 0].encode())
-                yield _Pair(question[1], start, said[:_LONGEST_ANSWER])
+                said = yes.end() if yes else 0
+                start = answered.start + len(answered.text[:said].encode())
+                yield _Pair(question[1], start, answered.text[said : said + _LONGEST_ANSWER])
 
 
 def _conversations(data: bytes) -> Iterator[list[_Turn]]:

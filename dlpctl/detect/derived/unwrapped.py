@@ -7,18 +7,23 @@ longest line that has blanks.
 from __future__ import annotations
 
 from bisect import bisect_right
+from itertools import accumulate, count
+from operator import add
 
 from dlpctl.detect.derived.interface import DerivedText
 from dlpctl.regex import lazy
 
 GATE = r"[^\n]{48}\n[0-9A-Za-z(]"
 _WIDTHS = range(60, 101)
+_LONGEST_WORD = 32
+_DIGITS = b"0123456789"
+_LETTERS = bytes(code for code in range(256) if chr(code).isalpha() or code >= 0x80)
+_LAST = b".!?:;{}"
 _LABEL = 48
 """Bytes before a value that may be its label."""
 _STARTS = lazy(rb":\Z|\A[^\"',;=|]*[,;=|].")
 """What the first word of a line has that starts an entry: a key, a speaker or a row."""
-_ENDS = lazy(rb"[.!?:;{}]\s?\Z|\S  |[|\t]")
-"""What a line has that ends a sentence, or is a row of columns."""
+_OF_COLUMNS = lazy(rb"\S  |[|\t]")
 
 
 class UnwrappedText(DerivedText):
@@ -46,19 +51,27 @@ class UnwrappedText(DerivedText):
 def _line_ends(data: bytes) -> list[int]:
     """Return the line ends before words that did not fit."""
     lines = data.split(b"\n")
-    width = max((len(line) for line in lines if b" " in line.strip()), default=0)
+    sizes = list(map(len, lines))
+    width = max(
+        [size for size, line in zip(sizes, lines, strict=True) if b" " in line[1:]], default=0
+    )
     if width not in _WIDTHS:
         return []
-    ends: list[int] = []
-    at = -1
-    for line, below in zip(lines, lines[1:], strict=False):
-        at += len(line) + 1
-        word = below.partition(b" ")[0]
-        if (
-            len(line) + len(word) >= width
-            and word[:1].isalnum()
-            and not _STARTS.search(word)
-            and not _ENDS.search(line)
-        ):
-            ends.append(at)
-    return ends
+    ends = map(add, accumulate(sizes), count())
+    return [
+        end
+        for end, size, line, below in zip(ends, sizes, lines, lines[1:], strict=False)
+        if below
+        and size + _LONGEST_WORD >= width
+        and line[-1:] not in _LAST
+        and (below[:1] in _LETTERS or (below[:1] in _DIGITS and line[-1:] not in _DIGITS))
+        and _did_not_fit(line, below, width)
+    ]
+
+
+def _did_not_fit(line: bytes, below: bytes, width: int) -> bool:
+    """Return whether a line goes on with the first word of the one below."""
+    word = below.partition(b" ")[0]
+    return (
+        len(line) + len(word) >= width and not _STARTS.search(word) and not _OF_COLUMNS.search(line)
+    )

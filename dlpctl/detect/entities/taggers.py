@@ -151,7 +151,7 @@ class Taggers:
         """Return names and addresses in valid UTF-8, in the streams of words that it has and in
         what it hides, in order; those of one type do not overlap.
         """
-        is_logged = bool(may_match(LOGGED, data))
+        is_logged = _NEWLINE in data and bool(may_match(LOGGED, data))
         found = self._in_text(data, min_score, known or Known(), is_logged=is_logged)
         derived = [
             _new(Candidate, (*span, *name[2:]))
@@ -179,7 +179,7 @@ class Taggers:
             written = part
             escaped = EscapedText.throughout(part)
             part = escaped.data if escaped else part
-            unwrapped = UnwrappedText.of(part)
+            unwrapped = UnwrappedText.of(part) if _NEWLINE in part else None
             part = unwrapped.data if unwrapped else part
             code = code_blocks(part)
             is_of_code = is_code(code)

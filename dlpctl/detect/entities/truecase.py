@@ -15,7 +15,7 @@ from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from dlpctl.detect.entities.crf.words import WordFlags
 
@@ -62,14 +62,16 @@ def is_lower_case(data: bytes) -> bool:
     samples = b"\n".join(data[start : start + _SAMPLE] for start in range(0, size, step))
     if len(_CAPITALIZED.findall(samples)) * _FEWEST_WORDS < len(samples):
         return True
-    start = data[: _SAMPLES * _SAMPLE]
-    turns = Counter(_SPEAKER.findall(start))
-    return _is_chat(turns.values(), start.count(b"\n") + 1)
+    return b"\n" in data and _is_chat(data[: _SAMPLES * _SAMPLE])
 
 
-def _is_chat(turns: Collection[int], lines: int) -> bool:
+def _is_chat(data: bytes) -> bool:
     """Return whether most lines are turns of speakers who speak more than once."""
-    return lines >= _FEWEST_TURNS and 1 < len(turns) <= sum(turns) // 2 and 2 * sum(turns) > lines
+    lines = data.count(b"\n") + 1
+    if lines < _FEWEST_TURNS:
+        return False
+    speakers = _SPEAKER.findall(data)
+    return 1 < len(set(speakers)) <= len(speakers) // 2 and 2 * len(speakers) > lines
 
 
 class Truecaser:
@@ -96,7 +98,7 @@ class Truecaser:
         for number in starters:
             if number > done:
                 done = self._capitalize(text, found, number, changed)
-        for start in self._speakers(text):
+        for start in self._speakers(text) if "\n" in text else ():
             changed[start] = _capital(text[start])
         return "".join(changed)
 
