@@ -130,10 +130,10 @@ def _texts_but_columns(
             inner_headers = _headers(lines.data, may_match)
             if inner_headers and (cells := Columns.of(lines.data, inner_headers, None, words)):
                 texts.append(_NestedText(cells, lines))
-            if may_match(turns.GATE, lines.data) and (said := TurnsText.of(lines.data)):
-                texts.append(_NestedText(said, lines))
-    if several_lines and may_match(turns.GATE, data) and (said := TurnsText.of(data)):
-        texts.append(said)
+            if may_match(turns.GATE, lines.data) and (answers := TurnsText.of(lines.data)):
+                texts.append(_NestedText(answers, lines))
+    if several_lines and may_match(turns.GATE, data) and (answers := TurnsText.of(data)):
+        texts.append(answers)
     texts += _decoded_texts(data, runs, may_match)
     texts += dumped_texts(data)
     if may_match(numbered.GATE, data) and (listing := numbered_text(data)):

@@ -1,4 +1,4 @@
-"""Turns of a conversation: what is said in answer, right after what was asked for.
+"""Turns of a conversation: each answer right after what was asked for.
 
 `And the wifi password` by one speaker and `otter-lake-9` by the next reads like a label and its
 value, with a question mark or without.
@@ -93,9 +93,9 @@ def _pairs(data: bytes) -> Iterator[_Pair]:
             question = _LAST_SENTENCE.search(_POLITE.sub("", asked.text.rstrip(" \r\t?!.")))
             if question and asked.speaker != answered.speaker:
                 yes = _YES.match(answered.text)
-                said = yes.end() if yes else 0
-                start = answered.start + len(answered.text[:said].encode())
-                yield _Pair(question[1], start, answered.text[said : said + _LONGEST_ANSWER])
+                skipped = yes.end() if yes else 0
+                start = answered.start + len(answered.text[:skipped].encode())
+                yield _Pair(question[1], start, answered.text[skipped : skipped + _LONGEST_ANSWER])
 
 
 def _conversations(data: bytes) -> Iterator[list[_Turn]]:

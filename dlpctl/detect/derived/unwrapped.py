@@ -22,7 +22,7 @@ _LAST = b".!?:;{}"
 _LABEL = 48
 """Bytes before a value that may be its label."""
 _STARTS = lazy(rb":\Z|\A[^\"',;=|]*[,;=|].")
-"""What the first word of a line has that starts an entry: a key, a speaker or a row."""
+"""A sign in the first word of a line that starts an entry: a key, a speaker or a row."""
 _OF_COLUMNS = lazy(rb"\S  |[|\t]")
 
 
