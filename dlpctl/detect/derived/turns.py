@@ -39,7 +39,7 @@ _YES = lazy(
 _MOST_SPEAKERS = 6
 _LONGEST_REST = 240
 """The most bytes of further lines of a turn."""
-_LONGEST_ANSWER = 160
+_LONGEST_QUESTION = _LONGEST_ANSWER = 160
 
 
 class _Turn(NamedTuple):
@@ -90,7 +90,8 @@ def _pairs(data: bytes) -> Iterator[_Pair]:
     """Yield what each speaker says right after another one."""
     for turns in _conversations(data):
         for asked, answered in pairwise(turns):
-            question = _LAST_SENTENCE.search(_POLITE.sub("", asked.text.rstrip(" \r\t?!.")))
+            end = asked.text[-_LONGEST_QUESTION:].rstrip(" \r\t?!.")
+            question = _LAST_SENTENCE.search(_POLITE.sub("", end))
             if question and asked.speaker != answered.speaker:
                 yes = _YES.match(answered.text)
                 skipped = yes.end() if yes else 0
