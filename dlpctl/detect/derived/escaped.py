@@ -36,12 +36,15 @@ _BACKSLASH_MARK = lazy(
     rb"|\\{0,6}[\"'][ ]?[:=,\]})&]|(?:(?<=[:=,({\[]\\)|(?<=[:=,({\[][ ]\\))\\{0,6}[\"']))"
     rb"[^\n]{0,%d}" % _CLOSE
 )
+_BREAK_MARK = lazy(rb"(<(?:br|BR) ?/?>)\r?\n[^\n<]{0,%d}" % _CLOSE)
 GATE = (
-    r"&(?:amp;){0,2}(?:(?:quot|apos|#34|#39|#x22|#x27);|lt;/[A-Za-z])|[=-]&(?:amp;){0,2}gt;"
+    r"<(?:br|BR) ?/?>\r?\n"
+    r"|&(?:amp;){0,2}(?:(?:quot|apos|#34|#39|#x22|#x27);|lt;/[A-Za-z])|[=-]&(?:amp;){0,2}gt;"
     r"|[0-9A-Za-z!#-&(-\[\]-~]\\{1,7}[nrt][0-9A-Za-z_.\[{<#/-]|\\[\"'][ ]?[:=,\]})&]"
     r"|[:=,({\[][ ]?\\{1,7}[\"']"
 )
 """Matches wherever a mark is."""
+_MARKS = _ENTITY_MARK, _BACKSLASH_MARK, _BREAK_MARK
 # Characters beyond ASCII, by number or by the usual names of letters with marks.
 _CHARACTER = (
     rb"(?:#(?:[1-9][0-9]{2,4}|[xX][0-9A-Fa-f]{2,4})"
@@ -56,7 +59,8 @@ _BETWEEN = lazy(rb"[\s,]")
 _APART = b"\n\x1a\n"
 _ESCAPE = lazy(
     rb"(\\+(?:u[0-9A-Fa-f]{4}|[\"'/nrt])"
-    rb"|&(?:amp;){0,2}(?:quot|apos|lt|gt|amp|#34|#39|#x22|#x27|%b);)" % _CHARACTER
+    rb"|&(?:amp;){0,2}(?:quot|apos|lt|gt|amp|#34|#39|#x22|#x27|%b);"
+    rb"|<(?:br|BR) ?/?>(?=\r?\n))" % _CHARACTER
 )
 _LETTERS = {b"n": b"\n", b"r": b"\r", b"t": b"\t"}
 _ENTITIES = {b"lt": b"<", b"gt": b">", b"amp": b"&", b"apos": b"'", b"#39": b"'", b"#x27": b"'"}
@@ -93,10 +97,10 @@ class EscapedText(DerivedText):
     @classmethod
     def throughout(cls, data: bytes) -> EscapedText | None:
         """Return the complete text, unescaped; None without any mark."""
-        if b"&" not in data and b"\\" not in data:
+        if b"&" not in data and b"\\" not in data and b"<br" not in data and b"<BR" not in data:
             return None  # every mark starts with one of these
         size = len(data)
-        marked = any(mark.search(data) for mark in (_BACKSLASH_MARK, _ENTITY_MARK, _LETTER_MARK))
+        marked = any(mark.search(data) for mark in (*_MARKS, _LETTER_MARK))
         return cls(data, [(0, size, size)]) if marked else None
 
     def original_span(self, start: int, end: int) -> tuple[int, int]:
@@ -136,9 +140,7 @@ class _Unescaped(dict[bytes, bytes]):
 def _marks(data: bytes) -> list[Mark]:
     """Return the spans of marks, each with its end and with the end of what it tells."""
     return sorted(
-        (*found.span(), found.end(1))
-        for regex in (_ENTITY_MARK, _BACKSLASH_MARK)
-        for found in regex.finditer(data)
+        (*found.span(), found.end(1)) for regex in _MARKS for found in regex.finditer(data)
     )
 
 
@@ -179,6 +181,8 @@ def _unescaped(escape: bytes) -> bytes:
     if escape.startswith(b"&"):
         name = escape.strip(b"&;").rpartition(b";")[2]
         return _ENTITIES.get(name) or _character(name.decode())
+    if escape.startswith(b"<"):
+        return b""  # the line end follows
     if b"u" in escape[-5:-4]:
         return chr(int(escape[-4:], 16)).encode("utf-8", "replace")
     return _LETTERS.get(escape[-1:], escape[-1:])

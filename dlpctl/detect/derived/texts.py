@@ -27,10 +27,13 @@ from dlpctl.detect.derived import (
     keys,
     listed,
     listings,
+    logged,
     numbered,
     parts,
     queries,
     streamed,
+    turns,
+    unwrapped,
     wrapped,
 )
 from dlpctl.detect.derived.binaries import binary_text
@@ -50,11 +53,14 @@ from dlpctl.detect.derived.interface import DerivedText
 from dlpctl.detect.derived.joined import joined_texts
 from dlpctl.detect.derived.keys import key_text
 from dlpctl.detect.derived.listed import listed_texts
+from dlpctl.detect.derived.logged import LoggedText
 from dlpctl.detect.derived.numbered import numbered_text
 from dlpctl.detect.derived.queries import query_text
 from dlpctl.detect.derived.runs import HIDES_WORDS, RAW_RUN, RAW_STARTS, RUN, RUN_STARTS
 from dlpctl.detect.derived.streamed import streamed_texts
 from dlpctl.detect.derived.tables import OpenTable, sensitive_cells
+from dlpctl.detect.derived.turns import TurnsText
+from dlpctl.detect.derived.unwrapped import UnwrappedText
 from dlpctl.detect.derived.wrapped import WrappedText
 from dlpctl.detect.linear import Find, compile_regex, finders
 from dlpctl.regex import lazy
@@ -71,6 +77,7 @@ READING_GATES: tuple[Gate, ...] = (
 GATES: tuple[Gate, ...] = (
     *READING_GATES,
     *(reading.GATE for reading in (compound, escaped, followed, groups, listings)),
+    *(reading.GATE for reading in (logged, turns, unwrapped)),
     RAW_STARTS,
     HIDES_WORDS,
 )
@@ -116,11 +123,17 @@ def _texts_but_columns(
     """Return the derived texts other than columns, and the headers of columns."""
     runs, headers = openings(data, may_match)
     texts: list[DerivedText] = []
-    if may_match(escaped.GATE, data) and (unescaped := EscapedText.of(data)):
-        texts.append(unescaped)
-        inner_headers = _headers(unescaped.data, may_match)
-        if inner_headers and (cells := Columns.of(unescaped.data, inner_headers, None, words)):
-            texts.append(_NestedText(cells, unescaped))
+    several_lines = b"\n" in data
+    for gate, read_lines in (_UNESCAPED, *(_READINGS_OF_LINES if several_lines else ())):
+        if may_match(gate, data) and (lines := read_lines(data)):
+            texts.append(lines)
+            inner_headers = _headers(lines.data, may_match)
+            if inner_headers and (cells := Columns.of(lines.data, inner_headers, None, words)):
+                texts.append(_NestedText(cells, lines))
+            if may_match(turns.GATE, lines.data) and (answers := TurnsText.of(lines.data)):
+                texts.append(_NestedText(answers, lines))
+    if several_lines and may_match(turns.GATE, data) and (answers := TurnsText.of(data)):
+        texts.append(answers)
     texts += _decoded_texts(data, runs, may_match)
     texts += dumped_texts(data)
     if may_match(numbered.GATE, data) and (listing := numbered_text(data)):
@@ -141,6 +154,11 @@ def _texts_but_columns(
     return texts, headers
 
 
+_UNESCAPED = escaped.GATE, EscapedText.of
+_READINGS_OF_LINES: tuple[tuple[str, Callable[[bytes], DerivedText | None]], ...] = (
+    (logged.GATE, LoggedText.of),
+    (unwrapped.GATE, UnwrappedText.of),
+)
 _READINGS: tuple[tuple[str, Callable[[bytes], Iterable[DerivedText]]], ...] = (
     (listed.GATE, listed_texts),
     (streamed.GATE, streamed_texts),
@@ -157,7 +175,9 @@ _JOINING: tuple[tuple[str, Callable[[bytes], DerivedText | None]], ...] = (
     (groups.GATE, GroupedText.of),
     (wrapped.GATE, WrappedText.of),
 )
-"""Readings with gates: of several texts, of one, and of lines that are joined."""
+"""Readings with gates: of lines that may hold tables, of several texts, of one, and of lines that
+are joined.
+"""
 
 
 def _decoded_texts(

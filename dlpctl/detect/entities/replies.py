@@ -1,4 +1,6 @@
-"""Names that answer a question: `Your surname, please?`, and in the next line `Deshmukh`."""
+"""Names that answer a question: `Your surname, please?`, and in the next line `Deshmukh`; between
+speakers, a question mark may lack.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +11,8 @@ from dlpctl.detect.entities.lexicon import words as lexicon_words
 from dlpctl.regex import lazy
 
 _ASKED = "|".join(sorted(lexicon_words("asked_names")))
-TRIGGER = rf"(?i:{_ASKED})[^.:?\n0-9]*\?[^\n0-9A-Za-z]*\n[^\n]{{2}}"
-_END = lazy(r"\?[^\n\w]{0,3}\n{1,2}")
+TRIGGER = rf"(?i:{_ASKED})[^.:?\n0-9]*(?:\?[^\n0-9A-Za-z]*)?\n[^\n]{{2}}"
+_END = lazy(r"(?:\?[^\n\w]{0,3}|[.! ]{0,3}(?=\n{1,2}[^\n:?]{1,30}: ))\n{1,2}")
 _QUESTION = lazy(rf"(?<![^\W\d_])(?i:{_ASKED})(?![^\W\d_])[^.:?\n0-9]*\Z")
 _LONGEST_QUESTION = 80
 _REPLY = lazy(

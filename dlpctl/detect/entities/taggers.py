@@ -17,9 +17,12 @@ from dlpctl.detect.automaton.gates import MayMatch, all_open
 from dlpctl.detect.automaton.scratches import Scratches
 from dlpctl.detect.confirm.code_density import code_blocks, is_code
 from dlpctl.detect.derived.escaped import EscapedText
+from dlpctl.detect.derived.logged import GATE as LOGGED
+from dlpctl.detect.derived.logged import LoggedText
 from dlpctl.detect.derived.streamed import GATE as STREAMED
 from dlpctl.detect.derived.streamed import streamed_texts
 from dlpctl.detect.derived.texts import hidden_words
+from dlpctl.detect.derived.unwrapped import UnwrappedText
 from dlpctl.detect.entities.known import Known
 from dlpctl.detect.entities.truecase import is_lower_case
 from dlpctl.detect.patterns.model import Pattern
@@ -148,7 +151,8 @@ class Taggers:
         """Return names and addresses in valid UTF-8, in the streams of words that it has and in
         what it hides, in order; those of one type do not overlap.
         """
-        found = self._in_text(data, min_score, known or Known())
+        is_logged = _NEWLINE in data and bool(may_match(LOGGED, data))
+        found = self._in_text(data, min_score, known or Known(), is_logged=is_logged)
         derived = [
             _new(Candidate, (*span, *name[2:]))
             for text in (streamed_texts(data) if may_match(STREAMED, data) else ())
@@ -164,12 +168,19 @@ class Taggers:
         ]
         return _without_parts(found, derived) if derived else found
 
-    def _in_text(self, data: bytes, min_score: float, known: Known) -> list[Candidate]:
+    def _in_text(
+        self, data: bytes, min_score: float, known: Known, *, is_logged: bool = False
+    ) -> list[Candidate]:
         found: list[Candidate] = []
         for offset, end in _windows(data):
             part = data if end - offset == len(data) else data[offset:end]
+            logged = LoggedText.of(part) if is_logged else None
+            part = logged.data if logged else part
+            written = part
             escaped = EscapedText.throughout(part)
             part = escaped.data if escaped else part
+            unwrapped = UnwrappedText.of(part) if _NEWLINE in part else None
+            part = unwrapped.data if unwrapped else part
             code = code_blocks(part)
             is_of_code = is_code(code)
             if b"_" in part and not is_of_code:
@@ -202,8 +213,10 @@ class Taggers:
                     )
                     if escaped:
                         start, stop = escaped.original_span(start, stop)
-                        if _LINE_END.search(data, offset + start, offset + stop):
+                        if _LINE_END.search(written, start, stop):
                             continue
+                    if logged:
+                        start, stop = logged.original_span(start, stop)
                     index = PERSON_NAME if finding.type == "PERSON_NAME" else ADDRESS
                     found.append(
                         Candidate(offset + start, offset + stop, finding.score, False, index)

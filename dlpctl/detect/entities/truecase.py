@@ -7,6 +7,7 @@ number.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from dlpctl.detect.entities.lexicon import words as lexicon_words
@@ -14,7 +15,7 @@ from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from dlpctl.detect.entities.crf.words import WordFlags
 
@@ -27,6 +28,12 @@ _FEWEST_WORDS = 400
 _SAMPLES, _SAMPLE = 16, 256
 """The number and the bytes of the parts of a text in which words with a capital are counted."""
 _CAPITALIZED = lazy(rb"(?<![A-Za-z])[A-Z][a-z]")
+_SPEAKER = lazy(
+    rb"(?:\A|\n)(?:\[?[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?\]?[ -]{1,3})?<?([a-z][a-z0-9_.\x80-\xff]+)"
+    rb"(?:: |> )[a-z0-9\x80-\xff]"
+)
+_FEWEST_TURNS = 4
+_TURN = lazy(r"(?:\A|\n)[\[(<\d:\])> -]{0,12}([^\W\d_]{2,30}): ")
 _MOST_VERDICTS = 25_000
 _WORD = lazy(r"[^\W\d_]{1,30}+(?:['’][^\W\d_]{2,30}+)?")
 _PART = lazy(r"-([^\W\d_]{2,30}+)")
@@ -53,7 +60,18 @@ def is_lower_case(data: bytes) -> bool:
         return True
     step = max(size // _SAMPLES, _SAMPLE)
     samples = b"\n".join(data[start : start + _SAMPLE] for start in range(0, size, step))
-    return len(_CAPITALIZED.findall(samples)) * _FEWEST_WORDS < len(samples)
+    if len(_CAPITALIZED.findall(samples)) * _FEWEST_WORDS < len(samples):
+        return True
+    return b"\n" in data and _is_chat(data[: _SAMPLES * _SAMPLE])
+
+
+def _is_chat(data: bytes) -> bool:
+    """Return whether most lines are turns of speakers who speak more than once."""
+    lines = data.count(b"\n") + 1
+    if lines < _FEWEST_TURNS:
+        return False
+    speakers = _SPEAKER.findall(data)
+    return 1 < len(set(speakers)) <= len(speakers) // 2 and 2 * len(speakers) > lines
 
 
 class Truecaser:
@@ -80,7 +98,17 @@ class Truecaser:
         for number in starters:
             if number > done:
                 done = self._capitalize(text, found, number, changed)
+        for start in self._speakers(text) if "\n" in text else ():
+            changed[start] = _capital(text[start])
         return "".join(changed)
+
+    def _speakers(self, text: str) -> Iterator[int]:
+        """Yield the starts of unknown words that speak more than once, as a given name does."""
+        turns = list(_TURN.finditer(text))
+        repeated = {word for word, times in Counter(turn[1] for turn in turns).items() if times > 1}
+        if any(self._verdict(word) == _GIVEN for word in repeated):
+            unknown = {word for word in repeated if self._verdict(word) == _UNKNOWN}
+            yield from (turn.start(1) for turn in turns if turn[1] in unknown)
 
     def _capitalize(
         self, text: str, found: Sequence[re.Match[str]], first: int, changed: list[str]
@@ -110,9 +138,7 @@ class Truecaser:
                 starts.append(part.start(1))
                 end = part.end()
         for start in starts if named else ():
-            capital = text[start].upper()
-            if len(capital.encode()) == len(text[start].encode()):
-                changed[start] = capital
+            changed[start] = _capital(text[start])
         return last
 
     def _verdict(self, word: str) -> int:
@@ -122,6 +148,12 @@ class Truecaser:
                 self._verdicts.clear()
             verdict = self._verdicts[word] = _judged(word, self._flags(word))
         return verdict
+
+
+def _capital(letter: str) -> str:
+    """Return the capital of a letter, if it takes as many bytes."""
+    capital = letter.upper()
+    return capital if len(capital.encode()) == len(letter.encode()) else letter
 
 
 def _judged(word: str, known: WordFlags) -> int:

@@ -1,0 +1,124 @@
+"""Turns of a conversation: each answer right after what was asked for.
+
+`And the wifi password` by one speaker and `otter-lake-9` by the next reads like a label and its
+value, with a question mark or without.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import chain, pairwise
+from typing import NamedTuple
+
+from dlpctl.detect.derived.interface import DerivedText
+from dlpctl.regex import lazy
+
+_TIME = (
+    r"[\[(]?(?:[0-9]{1,4}[./-][0-9]{1,2}[./-][0-9]{1,4},?[ T])?[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?"
+    r"(?: ?[AaPp][Mm])?[\])]?[ -]{1,3}"
+)
+_NAME = r"[A-Za-z\x80-\xff][0-9A-Za-z\x80-\xff_.'-]{0,30}"
+_NAMED = rf"{_NAME}(?: {_NAME}){{0,2}}(?: \([^()\n]{{1,20}}\))?"
+_SPEAKER = rf"(?:{_TIME})?(<[@+~]?{_NAME}>|{_NAMED}[ ]?:)[ \t]{{1,3}}"
+_LINE = (
+    rf"(?:{_TIME})?(?:<[@+~]?[^\s:<>]{{1,40}}>|[A-Za-z][^:<>{{}}\"=\n]{{0,90}}:)"
+    r"[ \t]{1,3}[^\n]+\n\n?"
+)
+GATE = rf"(?:^|\n){_LINE}{_LINE}{_LINE}"
+_TURN = lazy(rf"(?m)^{_SPEAKER}([^\n]+)\n{{0,2}}".encode("latin-1"))
+_LAST_SENTENCE = lazy(r"(?:\A|[.!?,;][ ]+)([^.!?,;]{3,100})[?!. ]*\Z")
+_POLITE = lazy(
+    r"(?i)(?:[ ,]+(?:please|pls|plz|thanks|thx|again|then|bitte|danke|nochmal|denn|s'il (?:vous|te)"
+    r" pla[iî]t|svp|stp|merci|por favor|porfa|gracias|per favore|grazie|obrigad[oa]|pf))+\Z"
+)
+_YES = lazy(
+    r"(?i)(?:(?:sure|yes|yeah|yep|ok(?:ay)?|of course|uh|um|erm|ja|klar|gern|na|also|oui|ouais|bien"
+    r" s[uû]r|s[ií]|claro|vale|s[iì]|certo|sim)[,.!]? )+"
+)
+_MOST_SPEAKERS = 6
+_LONGEST_REST = 240
+"""The most bytes of further lines of a turn."""
+_LONGEST_QUESTION = _LONGEST_ANSWER = 160
+
+
+class _Turn(NamedTuple):
+    speaker: str
+    start: int
+    text: str
+
+
+class _Pair(NamedTuple):
+    question: str
+    start: int
+    """The start of the answer in the original."""
+    answer: str
+
+
+class TurnsText(DerivedText):
+    """Answers, each after what was asked for."""
+
+    def __init__(self, pairs: Sequence[_Pair]) -> None:
+        self._starts: list[int] = []
+        self._origins: list[int] = []
+        texts: list[bytes] = []
+        size = 0
+        for question, start, answer in pairs:
+            label = f"{question}: ".encode()
+            self._starts.append(size + len(label))
+            self._origins.append(start)
+            texts.append(label + answer.encode() + b"\n\n")
+            size += len(texts[-1])
+        self.data = b"".join(texts)
+
+    @classmethod
+    def of(cls, data: bytes) -> TurnsText | None:
+        """Return the answers in a conversation; None without any."""
+        pairs = list(_pairs(data))
+        return cls(pairs) if pairs else None
+
+    def original_span(self, start: int, end: int) -> tuple[int, int] | None:
+        """Return the span in the original of a value within an answer."""
+        answer = bisect_right(self._starts, start) - 1
+        if answer < 0 or self.data.find(b"\n", self._starts[answer], end) >= 0:
+            return None
+        moved = self._origins[answer] - self._starts[answer]
+        return start + moved, end + moved
+
+
+def _pairs(data: bytes) -> Iterator[_Pair]:
+    """Yield what each speaker says right after another one."""
+    for turns in _conversations(data):
+        for asked, answered in pairwise(turns):
+            end = asked.text[-_LONGEST_QUESTION:].rstrip(" \r\t?!.")
+            question = _LAST_SENTENCE.search(_POLITE.sub("", end))
+            if question and asked.speaker != answered.speaker:
+                yes = _YES.match(answered.text)
+                skipped = yes.end() if yes else 0
+                start = answered.start + len(answered.text[:skipped].encode())
+                yield _Pair(question[1], start, answered.text[skipped : skipped + _LONGEST_ANSWER])
+
+
+def _conversations(data: bytes) -> Iterator[list[_Turn]]:
+    """Yield the turns below each other of speakers who speak more than once."""
+    turns: list[_Turn] = []
+    last = None
+    for found in chain(_TURN.finditer(data), (None,)):
+        if last:
+            end = found.start() if found else len(data)
+            text = data[last.start(2) : min(end, last.end(2) + _LONGEST_REST)].rstrip()
+            turns.append(_Turn(last[1].decode(), last.start(2), _in_line(text)))
+            if (not found or end - last.end() > _LONGEST_REST) and _is_conversation(turns):
+                yield turns
+            if end - last.end() > _LONGEST_REST:
+                turns = []
+        last = found
+
+
+def _in_line(text: bytes) -> str:
+    return text.replace(b"\n", b" ").decode("utf-8", "ignore")
+
+
+def _is_conversation(turns: Sequence[_Turn]) -> bool:
+    speakers = len({turn.speaker for turn in turns})
+    return 1 < speakers <= min(_MOST_SPEAKERS, len(turns) // 2)

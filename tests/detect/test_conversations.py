@@ -1,0 +1,116 @@
+"""Chats, calls and tickets, and the logs, pages and wrapped paragraphs that quote them."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+
+import pytest
+
+from dlpctl.detect.engine import Detector
+
+CHAT = """\
+caio: qual a senha do roteador
+thainá: Pitanga#2020
+caio: e o zap do síndico
+thainá: 21 98555 0147
+caio: teu cpf pra eu botar na portaria
+thainá: 036.148.468-22
+caio: placa do carro
+thainá: RIO4C82
+"""
+CALL = """\
+Agent: And your date of birth please
+Caller: ninth of February seventy four
+Agent: Best number to reach you on
+Caller: oh seven nine double one, four three two, one oh six
+Operadora: Un teléfono de contacto
+Cliente: seis uno siete, cinco cinco, cero nueve, cuarenta y uno
+Operatore: Mi dice il suo cognome
+Cliente: Quattrocchi
+Operadora: Algo más
+Cliente: no
+"""
+TABLE = """\
+ full_name          | dob        | mobile
+--------------------+------------+----------------
+ Rosalind Achterberg | 1979-03-22 | (503) 555-0148
+ Deshawn Whitlock    | 1991-11-05 | (971) 555-0191
+"""
+WRAPPED = """\
+The export is protected, as the office has asked us: the password is
+Kaulquappe-8417 and will change in May. Please call the claimant, Solveig
+Brinkmann, who was born on the twelfth of June nineteen sixty
+eight, before noon.
+"""
+
+
+def found(detector: Detector, text: str) -> set[str]:
+    return {" ".join(text[each.start : each.end].split()) for each in detector.scan(text)}
+
+
+def logged(text: str) -> str:
+    lines = enumerate(text.splitlines(keepends=True))
+    return "".join(f"2026-09-14T06:12:{n:02}.118Z INFO  [worker-3] {line}" for n, line in lines)
+
+
+CARRIERS = {
+    "plain": str,
+    "log": logged,
+    "page": lambda text: f"<p>\n{text}</p>".replace("\n", "<br>\n"),
+    "string": lambda text: json.dumps({"role": "user", "content": text}, ensure_ascii=False),
+}
+
+
+@pytest.mark.parametrize("carrier", CARRIERS)
+def test_answers_follow_what_was_asked_for(library: Detector, carrier: str) -> None:
+    of_chat = {"caio", "Pitanga#2020", "21 98555 0147", "036.148.468-22", "RIO4C82"}
+    assert of_chat <= found(library, CARRIERS[carrier](CHAT))
+    of_call = {
+        "ninth of February seventy four",
+        "oh seven nine double one, four three two, one oh six",
+        "seis uno siete, cinco cinco, cero nueve, cuarenta y uno",
+        "Quattrocchi",
+    }
+    assert of_call <= found(library, CARRIERS[carrier](CALL))
+
+
+def test_speakers_in_lower_case_are_names_beside_a_given_name(library: Detector) -> None:
+    assert {"caio", "thainá"} <= found(library, CHAT)
+    assert "operadora" not in found(library, CHAT.replace("thainá", "operadora"))
+
+
+def test_tables_are_read_in_logs_and_pages(library: Detector) -> None:
+    cells = {"Rosalind Achterberg", "1979-03-22", "Deshawn Whitlock", "(971) 555-0191"}
+    assert cells <= found(library, logged(TABLE))
+    assert cells <= found(library, CARRIERS["page"](TABLE))
+
+
+def test_entries_of_a_log_are_not_joined(library: Detector) -> None:
+    entries = "".join(
+        f"2026-09-14 06:12:{n:02} {level} [auth] {text}\n"
+        for n, (level, text) in enumerate(
+            [("INFO", "password changed"), ("WARN", "greenhouse"), ("INFO", "ok 4.12.7")]
+        )
+    )
+    assert not found(library, entries)
+
+
+def test_values_go_on_after_the_line_ends_of_paragraphs(library: Detector) -> None:
+    values = {
+        "Kaulquappe-8417",
+        "Solveig Brinkmann",
+        "the twelfth of June nineteen sixty eight",
+    }
+    for width in (66, 70, 78):
+        assert values <= found(library, textwrap.fill(WRAPPED, width)), width
+
+
+def test_keys_of_a_configuration_are_no_speakers(library: Detector) -> None:
+    assert not found(library, "password: changed\nhost: greenhouse\nuser: none\nport: 4417\n")
+
+
+def test_numbers_in_pairs_are_read_as_digits(library: Detector) -> None:
+    card = "quarante et un" + ", onze" * 7
+    assert card in found(library, f"ma carte : {card}")
+    assert card.replace("onze", "douze") not in found(library, f"ma carte : {card}")
