@@ -211,6 +211,6 @@ class FirstPass:
         return Surroundings(data, anchors[1:], each.before + _CLOSE, each.after + _CLOSE)
 
     def _scan(
-        self, database: hyperscan.Database, data: bytes, on_match: Callable[..., object]
+        self, database: hyperscan.Database, data: bytes, on_match: Callable[..., bool | None]
     ) -> None:
         database.scan(data, match_event_handler=on_match, scratch=self._scratches.of(database))

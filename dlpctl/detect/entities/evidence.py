@@ -26,6 +26,7 @@ _LIKELY, _SURE, _VERY_SURE, _CERTAIN = 0.6, 0.85, 0.95, 0.97
 _NEVER = 1.1
 _ENGLISH = lexicon_words("only_english")
 _ORDINARY = lexicon_words("ordinary")
+_TITLES = lexicon_words("titles")
 _INTRODUCTIONS = lexicon_words("introductions")
 _ABBREVIATED = 3  # letters of an abbreviation at most, beside words that are none
 _APOSTROPHES = frozenset("'’")
@@ -77,6 +78,8 @@ def _is_strange_in_sentence(words: Sequence[Word], left: int, right: int) -> boo
     is_listed_name = is_after_comma and before.outline == "Xx" and before.flags.given >= 2
     if not left or (before.outline != "x" and not is_listed_name):
         return False
+    if right - left == 1 and before.flags.particle:
+        return False  # der Gemeinderat von Oberweiler
     return all(
         word.outline == "Xx" and not (_is_listed(word.flags) or is_ordinary(word))
         for word in words[left:right]
@@ -210,7 +213,8 @@ def has_cue(words: Sequence[Word], left: int, reach: int = 4) -> bool:
     """Return whether a title or a label precedes, other than the key `name` of any setting."""
     for at in range(max(0, left - reach), left):
         flags = words[at].flags
-        if not (flags.title or flags.label) or is_name_key(words, at):
+        is_title = flags.title or (words[at].key in _TITLES and words[at + 1].key == ". ")
+        if not (is_title or flags.label) or is_name_key(words, at):
             continue
         if words[left].outline == "x" and any(word.is_line_break for word in words[at:left]):
             continue  # Szanowna Pani, | informujemy
