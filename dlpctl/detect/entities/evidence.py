@@ -62,7 +62,7 @@ def least_score(words: Sequence[Word], left: int, right: int) -> float:
         if word.is_word and not (word.outline == "x" and at > left and words[at - 1].key == "-")
     ]
     if _is_in_unknown_language(words, left):
-        return _SURE if _is_given_and_surname(named) else _NEVER
+        return _least_of_unknown_language(named)
     least = _least_of_one(named[0]) if len(named) == 1 else _least_of_several(named)
     if least == _NEVER and _is_strange_in_sentence(words, left, right):
         return _CERTAIN
@@ -103,8 +103,16 @@ def _is_in_unknown_language(words: Sequence[Word], at: int) -> bool:
     return known + unknown >= _TELLING and unknown > 2 * known
 
 
-def _is_given_and_surname(named: Sequence[Word]) -> bool:
-    return len(named) > 1 and named[0].flags.given >= 2 and named[-1].flags.surname >= 2
+def _least_of_unknown_language(named: Sequence[Word]) -> float:
+    """Return the least score of words in a language of which lists have little: that of a usual
+    given name with a surname, or with words in no list, as Jakub Wrzosek in a Polish text.
+    """
+    if len(named) == 1 or named[0].flags.given < 2:
+        return _NEVER
+    if named[-1].flags.surname >= 2:
+        return _SURE
+    is_strange = all(word.outline == "Xx" and not _is_listed(word.flags) for word in named[1:])
+    return _CERTAIN if is_strange and _is_rare(named[0]) else _NEVER
 
 
 def _least_of_one(word: Word) -> float:
