@@ -35,7 +35,7 @@ _ADDITION = rf"(?:['’]s)?(?:/?\(?-?[a-zß-ž]{{1,{_LONGEST_ENDING}}}\)?| ?#?\d
 _NAME = r"(?: (?i:full )?(?i:name|nombre|nome|nom|naam))?"
 _IS = r"(?:[ \t]?[:|][ \t]{0,40}[*\"'_]{0,2}|\t[ \t]{0,8}| {2,40})(?=[A-ZÀ-ÞĀ-Ž])"
 _MARK = lazy(r"[:|\t]|  ")
-"""What each text of `_IS` has."""
+"""The marks of which each text of `_IS` has one."""
 _WHOSE = r"(?: [a-zß-ž]{1,5})?(?: [^\W\d_]{3,16})?"
 """Words that narrow a role: `habitual`, `del vehículo`, `of the policy`."""
 _AFTER = lazy(rf"{_ADDITION}{_WHOSE}{_NAME}{_IS}")
