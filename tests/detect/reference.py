@@ -74,7 +74,7 @@ class Reference:
         pattern = self._patterns[index]
         if pattern.judged:
             for start, end in self._values(index, data):
-                for found in judge.judged(data, start, end, self._next_label(index)):
+                for found in judge.Judge(self._next_label(index)).judged(data, start, end):
                     yield Match(*found, proven=False, pattern=index)
             return
         checks = [validators.find(name) for name in pattern.validators]

@@ -239,6 +239,18 @@ def test_a_repeated_value_is_judged_once(library: Detector) -> None:
     assert for_repeated < 0.5 * for_different
 
 
+def test_hostile_text_takes_few_calls(library: Detector) -> None:
+    source = random.Random(3)
+    letters = "".join(source.choices(string.ascii_letters, k=SIZE)).encode()
+    label = b"password="
+    secrets = library.for_types(["SECRETS"])
+    counted = (
+        calls_for_a_kilobyte(secrets, label * (SIZE // len(label))),
+        calls_for_a_kilobyte(library.without_names(), letters),
+    )
+    assert all(map(le, counted, (2_300, 110))), counted
+
+
 def test_rejected_values_cost_no_more_beside_one_that_counts(library: Detector) -> None:
     """The complete regex is only matched near the one, and not at thousands of others."""
     rejected = "password=value\n" * 2_000

@@ -167,9 +167,18 @@ NAMED = [
     ("Patient intake: Name: Sun-hee Park. Sex F.", ["Sun-hee Park"]),
     ("his case manager is Ms. T. Yoshikawa-Brandt.", ["T. Yoshikawa-Brandt"]),
     ("They met Kim Jong-un in Singapore.", ["Kim Jong-un"]),
+    (
+        "Wójt gminy Stare Pole wręczył nagrody, a otrzymał je Jakub Wrzosek, uczeń szkoły.",
+        ["Jakub Wrzosek"],
+    ),
 ]
 
 NOT_NAMED = [
+    "La rue Victor-Hugo sera fermée du lundi au mercredi.",
+    "Torget och Karl Johans torg är avstängda till måndag.",
+    "Der Gemeinderat von Oberweiler hat über die Halle beraten.",
+    "El museo y el Teatro Lope de Vega abrirán en octubre.",
+    "The Dodd-Frank Act and the Sherman Act were amended.",
     "Patient: LEFT KNEE PAIN",
     "Tenant: Acme Holdings Ltd",
     "Witness: See attached",

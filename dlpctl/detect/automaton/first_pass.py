@@ -201,19 +201,28 @@ class FirstPass:
             for pattern, relative in ends.items()
         }
 
-    def _around_anchors(self, each: Compiled, data: bytes) -> Surroundings:
-        """Return the parts of the data in which a gated set is searched."""
-        anchors = [-_CLOSE]
+    def _around_anchors(self, each: Compiled, data: bytes) -> Surroundings | None:
+        """Return the parts of the data in which a gated set is searched; None for all of it."""
+        import hyperscan
 
-        def on_anchor(_anchor: int, _start: int, end: int, _flags: int, _context: object) -> None:
+        anchors = [-_CLOSE]
+        left = len(data) // _CLOSE + _CLOSE
+
+        def on_anchor(_anchor: int, _start: int, end: int, _flags: int, _context: object) -> bool:
+            nonlocal left
+            left -= 1
             if not 0 <= end - anchors[-1] < _CLOSE:
                 anchors.append(end)
+            return left < 0
 
         assert each.anchors is not None
-        self._scan(each.anchors, data, on_anchor)
+        try:
+            self._scan(each.anchors, data, on_anchor)
+        except hyperscan.ScanTerminated:
+            return None  # so many anchors leave out nothing
         return Surroundings(data, anchors[1:], each.before + _CLOSE, each.after + _CLOSE)
 
     def _scan(
-        self, database: hyperscan.Database, data: bytes, on_match: Callable[..., None]
+        self, database: hyperscan.Database, data: bytes, on_match: Callable[..., bool | None]
     ) -> None:
         database.scan(data, match_event_handler=on_match, scratch=self._scratches.of(database))

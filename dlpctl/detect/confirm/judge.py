@@ -31,6 +31,9 @@ from dlpctl.regex import lazy
 AFTER, BEFORE = 140, 60
 """The number of bytes after and before a label that are judged."""
 NEXT_LINE, _ANSWERS = 80, 3
+_REACH = AFTER + 2 * NEXT_LINE + 2
+"""The number of bytes after a label that tell where what is judged ends."""
+_MOST_KNOWN = 1024
 _LINE_END = ord("\n")
 SIZE = 1 << 15
 """The number of weights."""
@@ -106,11 +109,31 @@ class Window(NamedTuple):
     is_cut: bool
 
 
-def judged(data: bytes, start: int, end: int, next_label: NextLabel) -> Iterator[Judged]:
-    """Yield the candidates near the label at `start` to `end` that may be passwords."""
-    first, window = _window(data, start, end, next_label)
-    for value, stop, score in _scored(window):
-        yield Judged(first + value, first + stop, score)
+class Judge:
+    """Judges what is near the labels of one text: labels that repeat with their surroundings cost
+    little, and only keyed hashes are kept of them.
+    """
+
+    def __init__(self, next_label: NextLabel) -> None:
+        self._next_label = next_label
+        self._known: dict[int, list[tuple[int, int, float]]] = {}
+
+    def judged(self, data: bytes, start: int, end: int) -> Iterator[Judged]:
+        """Yield the candidates near the label at `start` to `end` that may be passwords."""
+        first = max(0, start - BEFORE - 1)
+        last = end + _REACH
+        key = hash((start - first, end - start, last < len(data), data[first:last]))
+        found = self._known.get(key)
+        if found is None:
+            if len(self._known) == _MOST_KNOWN:
+                self._known.clear()
+            offset, window = _window(data, start, end, self._next_label)
+            found = self._known[key] = [
+                (offset - start + value, offset - start + stop, score)
+                for value, stop, score in _scored(window)
+            ]
+        for value, stop, score in found:
+            yield Judged(start + value, start + stop, score)
 
 
 def candidates(

@@ -13,7 +13,7 @@ from dlpctl.detect.linear import NOTHING, compile_regex, finders
 from dlpctl.detect.patterns.model import Pattern
 
 Spans = Sequence[tuple[int, int]]
-_MOST_MISSES = 63
+MOST_MISSES = 63
 """The maximum number of trigger matches that one search decides."""
 
 
@@ -64,7 +64,7 @@ class Matcher:
                 if start < 0 or start > until:
                     # Nothing starts up to this point: do not search the same range again.
                     resume = until + 1
-                    misses = min(2 * misses + 1, _MOST_MISSES)
+                    misses = min(2 * misses + 1, MOST_MISSES)
                     break
                 misses = 0
                 if group:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 
+from dlpctl.detect.confirm.matcher import MOST_MISSES
 from dlpctl.detect.linear import NOTHING, Find, compile_regex, finders
 from dlpctl.detect.patterns.syntax import flags_of
 
@@ -27,20 +28,40 @@ class ValuePrefilter:
         self._ahead = ahead
         self._taken = taken
 
-    def values(self, data: bytes, ends: Iterable[int]) -> Iterator[tuple[int, int, int, bool]]:
-        """Yield these trigger matches with their values, and whether only the complete regex can
-        decide.
+    def values(self, data: bytes, ends: Sequence[int]) -> Iterator[tuple[int, int, int, bool]]:
+        """Yield these trigger matches, which ascend, with their values, and whether only the
+        complete regex can decide.
         """
+        if self._taken < 0:
+            yield from self._found(data, ends)
+            return
         size, width, taken, group = len(data), self._width, self._taken, self._value
-        search, match = self._search, self._match
+        match = self._match
         for end in ends:
             last = end + width
-            if taken < 0:
-                groups = search(data, max(0, end - self._ahead), min(size, last))
-            else:
-                groups = match(data, end - taken, min(size, last))
+            groups = match(data, end - taken, min(size, last))
             if groups[0] != NOTHING:
-                yield (end, *groups[group], taken < 0 or groups[0][1] >= last)
+                yield (end, *groups[group], groups[0][1] >= last)
+
+    def _found(self, data: bytes, ends: Sequence[int]) -> Iterator[tuple[int, int, int, bool]]:
+        """Yield what `values` does for values that start anywhere before a trigger match."""
+        size, width, ahead, group = len(data), self._width, self._ahead, self._value
+        search = self._search
+        misses, decided, last_end = 0, -1, len(ends) - 1
+        for at, end in enumerate(ends):
+            if end <= decided:
+                continue
+            first = max(0, end - ahead)
+            if misses:
+                # Trigger matches without a value come in runs: one search decides several of them.
+                until = min(ends[min(at + misses, last_end)], end + misses * width)
+                if search(data, first, min(size, until + width))[0] == NOTHING:
+                    decided, misses = until, min(2 * misses + 1, MOST_MISSES)
+                    continue
+            groups = search(data, first, min(size, end + width))
+            misses = int(groups[0] == NOTHING)
+            if not misses:
+                yield (end, *groups[group], True)
 
 
 @cache

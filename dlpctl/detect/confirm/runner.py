@@ -218,10 +218,11 @@ class Runner:
 
         matcher = self._matcher
         assert isinstance(matcher, Matcher)
+        judged = judge.Judge(matcher.next_value).judged
         return [
             _new(Candidate, (*found, False, self._index))
             for start, end in labels
-            for found in judge.judged(data, start, end, matcher.next_value)
+            for found in judged(data, start, end)
             if found.score >= min_score
         ]
 

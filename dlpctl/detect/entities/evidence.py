@@ -26,6 +26,7 @@ _LIKELY, _SURE, _VERY_SURE, _CERTAIN = 0.6, 0.85, 0.95, 0.97
 _NEVER = 1.1
 _ENGLISH = lexicon_words("only_english")
 _ORDINARY = lexicon_words("ordinary")
+_TITLES = lexicon_words("titles")
 _INTRODUCTIONS = lexicon_words("introductions")
 _ABBREVIATED = 3  # letters of an abbreviation at most, beside words that are none
 _APOSTROPHES = frozenset("'’")
@@ -61,7 +62,7 @@ def least_score(words: Sequence[Word], left: int, right: int) -> float:
         if word.is_word and not (word.outline == "x" and at > left and words[at - 1].key == "-")
     ]
     if _is_in_unknown_language(words, left):
-        return _SURE if _is_given_and_surname(named) else _NEVER
+        return _least_of_unknown_language(named)
     least = _least_of_one(named[0]) if len(named) == 1 else _least_of_several(named)
     if least == _NEVER and _is_strange_in_sentence(words, left, right):
         return _CERTAIN
@@ -77,6 +78,8 @@ def _is_strange_in_sentence(words: Sequence[Word], left: int, right: int) -> boo
     is_listed_name = is_after_comma and before.outline == "Xx" and before.flags.given >= 2
     if not left or (before.outline != "x" and not is_listed_name):
         return False
+    if right - left == 1 and before.flags.particle:
+        return False  # der Gemeinderat von Oberweiler
     return all(
         word.outline == "Xx" and not (_is_listed(word.flags) or is_ordinary(word))
         for word in words[left:right]
@@ -100,8 +103,16 @@ def _is_in_unknown_language(words: Sequence[Word], at: int) -> bool:
     return known + unknown >= _TELLING and unknown > 2 * known
 
 
-def _is_given_and_surname(named: Sequence[Word]) -> bool:
-    return len(named) > 1 and named[0].flags.given >= 2 and named[-1].flags.surname >= 2
+def _least_of_unknown_language(named: Sequence[Word]) -> float:
+    """Return the least score of words in a language of which lists have little: that of a usual
+    given name with a surname, or with words in no list, as Jakub Wrzosek in a Polish text.
+    """
+    if len(named) == 1 or named[0].flags.given < 2:
+        return _NEVER
+    if named[-1].flags.surname >= 2:
+        return _SURE
+    is_strange = all(word.outline == "Xx" and not _is_listed(word.flags) for word in named[1:])
+    return _CERTAIN if is_strange and _is_rare(named[0]) else _NEVER
 
 
 def _least_of_one(word: Word) -> float:
@@ -210,7 +221,8 @@ def has_cue(words: Sequence[Word], left: int, reach: int = 4) -> bool:
     """Return whether a title or a label precedes, other than the key `name` of any setting."""
     for at in range(max(0, left - reach), left):
         flags = words[at].flags
-        if not (flags.title or flags.label) or is_name_key(words, at):
+        is_title = flags.title or (words[at].key in _TITLES and words[at + 1].key == ". ")
+        if not (is_title or flags.label) or is_name_key(words, at):
             continue
         if words[left].outline == "x" and any(word.is_line_break for word in words[at:left]):
             continue  # Szanowna Pani, | informujemy

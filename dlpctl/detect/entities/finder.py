@@ -187,8 +187,7 @@ class NameTagger:
         if not region.matches:
             return
         first, stop = region.matches[0].start(), region.matches[-1].end()
-        has_mark = text.find(":", first, stop) >= 0 or text.find("=", first, stop) >= 0
-        for match in label_keys.LABEL.finditer(text, first, stop) if has_mark else ():
+        for match in label_keys.labels(text, first, stop):
             if label_keys.is_key(match[1]) or is_of_a_person(text, match[1], match.end(1)):
                 field = labelled.field(text, match[1], match.end(1), self._flags)
                 if field:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 
 from dlpctl.detect.entities.crf.words import normalize
@@ -68,8 +69,19 @@ BESIDE_THINGS = set_of(
 _COLUMNS = COLUMNS_OF_NAMES | ADDRESS_KEYS | COLUMNS_OF_OTHERS | BESIDE_THINGS
 _ADDITION = lazy(r"(?:[ _-]?\d{1,2}| ?\([^()]*\))+$")  # name 2, contact name (new)
 _WRITTEN = lazy(r"[A-ZÀ-Þ](?:[^\WA-ZÀ-Þ\d_]+|[A-ZÀ-Þ]+)")  # as in a letter
-LABEL = lazy(r"(?<!\w)([^\W\d_]\w{3,40}+)(?=[\"']?\)?\s?[:=])")  # also lower(name) = '...'
+_LABEL = lazy(r"(?<!\w)([^\W\d_]\w{3,40}+)[\"']?\)?\s?\Z")  # also lower(name) = '...'
+_LONGEST = 44
+"""The most characters of a label, with what may be between it and its mark."""
+_MARK = lazy("[:=]")
 _KEY = lazy(r"[^\W_]+")
+
+
+def labels(text: str, first: int, stop: int) -> Iterator[re.Match[str]]:
+    """Yield the labels before a colon or an equals sign in a part of a text."""
+    for mark in _MARK.finditer(text, first, stop):
+        low = max(first, mark.start() - _LONGEST)
+        if label := _LABEL.search(text, low, mark.start()):
+            yield label
 
 
 @lru_cache(maxsize=1024)  # texts and columns repeat their labels

@@ -26,7 +26,7 @@ def is_rejected(words: Sequence[Word], left: int, right: int) -> bool:
     span = words, left, right
     if _has_legal_form(*span) or _is_lower_case_phrase(*span) or _follows_institution(*span):
         return True
-    if _is_of_thing(*span) or _follows_eponym(*span):
+    if _is_of_thing(*span) or _follows_eponym(*span) or _is_of_street(*span):
         return True
     if right - left > 1:
         return (
@@ -207,6 +207,20 @@ def _follows_institution(words: Sequence[Word], left: int, right: int) -> bool:
         and (at < left or words[at].outline == words[right - 1].outline)
         for at in range(max(0, left - 1), right - 1)
     )
+
+
+def _is_of_street(words: Sequence[Word], left: int, right: int) -> bool:
+    """Rue Victor-Hugo, Karl Johans torg: a word for a street is before a name, its first word, or
+    after it, where it is no usual word of other languages.
+    """
+    first = left if right - left > 1 else left - 1
+    for at in (left - 1, first, right):
+        if 0 <= at < len(words) and words[at].flags.street:
+            flags = words[at].flags
+            most_common = 0 if at == right else _USUAL_WORD
+            if flags.common <= most_common and not (flags.title or flags.particle):
+                return True
+    return False
 
 
 def _is_compound_institution(words: Sequence[Word], left: int, right: int) -> bool:

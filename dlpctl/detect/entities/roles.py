@@ -19,6 +19,7 @@ Flags = Callable[[str], WordFlags]
 _ROLES = lexicon_words("person_roles")
 _WORDS_OF_ROLES = frozenset(word for role in _ROLES for word in role.split())
 _SIGNERS = lexicon_words("signers")
+_STEMS_OF_SIGNERS = frozenset(signer[:6] for signer in _SIGNERS)
 _BEFORE_NAMES = sorted(_ROLES | _SIGNERS)
 _AT_ONCE = 300
 TRIGGERS = tuple(
@@ -33,6 +34,8 @@ _ADDITION = rf"(?:['’]s)?(?:/?\(?-?[a-zß-ž]{{1,{_LONGEST_ENDING}}}\)?| ?#?\d
 """The text after a role: `Tenant(s)`, `Mieter/in`, `Witness #2`."""
 _NAME = r"(?: (?i:full )?(?i:name|nombre|nome|nom|naam))?"
 _IS = r"(?:[ \t]?[:|][ \t]{0,40}[*\"'_]{0,2}|\t[ \t]{0,8}| {2,40})(?=[A-ZÀ-ÞĀ-Ž])"
+_MARK = lazy(r"[:|\t]|  ")
+"""The marks of which each text of `_IS` has one."""
 _WHOSE = r"(?: [a-zß-ž]{1,5})?(?: [^\W\d_]{3,16})?"
 """Words that narrow a role: `habitual`, `del vehículo`, `of the policy`."""
 _AFTER = lazy(rf"{_ADDITION}{_WHOSE}{_NAME}{_IS}")
@@ -80,7 +83,8 @@ def is_label(text: str, end: int) -> bool:
 
 def names(text: str, first: int, stop: int, flags: Flags) -> Iterator[tuple[int, int]]:
     """Yield the spans of names after roles in a part of a text."""
-    for separator in _SEPARATOR.finditer(text, first, stop):
+    is_marked = _MARK.search(text, first, stop)
+    for separator in _SEPARATOR.finditer(text, first, stop) if is_marked else ():
         end = separator.start()
         low = max(first, end - _LONGEST_LABEL)
         before = text.rfind("\n", low, end), text.rfind("\t", low, end)
@@ -91,6 +95,12 @@ def names(text: str, first: int, stop: int, flags: Flags) -> Iterator[tuple[int,
         label = _BEFORE_SEPARATOR.search(text, start, end)
         if label is not None and _names_a_role(label[1].lower().split()):
             yield from _name_at(text, separator.end(), stop, flags)
+    written = text[first:stop].lower()
+    for stem in _STEMS_OF_SIGNERS:
+        if stem in written:
+            break
+    else:
+        return
     for signer in _SIGNED.finditer(text, first, stop):
         yield from _name_at(text, signer.end(), stop, flags)
 
@@ -120,7 +130,8 @@ def _ends_sentence(word: str) -> bool:
 
 def names_before_mail(text: str, first: int, stop: int, flags: Flags) -> Iterator[tuple[int, int]]:
     """Yield the spans of names before mail addresses that have a part of them."""
-    for mail in _MAIL.finditer(text, first, stop):
+    has_mark = text.find(" <", first, stop) >= 0
+    for mail in _MAIL.finditer(text, first, stop) if has_mark else ():
         start = max(first, mail.start() - _LONGEST_NAME)
         name = _BEFORE_MAIL.search(text, start, mail.start())
         if name is None:

@@ -6,6 +6,7 @@ lexicons.
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from dlpctl.detect.entities.boundaries import CLOSINGS, is_race_and_sex
@@ -46,13 +47,14 @@ _RELATIVES = lexicon_words("relatives")
 _BORN = lexicon_words("born")  # the name of the parents follows
 _SUFFIXES = lexicon_words("suffixes")
 _SYLLABLES = lexicon_words("given_syllables")
+_key = attrgetter("key")
 _CUES = _TITLES | _RELATIVES | _BORN
 
 
 def find(region: Tagged, *, among_persons: bool) -> Iterator[tuple[int, int, float]]:
     """Yield spans of tokens with a score; more of them in a text that names other persons."""
     words, tokens = region.words, region.tokens
-    keys = {word.key for word in words}
+    keys = set(map(_key, words))
     commas, colons = _inner_marks(tokens, ", "), _marks_of(tokens, ": ")
     if not _HONORIFICS.isdisjoint(tokens):
         yield from _before_honorific(words)
@@ -87,16 +89,12 @@ def _inner_marks(tokens: list[str], mark: str) -> list[int]:
 
 def _by_its_words(words: list[Word], among_persons: bool) -> Iterator[tuple[int, int, float]]:
     """My brother Desmond, Amara Okafor: what follows a cue, and usual given names."""
-    telling = [
-        index
-        for index, word in enumerate(words)
-        if word.key in _CUES or (word.outline == "Xx" and word.flags.given >= USUAL)
-    ]
-    for index in telling:
-        word = words[index]
+    for index, word in enumerate(words):
+        if not word.is_word:
+            continue
         if word.key in _CUES:
             yield from _after_cue(words, index)
-        if word.flags.given >= USUAL and word.outline == "Xx":
+        if word.outline == "Xx" and word.flags.given >= USUAL:
             if _is_pair(words, index):
                 yield index, index + 2, PAIRED
             elif _is_within_sentence(words, index) or (

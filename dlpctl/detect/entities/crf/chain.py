@@ -105,11 +105,16 @@ class Chain:
         if gain + leave > -_MARGIN:
             return True
         gain += leave_inside - onward
-        offset = indexes[at] - at
-        for later in range(at + 1, min(at + 1 + _AHEAD, len(indexes))):
-            if indexes[later] - later != offset:
+        last = at + _AHEAD
+        if last >= len(indexes):
+            last = len(indexes) - 1
+        expected = indexes[at]
+        while at < last:
+            at += 1
+            expected += 1
+            if indexes[at] != expected:
                 return False
-            score = scores[later]
+            score = scores[at]
             gain += score[inside] - score[0] + onward
             if gain > -_MARGIN:
                 return True

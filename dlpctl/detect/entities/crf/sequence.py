@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 from dlpctl.detect.entities.crf.chain import Chain, Chances, Score
 from dlpctl.detect.entities.crf.crosses import class_codes, key_codes, triple_codes
@@ -219,16 +219,21 @@ class Sequencer:
         cls, names = class_features(*form)
         return cls, sum(self._model.votes(feature_code(name)) for name in names)
 
+    def _words_of(self, tokens: list[str]) -> list[Word]:
+        words = list(map(self._words.get, tokens))
+        if None in words:
+            words = [word or self.word(token) for word, token in zip(words, tokens, strict=True)]
+        return cast("list[Word]", words)
+
     def tag(self, text: str, regions: Iterable[tuple[int, int]]) -> list[Tagged]:
         """The label probabilities in each region, which is taken for a text of its own."""
-        known = self._words
         tagged: list[Tagged] = []
         fresh: dict[int, list[Tagged]] = {}  # by their settings
         waiting: list[tuple[tuple[int, int], Chances]] = []
         for start, end in regions:
             matches = list(TOKEN.finditer(text, start, end))
             tokens = [match[0] for match in matches]
-            words = [known.get(token) or self.word(token) for token in tokens]
+            words = self._words_of(tokens)
             key = (end - start, hash(text[start:end]))
             chances = self._remembered.get(key)
             tagged.append(Tagged(words, matches, {} if chances is None else chances, tokens))
@@ -301,35 +306,42 @@ class Sequencer:
             code = following.key_after ^ middle
             if marks[code >> MARK_BYTE] >> (code >> MARK_BIT & 7) & 1:
                 total += crossed[code]
-            if not (before.is_word and following.is_word):
-                total += self._across(words, index)
+            if not before.is_word:
+                if not far_before.is_word:
+                    total += self._farther_before(words, index - 2)
+                else:
+                    total += far_before.after_line if before.is_line_break else far_before.after
+            if not following.is_word:
+                if not far_after.is_word:
+                    total += self._farther_after(words, index + 2)
+                else:
+                    total += far_after.before_line if following.is_line_break else far_after.before
             totals.append(total.to_bytes(_BYTES, "little"))
         return list(_SCORES.iter_unpack(b"".join(totals)))
 
-    def _across(self, words: list[Word], at: int) -> int:
-        """Return the votes of the nearest words beyond the punctuation beside a token."""
-        border = self._border
-        total, line = 0, False
-        if not words[at - 1].is_word:
-            for index in range(at - 1, at - 1 - _ACROSS, -1):
-                word = words[index]
-                if word.is_word:
-                    total += word.after_line if line else word.after
-                    break
-                if word is border:
-                    break
-                line = line or word.is_line_break
-        if not words[at + 1].is_word:
-            line = False
-            for index in range(at + 1, at + 1 + _ACROSS):
-                word = words[index]
-                if word.is_word:
-                    total += word.before_line if line else word.before
-                    break
-                if word is border:
-                    break
-                line = line or word.is_line_break
-        return total
+    def _farther_before(self, words: list[Word], at: int) -> int:
+        """Return the votes of the nearest word before some punctuation that ends after `at`."""
+        line = words[at + 1].is_line_break
+        for index in range(at, at + 1 - _ACROSS, -1):
+            word = words[index]
+            if word.is_word:
+                return word.after_line if line else word.after
+            if word is self._border:
+                break
+            line = line or word.is_line_break
+        return 0
+
+    def _farther_after(self, words: list[Word], at: int) -> int:
+        """Return the votes of the nearest word after some punctuation that starts before `at`."""
+        line = words[at - 1].is_line_break
+        for index in range(at, at - 1 + _ACROSS):
+            word = words[index]
+            if word.is_word:
+                return word.before_line if line else word.before
+            if word is self._border:
+                break
+            line = line or word.is_line_break
+        return 0
 
     def _triple(self, mood: int, codes: tuple[int, int, int]) -> int:
         total, marks = 0, self._marks
