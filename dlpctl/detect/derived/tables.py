@@ -25,6 +25,8 @@ _QUOTED = b'" "'
 _DELIMITERS = (_QUOTED, b"\t", *_BARS, b";", b",", b"  ")
 _RULE = lazy(rb"(?:[\s|:+=-]|\xe2[\x94\x95][\x80-\xbf])+")
 """A line of signs, or of those that boxes are drawn with."""
+_IN_BRACKETS = lazy(rb" \([^()]*\)")
+"""A remark of a header, such as the order of the parts of a name."""
 _BELOW = {"┃".encode(): "│".encode()}
 """The bars between cells below headers that have heavy ones."""
 _TH = lazy(rb"<th\b[^<>]*>(.*?)</th>", re.DOTALL | re.IGNORECASE)
@@ -125,7 +127,8 @@ def _may_go_on(data: bytes, position: int, header: bytes) -> bool:
 
 
 def _delimiter(header: bytes) -> bytes:
-    return next((each for each in _DELIMITERS if each in header.strip().strip(b"|")), b"|")
+    bare = _IN_BRACKETS.sub(b"", header.strip().strip(b"|"))
+    return next((each for each in _DELIMITERS if each in bare), b"|")
 
 
 def _rows(data: bytes, position: int, header: bytes, words: HeaderWords) -> Iterator[Cells]:

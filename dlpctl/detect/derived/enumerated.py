@@ -1,0 +1,61 @@
+"""Enumerations: several values after one label, in the items of a list or in one line.
+
+Each value reads like a cell below a header: `Passport nos. K4418207 and K4418208` names the type of
+both, and so does a heading above a list.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from dlpctl.detect.derived.cells import Cells
+from dlpctl.detect.derived.forms import Form
+from dlpctl.detect.derived.headers import HeaderWords
+from dlpctl.regex import lazy
+
+_LETTER = r"[^\s!-@\[-`{-~]"
+_MARK = r"[ \t]{0,16}(?:[-*+]|–|•|[0-9]{1,2}[.)])[ \t]{1,4}"
+_ITEM = lazy(rf"{_MARK}([^\n]{{2,96}}?)[ \t\r]*(?:\n|\Z)".encode())
+_GROUP = r"[A-Z]{0,4}[0-9][0-9A-Z]{0,20}"
+_VALUE = rf"{_GROUP}(?:[ ./-]{_GROUP}){{0,7}}"
+_WHOSE = r"(?:[ ]\([^()\n]{1,32}\))?"
+_JOINT = r"(?:[,;][ ](?:and[ ])?|[ ](?:/|&|and|or|und|et|y|e|en|i|ve|och|og|ja)[ ])"
+_FURTHER = lazy(rf"{_WHOSE}{_JOINT}({_VALUE})(?![0-9A-Za-z])".encode())
+_DIGIT = lazy(rb"[0-9]")
+
+
+def _items(data: bytes, found: re.Match[bytes], words: HeaderWords) -> Iterator[Cells]:
+    """Yield the items of a list below its heading."""
+    name, position = words.name(found[1]), found.end(1)
+    position = data.find(b"\n", position) + 1
+    while name and (item := _ITEM.match(data, position)):
+        yield Cells([name], [item.start(1)], [item[1]])
+        position = item.end()
+
+
+def _further(data: bytes, found: re.Match[bytes], words: HeaderWords) -> Iterator[Cells]:
+    """Yield the values after the first one that have as many digits."""
+    name, position = words.name(found[1]), found.end(2)
+    digits = len(_DIGIT.findall(found[2]))
+    while name and (value := _FURTHER.match(data, position)):
+        if len(_DIGIT.findall(value[1])) == digits:
+            yield Cells([name], [value.start(1)], [value[1]])
+        position = value.end()
+
+
+ENUMERATED_FORMS = (
+    Form(
+        rf"(?:{_LETTER}|[):])\**[ \t]{{0,4}}\r?\n{_MARK}[^\s]",
+        rf"[ \t#*]{{0,16}}({_LETTER}[^\n:]{{1,40}}):?\**[ \t]*\r?\n{_MARK}",
+        _items,
+        starts_line=True,
+    ),
+    Form(
+        rf"(?:{_LETTER}|[.:#])[ ](?i:{_VALUE}){_WHOSE}(?i:{_JOINT}[A-Z]{{0,4}}[0-9])",
+        rf"({_LETTER}[^\s:;,()\d]*(?:[ ][^\s:;,()\d]+){{0,3}})(?::[ ]|[ ])(?:#[ ]?)?({_VALUE})"
+        rf"{_WHOSE}{_JOINT}[A-Z]{{0,4}}[0-9]",
+        _further,
+    ),
+)
+"""The forms of enumerations."""
