@@ -20,9 +20,13 @@ _ITEM = lazy(rf"{_MARK}([^\n]{{2,96}}?)[ \t\r]*(?:\n|\Z)".encode())
 _GROUP = r"[A-Z]{0,4}[0-9][0-9A-Z]{0,20}"
 _VALUE = rf"{_GROUP}(?:[ ./-]{_GROUP}){{0,7}}"
 _WHOSE = r"(?:[ ]\([^()\n]{1,32}\))?"
-_JOINT = r"(?:[,;][ ](?:and[ ])?|[ ](?:/|&|and|or|und|et|y|e|en|i|ve|och|og|ja)[ ])"
+_TO = "to|till|through|bis|al|au|do|tot|até|hasta"
+_JOINT = rf"(?:[,;][ ](?:and[ ])?|[ ](?:/|&|and|or|und|et|y|e|en|i|ve|och|og|ja|{_TO})[ ])"
 _FURTHER = lazy(rf"{_WHOSE}{_JOINT}({_VALUE})(?![0-9A-Za-z])".encode())
 _DIGIT = lazy(rb"[0-9]")
+_DIFFERENCE = 2
+"""The digits that values of a list may differ by: some have the prefix of a country or an area."""
+_INDENTED = lazy(rb"([ ]{6,48})([^\s][^\n]{1,96}?)(?:[ ]{3}[^\n]*)?[ \t\r]*(?:\n|\Z)")
 
 
 def _items(data: bytes, found: re.Match[bytes], words: HeaderWords) -> Iterator[Cells]:
@@ -35,13 +39,22 @@ def _items(data: bytes, found: re.Match[bytes], words: HeaderWords) -> Iterator[
 
 
 def _further(data: bytes, found: re.Match[bytes], words: HeaderWords) -> Iterator[Cells]:
-    """Yield the values after the first one that have as many digits."""
+    """Yield the values after the first one that have about as many digits."""
     name, position = words.name(found[1]), found.end(2)
     digits = len(_DIGIT.findall(found[2]))
     while name and (value := _FURTHER.match(data, position)):
-        if len(_DIGIT.findall(value[1])) == digits:
+        if abs(len(_DIGIT.findall(value[1])) - digits) <= _DIFFERENCE:
             yield Cells([name], [value.start(1)], [value[1]])
         position = value.end()
+
+
+def _below(data: bytes, found: re.Match[bytes], words: HeaderWords) -> Iterator[Cells]:
+    """Yield the lines that start below the first value after a label."""
+    name, position = words.name(found[1]), found.end(3) + 1
+    indentation = len(data[found.start() : found.start(2)].decode())
+    while name and (line := _INDENTED.match(data, position)) and len(line[1]) == indentation:
+        yield Cells([name], [line.start(2)], [line[2]])
+        position = line.end()
 
 
 ENUMERATED_FORMS = (
@@ -56,6 +69,12 @@ ENUMERATED_FORMS = (
         rf"({_LETTER}[^\s:;,()\d]*(?:[ ][^\s:;,()\d]+){{0,3}})(?::[ ]|[ ])(?:#[ ]?)?({_VALUE})"
         rf"{_WHOSE}{_JOINT}[A-Z]{{0,4}}[0-9]",
         _further,
+    ),
+    Form(
+        r":[ ]{1,24}[^\s][^\n]{1,96}\n[ ]{6,48}[^\s]",
+        rf"[ ]{{0,16}}({_LETTER}[^\n:]{{1,40}}):[ ]{{1,24}}([^\s])([^\n]{{1,96}})\n[ ]{{6,48}}[^\s]",
+        _below,
+        starts_line=True,
     ),
 )
 """The forms of enumerations."""

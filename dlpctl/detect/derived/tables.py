@@ -46,6 +46,7 @@ _CREATE = lazy(rb"(?i)create\s+table(?=\s)[^(]{0,80}?[\s.`\"\[]([\w$]+)[`\"\]]?\
 _NAME_QUOTES = b'`"[]'
 _SQL_VALUE = lazy(rb"\s*(?:N?'((?:[^']|'')*)'|([^,()']*(?:\([^()]*\))?))\s*([,)])")
 _SQL_NEXT = lazy(rb"\s*,?\s*\(")
+_DIGIT = lazy(rb"[0-9]")
 _QUOTES = b"\"'` \t"
 _IN_BULK = (b"\t", b";", b",")
 _ODD_LAST = lazy(rb"^[\s|:+=-]*$", re.MULTILINE)
@@ -73,9 +74,9 @@ def sensitive_cells(
             table.header = b""
     created = _Created(data, words)
     for start, end in headers:
-        if start < table_end:  # the row of a table that was read
-            continue
         line = data[start:end]
+        if start < table_end and not _starts_below(line, words):  # the row of a table
+            continue
         table_end = end
         if bare := _BARE_INSERT.fullmatch(line):
             for cells in _sql_rows(data, end, created.names(_unqualified(bare[1]))):
@@ -106,6 +107,14 @@ def sensitive_cells(
             for cells in rows:
                 table_end = max(table_end, cells.end)
                 yield cells
+
+
+def _starts_below(row: bytes, words: HeaderWords) -> bool:
+    """Return whether a row of a form has the headers of the next one, as `CPF   RG   Phone`."""
+    if b"  " not in row or _DIGIT.search(row):
+        return False
+    names = [bool(words.name(cell.strip())) for cell in _aligned(row.strip())]
+    return len(names) > 1 and names.count(True) > names.count(False)
 
 
 def _unqualified(name: bytes) -> bytes:
