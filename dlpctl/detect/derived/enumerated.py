@@ -15,6 +15,7 @@ from dlpctl.detect.derived.headers import HeaderWords
 from dlpctl.regex import lazy
 
 _LETTER = r"[^\s!-@\[-`{-~]"
+_LABEL = r"[^\n:(){}\[\]<>=\"'_,;]{1,40}"
 _MARK = r"[ \t]{0,16}(?:[-*+]|–|•|[0-9]{1,2}[.)])[ \t]{1,4}"
 _ITEM = lazy(rf"{_MARK}([^\n]{{2,96}}?)[ \t\r]*(?:\n|\Z)".encode())
 _GROUP = r"[A-Z]{0,4}[0-9][0-9A-Z]{0,20}"
@@ -72,7 +73,7 @@ ENUMERATED_FORMS = (
     ),
     Form(
         r":[ ]+[^\s][^\n]+\n[ ]{6}",
-        rf"[ ]{{0,16}}({_LETTER}[^\n:]{{1,40}}):[ ]{{1,24}}([^\s])([^\n]{{1,96}})\n[ ]{{6,48}}[^\s]",
+        rf"[ ]{{0,16}}({_LETTER}{_LABEL}):[ ]{{1,24}}([^\s])([^\n]{{1,96}})\n[ ]{{6,48}}[^\s]",
         _below,
         starts_line=True,
     ),
