@@ -1,4 +1,5 @@
-"""Enumerations: several values after one label, in the items of a list or in one line.
+"""Enumerations: several values after one label, in the items of a list, in one line of a text or of
+a form with columns of values, or below each other.
 
 Each value reads like a cell below a header: `Passport nos. K4418207 and K4418208` names the type of
 both, and so does a heading above a list.
@@ -19,10 +20,12 @@ _LABEL = r"[^\n:(){}\[\]<>=\"'_,;]{1,40}"
 _MARK = r"[ \t]{0,16}(?:[-*+]|–|•|[0-9]{1,2}[.)])[ \t]{1,4}"
 _ITEM = lazy(rf"{_MARK}([^\n]{{2,96}}?)[ \t\r]*(?:\n|\Z)".encode())
 _GROUP = r"[A-Z]{0,4}[0-9][0-9A-Z]{0,20}"
-_VALUE = rf"{_GROUP}(?:[ ./-]{_GROUP}){{0,7}}"
+_START = "(?:[A-Z]{1,4}[/-]?)?[0-9]"
+_VALUE = rf"(?:[A-Z]{{1,4}}[/-])?{_GROUP}(?:[ ./-]{_GROUP}){{0,7}}"
 _WHOSE = r"(?:[ ]\([^()\n]{1,32}\))?"
 _TO = "to|till|through|bis|al|au|do|tot|até|hasta"
-_JOINT = rf"(?:[,;][ ](?:and[ ])?|[ ](?:/|&|and|or|und|et|y|e|en|i|ve|och|og|ja|{_TO})[ ])"
+_AND = "and|or|und|et|y|e|en|i|ve|och|og|ja"
+_JOINT = rf"(?:[,;][ ](?:and[ ])?|[ ](?:/|&|{_AND}|{_TO})[ ]|[ ]{{4,40}})"
 _FURTHER = lazy(rf"{_WHOSE}{_JOINT}({_VALUE})(?![0-9A-Za-z])".encode())
 _DIGIT = lazy(rb"[0-9]")
 _DIFFERENCE = 2
@@ -66,9 +69,9 @@ ENUMERATED_FORMS = (
         starts_line=True,
     ),
     Form(
-        rf"[0-9][0-9A-Za-z]{{0,20}}(?:[ ]\([^()\n]+\))?(?i:{_JOINT})[A-Za-z]{{0,4}}[0-9]",
-        rf"({_LETTER}[^\s:;,()\d]*(?:[ ][^\s:;,()\d]+){{0,3}})(?::[ ]|[ ])(?:#[ ]?)?({_VALUE})"
-        rf"{_WHOSE}{_JOINT}[A-Z]{{0,4}}[0-9]",
+        rf"[0-9][0-9A-Za-z]{{0,20}}(?:[ ]\([^()\n]+\))?(?i:{_JOINT}{_START})",
+        rf"({_LETTER}[^\s:;,()\d]*(?:[ ][^\s:;,()\d]+){{0,3}}):?[ ]{{1,40}}#?[ ]?({_VALUE})"
+        rf"{_WHOSE}{_JOINT}{_START}",
         _further,
     ),
     Form(
