@@ -51,6 +51,8 @@ _QUOTES = b"\"'` \t"
 _IN_BULK = (b"\t", b";", b",")
 _ODD_LAST = lazy(rb"^[\s|:+=-]*$", re.MULTILINE)
 """A last cell that may be a part of a rule, or with which a row ends in tabs that are stripped."""
+_MOST_AGAIN = 8
+"""The rows of a form that may be headers: each is read with all rows below it."""
 _MANY = 512
 """Cells that are taken together."""
 
@@ -65,7 +67,7 @@ def sensitive_cells(
     data: bytes, headers: Iterable[tuple[int, int]], table: OpenTable, words: HeaderWords
 ) -> Iterator[Cells]:
     """Return the cells below headers that name something sensitive, in the order of the text."""
-    table_end = 0
+    table_end = again = 0
     if table.header:
         for cells in _rows(data, data.find(b"\n") + 1, table.header, words):
             table_end = max(table_end, cells.end)
@@ -75,8 +77,12 @@ def sensitive_cells(
     created = _Created(data, words)
     for start, end in headers:
         line = data[start:end]
-        if start < table_end and not _starts_below(line, words):  # the row of a table
+        if start >= table_end:
+            again = 0
+        elif again == _MOST_AGAIN or not _starts_below(line, words):  # the row of a table
             continue
+        else:
+            again += 1
         table_end = end
         if bare := _BARE_INSERT.fullmatch(line):
             for cells in _sql_rows(data, end, created.names(_unqualified(bare[1]))):
