@@ -43,7 +43,7 @@ TABLES = {
     "list below a heading": "Patient IDs:\n- 12345678\n- 23456789\n",
     "numbered list": "## Patient IDs\n1. 12345678\n2. 23456789 (old)\n",
     "values in one line": "her patient IDs are: Patient ID 12345678 (old), 23456789\n",
-    "two columns of values": "Name          Ana       Ivo\nPatient ID    12345678      23456789\n",
+    "two columns of values": "Patient ID    12345678      23456789\n",
     "values below the first": "Patient ID: 12345678 Ana\n            23456789 Ivo\n",
     "heads with colons": "Name:       Patient ID:\n" + "".join(f"{b:12}{c}\n" for _, b, c in ROWS),
     "Markdown of pandas": "|    |   id | name      |   Patient ID |\n|---:|-----:|:----------|-------------:|\n" + "".join(f"|  {n} | {a:>4} | {b:9} | {c:>12} |\n" for n, (a, b, c) in enumerate(ROWS)),
