@@ -40,7 +40,6 @@ TABLES = {
     "columns of blanks": "id   name        Patient ID\n" + "".join(f"{a:5}{b:12}{c}\n" for a, b, c in ROWS),
     "indented columns with a remark": "  id   name (last, first)   Patient ID\n" + "".join(f"  {a:5}{b:21}{c}\n" for a, b, c in ROWS),
     "headers below a row": "Patient ID   Phone\n12345678     +44 1632 960118\nPassport     Patient ID\nNone         23456789\n",
-    "list below a heading": "Patient IDs:\n- 12345678\n- 23456789\n",
     "numbered list": "## Patient IDs\n1. 12345678\n2. 23456789 (old)\n",
     "values in one line": "her patient IDs are: Patient ID 12345678 (old), 23456789\n",
     "two columns of values": "Patient ID    12345678      23456789\n",
