@@ -16,6 +16,7 @@ from dlpctl.regex import lazy
 _BEYOND = r"\x{A1}-\x{24FF}\x{2580}-\x{10FFFF}"  # all but the lines of boxes
 _WORD = rf"[A-Za-z_#{_BEYOND}][\w{_BEYOND}.#/()'-]*"
 _CELL = rf"""["'`]?{_WORD}(?: {_WORD})*["'`]?"""
+_ALIGNED = rf"{_WORD}(?: (?:{_WORD}|[/&+-]|\({_WORD},?(?: {_WORD},?){{0,3}}))*"
 _QUOTED = f'"{_WORD}(?: {_WORD})*"'
 _BLANK = r"[ \t]*"
 _BAR = "[│┃║]"
@@ -32,7 +33,7 @@ HEADER = (
     rf"|{_CELL}(?:{_BLANK}[,;|]{_BLANK}{_CELL})+|{_CELL}(?:[ ]*\t+{_CELL})+"
     rf"|[ ]+{_CELL}(?:{_BLANK}\|{_BLANK}{_CELL})+|{_BAR}(?:{_CELL_OF_BAR}(?:{_BAR}|{DASHED}))+"
     rf"|{_QUOTED}(?: {_QUOTED})+"
-    rf"|{_WORD}(?: {_WORD})*(?: {{2,}}{_WORD}(?: {_WORD})*)+"
+    rf"|[ ]*{_ALIGNED}(?: {{2,}}{_ALIGNED})+"
     rf"|{_WORD}(?: {_WORD})*:(?: {{2,}}{_WORD}(?: {_WORD})*:)+)[ \t]*\r?\n"
     rf"|{_HEADERS}|<(?:{_NAMING})\b[^<>]*>{_CELL_OF_BAR}:?</[a-z]+>\s*"
     rf"(?:</?[a-z]+[^<>]*>\s*)?<(?:{_NAMED})\b[^<>]*>\s*"

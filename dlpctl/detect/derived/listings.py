@@ -10,6 +10,7 @@ from functools import cache
 
 from dlpctl.detect.automaton.gates import MayMatch, all_open
 from dlpctl.detect.derived.cells import Cells
+from dlpctl.detect.derived.enumerated import ENUMERATED_FORMS
 from dlpctl.detect.derived.forms import VALUE, Form, cell_of, keyed_cells
 from dlpctl.detect.derived.headers import HeaderWords
 from dlpctl.detect.derived.records import RECORD_FORMS
@@ -201,6 +202,7 @@ _FORMS = (
     *RULED_FORMS,
     *RECORD_FORMS,
     *STATEMENT_FORMS,
+    *ENUMERATED_FORMS,
 )
 GATE = tuple(form.gate for form in _FORMS)
 """Each regex matches wherever a header of its form is."""

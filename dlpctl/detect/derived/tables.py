@@ -25,6 +25,8 @@ _QUOTED = b'" "'
 _DELIMITERS = (_QUOTED, b"\t", *_BARS, b";", b",", b"  ")
 _RULE = lazy(rb"(?:[\s|:+=-]|\xe2[\x94\x95][\x80-\xbf])+")
 """A line of signs, or of those that boxes are drawn with."""
+_IN_BRACKETS = lazy(rb" \([^()]*\)")
+"""A remark of a header, such as the order of the parts of a name."""
 _BELOW = {"┃".encode(): "│".encode()}
 """The bars between cells below headers that have heavy ones."""
 _TH = lazy(rb"<th\b[^<>]*>(.*?)</th>", re.DOTALL | re.IGNORECASE)
@@ -44,10 +46,13 @@ _CREATE = lazy(rb"(?i)create\s+table(?=\s)[^(]{0,80}?[\s.`\"\[]([\w$]+)[`\"\]]?\
 _NAME_QUOTES = b'`"[]'
 _SQL_VALUE = lazy(rb"\s*(?:N?'((?:[^']|'')*)'|([^,()']*(?:\([^()]*\))?))\s*([,)])")
 _SQL_NEXT = lazy(rb"\s*,?\s*\(")
+_DIGIT = lazy(rb"[0-9]")
 _QUOTES = b"\"'` \t"
 _IN_BULK = (b"\t", b";", b",")
 _ODD_LAST = lazy(rb"^[\s|:+=-]*$", re.MULTILINE)
 """A last cell that may be a part of a rule, or with which a row ends in tabs that are stripped."""
+_MOST_AGAIN = 8
+"""The rows of a form that may be headers: each is read with all rows below it."""
 _MANY = 512
 """Cells that are taken together."""
 
@@ -62,7 +67,7 @@ def sensitive_cells(
     data: bytes, headers: Iterable[tuple[int, int]], table: OpenTable, words: HeaderWords
 ) -> Iterator[Cells]:
     """Return the cells below headers that name something sensitive, in the order of the text."""
-    table_end = 0
+    table_end = again = 0
     if table.header:
         for cells in _rows(data, data.find(b"\n") + 1, table.header, words):
             table_end = max(table_end, cells.end)
@@ -71,9 +76,13 @@ def sensitive_cells(
             table.header = b""
     created = _Created(data, words)
     for start, end in headers:
-        if start < table_end:  # the row of a table that was read
-            continue
         line = data[start:end]
+        if start >= table_end:
+            again = 0
+        elif again == _MOST_AGAIN or not _starts_below(line, words):  # the row of a table
+            continue
+        else:
+            again += 1
         table_end = end
         if bare := _BARE_INSERT.fullmatch(line):
             for cells in _sql_rows(data, end, created.names(_unqualified(bare[1]))):
@@ -106,6 +115,14 @@ def sensitive_cells(
                 yield cells
 
 
+def _starts_below(row: bytes, words: HeaderWords) -> bool:
+    """Return whether a row of a form has the headers of the next one, as `CPF   RG   Phone`."""
+    if b"  " not in row or _DIGIT.search(row):
+        return False
+    names = [bool(words.name(cell.strip())) for cell in _aligned(row.strip())]
+    return len(names) > 1 and names.count(True) > names.count(False)
+
+
 def _unqualified(name: bytes) -> bytes:
     """Return the name of a table without that of its schema, and without quotes."""
     return name.rpartition(b".")[2].strip(_NAME_QUOTES)
@@ -125,7 +142,8 @@ def _may_go_on(data: bytes, position: int, header: bytes) -> bool:
 
 
 def _delimiter(header: bytes) -> bytes:
-    return next((each for each in _DELIMITERS if each in header.strip().strip(b"|")), b"|")
+    bare = _IN_BRACKETS.sub(b"", header.strip().strip(b"|"))
+    return next((each for each in _DELIMITERS if each in bare), b"|")
 
 
 def _rows(data: bytes, position: int, header: bytes, words: HeaderWords) -> Iterator[Cells]:
