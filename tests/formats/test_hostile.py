@@ -358,7 +358,7 @@ REFUSED: dict[str, tuple[str, Callable[[], bytes]]] = {
     "word that is not well-formed": ("a.docx", lambda: word(b"<document><p>")),
     "word that is a bomb": ("a.docx", lambda: word(b"<d>" + ZEROS.replace(b"\0", b" ") + b"</d>")),
     "word of too many parts": ("a.docx", lambda: word(b"<d/>", *((f"x/{n}.xml", b"<a/>") for n in range(300)))),
-    "word in word in word": ("a.docx", lambda: word(b"<d/>", ("a.docx", word(b"<d/>", ("b.docx", word(b"<d/>", ("c.docx", word(b"<d/>", ("d.zip", zipped(("e", b"f"))))))))))),
+    "word in word in word": ("a.docx", lambda: word(b"<d/>", ("a.docx", word(b"<d/>", ("b.docx", word(b"<d/>", ("c.docx", word(b"<d/>", ("d.zip", nested_zip(4)))))))))),
     "excel with comments among its cells": ("a.xlsx", lambda: zipped(("[Content_Types].xml", _SHEETS), ("xl/workbook.xml", b"<workbook xmlns:r='r'><sheets><sheet name='a' r:id='s'/></sheets></workbook>"),
         ("_rels/.rels", b"<Relationships><Relationship Id='m' Type='x/officeDocument' Target='xl/workbook.xml'/></Relationships>"),
         ("xl/_rels/workbook.xml.rels", b"<Relationships><Relationship Id='s' Type='x/worksheet' Target='s.xml'/></Relationships>"),
