@@ -78,7 +78,7 @@ class FileLimits(NamedTuple):
     entry_ratio: int = 200
     entry_ratio_from: int = 8 << 20
     entries: int = 2_000
-    depth: int = 3
+    depth: int = 6
     pdf_pages: int = 2_000
     pdf_glyphs: int = 20_000_000
     pdf_invocations: int = 100_000

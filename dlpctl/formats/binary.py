@@ -51,6 +51,7 @@ _KINDS = {
     b"\x28\xb5\x2f\xfd": "Zstandard file without the extra that reads it",
     b"PAR1": "Parquet file without the extra that reads it",
     b"MSCF": "cabinet file",
+    b"MSWIM\0": "disk image (WIM: save it as ZIP)",
     b"\x78\x9f\x3e\x22": "TNEF attachment",
     _OLE: "older Office format (save it as .docx, .xlsx or .pptx)",
     b"ORC": "ORC file without the extra that reads it",
@@ -76,6 +77,7 @@ _KINDS = {
     b"\xd4\xc3\xb2\xa1": "network capture",
     b"\x0a\x0d\x0d\x0a": "network capture",
     b"$FL2": "SPSS file (save it as CSV)",
+    b"<stata_dta>": "Stata file (save it as CSV)",
     b"MATLAB ": "MATLAB file (save it as CSV)",
     b"MThd": "music (MIDI)",
     b"\x04\x22\x4d\x18": "LZ4 file without the extra that reads it",
@@ -85,6 +87,7 @@ _MARKS = (
     *((4, b"ftyp" + brand, _HEIC) for brand in (b"hevc", b"hevx", b"msf1")),
     (128, b"DICM", "medical picture (DICOM)"),
     (4, b"ftyp", "recording"),
+    (8, b"DUCK", "DuckDB database (export its tables as Parquet)"),
     (4, b"Standard Jet DB", "database (Access)"),
     (4, b"Standard ACE DB", "database (Access)"),
 )

@@ -44,10 +44,11 @@ class Item(NamedTuple):
     """The position after the length."""
     end: int
     type: str
-    number: int = 0
+    shown: str | None = None
+    """The text, if the bytes after the length are not the text itself."""
 
 
-class _Cursor:
+class Cursor:
     """Reads the items of a byte string one after the other."""
 
     def __init__(self, data: bytes, limits: Limits) -> None:
@@ -74,10 +75,10 @@ class _Cursor:
             raise too_deep("the file", self._limits)
 
 
-Walk = Callable[[_Cursor], Iterator[Item]]
+Walk = Callable[[Cursor], Iterator[Item]]
 
 
-def _message_pack(cursor: _Cursor) -> Iterator[Item]:
+def _message_pack(cursor: Cursor) -> Iterator[Item]:
     open_items = [1]
     while open_items:
         if not open_items[-1]:
@@ -102,7 +103,7 @@ def _message_pack(cursor: _Cursor) -> Iterator[Item]:
             yield cursor.string(start, (1 << (lead - 0xD4)) + 1, "bytes")
         elif 0xCC <= lead <= 0xD3:
             number = cursor.take(1 << (lead & 3))
-            yield Item(start, start + 1, cursor.at, "number", number)
+            yield Item(start, start + 1, cursor.at, "number", str(number))
         elif lead in {0xCA, 0xCB}:
             bits = cursor.take(4 << (lead & 1))
             if lead == 0xCB:
@@ -111,7 +112,7 @@ def _message_pack(cursor: _Cursor) -> Iterator[Item]:
             raise FormatError("the file is not MessagePack")
 
 
-def _cbor(cursor: _Cursor) -> Iterator[Item]:
+def _cbor(cursor: Cursor) -> Iterator[Item]:
     open_items: list[float] = [1]
     endless = float("inf")
     while open_items:
@@ -142,7 +143,7 @@ def _cbor(cursor: _Cursor) -> Iterator[Item]:
         elif major == 6:
             open_items[-1] += 1
         elif major == 0:
-            yield Item(start, start + 1, cursor.at, "number", size)
+            yield Item(start, start + 1, cursor.at, "number", str(size))
         elif lead == _CBOR_DOUBLE:
             yield from _float(start, cursor.at, size)
 
@@ -151,10 +152,10 @@ def _float(start: int, end: int, bits: int) -> Iterator[Item]:
     """Yield a double that is a number without a fraction, as tables store long numbers."""
     (number,) = struct.unpack(">d", bits.to_bytes(8))
     if number.is_integer():
-        yield Item(start, start + 1, end, "number", int(number))
+        yield Item(start, start + 1, end, "number", str(int(number)))
 
 
-def _bencode(cursor: _Cursor) -> Iterator[Item]:
+def _bencode(cursor: Cursor) -> Iterator[Item]:
     depth = 0
     while True:
         start = cursor.at
@@ -165,7 +166,7 @@ def _bencode(cursor: _Cursor) -> Iterator[Item]:
         depth += 1 if found[1] else -1 if found[2] else 0
         cursor.within(depth)
         if found[3]:
-            yield Item(start, start, cursor.at, "number", int(found[3]))
+            yield Item(start, start, cursor.at, "number", found[3].decode())
         elif found[4]:
             yield cursor.string(start, int(found[4]), "text")
         elif not depth:
@@ -219,7 +220,7 @@ class Objects(BinaryFormat):
         return texts * _LEAST_TEXT > len(head)
 
     def _items(self, data: bytes, limits: Limits) -> list[Item]:
-        cursor = _Cursor(data, limits)
+        cursor = Cursor(data, limits)
         items: list[Item] = []
         while cursor.at < len(data):
             if data[cursor.at] not in self._starts:
@@ -237,9 +238,9 @@ class Objects(BinaryFormat):
             if item.type == "bytes" and len(raw) > _SHORT and codec != "utf-8":
                 children.append(Child(str(item.start), embedded_name(raw), raw))
                 continue
-            text = str(item.number) if item.type == "number" else raw.decode(codec)
-            is_label = item.type == "text" and len(text) < _KEY and text.isidentifier()
-            parts += (Piece(len(segments), 0, len(text)), ": " if is_label else "\n")
+            text = raw.decode(codec) if item.shown is None else item.shown
+            apart = ": " if item.type == "text" and is_label(text) else "\n"
+            parts += (Piece(len(segments), 0, len(text)), apart)
             segments.append(Segment(text, f"item {number}", item))
         views = [View("items", parts, segments)] if parts else []
         return Document(self.name, segments, views, [], children)
@@ -268,6 +269,11 @@ class Bencode(Objects):
 
     def sniff(self, head: bytes, name: str) -> bool:
         return _BENCODED.match(head, 1) is not None and super().sniff(head, name)
+
+
+def is_label(text: str) -> bool:
+    """Return whether a text may be the key of the next one."""
+    return len(text) < _KEY and text.isidentifier()
 
 
 def _codec(raw: bytes) -> str:

@@ -23,6 +23,8 @@ NAMES = (
     ".mhtml",
     ".emlx",
     ".ipynb",
+    ".pickle",
+    ".pkl",
     ".srt",
     ".vtt",
     ".sbv",
@@ -82,6 +84,7 @@ STARTS = (
     ("dlpctl.formats.objects", b"[dl](?:\\d{1,10}:|i-?\\d|[dl])", 0),
     ("dlpctl.formats.office", b"[\\xef\\xbb\\xbf \\t\\r\\n]*+\\{\\\\rtf", 0),
     ("dlpctl.formats.pdf", b"%PDF-", 1029),
+    ("dlpctl.formats.pickled", b"\\([dl]p[0-9]", 0),
     (
         "dlpctl.formats.qif",
         b"(?:\\xef\\xbb\\xbf)?!(?:Type:|Account|Option:|Clear:)[^\\r\\n]*\\r?\\n",

@@ -224,6 +224,8 @@ def _letters(source: str) -> list[bytes] | None:
         shapes = shapes_of(source, _MOST_SHAPES)
     except UnknownPlaceError:
         return None
+    if len({shape.angle for shape in shapes}) == 1 and not _has_line_of_letters(_parts(shapes)):
+        return []
     if len(shapes) < _LETTERS:
         return None
     usual = usual_size(shapes)
@@ -237,6 +239,12 @@ def _as_shapes(drawn: list[DrawnShape]) -> list[_Shape]:
     return [
         _Shape(each.left, each.top, each.right, each.bottom, str([*map(len, each.contours)]))
         for each in drawn
+    ]
+
+
+def _parts(drawn: list[DrawnShape]) -> list[_Shape]:
+    return [
+        _Shape(*_box_of(contour), str(len(contour))) for each in drawn for contour in each.contours
     ]
 
 

@@ -26,7 +26,9 @@ _ELSEWHERE = lazy(
     r"(?s)(?<!text-)\btransform(?:-origin)?\s*:|<(?:\w+:)?symbol\b[^<>]*viewBox|<(?:\w+:)?svg\b.*<(?:\w+:)?svg\b"
 )
 """Transformations that this module does not follow."""
-_NOT_SHOWN = frozenset(("defs", "symbol", "clippath", "mask", "pattern", "marker"))
+_NOT_SHOWN = frozenset(("defs", "symbol"))
+_SHOWN = frozenset(("clippath", "mask", "pattern", "marker"))
+"""Elements whose shapes appear, even if a definition holds them."""
 _NAMED = 3
 """The elements around a path that others may use by name."""
 _HEIGHT, _MARGIN = 36.0, 40
@@ -122,7 +124,7 @@ def _elements(source: str, most: int) -> Iterator[_Found]:
         given = {key: double or single for key, double, single in _ATTRIBUTE.findall(rest)}
         own = _matrix(given.get("transform", ""))
         outer, shown = (opened[-1].matrix, opened[-1].is_shown) if opened else (_UNMOVED, True)
-        shown = shown and name.lower() not in _NOT_SHOWN
+        shown = name.lower() in _SHOWN or (shown and name.lower() not in _NOT_SHOWN)
         element = _Open(name, given.get("id", ""), own, _product(outer, own), shown)
         around = [*opened[1 - _NAMED :], element]
         if name == "path":

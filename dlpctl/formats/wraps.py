@@ -8,6 +8,7 @@ from collections.abc import Sequence
 _CONTINUES = frozenset("-@._/+=#:&")
 _UNFINISHED = re.compile(r"\w@[\w-]*$")
 """An address whose domain has no dot yet."""
+_DOMAIN_END = re.compile(r"\.[a-z]{2,24}$")
 _NARROW = 24
 """Columns with up to this number of characters split words anywhere."""
 _NEAR = 4
@@ -21,14 +22,20 @@ def goes_on(lines: Sequence[str], number: int, glue: str) -> bool:
     line, following = lines[number], lines[number + 1]
     if _UNFINISHED.search(line) or line[-1] in _CONTINUES or following[0] in _CONTINUES:
         return True
-    longest = max(map(len, lines[max(0, number - _NEAR) : number + _NEAR + 1]))
-    full = len(line) >= 0.6 * longest
+    near = lines[max(0, number - _NEAR) : number + _NEAR + 1]
+    if " " not in line.strip():  # a cell of a column
+        near = [each for each in near if " " not in each.strip()]
+    longest = max(map(len, near))
+    full = len(line) > 0.6 * longest
     if glue:
         return full
     before, after = line.split(), following.split()
     if len(before) == 1:
-        # A word that fills a line may continue; a column of such words is a list.
-        return full and not (len(after) == 1 and len(after[0]) >= len(before[0]))
+        # A word that fills a line may continue; a column of words that look alike is a list.
+        if _DOMAIN_END.search(line) and not after[0][0].islower():
+            return False
+        is_list = len(after[0]) >= len(before[0]) and _signs(after[0]) == _signs(before[0])
+        return full and not (len(after) == 1 and is_list)
     # Text wraps between words, so two plain words are separate; a value of digits and signs may be
     # split.
     if longest <= _NARROW:
@@ -36,3 +43,7 @@ def goes_on(lines: Sequence[str], number: int, glue: str) -> bool:
     plain = before[-1].isalpha(), after[0].isalpha()
     is_key = before[-1].isupper() and after[0].isupper() and not all(plain)
     return full and (is_key or not any(plain))
+
+
+def _signs(word: str) -> set[str]:
+    return {"9" if each.isdigit() else "a" if each.isalpha() else each for each in word}

@@ -11,6 +11,7 @@ import gzip
 import io
 import json
 import lzma
+import pickle
 import plistlib
 import re
 import shutil
@@ -23,10 +24,12 @@ import zipfile
 import zlib
 from contextlib import closing
 from dataclasses import dataclass
+from datetime import date
 from email.message import EmailMessage
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
+from uuid import UUID
 
 import pytest
 
@@ -344,6 +347,17 @@ def make_cbor() -> bytes:
     return b"\xa4" + packed + b"\x1b" + int(CARD).to_bytes(8)
 
 
+def make_pickle(protocol: int) -> Callable[[], bytes]:
+    rows = [
+        {"note": "kept text", "ssn": SSN, "day": date(2026, 1, 1)},
+        MAIL,
+        int(CARD),
+        "kept text" * 99,
+        UUID(int=1 << 127),
+    ]
+    return lambda: pickle.dumps({"rows": rows, "bytes": b"kept"}, protocol)
+
+
 def make_bencode() -> bytes:
     texts = ["note", "kept text", "ssn", SSN, "mail", MAIL, "card"]
     return f"d{''.join(f'{len(item)}:{item}' for item in texts)}i{CARD}ee".encode()
@@ -618,6 +632,9 @@ SAMPLES = [
     ), ("kept", "text")),
     Sample("a.msgpack", "msgpack", make_msgpack),
     Sample("export", "cbor", make_cbor),
+    Sample("framed", "pickle", make_pickle(5), parse=pickle._loads),
+    Sample("a.pkl", "pickle", make_pickle(2), parse=pickle.loads),
+    Sample("lines", "pickle", make_pickle(0), parse=pickle.loads),
     Sample("a.dbf", "dbf", make_dbf, ("kept text", "Zoë"), read_dbf),
     Sample("a.xls", "xls", make_book, ("kept text", "Zoë"), read_book),
     Sample("a.ppt", "ppt", make_slides, ("kept text", "Ж ")),

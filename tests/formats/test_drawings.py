@@ -99,7 +99,10 @@ def test_numbers_of_a_drawing_are_text_where_they_are_shown(body: str, is_text: 
         assert is_text == any("345 678" in each.text for each in node.document.segments)
 
 
-@pytest.mark.parametrize("body", [BARS, "<circle r='4'/>" * 30, "<text>kept</text>"])
+BULLETS = f"<defs>{WORD}</defs><path d='{LETTERS[0]}'/>"
+
+
+@pytest.mark.parametrize("body", [BARS, "<circle r='4'/>" * 30, "<text>kept</text>", BULLETS])
 def test_other_drawings_are_inspected(body: str) -> None:
     with Files() as files:
         assert not list(files.open(svg(body), "a.svg").uninspected())
@@ -131,6 +134,7 @@ def blocks(text: str, *, scale: float = 1.0) -> str:
         f"<g style='text-transform: none'>{blocks('THE FILE LEFT')}</g>",
         f"<g transform='rotate(-37 9 9)' opacity='0'>{blocks('THE FILE LEFT', scale=0.1)}</g>",
         blocks("THE FILE LEFT") + "<path d='M0 0H999V999H0Z'/>",
+        f"<defs><clipPath>{blocks('THE FILE LEFT')}</clipPath></defs>",
     ],
 )
 def test_letters_that_are_shapes_are_read(body: str) -> None:

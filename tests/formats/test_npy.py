@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import pickle
 
 import numpy
 import pytest
@@ -68,3 +69,9 @@ def test_bytes_beside_the_messages_of_a_catalog_are_refused() -> None:
     assert format_named("mo").extract(empty, LIMITS).segments == []
     with pytest.raises(FormatError, match="no messages"):
         format_named("mo").extract(empty + b"text", LIMITS)
+
+
+@pytest.mark.parametrize("protocol", [2, 5])
+def test_an_array_in_a_pickle_is_not_inspected(protocol: int) -> None:
+    data = pickle.dumps(numpy.array([b"123-45-6789", b"123-45-6780"]), protocol)
+    assert format_named("pickle").extract(data, LIMITS).uninspected

@@ -52,14 +52,21 @@ _NUMBER_GOES_ON = rf"(?:[0-9A-Z)./]|[0-9A-Z)]-){_BREAK}{_PART}"
 OF_NUMBERS = _NUMBER_GOES_ON
 _LABEL = r"(?:[Mm]ail|MAIL)(?: [Aa]ddress)?[ \t]*[:=][ \t]*"
 _NAME_WITH_DOT, _NAME = r"[\w+-]{1,32}\.[\w.+-]{1,32}", r"[\w.+-]{1,64}"
+_ADDRESSEE = (
+    r"(?:[Mm]ail|MAIL|\b(?:[Tt]o|at|from|an|via|bei))[ \t:=]{1,4}"
+    r"[a-z0-9_]{0,32}[.0-9][\w.+-]{0,64}"
+)
+"""The name in an address after a word for it: lines of programs start with an @, too."""
 OF_ADDRESSES = (
     rf"@(?:[\w.-]{{0,64}}[.-])?(?:{_BREAK})[a-z0-9]|@[\w.-]{{1,64}}(?:{_BREAK})\.[a-z]"
+    rf"|{_ADDRESSEE}(?:{_BREAK})@[a-z0-9][\w-]{{0,62}}\.[a-z]"
     rf"|{_LABEL}(?:{_NAME_WITH_DOT}(?:{_BREAK}){_NAME}@|{_NAME}@[\w-]{{1,64}}(?:{_BREAK})[a-z0-9-])"
 )
 """Gates of line ends in numbers and in addresses, of which a labelled one may end anywhere."""
 _AT_BREAK = lazy(rb"%b(?=%b)" % (_BREAK.encode(), _PART.encode()))
 _IN_ADDRESS = lazy(
     rb"@(?:[\w.-]{0,64}[.-])?(?P<end>%(end)b)[a-z0-9]|@[\w.-]{1,64}(?P<before>%(end)b)\.[a-z]"
+    rb"|%(addressee)b(?P<local>%(end)b)(?=@[a-z0-9][\w-]{0,62}\.[a-z])"
     rb"|%(label)b(?:%(dotted)b(?P<name>%(end)b)(?=%(name)b@)"
     rb"|%(name)b@[\w-]{1,64}(?P<domain>%(end)b)[a-z0-9-])"
     % {
@@ -67,6 +74,7 @@ _IN_ADDRESS = lazy(
         b"label": _LABEL.encode(),
         b"dotted": _NAME_WITH_DOT.encode(),
         b"name": _NAME.encode(),
+        b"addressee": _ADDRESSEE.encode(),
     }
 )
 _WORD = lazy(rb"[g-zG-Z\x80-\xff]|[A-Fa-f][,;:=.\"'()]")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.formats.pdf import cmap as cmaps
@@ -24,6 +25,8 @@ UNKNOWN = "\ufffd"
 _SYMBOLIC = 4
 """The flag of a font with its own code assignment."""
 _MOST_CACHED = 50_000
+_ALTERNATES = 2
+"""The number of glyphs that fonts have for a character."""
 _LIGHT_ENCODINGS = ("StandardEncoding", "WinAnsiEncoding", "MacRomanEncoding", "MacExpertEncoding")
 
 
@@ -77,8 +80,9 @@ class Font:
         """True if viewers choose glyphs by their names."""
         self.contradictions: set[bytes] = set()
         """Codes for which the map to Unicode and the glyph's name give different
-        letters or digits.
+        letters or digits, or the map gives the character of many other glyphs.
         """
+        self._glyphs_of = Counter[str]()
         mapping = source.get("/ToUnicode")
         if is_stream(mapping):
             self._unicode = cmaps.parse(stream_bytes(mapping, budget))
@@ -193,6 +197,10 @@ class Font:
 
     def _read_glyph(self, code: bytes) -> Glyph:
         text = self._unicode.text(code) if self._unicode is not None else ""
+        if text.isascii() and text.strip():
+            self._glyphs_of[text] += 1
+            if self._glyphs_of[text] > _ALTERNATES:
+                self.contradictions.add(code)
         if self._length == 1 and self._cmap is None:
             value = code[0] if code else 0
             name = self._names[value]

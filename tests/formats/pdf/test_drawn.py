@@ -686,10 +686,25 @@ def test_the_end_of_a_value_on_the_next_page_is_no_page_number(drawn, check):
     assert not result.leaks("4539578763621486")
 
 
-def test_a_font_with_a_wrong_map_is_read_by_ocr(handmade, check, with_ocr):
+def test_values_that_narrow_cells_break_are_removed(drawn, check):
+    cells = ["jane_van_de", "roe5@kiosko", "post.example", "DE89370400", "4405320130", "00"]
+
+    def page(canvas):
+        for number, line in enumerate([*cells, "4539578763", "621486", "all of it is hers"]):
+            canvas.drawString(72, 780 - 14 * number, line)
+
+    data = drawn(page)
+    found = {value.replace("\n", "") for value in check(data).values}
+    assert {"4539578763621486", "jane_van_deroe5@kioskopost.example"} <= found
+    views = FORMAT.extract(data, Limits()).views
+    assert any("DE89370400440532013000" in view.text for view in views)
+
+
+@pytest.mark.parametrize("meant", ["3456789012", "##########"])
+def test_a_font_with_a_wrong_map_is_read_by_ocr(handmade, check, with_ocr, meant):
     made = handmade()
-    shown = SSN.translate(str.maketrans("0123456789", "3456789012"))
-    lines = "\n".join(f"<{48 + digit:02x}> <{48 + (digit + 3) % 10:04x}>" for digit in range(10))
+    shown = SSN.translate(str.maketrans("0123456789", meant))
+    lines = "\n".join(f"<{48 + at:02x}> <{ord(each):04x}>" for at, each in enumerate(meant))
     lying = f"1 begincodespacerange <00> <ff> endcodespacerange\n10 beginbfchar\n{lines}\nendbfchar"
     made.page.Resources.Font.F1.ToUnicode = made.pdf.make_stream(lying.encode())
     made.content(f"BT /F1 14 Tf 72 700 Td (Her number is {SSN} today) Tj ET")
