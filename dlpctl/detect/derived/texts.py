@@ -157,7 +157,7 @@ def _texts_but_columns(
 _UNESCAPED = escaped.GATE, EscapedText.of
 _READINGS_OF_LINES: tuple[tuple[str, Callable[[bytes], DerivedText | None]], ...] = (
     (logged.GATE, LoggedText.of),
-    (unwrapped.GATE, UnwrappedText.of),
+    (unwrapped.GATE, UnwrappedText.of_text),
 )
 _READINGS: tuple[tuple[str, Callable[[bytes], Iterable[DerivedText]]], ...] = (
     (listed.GATE, listed_texts),
@@ -302,8 +302,13 @@ def _header_spans(data: bytes) -> Iterator[tuple[int, int]]:
         start, position = span
         if start and data[start - 1] != _LINE_END and data[start] not in WITHIN_LINES:
             position = start + 1
-        else:
+        elif not _are_sentences(data[start:position].strip()):
             yield span
+
+
+def _are_sentences(header: bytes) -> bool:
+    """Return whether a header is two sentences with two blanks between them, not two columns."""
+    return b".  " in header and header.count(b"  ") == 1
 
 
 @cache

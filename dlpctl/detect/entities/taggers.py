@@ -22,7 +22,7 @@ from dlpctl.detect.derived.logged import LoggedText
 from dlpctl.detect.derived.streamed import GATE as STREAMED
 from dlpctl.detect.derived.streamed import streamed_texts
 from dlpctl.detect.derived.texts import hidden_words
-from dlpctl.detect.derived.unwrapped import UnwrappedText
+from dlpctl.detect.derived.unwrapped import unwrapped
 from dlpctl.detect.entities.known import Known
 from dlpctl.detect.entities.truecase import is_lower_case
 from dlpctl.detect.patterns.model import Pattern
@@ -179,8 +179,7 @@ class Taggers:
             written = part
             escaped = EscapedText.throughout(part)
             part = escaped.data if escaped else part
-            unwrapped = UnwrappedText.of(part) if _NEWLINE in part else None
-            part = unwrapped.data if unwrapped else part
+            part = unwrapped(part) if _NEWLINE in part else part
             code = code_blocks(part)
             is_of_code = is_code(code)
             if b"_" in part and not is_of_code:

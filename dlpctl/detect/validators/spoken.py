@@ -12,8 +12,8 @@ from dlpctl.regex import lazy
 _WORD = lazy(r"[^\W\d_]+|\d")
 _TIMES = {"double": 2, "triple": 3}
 _LEAST, _MOST = 4, 13
-
-
+_LONGEST = 24
+"""The most letters of a number below a hundred."""
 _TENS = range(20, 100, 10)
 _SCORES = ("60", "80")
 """The tens that French adds other numbers than digits to: `soixante-douze`."""
@@ -59,6 +59,8 @@ def _number_of(word: str) -> str:
     """Return the digits of a word; none if it is no number."""
     if word.isdigit() or word in _numbers():
         return _numbers().get(word, word)
+    if len(word) > _LONGEST:
+        return ""
     unit, _, tens = word.partition("und")
     if tens in _tens() and unit in _numbers():
         return str(_tens()[tens] + int(_numbers()[unit]))
