@@ -124,7 +124,7 @@ def _texts_but_columns(
     runs, headers = openings(data, may_match)
     texts: list[DerivedText] = []
     several_lines = b"\n" in data
-    for gate, read_lines in (_UNESCAPED, *(_READINGS_OF_LINES if several_lines else ())):
+    for gate, read_lines in (_UNESCAPED, _LOGGED):
         if may_match(gate, data) and (lines := read_lines(data)):
             texts.append(lines)
             inner_headers = _headers(lines.data, may_match)
@@ -155,10 +155,7 @@ def _texts_but_columns(
 
 
 _UNESCAPED = escaped.GATE, EscapedText.of
-_READINGS_OF_LINES: tuple[tuple[str, Callable[[bytes], DerivedText | None]], ...] = (
-    (logged.GATE, LoggedText.of),
-    (unwrapped.GATE, UnwrappedText.of_text),
-)
+_LOGGED: tuple[str, Callable[[bytes], DerivedText | None]] = logged.GATE, LoggedText.of
 _READINGS: tuple[tuple[str, Callable[[bytes], Iterable[DerivedText]]], ...] = (
     (listed.GATE, listed_texts),
     (streamed.GATE, streamed_texts),
@@ -170,6 +167,7 @@ _READINGS_OF_ONE: tuple[tuple[str, Callable[[bytes], DerivedText | None]], ...] 
     (divided.GATE, divided_text),
     (keys.GATE, key_text),
     (queries.GATE, query_text),
+    (unwrapped.GATE, UnwrappedText.of_text),
 )
 _JOINING: tuple[tuple[str, Callable[[bytes], DerivedText | None]], ...] = (
     (groups.GATE, GroupedText.of),

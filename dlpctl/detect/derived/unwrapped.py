@@ -7,7 +7,6 @@ longest line that has blanks.
 from __future__ import annotations
 
 from bisect import bisect_right
-from itertools import accumulate
 
 from dlpctl.detect.derived.decoded import DecodedText, copy_around
 from dlpctl.regex import lazy
@@ -15,14 +14,14 @@ from dlpctl.regex import lazy
 GATE = r"[^\n]{27}[^\n.!?:;{}]\n[0-9A-Za-z\x{80}-\x{10FFFF}]"
 _LINE_END = b"\n"
 _WIDTHS = range(60, 101)
-_LONGEST_WORD = 32
-_DIGITS = b"0123456789"
-_LETTERS = bytes(code for code in range(256) if chr(code).isalpha() or code >= 0x80)
-_LAST = b".!?:;{}"
 _LABEL = 48
 """Bytes before a value that may be its label."""
-_STARTS = lazy(rb"\S*:(?:\s|\Z)|[^\s\"',;=|]*(?:[,;=|]\S|[ ]=[ ])")
-"""A sign after the first word of a line that starts an entry: a key, a speaker or a row."""
+_STARTS_ENTRY = r"\S{0,160}:(?:\s|\Z)|[^\s\"',;=|]{0,160}(?:[,;=|]\S|[ ]=[ ])"
+"""The first word of a line that starts an entry: a key, a speaker or a row."""
+_BELOW = lazy(rf"\n(?!{_STARTS_ENTRY})(?=([0-9A-Za-z\x80-\xff]\S{{0,31}}))".encode("latin-1"))
+"""A line end and the first word of the next line."""
+_ENDS_ENTRY = b"\n.!?:;{}"
+_DIGITS = b"0123456789"
 _OF_COLUMNS = lazy(rb"\S  |[|\t]")
 
 
@@ -65,26 +64,29 @@ def unwrapped(data: bytes) -> bytes:
 
 def _line_ends(data: bytes) -> list[int]:
     """Return the line ends before words that did not fit."""
+    ends: list[int] = []
+    width = 0
+    for below in _BELOW.finditer(data, 1):
+        end, word = below.start(), below[1]
+        last = data[end - 1]
+        if last in _ENDS_ENTRY or (last in _DIGITS and word[0] in _DIGITS):
+            continue
+        first = data.rfind(_LINE_END, 0, end) + 1
+        reach = end - first + len(word)
+        if reach < (width or _WIDTHS.start):
+            continue
+        width = width or _width(data)
+        if width not in _WIDTHS:
+            return []
+        if reach >= width and not _OF_COLUMNS.search(data, first, end):
+            ends.append(end)
+    return ends
+
+
+def _width(data: bytes) -> int:
+    """Return the length of the longest line with blanks."""
     lines = data.split(_LINE_END)
-    sizes = list(map(len, lines))
-    least = _WIDTHS.start
-    long = (at for at, size in enumerate(sizes) if size >= least and b" " in lines[at][1:])
-    width = max(map(sizes.__getitem__, long), default=0)
-    if width not in _WIDTHS:
-        return []
-    full = [at for at, size in enumerate(sizes[:-1]) if size + _LONGEST_WORD >= width]
-    ends = list(accumulate(size + 1 for size in sizes)) if full else []
-    return [ends[at] - 1 for at in full if _did_not_fit(lines[at], lines[at + 1], width)]
-
-
-def _did_not_fit(line: bytes, below: bytes, width: int) -> bool:
-    """Return whether a line goes on with the first word of the one below."""
-    first, last = below[:1], line[-1:]
-    return (
-        first != b""
-        and (first in _LETTERS or (first in _DIGITS and last not in _DIGITS))
-        and len(line) + len(below.partition(b" ")[0]) >= width
-        and last not in _LAST
-        and not _STARTS.match(below)
-        and not _OF_COLUMNS.search(line)
-    )
+    longest = max(lines, key=len)
+    if b" " not in longest[1:]:
+        longest = max((line for line in lines if b" " in line[1:]), key=len, default=b"")
+    return len(longest)
