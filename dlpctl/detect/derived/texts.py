@@ -123,16 +123,11 @@ def _texts_but_columns(
     """Return the derived texts other than columns, and the headers of columns."""
     runs, headers = openings(data, may_match)
     texts: list[DerivedText] = []
-    several_lines = b"\n" in data
-    for gate, read_lines in (_UNESCAPED, _LOGGED):
-        if may_match(gate, data) and (lines := read_lines(data)):
-            texts.append(lines)
-            inner_headers = _headers(lines.data, may_match)
-            if inner_headers and (cells := Columns.of(lines.data, inner_headers, None, words)):
-                texts.append(_NestedText(cells, lines))
-            if may_match(turns.GATE, lines.data) and (answers := TurnsText.of(lines.data)):
-                texts.append(_NestedText(answers, lines))
-    if several_lines and may_match(turns.GATE, data) and (answers := TurnsText.of(data)):
+    if may_match(escaped.GATE, data) and (unescaped := EscapedText.of(data)):
+        texts += (unescaped, *_of_lines(unescaped, words, may_match))
+    if may_match(logged.GATE, data) and (entries := LoggedText.of(data)):
+        texts += _of_lines(entries, words, may_match)  # each line is searched in the text itself
+    if may_match(turns.GATE, data) and (answers := TurnsText.of(data)):
         texts.append(answers)
     texts += _decoded_texts(data, runs, may_match)
     texts += dumped_texts(data)
@@ -154,8 +149,15 @@ def _texts_but_columns(
     return texts, headers
 
 
-_UNESCAPED = escaped.GATE, EscapedText.of
-_LOGGED: tuple[str, Callable[[bytes], DerivedText | None]] = logged.GATE, LoggedText.of
+def _of_lines(lines: DerivedText, words: HeaderWords, may_match: MayMatch) -> Iterator[DerivedText]:
+    """Yield what is derived from the lines of a derived text: tables and conversations."""
+    headers = _headers(lines.data, may_match)
+    if headers and (cells := Columns.of(lines.data, headers, None, words)):
+        yield _NestedText(cells, lines)
+    if may_match(turns.GATE, lines.data) and (answers := TurnsText.of(lines.data)):
+        yield _NestedText(answers, lines)
+
+
 _READINGS: tuple[tuple[str, Callable[[bytes], Iterable[DerivedText]]], ...] = (
     (listed.GATE, listed_texts),
     (streamed.GATE, streamed_texts),
@@ -173,9 +175,7 @@ _JOINING: tuple[tuple[str, Callable[[bytes], DerivedText | None]], ...] = (
     (groups.GATE, GroupedText.of),
     (wrapped.GATE, WrappedText.of),
 )
-"""Readings with gates: of lines that may hold tables, of several texts, of one, and of lines that
-are joined.
-"""
+"""Readings with gates: of several texts, of one, and of lines that are joined."""
 
 
 def _decoded_texts(
