@@ -11,7 +11,7 @@ from bisect import bisect_right
 from dlpctl.detect.derived.decoded import DecodedText, copy_around
 from dlpctl.regex import lazy
 
-GATE = r"[^\n]{27}[^\n.!?:;{}]\n[0-9A-Za-z\x{80}-\x{10FFFF}]"
+GATE = r"[^\n]{27}(?:[^\n.!?:;{}0-9]\n[0-9]|[^\n.!?:;{}]\n[A-Za-z\x{80}-\x{10FFFF}])"
 _LINE_END = b"\n"
 _WIDTHS = range(60, 101)
 _LABEL = 48
