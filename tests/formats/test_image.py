@@ -7,6 +7,7 @@ from __future__ import annotations
 import io
 import shutil
 import struct
+from itertools import chain, repeat
 from typing import TYPE_CHECKING
 
 import pytest
@@ -382,6 +383,21 @@ def line_of(text: str, top: int, confidence: float, times: float = 1.0) -> list[
         ocr.Word(word, str(top), round((20 + 120 * at) * times), top, width, 20, confidence)
         for at, word in enumerate(text.split())
     ]
+
+
+def test_a_skewed_picture_is_straightened_even_if_what_ocr_reads_of_it_is_sure(
+    find: Callable[[Document], list[ViewEdit]], tesseract: PlayedTesseract
+) -> None:
+    sure = line_of("The first of many lines is sure", 10, 95.0)
+    read = chain([sure], repeat([*sure, *line_of(f"SSN {SSN} of hers", 40, 95.0)]))
+
+    def words(_: bytes, *, pages: int, sparse: bool) -> list[list[ocr.Word]]:
+        return [[]] * pages if sparse else [next(read)] * pages
+
+    tesseract(words)
+    page = written(["A line that is sure"] * 3).rotate(-5, expand=True, fillcolor="white")
+    document = format_named("image").extract(encoded(page), LIMITS)
+    assert SSN in values_in(document, find(document))
 
 
 @pytest.mark.parametrize(

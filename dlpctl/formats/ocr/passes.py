@@ -58,12 +58,12 @@ if TYPE_CHECKING:
 UNREAD = "writing that OCR cannot read with confidence"
 _UNSURE = 65.0
 """A line or word with a lower confidence is unsure."""
-_SURE_SHARE, _WEAK_SHARE = 0.95, 0.6
-"""The confident share of characters in a skewed picture and in a sideways one."""
+_WEAK_SHARE = 0.6
+"""The confident share of characters in a sideways picture."""
 _BESIDE = 0.2
 """The margin of a word that was read, in its heights, since passes differ in their boxes."""
 _BETTER = 1.1
-"""The minimum ratio of confident characters for preferring a rotated picture."""
+"""The minimum ratio of confident characters for preferring a sideways picture."""
 _MOST_BOXES = 4 * MOST_LINES
 """The maximum number of lines that are compared with each other."""
 _TRIAL_PIXELS = 1_500_000
@@ -119,7 +119,7 @@ def _look(picture: Image, *, enlarge: bool, until: float) -> Seen:
     first = best = max(upright, key=lambda each: each.score)
     if max(picture.size) <= _SMALL_SIDE:
         until = -math.inf
-    if first.score < _SURE_SHARE * first.length and time.monotonic() < until:
+    if time.monotonic() < until:
         first = _turned(picture, first, times)
     passes = [first]
     left = without_lines(picture, first)
@@ -259,7 +259,10 @@ def _words(found: Pass, size: tuple[int, int], name: str) -> Iterable[SeenWord]:
 
 
 def _turned(picture: Image, upright: Pass, times: float) -> Pass:
-    """Return the pass with the best rotation of the picture."""
+    """Return the pass with the best rotation of the picture.
+
+    OCR may read a skewed picture with confidence, but some lines in pieces or not at all.
+    """
     small = min(times, math.sqrt(_TRIAL_PIXELS / (picture.width * picture.height)))
     skew = skew_of(picture)
     weak = upright.score < _WEAK_SHARE * upright.length
@@ -271,10 +274,10 @@ def _turned(picture: Image, upright: Pass, times: float) -> Pass:
         views.append(View(picture, float(skew), 1))  # these letters were already large enough
     trials = read_views(views)
     best = max(trials, key=lambda trial: trial.score)
-    if best.score < max(_BETTER * upright.score, 1):
+    if best.score < max(upright.score * (1 if best.angle == skew else _BETTER), 1):
         return upright
     again = [] if best.times == times else read_views([View(picture, best.angle, times)])
-    return max((best, *again, upright), key=lambda trial: trial.score)
+    return max((*again, best, upright), key=lambda trial: trial.score)
 
 
 # ---- what is left
