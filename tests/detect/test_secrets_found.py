@@ -130,6 +130,8 @@ first pass: 41.2s
 n={token:e.token,password:t};n.key=r("auth")
 the password is;required
 first pass: tokenize2
+PASS: addr2line;PASS: ld-elf/compressed1d;XFAIL: pr21964-2a.so
+wifi: ath6kl: fix OOB read from firmware
 vertex pass: skinning4
 Monthly pass: 49EUR
 The pass leads to Chamonix-Sud.

@@ -62,7 +62,9 @@ _TIME, _STANDARD = (
     lazy(r"[A-Z]{2,8}[#-]\d{1,3}|C\+\+\d\d\+?|(?:PR|#)\d{1,6}|\d{3}\.\d{1,2}[a-z]{1,2}"),
 )
 _LEET, _WORDS = lazy(r"\$[a-z]+\d+[a-z]+\d[a-z\d!]*"), lazy(r"[a-z]+")
-_CALLED = ("(", "[")
+_CALLED = ("(", "[", ": ")
+"""The text after the name of a function or an array, and after another label."""
+_RESULT = lazy(rb"X?(?:PASS|FAIL)(?:ED)?: |(?:UN[A-Z]{5,9}|SKIP(?:PED)?): ")
 _STEM = secrets_literals.PASSWORD_STEM
 _OF_NUMBERS = lazy(r"pin|puk|code|wi-?fi|wlan")
 _ASSIGNED = lazy(r"\s{1,8}=\s{1,8}")
@@ -120,6 +122,8 @@ class Judge:
 
     def judged(self, data: bytes, start: int, end: int) -> Iterator[Judged]:
         """Yield the candidates near the label at `start` to `end` that may be passwords."""
+        if _is_result(data, start, end):
+            return
         first = max(0, start - BEFORE - 1)
         last = end + _REACH
         key = hash((start - first, end - start, last < len(data), data[first:last]))
@@ -134,6 +138,15 @@ class Judge:
             ]
         for value, stop, score in found:
             yield Judged(start + value, start + stop, score)
+
+
+def _is_result(data: bytes, start: int, end: int) -> bool:
+    """Return whether a label is the result of a test, with that of another one above or below."""
+    if data[start:end] != b"PASS" or data[end : end + 1] != b":":
+        return False
+    below = data.find(b"\n", end, end + AFTER) + 1
+    above = data.rfind(b"\n", max(0, start - BEFORE), max(0, start - 1)) + 1
+    return any(_RESULT.match(data, line) for line in (above, below) if line)
 
 
 def candidates(
