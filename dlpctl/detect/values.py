@@ -82,8 +82,8 @@ class _ValueScanner:
         self._detector = detector
         self._min_score = min_score
         self._before = encode(label)
-        self._finding_of: dict[int, Finding] = {}
-        """A finding of each pattern, at any position."""
+        self._findings_of: dict[Candidate, Sequence[Finding]] = {}
+        """The findings of candidates that were alone in a text of ASCII."""
 
     def scan(self, values: Sequence[str], first: int) -> NumberedFindings:
         """Yield the findings in values that are searched together, with their numbers from the
@@ -127,27 +127,24 @@ class _ValueScanner:
             if findings:
                 yield first + number, findings
 
-    def _findings(self, candidates: Iterable[Candidate], data: bytes) -> Sequence[Finding]:
+    def _findings(self, candidates: Sequence[Candidate], data: bytes) -> Sequence[Finding]:
         """Return the parts of candidates that are within a value, in characters."""
-        start, known = len(self._before), self._finding_of
-        is_plain = data.isascii()
-        findings: list[Finding] = []
-        for first, last, score, _proven, pattern in candidates:
-            if last <= start:
-                continue
-            sort = known.get(pattern)
-            if sort is None:
-                (sort,) = self._detector.findings([Candidate(0, 0, 0.0, False, pattern)], None)
-                known[pattern] = sort
-            inside = max(first, start)
-            if is_plain:
-                position, end = inside - start, last - start
-            else:
-                position = len(data[start:inside].decode())
-                end = position + len(data[inside:last].decode())
-            fields = sort.type, sort.category, position, end, score, sort.pattern_id, None
-            findings.append(_new(Finding, fields))
-        return findings
+        if len(candidates) != 1 or not data.isascii():
+            return self._within_value(candidates, data)
+        (candidate,) = candidates
+        known = self._findings_of.get(candidate)
+        if known is None:
+            known = self._findings_of[candidate] = self._within_value(candidates, data)
+        return known
+
+    def _within_value(self, candidates: Iterable[Candidate], data: bytes) -> Sequence[Finding]:
+        start = len(self._before)
+        within = [
+            each._replace(start=each.start - start if each.start > start else 0, end=each.end - start)
+            for each in candidates
+            if each.end > start
+        ]
+        return self._detector.findings(within, data[start:])
 
     def _possible(
         self, data: bytes, ends: Sequence[int], alone: Collection[int]

@@ -1,5 +1,5 @@
-"""Lines that differ in digits alone, such as the values of a column of numbers: patterns to which
-all digits are alike search one of them for all.
+"""Texts that differ in digits alone, such as the values of a column of numbers, or in letters:
+patterns to which these are alike search one of them for all.
 """
 
 from __future__ import annotations
@@ -13,19 +13,42 @@ from dlpctl.regex import lazy
 
 _LINE_END = b"\n"
 _ZEROS = bytes(48 if 48 <= byte <= 57 else byte for byte in range(256))
+_SHAPE = bytes.maketrans(
+    b"123456789bcdefghijklmnopqrstuvwxyzBCDEFGHIJKLMNOPQRSTUVWXYZ",
+    b"0" * 9 + b"a" * 25 + b"A" * 25,
+)
 _CLASS = lazy(r"\[\^?\]?(?:\\.|[^\]])*\]")
-_NO_DIGIT = lazy(r"\\x\{(?!3[0-9]\})[0-9A-Fa-f]+\}|\\[^x0-9]|(?<!\\x)\{[0-9]+(?:,[0-9]*)?\}")
-"""An escape of another character, or a count."""
-_DIGIT = lazy("[0-9]")
+_NOT_NAMED = lazy(
+    r"\\x\{(?![3-7][0-9A-Fa-f]\})[0-9A-Fa-f]+\}|\\[^x0-9]|(?<!\\x)\{[0-9]+(?:,[0-9]*)?\}"
+    r"|\(\?(?:[is]*:|P<\w+>)"
+)
+"""An escape of another character, a count, or the start of a group."""
+_ALL_DIGITS, _ALL_ALIKE = lazy("0-9"), lazy("0-9|A-Z|a-z")
+_DIGIT, _LETTER_OR_DIGIT = lazy("[0-9]"), lazy("[0-9A-Za-z]")
 
 
 def treats_digits_alike(regex: str) -> bool:
     """Return whether a digit may be any other, wherever the regex matches: it names none."""
-    return not _DIGIT.search(_NO_DIGIT.sub("", _CLASS.sub(_without_all_digits, regex)))
+    return not _DIGIT.search(_named(regex, _ALL_DIGITS))
 
 
-def _without_all_digits(written: re.Match[str]) -> str:
-    return written[0].replace("0-9", "")
+def treats_letters_alike(regex: str) -> bool:
+    """Return whether a digit, and a letter of either case, may be any other as well."""
+    return not _LETTER_OR_DIGIT.search(_named(regex, _ALL_ALIKE))
+
+
+def _named(regex: str, alike: re.Pattern[str]) -> str:
+    """Return what a regex says without the ranges in classes that are complete."""
+
+    def without(written: re.Match[str]) -> str:
+        return alike.sub("", written[0])
+
+    return _NOT_NAMED.sub("", _CLASS.sub(without, regex))
+
+
+def shape(text: bytes) -> bytes:
+    """Return a text in which all digits are the same, and all letters of either case."""
+    return text.translate(_SHAPE)
 
 
 class AlikeLines:

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.detect import validators
+from dlpctl.detect.automaton.alike import shape, treats_letters_alike
 from dlpctl.detect.automaton.first_pass import reach_of
 from dlpctl.detect.confirm.context import ContextScorer, Score
 from dlpctl.detect.confirm.matcher import Matcher
@@ -26,6 +27,7 @@ _new = tuple.__new__
 _MANY = 64
 """The number of trigger matches from which on verdicts on their values are remembered."""
 _MOST_VERDICTS = 1024
+_MOST_SHAPES = 1024
 
 
 class Trace(NamedTuple):
@@ -175,15 +177,35 @@ class Runner:
         # What the prefilter asks for is asked for again.
         is_accepted = Verdicts(accepts).__getitem__ if has_prefilter else _acceptance(accepts)
         score_of = self._scorer.remembering()
-        matcher: Matcher | TokenMatcher | None = None
+        spans_in: Callable[[bytes, list[int]], Iterable[tuple[int, int]]] | None = None
         for number, ends in possible:
             data = texts[number]
             if has_prefilter and not self.promising(data, ends, min_score, is_accepted):
                 continue
-            matcher = matcher or self._matcher
-            spans = matcher.spans(data, ends)
+            spans_in = spans_in or self._spans_in()
+            spans = spans_in(data, ends)
             if found := self._judged(data, spans, min_score, is_accepted, score_of):
                 yield number, found
+
+    def _spans_in(self) -> Callable[[bytes, list[int]], Iterable[tuple[int, int]]]:
+        """Return a function that returns the spans in one of many short texts."""
+        matcher, pattern = self._matcher, self._record.pattern
+        if pattern.token or not all(
+            map(treats_letters_alike, (pattern.regex, pattern.trigger or pattern.regex))
+        ):
+            return matcher.spans
+        known: dict[bytes, list[tuple[int, int]]] = {}
+
+        def spans_in(data: bytes, ends: list[int]) -> list[tuple[int, int]]:
+            of_shape = shape(data)
+            spans = known.get(of_shape)
+            if spans is None:
+                if len(known) == _MOST_SHAPES:
+                    known.clear()
+                spans = known[of_shape] = [*matcher.spans(data, ends)]
+            return spans
+
+        return spans_in
 
     def _judged(
         self,

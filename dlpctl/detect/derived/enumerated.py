@@ -77,7 +77,7 @@ ENUMERATED_FORMS = (
         _further,
     ),
     Form(
-        r":[ ]+[^\s][^\n]+\n[ ]{6}",
+        r"\n[ ]{6}",
         rf"[ ]{{0,16}}({_LETTER}{_LABEL}):[ ]{{1,24}}([^\s])([^\n]{{1,96}})\n[ ]{{6,48}}[^\s]",
         _below,
         starts_line=True,
