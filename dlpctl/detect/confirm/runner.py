@@ -65,6 +65,7 @@ class Runner:
         "_accepts",
         "_beyond",
         "_checks",
+        "_has_shapes",
         "_index",
         "_is_judged",
         "_known_matcher",
@@ -91,6 +92,8 @@ class Runner:
         self._prefilter: ValuePrefilter | None = None
         self._known_matcher: Matcher | TokenMatcher | None = None
         self._checks = pattern.validators
+        self._has_shapes = False
+        """True if spans are the same in all texts of a shape."""
         # A trigger may end before the match does, and a label before its value.
         self._beyond = JUDGED_AFTER if pattern.judged else record.width if pattern.trigger else 0
         self._is_judged = pattern.judged
@@ -188,11 +191,11 @@ class Runner:
                 yield number, found
 
     def _spans_in(self) -> Callable[[bytes, list[int]], Iterable[tuple[int, int]]]:
-        """Return a function that returns the spans in one of many short texts."""
-        matcher, pattern = self._matcher, self._record.pattern
-        if pattern.token or not all(
-            map(treats_letters_alike, (pattern.regex, pattern.trigger or pattern.regex))
-        ):
+        """Return a function that returns the spans in one of many short texts, found once in all of
+        a shape.
+        """
+        matcher = self._matcher
+        if not self._has_shapes:
             return matcher.spans
         known: dict[bytes, list[tuple[int, int]]] = {}
 
@@ -289,11 +292,13 @@ class Runner:
     @property
     def _matcher(self) -> Matcher | TokenMatcher:
         if self._known_matcher is None:
-            record = self._record
+            record, pattern = self._record, self._record.pattern
+            regexes = pattern.regex, pattern.trigger or pattern.regex
+            self._has_shapes = not pattern.token and all(map(treats_letters_alike, regexes))
             self._known_matcher = (
-                TokenMatcher(record.pattern)
-                if record.pattern.token
-                else Matcher(record.pattern, record.width, record.ahead)
+                TokenMatcher(pattern)
+                if pattern.token
+                else Matcher(pattern, record.width, record.ahead)
             )
         return self._known_matcher
 
