@@ -140,7 +140,7 @@ class _ValueScanner:
     def _within_value(self, candidates: Iterable[Candidate], data: bytes) -> Sequence[Finding]:
         start = len(self._before)
         within = [
-            each._replace(start=each.start - start if each.start > start else 0, end=each.end - start)
+            each._replace(start=max(each.start, start) - start, end=each.end - start)
             for each in candidates
             if each.end > start
         ]

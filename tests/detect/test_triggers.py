@@ -12,7 +12,7 @@ import re2
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from dlpctl.detect.automaton.alike import treats_digits_alike
+from dlpctl.detect.automaton.alike import shape, treats_digits_alike, treats_letters_alike
 from dlpctl.detect.automaton.anchors import ANCHORS, NUMBERS
 from dlpctl.detect.automaton.compiled import Compiled, pack
 from dlpctl.detect.engine import Detector
@@ -163,3 +163,36 @@ def test_triggers_of_labels_treat_digits_alike() -> None:
 )
 def test_a_regex_that_names_a_digit_does_not_treat_digits_alike(regex: str, is_alike: bool) -> None:
     assert treats_digits_alike(regex) is is_alike
+
+
+@pytest.mark.parametrize(
+    ("regex", "is_alike"),
+    [
+        (r"(?i:[a-z0-9]{2,9})@(?P<value>[A-Za-z-]+\.){1,3}", True),
+        (r"(?:^|[^0-9A-Za-z_])\d{3}[-–]\d{2}\b", True),
+        (r"[\x{C0}-\x{17F}]{2}", True),
+        ("[A-Fa-f0-9]{32}", False),
+        ("mail", False),
+        (r"\x{61}", False),
+        ("[1-9][a-z]", False),
+        (r"\p{L}", False),
+    ],
+)
+def test_a_regex_that_names_a_letter_does_not_treat_letters_alike(
+    regex: str, is_alike: bool
+) -> None:
+    assert treats_letters_alike(regex) is is_alike
+
+
+def test_patterns_that_treat_letters_alike_match_shapes_as_texts() -> None:
+    alike = [each for each in PATTERNS if not each.token and treats_letters_alike(each.regex)]
+    assert "email" in [each.id for each in alike]
+    for pattern in alike:
+        regex = re2.compile(pattern.regex.encode())
+        groups = range(regex.groups + 1)
+        for text in (each.encode() for each in (*pattern.match, *pattern.skip)):
+            in_text, in_shape = (
+                [[found.span(group) for group in groups] for found in regex.finditer(each)]
+                for each in (text, shape(text))
+            )
+            assert in_text == in_shape, pattern.id

@@ -103,6 +103,14 @@ def test_values_that_differ_in_digits_are_judged_by_themselves(library: Detector
     same(library.extended([invoices]), "note", ["INV-1234", "INV-5678", "INV-123", "INV-0000"])
 
 
+def test_values_of_the_same_shape_are_judged_by_themselves(library: Detector) -> None:
+    values = ["logo@2x.png", "a1b2@2x.com", "gita@2x.com", "git@github.com", "amy@abcdef.com"]
+    values += ["000-12-3456", "536-90-4399", "666-90-4399", "x536-90-4399", "Y536-90-4399"]
+    for header in ("note", "model", "ssn"):
+        same(library, header, values)
+    assert {0, 3, 7} == set(range(8)) - dict(scan_values(library, "note", values, 0.5)).keys()
+
+
 def test_long_values_and_lone_surrogates(library: Detector) -> None:
     long = "plain words " * 200 + "jane.doe@example.org"
     same(library, "note", [long, "\ud800 jane.doe@example.org", "ü jane.doe@example.org", ""])
