@@ -7,7 +7,7 @@ import stat
 from pathlib import Path
 from typing import NamedTuple
 
-from dlpctl.errors import ConfigError, OutputError
+from dlpctl.errors import ConfigError, OutputError, os_errors
 from dlpctl.system.newfiles import replacing
 from dlpctl.system.regular import open_file
 
@@ -39,7 +39,7 @@ class SettingsFile(NamedTuple):
         """
         real = self.path.resolve()
         mode = 0o644
-        try:
+        with os_errors(OutputError, f"{self.path}: cannot be written"):
             real.parent.mkdir(parents=True, exist_ok=True)
             if before is not None:
                 if not os.access(real, os.W_OK):
@@ -50,8 +50,6 @@ class SettingsFile(NamedTuple):
             if self.read() != before:
                 raise OutputError(f"{self.path}: was changed meanwhile; run the command again")
             _save(real, after, mode)
-        except OSError as error:
-            raise OutputError(f"{self.path}: cannot be written: {error.strerror}") from None
 
 
 def _read(path: Path) -> str | None:

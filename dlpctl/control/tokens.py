@@ -15,7 +15,7 @@ from dlpctl.control.resources.fields import fail
 from dlpctl.control.resources.tokens import Token, TokenRequest
 from dlpctl.control.seals import check_rows
 from dlpctl.control.writer import Batch
-from dlpctl.errors import ForbiddenError, NotFoundError, StoreError, UnauthorizedError
+from dlpctl.errors import ForbiddenError, NotFoundError, StoreError, UnauthorizedError, os_errors
 from dlpctl.system.newfiles import replacing
 
 _BY_ID = "SELECT * FROM tokens WHERE token_id = ?"
@@ -160,8 +160,5 @@ def _token(row: Row) -> Token:
 
 
 def _write_privately(file: Path, text: str) -> None:
-    try:
-        with replacing(file) as new:
-            new.write(text.encode())
-    except OSError as problem:
-        raise StoreError(f"{file}: cannot be written: {problem.strerror}") from None
+    with os_errors(StoreError, f"{file}: cannot be written"), replacing(file) as new:
+        new.write(text.encode())
