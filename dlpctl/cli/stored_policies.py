@@ -73,12 +73,7 @@ def update(
     org: options.Organization,
     policy_id: PolicyId,
     control: ControlOptions,
-    policy: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[POLICY]", help="A policy file or a built-in policy.", show_default=False
-        ),
-    ] = None,
+    policy: options.OptionalPolicy = None,
     groups: Groups = None,
     active: Active = None,
 ) -> None:

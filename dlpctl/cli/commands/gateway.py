@@ -23,13 +23,6 @@ SECTION = ("Repositories, shells and help", 33)
 
 app = App(__doc__, invoke_without_command=True)
 
-Host = Annotated[
-    str | None, typer.Option(metavar="ADDRESS", help="Listen on ADDRESS; 127.0.0.1 by default.")
-]
-Port = Annotated[
-    int | None,
-    typer.Option(metavar="N", min=0, max=65535, help="Listen on port N; 0 takes a free one."),
-]
 WithKeys = Annotated[
     bool,
     typer.Option("--with-keys", help="Require a policy or license key in X-Dlpctl-Key."),
@@ -46,12 +39,9 @@ def gateway(
             help="Serve anthropic, openai, gemini or ollama at URL. Repeatable; all by default.",
         ),
     ] = None,
-    host: Host = None,
-    port: Port = None,
-    allow_remote: Annotated[
-        bool,
-        typer.Option("--allow-remote", help="Allow an ADDRESS that other machines can reach."),
-    ] = False,
+    host: options.Host = None,
+    port: options.Port = None,
+    allow_remote: options.AllowRemote = False,
     policy: options.Policy = None,
     destination: options.Destination = None,
     operator: Annotated[
@@ -113,8 +103,8 @@ def env(
     uninstall: Annotated[
         bool, typer.Option("--uninstall", help="Remove it from the client's settings.")
     ] = False,
-    host: Host = None,
-    port: Port = None,
+    host: options.Host = None,
+    port: options.Port = None,
 ) -> None:
     """Print how to point a client at the gateway.
 

@@ -80,7 +80,7 @@ def update(
     org: options.Organization,
     group: GroupName,
     control: ControlOptions,
-    name: Annotated[str | None, typer.Option(metavar="NAME", help="The new name.")] = None,
+    name: options.NewName = None,
     description: Description = None,
     policies: Policies = None,
 ) -> None:

@@ -81,7 +81,7 @@ def show(org: options.Organization, control: ControlOptions) -> None:
 def update(
     org: options.Organization,
     control: ControlOptions,
-    name: Annotated[str | None, typer.Option(metavar="NAME", help="The new name.")] = None,
+    name: options.NewName = None,
     setting: Settings = None,
 ) -> None:
     """Change the name and the settings of an organization.

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dlpctl.cli import accepted
-from dlpctl.cli.scans.new_exceptions import keep, scan_of
+from dlpctl.cli.scans.coverage import scan_of
+from dlpctl.cli.scans.new_exceptions import keep
 from dlpctl.errors import InputError, OutputError, UsageError, os_errors
 from dlpctl.scan.baseline import Acceptance, Baseline, Entry, expiry
 from dlpctl.scan.reports.advice import rotation

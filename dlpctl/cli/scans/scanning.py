@@ -14,7 +14,7 @@ from dlpctl.cli.concealing import concealing
 from dlpctl.cli.documents import cleaning_up
 from dlpctl.cli.hints import print_hint
 from dlpctl.cli.scans.cluster import cluster_of, require_cluster_scan
-from dlpctl.cli.scans.coverage import sample_of, state_of
+from dlpctl.cli.scans.coverage import sample_of, scan_of, state_of
 from dlpctl.cli.scans.outputs import (
     Delivery,
     all_failed,
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
     from dlpctl.cli.progress import Progress
-    from dlpctl.cli.scans.cluster import ClusterRun
     from dlpctl.cli.scans.options import ScanRequest
     from dlpctl.cli.scans.outputs import Output
     from dlpctl.cli.search import Search
@@ -44,7 +43,6 @@ if TYPE_CHECKING:
     from dlpctl.scan.reports import Report
     from dlpctl.scan.results import Result, Summary
     from dlpctl.scan.scanner import Scan
-    from dlpctl.scan.state import State
 
     Stopped = KeyboardInterrupt | SystemExit | DlpctlError
 
@@ -90,7 +88,19 @@ def scan(request: ScanRequest, *more: Report, defaults: Defaults = USUAL) -> int
         cluster = cluster_of(session, request, wanted, keys)
         if cluster is not None:
             stack.callback(cluster.close)
-        run = _scan(session, request, max_size, wanted, keys, known, progress, state, cluster)
+        run = scan_of(
+            session,
+            wanted,
+            keys,
+            request,
+            max_size=max_size,
+            excerpts=_excerpts(request),
+            accepts=known.accepts if known else None,
+            on_step=progress,
+            state=state,
+            sample=sample_of(request),
+            elsewhere=cluster,
+        )
         found = (
             _from_git(run, request)
             if request.of_git
@@ -130,50 +140,6 @@ def _file_outputs(request: ScanRequest) -> list[tuple[str, Output]]:
         named.append((form, Path(file)))
     require_distinct([file for _, file in named], request.paths or ())
     return [(form, file_output(file)) for form, file in named]
-
-
-def _scan(
-    session: Session,
-    request: ScanRequest,
-    max_size: int | None,
-    wanted: Search,
-    keys: tuple[bytes, ...],
-    known: Acceptance | None,
-    progress: Progress,
-    state: State | None,
-    cluster: ClusterRun | None,
-) -> Scan:
-    from dlpctl.scan.content import Examiner
-    from dlpctl.scan.scanner import Scan
-    from dlpctl.scan.selection import Selection
-
-    allow = session.allow_list()
-    selection = Selection(
-        include=request.include or (),
-        exclude=request.exclude or (),
-        allowed=allow.skips if session.config.allow.paths else None,
-        max_size=max_size,
-        ignore_files=not request.no_ignore,
-    )
-    return Scan(
-        Examiner(
-            wanted.detector,
-            wanted.min_score,
-            allow,
-            keys=keys,
-            show_values=request.show_values,
-            excerpts=_excerpts(request),
-        ),
-        selection,
-        archives=not request.no_archives,
-        jobs=request.jobs,
-        accepts=known.accepts if known else None,
-        limits=session.config.limits,
-        on_step=progress,
-        state=state,
-        sample=sample_of(request),
-        elsewhere=cluster,
-    )
 
 
 def _from_paths(
