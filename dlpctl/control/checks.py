@@ -13,9 +13,8 @@ from dlpctl.control.database import Connection, Row
 from dlpctl.control.directory import CoveredPolicy, Directory, license_for
 from dlpctl.control.engine import Engine
 from dlpctl.control.events import note_use
-from dlpctl.control.filecheck import check_file
 from dlpctl.control.files import MaskedFile, MaskedFiles
-from dlpctl.control.inspection import Inspector, StoredPolicy, gateway_report
+from dlpctl.control.inspection import Inspector, StoredPolicy, check_file, gateway_report
 from dlpctl.control.ledger import Entry, Ledger, checks_of_month
 from dlpctl.control.resources.preflight import DESTINATION, CheckedDetection, CheckResult
 from dlpctl.control.seals import check_rows

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from dlpctl.control.core import Core, find_organization
-from dlpctl.control.filecheck import check_file
+from dlpctl.control.inspection import check_file
 from dlpctl.control.resources.preflight import (
     DESTINATION,
     CheckedDetection,

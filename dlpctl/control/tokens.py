@@ -131,7 +131,8 @@ class Tokens:
             self.authenticate(file.read_text("ascii").strip())
         except (OSError, UnicodeDecodeError, UnauthorizedError):
             made = self._make(Access(Role.ADMIN), Role.ADMIN, None, "first", None)
-            _write_privately(file, f"{made.token}\n")
+            with os_errors(StoreError, f"{file}: cannot be written"), replacing(file) as new:
+                new.write(f"{made.token}\n".encode())
         return file
 
     def _make(
@@ -157,8 +158,3 @@ class Tokens:
 
 def _token(row: Row) -> Token:
     return Token(**{name: row[name] for name in Token.fields if name != "token"})
-
-
-def _write_privately(file: Path, text: str) -> None:
-    with os_errors(StoreError, f"{file}: cannot be written"), replacing(file) as new:
-        new.write(text.encode())
