@@ -109,11 +109,6 @@ class PolicyDecision(NamedTuple):
             return self.ruled.findings
         return tuple(finding for finding, _ in self.ruled)
 
-    @property
-    def uncovered(self) -> list[Finding]:
-        """Findings that no rule covers."""
-        return [ruled.finding for ruled in self.ruled if ruled.verdict.rule is None]
-
 
 def loosens(rule: Rule, default: Action | None) -> bool:
     """Return whether a rule needs several findings and is milder than the default action."""

@@ -181,8 +181,8 @@ def test_uncovered_findings_are_allowed_and_listed() -> None:
     policy = Policy("p", (rule(Action.MASK, "EMAIL"),))
     ruling = decide(policy, Destination.VENDOR, [found("EMAIL"), found("IBAN"), found("SSN", 0.4)])
     assert ruling.decision is Decision.ALLOWED_WITH_MASKING
-    assert ruling.uncovered == [found("IBAN")]
-    assert [verdict.rule for _, verdict in ruling.ruled] == ["r", None]
+    expected = [(found("EMAIL"), "r"), (found("IBAN"), None)]
+    assert [(finding, verdict.rule) for finding, verdict in ruling.ruled] == expected
 
 
 def test_a_rule_may_have_a_lower_threshold_than_the_policy() -> None:

@@ -60,7 +60,13 @@ def scan_of(
     )
     archives, limits = not request.no_archives, session.config.limits
     return Scan(
-        examiner, selection, archives=archives, jobs=request.jobs, limits=limits, **settings
+        examiner,
+        selection,
+        archives=archives,
+        jobs=request.jobs,
+        limits=limits,
+        sample=sample_of(request),
+        **settings,
     )
 
 

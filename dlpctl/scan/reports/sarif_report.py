@@ -51,11 +51,9 @@ class Sarif(BaseReport):
 
     def skip(self, skip: Skip) -> None:
         if skip.why in FAILURES:
-            detail = f": {skip.detail}" if skip.detail else ""
             location = {"physicalLocation": {"artifactLocation": _artifact(skip.path)}}
-            self._notifications.append(
-                _notification(f"{skip.why.value}{detail}", "error") | {"locations": [location]}
-            )
+            problem = _notification(skip.reason, "error")
+            self._notifications.append(problem | {"locations": [location]})
 
     def finish(self, summary: Summary) -> None:
         remarks = [
