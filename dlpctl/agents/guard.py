@@ -16,7 +16,7 @@ from dlpctl.agents.events import PASSED, Action, EventKind, Outcome, ToolClass
 from dlpctl.agents.inspection import Inspected, inspect, restored
 from dlpctl.errors import DlpctlError, OutputError, StillExposedError
 from dlpctl.regex import lazy
-from dlpctl.system.newfiles import replacing
+from dlpctl.system.newfiles import write_whole
 from dlpctl.system.regular import open_file
 from dlpctl.types import Decision
 
@@ -211,8 +211,7 @@ class Guard:
             with open_file(path) as file:
                 text = file.read(self._largest_file).decode("utf-8")
             full, count = restored(text, vault)
-            with replacing(path, mode=stat.S_IMODE(path.stat().st_mode)) as file:
-                file.write(full.encode())
+            write_whole(path, full.encode(), mode=stat.S_IMODE(path.stat().st_mode))
         except (OSError, UnicodeError) as problem:
             raise OutputError(f"{path.name}: tokens cannot be restored in it") from problem
         self._record(event, "restored", {"tokens": count})

@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from dlpctl.errors import StoreError, VaultError, os_errors
-from dlpctl.system.newfiles import replacing
+from dlpctl.system.newfiles import write_whole
 
 _KEY_BYTES = 32
 
@@ -49,8 +49,7 @@ class KeyFile:
         """Write the next key without using it."""
         key = secrets.token_bytes(_KEY_BYTES)
         with os_errors(StoreError, f"{self._next}: cannot be written"):
-            with replacing(self._next) as file:
-                file.write(f"{key.hex()}\n".encode())
+            write_whole(self._next, f"{key.hex()}\n".encode())
             _sync_folder(self.path.parent)
         return key
 

@@ -16,7 +16,7 @@ from dlpctl.control.resources.tokens import Token, TokenRequest
 from dlpctl.control.seals import check_rows
 from dlpctl.control.writer import Batch
 from dlpctl.errors import ForbiddenError, NotFoundError, StoreError, UnauthorizedError, os_errors
-from dlpctl.system.newfiles import replacing
+from dlpctl.system.newfiles import write_whole
 
 _BY_ID = "SELECT * FROM tokens WHERE token_id = ?"
 _BY_LOOKUP = "SELECT * FROM tokens WHERE lookup = ?"
@@ -131,8 +131,8 @@ class Tokens:
             self.authenticate(file.read_text("ascii").strip())
         except (OSError, UnicodeDecodeError, UnauthorizedError):
             made = self._make(Access(Role.ADMIN), Role.ADMIN, None, "first", None)
-            with os_errors(StoreError, f"{file}: cannot be written"), replacing(file) as new:
-                new.write(f"{made.token}\n".encode())
+            with os_errors(StoreError, f"{file}: cannot be written"):
+                write_whole(file, f"{made.token}\n".encode())
         return file
 
     def _make(

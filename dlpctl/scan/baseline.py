@@ -130,15 +130,14 @@ class Baseline(NamedTuple):
 
     def save(self) -> None:
         """Write the file in one step."""
-        from dlpctl.system.newfiles import replacing
+        from dlpctl.system.newfiles import write_whole
 
         salts = sorted(salt.hex() for salt in self.salts)
         content = _HEAD + "".join(f"{_SALT} {salt}\n" for salt in salts)
         content += "".join(entry.line() for entry in sorted(set(self.entries), key=_order))
         with os_errors(BaselineError, f"{self.file}: cannot be written"):
             mode = self.file.stat().st_mode & 0o777 if self.file.exists() else 0o644
-            with replacing(self.file, mode=mode) as new:
-                new.write(content.encode("utf-8", "backslashreplace"))
+            write_whole(self.file, content.encode("utf-8", "backslashreplace"), mode=mode)
 
 
 class Acceptance:

@@ -177,9 +177,8 @@ class Review:
 
 def _rewrite(file: Path, text: str) -> None:
     """Replace the content of a file, and keep its mode."""
-    from dlpctl.system.newfiles import replacing
+    from dlpctl.system.newfiles import write_whole
 
     with os_errors(OutputError, f"{file}: cannot be written"):
-        target = file.resolve()
-        with replacing(target, mode=target.stat().st_mode & 0o777) as new:
-            new.write(text.encode("utf-8", "surrogateescape"))
+        target, data = file.resolve(), text.encode("utf-8", "surrogateescape")
+        write_whole(target, data, mode=target.stat().st_mode & 0o777)
