@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from dlpctl.errors import OutputError, os_errors
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
 _LARGEST = 16 << 20
@@ -37,7 +36,3 @@ class AuditLog(NamedTuple):
 
 def audit_log(data_folder: Path) -> AuditLog:
     return AuditLog(data_folder / "agents" / "audit.jsonl")
-
-
-def counted(counts: Mapping[str, int]) -> dict[str, int]:
-    return dict(sorted(counts.items()))

@@ -288,19 +288,6 @@ def _operator_of(
     return best, best_reach
 
 
-def decide(
-    policy: Policy,
-    destination: Destination,
-    findings: Sequence[Finding],
-    *,
-    value_of: ValueOf | None = None,
-    on: date | None = None,
-    key: bytes | None = None,
-) -> PolicyDecision:
-    """Decide once; for many decisions keep a `Decider`."""
-    return Decider(policy, destination, on=on, key=key)(findings, value_of)
-
-
 class Relevant(NamedTuple):
     """The types that must be scanned."""
 

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from datetime import date
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dlpctl.policy.decide import Decider, decide, relevant_selectors
+from dlpctl.policy.decide import Decider, PolicyDecision, relevant_selectors
 from dlpctl.policy.model import Catalogue, Exemption, Policy, Rule
 from dlpctl.types import Action, Category, Decision, Destination, Finding
 from dlpctl.values import fingerprint
@@ -31,6 +33,16 @@ def found(type_name: str = "EMAIL", score: float = 0.9, start: int = 0) -> Findi
 def rule(action: Action, *types: str, name: str = "r", **changes: object) -> Rule:
     base = Rule(name, name, types or ("EMAIL",), tuple(Destination), action)
     return base._replace(**changes)
+
+
+def decide(
+    policy: Policy,
+    to: Destination,
+    findings: Sequence[Finding],
+    value_of: Callable[[Finding], str] | None = None,
+    **settings: Any,
+) -> PolicyDecision:
+    return Decider(policy, to, **settings)(findings, value_of)
 
 
 findings_of = st.lists(
