@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dlpctl.policy.decide import Decider, PolicyDecision, relevant_selectors
-from dlpctl.policy.model import Catalogue, Exemption, Policy, Rule
+from dlpctl.policy.model import Exemption, Policy, Rule
 from dlpctl.types import Action, Category, Decision, Destination, Finding
 from dlpctl.values import fingerprint
 
@@ -313,17 +313,6 @@ def test_an_exception_concerns_its_rule_and_its_types_only() -> None:
         policy, Destination.VENDOR, [found(), found("SSN")], value_of=lambda _: "v", on=DAY
     )
     assert [verdict.action for _, verdict in ruling.ruled] == [Action.BLOCK, Action.MASK]
-
-
-def test_relevant_patterns_are_returned_as_their_types() -> None:
-    policy = Policy(
-        "p", (rule(Action.BLOCK, "github-pat", "PHI"), rule(Action.ALLOW, "IBAN", name="a"))
-    )
-    catalogue = Catalogue({}, {"github-pat": "API_KEY"})
-    relevant = relevant_selectors(
-        policy, Destination.VENDOR, decision_only=True, catalogue=catalogue
-    )
-    assert relevant.selectors == {"API_KEY", "PHI"}
 
 
 @pytest.mark.parametrize("destination", Destination)
