@@ -5,7 +5,8 @@ A message is one line: what is wrong, where, and what to do. It never contains a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import ClassVar
 
 
@@ -44,6 +45,15 @@ class DlpctlError(Exception):
         super().__init__(message)
         self.message = message
         self.problems: tuple[str, ...] = tuple(problems)
+
+
+@contextmanager
+def os_errors(error: type[DlpctlError], what: str) -> Iterator[None]:
+    """Turn an `OSError` into an error of ours: `FILE: cannot be read: REASON`."""
+    try:
+        yield
+    except OSError as problem:
+        raise error(f"{what}: {problem.strerror}") from None
 
 
 class UsageError(DlpctlError):

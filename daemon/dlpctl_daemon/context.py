@@ -94,7 +94,6 @@ class RequestContext:
                 self.objects[name] = path[name]
 
     def add_answer_ids(self, answer: Mapping[str, object]) -> None:
-        """Add the ids in an answer."""
         for name in _OBJECTS:
             if value := answer.get(name):
                 self.objects[name] = str(value)

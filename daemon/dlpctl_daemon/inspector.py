@@ -20,7 +20,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from dlpctl.control.inspection import StoredPolicy
+from dlpctl.control.inspection import StoredPolicy, check_file
 from dlpctl.control.prepared import PreparedDetectors
 from dlpctl.errors import DlpctlError
 from dlpctl.processes.child import python
@@ -78,8 +78,6 @@ class _Inspector:
 
     @staticmethod
     def _file(checker: Checker, request: messages.CheckFile) -> messages.Inspected:
-        from dlpctl.control.filecheck import check_file
-
         return _inspected(*check_file(checker, request.data, request.name, request.limits))
 
     def _checker(self, stored: StoredPolicy) -> Checker:

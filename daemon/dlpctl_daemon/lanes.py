@@ -40,9 +40,6 @@ class Share(NamedTuple):
     """False while the organization of the key is not known: the address counts in its place."""
 
 
-ANYONE = Share("", "")
-
-
 class LaneRules(NamedTuple):
     """Limits of a lane: the requests that it answers at a time, and those that may wait."""
 

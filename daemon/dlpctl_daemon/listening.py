@@ -77,7 +77,6 @@ def _remove_left(file: Path) -> None:
 
 
 def address(listening: socket.socket) -> str:
-    """Return the address of a socket."""
     name = listening.getsockname()
     if not isinstance(name, tuple):
         return f"unix:{name}"

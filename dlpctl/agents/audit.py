@@ -7,10 +7,9 @@ import os
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from dlpctl.errors import OutputError
+from dlpctl.errors import OutputError, os_errors
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
 _LARGEST = 16 << 20
@@ -26,20 +25,14 @@ class AuditLog(NamedTuple):
         """Append an entry; raise `OutputError` if that fails."""
         time = datetime.now(UTC).isoformat(timespec="milliseconds")
         line = json.dumps({"time": time, **entry}, ensure_ascii=True) + "\n"
-        try:
+        with os_errors(OutputError, f"{self.path}: cannot be written"):
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
             with os.fdopen(descriptor, "ab") as file:
                 file.write(line.encode())
                 if file.tell() > _LARGEST:
                     self.path.replace(self.path.with_suffix(".old.jsonl"))
-        except OSError as error:
-            raise OutputError(f"{self.path}: cannot be written: {error.strerror}") from None
 
 
 def audit_log(data_folder: Path) -> AuditLog:
     return AuditLog(data_folder / "agents" / "audit.jsonl")
-
-
-def counted(counts: Mapping[str, int]) -> dict[str, int]:
-    return dict(sorted(counts.items()))

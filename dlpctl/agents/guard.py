@@ -16,7 +16,7 @@ from dlpctl.agents.events import PASSED, Action, EventKind, Outcome, ToolClass
 from dlpctl.agents.inspection import Inspected, inspect, restored
 from dlpctl.errors import DlpctlError, OutputError, StillExposedError
 from dlpctl.regex import lazy
-from dlpctl.system.newfiles import replacing
+from dlpctl.system.newfiles import write_whole
 from dlpctl.system.regular import open_file
 from dlpctl.types import Decision
 
@@ -103,10 +103,9 @@ class Guard:
         files += [path for name in event.files if (path := event.folder / name).is_file()]
         if refused := self._refuse_files(event, files):
             return refused
-        found = self._inspect(event, event.content, vault)
-        if found.decision is Decision.ALLOWED:
+        found = self._refusable(event, event.content, vault)
+        if found is None:
             return PASSED
-        self._record(event, "refused", found.counts)
         if found.decision is Decision.BLOCKED:
             return _refused(f"the prompt has {found.summary}, which may not be sent; remove it")
         if event.can_replace:
@@ -125,7 +124,7 @@ class Guard:
                 self._record(event, "refused", {"attachments": 1})
                 return _refused(_WITHHELD.format(report.summary))
         try:
-            found = self._inspect(event, without_attachments(event.content), vault)
+            found = inspect(self._checker, without_attachments(event.content), vault)
         except StillExposedError as problem:
             return _refused(_WITHHELD.format(problem.message))
         if found.content is None:
@@ -138,10 +137,9 @@ class Guard:
         return _refused(f"the output of {event.tool or 'the tool'} has {found.summary}")
 
     def _failure(self, event: Event, vault: SessionVault) -> Outcome:
-        found = self._inspect(event, event.content, vault)
-        if found.decision is Decision.ALLOWED:
+        found = self._refusable(event, event.content, vault)
+        if found is None:
             return PASSED
-        self._record(event, "refused", found.counts)
         return _refused(
             f"the error of {event.tool} has {found.summary}, and nothing can take that out of this"
             " conversation: go back to before it, or start a new one"
@@ -152,10 +150,9 @@ class Guard:
         content = event.content
         if isinstance(content, Path):
             return self._refuse_files(event, [event.folder / content]) or PASSED
-        found = self._inspect(event, content, vault)
-        if found.decision is Decision.ALLOWED:
+        found = self._refusable(event, content, vault)
+        if found is None:
             return PASSED
-        self._record(event, "refused", found.counts)
         return _refused(f"the file has {found.summary}")
 
     def _input(self, event: Event, vault: SessionVault) -> Outcome:
@@ -168,10 +165,9 @@ class Guard:
             return self._shell(event, vault) if is_shell else self._read(event)
         if event.tool_class is ToolClass.LOCAL:
             return PASSED
-        found = self._inspect(event, event.content, vault)
-        if found.decision is Decision.ALLOWED:
+        found = self._refusable(event, event.content, vault)
+        if found is None:
             return PASSED
-        self._record(event, "refused", found.counts)
         if found.decision is Decision.ALLOWED_WITH_MASKING and event.can_replace:
             return Outcome(Action.REPLACE, found.content)
         return _refused(f"the arguments of {event.tool} have {found.summary}")
@@ -207,7 +203,7 @@ class Guard:
         """Restore the tokens in the file that a tool wrote."""
         arguments = event.arguments if isinstance(event.arguments, dict) else {}
         texts = {key: each for key, each in arguments.items() if key in _NEW_TEXTS}
-        name = _first_text(arguments, _PATH_FIELDS)
+        name = _path_in(arguments)
         if not restored(texts, vault)[1] or name is None:
             return
         path = (event.folder / name).resolve()
@@ -215,8 +211,7 @@ class Guard:
             with open_file(path) as file:
                 text = file.read(self._largest_file).decode("utf-8")
             full, count = restored(text, vault)
-            with replacing(path, mode=stat.S_IMODE(path.stat().st_mode)) as file:
-                file.write(full.encode())
+            write_whole(path, full.encode(), mode=stat.S_IMODE(path.stat().st_mode))
         except (OSError, UnicodeError) as problem:
             raise OutputError(f"{path.name}: tokens cannot be restored in it") from problem
         self._record(event, "restored", {"tokens": count})
@@ -231,9 +226,7 @@ class Guard:
         reads = command.files(event.folder) if command.sends or not event.masks_results else []
         if refused := self._refuse_files(event, reads):
             return refused
-        found = self._inspect(event, line, vault) if command.sends else None
-        if found is not None and found.decision is not Decision.ALLOWED:
-            self._record(event, "refused", found.counts)
+        if command.sends and (found := self._refusable(event, line, vault)):
             return _refused(f"the command would send {found.summary}")
         _, count = restored(line, vault)
         if not count:
@@ -268,7 +261,7 @@ class Guard:
 
     def _read(self, event: Event) -> Outcome:
         """Refuse to read a file whose content no later event can mask."""
-        name = _first_text(event.content, _PATH_FIELDS)
+        name = _path_in(event.content)
         if name is None:
             return PASSED
         paths = [path for path in resolve(name, event.folder) if path.is_file()]
@@ -318,8 +311,13 @@ class Guard:
                 return self._checker.check(data.decode("utf-8"))
         return self._files().check(data, path.name)
 
-    def _inspect(self, event: Event, content: Any, vault: SessionVault) -> Inspected:
-        return inspect(self._checker, content, vault)
+    def _refusable(self, event: Event, content: Any, vault: SessionVault) -> Inspected | None:
+        """Return what is found in content that may not be sent as it is, and record its refusal."""
+        found = inspect(self._checker, content, vault)
+        if found.decision is Decision.ALLOWED:
+            return None
+        self._record(event, "refused", found.counts)
+        return found
 
     def _record(self, event: Event, action: str, counts: Mapping[str, int]) -> None:
         from dlpctl.agents.sessions import session_name
@@ -360,8 +358,8 @@ def _is_text(path: Path) -> bool:
     return b"\0" not in head and not head.startswith((b"%PDF", b"\xff\xd8", b"GIF8", b"RIFF"))
 
 
-def _first_text(arguments: Any, names: Iterable[str]) -> str | None:
-    found = (arguments[each] for each in names if each in arguments)
+def _path_in(arguments: Mapping[str, Any]) -> str | None:
+    found = map(arguments.get, _PATH_FIELDS)
     return next((each for each in found if isinstance(each, str)), None)
 
 

@@ -8,7 +8,7 @@ import sys
 import threading
 from typing import IO, TYPE_CHECKING, Any
 
-from dlpctl.errors import InputError
+from dlpctl.errors import InputError, os_errors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,12 +33,10 @@ class Wrapper:
 
     def run(self, command: Sequence[str]) -> int:
         """Run until the server ends, and return its exit status."""
-        try:
+        with os_errors(InputError, f"{command[0]}: cannot be started"):
             server = subprocess.Popen(
                 list(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
             )
-        except OSError as problem:
-            raise InputError(f"{command[0]}: cannot be started: {problem.strerror}") from None
         assert server.stdin is not None
         assert server.stdout is not None
         self._server_in = server.stdin

@@ -23,7 +23,7 @@ from typing import IO, TYPE_CHECKING, NamedTuple
 from dlpctl.agents import client
 from dlpctl.processes.schema import InvalidMessageError, Record, decode, encode
 from dlpctl.system.filelock import lock
-from dlpctl.system.newfiles import replacing
+from dlpctl.system.newfiles import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -108,8 +108,7 @@ class WarmProcess:
             return listener
         listener = socket.socket(socket.AF_INET)
         listener.bind(("127.0.0.1", 0))
-        with replacing(self._path) as file:
-            file.write(self._secret + listener.getsockname()[1].to_bytes(2, "little"))
+        write_whole(self._path, self._secret + listener.getsockname()[1].to_bytes(2, "little"))
         return listener
 
     def _remove_others(self) -> None:

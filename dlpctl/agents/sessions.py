@@ -131,7 +131,6 @@ class SessionVaults:
         self._folder = folder_of(data_folder)
         self._key = key
         self._days = days
-
         self._kept: OrderedDict[Path, SessionVault] = OrderedDict()
         self._lock = threading.Lock()
 

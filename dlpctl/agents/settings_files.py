@@ -7,8 +7,8 @@ import stat
 from pathlib import Path
 from typing import NamedTuple
 
-from dlpctl.errors import ConfigError, OutputError
-from dlpctl.system.newfiles import replacing
+from dlpctl.errors import ConfigError, OutputError, os_errors
+from dlpctl.system.newfiles import write_whole
 from dlpctl.system.regular import open_file
 
 BACKUP = ".before-dlpctl"
@@ -39,19 +39,17 @@ class SettingsFile(NamedTuple):
         """
         real = self.path.resolve()
         mode = 0o644
-        try:
+        with os_errors(OutputError, f"{self.path}: cannot be written"):
             real.parent.mkdir(parents=True, exist_ok=True)
             if before is not None:
                 if not os.access(real, os.W_OK):
                     raise OutputError(f"{self.path}: is read-only; nothing was changed")
                 mode = stat.S_IMODE(real.stat().st_mode)
                 if keeps and not self.backup.exists():
-                    _save(self.backup, before, mode)
+                    write_whole(self.backup, before.encode(), mode=mode)
             if self.read() != before:
                 raise OutputError(f"{self.path}: was changed meanwhile; run the command again")
-            _save(real, after, mode)
-        except OSError as error:
-            raise OutputError(f"{self.path}: cannot be written: {error.strerror}") from None
+            write_whole(real, after.encode(), mode=mode)
 
 
 def _read(path: Path) -> str | None:
@@ -64,8 +62,3 @@ def _read(path: Path) -> str | None:
         raise ConfigError(f"{path}: is not UTF-8; nothing was changed") from None
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
-
-
-def _save(file: Path, text: str, mode: int) -> None:
-    with replacing(file, mode=mode) as opened:
-        opened.write(text.encode())

@@ -29,7 +29,7 @@ from dlpctl.errors import (
     UnauthorizedError,
 )
 from dlpctl.policy.model import Policy
-from dlpctl.system.newfiles import replacing
+from dlpctl.system.newfiles import write_whole
 
 if TYPE_CHECKING:
     from dlpctl.types import Decision, Destination
@@ -211,8 +211,7 @@ def reported_check(
 def write_privately(file: Path, data: bytes) -> None:
     """Write a file atomically that only this user can read."""
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with replacing(file) as opened:
-        opened.write(data)
+    write_whole(file, data)
 
 
 def _token(answer: object) -> str:

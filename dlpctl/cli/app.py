@@ -82,13 +82,20 @@ class App(typer.Typer):
     def command(
         self, name: str | None = None, **settings: Any
     ) -> Callable[[CommandFunction], CommandFunction]:
-        register = super().command(name, cls=Command, **settings)
+        return _flattening(super().command(name, cls=Command, **settings))
 
-        def add(function: CommandFunction) -> CommandFunction:
-            register(_with_flat_options(function))
-            return function
+    def callback(self, **settings: Any) -> Callable[[CommandFunction], CommandFunction]:
+        return _flattening(super().callback(**settings))
 
-        return add
+
+def _flattening(
+    register: Callable[[Callable[..., Any]], object],
+) -> Callable[[CommandFunction], CommandFunction]:
+    def add(function: CommandFunction) -> CommandFunction:
+        register(_with_flat_options(function))
+        return function
+
+    return add
 
 
 def _with_flat_options(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from dlpctl.errors import InputError, ServerError, UsageError
+from dlpctl.errors import InputError, ServerError, UsageError, os_errors
 from dlpctl.system.regular import read_regular
 
 _MARK = "<!-- dlpctl scan -->"
@@ -85,10 +85,8 @@ class PullRequest(NamedTuple):
 
 def comment(report: Path, environ: Mapping[str, str] = os.environ) -> bool:
     """Comment on the pull request of this pipeline; return whether the comment is new."""
-    try:
+    with os_errors(InputError, f"{report}: cannot be read"):
         text = read_regular(report).decode("utf-8", "replace")
-    except OSError as problem:
-        raise InputError(f"{report}: cannot be read: {problem.strerror}") from None
     if len(text) > _LONGEST:
         text = text[: text.rfind("\n", 0, _LONGEST)] + _CUT
     return PullRequest.of_pipeline(environ).write(f"{_MARK}\n{text}")

@@ -110,6 +110,11 @@ class ControlOptions(NamedTuple):
     def backend(self) -> AbstractContextManager[Backend]:
         return backend(self.server)
 
+    def ask(self, operation: str, *given: Any, **query: Any) -> Any:
+        """Return the answer to an operation; see `Backend`."""
+        with self.backend() as asked:
+            return getattr(asked, operation)(*given, **query)
+
     def print_list(self, rows: Sequence[Mapping[str, Any]], columns: str, none: str) -> None:
         """Print rows as a table with these columns; print `none` if there are no rows."""
         printer = Printer()

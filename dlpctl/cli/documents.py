@@ -259,7 +259,7 @@ def save_pictures(
                     folder
                     / f"{PurePath(_NOT_IN_FILE_NAMES.sub('_', name)).stem}.page-{page}.{what}.png"
                 )
-                write_whole(target, picture, overwrite=True)
+                write_whole(target, picture)
                 written.append(target)
     except OSError as problem:
         raise OutputError(

@@ -6,7 +6,7 @@ import re
 from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
-from dlpctl.cli.scans.new_exceptions import scan_of
+from dlpctl.cli.scans.coverage import scan_of
 from dlpctl.errors import InputError, UsageError
 from dlpctl.scan.results import Skip
 

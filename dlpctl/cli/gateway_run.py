@@ -7,13 +7,15 @@ import os
 import signal
 import sys
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 from urllib.parse import urlsplit
 
+import typer
+
+from dlpctl.cli import options as shared
 from dlpctl.cli.session import Session
-from dlpctl.errors import InputError, UsageError
+from dlpctl.errors import InputError, UsageError, os_errors
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,21 +38,49 @@ _ANSWER_THREADS = 4
 
 
 class GatewayOptions(NamedTuple):
-    host: str
-    port: int
-    allow_remote: bool
-    upstreams: Sequence[str]
-    policy: str | None
-    destination: str | None
-    operator: str | None
-    with_keys: bool
-    keep_values: bool
-    inspect_answers: bool
-    server: str | None
+    """The options of `dlpctl gateway`."""
+
+    upstream: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=URL",
+            help="Serve anthropic, openai, gemini or ollama at URL. Repeatable; all by default.",
+        ),
+    ] = None
+    host: shared.Host = None
+    port: shared.Port = None
+    allow_remote: shared.AllowRemote = False
+    policy: shared.Policy = None
+    destination: shared.Destination = None
+    operator: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="How to mask; only token and surrogate are restored."),
+    ] = None
+    with_keys: Annotated[
+        bool,
+        typer.Option("--with-keys", help="Require a policy or license key in X-Dlpctl-Key."),
+    ] = False
+    server: shared.Server = None
+    inspect_answers: Annotated[
+        bool,
+        typer.Option(
+            "--inspect-answers", help="Check answers for CUSTOMER, and cut streams before a value."
+        ),
+    ] = False
+    keep_values: Annotated[
+        bool,
+        typer.Option(
+            "--keep-values", help="Keep values that later requests refer to, in encrypted vaults."
+        ),
+    ] = False
 
 
 def run(options: GatewayOptions) -> None:
     """Serve until SIGTERM or SIGINT."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    session = Session.start(server=options.server)
+    config = session.config
     try:
         from dlpctl.gateway.conversations import Conversations
         from dlpctl.gateway.lanes import TURNS
@@ -62,10 +92,10 @@ def run(options: GatewayOptions) -> None:
     from dlpctl.gateway.calls import CallLog, call_log
     from dlpctl.operators import operator_named
 
-    targets = _targets(options.upstreams)
-    hosts = _hosts(options)
-    session = Session.start(server=options.server)
-    config = session.config
+    host = options.host or config.gateway.host
+    given_port = config.gateway.port if options.port is None else options.port
+    targets = _targets(options.upstream or ())
+    hosts = _hosts(host, allow_remote=options.allow_remote)
     operator_named(options.operator or config.gateway.operator)
     folder = config.data_folder / "gateway" / "values" if options.keep_values else None
     conversations = Conversations(config.gateway.hours * _HOUR, folder)
@@ -81,17 +111,14 @@ def run(options: GatewayOptions) -> None:
             executor,
             Settings(hosts, config.gateway.body_bytes),
         )
-        try:
-            listening = listen(options.host, options.port)
-        except OSError as problem:
-            where = f"{options.host}:{options.port}"
-            raise InputError(f"cannot listen on {where}: {problem.strerror}") from None
+        with os_errors(InputError, f"cannot listen on {host}:{given_port}"):
+            listening = listen(host, given_port)
         _keep_turns_short()
         with listening:
             port = listening.getsockname()[1]
 
             def announce() -> None:
-                sys.stderr.write(f"dlpctl: the gateway listens on {url_of(options.host, port)}\n")
+                sys.stderr.write(f"dlpctl: the gateway listens on {url_of(host, port)}\n")
                 for name, target in targets.items():
                     sys.stderr.write(f"dlpctl:   /{name} for {target.url}\n")
 
@@ -133,15 +160,15 @@ def _targets(upstreams: Sequence[str]) -> Mapping[str, Target]:
     return targets
 
 
-def _hosts(options: GatewayOptions) -> frozenset[str]:
+def _hosts(host: str, *, allow_remote: bool) -> frozenset[str]:
     from dlpctl_daemon.options import is_loopback
 
-    if is_loopback(options.host):
-        return frozenset(("127.0.0.1", "localhost", "::1", options.host.lower()))
-    if options.allow_remote:
+    if is_loopback(host):
+        return frozenset(("127.0.0.1", "localhost", "::1", host.lower()))
+    if allow_remote:
         return frozenset()
     raise UsageError(
-        f"{options.host} can be reached from other machines over an unencrypted connection;"
+        f"{host} can be reached from other machines over an unencrypted connection;"
         " put a proxy with TLS before it, and pass --allow-remote to confirm"
     )
 
@@ -185,7 +212,7 @@ def _terms(session: Session, options: GatewayOptions) -> Terms:
         config.limits,
         RateLimiter(Rate(config.serve.rate, config.serve.burst)),
         config.on_uninspected == "block",
-        options.inspect_answers,
+        options.inspect_answers or config.gateway.inspect_answers,
     )
 
 
@@ -237,7 +264,8 @@ def _everybody(session: Session, options: GatewayOptions) -> Admission:
     config = session.config
     policy = options.policy or config.gateway.policy
     operator = options.operator or config.gateway.operator
-    answers = session.checker("CUSTOMER", policy, "redact") if options.inspect_answers else None
+    inspects = options.inspect_answers or config.gateway.inspect_answers
+    answers = session.checker("CUSTOMER", policy, "redact") if inspects else None
     checker = session.checker(options.destination, policy, operator)
     made = grant(
         checker,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dlpctl.cli.render import Printer
-from dlpctl.errors import InputError, OutputError, UsageError
+from dlpctl.errors import InputError, OutputError, UsageError, os_errors
 
 if TYPE_CHECKING:
     from dlpctl.scan.results import Result, Skip, Summary
@@ -29,7 +29,7 @@ def install(types: str | None) -> None:
     hook, before = folder / _HOOK, folder / (_HOOK + _BEFORE)
     is_ours = _is_ours(hook)
     is_kept = not is_ours and (hook.exists() or hook.is_symlink())
-    try:
+    with os_errors(OutputError, f"{hook}: cannot be written"):
         folder.mkdir(parents=True, exist_ok=True)
         if is_kept:
             if before.exists():
@@ -37,8 +37,6 @@ def install(types: str | None) -> None:
             hook.rename(before)
         hook.write_text(script(options), encoding="utf-8", newline="\n")
         hook.chmod(0o755)
-    except OSError as problem:
-        raise OutputError(f"{hook}: cannot be written: {problem.strerror}") from None
     printer = Printer()
     printer.line(f"{'renewed' if is_ours else 'written'} {hook}")
     if is_kept:
@@ -51,13 +49,11 @@ def uninstall() -> None:
     hook, before = folder / _HOOK, folder / (_HOOK + _BEFORE)
     if not _is_ours(hook):
         raise UsageError(f"{hook} is not a hook of dlpctl; nothing was removed")
-    try:
+    with os_errors(OutputError, f"{hook}: cannot be removed"):
         hook.unlink()
         is_restored = before.exists()
         if is_restored:
             before.rename(hook)
-    except OSError as problem:
-        raise OutputError(f"{hook}: cannot be removed: {problem.strerror}") from None
     Printer().line(f"removed {hook}{'; the hook before it is restored' if is_restored else ''}")
 
 

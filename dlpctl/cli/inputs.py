@@ -9,7 +9,7 @@ import stat
 import sys
 from collections.abc import Iterator
 
-from dlpctl.errors import InputError, UsageError
+from dlpctl.errors import InputError, UsageError, os_errors
 from dlpctl.formats.recognition import document_in_text
 from dlpctl.system.regular import NotRegularError, open_regular
 
@@ -112,13 +112,11 @@ def _chunks(descriptor: int, name: str) -> Iterator[bytes]:
     if is_regular and _is_stdout(descriptor):
         raise UsageError(f"{name}: is both input and output: write to another file")
     waits = os.name == "posix" and not is_regular
-    try:
+    with os_errors(InputError, f"{name}: cannot be read"):
         while chunk := os.read(descriptor, CHUNK):
             yield chunk
             if waits and not select.select([descriptor], [], [], _SETTLED)[0]:
                 yield b""
-    except OSError as problem:
-        raise InputError(f"{name}: cannot be read: {problem.strerror}") from None
 
 
 def _is_stdout(descriptor: int) -> bool:

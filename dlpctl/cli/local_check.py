@@ -157,12 +157,7 @@ class LocalCheck:
         )
 
     def _check_file(self, name: str, content: FileBytes) -> CheckedContent:
-        checker = self._session.file_checker(
-            self._checker,
-            self._content.on_uninspected,
-            self._content.metadata,
-            flatten=self._content.flatten,
-        )
+        checker = self._session.file_checker(self._checker, self._content)
         shown, size = self._shown(name), len(content.data)
         with documents.cleaning_up():
             with documents.progress(shown) as stage:

@@ -40,6 +40,16 @@ Types = Annotated[
         help="Only these categories, types or patterns, separated by commas.",
     ),
 ]
+OptionalPolicy = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[POLICY]", help="A policy file or a built-in policy.", show_default=False
+    ),
+]
+Paths = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[PATH]...", help="Files and folders to scan; '.' if none."),
+]
 Operator = Annotated[
     str | None,
     typer.Option(
@@ -73,6 +83,10 @@ Sensitivity = Annotated[
 OutputFile = Annotated[
     Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write to FILE, not stdout.")
 ]
+VaultFile = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Mask with tokens; keep values for 'dlpctl unmask'."),
+]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite existing files.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print nothing; see the exit status.")]
 Confirmed = Annotated[bool, typer.Option("--yes", help="Proceed without asking.")]
@@ -85,7 +99,18 @@ Server = Annotated[
         show_default=False,
     ),
 ]
+Host = Annotated[
+    str | None, typer.Option(metavar="ADDRESS", help="Listen on ADDRESS; 127.0.0.1 by default.")
+]
+Port = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=0, max=65535, help="Listen on port N; 0 takes a free one."),
+]
+AllowRemote = Annotated[
+    bool, typer.Option("--allow-remote", help="Allow an ADDRESS that other machines can reach.")
+]
 Organization = Annotated[str, typer.Argument(metavar="ORG", help="An organization's id or slug.")]
+NewName = Annotated[str | None, typer.Option(metavar="NAME", help="The new name.")]
 ExpiresAt = Annotated[
     str | None,
     typer.Option("--expires", metavar="WHEN", help="A day or a time: 2027-01-31, or with T12:00Z."),

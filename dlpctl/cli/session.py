@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from dlpctl.cli.licensing import Licensed
+    from dlpctl.cli.options import ContentOptions
     from dlpctl.cli.render import Printer
     from dlpctl.config import Config
     from dlpctl.detect.allow import AllowList
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from dlpctl.masking.vault import Vault
     from dlpctl.policy.model import Catalogue, Policy
     from dlpctl.preflight import Checker, Report
-    from dlpctl.types import Category, Decision, Sensitivity
+    from dlpctl.types import Decision, Sensitivity
 
 
 class Session:
@@ -150,24 +151,19 @@ class Session:
             sensitivity = Sensitivity.HIGH
         return policy if sensitivity is None else policy._replace(min_score=sensitivity.min_score)
 
-    def file_checker(
-        self,
-        checker: Checker,
-        on_uninspected: str | None = None,
-        metadata: str | None = None,
-        *,
-        flatten: bool = False,
-    ) -> FileChecker:
+    def file_checker(self, checker: Checker, content: ContentOptions | None = None) -> FileChecker:
         """Return a checker of files with the limits of the settings."""
+        from dlpctl.cli.options import ContentOptions
         from dlpctl.files.checking import FileChecker
         from dlpctl.files.choices import parse_metadata, parse_on_uninspected
 
+        given, config = content or ContentOptions(), self.config
         return FileChecker(
             checker,
-            limits=self.config.limits,
-            on_uninspected=parse_on_uninspected(on_uninspected or self.config.on_uninspected),
-            metadata=parse_metadata(metadata or self.config.metadata),
-            flatten=flatten or self.config.flatten,
+            limits=config.limits,
+            on_uninspected=parse_on_uninspected(given.on_uninspected or config.on_uninspected),
+            metadata=parse_metadata(given.metadata or config.metadata),
+            flatten=given.flatten or config.flatten,
         )
 
     def policy(self, name: str | None) -> Policy:
@@ -193,11 +189,7 @@ class Session:
         """The types and patterns that a policy may name."""
         from dlpctl.policy.model import Catalogue
 
-        patterns = self.detector().pattern_names
-        types: dict[Category, set[str]] = {}
-        for pattern in patterns:
-            types.setdefault(pattern.category, set()).add(pattern.type)
-        return Catalogue.of(types, {pattern.id: pattern.type for pattern in patterns})
+        return Catalogue.of(self.detector().pattern_names)
 
     def key(self) -> bytes:
         """The key for operators, vaults and fingerprints; created when first needed."""

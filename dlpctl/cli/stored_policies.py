@@ -40,11 +40,10 @@ def stored(
         dlpctl policy stored acme
         dlpctl policy stored acme POLICY_ID --format json
     """
-    with control.backend() as backend:
-        if policy_id is not None:
-            control.print_record(backend.get_policy(org, policy_id))
-            return
-        rows = backend.list_policies(org)
+    if policy_id is not None:
+        control.print_record(control.ask("get_policy", org, policy_id))
+        return
+    rows = control.ask("list_policies", org)
     control.print_list(rows, "policy_id name version is_active api_key", "no policy")
 
 
@@ -64,21 +63,15 @@ def create(
         dlpctl policy create acme pci-dss --group legal --inactive
     """
     content = Session.start().policy(policy).to_dict()
-    with control.backend() as backend:
-        body = content | given(groups=groups, is_active=active)
-        control.print_record(backend.create_policy(org, body))
+    body = content | given(groups=groups, is_active=active)
+    control.print_record(control.ask("create_policy", org, body))
 
 
 def update(
     org: options.Organization,
     policy_id: PolicyId,
     control: ControlOptions,
-    policy: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[POLICY]", help="A policy file or a built-in policy.", show_default=False
-        ),
-    ] = None,
+    policy: options.OptionalPolicy = None,
     groups: Groups = None,
     active: Active = None,
 ) -> None:
@@ -89,9 +82,8 @@ def update(
         dlpctl policy update acme POLICY_ID --inactive
     """
     content = complete_policy(Session.start().policy(policy)) if policy is not None else {}
-    with control.backend() as backend:
-        body = content | given(groups=groups, is_active=active)
-        control.print_record(backend.update_policy(org, policy_id, body))
+    body = content | given(groups=groups, is_active=active)
+    control.print_record(control.ask("update_policy", org, policy_id, body))
 
 
 def versions(org: options.Organization, policy_id: PolicyId, control: ControlOptions) -> None:
@@ -101,8 +93,7 @@ def versions(org: options.Organization, policy_id: PolicyId, control: ControlOpt
         dlpctl policy versions acme POLICY_ID
         dlpctl policy versions acme POLICY_ID --format json
     """
-    with control.backend() as backend:
-        rows = backend.list_versions(org, policy_id)
+    rows = control.ask("list_versions", org, policy_id)
     control.print_list(rows, "version created_at", "no version")
 
 
@@ -113,8 +104,7 @@ def regenerate_key(org: options.Organization, policy_id: PolicyId, control: Cont
         dlpctl policy regenerate-key acme POLICY_ID
         dlpctl policy regenerate-key acme POLICY_ID --format json
     """
-    with control.backend() as backend:
-        control.print_record(backend.regenerate_key(org, policy_id))
+    control.print_record(control.ask("regenerate_key", org, policy_id))
 
 
 def delete(org: options.Organization, policy_id: PolicyId, control: ControlOptions) -> None:
@@ -124,6 +114,5 @@ def delete(org: options.Organization, policy_id: PolicyId, control: ControlOptio
         dlpctl policy delete acme POLICY_ID
         dlpctl policy delete acme POLICY_ID --server http://127.0.0.1:8686
     """
-    with control.backend() as backend:
-        backend.delete_policy(org, policy_id)
+    control.ask("delete_policy", org, policy_id)
     control.print_done(f"deleted {policy_id}")

@@ -29,37 +29,30 @@ from dlpctl.types import LARGEST_NUMBER
 
 _TENTHS = 1_000
 """The number of tenths of a percent in 100 percent."""
+_OUTCOMES = "sum(allowed) AS allowed, sum(masked) AS masked, sum(blocked) AS blocked"
 # The index is searched once per organization, so that sums of other days are not read.
-_BY_DAY = """
-    SELECT day, sum(allowed) AS allowed, sum(masked) AS masked, sum(blocked) AS blocked,
+_WANTED = """
+    WHERE org_id IN (SELECT org_id FROM organizations WHERE :org_id IS NULL OR org_id = :org_id)
+        AND day BETWEEN :first AND :last"""
+_BY_DAY = f"""
+    SELECT day, {_OUTCOMES},
         sum(bytes) AS bytes, sum(bytes_protected) AS bytes_protected, sum(exposures) AS exposures
-    FROM daily
-    WHERE org_id IN (SELECT org_id FROM organizations WHERE :org_id IS NULL OR org_id = :org_id)
-        AND day BETWEEN :first AND :last
-    GROUP BY day"""
-_BY_DESTINATION = """
-    SELECT destination, sum(allowed) AS allowed, sum(masked) AS masked, sum(blocked) AS blocked
-    FROM daily
-    WHERE org_id IN (SELECT org_id FROM organizations WHERE :org_id IS NULL OR org_id = :org_id)
-        AND day BETWEEN :first AND :last
-    GROUP BY destination ORDER BY destination"""
-_BY_POLICY = """
+    FROM daily {_WANTED} GROUP BY day"""  # noqa: S608 -- constants
+_BY_DESTINATION = f"""
+    SELECT destination, {_OUTCOMES}
+    FROM daily {_WANTED} GROUP BY destination ORDER BY destination"""  # noqa: S608 -- constants
+_BY_POLICY = f"""
     SELECT sums.*, json_extract(policies.body, '$.name') AS name, organizations.slug
     FROM (
-        SELECT org_id, policy_id,
-            sum(allowed) AS allowed, sum(masked) AS masked, sum(blocked) AS blocked
-        FROM daily
-        WHERE org_id IN (SELECT org_id FROM organizations WHERE :org_id IS NULL OR org_id = :org_id)
-            AND day BETWEEN :first AND :last AND policy_id <> ''
+        SELECT org_id, policy_id, {_OUTCOMES}
+        FROM daily {_WANTED} AND policy_id <> ''
         GROUP BY org_id, policy_id ORDER BY sum(allowed + masked + blocked) DESC, policy_id
         LIMIT 10
     ) AS sums JOIN organizations USING (org_id) LEFT JOIN policies USING (policy_id)
-    ORDER BY allowed + masked + blocked DESC, policy_id"""
-_BY_TYPE = """
-    SELECT type, destination, sum(found) AS found FROM daily_types
-    WHERE org_id IN (SELECT org_id FROM organizations WHERE :org_id IS NULL OR org_id = :org_id)
-        AND day BETWEEN :first AND :last
-    GROUP BY type, destination"""
+    ORDER BY allowed + masked + blocked DESC, policy_id"""  # noqa: S608 -- constants
+_BY_TYPE = f"""
+    SELECT type, destination, sum(found) AS found
+    FROM daily_types {_WANTED} GROUP BY type, destination"""  # noqa: S608 -- constants
 
 
 class _Span(NamedTuple):
@@ -81,26 +74,22 @@ class Analytics:
         span = self._span(period)
         with self._core.store.reading() as connection:
             row = find_organization(connection, access, org)
-            sums = connection.execute(
-                "SELECT sum(allowed) AS allowed, sum(masked) AS masked, sum(blocked) AS blocked,"
-                " sum(bytes_protected) AS bytes_protected, sum(exposures) AS exposures"
-                " FROM daily WHERE org_id = ? AND day BETWEEN ? AND ?",
-                (row["org_id"], *map(str, span)),
-            ).fetchone()
-        allowed, masked, blocked = (
-            _answered(sums[name]) for name in ("allowed", "masked", "blocked")
+            days = connection.execute(_BY_DAY, span.of(row["org_id"])).fetchall()
+        allowed, masked, blocked, protected, exposures = (
+            _answered(sum(day[name] for day in days))
+            for name in ("allowed", "masked", "blocked", "bytes_protected", "exposures")
         )
         total = allowed + masked + blocked
         return OrganizationAnalytics(
             row["org_id"],
             row["name"],
             _answered(total),
-            _answered(sums["bytes_protected"]),
+            protected,
             allowed,
             masked,
             blocked,
             round((allowed + masked) / total * 100, 2) if total else 100.0,
-            _answered(sums["exposures"]),
+            exposures,
             *map(str, span),
         )
 

@@ -161,7 +161,6 @@ class Audit:
         return AuditPage(tuple(AuditItem(*row) for row in rows), limit, offset, total)
 
     def check(self, access: Access, preflight_id: str) -> AuditedCheck:
-        """Return a check by its id."""
         with self._core.store.reading() as connection:
             row = preflight_id.isprintable() and connection.execute(_ONE, (preflight_id,))
             found = row.fetchone() if row else None

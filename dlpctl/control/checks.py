@@ -13,9 +13,8 @@ from dlpctl.control.database import Connection, Row
 from dlpctl.control.directory import CoveredPolicy, Directory, license_for
 from dlpctl.control.engine import Engine
 from dlpctl.control.events import note_use
-from dlpctl.control.filecheck import check_file
 from dlpctl.control.files import MaskedFile, MaskedFiles
-from dlpctl.control.inspection import Inspector, StoredPolicy, gateway_report
+from dlpctl.control.inspection import Inspector, StoredPolicy, check_file, gateway_report
 from dlpctl.control.ledger import Entry, Ledger, checks_of_month
 from dlpctl.control.resources.preflight import DESTINATION, CheckedDetection, CheckResult
 from dlpctl.control.seals import check_rows
@@ -149,10 +148,7 @@ class Checks:
         covered = self._authorize(api_key, org_id, policy_id)
         to = Destination(DESTINATION.read(destination, "destination"))
         size = len(text.encode("utf-8", "surrogatepass"))
-        if size > self._limits.text_bytes:
-            raise TooLargeError(
-                f"text: {size:,} bytes are too many; the limit is {self._limits.text_bytes:,}"
-            )
+        refuse_larger("text", size, self._limits.text_bytes)
         if self._inspector is not None and size > self._inspector.text_bytes:
             report = self._inspector.check_text(self.stored(covered, to), text)
         else:
@@ -171,17 +167,8 @@ class Checks:
     ) -> CheckResult:
         covered = self._authorize(api_key, org_id, policy_id)
         to = Destination(DESTINATION.read(destination, "destination"))
-        if len(data) > self._limits.file_bytes:
-            raise TooLargeError(
-                f"file: {len(data):,} bytes are too many; the limit is {self._limits.file_bytes:,}"
-            )
-        reading = self._limits.reading
-        if self._inspector is not None:
-            report, masked = self._inspector.check_file(
-                self.stored(covered, to), data, name, reading
-            )
-        else:
-            report, masked = check_file(self.checker(covered, to), data, name, reading)
+        refuse_larger("file", len(data), self._limits.file_bytes)
+        report, masked = self.inspect_file(covered, to, data, name)
         if masked is None:
             return self._submit(covered, to, report, len(data), is_file=True).recorded()
         self._files.put(report.preflight_id, name, masked)
@@ -290,6 +277,15 @@ class Checks:
             lambda: Policy.from_dict(json.loads(self._body(covered))),
         )
 
+    def inspect_file(
+        self, covered: CoveredPolicy, to: Destination, data: bytes, name: str
+    ) -> tuple[Report, bytes | None]:
+        """Return the report on a file, with the masked copy if the file may be sent."""
+        reading = self._limits.reading
+        if self._inspector is not None:
+            return self._inspector.check_file(self.stored(covered, to), data, name, reading)
+        return check_file(self.checker(covered, to), data, name, reading)
+
     def stored(self, covered: CoveredPolicy, to: Destination) -> StoredPolicy:
         """Return a policy as an inspector needs it."""
         # Custom patterns are compiled by now, so that the inspector only has to load them.
@@ -381,6 +377,11 @@ class Checks:
             raise NotFoundError("the policy of this key has no such check")
         note_use(self._core, own.policy_id, own.org_id)
         return row
+
+
+def refuse_larger(field: str, size: int, limit: int) -> None:
+    if size > limit:
+        raise TooLargeError(f"{field}: {size:,} bytes are too many; the limit is {limit:,}")
 
 
 def _may_go_on(covered: CoveredPolicy, now: datetime, used: Callable[[str, str], int]) -> bool:

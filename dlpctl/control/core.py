@@ -75,8 +75,9 @@ def find_organization(connection: Connection, access: Access, org: str) -> Row:
     raise NotFoundError("there is no such organization")
 
 
-def find(connection: Connection, sql: str, org_id: str, given: str, what: str) -> Row:
+def find(sql: str, what: str, connection: Connection, access: Access, org: str, given: str) -> Row:
     """Return a row of an organization; `sql` has the parameters `:org_id` and `:given`."""
+    org_id = find_organization(connection, access, org)["org_id"]
     if given.isprintable():
         row: Row | None = connection.execute(sql, {"org_id": org_id, "given": given}).fetchone()
         if row is not None:

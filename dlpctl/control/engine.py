@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from dlpctl.control.prepared import PreparedDetectors
 from dlpctl.errors import DlpctlError, StoreError
 from dlpctl.policy.model import Catalogue, Policy
-from dlpctl.types import Category, Destination
+from dlpctl.types import Destination
 
 if TYPE_CHECKING:
     from dlpctl.detect.engine import Detector
@@ -50,11 +50,7 @@ class Engine:
     @cached_property
     def catalogue(self) -> Catalogue:
         """Return the types and patterns that a policy may name."""
-        patterns = self.detector.pattern_names
-        types: dict[Category, set[str]] = {}
-        for pattern in patterns:
-            types.setdefault(pattern.category, set()).add(pattern.type)
-        return Catalogue.of(types, {pattern.id: pattern.type for pattern in patterns})
+        return Catalogue.of(self.detector.pattern_names)
 
     def policy(self, content: Mapping[str, Any], org_id: str) -> Policy:
         """Parse a policy that is about to be saved, and compile its patterns.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from dlpctl.control.access import Access, Role
@@ -17,6 +18,7 @@ from dlpctl.errors import ConflictError
 _FIND = """
     SELECT * FROM policy_groups WHERE org_id = :org_id AND (group_id = :given OR name = :given)
     ORDER BY group_id = :given DESC"""
+_find = partial(find, _FIND, "policy group")
 
 
 class Groups:
@@ -128,11 +130,6 @@ def group_ids(batch: Batch, org_id: str, groups: Iterable[str], field: str) -> l
             fail(field, f"the organization has no policy group {group!r}")
         found.append(row["group_id"])
     return found
-
-
-def _find(connection: Connection, access: Access, org: str, group: str) -> Row:
-    org_id = find_organization(connection, access, org)["org_id"]
-    return find(connection, _FIND, org_id, group, "policy group")
 
 
 def _refuse_taken(batch: Batch, org_id: str, name: str | None) -> None:

@@ -13,7 +13,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from dlpctl.control.checks import Checks, Limits
-from dlpctl.control.filecheck import check_file
+from dlpctl.control.inspection import check_file
 from dlpctl.control.resources.guardrail import GuardrailAnswer, GuardrailRequest, Intervention
 from dlpctl.errors import TooLargeError
 from dlpctl.policy.summary import counted

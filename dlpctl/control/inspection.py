@@ -1,4 +1,6 @@
-"""The interface of inspectors, which take large texts and files off the serving process."""
+"""The interface of inspectors, which take large texts and files off the serving process, and the
+reports on what they inspect.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from dlpctl.types import Decision, Destination, Detection
 
 if TYPE_CHECKING:
     from dlpctl.config import FileLimits
-    from dlpctl.preflight import Report
+    from dlpctl.preflight import Checker, Report
 
 
 class StoredPolicy(NamedTuple):
@@ -38,6 +40,18 @@ class Inspector(Protocol):
         self, policy: StoredPolicy, data: bytes, name: str, limits: FileLimits | None
     ) -> tuple[Report, bytes | None]:
         """Return the report on a file, with the masked copy if the file may be sent."""
+
+
+def check_file(
+    checker: Checker, data: bytes, name: str, limits: FileLimits | None = None
+) -> tuple[Report, bytes | None]:
+    """Return the report on a file, with the masked copy if the file may be sent; the file is read
+    in a separate process forked from a clean one.
+    """
+    from dlpctl.files.checking import FileChecker
+
+    answer = FileChecker(checker, limits=limits, method="forkserver").check(data, name)
+    return answer.report, answer.masked
 
 
 def blocked(policy: StoredPolicy, reason: str) -> Report:

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from dlpctl.errors import StoreError, VaultError
-from dlpctl.system.newfiles import replacing
+from dlpctl.errors import StoreError, VaultError, os_errors
+from dlpctl.system.newfiles import write_whole
 
 _KEY_BYTES = 32
 
@@ -48,21 +48,16 @@ class KeyFile:
     def prepare(self) -> bytes:
         """Write the next key without using it."""
         key = secrets.token_bytes(_KEY_BYTES)
-        try:
-            with replacing(self._next) as file:
-                file.write(f"{key.hex()}\n".encode())
+        with os_errors(StoreError, f"{self._next}: cannot be written"):
+            write_whole(self._next, f"{key.hex()}\n".encode())
             _sync_folder(self.path.parent)
-        except OSError as problem:
-            raise StoreError(f"{self._next}: cannot be written: {problem.strerror}") from None
         return key
 
     def replace(self) -> None:
         """Replace the key file by the next key."""
-        try:
+        with os_errors(StoreError, f"{self.path}: cannot be replaced"):
             self._next.replace(self.path)
             _sync_folder(self.path.parent)
-        except OSError as problem:
-            raise StoreError(f"{self.path}: cannot be replaced: {problem.strerror}") from None
 
     def settle(self, key: bytes) -> None:
         """Finish an interrupted replacement; `key` is the key that the database is sealed with."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
+from functools import partial
 from typing import Any, NamedTuple
 
 from dlpctl.control.access import LOCAL, Access, Role
@@ -27,7 +28,9 @@ from dlpctl.control.signing import PolicyConfig, Signer, policy_config
 from dlpctl.control.writer import Batch
 from dlpctl.errors import ConflictError, ForbiddenError, UnauthorizedError
 
-_FIND = "SELECT * FROM licenses WHERE org_id = :org_id AND license_id = :given"
+_find = partial(
+    find, "SELECT * FROM licenses WHERE org_id = :org_id AND license_id = :given", "license"
+)
 
 
 class Plan(NamedTuple):
@@ -256,8 +259,3 @@ def stored_license(connection: Connection, core: Core, access: Access, row: Row)
         policy_groups=tuple(group["name"] for group in groups),
         checks_this_month=used["checks"] if used else 0,
     )
-
-
-def _find(connection: Connection, access: Access, org: str, license_id: str) -> Row:
-    org_id = find_organization(connection, access, org)["org_id"]
-    return find(connection, _FIND, org_id, license_id, "license")

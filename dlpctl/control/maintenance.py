@@ -20,7 +20,7 @@ from dlpctl.control.rotation import KeyRotation, rotate
 from dlpctl.control.shared_items import SharedItems
 from dlpctl.control.sqlite import RESTORE, SqliteDatabase, open_read_only, problems
 from dlpctl.control.writer import Batch
-from dlpctl.errors import StoreError, UsageError
+from dlpctl.errors import StoreError, UsageError, os_errors
 
 _AT_ONCE = 5_000
 
@@ -60,10 +60,8 @@ class Maintenance:
         database = self._file()
         if target.exists():
             raise StoreError(f"{target}: exists already; name another file, or remove it")
-        try:
+        with os_errors(StoreError, f"{target}: cannot be written"):
             os.close(os.open(target, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-        except OSError as problem:
-            raise StoreError(f"{target}: cannot be written: {problem.strerror}") from None
         try:
             with self._core.store.reading() as connection:
                 database.copy(connection, target)

@@ -23,9 +23,9 @@ from dlpctl.control.resources.organizations import (
     OrganizationRequest,
 )
 from dlpctl.control.writer import Batch
-from dlpctl.errors import ConflictError, PolicyError, RequestError
+from dlpctl.errors import ConflictError, RequestError
+from dlpctl.mappings import UnfitError, as_json
 from dlpctl.policy.model import Policy
-from dlpctl.policy.tables import plain
 from dlpctl.regex import lazy
 
 _NOT_IN_SLUGS = lazy(r"[^a-z0-9]+")
@@ -129,11 +129,13 @@ def _slug_from(name: str) -> str:
 
 def _settings(given: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings after a change; null removes a key."""
-    try:
-        given = {key: plain(f"settings.{key}", value) for key, value in given.items()}
-    except PolicyError as error:
-        raise RequestError(error.message) from None
-    merged = {key: value for key, value in {**before, **given}.items() if value is not None}
+    merged = dict(before)
+    for key, value in given.items():
+        try:
+            merged[key] = as_json(value)
+        except UnfitError as unfit:
+            raise RequestError(f"settings.{key}{unfit.path}: {unfit.problem}") from None
+    merged = {key: value for key, value in merged.items() if value is not None}
     if len(merged) > MAX_SETTINGS or len(json.dumps(merged)) > _MAX_SETTINGS_BYTES:
         fail("settings", f"must have at most {MAX_SETTINGS} keys and {_MAX_SETTINGS_BYTES:,} bytes")
     return merged

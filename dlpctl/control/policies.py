@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from datetime import UTC
+from functools import partial
 from typing import Any
 
 from dlpctl.control.access import Access, Role
@@ -49,7 +50,9 @@ _DEFAULT = """
     JOIN group_policies USING (group_id) JOIN policies USING (policy_id)
     WHERE policy_groups.org_id = ? AND policy_groups.is_default = 1 AND policies.is_active = 1
     ORDER BY policies.created_at, policies.rowid LIMIT 1"""
-_FIND = "SELECT * FROM policies WHERE org_id = :org_id AND policy_id = :given"
+_find = partial(
+    find, "SELECT * FROM policies WHERE org_id = :org_id AND policy_id = :given", "policy"
+)
 # The unary plus keeps SQLite from sorting: it walks the log from the newest check. The newest
 # checks are selected by indexes alone, so that no other rows are read.
 _LAST_CHECKS = """
@@ -274,11 +277,6 @@ def _join_groups(batch: Batch, policy_id: str, groups: Iterable[str]) -> None:
     batch.execute("DELETE FROM group_policies WHERE policy_id = ?", (policy_id,))
     for group_id in groups:
         batch.execute("INSERT INTO group_policies VALUES (?, ?)", (group_id, policy_id))
-
-
-def _find(connection: Connection, access: Access, org: str, policy_id: str) -> Row:
-    org_id = find_organization(connection, access, org)["org_id"]
-    return find(connection, _FIND, org_id, policy_id, "policy")
 
 
 def _stored(row: Row) -> Policy:

@@ -7,20 +7,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from dlpctl.control.checks import Checks, Limits, refuse_larger
 from dlpctl.control.core import Core, find_organization
-from dlpctl.control.filecheck import check_file
 from dlpctl.control.resources.preflight import (
     DESTINATION,
     CheckedDetection,
     Preview,
     PreviewRequest,
 )
-from dlpctl.errors import NotFoundError, TooLargeError
+from dlpctl.errors import NotFoundError
 from dlpctl.types import Destination
 
 if TYPE_CHECKING:
     from dlpctl.control.access import Access
-    from dlpctl.control.checks import Checks, Limits
     from dlpctl.control.directory import CoveredPolicy, Directory
     from dlpctl.control.inspection import Inspector
     from dlpctl.preflight import Report
@@ -46,7 +45,7 @@ class Previews:
     def text(self, access: Access, org: str, policy_id: str, body: Mapping[str, Any]) -> Preview:
         given = PreviewRequest.read(body)
         size, to = len(given.text.encode("utf-8", "surrogatepass")), Destination(given.destination)
-        _refuse_larger("text", size, self._limits.text_bytes)
+        refuse_larger("text", size, self._limits.text_bytes)
         covered = self._covered(access, org, policy_id)
         stored = self._checks.stored(covered, to)
         if self._inspector is not None:
@@ -60,13 +59,9 @@ class Previews:
     ) -> tuple[Preview, bytes | None]:
         """Return the preview of a file, with the masked copy if the file could be sent."""
         to = Destination(DESTINATION.read(destination, "destination"))
-        _refuse_larger("file", len(data), self._limits.file_bytes)
+        refuse_larger("file", len(data), self._limits.file_bytes)
         covered = self._covered(access, org, policy_id)
-        stored, reading = self._checks.stored(covered, to), self._limits.reading
-        if self._inspector is not None:
-            report, masked = self._inspector.check_file(stored, data, name, reading)
-        else:
-            report, masked = check_file(self._checks.checker(covered, to), data, name, reading)
+        report, masked = self._checks.inspect_file(covered, to, data, name)
         return _preview(report, None), masked
 
     def _covered(self, access: Access, org: str, policy_id: str) -> CoveredPolicy:
@@ -77,11 +72,6 @@ class Previews:
         if found is None or found.org_id != org_id:
             raise NotFoundError("there is no such policy")
         return found
-
-
-def _refuse_larger(field: str, size: int, limit: int) -> None:
-    if size > limit:
-        raise TooLargeError(f"{field}: {size:,} bytes are too many; the limit is {limit:,}")
 
 
 def _preview(report: Report, masked: str | None) -> Preview:

@@ -29,7 +29,7 @@ class SharedItems:
     def add(self, item: Item, seconds: float) -> str:
         """Store an item for a number of seconds; return its identifier."""
         identifier = secrets.token_urlsafe(32)
-        digest = _digest(identifier)
+        digest = digest_of(identifier)
         with self._core.store.using() as connection:
             connection.execute(
                 "INSERT INTO shared_items VALUES (?, ?, ?)",
@@ -39,7 +39,7 @@ class SharedItems:
 
     def take(self, identifier: str) -> Item | None:
         """Return an item, and remove it."""
-        digest = _digest(identifier)
+        digest = digest_of(identifier)
         with self._core.store.using() as connection:
             row = connection.execute(
                 "DELETE FROM shared_items WHERE digest = ? RETURNING *", (digest,)
@@ -48,7 +48,7 @@ class SharedItems:
 
     def use(self, identifier: str, seconds: float) -> Item | None:
         """Return an item, and extend its life to a number of seconds from now."""
-        digest = _digest(identifier)
+        digest = digest_of(identifier)
         with self._core.store.using() as connection:
             row = connection.execute(
                 "UPDATE shared_items SET until = ? WHERE digest = ? AND until > ? RETURNING *",
@@ -61,7 +61,7 @@ class SharedItems:
         """Yield an item for changes while no other node changes it. A missing item is empty, and is
         not stored.
         """
-        digest = _digest(identifier)
+        digest = digest_of(identifier)
         sql = "SELECT * FROM shared_items WHERE digest = ? FOR UPDATE"
         with self._core.store.using() as connection:
             connection.execute("BEGIN")
@@ -98,5 +98,5 @@ class SharedItems:
         return item
 
 
-def _digest(identifier: str) -> bytes:
+def digest_of(identifier: str) -> bytes:
     return blake2b(identifier.encode("utf-8", "replace"), digest_size=32).digest()

@@ -152,24 +152,21 @@ class Signer:
         return jwt.encode(claims, key, algorithm=ALGORITHM, headers={"kid": key_id})
 
     def public_key(self, key_id: str | None) -> PublicKey:
-        if key_id is None:
-            self._newest()
-        with self._core.store.reading() as connection:
-            row = (
-                connection.execute(_NEWEST).fetchone()
-                if key_id is None
-                else key_id.isprintable()
-                and connection.execute(
-                    "SELECT * FROM signing_keys WHERE key_id = ?", (key_id,)
-                ).fetchone()
-            )
-            if not row or self._is_over(row["retired_at"]):
-                raise NotFoundError("there is no public key with this key_id")
-            check_rows(connection, self._core.ring.current, "signing_keys", [row])
+        row = self._newest() if key_id is None else self._known(key_id)
         return PublicKey(row["key_id"], row["public_key"], ALGORITHM)
 
-    def _is_over(self, retired_at: str | None) -> bool:
-        return bool(retired_at) and written(self._core.clock() - _OVERLAP) >= str(retired_at)
+    def _known(self, key_id: str) -> Row:
+        """Return a key that may still have signed a valid token."""
+        oldest = written(self._core.clock() - _OVERLAP)
+        sql = "SELECT * FROM signing_keys WHERE key_id = ?"
+        with self._core.store.reading() as connection:
+            row: Row | None = None
+            if key_id.isprintable():
+                row = connection.execute(sql, (key_id,)).fetchone()
+            if row is None or (row["retired_at"] and row["retired_at"] <= oldest):
+                raise NotFoundError("there is no public key with this key_id")
+            check_rows(connection, self._core.ring.current, "signing_keys", [row])
+        return row
 
     def rotate(self, access: Access) -> PublicKey:
         """Sign with a new key. The previous private key is destroyed; its public key stays

@@ -12,7 +12,7 @@ from typing import cast
 from dlpctl.control.database import BUSY_SECONDS, Connection
 from dlpctl.control.migrations import STEPS, statements
 from dlpctl.control.seals import triggers
-from dlpctl.errors import StoreError
+from dlpctl.errors import StoreError, os_errors
 
 _OLDEST_SQLITE = (3, 37, 0)
 _PAUSE = 0.01
@@ -213,8 +213,6 @@ def open_read_only(file: Path) -> sqlite3.Connection:
 
 
 def _create_privately(file: Path) -> None:
-    try:
+    with os_errors(StoreError, f"{file}: cannot be opened"):
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
-    except OSError as problem:
-        raise StoreError(f"{file}: cannot be opened: {problem.strerror}") from None

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from dlpctl.control.clock import written
 from dlpctl.control.store import Store
-from dlpctl.errors import StoreError
+from dlpctl.errors import StoreError, os_errors
 
 
 class FileStorage(Protocol):
@@ -27,17 +27,13 @@ class FolderStorage:
 
     def put(self, name: str, content: bytes, moment: datetime) -> None:
         del moment  # the file system records it
-        try:
+        with os_errors(StoreError, f"{self._folder}: a masked file cannot be kept"):
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             descriptor = os.open(self._folder / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(descriptor, "wb") as file:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
-        except OSError as problem:
-            raise StoreError(
-                f"{self._folder}: a masked file cannot be kept: {problem.strerror}"
-            ) from None
 
     def read(self, name: str) -> bytes | None:
         try:

@@ -15,8 +15,8 @@ from dlpctl.control.resources.fields import fail
 from dlpctl.control.resources.tokens import Token, TokenRequest
 from dlpctl.control.seals import check_rows
 from dlpctl.control.writer import Batch
-from dlpctl.errors import ForbiddenError, NotFoundError, StoreError, UnauthorizedError
-from dlpctl.system.newfiles import replacing
+from dlpctl.errors import ForbiddenError, NotFoundError, StoreError, UnauthorizedError, os_errors
+from dlpctl.system.newfiles import write_whole
 
 _BY_ID = "SELECT * FROM tokens WHERE token_id = ?"
 _BY_LOOKUP = "SELECT * FROM tokens WHERE lookup = ?"
@@ -131,7 +131,8 @@ class Tokens:
             self.authenticate(file.read_text("ascii").strip())
         except (OSError, UnicodeDecodeError, UnauthorizedError):
             made = self._make(Access(Role.ADMIN), Role.ADMIN, None, "first", None)
-            _write_privately(file, f"{made.token}\n")
+            with os_errors(StoreError, f"{file}: cannot be written"):
+                write_whole(file, f"{made.token}\n".encode())
         return file
 
     def _make(
@@ -157,11 +158,3 @@ class Tokens:
 
 def _token(row: Row) -> Token:
     return Token(**{name: row[name] for name in Token.fields if name != "token"})
-
-
-def _write_privately(file: Path, text: str) -> None:
-    try:
-        with replacing(file) as new:
-            new.write(text.encode())
-    except OSError as problem:
-        raise StoreError(f"{file}: cannot be written: {problem.strerror}") from None

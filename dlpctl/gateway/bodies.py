@@ -113,7 +113,6 @@ class Part(NamedTuple):
 
 
 def parameters(header: str) -> dict[str, str]:
-    """Return the parameters of a header value."""
     return {
         match[1].lower(): match[2].replace("\\", "") if match[2] is not None else match[3]
         for match in _PARAMETER.finditer(header)

@@ -12,7 +12,7 @@ from collections import Counter
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dlpctl.errors import OutputError
+from dlpctl.errors import OutputError, os_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -51,16 +51,13 @@ class CallLog:
         moment = datetime.now(UTC).isoformat(timespec="milliseconds")
         entry = {"time": moment, **record._asdict(), "counts": dict(sorted(record.counts.items()))}
         line = json.dumps(entry, ensure_ascii=True, separators=(",", ":")) + "\n"
-        try:
-            with self._lock:
-                self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-                descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-                with os.fdopen(descriptor, "ab") as file:
-                    file.write(line.encode("ascii"))
-                    if file.tell() > _LARGEST:
-                        self._path.replace(self._path.with_suffix(".old.jsonl"))
-        except OSError as error:
-            raise OutputError(f"{self._path}: cannot be written: {error.strerror}") from None
+        with os_errors(OutputError, f"{self._path}: cannot be written"), self._lock:
+            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            with os.fdopen(descriptor, "ab") as file:
+                file.write(line.encode("ascii"))
+                if file.tell() > _LARGEST:
+                    self._path.replace(self._path.with_suffix(".old.jsonl"))
 
 
 def tell(message: str) -> None:

@@ -223,7 +223,6 @@ def path_of(path: str, key: str) -> str:
 
 
 def leaves_of(text: str, unit: Unit) -> list[Leaf]:
-    """Return the leaves of a unit."""
     if unit.first == -2:
         return [_key(text, unit.path, unit.steps, unit.start)[0]]
     return list(_Walk(text, unit.start, unit.end, unit.path, unit.steps, unit.first).leaves())

@@ -49,7 +49,6 @@ def server(gateway: Gateway, on_start: Callable[[], None] = lambda: None) -> uvi
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Return a socket that listens."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # asyncio sets TCP_NODELAY only on connections of a socket with this protocol.
     listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)

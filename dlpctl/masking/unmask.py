@@ -8,7 +8,7 @@ in backticks. Tokens that are not in the store stay as they are.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import NamedTuple, Protocol
 
 from dlpctl.regex import lazy
@@ -177,12 +177,3 @@ def unmask(text: str, vault: ValueStore) -> str:
     """Return the text with every token of the vault replaced by its value."""
     unmasker = Unmasker(vault)
     return unmasker.feed(text) + unmasker.finish()
-
-
-def unmask_stream(chunks: Iterable[str], store: ValueStore) -> Iterator[str]:
-    unmasker = Unmasker(store)
-    for chunk in chunks:
-        if restored := unmasker.feed(chunk):
-            yield restored
-    if rest := unmasker.finish():
-        yield rest

@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import ClassVar, Self
 
-from dlpctl.errors import VaultError
+from dlpctl.errors import VaultError, os_errors
 from dlpctl.operators.tokens import TokenStore
 from dlpctl.system.filelock import lock, unlock
 from dlpctl.system.newfiles import replacing
@@ -129,11 +129,9 @@ class Vault(TokenStore):
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        try:
+        with os_errors(VaultError, f"{self.path}: cannot be locked"):
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             descriptor = os.open(f"{self.path}.lock", os.O_RDWR | os.O_CREAT, 0o600)
-        except OSError as error:
-            raise VaultError(f"{self.path}: cannot be locked: {error.strerror}") from None
         with os.fdopen(descriptor, "r+b") as file:
             try:
                 lock(file, self.patience)

@@ -9,7 +9,6 @@ from dlpctl.types import Decision, Destination, Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from datetime import date
 
     from dlpctl.policy.model import Policy
 
@@ -33,26 +32,12 @@ class Change(NamedTuple):
     """The types of findings whose actions differ."""
 
 
-def changed_decisions(
-    before: Policy,
-    after: Policy,
-    samples: Iterable[Sample],
-    *,
-    destinations: Iterable[Destination] = tuple(Destination),
-    on: date | None = None,
-    key: bytes | None = None,
-) -> Iterator[Change]:
+def changed_decisions(before: Policy, after: Policy, samples: Iterable[Sample]) -> Iterator[Change]:
     """Yield differences of decision or action. Scan the samples with the lower `minScore`."""
-    deciders = [
-        (to, Decider(before, to, on=on, key=key), Decider(after, to, on=on, key=key))
-        for to in destinations
-    ]
+    deciders = [(to, Decider(before, to), Decider(after, to)) for to in Destination]
     for sample in samples:
         for to, old, new in deciders:
-            was, is_now = (
-                old(sample.findings, sample.value_of),
-                new(sample.findings, sample.value_of),
-            )
+            was, is_now = (each(sample.findings, sample.value_of) for each in (old, new))
             treated = [
                 {(item.finding, item.verdict.action) for item in ruling.ruled}
                 for ruling in (was, is_now)

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.operators import OPERATORS
 from dlpctl.policy.model import Policy
-from dlpctl.policy.rules import Catalogue, Rule
-from dlpctl.policy.selectors import Reach, closest, normal, reach
+from dlpctl.policy.rules import Rule
+from dlpctl.policy.selectors import Reach, closest, reach
 from dlpctl.types import Action, Category, Decision, Destination, Finding
 from dlpctl.values import canonical
 
@@ -108,11 +108,6 @@ class PolicyDecision(NamedTuple):
         if isinstance(self.ruled, PackedDecisions):
             return self.ruled.findings
         return tuple(finding for finding, _ in self.ruled)
-
-    @property
-    def uncovered(self) -> list[Finding]:
-        """Findings that no rule covers."""
-        return [ruled.finding for ruled in self.ruled if ruled.verdict.rule is None]
 
 
 def loosens(rule: Rule, default: Action | None) -> bool:
@@ -293,19 +288,6 @@ def _operator_of(
     return best, best_reach
 
 
-def decide(
-    policy: Policy,
-    destination: Destination,
-    findings: Sequence[Finding],
-    *,
-    value_of: ValueOf | None = None,
-    on: date | None = None,
-    key: bytes | None = None,
-) -> PolicyDecision:
-    """Decide once; for many decisions keep a `Decider`."""
-    return Decider(policy, destination, on=on, key=key)(findings, value_of)
-
-
 class Relevant(NamedTuple):
     """The types that must be scanned."""
 
@@ -316,28 +298,21 @@ class Relevant(NamedTuple):
 
 
 def relevant_selectors(
-    policy: Policy,
-    destination: Destination,
-    *,
-    decision_only: bool = False,
-    catalogue: Catalogue | None = None,
+    policy: Policy, destination: Destination, *, decision_only: bool = False
 ) -> Relevant:
     """Return the types that are relevant for this policy and destination.
 
     A report also lists what no rule covers, so it needs all types. The decision alone needs those
-    that can be masked or blocked. With a `catalogue`, pattern ids are returned as their types.
+    that can be masked or blocked.
     """
     rules = [rule for rule in policy.rules if rule.enabled and destination in rule.destinations]
     thresholds = [policy.min_score if rule.min_score is None else rule.min_score for rule in rules]
     if not decision_only or policy.default_action in (Action.MASK, Action.BLOCK):
         return Relevant(None, min([policy.min_score, *thresholds]))
-    types_of = (
-        {normal(pattern): name for pattern, name in catalogue.patterns.items()} if catalogue else {}
-    )
     selectors: set[str] = set()
     lowest = 1.0
     for rule, threshold in zip(rules, thresholds, strict=True):
         if rule.action is not Action.ALLOW and rule.data_types:
-            selectors.update(types_of.get(selector, selector) for selector in rule.data_types)
+            selectors.update(rule.data_types)
             lowest = min(lowest, threshold)
     return Relevant(frozenset(selectors), lowest)

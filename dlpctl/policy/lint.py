@@ -122,16 +122,11 @@ def _idle(path: str, rule: Rule, shadows: _Shadows) -> Iterator[Lint]:
     if not rule.enabled:
         yield Lint(Level.NOTE, "disabled", path, f"{rule.id!r} is switched off")
     if not rule.destinations:
-        yield Lint(
-            Level.WARNING,
-            "no-destinations",
-            path,
-            f"{rule.id!r} names no destination, so it never acts",
-        )
+        message = f"{rule.id!r} names no destination, so it never acts"
+        yield Lint(Level.WARNING, "no-destinations", path, message)
     if not rule.data_types:
-        yield Lint(
-            Level.WARNING, "no-types", path, f"{rule.id!r} names no data type, so it never acts"
-        )
+        message = f"{rule.id!r} names no data type, so it never acts"
+        yield Lint(Level.WARNING, "no-types", path, message)
     if rule.enabled and (shadowing := shadows.before(rule)):
         message = (
             f"{rule.id!r} never decides: {shadowing!r} covers the same and is as strict or stricter"
@@ -159,25 +154,16 @@ def _names(
             )
             yield Lint(Level.ERROR, "unknown-type", at, message)
         elif wider := _wider(selector, rule, finding_kinds):
-            yield Lint(
-                Level.NOTE,
-                "redundant-type",
-                at,
-                f"{selector} is part of {wider}, which the rule names too",
-            )
+            message = f"{selector} is part of {wider}, which the rule names too"
+            yield Lint(Level.NOTE, "redundant-type", at, message)
 
 
 def _wider(selector: str, rule: Rule, finding_kinds: list[FindingKind]) -> str | None:
-    named = [finding_kind for finding_kind in finding_kinds if reach(selector, *finding_kind)]
+    named = [each for each in finding_kinds if reach(selector, *each)]
     for other in rule.data_types:
-        reaches = {
-            (reach(other, *finding_kind), reach(selector, *finding_kind)) for finding_kind in named
-        }
-        if (
-            named
-            and other != selector
-            and all(Reach.NONE < wide < narrow for wide, narrow in reaches)
-        ):
+        reaches = [(reach(other, *each), reach(selector, *each)) for each in named]
+        is_wider = all(Reach.NONE < wide < narrow for wide, narrow in reaches)
+        if named and other != selector and is_wider:
             return other
     return None
 
@@ -190,14 +176,12 @@ def _masking(path: str, rule: Rule, finding_kinds: list[FindingKind]) -> Iterato
         yield Lint(Level.WARNING, "idle-masking", f"{path}.masking", message)
         return
     covered = [
-        finding_kind
-        for finding_kind in finding_kinds
-        if any(reach(selector, *finding_kind) for selector in rule.data_types)
+        each
+        for each in finding_kinds
+        if any(reach(selector, *each) for selector in rule.data_types)
     ]
     for selector, _ in rule.masking:
-        if selector != EVERYTHING and not any(
-            reach(selector, *finding_kind) for finding_kind in covered
-        ):
+        if selector != EVERYTHING and not any(reach(selector, *each) for each in covered):
             message = f"the rule does not cover {selector}, so this operator has no effect"
             yield Lint(Level.WARNING, "idle-masking", f"{path}.masking.{selector}", message)
 
@@ -208,9 +192,8 @@ def _exemption(path: str, rule: Rule, exemption: Exemption, day: date) -> Iterat
         message = f"expired on {exemption.expires}; ask {who}, then renew or remove it"
         yield Lint(Level.WARNING, "exception-expired", path, message)
     elif exemption.expires - day <= _SOON:
-        yield Lint(
-            Level.NOTE, "exception-expires-soon", path, f"expires on {exemption.expires} ({who})"
-        )
+        message = f"expires on {exemption.expires} ({who})"
+        yield Lint(Level.NOTE, "exception-expires-soon", path, message)
     if rule.action is Action.ALLOW:
         yield Lint(Level.NOTE, "idle-exception", path, "has no effect in a rule that allows anyway")
     if exemption.pattern is not None:
@@ -232,32 +215,13 @@ def _uncovered(
     )
     for to, decider in deciders.items():
         for category in Category:
-            types = sorted(
-                {
-                    finding_kind.type
-                    for finding_kind in finding_kinds
-                    if finding_kind.category is category
-                }
-            )
-            bare = sorted(
-                {
-                    finding_kind.type
-                    for finding_kind in finding_kinds
-                    if finding_kind.category is category and not decider.covering(*finding_kind)
-                }
-            )
+            own = [each for each in finding_kinds if each.category is category]
+            bare = sorted({each.type for each in own if not decider.covering(*each)})
             if not bare:
                 continue
-            shown = (
-                category
-                if bare == types
-                else ", ".join(bare[:8]) + (", ..." if len(bare) > 8 else "")
-            )
-            level = (
-                Level.NOTE
-                if policy.default_action or category is Category.CUSTOM
-                else Level.WARNING
-            )
-            yield Lint(
-                level, "uncovered", "", f"{to}: no rule covers {shown}; what is found {fate}"
-            )
+            listed = ", ".join(bare[:8]) + (", ..." if len(bare) > 8 else "")
+            shown = category if len(bare) == len({each.type for each in own}) else listed
+            is_minor = policy.default_action or category is Category.CUSTOM
+            level = Level.NOTE if is_minor else Level.WARNING
+            message = f"{to}: no rule covers {shown}; what is found {fate}"
+            yield Lint(level, "uncovered", "", message)

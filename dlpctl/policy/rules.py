@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -28,14 +28,12 @@ class Catalogue(NamedTuple):
     """Maps pattern ids to detection types."""
 
     @classmethod
-    def of(
-        cls, types: Mapping[Category, Iterable[str]], patterns: Mapping[str, str] | None = None
-    ) -> Catalogue:
-        categories: dict[str, frozenset[Category]] = {}
-        for category, names in types.items():
-            for name in names:
-                categories[name] = categories.get(name, frozenset()) | {category}
-        return cls(categories, patterns or {})
+    def of(cls, patterns: Sequence[tuple[str, str, Category]]) -> Catalogue:
+        """Return the types and patterns of these ids, types and categories."""
+        types: dict[str, frozenset[Category]] = {}
+        for _, name, category in patterns:
+            types[name] = types.get(name, frozenset()) | {category}
+        return cls(types, {pattern_id: name for pattern_id, name, _ in patterns})
 
 
 class Exemption(NamedTuple):

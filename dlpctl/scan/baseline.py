@@ -18,7 +18,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from dlpctl.errors import BaselineError, did_you_mean
+from dlpctl.errors import BaselineError, did_you_mean, os_errors
 from dlpctl.system.regular import open_file
 from dlpctl.types import Destination
 
@@ -130,17 +130,14 @@ class Baseline(NamedTuple):
 
     def save(self) -> None:
         """Write the file in one step."""
-        from dlpctl.system.newfiles import replacing
+        from dlpctl.system.newfiles import write_whole
 
         salts = sorted(salt.hex() for salt in self.salts)
         content = _HEAD + "".join(f"{_SALT} {salt}\n" for salt in salts)
         content += "".join(entry.line() for entry in sorted(set(self.entries), key=_order))
-        try:
+        with os_errors(BaselineError, f"{self.file}: cannot be written"):
             mode = self.file.stat().st_mode & 0o777 if self.file.exists() else 0o644
-            with replacing(self.file, mode=mode) as new:
-                new.write(content.encode("utf-8", "backslashreplace"))
-        except OSError as problem:
-            raise BaselineError(f"{self.file}: cannot be written: {problem.strerror}") from None
+            write_whole(self.file, content.encode("utf-8", "backslashreplace"), mode=mode)
 
 
 class Acceptance:
@@ -346,13 +343,11 @@ def merged_by_union(file: Path) -> bool:
     """Let git keep added lines of both branches; return whether the attribute is new."""
     attributes = file.parent / ".gitattributes"
     line = f"{file.name} merge=union"
-    try:
+    with os_errors(BaselineError, f"{attributes}: cannot be written"):
         text = attributes.read_text("utf-8", "surrogateescape") if attributes.exists() else ""
         if line in text.splitlines():
             return False
         end = "" if not text or text.endswith("\n") else "\n"
         with attributes.open("a", encoding="utf-8", newline="\n") as opened:
             opened.write(f"{end}{line}\n")
-    except OSError as problem:
-        raise BaselineError(f"{attributes}: cannot be written: {problem.strerror}") from None
     return True

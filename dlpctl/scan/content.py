@@ -136,7 +136,6 @@ class Examiner:
         return found._replace(possible=count_possible(detector, data, self.min_score))
 
     def decoded(self, path: str, text: str) -> Found:
-        """Return the findings in decoded text."""
         head = text[:JUDGED].encode("utf-8", "replace")
         findings = blocks.scan(self._detector_for(path, head), text, self.min_score)
         return self.located_results(path, TextPlaces(text, findings))

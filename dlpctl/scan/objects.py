@@ -194,7 +194,7 @@ class ObjectStore:
                     try:
                         entries = self._entries(each["name"], root)
                     except UnreadError as error:
-                        yield Skip(shown, Why.UNREADABLE, error.detail or error.why.value)
+                        yield Skip(shown, Why.UNREADABLE, str(error))
                         continue
                     stack.append(iter(entries))
                     folders.append(path)
@@ -228,7 +228,7 @@ class ObjectStore:
         shown = self._name(path)
         if "unread" in each:
             error = each["unread"]
-            return Skip(shown, Why.UNREADABLE, error.detail or error.why.value)
+            return Skip(shown, Why.UNREADABLE, str(error))
         size = each["size"]
         if why := selection.why_not_inside(inside, shown, size or 0):
             return Skip(shown, why)

@@ -176,10 +176,8 @@ class BatchReader:
                     results.extend(self._unpacked(file.shown, packed, after(head, read)))
                 else:
                     results.extend(self._large(file.shown, after(head, read)))
-        except UnreadError as error:
-            self._skipped.append(Skip(file.shown, Why.UNREADABLE, error.detail or error.why.value))
-        except FormatError as error:
-            self._skipped.append(Skip(file.shown, Why.UNREADABLE, error.message))
+        except (UnreadError, FormatError) as error:
+            self._skipped.append(Skip(file.shown, Why.UNREADABLE, str(error)))
 
     def _unpacked(
         self, shown: str, packed: Compressed, read: Callable[[int], bytes]
@@ -338,15 +336,11 @@ class BatchReader:
         data_start = max(0, first - margin)
         try:
             data = source.read_range(file, data_start, last + margin)
-        except UnreadError as error:  # gone or not, the file was partly read
-            skip = Skip(file.shown, Why.UNREADABLE, error.detail or error.why.value)
-            return Outcome(0, 0, 0, [], [skip], tallies=[Tally()])
-        try:
             found, ending = self._examiner.part(
                 file.shown, data, first - data_start, last - first, binary=binary
             )
-        except FormatError as error:
-            skip = Skip(file.shown, Why.UNREADABLE, error.message)
+        except (UnreadError, FormatError) as error:  # gone or not, the file was partly read
+            skip = Skip(file.shown, Why.UNREADABLE, str(error))
             return Outcome(0, 0, 0, [], [skip], tallies=[Tally()])
         # Only the first part counts the file.
         tally = Tally(not first, max(0, min(len(data) + data_start, last) - first), found.accepted)

@@ -85,6 +85,10 @@ class Skip(NamedTuple):
     why: Why
     detail: str = ""
 
+    @property
+    def reason(self) -> str:
+        return f"{self.why.value}: {self.detail}" if self.detail else self.why.value
+
 
 class Tally(NamedTuple):
     """The counts of one content, or of a part of it."""

@@ -62,8 +62,10 @@ def replacing(target: Path, *, overwrite: bool = True, mode: int = 0o600) -> Ite
         raise
 
 
-def write_whole(path: Path, data: bytes, *, overwrite: bool, mode: int = 0o600) -> None:
-    """Write a file, by default a private one; an existing one is replaced only with `overwrite`."""
+def write_whole(path: Path, data: bytes, *, overwrite: bool = True, mode: int = 0o600) -> None:
+    """Write a file, by default a private one; an existing one is replaced, or without `overwrite`
+    an error.
+    """
     try:
         with replacing(path, overwrite=overwrite, mode=mode) as file:
             file.write(data)

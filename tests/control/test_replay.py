@@ -66,9 +66,8 @@ def test_it_decides_by_recorded_types_and_counts(control, policy, replay):
 def test_checks_that_differ_in_their_samples_alone_are_decided_once():
     versions = {"1.0": Policy.from_dict(draft(rule("MASK")))}
     blocking = Policy.from_dict(draft(rule("BLOCK")))
-    decide = Replay(
-        blocking, versions, Catalogue.of({Category.PII: {"EMAIL"}}, {}), date(2026, 3, 10)
-    )
+    catalogue = Catalogue.of([("email", "EMAIL", Category.PII)])
+    decide = Replay(blocking, versions, catalogue, date(2026, 3, 10))
     recorded = [
         RecordedCheck(
             "", "", "VENDOR", "ALLOWED_WITH_MASKING", "1.0", f'[["EMAIL", 1, "{letter}"]]'

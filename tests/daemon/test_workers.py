@@ -11,9 +11,11 @@ import pytest
 
 from dlpctl.control.access import LOCAL
 from dlpctl_daemon.crew import Crew
-from dlpctl_daemon.lanes import ANYONE, LaneRules
+from dlpctl_daemon.lanes import LaneRules, Share
 from dlpctl_daemon.workers import Workers
 from tests.daemon.conftest import lose_checks
+
+ANYONE = Share("", "")
 
 EMAIL = "write to jane.doe@corp.example.net"
 

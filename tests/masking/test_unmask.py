@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dlpctl.masking.unmask import Unmasker, unmask, unmask_stream
+from dlpctl.masking.unmask import Unmasker, unmask
 from dlpctl.operators.tokens import TokenStore, token_type
 
 
@@ -110,8 +110,9 @@ def test_chunk_boundaries_make_no_difference(text: str, borders: list[int]) -> N
     cuts = [0, *sorted(border for border in borders if border < len(text)), len(text)]
     chunks = [text[start:end] for start, end in itertools.pairwise(cuts)]
     whole = unmask(text, store())
-    assert "".join(unmask_stream(chunks, store())) == whole
-    assert "".join(unmask_stream(text, store())) == whole
+    for pieces in (chunks, text):
+        unmasker = Unmasker(store())
+        assert "".join(map(unmasker.feed, pieces)) + unmasker.finish() == whole
 
 
 def test_only_what_may_be_a_token_is_held_back() -> None:

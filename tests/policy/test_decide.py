@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from datetime import date
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dlpctl.policy.decide import Decider, decide, relevant_selectors
-from dlpctl.policy.model import Catalogue, Exemption, Policy, Rule
+from dlpctl.policy.decide import Decider, PolicyDecision, relevant_selectors
+from dlpctl.policy.model import Exemption, Policy, Rule
 from dlpctl.types import Action, Category, Decision, Destination, Finding
 from dlpctl.values import fingerprint
 
@@ -31,6 +33,16 @@ def found(type_name: str = "EMAIL", score: float = 0.9, start: int = 0) -> Findi
 def rule(action: Action, *types: str, name: str = "r", **changes: object) -> Rule:
     base = Rule(name, name, types or ("EMAIL",), tuple(Destination), action)
     return base._replace(**changes)
+
+
+def decide(
+    policy: Policy,
+    to: Destination,
+    findings: Sequence[Finding],
+    value_of: Callable[[Finding], str] | None = None,
+    **settings: Any,
+) -> PolicyDecision:
+    return Decider(policy, to, **settings)(findings, value_of)
 
 
 findings_of = st.lists(
@@ -181,8 +193,8 @@ def test_uncovered_findings_are_allowed_and_listed() -> None:
     policy = Policy("p", (rule(Action.MASK, "EMAIL"),))
     ruling = decide(policy, Destination.VENDOR, [found("EMAIL"), found("IBAN"), found("SSN", 0.4)])
     assert ruling.decision is Decision.ALLOWED_WITH_MASKING
-    assert ruling.uncovered == [found("IBAN")]
-    assert [verdict.rule for _, verdict in ruling.ruled] == ["r", None]
+    expected = [(found("EMAIL"), "r"), (found("IBAN"), None)]
+    assert [(finding, verdict.rule) for finding, verdict in ruling.ruled] == expected
 
 
 def test_a_rule_may_have_a_lower_threshold_than_the_policy() -> None:
@@ -301,17 +313,6 @@ def test_an_exception_concerns_its_rule_and_its_types_only() -> None:
         policy, Destination.VENDOR, [found(), found("SSN")], value_of=lambda _: "v", on=DAY
     )
     assert [verdict.action for _, verdict in ruling.ruled] == [Action.BLOCK, Action.MASK]
-
-
-def test_relevant_patterns_are_returned_as_their_types() -> None:
-    policy = Policy(
-        "p", (rule(Action.BLOCK, "github-pat", "PHI"), rule(Action.ALLOW, "IBAN", name="a"))
-    )
-    catalogue = Catalogue({}, {"github-pat": "API_KEY"})
-    relevant = relevant_selectors(
-        policy, Destination.VENDOR, decision_only=True, catalogue=catalogue
-    )
-    assert relevant.selectors == {"API_KEY", "PHI"}
 
 
 @pytest.mark.parametrize("destination", Destination)

@@ -10,13 +10,14 @@ from dlpctl.policy.model import Catalogue, Policy
 from dlpctl.types import Category
 
 CATALOGUE = Catalogue.of(
-    {
-        Category.PII: ["EMAIL", "SSN", "PERSON_NAME"],
-        Category.FINANCIAL: ["IBAN"],
-        Category.PHI: ["US_MBI"],
-        Category.SECRETS: ["API_KEY"],
-    },
-    {"email": "EMAIL", "ssn": "SSN", "iban": "IBAN", "us-mbi": "US_MBI", "github-pat": "API_KEY"},
+    [
+        ("email", "EMAIL", Category.PII),
+        ("ssn", "SSN", Category.PII),
+        ("name", "PERSON_NAME", Category.PII),
+        ("iban", "IBAN", Category.FINANCIAL),
+        ("us-mbi", "US_MBI", Category.PHI),
+        ("github-pat", "API_KEY", Category.SECRETS),
+    ]
 )
 EVERYWHERE = ["AI_TOOL", "VENDOR", "CUSTOMER"]
 DAY = date(2027, 6, 1)
@@ -173,11 +174,7 @@ def test_operators_and_types_without_effect_are_named() -> None:
 def test_no_rule_of_a_builtin_policy_is_shadowed_by_another(name: str) -> None:
     policy = Policy.builtin(name)
     types = {selector for rule in policy.rules for selector in rule.data_types} - set(Category)
-    known = {
-        Category.PII: [*types, "OTHER"],
-        Category.PHI: ["HEALTH"],
-        Category.FINANCIAL: ["MONEY"],
-    }
-    known |= {Category.SECRETS: ["SECRET"], Category.CUSTOM: ["OWN"]}
+    known = [(name, name, Category.PII) for name in types]
+    known += [(f"other-{category}", f"OTHER_{category}", category) for category in Category]
     codes = {each.code for each in lint(policy, Catalogue.of(known), on=DAY)}
     assert codes <= {"uncovered", "redundant-type"}

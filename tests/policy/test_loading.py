@@ -15,12 +15,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CATALOGUE = Catalogue.of(
-    {
-        Category.PII: ["EMAIL", "SSN", "PHONE"],
-        Category.SECRETS: ["API_KEY"],
-        Category.PHI: ["US_MBI"],
-    },
-    {"email": "EMAIL", "github-pat": "API_KEY"},
+    [
+        ("email", "EMAIL", Category.PII),
+        ("ssn", "SSN", Category.PII),
+        ("phone", "PHONE", Category.PII),
+        ("github-pat", "API_KEY", Category.SECRETS),
+        ("us-mbi", "US_MBI", Category.PHI),
+    ]
 )
 
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 HEIGHT = 100.0
-WIDTH = 100.0
 
 
 class Segment(NamedTuple):

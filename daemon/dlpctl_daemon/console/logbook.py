@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from flask import request
 
 from dlpctl.control.resources.audit import ChainReport
-from dlpctl.types import LARGEST_NUMBER
-from dlpctl_daemon.console.pages import Answer, Pages, Visit, address, number_in, see_other
+from dlpctl_daemon.console.pages import Answer, Pages, Visit, address, offset_asked, see_other
 
 PAGE = 50
 """Entries on a page."""
@@ -38,12 +37,16 @@ class _Chain:
     verified_at = ""
 
 
+def _searched(visit: Visit, operation: str, path: str) -> dict[str, Any]:
+    """Return the items of a page that can be searched, with the position of the page."""
+    offset, search = offset_asked(), request.args.get("search", "")
+    found = visit.ask(operation, limit=PAGE, offset=offset, org_id=visit.scope, search=search)
+    page = PageOf.of(path, offset, len(found.items), found.total, search=search)
+    return {"items": found.items, "page": page, "search": search}
+
+
 def show_checks(visit: Visit) -> Answer:
-    offset = number_in("offset", 0, LARGEST_NUMBER)
-    search = request.args.get("search", "")
-    found = visit.ask("search_audit", limit=PAGE, offset=offset, org_id=visit.scope, search=search)
-    page = PageOf.of("/console/checks", offset, len(found.items), found.total, search=search)
-    return visit.page("checks", "Checks", items=found.items, page=page, search=search)
+    return visit.page("checks", "Checks", **_searched(visit, "search_audit", "/console/checks"))
 
 
 def show_check(visit: Visit, preflight_id: str) -> Answer:
@@ -54,24 +57,13 @@ def add_pages(pages: Pages) -> None:
     chain = _Chain()
 
     def show_events(visit: Visit) -> Answer:
-        offset = number_in("offset", 0, LARGEST_NUMBER)
-        search = request.args.get("search", "")
-        found = visit.ask(
-            "list_events", limit=PAGE, offset=offset, org_id=visit.scope, search=search
-        )
-        shown = len(found.items)
-        page = PageOf.of("/console/audit", offset, shown, found.total, search=search)
-        head = visit.ask("get_head")
-        report = chain.report if visit.access.org_id is None else None
         return visit.page(
             "events",
             "Audit",
-            items=found.items,
-            page=page,
-            search=search,
-            head=head,
-            report=report,
+            head=visit.ask("get_head"),
+            report=chain.report if visit.access.org_id is None else None,
             verified_at=chain.verified_at,
+            **_searched(visit, "list_events", "/console/audit"),
         )
 
     def verify(visit: Visit) -> Answer:

@@ -15,6 +15,7 @@ from werkzeug.exceptions import HTTPException, NotFound
 from dlpctl.control.access import Access, Role
 from dlpctl.control.resources import OPERATIONS
 from dlpctl.errors import DlpctlError, ForbiddenError, RequestError, UnauthorizedError
+from dlpctl.types import LARGEST_NUMBER
 from dlpctl.version import __version__
 from dlpctl_daemon.bodies import refuse_larger
 from dlpctl_daemon.console.sessions import Notice, Session
@@ -218,7 +219,6 @@ def see_other(address: str) -> Response:
 
 
 def address(path: str, **query: str | int | None) -> str:
-    """Return the address of a page."""
     given = {name: value for name, value in query.items() if value not in (None, "")}
     return f"{quote(path)}?{urlencode(given)}" if given else quote(path)
 
@@ -243,13 +243,11 @@ def _check_csrf(session: Session) -> None:
         raise ForbiddenError("the form is out of date; load the page again")
 
 
-def number_in(name: str, default: int, most: int) -> int:
-    """Return a number of the query."""
-    given = request.args.get(name, "")
-    if not given:
-        return default
-    if not given.isdecimal() or not given.isascii() or not 0 <= int(given[:19]) <= most:
-        raise RequestError(f"{name}: must be a whole number from 0 to {most:,}")
+def offset_asked() -> int:
+    """Return the first item to show of a list."""
+    given = request.args.get("offset", "") or "0"
+    if not given.isdecimal() or not given.isascii() or int(given[:19]) > LARGEST_NUMBER:
+        raise RequestError(f"offset: must be a whole number from 0 to {LARGEST_NUMBER:,}")
     return int(given)
 
 

@@ -13,8 +13,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from hashlib import blake2b
 from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
+
+from dlpctl.control.shared_items import digest_of
 
 IDLE_SECONDS = 30 * 60.0
 LONGEST_SECONDS = 12 * 3_600.0
@@ -93,15 +94,15 @@ class _Kept(Generic[_Item]):
         with self._lock:
             while len(self._items) >= _MOST:
                 del self._items[next(iter(self._items))]
-            self._items[_digest(identifier)] = item
+            self._items[digest_of(identifier)] = item
         return identifier
 
     def get(self, identifier: str) -> _Item | None:
-        return self._items.get(_digest(identifier))
+        return self._items.get(digest_of(identifier))
 
     def take(self, identifier: str) -> _Item | None:
         with self._lock:
-            return self._items.pop(_digest(identifier), None)
+            return self._items.pop(digest_of(identifier), None)
 
 
 class SessionStore(Protocol):
@@ -167,7 +168,3 @@ class Sessions:
     def redeem(self, code: str) -> str | None:
         token_id, until = self._links.take(code) or ("", 0.0)
         return token_id if token_id and self._clock() <= until else None
-
-
-def _digest(identifier: str) -> bytes:
-    return blake2b(identifier.encode("utf-8", "replace"), digest_size=32).digest()

@@ -16,10 +16,9 @@ from flask import request
 from dlpctl.agents.audit import audit_log
 from dlpctl.errors import ForbiddenError
 from dlpctl.gateway.calls import call_log
-from dlpctl.types import LARGEST_NUMBER
 from dlpctl_daemon.console.charts import Columns, Segment, columns, stack
 from dlpctl_daemon.console.logbook import PAGE, PageOf
-from dlpctl_daemon.console.pages import Answer, Pages, Visit, number_in
+from dlpctl_daemon.console.pages import Answer, Pages, Visit, offset_asked
 
 _MOST_BYTES = 1 << 20
 """The number of bytes read from the end of a log."""
@@ -97,7 +96,7 @@ def show(log: TrafficLog, visit: Visit) -> Answer:
     filters["type"] = request.args.get("type", "")
     search = request.args.get("search", "")
     entries = [each for each in read if _is_wanted(log, each, filters, search)]
-    offset = number_in("offset", 0, LARGEST_NUMBER)
+    offset = offset_asked()
     shown = entries[offset : offset + PAGE]
     query = {"search": search, **filters}
     path = f"/console/{log.name}"

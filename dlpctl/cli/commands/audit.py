@@ -76,10 +76,9 @@ def list_items(
         dlpctl audit list --limit 10
         dlpctl audit list --org acme --search BLOCKED
     """
-    with control.backend() as backend:
-        found = backend.search_audit(
-            limit=page.limit, offset=page.offset, org_id=org, search=search
-        )
+    found = control.ask(
+        "search_audit", limit=page.limit, offset=page.offset, org_id=org, search=search
+    )
     printer = Printer()
     if control.as_json:
         printer.json(found)
@@ -137,8 +136,7 @@ def events(page: PageOptions, control: ControlOptions, org: OrganizationFilter =
         dlpctl audit events
         dlpctl audit events --org acme --limit 10
     """
-    with control.backend() as backend:
-        found = backend.list_events(limit=page.limit, offset=page.offset, org_id=org)
+    found = control.ask("list_events", limit=page.limit, offset=page.offset, org_id=org)
     if control.as_json:
         Printer().json(found)
         return

@@ -22,12 +22,12 @@ import typer
 from dlpctl.cli import accepted, options
 from dlpctl.cli.app import App
 from dlpctl.cli.render import Printer
+from dlpctl.cli.scans.coverage import scan_of
 from dlpctl.cli.scans.new_exceptions import (
     BaselineFile,
     ExceptionOptions,
     baseline_to_add_to,
     save,
-    scan_of,
 )
 from dlpctl.cli.search import Search, everything, search
 from dlpctl.cli.session import Session
@@ -48,17 +48,13 @@ app = App(__doc__)
 _SOON = timedelta(days=14)
 _SHOWN = 12
 
-Paths = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="[PATH]...", help="Files and folders to scan; '.' if none."),
-]
 Reason = Annotated[str, typer.Option(metavar="REASON", help="Why they are accepted.")]
 
 
 class SelectionOptions(NamedTuple):
     """The findings that become exceptions."""
 
-    paths: Paths = None
+    paths: options.Paths = None
     types: options.Types = None
     min_score: options.MinScore = None
     destination: options.Destination = None
@@ -147,7 +143,9 @@ def update(
 
 @app.command()
 def audit(
-    paths: Paths = None, file: BaselineFile = None, form: options.Format = options.Output.HUMAN
+    paths: options.Paths = None,
+    file: BaselineFile = None,
+    form: options.Format = options.Output.HUMAN,
 ) -> None:
     """List the exceptions, where they apply, and which are expired or unused.
 

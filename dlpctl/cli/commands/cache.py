@@ -12,7 +12,7 @@ from dlpctl.cli.app import App
 from dlpctl.cli.compiling import compile_visibly
 from dlpctl.cli.session import Session
 from dlpctl.detect.automaton.cache import Cache
-from dlpctl.errors import OutputError
+from dlpctl.errors import OutputError, os_errors
 
 SECTION = ("Repositories, shells and help", 35)
 
@@ -75,8 +75,6 @@ def clear() -> None:
     folder = session.config.cache_folder
     cache = Cache(folder)
     count = len(cache.sizes())
-    try:
+    with os_errors(OutputError, f"{folder}: cannot be cleared"):
         cache.clear()
-    except OSError as problem:
-        raise OutputError(f"{folder}: cannot be cleared: {problem.strerror}") from None
     session.printer().line(f"removed {count} files from {folder}")

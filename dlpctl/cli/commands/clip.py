@@ -9,7 +9,6 @@ Examples:
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -34,10 +33,7 @@ def clip(
     ] = False,
     destination: options.Destination = None,
     policy: options.Policy = None,
-    vault: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Mask with tokens; keep values for 'dlpctl unmask'."),
-    ] = None,
+    vault: options.VaultFile = None,
 ) -> None:
     if mask and check:
         raise UsageError("give --mask or --check, not both")

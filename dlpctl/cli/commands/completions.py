@@ -19,7 +19,7 @@ import typer
 from dlpctl.cli import completion
 from dlpctl.cli.app import App
 from dlpctl.cli.render import Printer
-from dlpctl.errors import OutputError, UsageError
+from dlpctl.errors import OutputError, UsageError, os_errors
 
 SECTION = ("Repositories, shells and help", 33)
 
@@ -86,11 +86,9 @@ def install(shell: Shell | None) -> None:
     """Write the script where the named shell, or the user's, looks for it."""
     shell = shell or _current(os.environ)
     path = _install_path(shell, os.environ, Path.home())
-    try:
+    with os_errors(OutputError, f"{path.file}: cannot be written"):
         path.file.parent.mkdir(parents=True, exist_ok=True)
         path.file.write_text(script(shell), encoding="utf-8", newline="\n")
-    except OSError as problem:
-        raise OutputError(f"{path.file}: cannot be written: {problem.strerror}") from None
     printer = Printer()
     printer.line(f"written {path.file}")
     printer.line(path.next_step)

@@ -16,6 +16,7 @@ import typer
 
 from dlpctl.cli import options
 from dlpctl.cli.app import App
+from dlpctl.cli.gateway_run import GatewayOptions, run, url_of
 from dlpctl.cli.options import Output
 from dlpctl.errors import UsageError
 
@@ -23,79 +24,14 @@ SECTION = ("Repositories, shells and help", 33)
 
 app = App(__doc__, invoke_without_command=True)
 
-Host = Annotated[
-    str | None, typer.Option(metavar="ADDRESS", help="Listen on ADDRESS; 127.0.0.1 by default.")
-]
-Port = Annotated[
-    int | None,
-    typer.Option(metavar="N", min=0, max=65535, help="Listen on port N; 0 takes a free one."),
-]
-WithKeys = Annotated[
-    bool,
-    typer.Option("--with-keys", help="Require a policy or license key in X-Dlpctl-Key."),
-]
-
 
 @app.callback()
-def gateway(
-    context: typer.Context,
-    upstream: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=URL",
-            help="Serve anthropic, openai, gemini or ollama at URL. Repeatable; all by default.",
-        ),
-    ] = None,
-    host: Host = None,
-    port: Port = None,
-    allow_remote: Annotated[
-        bool,
-        typer.Option("--allow-remote", help="Allow an ADDRESS that other machines can reach."),
-    ] = False,
-    policy: options.Policy = None,
-    destination: options.Destination = None,
-    operator: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="How to mask; only token and surrogate are restored."),
-    ] = None,
-    with_keys: WithKeys = False,
-    server: options.Server = None,
-    inspect_answers: Annotated[
-        bool,
-        typer.Option(
-            "--inspect-answers", help="Check answers for CUSTOMER, and cut streams before a value."
-        ),
-    ] = False,
-    keep_values: Annotated[
-        bool,
-        typer.Option(
-            "--keep-values", help="Keep values that later requests refer to, in encrypted vaults."
-        ),
-    ] = False,
-) -> None:
+def gateway(context: typer.Context, gateway_options: GatewayOptions) -> None:
     if context.invoked_subcommand is not None:
         return
-    from dlpctl.cli.gateway_run import GatewayOptions, run
-    from dlpctl.config import load_config
-
-    settings = load_config({"server": server}).gateway
-    if with_keys and policy is not None:
+    if gateway_options.with_keys and gateway_options.policy is not None:
         raise UsageError("--with-keys: the key names the policy; leave out --policy")
-    run(
-        GatewayOptions(
-            host or settings.host,
-            settings.port if port is None else port,
-            allow_remote,
-            upstream or (),
-            policy,
-            destination,
-            operator,
-            with_keys,
-            keep_values,
-            inspect_answers or settings.inspect_answers,
-            server,
-        )
-    )
+    run(gateway_options)
 
 
 @app.command()
@@ -113,8 +49,8 @@ def env(
     uninstall: Annotated[
         bool, typer.Option("--uninstall", help="Remove it from the client's settings.")
     ] = False,
-    host: Host = None,
-    port: Port = None,
+    host: options.Host = None,
+    port: options.Port = None,
 ) -> None:
     """Print how to point a client at the gateway.
 
@@ -123,7 +59,6 @@ def env(
         dlpctl gateway env claude-code --install
     """
     from dlpctl.cli import gateway_clients
-    from dlpctl.cli.gateway_run import url_of
     from dlpctl.cli.render import Printer
     from dlpctl.config import load_config
 

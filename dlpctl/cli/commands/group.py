@@ -39,8 +39,7 @@ def list_groups(org: options.Organization, control: ControlOptions) -> None:
         dlpctl group list acme
         dlpctl group list acme --format json
     """
-    with control.backend() as backend:
-        rows = backend.list_groups(org)
+    rows = control.ask("list_groups", org)
     control.print_list(rows, "name group_id is_default policy_ids", "no policy group")
 
 
@@ -59,8 +58,7 @@ def create(
         dlpctl group create acme legal --description Lawyers
     """
     body = given(name=name, description=description, policy_ids=policies)
-    with control.backend() as backend:
-        control.print_record(backend.create_group(org, body))
+    control.print_record(control.ask("create_group", org, body))
 
 
 @app.command()
@@ -71,8 +69,7 @@ def show(org: options.Organization, group: GroupName, control: ControlOptions) -
         dlpctl group show acme legal
         dlpctl group show acme legal --format json
     """
-    with control.backend() as backend:
-        control.print_record(backend.get_group(org, group))
+    control.print_record(control.ask("get_group", org, group))
 
 
 @app.command()
@@ -80,7 +77,7 @@ def update(
     org: options.Organization,
     group: GroupName,
     control: ControlOptions,
-    name: Annotated[str | None, typer.Option(metavar="NAME", help="The new name.")] = None,
+    name: options.NewName = None,
     description: Description = None,
     policies: Policies = None,
 ) -> None:
@@ -91,8 +88,7 @@ def update(
         dlpctl group update acme legal --description Lawyers
     """
     body = changes(name=name, description=description, policy_ids=policies)
-    with control.backend() as backend:
-        control.print_record(backend.update_group(org, group, body))
+    control.print_record(control.ask("update_group", org, group, body))
 
 
 @app.command()
@@ -103,6 +99,5 @@ def delete(org: options.Organization, group: GroupName, control: ControlOptions)
         dlpctl group delete acme legal
         dlpctl group delete acme legal --server http://127.0.0.1:8686
     """
-    with control.backend() as backend:
-        backend.delete_group(org, group)
+    control.ask("delete_group", org, group)
     control.print_done(f"deleted {group}")

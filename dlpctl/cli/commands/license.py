@@ -39,8 +39,7 @@ def list_licenses(org: options.Organization, control: ControlOptions) -> None:
         dlpctl license list acme
         dlpctl license list acme --format json
     """
-    with control.backend() as backend:
-        rows = backend.list_licenses(org)
+    rows = control.ask("list_licenses", org)
     control.print_list(rows, _COLUMNS, "no license; see 'dlpctl license create'")
 
 
@@ -67,8 +66,7 @@ def create(
     body = given(
         license_type=plan, expires_at=expires, max_checks_per_month=checks, policy_groups=groups
     )
-    with control.backend() as backend:
-        control.print_record(backend.create_license(org, body))
+    control.print_record(control.ask("create_license", org, body))
 
 
 @app.command()
@@ -87,8 +85,7 @@ def extend(
         dlpctl license extend acme LICENSE --checks 100000
     """
     body = changes(license_type=plan, expires_at=expires, max_checks_per_month=checks)
-    with control.backend() as backend:
-        control.print_record(backend.extend_license(org, license_id, body))
+    control.print_record(control.ask("extend_license", org, license_id, body))
 
 
 @app.command()
@@ -99,8 +96,7 @@ def revoke(org: options.Organization, license_id: LicenseId, control: ControlOpt
         dlpctl license revoke acme LICENSE
         dlpctl license revoke acme LICENSE --server http://127.0.0.1:8686
     """
-    with control.backend() as backend:
-        backend.revoke_license(org, license_id)
+    control.ask("revoke_license", org, license_id)
     control.print_done(f"revoked {license_id}; the policies of its groups are no longer active")
 
 
@@ -124,8 +120,7 @@ def validate(
         dlpctl license validate
         dlpctl license validate --key "$KEY" --format json
     """
-    with control.backend() as backend:
-        answer = backend.validate_license(key)
+    answer = control.ask("validate_license", key)
     if not control.as_json:
         policies = answer["policy_config"]["policies"]
         answer |= {"policy_config": [policy["name"] for policy in policies]}
@@ -145,8 +140,7 @@ def public_key(
         dlpctl license public-key
         dlpctl license public-key --format json
     """
-    with control.backend() as backend:
-        control.print_record(backend.get_public_key(key_id=key_id))
+    control.print_record(control.ask("get_public_key", key_id=key_id))
 
 
 @app.command("rotate-keys")
@@ -157,5 +151,4 @@ def rotate_keys(control: ControlOptions) -> None:
         dlpctl license rotate-keys
         dlpctl license rotate-keys --format json
     """
-    with control.backend() as backend:
-        control.print_record(backend.rotate_keys())
+    control.print_record(control.ask("rotate_keys"))

@@ -40,10 +40,7 @@ app = App()
 def mask(
     content: options.ContentOptions,
     file: options.File = None,
-    vault: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Mask with tokens; keep values for 'dlpctl unmask'."),
-    ] = None,
+    vault: options.VaultFile = None,
     output: options.OutputFile = None,
     stats: Annotated[
         bool, typer.Option("--stats", help="Print to stderr what was masked.")
@@ -71,9 +68,7 @@ def mask(
         if is_table:
             assert output is not None
             for report in _masked_table(session, checker, store, content, Path(name), output):
-                counts.update(
-                    {detection.type: detection.occurrences for detection in report.report.detected}
-                )
+                _count(report, counts)
         elif documents.is_plain(name, head):
             with writing(output) as write:
                 for piece in _masked(chunks, checker, store, counts, possible):
@@ -81,10 +76,7 @@ def mask(
         else:
             most = session.config.limits.input_bytes
             read = documents.read_file(chunks, most)
-            report = _masked_file(session, checker, store, content, name, read, output)
-            counts.update(
-                {detection.type: detection.occurrences for detection in report.report.detected}
-            )
+            _count(_masked_file(session, checker, store, content, name, read, output), counts)
     except StillExposedError:
         documents.remove_stale(output, name)
         raise
@@ -121,9 +113,7 @@ def _masked_file(
 ) -> FileReport:
     """Mask a file that is not plain text, and write its masked copy."""
     secret = documents.password(ask=content.password, file=content.password_file)
-    masking = session.file_checker(
-        checker, content.on_uninspected, content.metadata, flatten=content.flatten
-    )
+    masking = session.file_checker(checker, content)
     base = Path(name).name
     shown = "stdin" if name == inputs.STDIN else documents.without_values(base, checker)
     with documents.cleaning_up():
@@ -161,12 +151,14 @@ def _masked_table(
     """Mask a Delta table; a single masker keeps equal values equal across its files."""
     from dlpctl.files.delta import mask_table
 
-    masking = session.file_checker(
-        checker, content.on_uninspected, content.metadata, flatten=content.flatten
-    )
+    masking = session.file_checker(checker, content)
     with documents.cleaning_up(), open_masker(store, checker) as masker:
         mask_file = partial(masking.mask, masker=masker)
         yield from mask_table(folder, output, mask_file, session.config.limits)
+
+
+def _count(report: FileReport, counts: Counter[str]) -> None:
+    counts.update({each.type: each.occurrences for each in report.report.detected})
 
 
 def _print_stats(counts: Counter[str]) -> None:

@@ -39,8 +39,7 @@ def list_organizations(control: ControlOptions) -> None:
         dlpctl org list
         dlpctl org list --format json
     """
-    with control.backend() as backend:
-        rows = backend.list_organizations()
+    rows = control.ask("list_organizations")
     columns = "slug name org_id created_at"
     control.print_list(rows, columns, "no organization; see 'dlpctl org create'")
 
@@ -61,8 +60,7 @@ def create(
         dlpctl org create "Acme Inc" --slug acme --set admin_email=admin@acme.example
     """
     body = given(name=name, slug=slug, settings=_settings(setting))
-    with control.backend() as backend:
-        control.print_record(backend.create_organization(body))
+    control.print_record(control.ask("create_organization", body))
 
 
 @app.command()
@@ -73,15 +71,14 @@ def show(org: options.Organization, control: ControlOptions) -> None:
         dlpctl org show acme
         dlpctl org show acme --format json
     """
-    with control.backend() as backend:
-        control.print_record(backend.get_organization(org))
+    control.print_record(control.ask("get_organization", org))
 
 
 @app.command()
 def update(
     org: options.Organization,
     control: ControlOptions,
-    name: Annotated[str | None, typer.Option(metavar="NAME", help="The new name.")] = None,
+    name: options.NewName = None,
     setting: Settings = None,
 ) -> None:
     """Change the name and the settings of an organization.
@@ -91,8 +88,7 @@ def update(
         dlpctl org update acme --set admin_email=admin@acme.example
     """
     body = changes(name=name, settings=_settings(setting))
-    with control.backend() as backend:
-        control.print_record(backend.update_organization(org, body))
+    control.print_record(control.ask("update_organization", org, body))
 
 
 @app.command()
@@ -111,8 +107,7 @@ def delete(
         raise UsageError(
             f"this deletes {org} with all its policies and licenses; confirm with --yes"
         )
-    with control.backend() as backend:
-        backend.delete_organization(org)
+    control.ask("delete_organization", org)
     control.print_done(f"deleted {org}")
 
 

@@ -31,13 +31,6 @@ SECTION = ("Detection and policies", 10)
 
 app = App(__doc__)
 
-PolicyArgument = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="[POLICY]", help="A policy file or a built-in policy.", show_default=False
-    ),
-]
-
 
 @app.command("list")
 def list_policies(form: options.Format = options.Output.HUMAN) -> None:
@@ -61,7 +54,9 @@ def list_policies(form: options.Format = options.Output.HUMAN) -> None:
 
 
 @app.command()
-def show(policy: PolicyArgument = None, form: options.Format = options.Output.HUMAN) -> None:
+def show(
+    policy: options.OptionalPolicy = None, form: options.Format = options.Output.HUMAN
+) -> None:
     """Show a policy and its rules.
 
     Examples:
@@ -89,7 +84,9 @@ def show(policy: PolicyArgument = None, form: options.Format = options.Output.HU
 
 
 @app.command()
-def lint(policy: PolicyArgument = None, form: options.Format = options.Output.HUMAN) -> None:
+def lint(
+    policy: options.OptionalPolicy = None, form: options.Format = options.Output.HUMAN
+) -> None:
     """Find rules without effect, types that no rule covers, and expired exceptions.
 
     Examples:
@@ -118,7 +115,7 @@ def lint(policy: PolicyArgument = None, form: options.Format = options.Output.HU
 
 @app.command()
 def test(
-    policy: PolicyArgument = None,
+    policy: options.OptionalPolicy = None,
     cases: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="The cases; policy.test.toml for policy.toml."),

@@ -32,10 +32,7 @@ app = App()
 @app.command(help=__doc__)
 def review(
     exception: ExceptionOptions,
-    paths: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[PATH]...", help="Files and folders to scan; '.' if none."),
-    ] = None,
+    paths: options.Paths = None,
     types: options.Types = None,
     min_score: options.MinScore = None,
     of_accepted: Annotated[

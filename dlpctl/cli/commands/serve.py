@@ -14,6 +14,7 @@ from typing import Annotated
 
 import typer
 
+from dlpctl.cli import options
 from dlpctl.cli.app import App
 from dlpctl.cli.session import Session
 
@@ -24,20 +25,12 @@ app = App()
 
 @app.command(help=__doc__)
 def serve(
-    host: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Listen on ADDRESS; 127.0.0.1 by default.")
-    ] = None,
-    port: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=0, max=65535, help="Listen on port N; 0 takes a free one."),
-    ] = None,
+    host: options.Host = None,
+    port: options.Port = None,
     unix_socket: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Listen on a Unix socket instead.")
     ] = None,
-    allow_remote: Annotated[
-        bool,
-        typer.Option("--allow-remote", help="Allow an ADDRESS that other machines can reach."),
-    ] = False,
+    allow_remote: options.AllowRemote = False,
     trusted_proxy: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="Trust X-Forwarded headers of ADDRESS.")
     ] = None,

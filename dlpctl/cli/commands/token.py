@@ -30,8 +30,7 @@ def list_tokens(control: ControlOptions) -> None:
         dlpctl token list
         dlpctl token list --format json
     """
-    with control.backend() as backend:
-        rows = backend.list_tokens()
+    rows = control.ask("list_tokens")
     control.print_list(rows, "token_id name role org_id expires_at", "no token")
 
 
@@ -59,8 +58,7 @@ def create(
         dlpctl token create --role auditor --org acme --expires 2027-01-31
     """
     body = given(role=role, org_id=org, name=name, expires_at=expires)
-    with control.backend() as backend:
-        control.print_record(backend.create_token(body))
+    control.print_record(control.ask("create_token", body))
 
 
 @app.command()
@@ -74,6 +72,5 @@ def revoke(
         dlpctl token revoke TOKEN_ID
         dlpctl token revoke TOKEN_ID --server http://127.0.0.1:8686
     """
-    with control.backend() as backend:
-        backend.revoke_token(token_id)
+    control.ask("revoke_token", token_id)
     control.print_done(f"revoked {token_id}")

@@ -14,8 +14,6 @@ from typing import Any
 
 from dlpctl.cli.completion.values import PARAMETERS, Values
 
-COMMAND = "__complete"
-
 
 def main(words: Sequence[str]) -> int:
     sys.stdout.write("".join(f"{line}\n" for line in answer(words[:-1], words[-1][1:])))

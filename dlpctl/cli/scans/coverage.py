@@ -1,9 +1,12 @@
-"""The contents that a scan reads of all it lists: by a state file, or a sample."""
+"""A scan as flags and settings describe it, and what it reads of all it lists: by a state file, or
+a sample.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from dlpctl.cli.scans.options import ScanRequest
 from dlpctl.detect.patterns.model import Pattern
 from dlpctl.errors import UsageError
 from dlpctl.regex import lazy
@@ -11,10 +14,10 @@ from dlpctl.regex import lazy
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dlpctl.cli.scans.options import ScanRequest
     from dlpctl.cli.search import Search
     from dlpctl.cli.session import Session
     from dlpctl.scan.sampling import Sample
+    from dlpctl.scan.scanner import Scan
     from dlpctl.scan.state import State
 
 _DESCRIPTIVE = Pattern._fields.index("references")
@@ -22,6 +25,49 @@ _DESCRIPTIVE = Pattern._fields.index("references")
 
 
 _SHARE = lazy(r"(\d+(?:\.\d+)?)(%?)")
+
+
+def scan_of(
+    session: Session,
+    wanted: Search,
+    keys: tuple[bytes, ...],
+    request: ScanRequest = ScanRequest(),  # noqa: B008 -- a named tuple
+    *,
+    max_size: int | None = None,
+    excerpts: int = 0,
+    **settings: Any,
+) -> Scan:
+    """Return a scan whose results have fingerprints with these keys; see `Scan` for `settings`."""
+    from dlpctl.scan.content import Examiner
+    from dlpctl.scan.scanner import Scan
+    from dlpctl.scan.selection import Selection
+
+    allow = session.allow_list()
+    selection = Selection(
+        include=request.include or (),
+        exclude=request.exclude or (),
+        allowed=allow.skips if session.config.allow.paths else None,
+        max_size=max_size,
+        ignore_files=not request.no_ignore,
+    )
+    examiner = Examiner(
+        wanted.detector,
+        wanted.min_score,
+        allow,
+        keys=keys,
+        show_values=request.show_values,
+        excerpts=excerpts,
+    )
+    archives, limits = not request.no_archives, session.config.limits
+    return Scan(
+        examiner,
+        selection,
+        archives=archives,
+        jobs=request.jobs,
+        limits=limits,
+        sample=sample_of(request),
+        **settings,
+    )
 
 
 def sample_of(request: ScanRequest) -> Sample | None:

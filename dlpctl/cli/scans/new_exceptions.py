@@ -18,9 +18,7 @@ from dlpctl.scan.baseline import Baseline, Entry, expiry, merged_by_union
 from dlpctl.scan.reports import counted
 
 if TYPE_CHECKING:
-    from dlpctl.cli.search import Search
-    from dlpctl.cli.session import Session
-    from dlpctl.scan.scanner import Scan
+    pass
 
 BaselineFile = Annotated[
     Path | None,
@@ -53,20 +51,6 @@ class ExceptionOptions(NamedTuple):
         if self.owner is not None and not self.owner.strip():
             raise UsageError("--owner is empty; name the person who owns the exceptions")
         return Entry("", "", self.owner or _login(), until, reason, destination=where)
-
-
-def scan_of(
-    session: Session, wanted: Search, keys: tuple[bytes, ...], *, excerpts: int = 0
-) -> Scan:
-    """Return a scan whose results have fingerprints with these keys."""
-    from dlpctl.scan.content import Examiner
-    from dlpctl.scan.scanner import Scan
-    from dlpctl.scan.selection import Selection
-
-    allow = session.allow_list()
-    selection = Selection(allowed=allow.skips if session.config.allow.paths else None)
-    examiner = Examiner(wanted.detector, wanted.min_score, allow, keys=keys, excerpts=excerpts)
-    return Scan(examiner, selection, limits=session.config.limits)
 
 
 def _login() -> str:

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dlpctl.cli import accepted
-from dlpctl.cli.scans.new_exceptions import keep, scan_of
-from dlpctl.errors import InputError, OutputError, UsageError
+from dlpctl.cli.scans.coverage import scan_of
+from dlpctl.cli.scans.new_exceptions import keep
+from dlpctl.errors import InputError, OutputError, UsageError, os_errors
 from dlpctl.scan.baseline import Acceptance, Baseline, Entry, expiry
 from dlpctl.scan.reports.advice import rotation
 from dlpctl.scan.results import FAILURES, Result, Skip
@@ -149,10 +150,8 @@ class Review:
         """Return the text of a file whose values have lines; raises `InputError`."""
         if result.inner:
             raise InputError(f"{result.path} is not plain text: 'dlpctl mask' writes a masked copy")
-        try:
+        with os_errors(InputError, f"{result.path}: cannot be read"):
             data = read_regular(Path(result.path))
-        except OSError as problem:
-            raise InputError(f"{result.path}: cannot be read: {problem.strerror}") from None
         if b"\0" in data:
             raise InputError(f"{result.path} is not plain text in UTF-8")
         return data.decode("utf-8", "surrogateescape")
@@ -178,11 +177,8 @@ class Review:
 
 def _rewrite(file: Path, text: str) -> None:
     """Replace the content of a file, and keep its mode."""
-    from dlpctl.system.newfiles import replacing
+    from dlpctl.system.newfiles import write_whole
 
-    try:
-        target = file.resolve()
-        with replacing(target, mode=target.stat().st_mode & 0o777) as new:
-            new.write(text.encode("utf-8", "surrogateescape"))
-    except OSError as problem:
-        raise OutputError(f"{file}: cannot be written: {problem.strerror}") from None
+    with os_errors(OutputError, f"{file}: cannot be written"):
+        target, data = file.resolve(), text.encode("utf-8", "surrogateescape")
+        write_whole(target, data, mode=target.stat().st_mode & 0o777)

@@ -14,7 +14,7 @@ from dlpctl.cli.concealing import concealing
 from dlpctl.cli.documents import cleaning_up
 from dlpctl.cli.hints import print_hint
 from dlpctl.cli.scans.cluster import cluster_of, require_cluster_scan
-from dlpctl.cli.scans.coverage import sample_of, state_of
+from dlpctl.cli.scans.coverage import scan_of, state_of
 from dlpctl.cli.scans.outputs import (
     Delivery,
     all_failed,
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
     from dlpctl.cli.progress import Progress
-    from dlpctl.cli.scans.cluster import ClusterRun
     from dlpctl.cli.scans.options import ScanRequest
     from dlpctl.cli.scans.outputs import Output
     from dlpctl.cli.search import Search
@@ -44,7 +43,6 @@ if TYPE_CHECKING:
     from dlpctl.scan.reports import Report
     from dlpctl.scan.results import Result, Summary
     from dlpctl.scan.scanner import Scan
-    from dlpctl.scan.state import State
 
     Stopped = KeyboardInterrupt | SystemExit | DlpctlError
 
@@ -66,9 +64,7 @@ def scan(request: ScanRequest, *more: Report, defaults: Defaults = USUAL) -> int
     if inputs.STDIN in (request.paths or ()):
         inputs.require_open_stdin()
     with ExitStack() as stack:
-        files = _file_outputs(request)
-        for _, output in files:
-            stack.callback(output.abandon)
+        files = _file_outputs(request, stack)
         session = Session.start(request.patterns)
         stack.enter_context(cleaning_up())
         wanted = search(
@@ -90,7 +86,18 @@ def scan(request: ScanRequest, *more: Report, defaults: Defaults = USUAL) -> int
         cluster = cluster_of(session, request, wanted, keys)
         if cluster is not None:
             stack.callback(cluster.close)
-        run = _scan(session, request, max_size, wanted, keys, known, progress, state, cluster)
+        run = scan_of(
+            session,
+            wanted,
+            keys,
+            request,
+            max_size=max_size,
+            excerpts=_excerpts(request),
+            accepts=known.accepts if known else None,
+            on_step=progress,
+            state=state,
+            elsewhere=cluster,
+        )
         found = (
             _from_git(run, request)
             if request.of_git
@@ -98,19 +105,23 @@ def scan(request: ScanRequest, *more: Report, defaults: Defaults = USUAL) -> int
         )
         deliveries = _deliveries(session, request, wanted, files)
         stopped = _deliver(found, run.summary, deliveries, more, progress)
-        if stopped is None:
-            stopped = _emptiness(run.summary, request)
+        stopped = stopped or _emptiness(run.summary, request)
         if cluster is not None:
             cluster.finish(run.summary)
         _finish(run.summary, deliveries, more, known)
     print_gaps(wanted.detector)
-    counts = run.summary.findings or run.summary.possible
-    if request.form == HUMAN and not (request.quiet or counts or request.of_git):
-        for path in [path for path in request.paths or () if not is_address(path)][:1]:
-            print_hint(wanted.detector, path)
+    if not (run.summary.findings or run.summary.possible):
+        _hint(wanted, request)
     if problem := stopped or failure_of(deliveries):
         raise problem
     return _status(run.summary, request)
+
+
+def _hint(wanted: Search, request: ScanRequest) -> None:
+    """Tell a user what the first file may hold, in which nothing was found."""
+    if request.form == HUMAN and not (request.quiet or request.of_git):
+        for path in [path for path in request.paths or () if not is_address(path)][:1]:
+            print_hint(wanted.detector, path)
 
 
 def _note_usual_path(request: ScanRequest) -> None:
@@ -120,8 +131,10 @@ def _note_usual_path(request: ScanRequest) -> None:
     sys.stderr.write("dlpctl: note: scanning this folder, not stdin; '-' scans stdin\n")
 
 
-def _file_outputs(request: ScanRequest) -> list[tuple[str, Output]]:
-    """Return format and output of each `--report`; reports of earlier runs are removed."""
+def _file_outputs(request: ScanRequest, stack: ExitStack) -> list[tuple[str, Output]]:
+    """Return format and output of each `--report`, which the stack abandons unless it is complete;
+    reports of earlier runs are removed.
+    """
     named: list[tuple[str, Path]] = []
     for each in request.reports or ():
         form, _, file = each.partition("=")
@@ -129,51 +142,10 @@ def _file_outputs(request: ScanRequest) -> list[tuple[str, Output]]:
             raise UsageError(f"--report {each}: write FORMAT=FILE with one of {', '.join(FORMS)}")
         named.append((form, Path(file)))
     require_distinct([file for _, file in named], request.paths or ())
-    return [(form, file_output(file)) for form, file in named]
-
-
-def _scan(
-    session: Session,
-    request: ScanRequest,
-    max_size: int | None,
-    wanted: Search,
-    keys: tuple[bytes, ...],
-    known: Acceptance | None,
-    progress: Progress,
-    state: State | None,
-    cluster: ClusterRun | None,
-) -> Scan:
-    from dlpctl.scan.content import Examiner
-    from dlpctl.scan.scanner import Scan
-    from dlpctl.scan.selection import Selection
-
-    allow = session.allow_list()
-    selection = Selection(
-        include=request.include or (),
-        exclude=request.exclude or (),
-        allowed=allow.skips if session.config.allow.paths else None,
-        max_size=max_size,
-        ignore_files=not request.no_ignore,
-    )
-    return Scan(
-        Examiner(
-            wanted.detector,
-            wanted.min_score,
-            allow,
-            keys=keys,
-            show_values=request.show_values,
-            excerpts=_excerpts(request),
-        ),
-        selection,
-        archives=not request.no_archives,
-        jobs=request.jobs,
-        accepts=known.accepts if known else None,
-        limits=session.config.limits,
-        on_step=progress,
-        state=state,
-        sample=sample_of(request),
-        elsewhere=cluster,
-    )
+    outputs = [(form, file_output(file)) for form, file in named]
+    for _, output in outputs:
+        stack.callback(output.abandon)
+    return outputs
 
 
 def _from_paths(

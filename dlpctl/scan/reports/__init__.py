@@ -53,6 +53,12 @@ class BaseReport:
         self._write = write
         self._setting = setting
         self._unread: list[Skip] = []
+        self._separator = ""
+
+    def write_item(self, item: str) -> None:
+        """Write the next item of a JSON array."""
+        self._write(f"{self._separator}\n{item}")
+        self._separator = ","
 
     def skip(self, skip: Skip) -> None:
         if skip.why in FAILURES:

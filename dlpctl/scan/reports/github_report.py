@@ -21,10 +21,8 @@ class GitHub(BaseReport):
 
     def skip(self, skip: Skip) -> None:
         if skip.why in FAILURES:
-            message = f"{skip.path}: {skip.why.value}{f': {skip.detail}' if skip.detail else ''}"
-            self._write(
-                f"::error file={_property(skip.path)},title=not scanned::{_message(message)}\n"
-            )
+            file, message = _property(skip.path), _message(f"{skip.path}: {skip.reason}")
+            self._write(f"::error file={file},title=not scanned::{message}\n")
 
     def finish(self, summary: Summary) -> None:
         level = "warning" if summary.is_complete else "error"

@@ -19,7 +19,6 @@ _SEVERITY = {
 class GitLab(BaseReport):
     def __init__(self, write: Write, setting: Setting) -> None:
         super().__init__(write, setting)
-        self._separator = ""
         write("[")
 
     def add(self, result: Result) -> None:
@@ -62,8 +61,7 @@ class GitLab(BaseReport):
             "severity": severity,
             "location": {"path": path, "lines": {"begin": first, "end": last}},
         }
-        self._write(f"{self._separator}\n{json.dumps(entry)}")
-        self._separator = ","
+        self.write_item(json.dumps(entry))
 
 
 REPORT = GitLab

@@ -64,11 +64,8 @@ class Human(BaseReport):
     def skip(self, skip: Skip) -> None:
         if skip.why in FAILURES or self._setting.verbose:
             self._end_group()
-            detail = f": {skip.detail}" if skip.detail else ""
             colour = "red" if skip.why in FAILURES else "dim"
-            self._write(
-                self._style(f"{printable(skip.path)}: {skip.why.value}{detail}", colour) + "\n"
-            )
+            self._write(self._style(f"{printable(skip.path)}: {skip.reason}", colour) + "\n")
 
     def finish(self, summary: Summary) -> None:
         self._end_group()

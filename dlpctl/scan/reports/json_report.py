@@ -23,14 +23,12 @@ dumped = json.JSONEncoder(ensure_ascii=False).encode
 class Json(BaseReport):
     def __init__(self, write: Write, setting: Setting) -> None:
         super().__init__(write, setting)
-        self._separator = ""
         self._skipped: list[Skip] = []
         self._rotations = Rotations()
         write('{\n  "findings": [')
 
     def add(self, result: Result) -> None:
-        self._write(f"{self._separator}\n    {dumped(record(result))}")
-        self._separator = ","
+        self.write_item(f"    {dumped(record(result))}")
         self._rotations.add(result)
 
     def skip(self, skip: Skip) -> None:

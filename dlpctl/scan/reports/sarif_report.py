@@ -25,7 +25,6 @@ class Sarif(BaseReport):
         self._rules: dict[str, dict[str, Any]] = {}
         self._rule_numbers: dict[str, int] = {}
         self._notifications: list[dict[str, Any]] = []
-        self._separator = ""
         write(
             f'{{"$schema": "{_SCHEMA}", "version": "2.1.0",'
             ' "runs": [{"columnKind": "unicodeCodePoints", "results": ['
@@ -48,16 +47,13 @@ class Sarif(BaseReport):
             found["fingerprints"] = {"dlpctlValue/v1": result.fingerprint}
         if result.commit:
             found["properties"] |= {"commit": result.commit, "date": result.date}
-        self._write(f"{self._separator}\n{_dumped(found)}")
-        self._separator = ","
+        self.write_item(json.dumps(found))
 
     def skip(self, skip: Skip) -> None:
         if skip.why in FAILURES:
-            detail = f": {skip.detail}" if skip.detail else ""
             location = {"physicalLocation": {"artifactLocation": _artifact(skip.path)}}
-            self._notifications.append(
-                _notification(f"{skip.why.value}{detail}", "error") | {"locations": [location]}
-            )
+            problem = _notification(skip.reason, "error")
+            self._notifications.append(problem | {"locations": [location]})
 
     def finish(self, summary: Summary) -> None:
         remarks = [
@@ -74,13 +70,10 @@ class Sarif(BaseReport):
             "rules": list(self._rules.values()),
         }
         self._write(
-            f'\n], "tool": {_dumped({"driver": driver})}, "invocations": {_dumped([invocation])},'
-            f' "properties": {_dumped(summary.to_dict())}}}]}}\n'
+            f'\n], "tool": {json.dumps({"driver": driver})},'
+            f' "invocations": {json.dumps([invocation])},'
+            f' "properties": {json.dumps(summary.to_dict())}}}]}}\n'
         )
-
-
-def _dumped(value: Any) -> str:
-    return json.dumps(value)
 
 
 def _rule(result: Result) -> dict[str, Any]:
