@@ -14,7 +14,9 @@ from dlpctl.detect.derived.decoded import DecodedText, copy_around
 from dlpctl.detect.linear import Find, compile_regex, finders
 from dlpctl.regex import lazy
 
-_WORD = r"(?:[A-Z]?[a-z]{0,12}[a-z][01][a-z]{1,12}|[A-Z][01][a-z]{2,12}|[A-Z]{1,12}[01][A-Z]{2,12}|N0|0f)"
+_WORD = (
+    r"(?:[A-Z]?[a-z]{1,13}[01][a-z]{1,12}|[A-Z][01][a-z]{2,12}|[A-Z]{1,12}[01][A-Z]{2,12}|N0|0f)"
+)
 _LABEL = rf"\b{_WORD}(?:[ .'/-]{{1,2}}[A-Za-z01]{{1,16}}){{0,3}}\.?[ ]{{0,2}}(?::[ ]|[ ]{{2}})"
 _NUMBER = (
     r"(?:^|[^0-9A-Za-z+/=_-])[0-9]{1,8}(?:[-/.][0-9]{1,8}){0,2}[-/.]?[lIO][0-9]{1,8}"
