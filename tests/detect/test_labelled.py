@@ -51,7 +51,7 @@ FOUND = {
         "9 March 1968",
     ),
     "misread label": ("Bank Acc0unt N0: {}", "4471182047"),
-    "misread date": ("Date 0f Birth: {}", "02/l4/1981"),
+    "misread date": ("Date 0f Birth: {}", "O2/l4/1981"),
     "misread telephone": ("Phone: {}", "(334) 555-0l47"),
     "label after an arrow": ("{}  <- PESEL", "44051401458"),
     "card in words": ("card: {}.", "four one one one" + ", one one one one" * 3),

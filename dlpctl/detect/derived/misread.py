@@ -19,11 +19,11 @@ _WORD = (
 )
 _LABEL = rf"\b{_WORD}(?:[ .'/-]{{1,2}}[A-Za-z01]{{1,16}}){{0,3}}\.?[ ]{{0,2}}(?::[ ]|[ ]{{2}})"
 _NUMBER = (
-    r"(?:^|[^0-9A-Za-z+/=_-])[0-9]{1,8}(?:[-/.][0-9]{1,8}){0,2}[-/.]?[lIO][0-9]{1,8}"
+    r"(?:^|[^0-9A-Za-z+/=_-])O?[0-9]{1,8}(?:[-/.][0-9]{1,8}){0,2}[-/.]?[lIO][0-9]{1,8}"
     r"(?:[-/.][0-9]{1,8}){0,2}(?:[^0-9A-Za-z+/=_-]|$)"
 )
 GATE = f"{_LABEL}|{_NUMBER}"
-_MISREAD = lazy(rf"\b(?:{_WORD}\b|[0-9]+(?:[-/.]?[0-9lIO])+\b)".encode())
+_MISREAD = lazy(rf"\b(?:({_WORD})|O?[0-9]+(?:[-/.]?[0-9lIO])+)\b".encode())
 _NOT_HEXADECIMAL = lazy(rb"[g-zG-Z]")
 _LETTERS, _CAPITALS = bytes.maketrans(b"01", b"ol"), bytes.maketrans(b"01", b"OI")
 _DIGITS = bytes.maketrans(b"lIO", b"110")
@@ -40,19 +40,17 @@ def _runs(data: bytes) -> Iterator[tuple[int, int, bytes]]:
     while (span := search(data, at, size)[0])[0] >= 0:
         start, at = span
         for found in _MISREAD.finditer(data, start, at):
-            run = found[0]
-            if (read := _read(run)) != run:
+            run, word = found[0], found[1]
+            if (read := _read_word(word) if word else run.translate(_DIGITS)) != run:
                 yield *found.span(), read
         at -= 1  # the blank may be before the next one
 
 
-def _read(run: bytes) -> bytes:
-    """Return a word or a number as it was written."""
-    if run[:1].isdigit() and run != b"0f":
-        return run.translate(_DIGITS)
-    if not _NOT_HEXADECIMAL.search(run):
-        return run
-    return run.translate(_CAPITALS if run.isupper() and run != b"N0" else _LETTERS)
+def _read_word(word: bytes) -> bytes:
+    """Return a word as it was written; what may be hexadecimal is kept."""
+    if not _NOT_HEXADECIMAL.search(word):
+        return word
+    return word.translate(_CAPITALS if word.isupper() and word != b"N0" else _LETTERS)
 
 
 @cache
