@@ -17,6 +17,7 @@ from tests.detect.test_tables import TABLES
 CHUNKS = b"Transfer-Encoding: chunked\n\n8\njohn@exa\n9\nmple.com\n0\n"
 BIRTH = b'{"birth": {"year": 1985, "month": 7, "day": 6}}\n'
 COMPOUND = b'{"memberTaxId1": "912-70-4418"}\n'
+MISREAD = b"Bank Acc0unt N0: 447ll82\n"
 QUERY = b"GET /?name=Laura+Kowalski HTTP/1.1\n"
 LOGGED = b"2026-10-02 08:14:11 INFO a\n2026-10-02 08:14:12 WARN b\n2026-10-02 08:14:13 INFO c\n"
 CLEAN = b"def compare(first: str, second: str) -> bool:\n    return first < second\n"
@@ -35,6 +36,7 @@ def test_gates_change_no_derived_text(gates: Gates) -> None:
         CHUNKS,
         BIRTH,
         COMPOUND,
+        MISREAD,
         QUERY,
         LOGGED,
         *tables,

@@ -50,6 +50,9 @@ FOUND = {
         "PPS number and date of birth?\n8804456V, {}\n",
         "9 March 1968",
     ),
+    "misread label": ("Bank Acc0unt N0: {}", "4471182047"),
+    "misread date": ("Date 0f Birth: {}", "O2/l4/1981"),
+    "misread telephone": ("Phone: {}", "(334) 555-0l47"),
     "label after an arrow": ("{}  <- PESEL", "44051401458"),
     "card in words": ("card: {}.", "four one one one" + ", one one one one" * 3),
     "telephone in words": (

@@ -28,6 +28,7 @@ from dlpctl.detect.derived import (
     listed,
     listings,
     logged,
+    misread,
     numbered,
     parts,
     queries,
@@ -54,6 +55,7 @@ from dlpctl.detect.derived.joined import joined_texts
 from dlpctl.detect.derived.keys import key_text
 from dlpctl.detect.derived.listed import listed_texts
 from dlpctl.detect.derived.logged import LoggedText
+from dlpctl.detect.derived.misread import misread_text
 from dlpctl.detect.derived.numbered import numbered_text
 from dlpctl.detect.derived.queries import query_text
 from dlpctl.detect.derived.runs import HIDES_WORDS, RAW_RUN, RAW_STARTS, RUN, RUN_STARTS
@@ -69,7 +71,7 @@ from dlpctl.texts.deflated import LEAST, may_be_raw
 Spans = list[tuple[int, int]]
 READING_GATES: tuple[Gate, ...] = (
     *(reading.GATE for reading in (binaries, bodies, concealed, divided, fragments, keys, listed)),
-    *(reading.GATE for reading in (numbered, parts, queries, streamed, wrapped)),
+    *(reading.GATE for reading in (misread, numbered, parts, queries, streamed, wrapped)),
     joined.OF_NUMBERS,
     joined.OF_ADDRESSES,
 )
@@ -168,14 +170,22 @@ _READINGS_OF_ONE: tuple[tuple[str, Callable[[bytes], DerivedText | None]], ...] 
     (concealed.GATE, concealed_text),
     (divided.GATE, divided_text),
     (keys.GATE, key_text),
+    (misread.GATE, misread_text),
     (queries.GATE, query_text),
     (unwrapped.GATE, UnwrappedText.of_text),
+)
+_HIDING_WORDS = (
+    (divided.GATE, divided_text),
+    (misread.GATE, misread_text),
+    (queries.GATE, query_text),
 )
 _JOINING: tuple[tuple[str, Callable[[bytes], DerivedText | None]], ...] = (
     (groups.GATE, GroupedText.of),
     (wrapped.GATE, WrappedText.of),
 )
-"""Readings with gates: of several texts, of one, and of lines that are joined."""
+"""Readings with gates: of several texts, of one, of one that may hide names, and of lines that are
+joined.
+"""
 
 
 def _decoded_texts(
@@ -200,7 +210,7 @@ def hidden_words(data: bytes, may_match: MayMatch = all_open) -> Iterator[Decode
         yield from _decoded_texts(data, _runs(data, may_match), may_match)
     if may_match(listed.GATE, data):
         yield from listed_texts(data)
-    for gate, read in ((divided.GATE, divided_text), (queries.GATE, query_text)):
+    for gate, read in _HIDING_WORDS:
         if may_match(gate, data) and (text := read(data)):
             yield text
 

@@ -22,7 +22,7 @@ _SUBJECTS = {
         "monero_address stellar_address substrate_address bip39_phrase bip39_words "
         "crypto_base58"
     ),
-    "dates": "birth_count calendar_date card_expiry",
+    "dates": "birth_count calendar_date calendar_day card_expiry",
     "devices": (
         "vin vin_shape coordinates has_digits varied_digits long_number plate degrees zip_code "
         "private_address reference_number"

@@ -88,6 +88,12 @@ def calendar_date(value: str) -> bool:
     return _is_day(third, first, second) or _is_day(third, second, first)
 
 
+@validator("calendar_day")
+def calendar_day(value: str) -> bool:
+    """A calendar date with or without its year."""
+    return calendar_date(value) or calendar_date(f"{value} 2000")
+
+
 def _is_day(year: str, month: str, day: str) -> bool:
     number = _MONTHS.get(month) or (int(month) if month.isdecimal() and len(month) <= 2 else 0)
     if not (number and year.isdecimal() and day.isdecimal() and len(day) <= 2):
