@@ -15,6 +15,7 @@ from dlpctl.detect.confirm.prefilter import ValuePrefilter
 from dlpctl.detect.confirm.tokens import TokenMatcher
 from dlpctl.detect.patterns.model import JUDGED_AFTER, context_width
 from dlpctl.detect.resolve import Candidate, best_rank, cannot_beat
+from dlpctl.regex import lazy
 from dlpctl.types import Finding
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 EndsInText = tuple[int, list[int]]
 """The number of a text, and the ends of a pattern's trigger matches in it."""
 _new = tuple.__new__
+_BACKSLASH = ord("\\")
+_CODE = lazy(rb"u[0-9A-Fa-f]{4}")
 _MANY = 64
 """The number of trigger matches from which on verdicts on their values are remembered."""
 _MOST_VERDICTS = 1024
@@ -207,7 +210,8 @@ class Runner:
                 score = score_of(data, start, end)
                 if score < min_score:
                     continue
-            found.append(_new(Candidate, (start, end, score, self._proven, self._index)))
+            if not _is_in_escape(data, start):
+                found.append(_new(Candidate, (start, end, score, self._proven, self._index)))
         return found
 
     def _near_labels(
@@ -223,7 +227,7 @@ class Runner:
             _new(Candidate, (*found, False, self._index))
             for start, end in labels
             for found in judged(data, start, end)
-            if found.score >= min_score
+            if found.score >= min_score and not _is_in_escape(data, found.start)
         ]
 
     def _is_possible(self, data: bytes, start: int, end: int) -> bool:
@@ -316,6 +320,11 @@ class Runner:
             if spans[at][0] < end + self._beyond:
                 return True
         return False
+
+
+def _is_in_escape(data: bytes, start: int) -> bool:
+    """Return whether a value starts in an escaped character, as `u00df` does in `gro\\u00df`."""
+    return start > 0 and data[start - 1] == _BACKSLASH and _CODE.match(data, start) is not None
 
 
 def _acceptance(accepts: Sequence[Callable[[str], bool]]) -> Callable[[bytes], bool]:
