@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 EndsInText = tuple[int, list[int]]
 """The number of a text, and the ends of a pattern's trigger matches in it."""
 _new = tuple.__new__
-_BACKSLASH = ord("\\")
-_CODE = lazy(rb"u[0-9A-Fa-f]{4}")
+_BACKSLASH = b"\\"
+_OF_ESCAPE = lazy(rb"u[0-9A-Fa-f]{4}")
+"""The rest of an escaped character, in which no value starts: `u00df` in `gro\\u00df`."""
 _MANY = 64
 """The number of trigger matches from which on verdicts on their values are remembered."""
 _MOST_VERDICTS = 1024
@@ -210,7 +211,7 @@ class Runner:
                 score = score_of(data, start, end)
                 if score < min_score:
                     continue
-            if not _is_in_escape(data, start):
+            if data[start - 1 : start] != _BACKSLASH or not _OF_ESCAPE.match(data, start):
                 found.append(_new(Candidate, (start, end, score, self._proven, self._index)))
         return found
 
@@ -227,7 +228,11 @@ class Runner:
             _new(Candidate, (*found, False, self._index))
             for start, end in labels
             for found in judged(data, start, end)
-            if found.score >= min_score and not _is_in_escape(data, found.start)
+            if found.score >= min_score
+            and (
+                data[found.start - 1 : found.start] != _BACKSLASH
+                or not _OF_ESCAPE.match(data, found.start)
+            )
         ]
 
     def _is_possible(self, data: bytes, start: int, end: int) -> bool:
@@ -320,11 +325,6 @@ class Runner:
             if spans[at][0] < end + self._beyond:
                 return True
         return False
-
-
-def _is_in_escape(data: bytes, start: int) -> bool:
-    """Return whether a value starts in an escaped character, as `u00df` does in `gro\\u00df`."""
-    return start > 0 and data[start - 1] == _BACKSLASH and _CODE.match(data, start) is not None
 
 
 def _acceptance(accepts: Sequence[Callable[[str], bool]]) -> Callable[[bytes], bool]:
