@@ -47,6 +47,7 @@ const DEPLOY_TOKEN: &str = "{}"
 deploy token (until May): {}
 [09:11] ann: what is the deploy token?;[09:12] bob: {}
 ** deploy token **;{}
+the token for the deployment, staging only, is below:;{}
 {} is the deploy token
 return "{}" // deploy token
 """
@@ -75,6 +76,7 @@ cache.example.net:6380,password=sunnymeadow,ssl=True
 the wifi password is sunnymeadow
 [09:11] ann: what is the admin password?;[09:12] bob: sunnymeadow
 use sunny.meadow as the password
+ann: your PIN was just sent, which is it?;bob: 719 406;ann: thank you;bob: sure
 log in as bob with password sunnymeadow17
 Login bob, hasło Sunnymeadow17. Do jutra
 das Kennwort war Sunny!meadow
@@ -110,6 +112,7 @@ http -a bob:Sunnymeadow17! https://acme.io
 impdp system/Sunnymeadow17 directory=D
 """
 NOT_WRITTEN = """
+{"text": "Das Passwort darf nicht mit dem alten \\u00fcbereinstimmen."}
 le mot de passe doit contenir 12caractères
 password=zzzzzzzz
 let password = String::from_utf8(buf7)

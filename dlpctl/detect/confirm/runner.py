@@ -16,6 +16,7 @@ from dlpctl.detect.confirm.prefilter import ValuePrefilter
 from dlpctl.detect.confirm.tokens import TokenMatcher
 from dlpctl.detect.patterns.model import JUDGED_AFTER, context_width
 from dlpctl.detect.resolve import Candidate, best_rank, cannot_beat
+from dlpctl.regex import lazy
 from dlpctl.types import Finding
 
 if TYPE_CHECKING:
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 EndsInText = tuple[int, list[int]]
 """The number of a text, and the ends of a pattern's trigger matches in it."""
 _new = tuple.__new__
+_BACKSLASH = b"\\"
+_OF_ESCAPE = lazy(rb"u[0-9A-Fa-f]{4}")
+"""The rest of an escaped character, in which no value starts: `u00df` in `gro\\u00df`."""
 _MANY = 64
 """The number of trigger matches from which on verdicts on their values are remembered."""
 _MOST_VERDICTS = 1024
@@ -232,7 +236,8 @@ class Runner:
                 score = score_of(data, start, end)
                 if score < min_score:
                     continue
-            found.append(_new(Candidate, (start, end, score, self._proven, self._index)))
+            if data[start - 1 : start] != _BACKSLASH or not _OF_ESCAPE.match(data, start):
+                found.append(_new(Candidate, (start, end, score, self._proven, self._index)))
         return found
 
     def _near_labels(
@@ -249,6 +254,10 @@ class Runner:
             for start, end in labels
             for found in judged(data, start, end)
             if found.score >= min_score
+            and (
+                data[found.start - 1 : found.start] != _BACKSLASH
+                or not _OF_ESCAPE.match(data, found.start)
+            )
         ]
 
     def _is_possible(self, data: bytes, start: int, end: int) -> bool:

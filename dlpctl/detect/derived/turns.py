@@ -27,7 +27,7 @@ _LINE = (
 )
 GATE = rf"(?:^|\n){_LINE}{_LINE}{_LINE}"
 _TURN = lazy(rf"(?m)^{_SPEAKER}([^\n]+)\n{{0,2}}".encode("latin-1"))
-_LAST_SENTENCE = lazy(r"(?:\A|[.!?,;][ ]+)([^.!?,;]{3,100})[?!. ]*\Z")
+_LAST_SENTENCE = lazy(r"(?:\A|[.!?;][ ]+)([^.!?;]{3,100})[?!. ]*\Z")
 _POLITE = lazy(
     r"(?i)(?:[ ,]+(?:please|pls|plz|thanks|thx|again|then|bitte|danke|nochmal|denn|s'il (?:vous|te)"
     r" pla[iî]t|svp|stp|merci|por favor|porfa|gracias|per favore|grazie|obrigad[oa]|pf))+\Z"
