@@ -14,7 +14,7 @@ from dlpctl.detect.entities.evidence import is_bare, is_of_a_person, is_ordinary
 from dlpctl.detect.entities.known import Known
 from dlpctl.detect.entities.regions import Region, RegionFinder, TriggerMatch
 from dlpctl.detect.entities.rejections import is_rejected
-from dlpctl.detect.entities.repeated import without_things
+from dlpctl.detect.entities.repeated import without_terms, without_things
 from dlpctl.detect.entities.triggers import PATTERNS
 from dlpctl.detect.entities.truecase import Truecaser
 from dlpctl.detect.resolve import Overlaps
@@ -109,6 +109,7 @@ class NameTagger:
         fields = [field for region in tagged for field in self._fields(text, region)]
         if fields:
             found = _with_fields(text, fields, found)
+        found = without_terms(text, (region.tokens for region in tagged), found, self._flags)
         found += self._repeats(text, tagged, found, set() if known is None else known)
         found.sort(key=lambda finding: (finding.start, finding.end))
         return found
