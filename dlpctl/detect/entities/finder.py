@@ -33,6 +33,7 @@ _UNPROVEN = 0.4  # the factor for a name with too little evidence
 _ADDRESS_FLOOR = 0.25  # of the tokens of an address: its structure decides
 _REPEATED = 0.75  # the score of a part of a name that the text has in full elsewhere
 _SURE = 0.7
+_USUAL_WORD = 2
 _FIRST, _INSIDE = LABELS.index("B-P"), LABELS.index("I-P")
 _ADDRESS = (LABELS.index("B-A"), LABELS.index("I-A"))
 
@@ -321,6 +322,7 @@ def _is_part_of_term(region: Tagged, index: int, known: set[str]) -> bool:
         words[at].outline[0] in "Xx"
         and words[at].outline not in ("x", "x1", "X1")
         and region.tokens[at] not in known
+        and words[at].flags.common < _USUAL_WORD
         and not (words[at].flags.title or words[at].flags.label)
         for at in beside
     )

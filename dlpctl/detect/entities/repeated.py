@@ -135,9 +135,7 @@ def without_terms(
         for word, count in counts.items()
         if count >= _OFTEN and as_name[word] < _AS_NAME * count
     }
-    return [
-        finding for at, finding in enumerate(found) if terms.isdisjoint(strange.get(at, ()))
-    ]
+    return [finding for at, finding in enumerate(found) if terms.isdisjoint(strange.get(at, ()))]
 
 
 def _strange_words(name: str, flags: Flags) -> set[str]:
