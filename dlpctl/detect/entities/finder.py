@@ -33,7 +33,6 @@ _UNPROVEN = 0.4  # the factor for a name with too little evidence
 _ADDRESS_FLOOR = 0.25  # of the tokens of an address: its structure decides
 _REPEATED = 0.75  # the score of a part of a name that the text has in full elsewhere
 _SURE = 0.7
-_USUAL_WORD = 2
 _FIRST, _INSIDE = LABELS.index("B-P"), LABELS.index("I-P")
 _ADDRESS = (LABELS.index("B-A"), LABELS.index("I-A"))
 
@@ -110,7 +109,9 @@ class NameTagger:
         fields = [field for region in tagged for field in self._fields(text, region)]
         if fields:
             found = _with_fields(text, fields, found)
-        found = without_terms(text, (region.tokens for region in tagged), found, self._flags)
+        if len(text) > SHORT:
+            tokens = [region.tokens for region in tagged]
+            found = without_terms(text, tokens, found, self._flags)
         found += self._repeats(text, tagged, found, set() if known is None else known)
         found.sort(key=lambda finding: (finding.start, finding.end))
         return found
@@ -322,10 +323,17 @@ def _is_part_of_term(region: Tagged, index: int, known: set[str]) -> bool:
         words[at].outline[0] in "Xx"
         and words[at].outline not in ("x", "x1", "X1")
         and region.tokens[at] not in known
-        and words[at].flags.common < _USUAL_WORD
+        and not (at < index and _starts_sentence(words, at))
         and not (words[at].flags.title or words[at].flags.label)
         for at in beside
     )
+
+
+def _starts_sentence(words: Sequence[Word], at: int) -> bool:
+    """Return whether a usual word is the first of its sentence: Según Alesanco."""
+    before = words[at - 1] if at else None
+    is_first = before is None or before.is_line_break or before.key == ". "
+    return is_first and words[at].flags.common > 1
 
 
 def _is_other_entity(chances: list[float] | None) -> bool:

@@ -221,13 +221,12 @@ def _is_of_street(words: Sequence[Word], left: int, right: int) -> bool:
     """
     first = left if right - left > 1 else left - 1
     before = left - 2 if left > 1 and words[left - 1].key == "de" else left - 1
-    after = () if has_cue(words, left) else (right,)
-    for at in (before, first, *after):
+    for at in (before, first, right):
         if 0 <= at < len(words) and words[at].flags.street:
             flags = words[at].flags
             most_common = 0 if at == right else _USUAL_WORD
             if flags.common <= most_common and not (flags.title or flags.particle):
-                return True
+                return at != right or not has_cue(words, left)
     return False
 
 
