@@ -385,3 +385,30 @@ def test_minified_data_has_no_blanks_to_be_cut_at(library: Detector) -> None:
     assert [
         text[one.start : one.end] for one in library.scan(text) if one.type == "PERSON_NAME"
     ] == ["Ngozi Eze"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Name=Hicolor\nComment=Fallback icon theme\n",
+        '{"display_name": "Cloud Bigtable Emulator"}',
+        "getUsage(parentName = null, depth = 1)",
+        "Dolor en la rodilla, EVA 4, sin fiebre. Toma paracetamol cada ocho horas.",
+        "Corte de agua en la plaza de Pedro Zerolo durante toda la semana.",
+    ],
+)
+def test_things_are_no_names(library: Detector, text: str) -> None:
+    assert not [one for one in library.scan(text) if one.type == "PERSON_NAME"]
+
+
+def test_a_word_that_is_mostly_no_name_is_a_term(library: Detector) -> None:
+    once = "If it is set, Zorvex will prompt the user, and she said so.\n"
+    often = "".join(f"# the zone of zorvex: {n} Zorvex {n}.{n}, as before;\n" for n in range(40))
+    assert [one.type for one in library.scan(once)] == ["PERSON_NAME"]
+    assert not [one for one in library.scan(once + often) if one.type == "PERSON_NAME"]
+
+
+def test_a_surname_starts_no_term_after_a_usual_word(library: Detector) -> None:
+    text = "Llegó el sargento Jacinto Alesanco. Según Alesanco, el fuego empezó en un cuadro."
+    names = [text[one.start : one.end] for one in library.scan(text) if one.type == "PERSON_NAME"]
+    assert names == ["Jacinto Alesanco", "Alesanco"]

@@ -232,15 +232,15 @@ def has_cue(words: Sequence[Word], left: int, reach: int = 4) -> bool:
 
 
 def is_name_key(words: Sequence[Word], at: int) -> bool:
-    """Return whether a word is `name` in lower case, with no word before it; before an equals sign,
-    with none for a person: <application name="...">.
+    """Return whether a word is `name` with no word before it, in lower case or before an equals
+    sign; there, also after a word that tells of no person: <application name="...">.
     """
     word = words[at]
-    if word.key != "name" or word.outline != "x":
+    is_attribute = at + 1 < len(words) and words[at + 1].key.strip() == "="
+    if word.key != "name" or not (word.outline == "x" or is_attribute):
         return False
     if not at or not words[at - 1].is_word:
         return True
-    is_attribute = at + 1 < len(words) and words[at + 1].key.strip() == "="
     return is_attribute and words[at - 1].key not in OWNERS
 
 

@@ -14,7 +14,7 @@ from dlpctl.detect.entities.evidence import is_bare, is_of_a_person, is_ordinary
 from dlpctl.detect.entities.known import Known
 from dlpctl.detect.entities.regions import Region, RegionFinder, TriggerMatch
 from dlpctl.detect.entities.rejections import is_rejected
-from dlpctl.detect.entities.repeated import without_things
+from dlpctl.detect.entities.repeated import without_terms, without_things
 from dlpctl.detect.entities.triggers import PATTERNS
 from dlpctl.detect.entities.truecase import Truecaser
 from dlpctl.detect.resolve import Overlaps
@@ -109,6 +109,9 @@ class NameTagger:
         fields = [field for region in tagged for field in self._fields(text, region)]
         if fields:
             found = _with_fields(text, fields, found)
+        if len(text) > SHORT:
+            tokens = [region.tokens for region in tagged]
+            found = without_terms(text, tokens, found, self._flags)
         found += self._repeats(text, tagged, found, set() if known is None else known)
         found.sort(key=lambda finding: (finding.start, finding.end))
         return found
@@ -320,9 +323,17 @@ def _is_part_of_term(region: Tagged, index: int, known: set[str]) -> bool:
         words[at].outline[0] in "Xx"
         and words[at].outline not in ("x", "x1", "X1")
         and region.tokens[at] not in known
+        and not (at < index and _starts_sentence(words, at))
         and not (words[at].flags.title or words[at].flags.label)
         for at in beside
     )
+
+
+def _starts_sentence(words: Sequence[Word], at: int) -> bool:
+    """Return whether a usual word is the first of its sentence: Según Alesanco."""
+    before = words[at - 1] if at else None
+    is_first = before is None or before.is_line_break or before.key == ". "
+    return is_first and words[at].flags.common > 1
 
 
 def _is_other_entity(chances: list[float] | None) -> bool:

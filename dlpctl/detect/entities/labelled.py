@@ -24,6 +24,7 @@ from dlpctl.detect.entities.label_keys import (
     key_of,
     names_person,
 )
+from dlpctl.detect.entities.lexicon import words as lexicon_words
 from dlpctl.regex import lazy
 from dlpctl.texts.tables import Rows, fitting_cells, rows_from, split_row
 from dlpctl.types import Category, Finding
@@ -50,6 +51,7 @@ _MAIL = lazy(r"[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)*\.[A-Za-z]{2,}")
 _COLUMNS = COLUMNS_OF_NAMES | ADDRESS_KEYS | COLUMNS_OF_OTHERS
 _MOST_WORDS, _USUAL = 6, 3
 _RULE = frozenset("-|:+ \r")
+_NOT_NAMES = lexicon_words("not_names")
 
 
 def field(text: str, label: str, end: int, flags: Flags) -> Finding | None:
@@ -76,7 +78,9 @@ def is_name(value: str, flags: Flags) -> bool:
     if len(words) > _MOST_WORDS or value.count(",") > 1:
         return False
     known = [flags(word) for word in words]
-    if not known or known[-1].company:
+    if not known or known[-1].company or value in _NOT_NAMES:
+        return False
+    if any(map(_is_usual_word, known)):
         return False
     if any(map(_is_known, known)):
         return True
@@ -94,6 +98,11 @@ def _is_persons(value: str, flags: Flags) -> bool:
     return any(map(_is_known, known)) and not any(
         each.common == _USUAL and not (_is_known(each) or each.particle) for each in known
     )
+
+
+def _is_usual_word(flags: WordFlags) -> bool:
+    """Return whether a word is usual in any text, and as a name is not."""
+    return flags.common > 1 and not (flags.usual or flags.particle or flags.suffix)
 
 
 def _is_known(flags: WordFlags) -> bool:

@@ -115,6 +115,8 @@ def _ends_in_noun(words: Sequence[Word], left: int, right: int) -> bool:
     first, last = words[left], words[right - 1]
     has_ending = len(last.key) >= _LONG_NOUN and last.key.endswith(_NOUN_ENDS)
     is_title = has_ending and last.outline == "XX"
+    if last.key in _NOT_NAMES:
+        return True
     if last.flags.named or last.flags.suffix:
         return False
     if first.flags.given == _IN_ALL_LISTS and not is_title:
@@ -154,11 +156,15 @@ def _is_before_abbreviation(words: Sequence[Word], left: int, right: int) -> boo
 
 
 def _is_abbreviation(words: Sequence[Word], left: int, right: int) -> bool:
-    """Ethernet with LAN power: a short word in capitals, beside one in lower case."""
+    """Ethernet with LAN power, EVA 4: a short word in capitals, beside one in lower case; before a
+    number even a usual given name.
+    """
     word = words[left]
-    if word.outline != "XX" or len(word.key) >= _LONGEST_ABBREVIATION:
+    if word.outline != "XX" or len(word.key) >= _LONGEST_ABBREVIATION or has_cue(words, left):
         return False
-    if word.flags.given == _IN_ALL_LISTS or has_cue(words, left):
+    if right < len(words) and words[right].outline in ("d1", "d2"):
+        return True
+    if word.flags.given == _IN_ALL_LISTS:
         return False
     return any(
         near.outline == "x" for near in (*words[max(0, left - 1) : left], *words[right : right + 1])
@@ -210,16 +216,17 @@ def _follows_institution(words: Sequence[Word], left: int, right: int) -> bool:
 
 
 def _is_of_street(words: Sequence[Word], left: int, right: int) -> bool:
-    """Rue Victor-Hugo, Karl Johans torg: a word for a street is before a name, its first word, or
-    after it, where it is no usual word of other languages.
+    """Rue Victor-Hugo, plaza de Pedro Zerolo, Karl Johans torg: a word for a street is before a
+    name, its first word, or after it, where it is no usual word of other languages.
     """
     first = left if right - left > 1 else left - 1
-    for at in (left - 1, first, right):
+    before = left - 2 if left > 1 and words[left - 1].key == "de" else left - 1
+    for at in (before, first, right):
         if 0 <= at < len(words) and words[at].flags.street:
             flags = words[at].flags
             most_common = 0 if at == right else _USUAL_WORD
             if flags.common <= most_common and not (flags.title or flags.particle):
-                return True
+                return at != right or not has_cue(words, left)
     return False
 
 

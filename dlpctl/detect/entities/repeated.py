@@ -8,7 +8,7 @@ the records tell that they are of places, as by coordinates or codes of countrie
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from itertools import chain
@@ -41,6 +41,8 @@ _LONGEST_SHORT_WORD = 3
 _FEWEST_WORDS = 2
 _USUAL = 2
 _LIKELY = 0.5
+_OFTEN, _AS_NAME = 6, 0.4
+"""The number of times that a term is in a text at least, and the share of those as a name."""
 _MIXED = set_of(
     "value val v text t content data answer result input output response message cell c td th "
     "span div p li a b i em strong string item entry option label"
@@ -104,6 +106,44 @@ def without_things(text: str, found: list[Finding], flags: Flags) -> list[Findin
             )
         )
     ]
+
+
+def without_terms(
+    text: str, regions: Iterable[list[str]], found: list[Finding], flags: Flags
+) -> list[Finding]:
+    """Return findings without those that have a word in no list, and no usual given name first,
+    where the tokens of the text have the word often, but mostly as no name: Lynx, Ogg Theora.
+    """
+    strange = {
+        at: words
+        for at, finding in enumerate(found)
+        if finding.type == "PERSON_NAME" and finding.score >= _LIKELY
+        if (words := _strange_words(text[finding.start : finding.end], flags))
+    }
+    as_name = Counter(chain.from_iterable(strange.values()))
+    if not as_name:
+        return found
+    counts = Counter(
+        token
+        for tokens in regions
+        if not as_name.keys().isdisjoint(tokens)
+        for token in tokens
+        if token in as_name
+    )
+    terms = {
+        word
+        for word, count in counts.items()
+        if count >= _OFTEN and as_name[word] < _AS_NAME * count
+    }
+    return [finding for at, finding in enumerate(found) if terms.isdisjoint(strange.get(at, ()))]
+
+
+def _strange_words(name: str, flags: Flags) -> set[str]:
+    """Return the words of a name that no list has, unless a usual given name is its first word."""
+    words = _WORDS.findall(name)
+    if not words or flags(words[0]).given >= _USUAL:
+        return set()
+    return {word for word in words if not flags(word).code}
 
 
 def _things(
