@@ -51,7 +51,7 @@ _CANDIDATE = lazy(
     # After a sign, what is before `=` is no name.
     r"|[0-9A-Za-z_.-]{0,40}+[!#%*+@^~](?!=)(?:[!#$%*+.0-9=?@A-Z^_a-z~-]|&(?!\w{1,20}=))++"
     # Letters of scripts that have no blanks between words end a value.
-    r"|(?:[!#$%*+.0-9?@A-Z^_a-z~-]++|[\xc2-\xdf][\x80-\xbf]|&(?!\w{1,20}=)|(?<=[\s&])=(?=[!#%*+?@^~]))++"
+    r"|(?:[!#$%*+.0-9?@A-Z^_a-z~-]++|[\xc2-\xdf][\x80-\xbf]|\xe2\x82\xac|&(?!\w{1,20}=)|(?<=[\s&])=(?=[!#%*+?@^~]))++"
 )
 _SHORTEST, _SHORTEST_NUMBER, _LONGEST = 4, 6, 65
 _FEWEST = 3
@@ -65,6 +65,8 @@ _LEET, _WORDS = lazy(r"\$[a-z]+\d+[a-z]+\d[a-z\d!]*"), lazy(r"[a-z]+")
 _CALLED = ("(", "[", ": ")
 """The text after the name of a function or an array, and after another label."""
 _RESULT = lazy(rb"X?(?:PASS|FAIL)(?:ED)?: |(?:UN[A-Z]{5,9}|SKIP(?:PED)?): ")
+_ESCAPED = lazy(r"u[0-9a-f]{4}")
+_IN_ADDRESS = lazy(r"://[\w.:-]{1,60}/[^\s?#]{0,60}\Z")
 _STEM = secrets_literals.PASSWORD_STEM
 _OF_NUMBERS = lazy(r"pin|puk|code|wi-?fi|wlan")
 _ASSIGNED = lazy(r"\s{1,8}=\s{1,8}")
@@ -229,6 +231,10 @@ def _may_be(text: str, found: re.Match[str], written: str, label: str) -> bool:
 
 
 def _is_of_code(text: str, start: int, end: int) -> bool:
+    if text.endswith("/", 0, start) and _IN_ADDRESS.search(text, max(0, start - BEFORE), start):
+        return True
+    if text.endswith("\\", 0, start) and _ESCAPED.match(text, start):
+        return True
     return text.startswith(_CALLED, end) or text.endswith("::", 0, start)
 
 
@@ -286,7 +292,7 @@ def _is_possible(value: str, label: str, quote: str) -> bool:
     if (
         not _SHORTEST <= len(value) <= _LONGEST
         or (len(set(lowered)) < _FEWEST and not value.isdigit())
-        or lowered in common_words()
+        or lowered.rstrip("!?*") in common_words()
         or _letters(lowered) in _letters(label)
     ):
         return False
