@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import gettext
+import gzip
 import random
 import re
 import string
@@ -26,6 +27,7 @@ HERE = Path(__file__).parent
 LIBRARY = Path(dlpctl_patterns.__path__[0])
 _SLOT = re.compile(r"\[\[(?:N:)?(\w+?)_?(\d*)l?\]\]|\{((?:hex|HEX|dig|uuid|UUID|b62|b64|B36)\w*)\}")
 _CHOICE = re.compile("⟨([^⟨⟩]*)⟩")
+_FIELD = re.compile(r"\{(\w+)\}")
 _PLAIN = re.compile(r"[\s'\"`$&:/\\;|<>()@%]")
 _LETTERS = string.ascii_letters + string.digits
 _HEX = "0123456789abcdef"
@@ -37,8 +39,10 @@ _LISTED, _IN_FILES, _BESIDE_FIELDS, _CHOSEN = 14, 6, 5, 56
 """The times that a line, a part of a file, and a line beside other fields are filled, and one of
 which parts are chosen.
 """
-_MADE, _OF_FILES, _OF_CATALOGS = 7000, 90_000, 9000
-"""The number of clean lines made, and that of candidates taken from what people wrote."""
+_MADE, _OF_PROSE, _OF_FILES, _OF_CATALOGS = 7000, 80, 90_000, 9000
+"""The number of clean lines made, that of fillings of each line of logs and prose without passwords,
+and that of candidates taken from what people wrote.
+"""
 _LONGEST, _MOST_OF_ONE, _NATURAL = 400_000, 100, 6.0
 """The size of a file that is read, its candidates that are taken, and their weight."""
 _STEPS, _RATE, _DECAY, _RARER = 160, 0.08, 3.0, 0.35
@@ -311,6 +315,36 @@ class Sampler:
         )
         return line + source.choice(["", " ", ";", ","]) + self._field() + "\n"
 
+    def _prose_line(self, template: str) -> str:
+        source, values = self._source, self._values
+        template = _CHOICE.sub(lambda found: source.choice(found[1].split("|")), template)
+        makers = {
+            "x": lambda: source.choice(values.known),
+            "w": values.word,
+            "c": lambda: values.word().capitalize(),
+            "d": values.decoy,
+            "n": lambda: str(source.randrange(1, 99)),
+            "p": lambda: self._path(),
+            "t": lambda: f"2026-0{source.randrange(1, 9)}-1{source.randrange(9)} 12:00:01",
+            "hex8": lambda: values.of_slot("hex", "8"),
+        }
+        return _FIELD.sub(lambda found: makers[found[1]](), template) + "\n"
+
+    def _path(self) -> str:
+        source, known, word = self._source, self._values.known, self._values.word()
+        ending = source.choice(["c", "h", "o", "1", "5", "8", "pl", "cc", "in", "so", "exp", "el"])
+        return source.choice(["", "/usr/lib/", f"{source.choice(known)}/", f"{word}/"]) + (
+            source.choice([word, source.choice(known), f"{word}-{source.choice(known)}"])
+            + source.choice(["", f".{ending}", f".{ending}", str(source.randrange(9))])
+        )
+
+    def of_prose(self) -> Iterator[Sample]:
+        """Yield the candidates of lines of logs, changelogs, manuals and talk."""
+        file = HERE / "templates" / "password_prose.txt"
+        for template in file.read_text(encoding="utf-8").splitlines():
+            for _ in range(_OF_PROSE):
+                yield from self.clean(self._prose_line(template).encode())
+
     def of_templates(self) -> Iterator[Sample]:
         """Yield the samples of the templates, with other fields beside them, and of clean lines."""
         file = HERE / "templates" / "password_lines.txt"
@@ -338,7 +372,7 @@ class Sampler:
         self._source.shuffle(files)
         for file in files:
             if "test" not in str(file):
-                with file.open("rb") as opened:
+                with (gzip.open if file.suffix == ".gz" else open)(file, "rb") as opened:
                     data = opened.read(_LONGEST)
                 if b"\0" not in data and _is_text(data):
                     yield from list(self.clean(data, _NATURAL))[:_MOST_OF_ONE]
@@ -408,7 +442,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=5)
     arguments = parser.parse_args()
     sampler = Sampler(arguments.seed, arguments.words)
-    samples = list(sampler.of_templates())
+    samples = [*sampler.of_templates(), *sampler.of_prose()]
     samples += taken(sampler.of_files(arguments.clean), _OF_FILES)
     if arguments.catalogs:
         samples += taken(sampler.of_catalogs(arguments.catalogs), _OF_CATALOGS)
