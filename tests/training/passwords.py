@@ -39,7 +39,7 @@ _LISTED, _IN_FILES, _BESIDE_FIELDS, _CHOSEN = 14, 6, 5, 56
 """The times that a line, a part of a file, and a line beside other fields are filled, and one of
 which parts are chosen.
 """
-_MADE, _OF_PROSE, _OF_FILES, _OF_CATALOGS = 7000, 80, 90_000, 9000
+_MADE, _OF_PROSE, _OF_FILES, _OF_CATALOGS = 7000, 50, 90_000, 9000
 """The number of clean lines made, that of fillings of each line of logs and prose without passwords,
 and that of candidates taken from what people wrote.
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import string
 from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
@@ -13,6 +14,7 @@ from dlpctl.regex import lazy
 _RUN = lazy(r"[^\WA-Z0-9_]+|[A-Z]+|[0-9]+|\W+|_+")
 _TOKEN = lazy(r"[^\W0-9_]+|[0-9]+|\s+|[^\w\s]|_")
 _WORD, _LAST_WORD = lazy(r"[^\W\d_]+"), lazy(r"([^\W\d_]+)\W*$")
+_ENDING = lazy(r"[./#-][a-z]{0,4}\d{0,7}$")
 _AMOUNT = lazy(r"\d{1,3}([^\W\d_]+)")
 _AFTER_WORD = "!?*"
 _ENDS_IN_WORD = lazy(r"[^\W\d_]\s+$")
@@ -158,6 +160,8 @@ def within(value: str, quote: str) -> Iterator[str]:
     if amount := _AMOUNT.fullmatch(lowered):
         yield f"amount {amount[1]}"
     yield f"digits {min(sum(map(str.isdigit, value)), 5)} of {min(len(words), 4)}"
+    if ending := _ENDING.search(lowered):  # of a file, a page of a manual, or a number of an issue
+        yield f"ending {ending[0].rstrip(string.digits)}"
     if secrets_judge.is_patterned(value):
         yield "patterned"
     for mark in set(_NOT_OF_WORD.findall(value)):
