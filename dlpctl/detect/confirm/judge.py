@@ -73,7 +73,7 @@ _ASSIGNED = lazy(r"\s{1,8}=\s{1,8}")
 _CONTROL = lazy(r"[\x00-\x08\x0e-\x1f\x7f]")
 _NAME_GOES_ON = lazy(r"[\w-]*")
 _PHRASE = lazy(
-    r"[^\n:=]{0,40}(?:[:=][ \t]{0,4}|[ \t]is[ \t])(?P<words>[a-z]{3,12}(?: [a-z]{3,12}){2,11})[ \t]*(?:\r?\n|$)"
+    r"[^\n:=]{0,40}(?:[:=][ \t]{0,4}|[ \t]is[ \t])(?P<words>[a-z]{2,12}(?: [a-z]{2,12}){2,11})[ \t]*(?:\r?\n|$)"
 )
 """The words of a passphrase without quotes."""
 _BEFORE_LABEL = ("", " ", "(", "_", "-", "'", '"', "`", "*")
