@@ -45,7 +45,7 @@ and that of candidates taken from what people wrote.
 """
 _LONGEST, _MOST_OF_ONE, _NATURAL = 400_000, 100, 6.0
 """The size of a file that is read, its candidates that are taken, and their weight."""
-_STEPS, _RATE, _DECAY, _RARER = 160, 0.08, 3.0, 0.15
+_STEPS, _RATE, _DECAY, _RARER = 160, 0.08, 3.0, 0.275
 """The steps of the regression, their rate, the decay of weights, and the log-odds by which passwords
 are rarer in what is judged than in the samples.
 """
