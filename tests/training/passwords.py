@@ -1,15 +1,17 @@
 """Trains the judge of words near labels of passwords, `words/password_lines.txt`.
 
-python tests/training/passwords.py --clean /usr/lib/python3 --catalogs /usr/share/locale --out FILE
+python tests/training/passwords.py --clean /usr/lib/python3 --catalogs /usr/share/locale --words fr.txt --out FILE
 """
 
 from __future__ import annotations
 
 import argparse
 import gettext
+import gzip
 import random
 import re
 import string
+import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,25 +20,32 @@ import dlpctl_patterns
 from dlpctl.detect.confirm import judge
 from dlpctl.detect.linear import compile_regex, finders
 from dlpctl.detect.patterns.library import load_patterns
+from dlpctl.detect.validators.secrets_literals import describes
 from dlpctl.detect.validators.wordlists import read_words
 
 HERE = Path(__file__).parent
 LIBRARY = Path(dlpctl_patterns.__path__[0])
 _SLOT = re.compile(r"\[\[(?:N:)?(\w+?)_?(\d*)l?\]\]|\{((?:hex|HEX|dig|uuid|UUID|b62|b64|B36)\w*)\}")
 _CHOICE = re.compile("⟨([^⟨⟩]*)⟩")
+_FIELD = re.compile(r"\{(\w+)\}")
 _PLAIN = re.compile(r"[\s'\"`$&:/\\;|<>()@%]")
 _LETTERS = string.ascii_letters + string.digits
 _HEX = "0123456789abcdef"
 _LEET = str.maketrans("aeios", "4310$")
+_OTHER_LANGUAGES, _ENGLISH = 0.35, 0.8
+"""The share of words that are not English, and where that of names starts."""
+_PASSWORDS = ("pw", "pin", "phrase", "word")
 _LISTED, _IN_FILES, _BESIDE_FIELDS, _CHOSEN = 14, 6, 5, 56
 """The times that a line, a part of a file, and a line beside other fields are filled, and one of
 which parts are chosen.
 """
-_MADE, _OF_FILES, _OF_CATALOGS = 7000, 90_000, 9000
-"""The number of clean lines made, and that of candidates taken from what people wrote."""
+_MADE, _OF_PROSE, _OF_FILES, _OF_CATALOGS = 7000, 50, 90_000, 9000
+"""The number of clean lines made, that of fillings of each line of logs and prose without passwords,
+and that of candidates taken from what people wrote.
+"""
 _LONGEST, _MOST_OF_ONE, _NATURAL = 400_000, 100, 6.0
 """The size of a file that is read, its candidates that are taken, and their weight."""
-_STEPS, _RATE, _DECAY, _RARER = 160, 0.08, 3.0, 0.35
+_STEPS, _RATE, _DECAY, _RARER = 160, 0.08, 3.0, 0.275
 """The steps of the regression, their rate, the decay of weights, and the log-odds by which passwords
 are rarer in what is judged than in the samples.
 """
@@ -48,9 +57,11 @@ Sample = tuple[bool, list[int], float]
 class Values:
     """Makes what people choose as passwords, and what programs have in their places."""
 
-    def __init__(self, source: random.Random) -> None:
+    def __init__(self, source: random.Random, lists: list[Path]) -> None:
         self._source = source
         self._words = (LIBRARY / "financial" / "bip39_english.txt").read_text().split()
+        self._others = [nouns.split() for nouns in (HERE / "nouns.txt").read_text().split("\n\n")]
+        self._others += [_nouns(path) for path in lists]
         names = (HERE / "given_names.txt").read_text(encoding="utf-8").split()
         self._names = [name for name in names if name.isascii() and 3 < len(name) < 10]
         known = read_words("program") | read_words("password_labels")
@@ -63,7 +74,10 @@ class Values:
         return self._draw(string.digits, self._source.randint(1, most))
 
     def word(self) -> str:
-        return self._source.choice(self._words if self._source.random() < 0.7 else self._names)
+        share = self._source.random()
+        if share < _OTHER_LANGUAGES:
+            return self._source.choice(self._source.choice(self._others))
+        return self._source.choice(self._names if share > _ENGLISH else self._words)
 
     def password(self) -> str:
         """Return a value that a person or a generator chose."""
@@ -118,6 +132,8 @@ class Values:
             f"{word}.{other}{digits}",
             f"the{word}is{other}",
             word[:2] + source.choice("!@$&") + word[2:],
+            word.translate(str.maketrans("asil", "@$!|")),
+            word.translate(str.maketrans("aei", "@€!")),
             word[:-2] + source.choice("!@$3") + word[-2:],
             capital[:3] + source.choice("&=+") + word[3:] + sign + digits,
             f"{capital}{other.capitalize()}",
@@ -133,6 +149,9 @@ class Values:
         count = int(size or 24)
         if name == "pw":
             return self.password()
+        if name == "word":
+            word, mark = self.word(), self._source.choice("!!#$*")
+            return self._source.choice([word, word, word, word.capitalize(), word + mark])
         if name == "pin":
             return self._draw(string.digits, self._source.choice([4, 4, 5, 6, 8]))
         if name == "phrase":
@@ -187,6 +206,12 @@ def _words(text: str) -> list[str]:
     return text.split()
 
 
+def _nouns(path: Path) -> list[str]:
+    """Return the words of a list that do not say how a password is."""
+    words = unicodedata.normalize("NFC", path.read_text(encoding="utf-8")).split()
+    return [word for word in words if 3 < len(word) < 12 and not describes(word)]
+
+
 _STANDARDS = _words(
     "utf8 bcrypt argon2id aes256 ssh2 oauth2 http2 base64 md5crypt scram-sha-256 pbkdf2 latin1 k8s "
     "rfc7613 rfc2898 hash-v2 auth-v3 PBKDF2+SHA256 HMAC-SHA256 ISO27001 fips140 dialog2 cn01234 win2019 "
@@ -224,9 +249,9 @@ _CLEAN_LINES = [
 class Sampler:
     """Makes samples of texts with the candidates that the judge would see."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, lists: list[Path]) -> None:
         self._source = random.Random(seed)
-        self._values = Values(self._source)
+        self._values = Values(self._source, lists)
         file = LIBRARY / "secrets" / "generic.toml"
         pattern = next(each for each in load_patterns([file]) if each.judged)
         self._search, _ = finders(compile_regex(pattern.regex, pattern.id))
@@ -256,7 +281,7 @@ class Sampler:
             start = len(text.encode())
             span = (start, start + len(value.encode()))
             if slot[1]:
-                (passwords if name in ("pw", "pin", "phrase") else others).append(span)
+                (passwords if name in _PASSWORDS else others).append(span)
             text, at = text + value, slot.end()
         data = (text + template[at:]).encode()
         for start, end, candidate in self._candidates(data):
@@ -290,15 +315,45 @@ class Sampler:
         )
         return line + source.choice(["", " ", ";", ","]) + self._field() + "\n"
 
+    def _prose_line(self, template: str) -> str:
+        source, values = self._source, self._values
+        template = _CHOICE.sub(lambda found: source.choice(found[1].split("|")), template)
+        makers = {
+            "x": lambda: source.choice(values.known),
+            "w": values.word,
+            "c": lambda: values.word().capitalize(),
+            "d": values.decoy,
+            "n": lambda: str(source.randrange(1, 99)),
+            "p": lambda: self._path(),
+            "t": lambda: f"2026-0{source.randrange(1, 9)}-1{source.randrange(9)} 12:00:01",
+            "hex8": lambda: values.of_slot("hex", "8"),
+        }
+        return _FIELD.sub(lambda found: makers[found[1]](), template) + "\n"
+
+    def _path(self) -> str:
+        source, known, word = self._source, self._values.known, self._values.word()
+        ending = source.choice(["c", "h", "o", "1", "5", "8", "pl", "cc", "in", "so", "exp", "el"])
+        return source.choice(["", "/usr/lib/", f"{source.choice(known)}/", f"{word}/"]) + (
+            source.choice([word, source.choice(known), f"{word}-{source.choice(known)}"])
+            + source.choice(["", f".{ending}", f".{ending}", str(source.randrange(9))])
+        )
+
+    def of_prose(self) -> Iterator[Sample]:
+        """Yield the candidates of lines of logs, changelogs, manuals and talk."""
+        file = HERE / "templates" / "password_prose.txt"
+        for template in file.read_text(encoding="utf-8").splitlines():
+            for _ in range(_OF_PROSE):
+                yield from self.clean(self._prose_line(template).encode())
+
     def of_templates(self) -> Iterator[Sample]:
         """Yield the samples of the templates, with other fields beside them, and of clean lines."""
         file = HERE / "templates" / "password_lines.txt"
         lines, parts = file.read_text(encoding="utf-8").split("\n%%%\n")
         for template in lines.split("\n%%\n"):
             has_value, is_chosen = "[[" in template, "⟨" in template
-            count, weight = (_LISTED, 1.0) if has_value else (1, 3.0)
-            for _ in range(_CHOSEN if is_chosen else count):
-                yield from self.filled(template + "\n", 1.0 if is_chosen else weight)
+            count, weight = (_LISTED, 1.0) if has_value else (1, 1.0 if is_chosen else 3.0)
+            for _ in range(_CHOSEN << ("[[word]]" in template) if is_chosen else count):
+                yield from self.filled(template + "\n", weight)
             for _ in range(_BESIDE_FIELDS if has_value and "\n" not in template else 0):
                 joint = self._source.choice([", ", "; ", " ", " | ", "\n"])
                 pair = [template, self._field()]
@@ -317,7 +372,7 @@ class Sampler:
         self._source.shuffle(files)
         for file in files:
             if "test" not in str(file):
-                with file.open("rb") as opened:
+                with (gzip.open if file.suffix == ".gz" else open)(file, "rb") as opened:
                     data = opened.read(_LONGEST)
                 if b"\0" not in data and _is_text(data):
                     yield from list(self.clean(data, _NATURAL))[:_MOST_OF_ONE]
@@ -382,11 +437,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--clean", type=Path, action="append", default=[])
     parser.add_argument("--catalogs", type=Path)
+    parser.add_argument("--words", type=Path, action="append", default=[])
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--seed", type=int, default=5)
     arguments = parser.parse_args()
-    sampler = Sampler(arguments.seed)
-    samples = list(sampler.of_templates())
+    sampler = Sampler(arguments.seed, arguments.words)
+    samples = [*sampler.of_templates(), *sampler.of_prose()]
     samples += taken(sampler.of_files(arguments.clean), _OF_FILES)
     if arguments.catalogs:
         samples += taken(sampler.of_catalogs(arguments.catalogs), _OF_CATALOGS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import string
 from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
@@ -13,7 +14,9 @@ from dlpctl.regex import lazy
 _RUN = lazy(r"[^\WA-Z0-9_]+|[A-Z]+|[0-9]+|\W+|_+")
 _TOKEN = lazy(r"[^\W0-9_]+|[0-9]+|\s+|[^\w\s]|_")
 _WORD, _LAST_WORD = lazy(r"[^\W\d_]+"), lazy(r"([^\W\d_]+)\W*$")
+_ENDING = lazy(r"[./#-][a-z]{0,4}\d{0,7}$")
 _AMOUNT = lazy(r"\d{1,3}([^\W\d_]+)")
+_AFTER_WORD = "!?*"
 _ENDS_IN_WORD = lazy(r"[^\W\d_]\s+$")
 _OF_WORD, _NOT_OF_WORD = lazy(r"\w"), lazy(r"\W")
 
@@ -102,6 +105,7 @@ def around(
         f"mark before label {mark}",
         "below" if "\n" in gap else "beside",
         f"distance {len(gap) // 12}",
+        f"{'next' if '. ' in gap else 'same'} sentence",
     ):
         yield side + name
 
@@ -116,7 +120,11 @@ def _frame(tokens: list[str]) -> str:
 
 
 def _shape(value: str) -> str:
-    """Return a coarse description of a value: its classes of characters and their order."""
+    """Return a coarse description of a value: its classes of characters and their order, or that it
+    is a word which says how a password is.
+    """
+    if secrets_literals.describes(value.lower().rstrip(_AFTER_WORD)):
+        return "d"
     classes = "".join(map(_class_of, _RUN.findall(value)))
     return classes if len(classes) <= 5 else classes[:2] + f"~{''.join(sorted(set(classes)))}"
 
@@ -140,10 +148,11 @@ def within(value: str, quote: str) -> Iterator[str]:
     lowered = value.lower()
     words = [word.lower() for word in secrets_judge.PART.findall(value)]
     known = sum(word in common_words() for word in words)
-    if value.isalpha():  # of other values, hardly one occurs twice
-        yield f"value {lowered}"
-        yield f"ends {lowered[-3:]}"
-        yield f"starts {lowered[:3]}"
+    word = lowered.rstrip(_AFTER_WORD)
+    if word.isalpha():  # of other values, hardly one occurs twice
+        yield f"value {word}"
+        yield f"starts {word[:3]}"
+        yield from [f"ends {word[-size:]}" for size in (2, 3, 4)]
     yield f"size {min(len(value), 24) // 2} {bool(quote)}"
     wordy = min(max(int(2 * secrets_judge.wordiness(value)), -6), 4)
     yield f"wordy {wordy} {bool(quote)}"
@@ -151,8 +160,8 @@ def within(value: str, quote: str) -> Iterator[str]:
     if amount := _AMOUNT.fullmatch(lowered):
         yield f"amount {amount[1]}"
     yield f"digits {min(sum(map(str.isdigit, value)), 5)} of {min(len(words), 4)}"
-    if secrets_literals.describes(lowered):
-        yield f"describes {bool(quote)}"
+    if ending := _ENDING.search(lowered):  # of a file, a page of a manual, or a number of an issue
+        yield f"ending {ending[0].rstrip(string.digits)}"
     if secrets_judge.is_patterned(value):
         yield "patterned"
     for mark in set(_NOT_OF_WORD.findall(value)):

@@ -51,7 +51,7 @@ _CANDIDATE = lazy(
     # After a sign, what is before `=` is no name.
     r"|[0-9A-Za-z_.-]{0,40}+[!#%*+@^~](?!=)(?:[!#$%*+.0-9=?@A-Z^_a-z~-]|&(?!\w{1,20}=))++"
     # Letters of scripts that have no blanks between words end a value.
-    r"|(?:[!#$%*+.0-9?@A-Z^_a-z~-]++|[\xc2-\xdf][\x80-\xbf]|&(?!\w{1,20}=)|(?<=[\s&])=(?=[!#%*+?@^~]))++"
+    r"|(?:[!#$%*+.0-9?@A-Z^_a-z~-]++|[\xc2-\xdf][\x80-\xbf]|\xe2\x82\xac|&(?!\w{1,20}=)|(?<=[\s&])=(?=[!#%*+?@^~]))++"
 )
 _SHORTEST, _SHORTEST_NUMBER, _LONGEST = 4, 6, 65
 _FEWEST = 3
@@ -65,13 +65,16 @@ _LEET, _WORDS = lazy(r"\$[a-z]+\d+[a-z]+\d[a-z\d!]*"), lazy(r"[a-z]+")
 _CALLED = ("(", "[", ": ")
 """The text after the name of a function or an array, and after another label."""
 _RESULT = lazy(rb"X?(?:PASS|FAIL)(?:ED)?: |(?:UN[A-Z]{5,9}|SKIP(?:PED)?): ")
+_ESCAPED = lazy(r"\\u[0-9a-f]{4}")
+_IN_ADDRESS = lazy(r"://[\w.:-]{1,60}/[^\s?#]{0,60}\Z")
 _STEM = secrets_literals.PASSWORD_STEM
 _OF_NUMBERS = lazy(r"pin|puk|code|wi-?fi|wlan")
 _ASSIGNED = lazy(r"\s{1,8}=\s{1,8}")
 _CONTROL = lazy(r"[\x00-\x08\x0e-\x1f\x7f]")
 _NAME_GOES_ON = lazy(r"[\w-]*")
 _PHRASE = lazy(
-    r"[^\n:=]{0,40}[:=][ \t]{1,4}(?P<words>[a-z]{3,12}(?: [a-z]{3,12}){2,11})[ \t]*(?:\r?\n|$)"
+    r"[^\n:=]{0,40}(?:[:=][ \t]{0,4}|[ \t]is[ \t])"
+    r"(?P<words>[a-z]{2,12}(?: [a-z]{2,12}){2,11})[ \t]*(?:\r?\n|$)"
 )
 """The words of a passphrase without quotes."""
 _BEFORE_LABEL = ("", " ", "(", "_", "-", "'", '"', "`", "*")
@@ -86,7 +89,6 @@ _LINE_IS_LABEL = lazy(
     r"|(?:(?P<label>[\"'*`)]{0,2}(?: do)?|[^\n]{0,48}?(?:[:=>]| (?:is|ist|est?))\**)"
     r"|[^\n]{0,40}?\?\**|[\"'*`)]{0,2} ?\{)[ \t]*\r?\n\s{0,20}"
 )
-
 
 NextLabel = Callable[[bytes, int, int], int]
 
@@ -154,8 +156,7 @@ def candidates(
 ) -> Iterator[tuple[int, Candidate]]:
     """Yield the candidates near a label, with the offset of the text that they refer to."""
     first, window = _window(data, start, end, next_label)
-    for candidate in _candidates(window):
-        yield first, candidate
+    yield from [(first, candidate) for candidate in _candidates(window)]
 
 
 def _window(data: bytes, start: int, end: int, next_label: NextLabel) -> tuple[int, Window]:
@@ -229,6 +230,10 @@ def _may_be(text: str, found: re.Match[str], written: str, label: str) -> bool:
 
 
 def _is_of_code(text: str, start: int, end: int) -> bool:
+    if _ESCAPED.match(text, max(0, start - 1)):
+        return True
+    if text.endswith("/", 0, start) and _IN_ADDRESS.search(text, max(0, start - BEFORE), start):
+        return True
     return text.startswith(_CALLED, end) or text.endswith("::", 0, start)
 
 
@@ -286,13 +291,11 @@ def _is_possible(value: str, label: str, quote: str) -> bool:
     if (
         not _SHORTEST <= len(value) <= _LONGEST
         or (len(set(lowered)) < _FEWEST and not value.isdigit())
-        or lowered in common_words()
+        or lowered.rstrip("!?*") in common_words()
         or _letters(lowered) in _letters(label)
     ):
         return False
-    if value.isalpha() and _letters(label) in lowered:
-        return False
-    if not quote and _is_name(value, label):
+    if (value.isalpha() and _letters(label) in lowered) or (not quote and _is_name(value, label)):
         return False
     if (_STEM.search(lowered) or lowered.endswith("pass")) and sum(map(str.isdigit, value)) < 2:
         return False
