@@ -9,11 +9,14 @@ from typing import NamedTuple
 
 from dlpctl.regex import lazy
 
-NUMBER = lazy(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
+_NUMBER = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
+NUMBER = lazy(_NUMBER)
 COMMAND = lazy(r"([MmLlHhVvCcSsQqTtAaZz])([^A-Za-z]*(?:[eE][-+]?[0-9][^A-Za-z]*)*)")
 _OPERANDS = {"m": 2, "l": 2, "h": 1, "v": 1, "c": 6, "s": 4, "q": 4, "t": 2, "a": 7}
 _PATH = lazy(r"""\sd\s*=\s*(?:"([^"<>&]*)"|'([^'<>&]*)')""")
 _ONLY_STEPS = lazy(r"[MmLlHhVvCcSsQqTtAaZz0-9\s,.eE+-]*")
+_PAIRS = lazy(rf"(?:\s*{NUMBER.pattern},{NUMBER.pattern}(?=\s|$))+\s*")
+_PAIRS = lazy(rf"(?:\s*{_NUMBER},{_NUMBER}(?=\s|$))*\s*")
 _FINENESS = 6
 """The lines that draw a curve."""
 Point = tuple[float, float]
@@ -30,7 +33,8 @@ class Step(NamedTuple):
 
 
 def spans_of_coordinates(source: str) -> Iterator[tuple[int, int]]:
-    """Yield the spans of paths that are only steps, each with its number of operands.
+    """Yield the spans of paths that are only steps, each with its number of operands or with points
+    as `x,y`.
 
     Their numbers are no values; others may be written between the steps of a path.
     """
@@ -38,6 +42,7 @@ def spans_of_coordinates(source: str) -> Iterator[tuple[int, int]]:
         start, end = found.span(found.lastindex or 0)
         if _ONLY_STEPS.fullmatch(source, start, end) and all(
             len(numbers_of(operands)) == _OPERANDS.get(command.lower(), 0)
+            or _PAIRS.fullmatch(operands)
             for command, operands in COMMAND.findall(source, start, end)
         ):
             yield start, end

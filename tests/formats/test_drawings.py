@@ -163,3 +163,4 @@ def test_coordinates_are_no_values_unless_a_path_has_more_of_them() -> None:
 
     assert "4111" not in text("M 4111 1111 L 1111 1111 Z")
     assert "4111" in text("M 4111 1111 L 1111 1111 4111 1111 Z")
+    assert "4111" not in text("M 4111,1111 L 1111,1111 4111,1111 1111,4111 Z")

@@ -20,7 +20,7 @@ from dlpctl.formats import ocr
 from dlpctl.formats.discovery import format_named
 from dlpctl.formats.files import Files
 from dlpctl.formats.interface import Document, Edit, Limits, Segment
-from dlpctl.formats.ocr.ink import colored_ink, slope_of, without_boxes
+from dlpctl.formats.ocr.ink import colored_ink, flattened, slope_of, without_boxes
 from dlpctl.formats.ocr.lines import has_letters
 from dlpctl.formats.ocr.passes import look
 from dlpctl.formats.ocr.spaced import read_spaced
@@ -784,3 +784,14 @@ def test_digits_that_ocr_takes_for_letters_are_read_as_meant() -> None:
     views = list(add_words("words", words, segments, lambda _, text: Segment(text, "")))
     assert views[0].text == "IBAN DEO7 I234 OSLO jane@acmecom"
     assert views[-1].text == "IBAN DE07 1234 OSLO jane@acme.com"
+
+
+@pytest.mark.parametrize(("paper", "ink"), [("#7299cf", "black"), ("#203040", "white")])
+def test_strokes_are_separated_from_the_boxes_that_they_are_in(paper: str, ink: str) -> None:
+    picture = Image.new("L", (300, 200), "white")
+    draw = ImageDraw.Draw(picture)
+    draw.rectangle((40, 60, 260, 120), fill=paper)
+    draw.rectangle((100, 80, 103, 100), fill=ink)
+    strokes = flattened(picture)
+    assert strokes.getpixel((101, 90)) < 9
+    assert {strokes.getpixel(beside) for beside in ((45, 90), (150, 63), (255, 117))} == {255}

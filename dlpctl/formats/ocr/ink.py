@@ -7,7 +7,7 @@ from array import array
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from PIL.Image import Image
 
@@ -26,8 +26,9 @@ _FEW_CELLS = {5: 100, 10: 40, 20: 20, 40: 10}
 """The minimum number of inked cells surrounded by inked cells in a word, by the cells' size."""
 _TEXTURE = 0.5
 """The maximum share of a page that is inked, in the smallest cells."""
-_PAPER = 24
-"""The paper around a pixel is the average over this number of pixels on each side."""
+_STROKE_SHIFTS, _COARSE, _AROUND = (1, 2, 4, 8), 4, 13
+"""The shifts that remove strokes of up to 15 pixels, and the scale and width of the paper's median.
+"""
 _STRONG = 0.3
 """The minimum contrast of a pixel of a letter, against the strongest one."""
 _SKEWS, _SLOPES, _AROUND_PEAK = range(-14, 15), range(-44, 46), range(-5, 6)
@@ -139,11 +140,38 @@ def _is_inked(share: int) -> int:
 
 
 def flattened(picture: Image) -> Image:
-    """Return the picture in black on white, relative to the paper around each pixel."""
-    from PIL import ImageChops, ImageFilter, ImageOps
+    """Return the strokes of a picture in black on white, without the colors of boxes around them.
 
-    paper = picture.filter(ImageFilter.BoxBlur(_PAPER))
-    return ImageOps.invert(ImageOps.autocontrast(ImageChops.difference(picture, paper)))
+    Strokes are darker than the paper or lighter, whichever leaves the paper nearer to its median.
+    """
+    from PIL import ImageChops, ImageFilter, ImageOps
+    from PIL.Image import Resampling, composite
+
+    darker, lighter = ImageChops.darker, ImageChops.lighter
+    without_dark = _shifted(_shifted(picture, lighter, 1), darker, -1)
+    without_light = _shifted(_shifted(picture, darker, 1), lighter, -1)
+    size = max(picture.width // _COARSE, 1), max(picture.height // _COARSE, 1)
+    coarse = picture.resize(size, Resampling.BOX).filter(ImageFilter.MedianFilter(_AROUND))
+    paper = coarse.resize(picture.size, Resampling.NEAREST)
+    is_dark = ImageChops.subtract(
+        ImageChops.difference(without_light, paper), ImageChops.difference(without_dark, paper)
+    ).point([0] + [255] * 255)
+    strokes = composite(
+        ImageChops.difference(without_dark, picture),
+        ImageChops.difference(picture, without_light),
+        is_dark,
+    )
+    return ImageOps.invert(ImageOps.autocontrast(strokes))
+
+
+def _shifted(picture: Image, combine: Callable[[Image, Image], Image], sign: int) -> Image:
+    """Return a picture combined with its shifts across and down."""
+    from PIL import ImageChops
+
+    for shift in _STROKE_SHIFTS:
+        for across, down in ((shift, 0), (0, shift)):
+            picture = combine(picture, ImageChops.offset(picture, sign * across, sign * down))
+    return picture
 
 
 def without_boxes(picture: Image) -> Image | None:
