@@ -52,6 +52,11 @@ def test_gates_are_closed_to_plain_text(gates: Gates) -> None:
     assert not any(gates.may_match(gate, CLEAN) for gate in GATES)
 
 
+def test_gates_are_small() -> None:
+    """A gate of four megabytes took half a minute to compile."""
+    assert max(len(compile_gate(gate)) for gate in GATES) < 1 << 20
+
+
 def test_gates_come_from_the_cache(tmp_path: Path) -> None:
     gates = ("a+b", ("[0-9]{4}", "x", "11"))
     Gates(gates, Cache(tmp_path)).compile()

@@ -17,10 +17,8 @@ _DATE = (
     r"(?:[0-9]{4}[./-][0-9]{2}[./-][0-9]{2}[T ]|[A-Z][a-z]{2} [ 0-9][0-9] "
     r"|[0-9]{2}[./-](?:[0-9]{2}|[A-Z][a-z]{2})[./-][0-9]{4}[ :])"
 )
-_TIME = (
-    rf"[\[(]?{_DATE}?[0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}(?:[.,][0-9]{{1,9}})?"
-    r"(?:Z|[ ]?[+-][0-9]{2}:?[0-9]{2})?[\])]?"
-)
+_SECOND = rf"[\[(]?{_DATE}?[0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}"
+_TIME = rf"{_SECOND}(?:[.,][0-9]{{1,9}})?(?:Z|[ ]?[+-][0-9]{{2}}:?[0-9]{{2}})?[\])]?"
 _LEVEL = "(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL|CRITICAL|trace|debug|info|warn|error)"
 _SOURCE = r"\[[^\[\]\n]{1,60}\]"
 _PREFIX = (
@@ -28,7 +26,8 @@ _PREFIX = (
     rf"|(?:{_SOURCE} )?[\[(]?{_LEVEL}[\])]?:?(?:[ |]{{1,3}}{_SOURCE})?)[ ]"
 )
 """The time of an entry with its process, or with its level and the thread."""
-GATE = rf"(?:^|\n){_PREFIX}[^\n]*\n{_PREFIX}[^\n]*\n{_PREFIX}"
+GATE = rf"(?:^|\n){_SECOND}[^\n]*\n{_SECOND}"
+"""Only the times: of complete prefixes, Hyperscan would make states for half a minute."""
 _ENTRY = lazy(rf"(?m)^({_PREFIX})[^\n]*\n?".encode())
 _LOGGER = lazy(rb" ?[\w.$/-]{1,80}(?: ?:| -| \|) ")
 _VARIABLE = lazy(rf"[0-9]+|{_LEVEL} ?".encode())
