@@ -22,7 +22,9 @@ _NUMBER = (
     r"(?:^|[^0-9A-Za-z+/=_-])O?[0-9]{1,8}(?:[-/.][0-9]{1,8}){0,2}[-/.]?[lIO][0-9]{1,8}"
     r"(?:[-/.][0-9]{1,8}){0,2}(?:[^0-9A-Za-z+/=_-]|$)"
 )
-GATE = f"{_LABEL}|{_NUMBER}"
+_PHRASE = f"{_LABEL}|{_NUMBER}"
+GATE = r"[A-Za-z][01][A-Za-z]|(?:^|[^0-9A-Za-z_])(?:N0|0f)[ .'/:-]|[0-9][-/.]?[lIO][0-9]"
+"""Only the characters: complete phrases cost ten times as much."""
 _MISREAD = lazy(rf"\b(?:({_WORD})|O?[0-9]+(?:[-/.]?[0-9lIO])+)\b".encode())
 _NOT_HEXADECIMAL = lazy(rb"[g-zG-Z]")
 _LETTERS, _CAPITALS = bytes.maketrans(b"01", b"ol"), bytes.maketrans(b"01", b"OI")
@@ -55,4 +57,4 @@ def _read_word(word: bytes) -> bytes:
 
 @cache
 def _search() -> Find:
-    return finders(compile_regex(GATE, "misread characters"))[0]
+    return finders(compile_regex(_PHRASE, "misread characters"))[0]
