@@ -110,6 +110,8 @@ def _unfinished_token() -> re.Pattern[str]:
 _WHOLE = _complete_token()
 _UNFINISHED = _unfinished_token()
 _LONGEST_TOKEN = _LONGEST_INSIDE + 16
+_TOKEN = lazy(r"<[A-Z][A-Z0-9_]*_[1-9][0-9]*>")
+_MOST_UNKNOWN = 100
 _BY_BRACKETS = {(brackets.opening, brackets.closing): brackets for brackets in _BRACKETS}
 
 
@@ -123,6 +125,8 @@ class Unmasker:
         self._held = ""
         self.restored: int = 0
         """The number of replaced tokens."""
+        self.unknown: dict[str, None] = {}
+        """The tokens, as `mask` writes them, that are not in the store, each once."""
 
     def feed(self, chunk: str) -> str:
         text = self._held + chunk
@@ -152,6 +156,8 @@ class Unmasker:
                 parts += (text[position : match.start()], value)
                 position = match.end()
                 self.restored += 1
+            elif len(self.unknown) < _MOST_UNKNOWN and _TOKEN.fullmatch(match[0]):
+                self.unknown[match[0]] = None
         return "".join(parts), position
 
     def _value(self, match: re.Match[str]) -> str | None:

@@ -9,6 +9,7 @@ Examples:
 
 from __future__ import annotations
 
+import sys
 from codecs import getincrementaldecoder
 from pathlib import Path
 from typing import Annotated
@@ -48,3 +49,7 @@ def unmask(
             write(unmasker.feed(decoder.decode(chunk)).encode("utf-8", "surrogateescape"))
         rest = unmasker.feed(decoder.decode(b"", final=True)) + unmasker.finish()
         write(rest.encode("utf-8", "surrogateescape"))
+    if unmasker.unknown:
+        first_unknown, *others = unmasker.unknown
+        more = f" and {len(others)} more" if others else ""
+        sys.stderr.write(f"dlpctl: note: not in {vault}, left as is: {first_unknown}{more}\n")
