@@ -69,9 +69,9 @@ _ESCAPED = lazy(r"\\u[0-9a-f]{4}")
 _IN_ADDRESS = lazy(r"://[\w.:-]{1,60}/[^\s?#]{0,60}\Z")
 _STEM = secrets_literals.PASSWORD_STEM
 _OF_NUMBERS = lazy(r"pin|puk|code|wi-?fi|wlan")
-_ASSIGNED = lazy(r"\s{1,8}=\s{1,8}")
 _CONTROL = lazy(r"[\x00-\x08\x0e-\x1f\x7f]")
 _NAME_GOES_ON = lazy(r"[\w-]*")
+_OF_PHRASES = lazy("phrase|seed|mnemonic|bip")
 _PHRASE = lazy(
     r"[^\n:=]{0,40}(?:[:=][ \t]{0,4}|[ \t]is[ \t])"
     r"(?P<words>[a-z]{2,12}(?: [a-z]{2,12}){2,11})[ \t]*(?:\r?\n|$)"
@@ -193,16 +193,13 @@ def _after(text: str, label: tuple[int, int], limit: int, is_cut: bool) -> Itera
     if text[label[1] : label[1] + 1] == "-" and text[label[1] + 1 : after].isdigit():
         return  # a code, such as that of a region: PW-214
     name = text[slice(*label)].lower()
-    if "phrase" in name and (found := _PHRASE.match(text, after)):
+    if _OF_PHRASES.search(name) and (found := _PHRASE.match(text, after)):
         yield Candidate(text, label, found.span("words"), "")
     for number, found in enumerate(_CANDIDATE.finditer(text, after)):
         if number == _MOST or found.start() >= limit:
             break
         value, quote = _trimmed(text, found), found["quote"] or ""
         written = text[slice(*value)]
-        # A variable is none, of which the rules say how likely it is a value.
-        if not quote and written.isalpha() and _ASSIGNED.fullmatch(text, after, value[0]):
-            continue
         if (is_cut and found.end() == len(text)) or not _may_be(text, found, written, name):
             continue
         if not quote and _is_argument(text, after, value[0]):
@@ -316,7 +313,15 @@ def _is_evaluated(value: str) -> bool:
     return bool(
         any(each.search(value) for each in (literals.TEMPLATE, literals.CODE, literals.PATH))
         or any(each.fullmatch(value) for each in (literals.PROGRAM_NUMBER, literals.MEASURE))
-        or (literals.MEMBER.fullmatch(value) and not literals.is_written_with_dots(value))
+        or (literals.MEMBER.fullmatch(value) and not _is_of_words(value))
+    )
+
+
+def _is_of_words(value: str) -> bool:
+    """Return whether what looks like member access has no word of programs: `Barley.Mow`."""
+    words = [part.lower() for part in secrets_judge.PART.findall(value)]
+    return secrets_literals.is_written_with_dots(value) or (
+        common_words().isdisjoint(words) and all(len(word) > 2 for word in words)
     )
 
 
