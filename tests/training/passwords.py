@@ -152,6 +152,8 @@ class Values:
         if name == "word":
             word, mark = self.word(), self._source.choice("!!#$*")
             return self._source.choice([word, word, word, word.capitalize(), word + mark])
+        if name == "user":
+            return self._source.choice(self._names)
         if name == "pin":
             return self._draw(string.digits, self._source.choice([4, 4, 5, 6, 8]))
         if name == "phrase":

@@ -168,7 +168,9 @@ def within(value: str, quote: str) -> Iterator[str]:
         yield f"phrase {secrets_phrases.password_or_phrase(value)} {bool(quote)}"
     if secrets_judge.is_patterned(value):
         yield "patterned"
-    for mark in set(_NOT_OF_WORD.findall(value)):
+    marks = set(_NOT_OF_WORD.findall(value))
+    yield f"marks {''.join(sorted(marks))}"
+    for mark in marks:
         yield f"has {mark} {value[0] == mark} {value[-1] == mark}"
     for word in words[:6]:
         if word in common_words():

@@ -319,9 +319,10 @@ def _is_evaluated(value: str) -> bool:
 
 def _is_of_words(value: str) -> bool:
     """Return whether what looks like member access has no word of programs: `Barley.Mow`."""
-    words = [part.lower() for part in secrets_judge.PART.findall(value)]
+    parts = value.split(".")
     return secrets_literals.is_written_with_dots(value) or (
-        common_words().isdisjoint(words) and all(len(word) > 2 for word in words)
+        common_words().isdisjoint(map(str.lower, parts))
+        and all(len(part) > 2 and part[1:].islower() for part in parts)
     )
 
 
