@@ -147,7 +147,7 @@ def _is_result(data: bytes, start: int, end: int) -> bool:
     if data[start:end] != b"PASS" or data[end : end + 1] != b":":
         return False
     below = data.find(b"\n", end, end + AFTER) + 1
-    above = data.rfind(b"\n", max(0, start - BEFORE), max(0, start - 1)) + 1
+    above = data.rfind(b"\n", max(0, start - AFTER), max(0, start - 1)) + 1
     return any(_RESULT.match(data, line) for line in (above, below) if line)
 
 
@@ -199,12 +199,10 @@ def _after(text: str, label: tuple[int, int], limit: int, is_cut: bool) -> Itera
         if number == _MOST or found.start() >= limit:
             break
         value, quote = _trimmed(text, found), found["quote"] or ""
-        written = text[slice(*value)]
-        if (is_cut and found.end() == len(text)) or not _may_be(text, found, written, name):
+        if (is_cut and found.end() == len(text)) or not _may_be(text, found, value, name):
             continue
-        if not quote and _is_argument(text, after, value[0]):
-            continue
-        yield Candidate(text, label, value, quote)
+        if quote or not _is_argument(text, after, value[0]):
+            yield Candidate(text, label, value, quote)
 
 
 def _before(text: str, label: tuple[int, int], first: int) -> Iterator[Candidate]:
@@ -214,16 +212,15 @@ def _before(text: str, label: tuple[int, int], first: int) -> Iterator[Candidate
     name = text[slice(*label)].lower()
     for found in _CANDIDATE.finditer(text, first, label[0]):
         value, quote = _trimmed(text, found), found["quote"] or ""
-        if _TO_LABEL.fullmatch(text, value[1] + len(quote), label[0]) and _may_be(
-            text, found, text[slice(*value)], name
-        ):
+        is_before = _TO_LABEL.fullmatch(text, value[1] + len(quote), label[0])
+        if is_before and _may_be(text, found, value, name):
             yield Candidate(text, label, value, quote)
 
 
-def _may_be(text: str, found: re.Match[str], written: str, label: str) -> bool:
+def _may_be(text: str, found: re.Match[str], value: tuple[int, int], label: str) -> bool:
     if not found["quote"] and _is_of_code(text, *found.span()):
         return False
-    return _is_possible(written, label, found["quote"] or "")
+    return _is_possible(text[slice(*value)], label, found["quote"] or "")
 
 
 def _is_of_code(text: str, start: int, end: int) -> bool:
@@ -296,9 +293,8 @@ def _is_possible(value: str, label: str, quote: str) -> bool:
         return False
     if (_STEM.search(lowered) or lowered.endswith("pass")) and sum(map(str.isdigit, value)) < 2:
         return False
-    if _HEX.fullmatch(lowered) and len(value) % 2 == 0 and not value.isdigit():
-        return False
-    if _TIME.match(value) or _STANDARD.fullmatch(value) or value[0] == ".":
+    is_hex = _HEX.fullmatch(lowered) and len(value) % 2 == 0 and not value.isdigit()
+    if is_hex or _TIME.match(value) or _STANDARD.fullmatch(value) or value[0] == ".":
         return False
     if quote and " " not in value and secrets_literals.mixed_password(value):
         return True
@@ -343,10 +339,9 @@ def _is_name(value: str, label: str) -> bool:
         return is_name or _ABSTRACT.fullmatch(value) is not None
     if value.isalpha():
         return value.isupper() or _is_identifier(value)
-    if value.replace("-", "").isalpha():
-        return any(map(_is_identifier, value.split("-")))
-    if value.replace("_", "").isalpha():
-        return any(map(_is_identifier, value.split("_")))
+    for joint in "-_":
+        if value.replace(joint, "").isalpha():
+            return any(map(_is_identifier, value.split(joint)))
     return len(value) <= _SHORTEST and value.isupper()
 
 
@@ -393,8 +388,7 @@ def _value_total(value: str, quote: str) -> int:
 
 
 def _total(names: Iterable[str]) -> int:
-    weights = _weights()
-    return sum([weights[index] for index in _numbers(names)])
+    return sum(map(_weights().__getitem__, _numbers(names)))
 
 
 def _numbers(names: Iterable[str]) -> list[int]:
