@@ -224,11 +224,12 @@ def _may_be(text: str, found: re.Match[str], value: tuple[int, int], label: str)
 
 
 def _is_of_code(text: str, start: int, end: int) -> bool:
-    if _ESCAPED.match(text, max(0, start - 1)):
+    if _ESCAPED.match(text, max(0, start - 1)) or text.startswith(_CALLED, end):
         return True
     if text.endswith("/", 0, start) and _IN_ADDRESS.search(text, max(0, start - BEFORE), start):
         return True
-    return text.startswith(_CALLED, end) or text.endswith("::", 0, start)
+    is_variable = text.startswith(";", end) and text.endswith(" = ", 0, start)
+    return is_variable or text.endswith("::", 0, start)
 
 
 def _is_argument(text: str, after: int, start: int) -> bool:
@@ -242,8 +243,7 @@ def _window_end(data: bytes, end: int) -> int:
     stop = data.find(b"\n", end, end + AFTER)
     if stop < 0:
         return min(len(data), end + AFTER)
-    rest = data[end : stop + NEXT_LINE + 1].decode("latin-1")
-    found = _LINE_IS_LABEL.match(rest)
+    found = _LINE_IS_LABEL.match(data[end : stop + NEXT_LINE + 1].decode("latin-1"))
     if found is None:
         return stop
     last, below = min(len(data), end + found.end() + NEXT_LINE), end + found.end()
