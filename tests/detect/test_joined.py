@@ -403,6 +403,14 @@ def test_a_dump_is_one_value(detector: Detector, rows: list[str]) -> None:
 _PIECES = [base64.b64encode(_BYTES * 3).decode()[at : at + 60] for at in range(0, 148, 60)]
 
 
+def test_a_table_of_numbers_is_no_dump_of_bytes(detector: Detector) -> None:
+    codes = ["9F3A 8DE1"] * 20
+    label = b"passwd: Tr4vel!Mug779 ".hex(" ", 2).upper()
+    rows = " ".join([*codes, label, *codes]).split(" ")
+    table = "\n".join(" ".join(rows[at : at + 10]) for at in range(0, len(rows), 10))
+    assert detector.scan(f"__DATA__\n{table}\n__END__\n") == []
+
+
 @pytest.mark.parametrize("number", ["{:6}\t", "{:6}→", "{}:"])
 @pytest.mark.parametrize("rows", [_od("   {:c}"), _od(" {:02x}"), _PIECES])
 def test_a_dump_in_a_numbered_listing_is_one_value(

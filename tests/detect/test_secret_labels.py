@@ -63,9 +63,17 @@ def test_lines_of_base64_that_hold_names_are_none(detector: Detector) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ['password: "marigold"', "DB_PASS=greenhouse\n", "pwd='gr$enhouse'"]
+    "text",
+    [
+        'password: "marigold"',
+        "DB_PASS=greenhouse\n",
+        "pwd='gr$enhouse'",
+        "password: Barley.Mow\n",
+        "7z x -pgardenpepper a.7z",
+        "wallet seed: rusty anchor blue dolphin amber gate",
+    ],
 )
-def test_a_password_may_be_one_word(detector: Detector, text: str) -> None:
+def test_a_password_may_be_words(detector: Detector, text: str) -> None:
     assert len(found(detector, text)) == 1
 
 
@@ -83,8 +91,9 @@ def test_code_in_the_place_of_a_value_is_not_a_secret(detector: Detector, text: 
 
 
 def test_a_possible_password_counts_at_high_sensitivity_alone(detector: Detector) -> None:
-    text = "password = sunflower\n"  # in a program, the name of another variable
+    text = "password = sunflower;\n"  # in a program, the name of another variable
     assert found(detector, text) == []
+    assert found(detector, text.replace(";", "")) == ["sunflower"]
     assert found(detector, text, Sensitivity.HIGH) == ["sunflower"]
 
 

@@ -45,7 +45,7 @@ and that of candidates taken from what people wrote.
 """
 _LONGEST, _MOST_OF_ONE, _NATURAL = 400_000, 100, 6.0
 """The size of a file that is read, its candidates that are taken, and their weight."""
-_STEPS, _RATE, _DECAY, _RARER = 160, 0.08, 3.0, 0.275
+_STEPS, _RATE, _DECAY, _RARER = 160, 0.08, 3.0, 0.15
 """The steps of the regression, their rate, the decay of weights, and the log-odds by which passwords
 are rarer in what is judged than in the samples.
 """
@@ -152,11 +152,13 @@ class Values:
         if name == "word":
             word, mark = self.word(), self._source.choice("!!#$*")
             return self._source.choice([word, word, word, word.capitalize(), word + mark])
+        if name == "user":
+            return self._source.choice(self._names)
         if name == "pin":
             return self._draw(string.digits, self._source.choice([4, 4, 5, 6, 8]))
         if name == "phrase":
-            joint = self._source.choice(" -")
-            return joint.join(self.word() for _ in range(self._source.randint(3, 5)))
+            joint, count = self._source.choice("  -"), self._source.choice([3, 4, 4, 5, 6, 12])
+            return joint.join(self.word() for _ in range(count))
         if name.lower() == "uuid":
             return "-".join(self._draw(_HEX, part) for part in (8, 4, 4, 4, 12))
         alphabet = {"hex": _HEX, "HEX": _HEX.upper(), "dig": string.digits}.get(name, _LETTERS)

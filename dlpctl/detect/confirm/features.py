@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from dlpctl.detect.validators import secrets_judge, secrets_literals
+from dlpctl.detect.validators import secrets_judge, secrets_literals, secrets_phrases
 from dlpctl.detect.validators.wordlists import read_words
 from dlpctl.regex import lazy
 
@@ -162,9 +162,15 @@ def within(value: str, quote: str) -> Iterator[str]:
     yield f"digits {min(sum(map(str.isdigit, value)), 5)} of {min(len(words), 4)}"
     if ending := _ENDING.search(lowered):  # of a file, a page of a manual, or a number of an issue
         yield f"ending {ending[0].rstrip(string.digits)}"
+    if " " in value:  # few words that somebody draws are as short as those of sentences
+        short = sum(len(word) < 4 for word in words)
+        yield f"short {min(short, 3)} of {min(len(words), 6)} {bool(quote)}"
+        yield f"phrase {secrets_phrases.password_or_phrase(value)} {bool(quote)}"
     if secrets_judge.is_patterned(value):
         yield "patterned"
-    for mark in set(_NOT_OF_WORD.findall(value)):
+    marks = set(_NOT_OF_WORD.findall(value))
+    yield f"marks {''.join(sorted(marks))}"
+    for mark in marks:
         yield f"has {mark} {value[0] == mark} {value[-1] == mark}"
     for word in words[:6]:
         if word in common_words():

@@ -69,9 +69,9 @@ _ESCAPED = lazy(r"\\u[0-9a-f]{4}")
 _IN_ADDRESS = lazy(r"://[\w.:-]{1,60}/[^\s?#]{0,60}\Z")
 _STEM = secrets_literals.PASSWORD_STEM
 _OF_NUMBERS = lazy(r"pin|puk|code|wi-?fi|wlan")
-_ASSIGNED = lazy(r"\s{1,8}=\s{1,8}")
 _CONTROL = lazy(r"[\x00-\x08\x0e-\x1f\x7f]")
 _NAME_GOES_ON = lazy(r"[\w-]*")
+_OF_PHRASES = lazy("phrase|seed|mnemonic|bip")
 _PHRASE = lazy(
     r"[^\n:=]{0,40}(?:[:=][ \t]{0,4}|[ \t]is[ \t])"
     r"(?P<words>[a-z]{2,12}(?: [a-z]{2,12}){2,11})[ \t]*(?:\r?\n|$)"
@@ -147,7 +147,7 @@ def _is_result(data: bytes, start: int, end: int) -> bool:
     if data[start:end] != b"PASS" or data[end : end + 1] != b":":
         return False
     below = data.find(b"\n", end, end + AFTER) + 1
-    above = data.rfind(b"\n", max(0, start - BEFORE), max(0, start - 1)) + 1
+    above = data.rfind(b"\n", max(0, start - AFTER), max(0, start - 1)) + 1
     return any(_RESULT.match(data, line) for line in (above, below) if line)
 
 
@@ -193,21 +193,16 @@ def _after(text: str, label: tuple[int, int], limit: int, is_cut: bool) -> Itera
     if text[label[1] : label[1] + 1] == "-" and text[label[1] + 1 : after].isdigit():
         return  # a code, such as that of a region: PW-214
     name = text[slice(*label)].lower()
-    if "phrase" in name and (found := _PHRASE.match(text, after)):
+    if _OF_PHRASES.search(name) and (found := _PHRASE.match(text, after)):
         yield Candidate(text, label, found.span("words"), "")
     for number, found in enumerate(_CANDIDATE.finditer(text, after)):
         if number == _MOST or found.start() >= limit:
             break
         value, quote = _trimmed(text, found), found["quote"] or ""
-        written = text[slice(*value)]
-        # A variable is none, of which the rules say how likely it is a value.
-        if not quote and written.isalpha() and _ASSIGNED.fullmatch(text, after, value[0]):
+        if (is_cut and found.end() == len(text)) or not _may_be(text, found, value, name):
             continue
-        if (is_cut and found.end() == len(text)) or not _may_be(text, found, written, name):
-            continue
-        if not quote and _is_argument(text, after, value[0]):
-            continue
-        yield Candidate(text, label, value, quote)
+        if quote or not _is_argument(text, after, value[0]):
+            yield Candidate(text, label, value, quote)
 
 
 def _before(text: str, label: tuple[int, int], first: int) -> Iterator[Candidate]:
@@ -217,24 +212,24 @@ def _before(text: str, label: tuple[int, int], first: int) -> Iterator[Candidate
     name = text[slice(*label)].lower()
     for found in _CANDIDATE.finditer(text, first, label[0]):
         value, quote = _trimmed(text, found), found["quote"] or ""
-        if _TO_LABEL.fullmatch(text, value[1] + len(quote), label[0]) and _may_be(
-            text, found, text[slice(*value)], name
-        ):
+        is_before = _TO_LABEL.fullmatch(text, value[1] + len(quote), label[0])
+        if is_before and _may_be(text, found, value, name):
             yield Candidate(text, label, value, quote)
 
 
-def _may_be(text: str, found: re.Match[str], written: str, label: str) -> bool:
+def _may_be(text: str, found: re.Match[str], value: tuple[int, int], label: str) -> bool:
     if not found["quote"] and _is_of_code(text, *found.span()):
         return False
-    return _is_possible(written, label, found["quote"] or "")
+    return _is_possible(text[slice(*value)], label, found["quote"] or "")
 
 
 def _is_of_code(text: str, start: int, end: int) -> bool:
-    if _ESCAPED.match(text, max(0, start - 1)):
+    if _ESCAPED.match(text, max(0, start - 1)) or text.startswith(_CALLED, end):
         return True
     if text.endswith("/", 0, start) and _IN_ADDRESS.search(text, max(0, start - BEFORE), start):
         return True
-    return text.startswith(_CALLED, end) or text.endswith("::", 0, start)
+    is_variable = text.startswith(";", end) and text.endswith(" = ", 0, start)
+    return is_variable or text.endswith("::", 0, start)
 
 
 def _is_argument(text: str, after: int, start: int) -> bool:
@@ -248,8 +243,7 @@ def _window_end(data: bytes, end: int) -> int:
     stop = data.find(b"\n", end, end + AFTER)
     if stop < 0:
         return min(len(data), end + AFTER)
-    rest = data[end : stop + NEXT_LINE + 1].decode("latin-1")
-    found = _LINE_IS_LABEL.match(rest)
+    found = _LINE_IS_LABEL.match(data[end : stop + NEXT_LINE + 1].decode("latin-1"))
     if found is None:
         return stop
     last, below = min(len(data), end + found.end() + NEXT_LINE), end + found.end()
@@ -299,9 +293,8 @@ def _is_possible(value: str, label: str, quote: str) -> bool:
         return False
     if (_STEM.search(lowered) or lowered.endswith("pass")) and sum(map(str.isdigit, value)) < 2:
         return False
-    if _HEX.fullmatch(lowered) and len(value) % 2 == 0 and not value.isdigit():
-        return False
-    if _TIME.match(value) or _STANDARD.fullmatch(value) or value[0] == ".":
+    is_hex = _HEX.fullmatch(lowered) and len(value) % 2 == 0 and not value.isdigit()
+    if is_hex or _TIME.match(value) or _STANDARD.fullmatch(value) or value[0] == ".":
         return False
     if quote and " " not in value and secrets_literals.mixed_password(value):
         return True
@@ -316,7 +309,16 @@ def _is_evaluated(value: str) -> bool:
     return bool(
         any(each.search(value) for each in (literals.TEMPLATE, literals.CODE, literals.PATH))
         or any(each.fullmatch(value) for each in (literals.PROGRAM_NUMBER, literals.MEASURE))
-        or (literals.MEMBER.fullmatch(value) and not literals.is_written_with_dots(value))
+        or (literals.MEMBER.fullmatch(value) and not _is_of_words(value))
+    )
+
+
+def _is_of_words(value: str) -> bool:
+    """Return whether what looks like member access has no word of programs: `Barley.Mow`."""
+    parts = value.split(".")
+    return secrets_literals.is_written_with_dots(value) or (
+        common_words().isdisjoint(map(str.lower, parts))
+        and all(len(part) > 2 and part[1:].islower() for part in parts)
     )
 
 
@@ -337,10 +339,9 @@ def _is_name(value: str, label: str) -> bool:
         return is_name or _ABSTRACT.fullmatch(value) is not None
     if value.isalpha():
         return value.isupper() or _is_identifier(value)
-    if value.replace("-", "").isalpha():
-        return any(map(_is_identifier, value.split("-")))
-    if value.replace("_", "").isalpha():
-        return any(map(_is_identifier, value.split("_")))
+    for joint in "-_":
+        if value.replace(joint, "").isalpha():
+            return any(map(_is_identifier, value.split(joint)))
     return len(value) <= _SHORTEST and value.isupper()
 
 
@@ -387,8 +388,7 @@ def _value_total(value: str, quote: str) -> int:
 
 
 def _total(names: Iterable[str]) -> int:
-    weights = _weights()
-    return sum([weights[index] for index in _numbers(names)])
+    return sum(map(_weights().__getitem__, _numbers(names)))
 
 
 def _numbers(names: Iterable[str]) -> list[int]:

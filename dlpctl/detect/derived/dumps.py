@@ -41,13 +41,15 @@ _S_RECORD = (
     rf"S(?:1(?:{_BYTE}){{3}}|2(?:{_BYTE}){{4}}|3(?:{_BYTE}){{5}})((?:{_BYTE})+){_BYTE}[ \t\r]*+"
 )
 """Records of firmware, by Intel and Motorola: a length, an address, bytes and their checksum."""
+_OF_DUMP = lazy(rb"[ \t]*(?:(?:0[xX])?[0-9A-Fa-f]{4,16}[:|]|(?:0[xX])?[0-9A-Fa-f]{6,16}[ \t]|:|S)")
+"""The start of a row that only dumps have, whatever their bytes are."""
 _LEAST_SHOWN = 0.75
 """The share of characters in bytes that are written as numbers, as those of few tables are."""
+_HIDDEN = lazy("[\x00-\x08\x0e-\x1f\x7f-\x9f\ufffd]+")
 _CELL = lazy(rb"(?:0[xX])?([0-9A-Fa-f]{2,})")
 _WIDTH = 4
 _NAMES = {b"sp": b" ", b"nl": b"\n", b"ht": b"\t", b"cr": b"\r", b"\\n": b"\n", b"\\t": b"\t"}
 """The names of characters that texts have, in dumps of characters; others are left out."""
-_SHOWN = bytes((*b"\t\n\r", *range(32, 127)))
 
 
 class _Notation(NamedTuple):
@@ -77,8 +79,9 @@ class _Notation(NamedTuple):
             rows = row.finditer(data, *dump.span())
             shown = self.decode([each[each.lastindex or 0] for each in rows])
             # In two bytes each, most characters have a zero.
-            if shown := shown.replace(b"\0", b""):
-                yield *dump.span(), shown.decode("utf-8", "replace").encode()
+            text = shown.replace(b"\0", b"").decode("utf-8", "replace")
+            if text and (_OF_DUMP.match(data, dump.start()) or _is_readable(text)):
+                yield *dump.span(), text.encode()
 
     def _first_row(self, data: bytes, start: int, after: int) -> int:
         """Return the start of the first of the rows up to one, which are all after a position."""
@@ -128,9 +131,12 @@ def _numbers(rows: list[bytes], *, base: int, size: int) -> bytes:
     if any(number >= most for number in numbers):
         return b""
     shown = b"".join((number % most).to_bytes(size, "little") for number in numbers)
-    texts = shown.replace(b"\0", b"")
-    hidden = len(texts.translate(None, _SHOWN))
-    return texts if hidden <= len(texts) * (1 - _LEAST_SHOWN) else b""
+    return shown if _is_readable(shown.replace(b"\0", b"").decode("utf-8", "replace")) else b""
+
+
+def _is_readable(text: str) -> bool:
+    """Return whether bytes that are written as numbers are mostly characters."""
+    return len(_HIDDEN.sub("", text)) >= _LEAST_SHOWN * len(text)
 
 
 def _characters(rows: list[bytes]) -> bytes:
