@@ -202,6 +202,18 @@ def library(compiled_cache: Path) -> Detector:
 
 
 @pytest.fixture
+def cache_of_gates(compiled_cache: Path, tmp_path: Path) -> Cache:
+    """A cache folder of one's own without patterns, but with the gates of derived texts, which take
+    longest to compile.
+    """
+    folder = tmp_path / "cache"
+    folder.mkdir(mode=0o700)
+    for entry in compiled_cache.glob("gates-*"):
+        shutil.copy(entry, folder)
+    return Cache(folder)
+
+
+@pytest.fixture
 def in_browser(tmp_path: Path) -> Callable[..., Any]:
     """Runs a script in a page, as `async () => ...`, in a real Chromium with axe-core.
 

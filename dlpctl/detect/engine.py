@@ -55,15 +55,15 @@ class Detector:
         """Take all patterns of the library and of further `files`, with names and addresses, or
         else just `patterns`. `library` names the files of a library other than the installed one.
 
-        Without a `cache`, the library is compiled into the user's own, and `patterns` into none.
+        Without a `cache`, the library and the gates of derived texts are compiled into the user's
+        own, and `patterns` into none.
         What a cache lacks of the library is compiled on demand; see `compile`.
         """
         self._taggers: Taggers | None = None
         files = tuple(files)
         self._library = builtin_files() if library is None else library
-        usual = cache
+        usual = cache or _usual_cache()
         if patterns is None:
-            usual = cache or _usual_cache()
             self._taggers = Taggers(usual)
             sets: Sequence[PatternSet] = from_files(self._library, files, usual, on_compile)
         else:

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from dlpctl.detect.automaton.cache import Cache
+
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux forks")
 
 # A process of its own, since only one with a single thread forks.
@@ -134,10 +136,10 @@ assert detector.is_compiled
 """
 
 
-def test_the_library_is_compiled_before_it_is_shared(tmp_path: Path) -> None:
+def test_the_library_is_compiled_before_it_is_shared(cache_of_gates: Cache) -> None:
     """Each child would compile it, and keep nothing for the others."""
     subprocess.run(
-        [sys.executable, "-c", _COMPILING, str(tmp_path / "cache")],
+        [sys.executable, "-c", _COMPILING, str(cache_of_gates.folder)],
         check=True,
         timeout=300,
         cwd=Path(__file__).parent,

@@ -60,6 +60,15 @@ def test_gates_come_from_the_cache(tmp_path: Path) -> None:
     assert answers == [[0], [], [], [0, 2]]
 
 
+def test_a_detector_of_few_patterns_shares_the_gates_of_the_library(
+    compiled_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Compiling them takes much longer than compiling its patterns."""
+    monkeypatch.delenv("DLPCTL_HOME", raising=False)
+    gates = Detector([]).search.gates
+    assert not any(gates.may_match(gate, CLEAN) for gate in GATES)
+
+
 def test_gates_that_are_not_compiled_are_open(tmp_path: Path) -> None:
     assert Gates(("a+b",), Cache(tmp_path)).may_match("a+b", b"c")
 

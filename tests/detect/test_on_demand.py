@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 
@@ -38,9 +37,9 @@ class Compilations:
 
 
 @pytest.fixture
-def fresh(tmp_path: Path) -> Detector:
+def fresh(cache_of_gates: Cache) -> Detector:
     """A detector with the library, none of which is compiled."""
-    return Detector(cache=Cache(tmp_path / "cache"))
+    return Detector(cache=cache_of_gates)
 
 
 def test_a_short_text_compiles_little_and_misses_nothing(

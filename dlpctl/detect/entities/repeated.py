@@ -41,7 +41,7 @@ _LONGEST_SHORT_WORD = 3
 _FEWEST_WORDS = 2
 _USUAL = 2
 _LIKELY = 0.5
-_OFTEN, _AS_NAME = 6, 0.4
+_OFTEN, _AS_NAME = 6, 0.25
 """The number of times that a term is in a text at least, and the share of those as a name."""
 _MIXED = set_of(
     "value val v text t content data answer result input output response message cell c td th "
