@@ -19,6 +19,7 @@ _NO_TAG = f"(?:[^</{_LETTER}]|(?:^|[^<])/)"
 # `patientTakes`: the word ends where another starts in camel case.
 _NEXT_IN_CAMEL = r"(?-i:[A-Z][a-z])"
 _GAP = r"[\s_.-]{0,2}"
+_JOINTS = b"\t\n\f\r _.-"
 _MOST_SCORES = 1024
 
 Score = Callable[[bytes, int, int], float]
@@ -88,14 +89,14 @@ class ContextScorer:
             return self._context.score if self._subject(data, start, end) else self._score
         return self._context.score if word[1][0] >= 0 else self._context.against_score
 
-    def _subject(self, data: bytes, start: int, end: int) -> Collection[bytes]:
+    def _subject(self, data: bytes, start: int, end: int) -> Collection[str]:
         """Return two different words around a value that tell its subject, or else none."""
-        found: set[bytes] = set()
+        found: set[str] = set()
         if self._around is None:
             return found
         at, last = max(start - AROUND_BEFORE, 0), min(end + AROUND_AFTER, len(data))
         while (word := self._around(data, at, last)[1])[0] >= 0:
-            found.add(data[word[0] : word[1]].lower())
+            found.add(data[word[0] : word[1]].translate(None, _JOINTS).decode().lower())
             if len(found) > 1:
                 return found
             at = word[1]
@@ -194,7 +195,7 @@ class ContextScorer:
                     f"'{data[first_byte:stop].decode(errors='replace')}' is near: {score:g}"
                 )
             elif subject := self._subject(data, start, end):
-                words = " and ".join(repr(word.decode(errors="replace")) for word in subject)
+                words = " and ".join(map(repr, sorted(subject)))
                 steps.append(f"{words} are around it: {score:g}")
         return score, steps
 
