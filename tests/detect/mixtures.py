@@ -57,7 +57,7 @@ def texts(patterns: Sequence[Pattern]) -> st.SearchStrategy[str]:
         word
         for pattern in patterns
         if pattern.context
-        for word in (*pattern.context.words, *pattern.context.against)
+        for word in (*pattern.context.words, *pattern.context.against, *pattern.context.around)
     ]
     words += [word for pattern in patterns for word in pattern.keywords]
     piece = st.one_of(

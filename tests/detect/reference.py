@@ -16,7 +16,7 @@ import re2
 from dlpctl.detect import validators
 from dlpctl.detect.automaton.database import max_width
 from dlpctl.detect.confirm import judge
-from dlpctl.detect.patterns.model import AFTER, BEFORE, Pattern
+from dlpctl.detect.patterns.model import AFTER, AROUND_AFTER, AROUND_BEFORE, BEFORE, Pattern
 from dlpctl.types import Finding
 
 _NEXT_IN_CAMEL = re.compile("[A-Z][a-z]")
@@ -141,7 +141,12 @@ def score(pattern: Pattern, data: bytes, start: int, end: int) -> float:
     if ahead:
         return ahead[-1]
     behind = list(whole_words(data, end, last, ordered))
-    return behind[0] if behind else pattern.score
+    if behind:
+        return behind[0]
+    first, last = max(0, start - AROUND_BEFORE), min(len(data), end + AROUND_AFTER)
+    numbered = [(word, number, True) for number, word in enumerate(context.around)]
+    tell_subject = len(set(whole_words(data, first, last, numbered))) > 1
+    return context.score if tell_subject else pattern.score
 
 
 def whole_words(

@@ -99,6 +99,11 @@ _TABLES: dict[str, dict[str, Any]] = {
         "score": 0.6,
         "context": {"not_in": ["k[ =]{1,2}[0-5]+", "x.*z"], "against_score": 0.2, "before": 6},
     },
+    "subject": {
+        "regex": "[0-9]{3}",
+        "score": 0.4,
+        "context": {"around": ["id", "\u00e9t\u00e9", "kis"], "score": 0.7},
+    },
     "with-keyword": {"regex": "[0-9]{2}[a-z]", "keywords": ["kis", "\u00e9t\u00e9"], "score": 0.7},
     "with-both": {
         "regex": "[a-z]{4}",

@@ -82,6 +82,20 @@ FOUND = {
     "user from an address": ("login failed for user {} from 198.51.100.7", "rvasquez"),
     "column of capitals within a word": ("id,KvK,qty\n1,{},3\n", "74938805"),
     "hidden field": ('<input name="csrf_token" value="{}">', "Zk3x9QpL7mVt2RwY8sBn4HcD"),
+    "date in a letter of discharge": (
+        "Patient: J. Doe\nHistory of asthma. Came in on {}.",
+        "Nov 3",
+    ),
+    "month in a letter of discharge": (
+        "Paciente, antecedentes: gota. Operada en {}",
+        "marzo de 2021",
+    ),
+    "day in a doctor's letter": (
+        "Klinikum Musterstadt, Entlassungsbrief: in Behandlung vom {} an",
+        "28.10.",
+    ),
+    "condition by its ending": ("Epikris. Läkemedel: Waran. Inkom med {}", "lunginflammation"),
+    "condition with its organ": ("Patiente hospitalisée pour {}", "embolie pulmonaire"),
 }
 NONE = (
     "one two three four five six seven eight nine zero",
@@ -105,6 +119,8 @@ NONE = (
     "test case number 482715",
     '{"run_id": 9876543210, "job_id": 40123}',
     "const ID = 44182077",
+    "the patient process came in on Nov 3",
+    "patient diagnosis 2026-11-02 10:11:12 started",
 )
 
 

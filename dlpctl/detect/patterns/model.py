@@ -7,6 +7,8 @@ from typing import NamedTuple
 from dlpctl.types import Category
 
 BEFORE, AFTER = 60, 30
+AROUND_BEFORE, AROUND_AFTER = 600, 250
+"""The number of bytes before and after a value in which words count that tell its subject."""
 JUDGED_AFTER = 220
 """The number of bytes after a label that the judge reads, into the next line."""
 UNBOUNDED_WIDTH = 1024
@@ -30,6 +32,8 @@ class Context(NamedTuple):
     """Regexes; a value right after a match of one has `against_score`."""
     not_in: tuple[str, ...] = ()
     """Regexes; a value at the end of a match of one has `against_score`."""
+    around: tuple[str, ...] = ()
+    """Words of a subject: two of them, further away, are as good as one of `words` nearby."""
 
 
 class Possible(NamedTuple):
@@ -79,7 +83,7 @@ class Pattern(NamedTuple):
 
     @property
     def best_score(self) -> float:
-        return max(self.score, self.context.score if self.context and self.context.words else 0.0)
+        return max(self.score, self.context.score if self.context else 0.0)
 
 
 def context_width(pattern: Pattern) -> int:
@@ -89,4 +93,4 @@ def context_width(pattern: Pattern) -> int:
     context = pattern.context
     if context is None:
         return max(BEFORE, AFTER) if pattern.keywords else 0
-    return max(context.before, context.after)
+    return max(context.before, context.after, AROUND_BEFORE if context.around else 0)

@@ -113,22 +113,25 @@ def _check_regexes(pattern: Pattern, reader: _TableReader) -> None:
 
 
 def _context(reader: _TableReader, shared: Fragments) -> Context:
-    words, against = (_words(reader, key, shared.words) for key in ("words", "against"))
+    words, against, around = (
+        _words(reader, key, shared.words) for key in ("words", "against", "around")
+    )
     not_after, not_in = (
         tuple(_with_fragments(reader, each, shared.regexes, key) for each in reader.strings(key))
         for key in ("not_after", "not_in")
     )
-    if not (words or against or not_after or not_in):
+    if not (words or against or not_after or not_in or around):
         reader.fail("words", "is missing")
     return Context(
         words=words,
-        score=reader.number("score", 0.0, 1.0) if words else 0.0,
+        score=reader.number("score", 0.0, 1.0) if words or around else 0.0,
         against=against,
         against_score=reader.number("against_score", 0.0, 1.0, default=0.0),
         before=reader.integer("before", 0, 1000, default=BEFORE),
         after=reader.integer("after", 0, 1000, default=AFTER),
         not_after=not_after,
         not_in=not_in,
+        around=around,
     )
 
 
@@ -384,6 +387,7 @@ KEYS = {
         "after",
         "not_after",
         "not_in",
+        "around",
     ),
     "possible.": ("score", "validators"),
     "examples.": ("match", "skip"),
