@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from dlpctl.formats.cellgroups import Rows, is_header, rows_of_groups
@@ -16,6 +16,8 @@ from dlpctl.formats.residues import CELL_END
 
 TEXT = "text"
 DELETED, INSERTED = 1, 2
+CHANGE = 4
+"""The step between the numbers of changes, which follow the flags."""
 
 
 @dataclass(slots=True)
@@ -24,6 +26,7 @@ class Group:
 
     label: str = ""
     items: list[tuple[Leaf | str, int]] = field(default_factory=list)
+    """Each with the flags of its change, and the number of the change above `CHANGE`."""
     cell: tuple[int, int, int] | None = None
     """Table, row and column."""
     mark: int = 0
@@ -77,6 +80,8 @@ def joined(
             ViewPlan("text with changes accepted", _without(kept, spans, DELETED)),
             ViewPlan("text with changes rejected", _without(kept, spans, INSERTED)),
         )
+    if apart := list(_apart(spans, reading.text)):
+        reading.plans.append(ViewPlan("runs apart", apart))
     if rows := list(rows_of_groups(_rows(kept, spans), reading.text)):
         reading.plans.append(ViewPlan("rows of groups", rows, repeats=True))
     if tabbed := list(_tabbed(spans, reading.text)):
@@ -113,6 +118,30 @@ def _tabbed(spans: list[list[tuple[int, int, int]]], text: str) -> Iterator[tupl
                 elif not text.endswith(("-", "@"), 0, start):
                     yield " "
             yield "\n"
+
+
+def _apart(spans: list[list[tuple[int, int, int]]], text: str) -> Iterator[tuple[int, int] | str]:
+    """Yield the paragraphs in which a value may touch what a reader sees as another text: a
+    change, hidden text, a field or a run.
+    """
+    for items in spans:
+        joints = [
+            _is_joint(text[end - 1], text[start], changed=before != after)
+            for (_, end, before), (start, _, after) in pairwise(items)
+        ]
+        if any(joints):
+            for (start, end, _), joint in zip(items, [False, *joints], strict=True):
+                if joint:
+                    yield " "
+                yield start, end
+            yield "\n"
+
+
+def _is_joint(before: str, after: str, *, changed: bool) -> bool:
+    """Return whether two words may touch at the boundary of two runs."""
+    if not (before.isalnum() and after.isalnum()):
+        return False
+    return changed or before.isdigit() != after.isdigit()
 
 
 def _mixed(
