@@ -106,7 +106,7 @@ class RichText:
         spelled = re.sub(
             r"\\u(-?\d{1,5}) ?\??", lambda found: character(int(found[1]) % 0x10000), spelled
         )
-        accepted = re.sub(r"\{\\deleted\b[^{}]*\}", "", spelled)
+        accepted = re.sub(r"\{\\(?:deleted|v)\b[^{}]*\}", "", spelled)
         return [source, _bare(spelled), _bare(accepted), *_hexadecimal(source)]
 
 

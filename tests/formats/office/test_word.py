@@ -152,6 +152,10 @@ TRACKED = [
     paragraph(deleted(SSN), run("kept")),
     paragraph(run("123"), deleted("-45-6789"), inserted(" kept")),
     paragraph("<w:moveFrom w:id='1'>", run(SSN), "</w:moveFrom>", run("kept")),
+    paragraph(deleted(SSN), "<w:moveFrom w:id='2'>", run("Call"), "</w:moveFrom>", run("kept")),
+    paragraph(run("See"), f"<w:r><w:rPr><w:vanish/></w:rPr><w:t>{SSN}</w:t></w:r>", run("kept")),
+    paragraph(run(SSN), run("kept")),
+    paragraph(run("123-4"), "<w:r><w:rPr><w:vanish/></w:rPr><w:t>x</w:t></w:r>", run("5-6789 kept")),
     "<w:p><w:pPr><w:rPr><w:del w:id='1'/></w:rPr></w:pPr><w:r><w:t>123-45</w:t></w:r></w:p>"
     + paragraph(run("-6789 kept")),
 ]
