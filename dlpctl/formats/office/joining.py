@@ -126,22 +126,22 @@ def _apart(spans: list[list[tuple[int, int, int]]], text: str) -> Iterator[tuple
     """
     for items in spans:
         joints = [
-            _is_joint(text[end - 1], text[start], changed=before != after)
+            _joint(text[end - 1], text[start], changed=before != after)
             for (_, end, before), (start, _, after) in pairwise(items)
         ]
         if any(joints):
-            for (start, end, _), joint in zip(items, [False, *joints], strict=True):
-                if joint:
-                    yield " "
-                yield start, end
+            for (start, end, _), joint in zip(items, ["", *joints], strict=True):
+                yield from (joint, (start, end)) if joint else ((start, end),)
             yield "\n"
 
 
-def _is_joint(before: str, after: str, *, changed: bool) -> bool:
-    """Return whether two words may touch at the boundary of two runs."""
+def _joint(before: str, after: str, *, changed: bool) -> str:
+    """Return what parts the words that touch at the boundary of two runs."""
     if not (before.isalnum() and after.isalnum()):
-        return False
-    return changed or before.isdigit() != after.isdigit()
+        return ""
+    if before.isdigit() and after.isdigit():
+        return ", " if changed else ""
+    return " " if changed or before.isdigit() != after.isdigit() else ""
 
 
 def _mixed(
