@@ -23,7 +23,7 @@ from dlpctl.formats.office.content import (
     is_telling,
     words,
 )
-from dlpctl.formats.office.joining import CHANGE, DELETED, INSERTED, Group, joined
+from dlpctl.formats.office.joining import CHANGE, DELETED, INSERTED, Group, joined, words_of_names
 from dlpctl.formats.office.labels import ELEMENTS, LABELLED, Labels, Position
 from dlpctl.formats.office.numbers import plain
 from dlpctl.formats.office.pivots import PivotFields
@@ -56,8 +56,6 @@ _STORED = lazy(r"\boffice:value\s*=\s*[\"']([0-9][0-9.eE+]{6,})[\"']")
 _NO_DIGITS = lazy(r"[^0-9]+")
 _QUOTED = lazy(r"\"([^\"]*)\"|'([^']*)'")
 _BETWEEN_TAGS = lazy(r">\s*[^<\s]|<!|<\?(?!xml )")
-_NAMED_VALUE = lazy(r"_(?<=[A-Za-z0-9]_)[0-9+(]")
-_UNDERSCORES = lazy(r"(?<=[A-Za-z0-9])_(?=[0-9A-Z+(])")
 _NAMING = {"name", "label", "title", "property-name", "displayText"}
 _NAMED = {"val", "value", "string", "string-value", "current-value"}
 _SHORTEST = 6
@@ -171,7 +169,7 @@ class Flow:
         for builder in (self._attributes, self._remarks):
             reading = builder.done()
             reading.plans.append(builder.view(reading.layer))
-            if words := list(_words_of_names(reading.text)):
+            if words := list(words_of_names(reading.text)):
                 reading.plans.append(ViewPlan("words of names", words))
             yield reading
 
@@ -375,21 +373,6 @@ def _stored_number(found: re.Match[str]) -> Leaf | None:
         if digits.isdecimal()
         else None
     )
-
-
-def _words_of_names(text: str) -> Iterator[tuple[int, int] | str]:
-    """Yield the lines in which underscores part a name from a value, with spaces instead."""
-    read = 0
-    for named in _NAMED_VALUE.finditer(text):
-        if named.start() < read:
-            continue  # another one in the same line
-        read, end = text.rfind("\n", 0, named.start()) + 1, text.find("\n", named.start())
-        end = len(text) if end < 0 else end
-        for found in _UNDERSCORES.finditer(text, read, end):
-            yield from ((read, found.start()), " ")
-            read = found.end()
-        yield from ((read, end), "\n")
-        read = end
 
 
 def _character(name: str, tag: str) -> str:

@@ -13,8 +13,11 @@ from dlpctl.formats.cellgroups import Rows, is_header, rows_of_groups
 from dlpctl.formats.interface import APART
 from dlpctl.formats.office.reading import Builder, Leaf, Reading, ViewPlan
 from dlpctl.formats.residues import CELL_END
+from dlpctl.regex import lazy
 
 TEXT = "text"
+_NAMED_VALUE = lazy(r"_(?<=[A-Za-z0-9]_)[0-9+(]")
+_UNDERSCORES = lazy(r"(?<=[A-Za-z0-9])_(?=[0-9A-Z+(])")
 DELETED, INSERTED = 1, 2
 CHANGE = 4
 """The step between the numbers of changes, which follow the flags."""
@@ -92,6 +95,21 @@ def joined(
         reading.plans.append(ViewPlan("labelled content", beside))
     reading.plans += _columns(kept, spans, reading.text)
     return reading
+
+
+def words_of_names(text: str) -> Iterator[tuple[int, int] | str]:
+    """Yield the lines in which underscores part a name from a value, with spaces instead."""
+    read = 0
+    for named in _NAMED_VALUE.finditer(text):
+        if named.start() < read:
+            continue  # another one in the same line
+        read, end = text.rfind("\n", 0, named.start()) + 1, text.find("\n", named.start())
+        end = len(text) if end < 0 else end
+        for found in _UNDERSCORES.finditer(text, read, end):
+            yield from ((read, found.start()), " ")
+            read = found.end()
+        yield from ((read, end), "\n")
+        read = end
 
 
 def _labelled(
