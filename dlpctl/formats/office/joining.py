@@ -155,9 +155,9 @@ def _apart(spans: list[list[tuple[int, int, int]]], text: str) -> Iterator[tuple
 
 def _joint(before: str, after: str, *, changed: bool) -> str:
     """Return what parts the words that touch at the boundary of two runs."""
-    if not (before.isalnum() and after.isalnum()):
+    if not (before.isalnum() and (after.isalnum() or after == "+")):
         return ""
-    if before.isdigit() and after.isdigit():
+    if before.isdigit() and (after.isdigit() or after == "+"):
         return ", " if changed else ""
     return " " if changed or before.isdigit() != after.isdigit() else ""
 
