@@ -30,7 +30,7 @@ _CELLS = 1 << 12
 BINARY = "binary"
 """The format of files that no other format reads."""
 SIGNED = "The file is signed; a masked copy loses the signature."
-LIKE_LETTERS = "shapes that may be letters"
+LIKE_LETTERS = "shapes that may be letters: save the drawing as PNG"
 """The reason why a drawing of many shapes is not inspected."""
 _PAGE = lazy(r"(?:^| )page \d+$")
 

@@ -36,6 +36,9 @@ _ESCAPE = lazy(r"\\(?:[0-7]{1,3}|\r\n|.)", re.DOTALL)
 _NAMED = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f", "\n": "", "\r": "", "\r\n": ""}
 _NUMBER = r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
 _PLACED = lazy(rf"({_NUMBER})\s+({_NUMBER})\s+[A-Za-z]+(?:\s|\Z)")
+_DEFINED = lazy(r"/(\w+)\s*+\{([^{}]{0,200}+)\}")
+_OPERATOR = lazy(rf"\s*+(?:{_NUMBER}\s++){{1,8}}(\w++)")
+"""The operator right after a string, which draws it, with the numbers before the operator."""
 _KERN = 1.0
 """A smaller step between two texts counts as none."""
 _CURVE = lazy(r"(?:[-+]?[0-9.]+\s+){6}[A-Za-z]+")
@@ -104,6 +107,11 @@ class PostScript(TextFormat):
         """Return the texts that follow each other on a line, with and without a space
         between them.
         """
+        moving = {
+            name
+            for name, body in _DEFINED.findall(source)
+            if 0 <= body.find("moveto") < body.find("show")
+        }
         for name, space in (("texts shown", " "), ("texts shown, joined", "")):
             parts: list[Piece | str] = []
             last, height = 0, 0.0
@@ -111,19 +119,23 @@ class PostScript(TextFormat):
                 if found.lastgroup not in {"string", "hex"}:
                     continue
                 start, end = found.span(0 if found["hex"] is not None else "string")
+                drawn = _OPERATOR.match(source, found.end())
+                placed = drawn.end() if drawn and drawn[1] in moving else found.end()
                 glue = ""
-                for across, up in _PLACED.findall(source, last, found.start()):
+                for across, up in _PLACED.findall(source, last, placed):
                     x, y = float(across), float(up)
                     if y not in (0.0, height):
                         glue = "\n"
                     elif abs(x) >= _KERN and not glue:
                         glue = space
                     height = y or height
+                if drawn and drawn[1] in moving and len(step := drawn[0].split()) == 2:
+                    glue = glue or (space if abs(float(step[0])) >= _KERN else "")
                 parts += (
                     glue if parts else "",
                     Piece(0, readable.offset_of(start), readable.offset_of(end)),
                 )
-                last = found.end()
+                last = placed
             if parts:
                 yield View(name, parts, segments)
 

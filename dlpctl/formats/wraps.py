@@ -9,6 +9,9 @@ _CONTINUES = frozenset("-@._/+=#:&")
 _UNFINISHED = re.compile(r"\w@[\w-]*$")
 """An address whose domain has no dot yet."""
 _DOMAIN_END = re.compile(r"\.[a-z]{2,24}$")
+_SENTENCE_END = re.compile(r"(?:^|\s)[a-z]{2,}\.$|[A-Za-z]:$")
+"""The end of a sentence, or of a label, after which a word or a number starts."""
+_NUMBER_AFTER_WORD = re.compile(r"(?:^|\s)[A-Za-z]?[a-z]+\n(?=[0-9+(])[^\s@]*(?:\s|$)")
 _NARROW = 24
 """Columns with up to this number of characters split words anywhere."""
 _NEAR = 4
@@ -20,6 +23,8 @@ def goes_on(lines: Sequence[str], number: int, glue: str) -> bool:
     if number + 1 >= len(lines):
         return False
     line, following = lines[number], lines[number + 1]
+    if not glue and _starts_anew(line, following):
+        return False
     if _UNFINISHED.search(line) or line[-1] in _CONTINUES or following[0] in _CONTINUES:
         return True
     near = lines[max(0, number - _NEAR) : number + _NEAR + 1]
@@ -43,6 +48,13 @@ def goes_on(lines: Sequence[str], number: int, glue: str) -> bool:
     plain = before[-1].isalpha(), after[0].isalpha()
     is_key = before[-1].isupper() and after[0].isupper() and not all(plain)
     return full and (is_key or not any(plain))
+
+
+def _starts_anew(line: str, following: str) -> bool:
+    """Return whether a line ends with a sentence, a label or a word that no value has."""
+    if _SENTENCE_END.search(line):
+        return following[0].isalnum() and not (line[-1] == "." and following[0].islower())
+    return _NUMBER_AFTER_WORD.search(f"{line}\n{following}") is not None
 
 
 def _signs(word: str) -> set[str]:

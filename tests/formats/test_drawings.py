@@ -40,6 +40,9 @@ SPLIT = {
     "shown.ps": postscript("50 700 moveto " + " ".join(f"({letter}) show" for letter in SSN)),
     "kerned.eps": postscript(f"50 700 moveto ({SSN[:5]}) show -0.2 0 rmoveto ({SSN[5:]}) show"),
     "placed.ps": postscript(f"50 700 moveto ({SSN[:4]}) show 71.5 700 moveto ({SSN[4:]}) show"),
+    "after.ps": postscript(
+        f"/Q{{moveto show}}def/E{{0 rmoveto show}}def ({SSN[:4]})72 48 Q({SSN[4:]})-.15 E(x)72 60 Q"
+    ),
     "escaped.ps": postscript(f"50 700 moveto ({SSN[:4]}\\064{SSN[5:]}) show"),
     "hexadecimal.ps": postscript(f"50 700 moveto <{SSN.encode().hex()}> show"),
 }

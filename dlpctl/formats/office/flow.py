@@ -23,7 +23,7 @@ from dlpctl.formats.office.content import (
     is_telling,
     words,
 )
-from dlpctl.formats.office.joining import DELETED, INSERTED, Group, joined
+from dlpctl.formats.office.joining import CHANGE, DELETED, INSERTED, Group, joined, words_of_names
 from dlpctl.formats.office.labels import ELEMENTS, LABELLED, Labels, Position
 from dlpctl.formats.office.numbers import plain
 from dlpctl.formats.office.pivots import PivotFields
@@ -40,6 +40,8 @@ _INSTRUCTIONS = {"instrText", "delInstrText"}
 _SEPARATORS = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "line-break": "\n", "s": " "}
 _SUBSTITUTES = {*_SEPARATORS, *HYPHENS, SYMBOL, "fldChar"}
 _CHANGES = {"del": DELETED, "moveFrom": DELETED, "ins": INSERTED, "moveTo": INSERTED}
+_HIDING = {"vanish", "specVanish", "webHidden"}
+_SHOWN = lazy(r"val\s*=\s*[\"'](?:0|false|off)[\"']")
 _TABLES, _ROWS, _CELLS = (
     {"tbl", "table"},
     {"tr", "table-row"},
@@ -54,8 +56,6 @@ _STORED = lazy(r"\boffice:value\s*=\s*[\"']([0-9][0-9.eE+]{6,})[\"']")
 _NO_DIGITS = lazy(r"[^0-9]+")
 _QUOTED = lazy(r"\"([^\"]*)\"|'([^']*)'")
 _BETWEEN_TAGS = lazy(r">\s*[^<\s]|<!|<\?(?!xml )")
-_NAMED_VALUE = lazy(r"_(?<=[A-Za-z0-9]_)[0-9+(]")
-_UNDERSCORES = lazy(r"(?<=[A-Za-z0-9])_(?=[0-9A-Z+(])")
 _NAMING = {"name", "label", "title", "property-name", "displayText"}
 _NAMED = {"val", "value", "string", "string-value", "current-value"}
 _SHORTEST = 6
@@ -124,7 +124,8 @@ class Flow:
         self._groups: list[Group] = []
         self._open: list[tuple[Group, Group]] = []
         """The open paragraphs, innermost last, each with the text of its fields."""
-        self._deleted = self._inserted = 0
+        self._deleted = self._inserted = self._changes = 0
+        self._vanished = False
         self._tables: list[list[int]] = []
         self._table_count = 0
         self._stored: list[tuple[int, Leaf | None]] = []
@@ -168,7 +169,7 @@ class Flow:
         for builder in (self._attributes, self._remarks):
             reading = builder.done()
             reading.plans.append(builder.view(reading.layer))
-            if words := list(_words_of_names(reading.text)):
+            if words := list(words_of_names(reading.text)):
                 reading.plans.append(ViewPlan("words of names", words))
             yield reading
 
@@ -183,6 +184,8 @@ class Flow:
         if empty:
             if name in _CHANGES and self._names[-2:] == ["pPr", "rPr"] and self._open:
                 self._open[-1][0].mark |= _CHANGES[name]
+            elif name in _HIDING and self._names[-2:] == ["r", "rPr"]:
+                self._vanished = _SHOWN.search(found["attributes"] or "") is None
             elif name in _CELLS and self._tables:
                 self._tables[-1][2] += _repeated(found)
                 if stored := _stored_number(found):
@@ -235,6 +238,8 @@ class Flow:
             self._end_element(self._elements.pop())
         if name in self._grouping and self._open:
             self._open.pop()
+        elif name == "r":
+            self._vanished = False
         elif name in _CHANGES:
             self._count_change(name, -1)
         elif name in _TABLES and self._tables:
@@ -258,6 +263,7 @@ class Flow:
             self._mixed.append((element.first, len(self._groups)))
 
     def _count_change(self, name: str, by: int) -> None:
+        self._changes += CHANGE
         if _CHANGES[name] == DELETED:
             self._deleted += by
         else:
@@ -306,7 +312,10 @@ class Flow:
 
     def _add(self, item: Leaf | str, *, field: bool = False) -> None:
         group, fields = self._open[-1]
-        change = (DELETED if self._deleted else 0) | (INSERTED if self._inserted else 0)
+        hidden = self._deleted or self._vanished
+        change = (DELETED if hidden else 0) | (INSERTED if self._inserted else 0)
+        if change:
+            change += self._changes
         (fields if field else group).items.append((item, change))
 
     def _cell(self) -> tuple[int, int, int] | None:
@@ -364,21 +373,6 @@ def _stored_number(found: re.Match[str]) -> Leaf | None:
         if digits.isdecimal()
         else None
     )
-
-
-def _words_of_names(text: str) -> Iterator[tuple[int, int] | str]:
-    """Yield the lines in which underscores part a name from a value, with spaces instead."""
-    read = 0
-    for named in _NAMED_VALUE.finditer(text):
-        if named.start() < read:
-            continue  # another one in the same line
-        read, end = text.rfind("\n", 0, named.start()) + 1, text.find("\n", named.start())
-        end = len(text) if end < 0 else end
-        for found in _UNDERSCORES.finditer(text, read, end):
-            yield from ((read, found.start()), " ")
-            read = found.end()
-        yield from ((read, end), "\n")
-        read = end
 
 
 def _character(name: str, tag: str) -> str:

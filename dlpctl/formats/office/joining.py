@@ -6,16 +6,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from dlpctl.formats.cellgroups import Rows, is_header, rows_of_groups
 from dlpctl.formats.interface import APART
 from dlpctl.formats.office.reading import Builder, Leaf, Reading, ViewPlan
 from dlpctl.formats.residues import CELL_END
+from dlpctl.regex import lazy
 
 TEXT = "text"
+_NAMED_VALUE = lazy(r"_(?<=[A-Za-z0-9]_)[0-9+(]")
+_UNDERSCORES = lazy(r"(?<=[A-Za-z0-9])_(?=[0-9A-Z+(])")
 DELETED, INSERTED = 1, 2
+CHANGE = 4
+"""The step between the numbers of changes, which follow the flags."""
 
 
 @dataclass(slots=True)
@@ -24,6 +29,7 @@ class Group:
 
     label: str = ""
     items: list[tuple[Leaf | str, int]] = field(default_factory=list)
+    """Each with the flags of its change, and the number of the change above `CHANGE`."""
     cell: tuple[int, int, int] | None = None
     """Table, row and column."""
     mark: int = 0
@@ -77,6 +83,8 @@ def joined(
             ViewPlan("text with changes accepted", _without(kept, spans, DELETED)),
             ViewPlan("text with changes rejected", _without(kept, spans, INSERTED)),
         )
+    if apart := list(_apart(spans, reading.text)):
+        reading.plans.append(ViewPlan("runs apart", apart))
     if rows := list(rows_of_groups(_rows(kept, spans), reading.text)):
         reading.plans.append(ViewPlan("rows of groups", rows, repeats=True))
     if tabbed := list(_tabbed(spans, reading.text)):
@@ -87,6 +95,21 @@ def joined(
         reading.plans.append(ViewPlan("labelled content", beside))
     reading.plans += _columns(kept, spans, reading.text)
     return reading
+
+
+def words_of_names(text: str) -> Iterator[tuple[int, int] | str]:
+    """Yield the lines in which underscores part a name from a value, with spaces instead."""
+    read = 0
+    for named in _NAMED_VALUE.finditer(text):
+        if named.start() < read:
+            continue  # another one in the same line
+        read, end = text.rfind("\n", 0, named.start()) + 1, text.find("\n", named.start())
+        end = len(text) if end < 0 else end
+        for found in _UNDERSCORES.finditer(text, read, end):
+            yield from ((read, found.start()), " ")
+            read = found.end()
+        yield from ((read, end), "\n")
+        read = end
 
 
 def _labelled(
@@ -113,6 +136,30 @@ def _tabbed(spans: list[list[tuple[int, int, int]]], text: str) -> Iterator[tupl
                 elif not text.endswith(("-", "@"), 0, start):
                     yield " "
             yield "\n"
+
+
+def _apart(spans: list[list[tuple[int, int, int]]], text: str) -> Iterator[tuple[int, int] | str]:
+    """Yield the paragraphs in which a value may touch what a reader sees as another text: a
+    change, hidden text, a field or a run.
+    """
+    for items in spans:
+        joints = [
+            _joint(text[end - 1], text[start], changed=before != after)
+            for (_, end, before), (start, _, after) in pairwise(items)
+        ]
+        if any(joints):
+            for (start, end, _), joint in zip(items, ["", *joints], strict=True):
+                yield from (joint, (start, end)) if joint else ((start, end),)
+            yield "\n"
+
+
+def _joint(before: str, after: str, *, changed: bool) -> str:
+    """Return what parts the words that touch at the boundary of two runs."""
+    if not (before.isalnum() and (after.isalnum() or after == "+")):
+        return ""
+    if before.isdigit() and (after.isdigit() or after == "+"):
+        return ", " if changed else ""
+    return " " if changed or before.isdigit() != after.isdigit() else ""
 
 
 def _mixed(

@@ -13,7 +13,7 @@ from dlpctl.formats.encoding import Edit as TextEdit
 from dlpctl.formats.encoding import character, spliced
 from dlpctl.formats.interface import Children, Document, Edits, Limits, too_deep
 from dlpctl.formats.office.content import words
-from dlpctl.formats.office.joining import TEXT, Group, joined
+from dlpctl.formats.office.joining import CHANGE, DELETED, INSERTED, TEXT, Group, joined
 from dlpctl.formats.office.reading import Collector, Leaf, Reading, Spot, edits_by_layer
 from dlpctl.formats.office.rtfdata import DataGroup, children_of, edits_of
 from dlpctl.formats.recognition import HEAD
@@ -42,7 +42,8 @@ _SYMBOLS = {"~": "\u00a0", "_": "-", "\n": "\n", "\r": "\n", "\t": "\t"}
 _APART = words("groups apart in rich text")
 _SKIPPED = words("groups skipped in rich text")
 _DATA = ("pict", "objdata")
-_DELETED, _INSERTED = 1, 2
+_CHANGES = {"deleted": DELETED, "revised": INSERTED, "v": DELETED}
+"""Hidden text is like deleted text: it may be shown or not."""
 _PLACE = "text"
 
 
@@ -105,7 +106,7 @@ class RichText:
         spelled = re.sub(
             r"\\u(-?\d{1,5}) ?\??", lambda found: character(int(found[1]) % 0x10000), spelled
         )
-        accepted = re.sub(r"\{\\deleted\b[^{}]*\}", "", spelled)
+        accepted = re.sub(r"\{\\(?:deleted|v)\b[^{}]*\}", "", spelled)
         return [source, _bare(spelled), _bare(accepted), *_hexadecimal(source)]
 
 
@@ -115,6 +116,7 @@ class _RtfReader:
         self._limits = limits
         self._groups: list[Group] = [Group()]
         self._encoding = "cp1252"
+        self._changes = 0
         self.data: list[DataGroup] = []
 
     def read(self) -> Reading:
@@ -171,9 +173,11 @@ class _RtfReader:
             self._encoding = _codec(number)
         elif word == "uc" and number:
             state.skip_after_unicode = int(number)
-        elif word in {"deleted", "revised"}:
-            flag = _DELETED if word == "deleted" else _INSERTED
-            state.change = state.change & ~flag if number == "0" else state.change | flag
+        elif word in _CHANGES:
+            flag = _CHANGES[word]
+            flags = state.change & ~flag if number == "0" else state.change | flag
+            self._changes += CHANGE
+            state.change = flags % CHANGE and flags % CHANGE + self._changes
         elif word == "plain":
             state.change = 0
         elif word in _DATA:

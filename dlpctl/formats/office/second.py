@@ -134,7 +134,9 @@ def _local(name: str) -> str:
 
 
 def _kept(element: ElementTree.Element) -> Iterator[str]:
-    """Yield the text of an element without deleted text."""
+    """Yield the text of an element without deleted and hidden text."""
+    if any(_local(each.tag) == "vanish" for child in element[:1] for each in child):
+        return
     for child in element:
         name = _local(child.tag)
         if name in {"noBreakHyphen", "sym"}:

@@ -11,6 +11,8 @@ from dlpctl.formats.interface import Piece, Segment, View
 from dlpctl.formats.wraps import goes_on
 
 _BREAK = re.compile(r"[ \t]*[\r\n]+[ \t]*")
+_IN_ADDRESS = re.compile(r"(?<=\w@) (?=[a-z0-9][\w-]*\.)")
+"""A space that pdfium assumes where letters of an address are drawn apart."""
 _MOVED = frozenset(".,;:!?")
 _MARGIN_LINES = 3
 _REACH = 160
@@ -74,10 +76,12 @@ def build(
 
 def _join(parts: Parts, text: str, page: PageView, lines: list[Line], glue: str) -> None:
     """Join the lines that may continue in the next line."""
-    if len(lines) < 2 and not page.soft_hyphens:
+    gaps = () if glue else (found.start() for found in _IN_ADDRESS.finditer(text))
+    joints = sorted({*page.soft_hyphens, *gaps})
+    if len(lines) < 2 and not joints:
         return
     texts = [text[line.start : line.end] for line in lines]
-    hyphens = iter([*page.soft_hyphens, len(text) + 1])
+    hyphens = iter([*joints, len(text) + 1])
     hyphen = next(hyphens)
     for number, line in enumerate(lines):
         start = line.start

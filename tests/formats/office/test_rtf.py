@@ -34,6 +34,7 @@ SHAPES = {
         r"kept [SSN 1]{\footnote note [E-MAIL]}",
     ),
     "a deletion": (r"kept 123{\deleted X}-45-6789", None),
+    "text around hidden text": (r"kept 123{\v X}-45-6789", None),
 }
 
 

@@ -152,6 +152,9 @@ TRACKED = [
     paragraph(deleted(SSN), run("kept")),
     paragraph(run("123"), deleted("-45-6789"), inserted(" kept")),
     paragraph("<w:moveFrom w:id='1'>", run(SSN), "</w:moveFrom>", run("kept")),
+    paragraph(
+        run("123-4"), "<w:r><w:rPr><w:vanish/></w:rPr><w:t>x</w:t></w:r>", run("5-6789 kept")
+    ),
     "<w:p><w:pPr><w:rPr><w:del w:id='1'/></w:rPr></w:pPr><w:r><w:t>123-45</w:t></w:r></w:p>"
     + paragraph(run("-6789 kept")),
 ]
@@ -164,6 +167,24 @@ def test_tracked_changes_accepted_or_rejected(
     copy = parts_of(masked(package("docx", body(contents)), "a.docx"))["word/document.xml"].decode()
     assert "kept" in copy
     assert not any(piece in copy for piece in ("5-6789", "-6789", "123-4"))
+
+
+def test_runs_that_touch_are_read_apart(
+    read: Callable[[bytes, str], Node], package: Package
+) -> None:
+    moved = f"<w:moveFrom w:id='2'>{run('Call')}</w:moveFrom>"
+    hidden = f"<w:r><w:rPr><w:vanish/></w:rPr><w:t>{SSN}</w:t></w:r>"
+    contents = [
+        paragraph(run("Was "), deleted(SSN), moved, run("kept")),
+        paragraph(run("See"), hidden, run("Next")),
+        paragraph(run("Card "), deleted(CARD), inserted(CARD), run("then")),
+        paragraph(run("Call "), deleted("+49 152 6739894"), inserted("+49 152 6739892")),
+        paragraph(run("kept "), run("whole")),
+    ]
+    views = read(package("docx", body(*contents)), "a.docx").document.views
+    apart = f"Was {SSN} Call kept\nSee {SSN} Next\nCard {CARD}, {CARD} then\n"
+    apart += "Call +49 152 6739894, +49 152 6739892\n"
+    assert any(view.text == apart for view in views)
 
 
 def test_the_name_of_a_reviser_is_masked(masked: Mask, package: Package) -> None:

@@ -700,6 +700,19 @@ def test_values_that_narrow_cells_break_are_removed(drawn, check):
     assert any("DE89370400440532013000" in view.text for view in views)
 
 
+def test_an_address_that_its_page_breaks_after_a_sentence(drawn):
+    def page(canvas):
+        for number, line in enumerate(["all is on the sandbank.", "E-mail:", "jo_roe961@kiosk-bo"]):
+            canvas.drawString(72, 780 - 14 * number, line)
+        canvas.drawString(72, 738, "x.example")
+        canvas.drawString(72, 700, "Ask maren_roe117@")
+        canvas.drawString(172, 700, "kiosk-box.example today")
+
+    text = "\n".join(view.text for view in FORMAT.extract(drawn(page), Limits()).views)
+    assert "\njo_roe961@kiosk-box.example" in text
+    assert " maren_roe117@kiosk-box.example" in text
+
+
 @pytest.mark.parametrize("meant", ["3456789012", "##########"])
 def test_a_font_with_a_wrong_map_is_read_by_ocr(handmade, check, with_ocr, meant):
     made = handmade()
