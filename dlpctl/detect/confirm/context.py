@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+from dlpctl.detect.confirm.subject import Subject
 from dlpctl.detect.linear import compile_regex, finders
 from dlpctl.detect.patterns.model import AFTER, AROUND_AFTER, AROUND_BEFORE, BEFORE, Pattern
 
@@ -19,7 +20,6 @@ _NO_TAG = f"(?:[^</{_LETTER}]|(?:^|[^<])/)"
 # `patientTakes`: the word ends where another starts in camel case.
 _NEXT_IN_CAMEL = r"(?-i:[A-Z][a-z])"
 _GAP = r"[\s_.-]{0,2}"
-_JOINTS = b"\t\n\f\r _.-"
 _MOST_SCORES = 1024
 
 Score = Callable[[bytes, int, int], float]
@@ -31,7 +31,6 @@ class ContextScorer:
 
     __slots__ = (
         "_after",
-        "_around",
         "_before",
         "_context",
         "_has_against",
@@ -41,6 +40,7 @@ class ContextScorer:
         "_not_in",
         "_rejects",
         "_score",
+        "_subject",
         "plain_score",
     )
 
@@ -59,8 +59,10 @@ class ContextScorer:
         self._not_in = (
             finders(_ending_regex(context.not_in))[0] if context and context.not_in else None
         )
-        self._around = (
-            finders(_words_regex(context.around, ()))[0] if context and context.around else None
+        self._subject = (
+            Subject(finders(_words_regex(context.around, ()))[0])
+            if context and context.around
+            else None
         )
         self._rejects = self._not_after is not None or self._not_in is not None
         self._has_keyword = (
@@ -86,21 +88,9 @@ class ContextScorer:
             return self._context.against_score
         word = self._nearest(data, first, start, end, last)
         if word is None:
-            return self._context.score if self._subject(data, start, end) else self._score
+            subject = self._subject and self._subject.words(data, start, end)
+            return self._context.score if subject else self._score
         return self._context.score if word[1][0] >= 0 else self._context.against_score
-
-    def _subject(self, data: bytes, start: int, end: int) -> Collection[str]:
-        """Return two different words around a value that tell its subject, or else none."""
-        found: set[str] = set()
-        if self._around is None:
-            return found
-        at, last = max(start - AROUND_BEFORE, 0), min(end + AROUND_AFTER, len(data))
-        while (word := self._around(data, at, last)[1])[0] >= 0:
-            found.add(data[word[0] : word[1]].translate(None, _JOINTS).decode().lower())
-            if len(found) > 1:
-                return found
-            at = word[1]
-        return ()
 
     def remembering(self) -> Score:
         """Return `score` with a memory for many short texts: all of a text that is no longer than
@@ -110,7 +100,7 @@ class ContextScorer:
             return self.score
         known: dict[tuple[bytes, bytes], float] = {}
         before, after = self._before, self._after
-        if self._around is not None:
+        if self._subject is not None:
             before, after = max(before, AROUND_BEFORE), max(after, AROUND_AFTER)
 
         def score(data: bytes, start: int, end: int) -> float:
@@ -194,7 +184,7 @@ class ContextScorer:
                 steps.append(
                     f"'{data[first_byte:stop].decode(errors='replace')}' is near: {score:g}"
                 )
-            elif subject := self._subject(data, start, end):
+            elif subject := self._subject and self._subject.words(data, start, end):
                 words = " and ".join(map(repr, sorted(subject)))
                 steps.append(f"{words} are around it: {score:g}")
         return score, steps
