@@ -17,11 +17,11 @@ Search = Callable[[bytes, int, int], Any]
 class _Word(NamedTuple):
     text: str
     start: int
-    """Where the character before the word starts."""
+    """The position of the character before the word."""
 
 
 class _Seen(NamedTuple):
-    """What was found in a text, up to a position."""
+    """The words found in a text, up to a position."""
 
     text: int
     """The hash of the text, which is not kept."""
