@@ -13,7 +13,7 @@ from dlpctl.detect.automaton.gates import Gates
 from dlpctl.detect.confirm.runner import Runner
 from dlpctl.detect.derived.headers import HeaderWords
 from dlpctl.detect.derived.texts import GATES, derived_texts, texts_and_cells
-from dlpctl.detect.resolve import CERTAIN, Candidate
+from dlpctl.detect.resolve import CERTAIN, Candidate, Held
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -162,26 +162,24 @@ class PatternSearch:
         possible: Iterable[tuple[int, Iterable[EndsInText]]],
         texts: Mapping[int, bytes],
         min_score: float,
-        label: int,
+        label: bytes,
     ) -> dict[int, list[Candidate]]:
         """Return what the possible matches of each pattern in many short texts are, by the numbers
-        of the texts: values after a label of some bytes. The best patterns come first, and no other
+        of the texts: values after a label. The best patterns come first, and no other
         is confirmed where it cannot change anything, since a match takes all of a value.
         """
         by_text: dict[int, list[Candidate]] = {}
-        held: dict[int, Candidate] = {}
+        held: dict[int, Held] = {}
+        before = len(label)
         runners = [(self.runner(index), ends) for index, ends in possible]
         promising = [each for each in runners if each[0].best >= min_score]
         for runner, in_texts in sorted(promising, key=lambda each: each[0].rank):
-            waiting = runner.unsettled(in_texts, held) if held else in_texts
+            waiting = runner.unsettled(in_texts, held, label) if held else in_texts
             for number, found in runner.run_each(texts, waiting, min_score):
-                first = found[0]
-                if (
-                    first.end == len(texts[number])
-                    and first.start <= label
-                    and first.score >= CERTAIN
-                ):
-                    held.setdefault(number, first)
+                first, text = found[0], texts[number]
+                is_complete = first.end == len(text) and first.start <= before
+                if is_complete and first.score >= CERTAIN and number not in held:
+                    held[number] = Held.of(first, text[before:])
                 if number in by_text:
                     by_text[number] += found
                 else:

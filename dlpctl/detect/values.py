@@ -106,7 +106,7 @@ class _ValueScanner:
             alone = {number for number in opened if self._is_special(texts[number], in_line)}
             possible = self._possible(data, ends, alone)
             candidates = detector.search.confirmed_each(
-                possible, texts, self._min_score, len(self._before)
+                possible, texts, self._min_score, self._before
             )
         else:
             alone = opened | tagged

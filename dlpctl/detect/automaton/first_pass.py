@@ -206,7 +206,8 @@ class FirstPass:
         import hyperscan
 
         anchors = [-_CLOSE]
-        left = len(data) // _CLOSE + _CLOSE
+        before, after = each.before + _CLOSE, each.after + _CLOSE
+        left = len(data) // (before + after) + _CLOSE
 
         def on_anchor(_anchor: int, _start: int, end: int, _flags: int, _context: object) -> bool:
             nonlocal left
@@ -220,7 +221,7 @@ class FirstPass:
             self._scan(each.anchors, data, on_anchor)
         except hyperscan.ScanTerminated:
             return None  # so many anchors leave out nothing
-        return Surroundings(data, anchors[1:], each.before + _CLOSE, each.after + _CLOSE)
+        return Surroundings(data, anchors[1:], before, after)
 
     def _scan(
         self, database: hyperscan.Database, data: bytes, on_match: Callable[..., bool | None]

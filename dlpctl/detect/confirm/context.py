@@ -140,6 +140,14 @@ class ContextScorer:
             return None
         return self._context.score if word[1][0] >= 0 else self._context.against_score
 
+    def most_below(self, label: bytes) -> float:
+        """Return the highest score of a value of which the label is the only context."""
+        context = self._context
+        if context is None:
+            return self._score
+        has_words = context.around or self._nearest(label, 0, 0, 0, len(label))
+        return max(self._score, context.score) if has_words else self._score
+
     def _nearest(self, data: bytes, first: int, start: int, end: int, last: int) -> Any:
         """Return the groups of the deciding word: the last one before the value, or else the first
         one after it.

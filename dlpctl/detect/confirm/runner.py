@@ -15,7 +15,7 @@ from dlpctl.detect.confirm.matcher import Matcher
 from dlpctl.detect.confirm.prefilter import ValuePrefilter
 from dlpctl.detect.confirm.tokens import TokenMatcher
 from dlpctl.detect.patterns.model import JUDGED_AFTER, context_width
-from dlpctl.detect.resolve import Candidate, best_rank, cannot_beat
+from dlpctl.detect.resolve import Candidate, Held, best_rank, cannot_beat
 from dlpctl.regex import lazy
 from dlpctl.types import Finding
 
@@ -129,15 +129,22 @@ class Runner:
         return best_rank(self.best, self.proven, self._index)
 
     def unsettled(
-        self, possible: Iterable[EndsInText], held: Mapping[int, Candidate]
+        self, possible: Iterable[EndsInText], held: Mapping[int, Held], label: bytes
     ) -> Iterator[EndsInText]:
-        """Yield the texts without those in which a candidate that takes all of a value is sure to
-        be kept.
+        """Yield the texts, which start with a label, without those in which a candidate that takes
+        all of a value is sure to be kept.
         """
-        best, proven, index = self.best, self.proven, self._index
+        proven, index = self.proven, self._index
+        best = self.best, self.best if self._is_judged else self._scorer.most_below(label)
+        settled: dict[Held | None, bool] = {None: False}
         for each in possible:
             other = held.get(each[0])
-            if other is None or not cannot_beat(best, proven, index, other):
+            is_settled = settled.get(other)
+            if is_settled is None:
+                assert other is not None
+                is_settled = cannot_beat(best[other.is_number], proven, index, other)
+                settled[other] = is_settled
+            if not is_settled:
                 yield each
 
     def _validators(self) -> list[Callable[[str], bool]]:
