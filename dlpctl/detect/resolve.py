@@ -20,7 +20,6 @@ from dlpctl.regex import lazy
 if TYPE_CHECKING:
     from dlpctl.types import Finding
 
-_OF_NUMBERS = b"0123456789 -./()+"
 _BLOCK = 64
 """The number of characters in a block of `Overlaps`: about as long as a finding."""
 CERTAIN = 0.75
@@ -58,20 +57,6 @@ class Candidate(NamedTuple):
     pattern: int
 
 
-class Held(NamedTuple):
-    """The rank of a candidate that takes all of a value."""
-
-    score: float
-    proven: bool
-    pattern: int
-    is_number: bool
-    """True if the value has no letters, so that its label is all of the context."""
-
-    @classmethod
-    def of(cls, candidate: Candidate, value: bytes) -> Held:
-        return cls(*candidate[2:], is_number=not value.translate(None, _OF_NUMBERS))
-
-
 def resolve(candidates: list[Candidate]) -> list[Candidate]:
     """Return the candidates that are kept, none of which overlaps another, in the order of the
     text.
@@ -101,7 +86,7 @@ def resolve(candidates: list[Candidate]) -> list[Candidate]:
     return kept
 
 
-def cannot_beat(best: float, proven: bool, pattern: int, held: Candidate | Held) -> bool:
+def cannot_beat(best: float, proven: bool, pattern: int, held: Candidate) -> bool:
     """Return whether no match of a pattern within `held` can change what is kept there.
 
     Such a match is either inside `held` or has its place; `best` is the highest score of the

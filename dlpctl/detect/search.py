@@ -13,7 +13,7 @@ from dlpctl.detect.automaton.gates import Gates
 from dlpctl.detect.confirm.runner import Runner
 from dlpctl.detect.derived.headers import HeaderWords
 from dlpctl.detect.derived.texts import GATES, derived_texts, texts_and_cells
-from dlpctl.detect.resolve import CERTAIN, Candidate, Held
+from dlpctl.detect.resolve import CERTAIN, Candidate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,6 +30,7 @@ Progress = dict[int, list[int]]
 """For each pattern, a list that starts with the position to resume from and gets the end of each
 match: what a scan in pieces needs to continue as a single scan would.
 """
+_OF_NUMBERS = b"0123456789 -./()+"
 _new = tuple.__new__
 
 
@@ -169,17 +170,20 @@ class PatternSearch:
         is confirmed where it cannot change anything, since a match takes all of a value.
         """
         by_text: dict[int, list[Candidate]] = {}
-        held: dict[int, Held] = {}
+        held: dict[int, Candidate] = {}
         before = len(label)
         runners = [(self.runner(index), ends) for index, ends in possible]
         promising = [each for each in runners if each[0].best >= min_score]
         for runner, in_texts in sorted(promising, key=lambda each: each[0].rank):
-            waiting = runner.unsettled(in_texts, held, label) if held else in_texts
+            waiting = _unsettled(runner, in_texts, held, texts, label) if held else in_texts
             for number, found in runner.run_each(texts, waiting, min_score):
-                first, text = found[0], texts[number]
-                is_complete = first.end == len(text) and first.start <= before
-                if is_complete and first.score >= CERTAIN and number not in held:
-                    held[number] = Held.of(first, text[before:])
+                first = found[0]
+                if (
+                    first.end == len(texts[number])
+                    and first.start <= before
+                    and first.score >= CERTAIN
+                ):
+                    held.setdefault(number, first)
                 if number in by_text:
                     by_text[number] += found
                 else:
@@ -246,3 +250,29 @@ class PatternSearch:
             found = self.confirmed({each: waiting.pop(each) for each in near}, data, min_score)
             rivals += found
         return rivals
+
+
+def _unsettled(
+    runner: Runner,
+    possible: Iterable[EndsInText],
+    held: Mapping[int, Candidate],
+    texts: Mapping[int, bytes],
+    label: bytes,
+) -> Iterator[EndsInText]:
+    """Yield the texts, values after a label, without those in which a candidate that takes all of a
+    value is sure to be kept.
+    """
+    known: dict[tuple[float, bool, int], tuple[bool, bool]] = {}
+    for each in possible:
+        other = held.get(each[0])
+        if other is not None:
+            rank = other[2:]
+            settled = known.get(rank)
+            if settled is None:
+                settled = known[rank] = runner.cannot_beat(other), runner.cannot_beat(other, label)
+            if settled[0] or (
+                # A number has no words that could be context, as its label may have.
+                settled[1] and not texts[each[0]][len(label) :].translate(None, _OF_NUMBERS)
+            ):
+                continue
+        yield each

@@ -78,6 +78,11 @@ def parameters(source: random.Random) -> str:
     return f"https://a.example/?{words}\n"
 
 
+def days(source: random.Random) -> str:
+    month, day = source.randint(1, 12), source.randint(1, 28)
+    return f"{source.randrange(10**5)},2026-{month:02d}-{day:02d},{source.choice(WORDS)}\n"
+
+
 KINDS: list[tuple[Callable[[random.Random], str], int, int, float]] = [
     (code, 6, 40, 0.01),
     (numbers, 2, 430, 0.01),
@@ -87,6 +92,7 @@ KINDS: list[tuple[Callable[[random.Random], str], int, int, float]] = [
     (escaped, 60, 160, 0.9),
     (prose, 2, 48, 0.01),
     (parameters, 145, 175, 0.01),
+    (days, 245, 500, 0.01),
 ]
 """Makers of lines; the most calls a kilobyte for secrets, and for all but names; and the most bytes
 of derived texts for a byte.
@@ -147,9 +153,9 @@ def event(source: random.Random) -> str:
 
 
 COLUMNS: list[tuple[Callable[[random.Random], str], int]] = [
-    (card, 71),
-    (social_security, 94),
-    (mail, 54),
+    (card, 66),
+    (social_security, 63),
+    (mail, 50),
     (road, 15),
     (payment, 43),
     (full_name, 470),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any
 
@@ -91,6 +91,30 @@ class ContextScorer:
             subject = self._subject and self._subject.words(data, start, end)
             return self._context.score if subject else self._score
         return self._context.score if word[1][0] >= 0 else self._context.against_score
+
+    def needs_words(self, least: float) -> bool:
+        """Return whether values score less than that without words of the context near them."""
+        return self._context is not None and self._score < least
+
+    def near_words(self, data: bytes, positions: Iterable[int], reach: int) -> Iterator[int]:
+        """Yield the positions, which ascend, that are near a word of the context: at most `reach`
+        bytes further away than a value.
+        """
+        before, after, size = self._before + reach, self._after + reach, len(data)
+        searches = [self._next_word] if self._next_word else []
+        if self._subject:
+            searches.append(self._subject.search)
+            before, after = max(before, AROUND_BEFORE + reach), max(after, AROUND_AFTER + reach)
+        nearest = [-1] * len(searches)
+        for at in positions:
+            first = max(at - before, 0)
+            for number, search in enumerate(searches):
+                if nearest[number] < first:
+                    start = search(data, first, size)[0][0]
+                    nearest[number] = start if start >= 0 else size
+                if nearest[number] <= at + after:
+                    yield at
+                    break
 
     def remembering(self) -> Score:
         """Return `score` with a memory for many short texts: all of a text that is no longer than

@@ -15,7 +15,7 @@ from dlpctl.detect.confirm.matcher import Matcher
 from dlpctl.detect.confirm.prefilter import ValuePrefilter
 from dlpctl.detect.confirm.tokens import TokenMatcher
 from dlpctl.detect.patterns.model import JUDGED_AFTER, context_width
-from dlpctl.detect.resolve import Candidate, Held, best_rank, cannot_beat
+from dlpctl.detect.resolve import Candidate, best_rank, cannot_beat
 from dlpctl.regex import lazy
 from dlpctl.types import Finding
 
@@ -128,24 +128,12 @@ class Runner:
         """The rank of the best match: those of lower ranks come first."""
         return best_rank(self.best, self.proven, self._index)
 
-    def unsettled(
-        self, possible: Iterable[EndsInText], held: Mapping[int, Held], label: bytes
-    ) -> Iterator[EndsInText]:
-        """Yield the texts, which start with a label, without those in which a candidate that takes
-        all of a value is sure to be kept.
+    def cannot_beat(self, held: Candidate, label: bytes | None = None) -> bool:
+        """Return whether no match within another can change what is kept there; with a label, which
+        is then all of the context.
         """
-        proven, index = self.proven, self._index
-        best = self.best, self.best if self._is_judged else self._scorer.most_below(label)
-        settled: dict[Held | None, bool] = {None: False}
-        for each in possible:
-            other = held.get(each[0])
-            is_settled = settled.get(other)
-            if is_settled is None:
-                assert other is not None
-                is_settled = cannot_beat(best[other.is_number], proven, index, other)
-                settled[other] = is_settled
-            if not is_settled:
-                yield each
+        best = self._scorer.most_below(label) if label and not self._is_judged else self.best
+        return cannot_beat(best, self.proven, self._index, held)
 
     def _validators(self) -> list[Callable[[str], bool]]:
         """Return what the values must satisfy, loaded with the prefilter if necessary."""
@@ -289,7 +277,11 @@ class Runner:
         on the end of the one before it.
         """
         is_accepted = is_accepted or self._verdicts(ends)
-        if self._prefilter is None or self._possible >= min_score:
+        if self._possible >= min_score:
+            return ends
+        if len(ends) > _MANY and self._scorer.needs_words(min_score):
+            ends = list(self._scorer.near_words(data, ends, reach_of(self.width)))
+        if self._prefilter is None:
             return ends
         wanted: list[int] = []
         for number, (at, start, end, cut) in enumerate(self._prefilter.values(data, ends)):

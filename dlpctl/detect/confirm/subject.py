@@ -38,10 +38,10 @@ class Subject:
     that repeats a single word would cost each value a search of all repetitions.
     """
 
-    __slots__ = ("_search", "_seen")
+    __slots__ = ("_seen", "search")
 
     def __init__(self, search: Search) -> None:
-        self._search = search
+        self.search = search
         self._seen = _Seen(0, -1)
 
     def words(self, data: bytes, start: int, end: int) -> tuple[str, ...]:
@@ -51,7 +51,7 @@ class Subject:
         if seen.text != text or not first <= seen.end <= stop:
             seen = _Seen(text, first)
         _, position, other, last = seen
-        while (found := self._search(data, position, stop))[0][0] >= 0:
+        while (found := self.search(data, position, stop))[0][0] >= 0:
             at, position = found[1]
             word = _Word(data[at:position].translate(None, _JOINTS).decode().lower(), found[0][0])
             if last and last.text != word.text:

@@ -57,10 +57,12 @@ def digits(value: str, *lengths: int) -> str:
     """
     if len(value) > _LONGEST:
         return ""
-    if value.isascii():
-        bare = value.encode().translate(None, _ASCII_SEPARATORS).decode()
-    else:
+    if not value.isascii():
         bare = value.translate(_SEPARATORS)
+    elif value.isdigit():  # the most common case
+        bare = value
+    else:
+        bare = value.encode().translate(None, _ASCII_SEPARATORS).decode()
     if not (bare.isascii() and bare.isdigit()) or (lengths and len(bare) not in lengths):
         return ""
     return bare
