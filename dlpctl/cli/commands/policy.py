@@ -91,12 +91,8 @@ def show(
 def _limits(rule: Rule) -> str:
     """Return the conditions, operators and exceptions of a rule, as its file writes them."""
     table = rule.to_dict()
-    parts = [
-        f"{key} {table[key]}" for key in ("minScore", "minCount", "minDistinct") if key in table
-    ]
-    parts += [
-        f"masking {to}" if each == "*" else f"masking {each} {to}" for each, to in rule.masking
-    ]
+    parts = [f"{key} {value}" for key, value in table.items() if key.startswith("min")]
+    parts += [f"masking {'' if of == '*' else f'{of} '}{to}" for of, to in rule.masking]
     if rule.exceptions:
         parts.append(counted(len(rule.exceptions), "exception"))
     return ", ".join(parts)

@@ -42,7 +42,9 @@ def list_vaults(form: options.Format = options.Output.HUMAN) -> None:
         return
     printer.table([(each.name, each.used) for each in found], head=("vault", "last used"))
     days = session.config.agents.vault_days
-    printer.line(f"{counted(len(found), 'vault')}; kept for {counted(days, 'day')} without use")
+    printer.line(
+        f"{counted(len(found), 'vault')}; removed after {counted(days, 'day')} without use"
+    )
 
 
 @app.command()
