@@ -11,8 +11,8 @@ from typing import ClassVar
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return `; did you mean 'VENDOR'?`, or nothing if no known word is similar; neither case nor
-    the dashes of options count.
+    """Return `; did you mean 'VENDOR'?`, or nothing if no known word is similar or the only one
+    that begins so; neither case nor the dashes of options count.
     """
     from difflib import get_close_matches
 
@@ -20,7 +20,8 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
         return name.casefold().lstrip("-")
 
     by_folded = {folded(candidate): candidate for candidate in reversed(list(known))}
-    close = get_close_matches(folded(word), by_folded, n=1)
+    begun = [name for name in by_folded if name.startswith(folded(word))]
+    close = get_close_matches(folded(word), by_folded, n=1) or (begun if len(begun) == 1 else [])
     return f"; did you mean '{by_folded[close[0]]}'?" if close else ""
 
 

@@ -5,40 +5,19 @@ fails at once.
 from __future__ import annotations
 
 import contextlib
-import os
 import socket
 import stat
 from pathlib import Path
 
 from dlpctl.errors import UsageError
+from dlpctl.system import listening
 from dlpctl_daemon.options import Options
-
-_BACKLOG = 1_024
 
 
 def listen(options: Options) -> socket.socket:
     if options.unix_socket is not None:
         return _listen_unix(Path(options.unix_socket))
-    host, port = options.settings.host.strip("[]"), options.settings.port
-    try:
-        family, socket_type, protocol, _, address = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-    except socket.gaierror as problem:
-        raise UsageError(f"{host}: is no address of this machine: {problem.strerror}") from None
-    made = socket.socket(family, socket_type, protocol)
-    try:
-        if os.name == "posix":
-            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        made.bind(address)
-        made.listen(_BACKLOG)
-    except OSError as problem:
-        made.close()
-        raise UsageError(
-            f"{host}:{port}: cannot be listened on: {problem.strerror}; choose another one with"
-            f" --host and --port"
-        ) from None
-    return made
+    return listening.listen(options.settings.host.strip("[]"), options.settings.port)
 
 
 def _listen_unix(file: Path) -> socket.socket:
@@ -51,7 +30,7 @@ def _listen_unix(file: Path) -> socket.socket:
     made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         made.bind(str(file))
-        made.listen(_BACKLOG)
+        made.listen(listening.BACKLOG)
     except OSError as problem:
         made.close()
         raise UsageError(f"{file}: cannot be listened on: {problem.strerror or problem}") from None
@@ -76,8 +55,8 @@ def _remove_left(file: Path) -> None:
             )
 
 
-def address(listening: socket.socket) -> str:
-    name = listening.getsockname()
+def address(made: socket.socket) -> str:
+    name = made.getsockname()
     if not isinstance(name, tuple):
         return f"unix:{name}"
     host, port = name[:2]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from dlpctl.agents.attachments import attachments, with_attachments, without_attachments
 from dlpctl.agents.commands import ShellCommand, mentioned_files, parse_command, resolve
 from dlpctl.agents.events import PASSED, Action, EventKind, Outcome, ToolClass
-from dlpctl.agents.inspection import Inspected, inspect, restored
+from dlpctl.agents.inspection import Inspected, inspect, restored, summary_of
 from dlpctl.errors import DlpctlError, OutputError, StillExposedError
 from dlpctl.regex import lazy
 from dlpctl.system.newfiles import write_whole
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from dlpctl.agents.events import Event
     from dlpctl.agents.sessions import SessionVault, SessionVaults
     from dlpctl.files.checking import FileChecker
-    from dlpctl.files.report import FileReport
     from dlpctl.preflight import Checker, Report
 
 _PATH_FIELDS = ("file_path", "filePath", "path", "absolute_path", "notebook_path", "target_file")
@@ -287,7 +286,7 @@ class Guard:
             "files with sensitive values may not be sent: "
             + "; ".join(problems[:_LISTED_FILES])
             + more
-            + ". 'dlpctl mask FILE -o COPY' makes a copy that may be"
+            + ". 'dlpctl mask FILE -o COPY' makes a copy that may be sent"
         )
 
     def _inspect_file(self, path: Path, lines: slice | None) -> str:
@@ -302,14 +301,19 @@ class Guard:
         if lines is not None and _is_text(path):
             data = b"".join(data.splitlines(keepends=True)[lines])
         report = self._checked(data, path)
-        return "" if report.decision is Decision.ALLOWED else report.summary
+        if report.decision is Decision.ALLOWED:
+            return ""
+        found = Counter({each.type: each.occurrences for each in report.detected})
+        if report.decision is Decision.BLOCKED or not found:
+            return report.summary
+        return f"has {summary_of(found)}"
 
-    def _checked(self, data: bytes, path: Path) -> Report | FileReport:
+    def _checked(self, data: bytes, path: Path) -> Report:
         """Return the report on a file; text does not need the process that reads formats."""
         if _is_text(path) and path.suffix.lower() not in _STRUCTURED:
             with suppress(UnicodeDecodeError):
                 return self._checker.check(data.decode("utf-8"))
-        return self._files().check(data, path.name)
+        return self._files().check(data, path.name).report
 
     def _refusable(self, event: Event, content: Any, vault: SessionVault) -> Inspected | None:
         """Return what is found in content that may not be sent as it is, and record its refusal."""

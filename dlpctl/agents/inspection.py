@@ -75,7 +75,7 @@ def inspect(checker: Checker, value: Any, vault: SessionVault) -> Inspected:
     if not hidden:
         return Inspected(decision, counts)
     return Inspected(
-        decision, counts, _summary(counts), _masked(checker, value, joined, hidden, vault)
+        decision, counts, summary_of(counts), _masked(checker, value, joined, hidden, vault)
     )
 
 
@@ -133,7 +133,8 @@ def _labels() -> dict[str, tuple[str, str]]:
     return labels()
 
 
-def _summary(counts: Counter[str]) -> str:
+def summary_of(counts: Counter[str]) -> str:
+    """Return the counts of types in words: `2 emails and 1 SSN`."""
     from dlpctl.policy.summary import counted
 
     parts = [counted(name, count, _labels()) for name, count in counts.most_common()]

@@ -30,8 +30,11 @@ def chosen(
     every: bool,
     project: bool,
     over_http: bool = False,
+    required: bool = True,
 ) -> list[Settings]:
-    """Return the settings of one agent, or of `every` one that is installed."""
+    """Return the settings of one agent, or of `every` one that is installed; refuse to return none
+    if one is `required`.
+    """
     from dlpctl.agents.adapters import adapters
     from dlpctl.agents.settings import Settings, is_present
     from dlpctl.config import load_config
@@ -45,7 +48,7 @@ def chosen(
         hint = did_you_mean(target, [*known, "git"]) or f"; there are git, {', '.join(known)}"
         raise UsageError(f"no agent {target!r}{hint}")
     names = [target] if target else [name for name in known if is_present(known[name], os.environ)]
-    if not names:
+    if not names and required:
         raise UsageError("no coding agent was found; name one, such as claude-code")
     config = load_config()
     serve = config.serve
@@ -113,7 +116,8 @@ def uninstall(settings: Sequence[Settings]) -> None:
         printer.line(f"{each.adapter.TITLE}: {done} {each.file}")
 
 
-def show(settings: Sequence[Settings]) -> None:
+def status(settings: Sequence[Settings]) -> list[tuple[str, str, str, str]]:
+    """Return a row about the hooks of each agent."""
     rows = []
     for each in settings:
         try:
@@ -121,7 +125,7 @@ def show(settings: Sequence[Settings]) -> None:
         except DlpctlError as problem:
             state = problem.message
         rows.append((each.adapter.NAME, state, _wrapping(each), str(each.file)))
-    Printer().table(rows, head=("agent", "hooks", "MCP servers", "file"))
+    return rows
 
 
 def _wrapping(settings: Settings) -> str:

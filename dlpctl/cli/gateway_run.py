@@ -15,7 +15,7 @@ import typer
 
 from dlpctl.cli import options as shared
 from dlpctl.cli.session import Session
-from dlpctl.errors import InputError, UsageError, os_errors
+from dlpctl.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -85,12 +85,13 @@ def run(options: GatewayOptions) -> None:
         from dlpctl.gateway.conversations import Conversations
         from dlpctl.gateway.lanes import TURNS
         from dlpctl.gateway.server import Gateway, Settings
-        from dlpctl.gateway.serving import listen, server
+        from dlpctl.gateway.serving import server
         from dlpctl.gateway.upstream import Upstream
     except ImportError:
         raise UsageError(_MISSING) from None
     from dlpctl.gateway.calls import CallLog, call_log
     from dlpctl.operators import operator_named
+    from dlpctl.system.listening import listen
 
     host = options.host or config.gateway.host
     given_port = config.gateway.port if options.port is None else options.port
@@ -111,8 +112,7 @@ def run(options: GatewayOptions) -> None:
             executor,
             Settings(hosts, config.gateway.body_bytes),
         )
-        with os_errors(InputError, f"cannot listen on {host}:{given_port}"):
-            listening = listen(host, given_port)
+        listening = listen(host, given_port)
         _keep_turns_short()
         with listening:
             port = listening.getsockname()[1]

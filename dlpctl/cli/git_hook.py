@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dlpctl.cli.render import Printer
-from dlpctl.errors import InputError, OutputError, UsageError, os_errors
+from dlpctl.errors import DlpctlError, InputError, OutputError, UsageError, os_errors
 
 if TYPE_CHECKING:
     from dlpctl.scan.results import Result, Skip, Summary
@@ -48,7 +48,8 @@ def uninstall() -> None:
     folder = _hooks_folder()
     hook, before = folder / _HOOK, folder / (_HOOK + _BEFORE)
     if not _is_ours(hook):
-        raise UsageError(f"{hook} is not a hook of dlpctl; nothing was removed")
+        found = "is not a hook of dlpctl" if hook.exists() else "does not exist"
+        raise UsageError(f"{hook} {found}; nothing was removed")
     with os_errors(OutputError, f"{hook}: cannot be removed"):
         hook.unlink()
         is_restored = before.exists()
@@ -57,10 +58,13 @@ def uninstall() -> None:
     Printer().line(f"removed {hook}{'; the hook before it is restored' if is_restored else ''}")
 
 
-def show() -> None:
-    """Print whether this repository has the hook."""
-    state = "installed" if is_installed() else "not installed"
-    Printer().table([("git", state, str(_hooks_folder() / _HOOK))], head=("", "hook", "file"))
+def status() -> tuple[str, str, str, str]:
+    """Return a row about the hook of this repository, or why there is none."""
+    try:
+        state = "installed" if is_installed() else "not installed"
+        return "git", state, "-", str(_hooks_folder() / _HOOK)
+    except DlpctlError as problem:
+        return "git", problem.message.partition(";")[0], "-", "-"
 
 
 def is_installed() -> bool:

@@ -135,6 +135,7 @@ class LocalCheck:
         copy = self._answer.output
         if report.masked_content is None:
             documents.remove_stale(copy, name)
+            copy = None
         elif copy is not None:
             with writing(copy) as write:
                 write(report.masked_content.encode("utf-8", "surrogateescape"))
@@ -222,11 +223,13 @@ def _print_content(outcome: CheckedContent, printer: Printer) -> None:
     if outcome.file is not None:
         for line in _coverage(outcome.file):
             printer.line(f"  {line}")
-        if outcome.copy is not None:
-            printer.line(f"  masked copy: {outcome.copy}")
-        if outcome.pictures:
-            folder = outcome.pictures[0].parent
-            printer.line(f"  before and after: {len(outcome.pictures)} pictures in {folder}")
+    if outcome.copy is not None:
+        printer.line(f"  masked copy: {outcome.copy}")
+    elif report.decision is Decision.ALLOWED_WITH_MASKING and outcome.problem is None:
+        printer.line("  masked copy: not written; -o FILE writes it")
+    if outcome.pictures:
+        folder = outcome.pictures[0].parent
+        printer.line(f"  before and after: {len(outcome.pictures)} pictures in {folder}")
 
 
 def _row(detection: Detection, locations: Sequence[str]) -> tuple[str, ...]:

@@ -46,17 +46,3 @@ def server(gateway: Gateway, on_start: Callable[[], None] = lambda: None) -> uvi
         h11_max_incomplete_event_size=_LARGEST_HEAD,
     )
     return _Server(config, on_start)
-
-
-def listen(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # asyncio sets TCP_NODELAY only on connections of a socket with this protocol.
-    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listening.bind((host, port))
-        listening.listen(1_024)
-    except OSError:
-        listening.close()
-        raise
-    return listening

@@ -155,13 +155,14 @@ class Vault(TokenStore):
             return
         except OSError as error:
             raise VaultError(f"{self.path}: cannot be read: {error.strerror}") from None
+        values = self._opened(sealed)
         mode = stat.S_IMODE(status.st_mode)
         if os.name == "posix" and mode & 0o077:
             raise VaultError(
                 f"{self.path}: others may read the vault (mode {mode:04o}); run: "
                 f"chmod 600 {self.path}"
             )
-        self.add(self._opened(sealed))
+        self.add(values)
         self._seen = seen
 
     def _opened(self, sealed: bytes) -> dict[str, str]:

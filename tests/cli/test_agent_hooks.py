@@ -53,11 +53,14 @@ def test_install_in_a_project(dlpctl: Run, home: Path) -> None:
     assert (home / "work" / ".gemini" / "settings.json").is_file()
 
 
-@pytest.mark.parametrize("command", ["status", "doctor", "uninstall --all", "install --all"])
+@pytest.mark.parametrize("command", ["doctor", "uninstall --all", "install --all"])
 def test_no_agent_is_said(command: str, dlpctl: Run, home: Path) -> None:
     ran = dlpctl("hook", *command.split())
     assert (ran.status, ran.out) == (2, "")
     assert "no coding agent was found" in ran.err
+    said = dlpctl("hook", "status").out
+    assert "git  this is not a git repository" in said
+    assert said.endswith("no coding agent was found\n")
 
 
 def test_hooks_of_all_agents_change_only_if_asked(dlpctl: Run, home: Path) -> None:
@@ -106,7 +109,7 @@ def test_an_event_and_its_vault(piped: Run, dlpctl: Run, tmp_path: Path) -> None
     assert dlpctl("vault", "show", vault["vault"], "--counts").out == "EMAIL  1\n"
     assert dlpctl("vault", "show", "other").status == 2
     assert dlpctl("vault", "purge", "--days", "1").out == "0 vaults removed\n"
-    assert dlpctl("vault", "purge").out == "1 vaults removed\n"
+    assert dlpctl("vault", "purge").out == "1 vault removed\n"
 
 
 def test_on_failure_is_personal(piped: Run, tmp_path: Path) -> None:

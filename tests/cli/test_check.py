@@ -202,5 +202,7 @@ def test_people_see_masked_lines_with_carets(dlpctl):
     assert lines[at + 1 :] == [
         "    write to j***@example.com, SSN ***-**-9998",
         "             ^^^^^^^^^^^^^^^^      ^^^^^^^^^^^",
+        "  masked copy: not written; -o FILE writes it",
     ]
     assert "john" not in "\n".join(lines)
+    assert dlpctl("check", "in.txt", "-o", "out.txt").out.endswith("  masked copy: out.txt\n")

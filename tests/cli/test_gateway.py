@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from dlpctl.system.listening import listen
 from tests.gateway.standin import Provider, Reply
 
 MAIL = "maria.lopez@acme-corp.com"
@@ -137,3 +138,10 @@ def test_invalid_options_are_refused(dlpctl: Any, arguments: list[str], problem:
     refused = dlpctl("gateway", *arguments)
     assert refused.status == 2
     assert problem in refused.err
+
+
+def test_a_port_in_use_is_refused_with_advice(dlpctl: Any) -> None:
+    with closing(listen("127.0.0.1", 0)) as taken:
+        refused = dlpctl("gateway", "--port", str(taken.getsockname()[1]))
+    assert refused.status == 2
+    assert refused.err.endswith("; choose another one with --host and --port\n")

@@ -56,12 +56,13 @@ def test_a_commit_with_a_key_is_refused(dlpctl):
     git("rm", "-qf", "--cached", "b.txt")
     assert dlpctl("hook", "install", "git").out.startswith("renewed ")
     assert "git  installed  " in dlpctl("hook", "status", "git").out
+    assert "\ngit  " in dlpctl("hook", "status").out
     for wrong in (("doctor", "git"), ("uninstall", "git", "--project")):
         assert dlpctl("hook", *wrong).status == 2
     assert dlpctl("hook", "uninstall", "git").status == 0
     assert "git  not installed  " in dlpctl("hook", "status", "git").out
     assert commits("c.txt", KEY)
-    assert dlpctl("hook", "uninstall", "git").status == 2
+    assert "does not exist; nothing was removed" in dlpctl("hook", "uninstall", "git").err
 
 
 @pytest.mark.usefixtures("repository")

@@ -33,6 +33,7 @@ def test_an_unknown_command_names_the_nearest(dlpctl):
     ("arguments", "said"),
     [
         (["check", "--polcy", "x"], "'--polcy' is not an option; did you mean '--policy'?"),
+        (["check", "--dest", "x"], "'--dest' is not an option; did you mean '--destination'?"),
         (["scan", "--git", "x"], "'--git' is not an option (see 'dlpctl scan --help')"),
         (["policy", "lst"], "'lst' is not a command; did you mean 'list'?"),
         (["in.txt"], "'dlpctl check in.txt' decides on a file"),

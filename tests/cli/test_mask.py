@@ -123,6 +123,7 @@ def test_the_same_key_gives_the_same_hash(dlpctl):
 
 
 def test_a_vault_restores_tokens(dlpctl):
+    assert "leave out --operator" in dlpctl("mask", "--vault", "x", "--operator", "hash").err
     Path("in.txt").write_text(TEXT)
     masked = dlpctl("mask", "in.txt", "--vault", "v.vault").out
     assert masked == "Mail <EMAIL_1>, card <CREDIT_CARD_1>"

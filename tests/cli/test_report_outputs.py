@@ -12,6 +12,8 @@ from typing import IO
 
 import pytest
 
+from tests.support.faults import full_disk
+
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and pipes are of POSIX")
 SCAN = [sys.executable, "-m", "dlpctl", "scan"]
 REPORT = Path("report.json")
@@ -74,6 +76,14 @@ def test_a_full_disk_below_one_output_spares_the_others():
     assert b"make room" in err
     assert b"3,600 findings in 60" in out
     assert summary()["findings"] == 3600
+
+
+def test_a_disk_that_is_full_at_the_end_of_a_report_is_named_with_its_file(dlpctl):
+    Path("in.txt").write_text("".join(f"user{number}@acme-corp.com\n" for number in range(10)))
+    with full_disk(1 << 10):
+        ran = dlpctl("scan", "in.txt", "-q", "--report", "json=report.json")
+    assert ran.status == 1
+    assert ran.err.startswith("dlpctl: report.json: cannot be written: File too large; make room")
 
 
 @pytest.fixture

@@ -20,10 +20,11 @@ from dlpctl.gateway.lanes import TURNS
 from dlpctl.gateway.protocols import PROTOCOLS
 from dlpctl.gateway.relaying import Target
 from dlpctl.gateway.server import Gateway, Settings
-from dlpctl.gateway.serving import listen, server
+from dlpctl.gateway.serving import server
 from dlpctl.gateway.upstream import Upstream
 from dlpctl.policy.model import Policy
 from dlpctl.preflight import Checker
+from dlpctl.system.listening import listen
 from dlpctl.types import Destination
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ import pytest
 import werkzeug.serving
 
 from dlpctl.detect.engine import Detector
-from dlpctl.gateway.serving import listen
+from dlpctl.system.listening import listen
 
 uvicorn = pytest.importorskip("uvicorn")
 starlette = pytest.importorskip("starlette.applications")

@@ -129,6 +129,7 @@ def test_a_wrong_key_a_foreign_file_and_a_missing_file_are_refused(tmp_path: Pat
     with pytest.raises(VaultError, match="another key"):
         Vault(path, b"x" * 32)
     path.write_bytes(b"something else")
+    path.chmod(0o644)  # it is not made private, since it is not a vault
     with pytest.raises(VaultError, match="not a vault"):
         Vault(path, KEY)
     with pytest.raises(VaultError, match="there is no such vault"):

@@ -23,6 +23,7 @@ from dlpctl.cli.app import App
 from dlpctl.cli.control_plane import ControlOptions, evidence
 from dlpctl.cli.outputs import writing
 from dlpctl.cli.render import Printer
+from dlpctl.scan.reports import counted
 
 SECTION = ("Control plane", 46)
 
@@ -90,7 +91,7 @@ def list_items(
         printer.line(f"    {item['summary']}  ({item['policy_name']} {item['policy_version']})")
     first, count = page.offset + 1, len(found["items"])
     shown = f"{first:,} to {first + count - 1:,} of " if count else "none of "
-    printer.line(f"{shown}{found['total']:,} checks")
+    printer.line(f"{shown}{counted(found['total'], 'check')}")
 
 
 @app.command()
@@ -181,11 +182,12 @@ def verify(
     printer = Printer()
     if control.as_json:
         control.print_record(report)
-    elif report["intact"]:
-        printer.line(f"intact: {report['checked']:,} checks, {report['events']:,} events")
-        printer.line(report["head"])
     else:
-        printer.line(f"BROKEN: {report['checked']:,} checks, {report['events']:,} events")
+        state = "intact" if report["intact"] else "BROKEN"
+        logged = counted(report["checked"], "check"), counted(report["events"], "event")
+        printer.line(f"{state}: {', '.join(logged)}")
+        if report["intact"]:
+            printer.line(report["head"])
         for problem in report["problems"]:
             printer.line(f"  {problem}")
     raise typer.Exit(0 if report["intact"] else 1)

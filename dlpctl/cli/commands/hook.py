@@ -123,22 +123,27 @@ def uninstall(target: TargetArgument = None, every: All = False, project: Projec
 
 @app.command()
 def status(target: TargetArgument = None, project: Project = False) -> None:
-    """Show which agents have hooks, and whether they are current, or whether git has one.
+    """Show whether git and which agents have hooks, and whether these are current.
 
     Examples:
         dlpctl hook status
         dlpctl hook status git
     """
-    if target == _GIT:
-        from dlpctl.cli import git_hook
+    from dlpctl.cli import agent_hooks, git_hook
+    from dlpctl.cli.render import Printer
 
-        if project:
-            raise UsageError(_OF_AGENTS)
-        git_hook.show()
-        return
-    from dlpctl.cli import agent_hooks
-
-    agent_hooks.show(agent_hooks.chosen(target, every=target is None, project=project))
+    if target == _GIT and project:
+        raise UsageError(_OF_AGENTS)
+    rows = [] if project or target not in (None, _GIT) else [git_hook.status()]
+    if target != _GIT:
+        every = target is None
+        rows += agent_hooks.status(
+            agent_hooks.chosen(target, every=every, project=project, required=False)
+        )
+    printer = Printer()
+    printer.table(rows, head=("", "hooks", "MCP servers", "file"))
+    if target is None and len(rows) <= 1 - project:
+        printer.line("no coding agent was found")
 
 
 @app.command()

@@ -52,6 +52,8 @@ def mask(
         raise UsageError(f"{file}: a Delta table is masked into a new folder: name it with -o")
     if is_table and output is not None and output.exists():
         raise OutputError(f"{output} exists: name a new folder")
+    if vault and content.operator not in (None, "token"):
+        raise UsageError("--vault restores only tokens: leave out --operator")
     documents.refuse_unwritable(output, force=content.force)
     session = Session.start(content.patterns)
     operator = content.operator or ("token" if vault else None)

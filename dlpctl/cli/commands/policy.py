@@ -9,6 +9,7 @@ Examples:
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -19,12 +20,14 @@ from dlpctl.cli import inputs, options, stored_policies
 from dlpctl.cli.app import App
 from dlpctl.cli.session import Session
 from dlpctl.errors import InputError
+from dlpctl.scan.reports import counted, printable
 
 if TYPE_CHECKING:
     from dlpctl.detect.engine import Detector
     from dlpctl.policy.cases import Case, Outcome
     from dlpctl.policy.compare import Change, Sample
     from dlpctl.policy.model import Policy
+    from dlpctl.policy.rules import Rule
     from dlpctl.types import Finding
 
 SECTION = ("Detection and policies", 10)
@@ -69,7 +72,8 @@ def show(
     if form is options.Output.JSON:
         printer.json(shown.to_dict())
         return
-    printer.line(f"{printer.style(shown.name, 'bold')} {shown.version}  {shown.description}")
+    described = f"  {shown.description}" if shown.description else ""
+    printer.line(f"{printer.style(shown.name, 'bold')} {shown.version}{described}")
     rows = [
         (
             rule.id,
@@ -77,10 +81,21 @@ def show(
             " ".join(rule.data_types),
             " ".join(rule.destinations),
             rule.name,
+            _limits(rule),
         )
         for rule in shown.rules
     ]
-    printer.table(rows, head=("RULE", "ACTION", "DATA TYPES", "DESTINATIONS", "NAME"))
+    printer.table(rows, head=("RULE", "ACTION", "DATA TYPES", "DESTINATIONS", "NAME", "LIMITS"))
+
+
+def _limits(rule: Rule) -> str:
+    """Return the conditions, operators and exceptions of a rule, as its file writes them."""
+    table = rule.to_dict()
+    parts = [f"{key} {value}" for key, value in table.items() if key.startswith("min")]
+    parts += [f"masking {'' if of == '*' else f'{of} '}{to}" for of, to in rule.masking]
+    if rule.exceptions:
+        parts.append(counted(len(rule.exceptions), "exception"))
+    return ", ".join(parts)
 
 
 @app.command()
@@ -124,6 +139,8 @@ def test(
 ) -> None:
     """Run test cases: texts and files with the expected decision and types.
 
+    'dlpctl help policies' shows a file of cases.
+
     Examples:
         dlpctl policy test policy.toml
         dlpctl policy test pci-dss --cases cases.toml
@@ -133,6 +150,8 @@ def test(
     session = Session.start()
     tested = session.policy(policy)
     file = cases or cases_beside(Path(policy or session.config.policy))
+    if not file.is_file():
+        raise InputError(f"{file}: there is no such file; 'dlpctl help policies' shows one")
     results = run_cases(load_cases(file), _evaluator(session.detector(), tested))
     failed = sum(bool(result.problems) for result in results)
     printer = session.printer()
@@ -204,8 +223,12 @@ def _samples(corpus: Path, detector: Detector, min_score: float) -> Iterator[Sam
     if not files:
         raise InputError(f"{corpus}: holds no file; name a folder with the texts to compare on")
     for file in files:
-        text = inputs.read_text(str(file))
         name = str(file.relative_to(corpus))
+        head, chunks = inputs.peeked(str(file))
+        if inputs.is_binary(head):
+            sys.stderr.write(f"dlpctl: {printable(name)}: is no text; not compared\n")
+            continue
+        text = b"".join(chunks).decode("utf-8", "surrogateescape")
         yield Sample(name, detector.scan(text, min_score), _values_in(text))
 
 

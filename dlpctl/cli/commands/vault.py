@@ -16,6 +16,7 @@ import typer
 from dlpctl.cli import options
 from dlpctl.cli.app import App
 from dlpctl.errors import UsageError, did_you_mean
+from dlpctl.scan.reports import counted
 
 SECTION = ("Repositories, shells and help", 31)
 
@@ -41,7 +42,9 @@ def list_vaults(form: options.Format = options.Output.HUMAN) -> None:
         return
     printer.table([(each.name, each.used) for each in found], head=("vault", "last used"))
     days = session.config.agents.vault_days
-    printer.line(f"{len(found)} vaults; removed {days} days after their last use")
+    printer.line(
+        f"{counted(len(found), 'vault')}; removed after {counted(days, 'day')} without use"
+    )
 
 
 @app.command()
@@ -97,4 +100,4 @@ def purge(
 
     session = Session.start()
     removed = sessions.purge(sessions.folder_of(session.config.data_folder), days)
-    session.printer().line(f"{removed} vaults removed")
+    session.printer().line(f"{counted(removed, 'vault')} removed")

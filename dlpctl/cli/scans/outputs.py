@@ -75,7 +75,7 @@ def file_output(file: Path) -> Output:
             raise unwritable(file, problem) from None
 
     def complete() -> None:
-        with content, writing(file) as write_whole:
+        with writing(file) as write_whole, content:
             content.seek(0)
             while part := content.read(_PART):
                 write_whole(part)
