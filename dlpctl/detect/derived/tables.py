@@ -46,7 +46,7 @@ _CREATE = lazy(rb"(?i)create\s+table(?=\s)[^(]{0,80}?[\s.`\"\[]([\w$]+)[`\"\]]?\
 _NAME_QUOTES = b'`"[]'
 _SQL_VALUE = lazy(rb"\s*(?:N?'((?:[^']|'')*)'|([^,()']*(?:\([^()]*\))?))\s*([,)])")
 _SQL_NEXT = lazy(rb"\s*,?\s*\(")
-_NUMBERED = lazy(rb"(?:^|(?<=  ))[0-9]{1,2}[.)] ")
+_NUMBERED = lazy(rb"(?:^|(?<=  ))\(?[0-9]{1,2}[.)] ")
 """The number of a box in a form, before its header."""
 _COMMA_IN_NAME = lazy(rb"(?<=\w), (?=\w)")
 _DIGIT = lazy(rb"[0-9]")

@@ -59,8 +59,10 @@ _FILE = lazy(
     re.IGNORECASE,
 )
 _BOX = lazy(rf"\b(?:{alternatives('box_labels')})\b[ .:#]*\d", re.IGNORECASE)
-# Another field of a form or a message after a postal code.
-_NEXT_COLUMN = lazy(r"(?<=[ ,^]\d{5})(?: {3,}|\t|\|\|)")
+# Another field of a form or a message after a postal code, or the label of one in the next line.
+_NEXT_COLUMN = lazy(
+    r"(?<=[ ,^]\d{5})(?: {3,}|\t|\|\|)|\n[^\W\d_][^\n\d]{0,20}? {4,}(?=[\d+(])"
+)
 _HOUSE = lazy(
     r"(?:^|[\s,(/])\d{1,5}[a-zA-Z]?(?:[-/]\d{1,4}[a-zA-Z]?)?(?:st|nd|rd|th|bis|ter)?[ ,.]+[^\W\d_]|"
     r"[^\W\d_][ ,.]+(?:n[º°o]\.? ?|no[:.]? ?|№ ?|# ?)?\d{1,5} ?[a-zA-Z]?\b",
