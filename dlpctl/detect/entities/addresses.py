@@ -59,10 +59,8 @@ _FILE = lazy(
     re.IGNORECASE,
 )
 _BOX = lazy(rf"\b(?:{alternatives('box_labels')})\b[ .:#]*\d", re.IGNORECASE)
-# Another field of a form or a message after a postal code, or the label of one in the next line.
-_NEXT_COLUMN = lazy(
-    r"(?<=[ ,^]\d{5})(?: {3,}|\t|\|\|)|\n[^\W\d_][^\n\d]{0,20}? {4,}(?=[\d+(])"
-)
+# Another field of a form or a message after a postal code.
+_NEXT_COLUMN = lazy(r"(?<=[ ,^]\d{5})(?: {3,}|\t|\|\|)")
 _HOUSE = lazy(
     r"(?:^|[\s,(/])\d{1,5}[a-zA-Z]?(?:[-/]\d{1,4}[a-zA-Z]?)?(?:st|nd|rd|th|bis|ter)?[ ,.]+[^\W\d_]|"
     r"[^\W\d_][ ,.]+(?:n[º°o]\.? ?|no[:.]? ?|№ ?|# ?)?\d{1,5} ?[a-zA-Z]?\b",
