@@ -36,6 +36,7 @@ FOUND = {
     "plate of eleven letters": ("رقم السيارة {}", "148 تونس 2715"),
     "number sign right before the value": ("Policy #{} covers", "48271530"),
     "number's noun with dots": ("B.I. n.º {}", "004827153LA046"),
+    "further date with its month": ("Dates of birth: 3 May 1991; {}", "17 August 1989"),
     "label in brackets": ("Ann Lee, {} (NHS number of the patient)", "943 476 5919"),
     "groups after letters": ("Policy no.           {}", "PV-7719 203 44"),
     "letters of Cyrillic in a number": ("клиент, договор № {}", "Д-4471/26"),

@@ -388,6 +388,8 @@ DRAWN = {
     "light": "┌────┬────────┐\n│ id │ tax id │\n├────┼────────┤\n│ 1  │ {0} │\n│ 2  │ {1} │\n└────┴────────┘\n",
     "heavy": "┏━━━━┳━━━━━━━━┓\n┃ id ┃ tax id ┃\n┡━━━━╇━━━━━━━━┩\n│ 1  │ {0} │\n│ 2  │ {1} │\n└────┴────────┘\n",
     "double": "╔════╦════════╗\n║ id ║ tax id ║\n╠════╬════════╣\n║ 1  ║ {0} ║\n║ 2  ║ {1} ║\n╚════╩════════╝\n",
+    "numbered boxes": "(1) Name    (2) Tax ID\nA. Roe      {0}\nB. Doe      {1}\n",
+    "comma in a header": "Surname, first name   Tax ID\nRoe, Ada              {0}\nDoe, Bo               {1}\n",
     "HTML": "<table><tr><th>Id</th><th>Tax ID</th></tr><tr><td>1</td><td>{0}</td></tr><tr><td>2</td><td>{1}</td></tr></table>",
     "HTML in lines": "<thead>\n<tr>\n <th>Id</th>\n <th><b>Tax ID</b></th>\n</tr>\n</thead>\n<tbody>\n<tr>\n <td>1</td>\n <td> <b>{0}</b></td>\n</tr>\n<tr><td>2</td><td>{1}</td></tr></tbody>",
 }  # fmt: skip

@@ -16,7 +16,9 @@ from dlpctl.regex import lazy
 _BEYOND = r"\x{A1}-\x{24FF}\x{2580}-\x{10FFFF}"  # all but the lines of boxes
 _WORD = rf"[A-Za-z_#{_BEYOND}][\w{_BEYOND}.#/()'-]*"
 _CELL = rf"""["'`]?{_WORD}(?: {_WORD})*["'`]?"""
-_ALIGNED = rf"{_WORD}(?: (?:{_WORD}|[/&+-]|\({_WORD},?(?: {_WORD},?){{0,3}}))*"
+_ALIGNED = (
+    rf"(?:\(?[0-9]{{1,2}}[.)] )?{_WORD}(?:,? (?:{_WORD}|[/&+-]|\({_WORD},?(?: {_WORD},?){{0,3}}))*"
+)
 _QUOTED = f'"{_WORD}(?: {_WORD})*"'
 _BLANK = r"[ \t]*"
 _BAR = "[│┃║]"

@@ -46,6 +46,9 @@ _CREATE = lazy(rb"(?i)create\s+table(?=\s)[^(]{0,80}?[\s.`\"\[]([\w$]+)[`\"\]]?\
 _NAME_QUOTES = b'`"[]'
 _SQL_VALUE = lazy(rb"\s*(?:N?'((?:[^']|'')*)'|([^,()']*(?:\([^()]*\))?))\s*([,)])")
 _SQL_NEXT = lazy(rb"\s*,?\s*\(")
+_NUMBERED = lazy(rb"(?:^|(?<=  ))\(?[0-9]{1,2}[.)] ")
+"""The number of a box in a form, before its header."""
+_COMMA_IN_NAME = lazy(rb"(?<=\w), (?=\w)")
 _DIGIT = lazy(rb"[0-9]")
 _QUOTES = b"\"'` \t"
 _IN_BULK = (b"\t", b";", b",")
@@ -117,9 +120,10 @@ def sensitive_cells(
 
 def _starts_below(row: bytes, words: HeaderWords) -> bool:
     """Return whether a row of a form has the headers of the next one, as `CPF   RG   Phone`."""
+    row = _NUMBERED.sub(b"", row.strip())
     if b"  " not in row or _DIGIT.search(row):
         return False
-    names = [bool(words.name(cell.strip())) for cell in _aligned(row.strip())]
+    names = [bool(words.name(cell.strip())) for cell in _aligned(row)]
     return len(names) > 1 and names.count(True) > names.count(False)
 
 
@@ -143,6 +147,8 @@ def _may_go_on(data: bytes, position: int, header: bytes) -> bool:
 
 def _delimiter(header: bytes) -> bytes:
     bare = _IN_BRACKETS.sub(b"", header.strip().strip(b"|"))
+    if b"  " in bare:  # the comma of `Name, first name`
+        bare = _COMMA_IN_NAME.sub(b" ", bare)
     return next((each for each in _DELIMITERS if each in bare), b"|")
 
 
