@@ -87,8 +87,11 @@ GATES: tuple[Gate, ...] = (
 _LINE_END = ord("\n")
 _MOST_TIMES = 4
 _RAW_RUN = lazy(RAW_RUN.encode())
-_OPENING = lazy(rb"(?<=[ :=(,\[])[\"'](?=[^\"'\n]{3,}\n)|(?<=[a-z\"])>(?=[^<>\n]{3,}\n)")
-"""The quote or tag before the first line of a string that has several."""
+_FRAME = lazy(
+    rb"(?<=[ :=(,\[])[\"'](?=[^\"'\n]{3,}\n)|(?<=[a-z\"])>(?=[^<>\n]{3,}\n)"
+    rb"|[\"'](?=[\"'\])}]{1,8}[,;]?(?:\n|\Z))|<(?=/[a-z]{1,8}>(?:</[a-z]{1,8}>)*(?:\n|\Z))"
+)
+"""The quote or tag before the first line of a string that has several, and after the last one."""
 
 
 def derived_texts(
@@ -128,7 +131,7 @@ def _texts_but_columns(
     runs, headers = openings(data, may_match)
     texts: list[DerivedText] = []
     if may_match(escaped.GATE, data) and (unescaped := EscapedText.of(data)):
-        lines = _OPENING.sub(b"\n", unescaped.data)
+        lines = _FRAME.sub(b"\n", unescaped.data)
         texts += (unescaped, *_of_lines(unescaped, lines, words, may_match))
     if may_match(logged.GATE, data) and (entries := LoggedText.of(data)):
         # each line is searched in the text itself
