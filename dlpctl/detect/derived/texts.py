@@ -89,7 +89,7 @@ _MOST_TIMES = 4
 _RAW_RUN = lazy(RAW_RUN.encode())
 _FRAME = lazy(
     rb"(?<=[ :=(,\[])[\"'](?=[^\"'\n]{3,}\n)|(?<=[a-z\"])>(?=[^<>\n]{3,}\n)"
-    rb"|[\"'](?=[\"'\])}]{1,8}[,;]?(?:\n|\Z))|<(?=/[a-z]{1,8}>(?:</[a-z]{1,8}>)*(?:\n|\Z))"
+    rb"|[\"'](?=[\])}][\"'\])}]{0,7}[,;]?(?:\n|\Z))|<(?=/[a-z]{1,8}>(?:</[a-z]{1,8}>)*(?:\n|\Z))"
 )
 """The quote or tag before the first line of a string that has several, and after the last one."""
 
