@@ -87,8 +87,9 @@ GATES: tuple[Gate, ...] = (
 _LINE_END = ord("\n")
 _MOST_TIMES = 4
 _RAW_RUN = lazy(RAW_RUN.encode())
+_LIST = lazy(rb"(?m)^1[.)] [^\n]+\n2[.)] |:[ ]?\n[*-] [^\n]+\n[*-] ")
 _FRAME = lazy(
-    rb"(?<=[ :=(,\[])[\"'](?=[^\"'\n]{3,}\n)|(?<=[a-z\"])>(?=[^<>\n]{3,}\n)"
+    rb"(?<=[ :=(,\[])(?:\"(?=[^\"\n]{3,}\n)|'(?=[^'\n]{3,}\n))|(?<=[a-z\"])>(?=[^<>\n]{3,}\n)"
     rb"|[\"'](?=[\])}][\"'\])}]{0,7}[,;]?(?:\n|\Z))|<(?=/[a-z]{1,8}>(?:</[a-z]{1,8}>)*(?:\n|\Z))"
 )
 """The quote or tag before the first line of a string that has several, and after the last one."""
@@ -134,8 +135,9 @@ def _texts_but_columns(
         lines = _FRAME.sub(b"\n", unescaped.data)
         texts += (unescaped, *_of_lines(unescaped, lines, words, may_match))
     if may_match(logged.GATE, data) and (entries := LoggedText.of(data)):
-        # each line is searched in the text itself
         texts += _of_lines(entries, entries.data, words, may_match)
+        if _LIST.search(entries.data):  # other lines are searched in the text itself
+            texts.append(entries)
     if may_match(turns.GATE, data) and (answers := TurnsText.of(data)):
         texts.append(answers)
     texts += _decoded_texts(data, runs, may_match)
