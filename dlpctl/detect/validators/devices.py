@@ -112,6 +112,16 @@ def varied_digits(value: str) -> bool:
     return alphanumeric(bare) and varied(bare) and not tells_time(value)
 
 
+@validator("chosen_digits")
+def chosen_digits(value: str) -> bool:
+    """Digits of a code that somebody chose: not a year, a round number or a power of two."""
+    if not value.isdigit():
+        return varied_digits(value)
+    number = int(value)
+    is_year = len(value) == 4 and 1900 <= number < 2100
+    return number % 100 > 0 and number & (number - 1) > 0 and not is_year and varied_digits(value)
+
+
 @validator("long_number")
 def long_number(value: str) -> bool:
     """Seven letters and digits or more that differ, of which most are digits."""
