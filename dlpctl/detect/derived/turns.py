@@ -26,11 +26,11 @@ _AT = (
 )
 """The time after a speaker, in the line above what is said."""
 _SPEAKER = (
-    rf"(?:(?:{_TIME})?(<[@+~]?{_NAME}>|{_NAMED}[ ]?:)[ \t]{{1,3}}"
+    rf"(?:(?:{_TIME})?(<[@+~]?{_NAME}>|{_NAMED}[ ]?:|\+[0-9][0-9 -]{{6,20}}:)[ \t]{{1,3}}"
     rf"|({_NAMED}){_AT})"
 )
 _LINE = (
-    rf"(?:{_TIME})?(?:<[@+~]?[^\s:<>]{{1,40}}>|[A-Za-z][^:<>{{}}\"=\n]{{0,90}}:)"
+    rf"(?:{_TIME})?(?:<[@+~]?[^\s:<>]{{1,40}}>|[A-Za-z+][^:<>{{}}\"=\n]{{0,90}}:)"
     r"[ \t]{1,3}[^\n]+\n\n?"
 )
 GATE = rf"(?:^|\n){_LINE}{_LINE}{_LINE}|[A-Za-z)]{_AT}[^\n]"
