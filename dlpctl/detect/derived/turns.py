@@ -21,10 +21,10 @@ _TIME = (
 _NAME = r"[A-Za-z\x80-\xff][0-9A-Za-z\x80-\xff_.'-]{0,30}"
 _NAMED = rf"{_NAME}(?: {_NAME}){{0,2}}(?: \([^()\n]{{1,20}}\))?"
 _AT = (
-    r"[ \t]{1,3}(?:[^\s0-9A-Za-z]{1,3} )?[\[(]?(?:[0-9./]{6,10},? )?[0-9]{1,2}:[0-9]{2}"
+    r",?[ \t]{1,3}(?:[^\s0-9A-Za-z]{1,3} )?[\[(]?(?:[0-9./]{6,10},? )?[0-9]{1,2}:[0-9]{2}"
     r"(?: ?[AaPp][Mm])?[\])]?[ ]?\n"
 )
-"""The time after a speaker, in the line above what is said."""
+"""The time after a speaker, in a line of their own."""
 _SPEAKER = (
     rf"(?:(?:{_TIME})?(<[@+~]?{_NAME}>|{_NAMED}[ ]?:|\+[0-9][0-9 -]{{6,20}}:)[ \t]{{1,3}}"
     rf"|({_NAMED}){_AT})"
@@ -45,6 +45,7 @@ _YES = lazy(
     r" s[uû]r|s[ií]|claro|vale|s[iì]|certo|sim|well|hmm?|let me see|moment|attends|a ver)[,.!]* )*"
     r"(?:(?:i think|i believe|ich glaub[e]?|je crois que|creo que|credo che|acho que),? )?"
     r"(?:(?:it|that)['’]?s|(?:it|that|this) (?:is|was|would be|should be)|they['’]?re|that['’]?d be"
+    r"|dovrebbe essere|debería ser|deve ser|ça doit être"
     r"|(?:das|es|der|die) (?:ist|lautet|wäre)|c['’](?:est|était)|es|son|è|sono|é|são)"
     r"(?: still| now| jetzt| noch| toujours| ancora| todavía| ainda)?:? "
     r"|(?:(?:sure|yes|yeah|yep|ok(?:ay)?|ja|klar|oui|claro|vale|certo|sim)[,.!]? )+"
@@ -103,7 +104,8 @@ def _pairs(data: bytes) -> Iterator[_Pair]:
     """Yield what each speaker says right after another one."""
     for turns in _conversations(data):
         for asked, answered in pairwise(turns):
-            end = asked.text[-_LONGEST_QUESTION:].rstrip(" \r\t?!.")
+            end = asked.text[-_LONGEST_QUESTION:]
+            end = end[: end.rfind("?") + 1 or None].rstrip(" \r\t?!.")
             question = _LAST_SENTENCE.search(_POLITE.sub("", end))
             if question and asked.speaker != answered.speaker:
                 yes = _YES.match(answered.text)

@@ -115,11 +115,13 @@ def varied_digits(value: str) -> bool:
 @validator("chosen_digits")
 def chosen_digits(value: str) -> bool:
     """Digits of a code that somebody chose: not a year, a round number or a power of two."""
-    if not value.isdigit():
-        return varied_digits(value)
-    number = int(value)
-    is_year = len(value) == 4 and 1900 <= number < 2100
-    return number % 100 > 0 and number & (number - 1) > 0 and not is_year and varied_digits(value)
+    bare = value.strip("#*")
+    if bare == value and value.isdigit():
+        number = int(value)
+        is_year = len(value) == 4 and 1900 <= number < 2100
+        if is_year or number % 100 == 0 or number & (number - 1) == 0:
+            return False
+    return varied_digits(bare)
 
 
 @validator("long_number")
