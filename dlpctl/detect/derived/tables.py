@@ -102,7 +102,7 @@ def sensitive_cells(
         of_rows = line[:1] != b"<" and not _INSERT.fullmatch(line)
         if _may_name(line) and (not of_rows or _may_go_on(data, end, line)) and words.are_in(line):
             if of_rows:
-                table.header = _unwrapped_header(data, start, end).rstrip()
+                table.header = _unwrapped_header(data, start, end, line).rstrip()
                 rows = _rows(data, end, table.header, words)
             elif line.endswith(b"</tr>"):
                 rows = _marked_up_rows(data, end, line, words)
@@ -143,7 +143,7 @@ def _may_go_on(data: bytes, position: int, header: bytes) -> bool:
     return _delimiter(header) in line or bool(_RULE.fullmatch(line))
 
 
-def _unwrapped_header(data: bytes, start: int, end: int) -> bytes:
+def _unwrapped_header(data: bytes, start: int, end: int, line: bytes) -> bytes:
     """Return a line of headers with those above it that a narrow screen wrapped, as the rule below
     it tells.
     """
@@ -152,8 +152,8 @@ def _unwrapped_header(data: bytes, start: int, end: int) -> bytes:
     first = start
     while first and data.count(b"|", first, end) < columns and end - first < _LONGEST_ROW:
         first = data.rfind(b"\n", 0, first - 1) + 1
-    if data.count(b"|", first, end) != columns:
-        first = start
+    if first == start or data.count(b"|", first, end) != columns:
+        return line
     return data[first:end].replace(b"\n", b" ")
 
 
