@@ -37,6 +37,29 @@ TABLE = """\
  Rosalind Achterberg | 1979-03-22 | (503) 555-0148
  Deshawn Whitlock    | 1991-11-05 | (971) 555-0191
 """
+ROWS = """\
+full_name,work_email,bank_account,sort_code,home_address
+Rosalind Achterberg,r.achterberg@acme.example,31926819,08-99-99,"14 Cadogan Wynd, Perth PH1"
+Deshawn Whitlock,deshawn@acme.example,66374958,10-79-99,"Flat 2, 90 Tannery Road, Leeds"
+"""
+THREAD = """\
+Wilhelmina (Support)  2:14 PM
+What was the code in the text we sent? It has six digits.
+Guest_2291  2:15 PM
+its 330 718
+Wilhelmina (Support)  2:15 PM
+And the answer to your secret question, favourite teacher?
+Guest_2291  2:16 PM
+it's Dunlevy
+"""
+CODES = """\
+Backup codes from GitHub, cross out when used:
+1. a91f3-77c0e
+2. 5d2b8-e4f19
+The grocery list:
+- 4 onions
+- 2 leeks
+"""
 WRAPPED = """\
 The export is protected, as the office has asked us: the password is
 Kaulquappe-8417 and will change in May. Please call the claimant, Solveig
@@ -84,6 +107,29 @@ def test_tables_are_read_in_logs_and_pages(library: Detector) -> None:
     cells = {"Rosalind Achterberg", "1979-03-22", "Deshawn Whitlock", "(971) 555-0191"}
     assert cells <= found(library, logged(TABLE))
     assert cells <= found(library, CARRIERS["page"](TABLE))
+
+
+@pytest.mark.parametrize("carrier", ["plain", "string", "page"])
+def test_rows_are_read_wrapped_and_from_the_start_of_a_string_on(
+    library: Detector, carrier: str
+) -> None:
+    values = {"31926819", "08-99-99", "66374958", "10-79-99"}
+    for rows in (ROWS, "\n".join(textwrap.fill(row, 72) for row in ROWS.splitlines())):
+        assert values <= found(library, CARRIERS[carrier](rows).replace("<p><br>\n", "<p>"))
+
+
+def test_headers_are_read_in_two_lines_above_a_rule(library: Detector) -> None:
+    wide = TABLE.replace(" | ", f"{'':20} | ")
+    cut = wide.replace("| dob", "|\n dob", 1).replace("| (", "|\n(")
+    assert {"1979-03-22", "(503) 555-0148", "1991-11-05"} <= found(library, cut)
+
+
+def test_answers_follow_speakers_in_a_line_of_their_own(library: Detector) -> None:
+    assert {"330 718", "Dunlevy"} <= found(library, THREAD)
+
+
+def test_lists_are_read_in_logs(library: Detector) -> None:
+    assert any("5d2b8-e4f19" in value for value in found(library, logged(CODES)))
 
 
 def test_entries_of_a_log_are_not_joined(library: Detector) -> None:

@@ -26,7 +26,7 @@ EndsInText = tuple[int, list[int]]
 """The number of a text, and the ends of a pattern's trigger matches in it."""
 _new = tuple.__new__
 _BACKSLASH = b"\\"
-_OF_ESCAPE = lazy(rb"u[0-9A-Fa-f]{4}")
+_OF_ESCAPE = lazy(rb"u[0-9A-Fa-f]{4}|[nrt][0-9A-Z]")
 """The rest of an escaped character, in which no value starts: `u00df` in `gro\\u00df`."""
 _MANY = 64
 """The number of trigger matches from which on verdicts on their values are remembered."""

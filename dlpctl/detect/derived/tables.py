@@ -56,6 +56,8 @@ _ODD_LAST = lazy(rb"^[\s|:+=-]*$", re.MULTILINE)
 """A last cell that may be a part of a rule, or with which a row ends in tabs that are stripped."""
 _MOST_AGAIN = 8
 """The rows of a form that may be headers: each is read with all rows below it."""
+_NARROW, _LONGEST_ROW = 48, 512
+"""The bytes of a row that programs for narrow screens may have wrapped."""
 _MANY = 512
 """Cells that are taken together."""
 
@@ -103,7 +105,7 @@ def sensitive_cells(
         of_rows = line[:1] != b"<" and not _INSERT.fullmatch(line)
         if _may_name(line) and (not of_rows or _may_go_on(data, end, line)) and words.are_in(line):
             if of_rows:
-                table.header = line.rstrip()
+                table.header = _unwrapped_header(data, start, end, line).rstrip()
                 rows = _rows(data, end, table.header, words)
             elif line.endswith(b"</tr>"):
                 rows = _marked_up_rows(data, end, line, words)
@@ -145,6 +147,20 @@ def _may_go_on(data: bytes, position: int, header: bytes) -> bool:
     return _delimiter(header) in line or bool(_RULE.fullmatch(line))
 
 
+def _unwrapped_header(data: bytes, start: int, end: int, line: bytes) -> bytes:
+    """Return a line of headers with those above it that a narrow screen wrapped, as the rule below
+    it tells.
+    """
+    stop = data.find(b"\n", end)
+    columns = data.count(b"+", end, stop) if _RULE.fullmatch(data, end, max(end, stop)) else 0
+    first = start
+    while first and data.count(b"|", first, end) < columns and end - first < _LONGEST_ROW:
+        first = data.rfind(b"\n", 0, first - 1) + 1
+    if first == start or data.count(b"|", first, end) != columns:
+        return line
+    return data[first:end].replace(b"\n", b" ")
+
+
 def _delimiter(header: bytes) -> bytes:
     bare = _IN_BRACKETS.sub(b"", header.strip().strip(b"|"))
     if b"  " in bare:  # the comma of `Name, first name`
@@ -179,18 +195,23 @@ def _rows_of(
         return delimiter != b"\t" or not _ODD_LAST.search(b"\n".join(rows.cells[lasts]))
 
     takes = are_cells if delimiter in _IN_BULK else None
+    wrapped = -1
     for rows in rows_from(data, position, delimiter, width, takes):
         if isinstance(rows, Rows):
             yield cells, starts
             yield rows.cells, rows.starts
             cells, starts = [], []
             continue
-        line = data[rows.start : rows.end]
+        first = rows.start if wrapped < 0 else wrapped
+        line = data[first : rows.end].replace(b"\n", b" ")
         if not _RULE.fullmatch(line):
             offset, parts = _split(line, delimiter)
+            wrapped = first if _may_be_wrapped(line, parts, width) else -1
+            if wrapped >= 0:
+                continue
             if len(parts) != width:
                 break
-            at = rows.start + offset
+            at = first + offset
             for part in parts:
                 starts.append(at)
                 at += len(part) + len(delimiter)
@@ -201,6 +222,12 @@ def _rows_of(
         elif not line:
             break
     yield cells, starts
+
+
+def _may_be_wrapped(line: bytes, parts: Sequence[bytes], width: int) -> bool:
+    """Return whether the row in a line, or in several ones so far, may go on in the next line."""
+    is_open = line.count(b'"') % 2 and any(part.startswith(b'"') for part in parts)
+    return (1 < len(parts) < width or bool(is_open)) and _NARROW <= len(line) <= _LONGEST_ROW
 
 
 def _named(names: Sequence[bytes], starts: Sequence[int], parts: Sequence[bytes]) -> Cells:

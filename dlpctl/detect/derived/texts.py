@@ -87,6 +87,12 @@ GATES: tuple[Gate, ...] = (
 _LINE_END = ord("\n")
 _MOST_TIMES = 4
 _RAW_RUN = lazy(RAW_RUN.encode())
+_LIST = lazy(rb"(?m)^1[.)] [^\n]+\n2[.)] |:[ ]?\n[*-] [^\n]+\n[*-] ")
+_FRAME = lazy(
+    rb"(?<=[ :=(,\[])(?:\"(?=[^\"\n]{3,}\n)|'(?=[^'\n]{3,}\n))|(?<=[a-z\"])>(?=[^<>\n]{3,}\n)"
+    rb"|[\"'](?=[\])}][\"'\])}]{0,7}[,;]?(?:\n|\Z))|<(?=/[a-z]{1,8}>(?:</[a-z]{1,8}>)*(?:\n|\Z))"
+)
+"""The quote or tag before the first line of a string that has several, and after the last one."""
 
 
 def derived_texts(
@@ -126,9 +132,12 @@ def _texts_but_columns(
     runs, headers = openings(data, may_match)
     texts: list[DerivedText] = []
     if may_match(escaped.GATE, data) and (unescaped := EscapedText.of(data)):
-        texts += (unescaped, *_of_lines(unescaped, words, may_match))
+        lines = _FRAME.sub(b"\n", unescaped.data)
+        texts += (unescaped, *_of_lines(unescaped, lines, words, may_match))
     if may_match(logged.GATE, data) and (entries := LoggedText.of(data)):
-        texts += _of_lines(entries, words, may_match)  # each line is searched in the text itself
+        texts += _of_lines(entries, entries.data, words, may_match)
+        if _LIST.search(entries.data):  # other lines are searched in the text itself
+            texts.append(entries)
     if may_match(turns.GATE, data) and (answers := TurnsText.of(data)):
         texts.append(answers)
     texts += _decoded_texts(data, runs, may_match)
@@ -151,13 +160,15 @@ def _texts_but_columns(
     return texts, headers
 
 
-def _of_lines(lines: DerivedText, words: HeaderWords, may_match: MayMatch) -> Iterator[DerivedText]:
+def _of_lines(
+    text: DerivedText, lines: bytes, words: HeaderWords, may_match: MayMatch
+) -> Iterator[DerivedText]:
     """Yield what is derived from the lines of a derived text: tables and conversations."""
-    headers = _headers(lines.data, may_match)
-    if headers and (cells := Columns.of(lines.data, headers, None, words)):
-        yield _NestedText(cells, lines)
-    if may_match(turns.GATE, lines.data) and (answers := TurnsText.of(lines.data)):
-        yield _NestedText(answers, lines)
+    headers = _headers(lines, may_match)
+    if headers and (cells := Columns.of(lines, headers, None, words)):
+        yield _NestedText(cells, text)
+    if may_match(turns.GATE, lines) and (answers := TurnsText.of(lines)):
+        yield _NestedText(answers, text)
 
 
 _READINGS: tuple[tuple[str, Callable[[bytes], Iterable[DerivedText]]], ...] = (

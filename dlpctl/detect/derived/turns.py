@@ -20,13 +20,21 @@ _TIME = (
 )
 _NAME = r"[A-Za-z\x80-\xff][0-9A-Za-z\x80-\xff_.'-]{0,30}"
 _NAMED = rf"{_NAME}(?: {_NAME}){{0,2}}(?: \([^()\n]{{1,20}}\))?"
-_SPEAKER = rf"(?:{_TIME})?(<[@+~]?{_NAME}>|{_NAMED}[ ]?:)[ \t]{{1,3}}"
+_AT = (
+    r",?[ \t]{1,3}(?:[^\s0-9A-Za-z]{1,3} )?[\[(]?(?:[0-9./]{6,10},? )?[0-9]{1,2}:[0-9]{2}"
+    r"(?: ?[AaPp][Mm])?[\])]?[ ]?\n"
+)
+"""The time after a speaker, in a line of their own."""
+_SPEAKER = (
+    rf"(?:(?:{_TIME})?(<[@+~]?{_NAME}>|{_NAMED}[ ]?:|\+[0-9][0-9 -]{{6,20}}:)[ \t]{{1,3}}"
+    rf"|({_NAMED}){_AT})"
+)
 _LINE = (
-    rf"(?:{_TIME})?(?:<[@+~]?[^\s:<>]{{1,40}}>|[A-Za-z][^:<>{{}}\"=\n]{{0,90}}:)"
+    rf"(?:{_TIME})?(?:<[@+~]?[^\s:<>]{{1,40}}>|[A-Za-z+][^:<>{{}}\"=\n]{{0,90}}:)"
     r"[ \t]{1,3}[^\n]+\n\n?"
 )
-GATE = rf"(?:^|\n){_LINE}{_LINE}{_LINE}"
-_TURN = lazy(rf"(?m)^{_SPEAKER}([^\n]+)\n{{0,2}}".encode("latin-1"))
+GATE = rf"(?:^|\n){_LINE}{_LINE}{_LINE}|[A-Za-z)]{_AT}[^\n]"
+_TURN = lazy(rf"(?m)^{_SPEAKER}(?P<said>[^\n]+)\n{{0,2}}".encode("latin-1"))
 _LAST_SENTENCE = lazy(r"(?:\A|[.!?;][ ]+)([^.!?;]{3,100})[?!. ]*\Z")
 _POLITE = lazy(
     r"(?i)(?:[ ,]+(?:please|pls|plz|thanks|thx|again|then|bitte|danke|nochmal|denn|s'il (?:vous|te)"
@@ -34,7 +42,13 @@ _POLITE = lazy(
 )
 _YES = lazy(
     r"(?i)(?:(?:sure|yes|yeah|yep|ok(?:ay)?|of course|uh|um|erm|ja|klar|gern|na|also|oui|ouais|bien"
-    r" s[uû]r|s[ií]|claro|vale|s[iì]|certo|sim)[,.!]? )+"
+    r" s[uû]r|s[ií]|claro|vale|s[iì]|certo|sim|well|hmm?|let me see|moment|attends|a ver)[,.!]* )*"
+    r"(?:(?:i think|i believe|ich glaub[e]?|je crois que|creo que|credo che|acho que),? )?"
+    r"(?:(?:it|that)['’]?s|(?:it|that|this) (?:is|was|would be|should be)|they['’]?re|that['’]?d be"
+    r"|dovrebbe essere|debería ser|deve ser|ça doit être"
+    r"|(?:das|es|der|die) (?:ist|lautet|wäre)|c['’](?:est|était)|es|son|è|sono|é|são)"
+    r"(?: still| now| jetzt| noch| toujours| ancora| todavía| ainda)?:? "
+    r"|(?:(?:sure|yes|yeah|yep|ok(?:ay)?|ja|klar|oui|claro|vale|certo|sim)[,.!]? )+"
 )
 _MOST_SPEAKERS = 6
 _LONGEST_REST = 240
@@ -90,7 +104,8 @@ def _pairs(data: bytes) -> Iterator[_Pair]:
     """Yield what each speaker says right after another one."""
     for turns in _conversations(data):
         for asked, answered in pairwise(turns):
-            end = asked.text[-_LONGEST_QUESTION:].rstrip(" \r\t?!.")
+            end = asked.text[-_LONGEST_QUESTION:]
+            end = end[: end.rfind("?") + 1 or None].rstrip(" \r\t?!.")
             question = _LAST_SENTENCE.search(_POLITE.sub("", end))
             if question and asked.speaker != answered.speaker:
                 yes = _YES.match(answered.text)
@@ -106,8 +121,9 @@ def _conversations(data: bytes) -> Iterator[list[_Turn]]:
     for found in chain(_TURN.finditer(data), (None,)):
         if last:
             end = found.start() if found else len(data)
-            text = data[last.start(2) : min(end, last.end(2) + _LONGEST_REST)].rstrip()
-            turns.append(_Turn(last[1].decode(), last.start(2), _in_line(text)))
+            first, stop = last.span("said")
+            text = data[first : min(end, stop + _LONGEST_REST)].rstrip()
+            turns.append(_Turn((last[1] or last[2]).decode(), first, _in_line(text)))
             if (not found or end - last.end() > _LONGEST_REST) and _is_conversation(turns):
                 yield turns
             if end - last.end() > _LONGEST_REST:

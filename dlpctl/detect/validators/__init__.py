@@ -24,8 +24,8 @@ _SUBJECTS = {
     ),
     "dates": "birth_count calendar_date calendar_day card_expiry",
     "devices": (
-        "vin vin_shape coordinates has_digits varied_digits long_number plate degrees zip_code "
-        "private_address reference_number"
+        "vin vin_shape coordinates has_digits varied_digits chosen_digits long_number plate "
+        "degrees zip_code private_address reference_number"
     ),
     "national": (
         "br_cnh br_titulo in_aadhaar it_codice_fiscale pt_cartao_cidadao de_steuer_id "

@@ -112,6 +112,18 @@ def varied_digits(value: str) -> bool:
     return alphanumeric(bare) and varied(bare) and not tells_time(value)
 
 
+@validator("chosen_digits")
+def chosen_digits(value: str) -> bool:
+    """Digits of a code that somebody chose: not a year, a round number or a power of two."""
+    bare = value.strip("#*")
+    if bare == value and value.isdigit():
+        number = int(value)
+        is_year = len(value) == 4 and 1900 <= number < 2100
+        if is_year or number % 100 == 0 or number & (number - 1) == 0:
+            return False
+    return varied_digits(bare)
+
+
 @validator("long_number")
 def long_number(value: str) -> bool:
     """Seven letters and digits or more that differ, of which most are digits."""
