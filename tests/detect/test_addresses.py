@@ -149,6 +149,9 @@ def test_finds_addresses_of_many_countries(tagger: NameTagger) -> None:
             "Viale Monti 12, 70029 Santeramo in Colle, Italia",
         ),
         ("Kwiatowa 14 m. 6, 60-775 Poznań do piątku.", "Kwiatowa 14 m. 6, 60-775 Poznań"),
+        ("Via Cavour 89, 29287 Lecce domani.", "Via Cavour 89, 29287 Lecce"),
+        ("Eichenring 95, 15643 Halle (Saale) prüfen.", "Eichenring 95, 15643 Halle (Saale)"),
+        ("17, MG Road\nBengaluru - 151 108\n\nTel.", "17, MG Road\nBengaluru - 151 108"),
         (
             "Kungsgatan 33, 4 tr, 411 15 Göteborg före fredag.",
             "Kungsgatan 33, 4 tr, 411 15 Göteborg",
@@ -179,6 +182,7 @@ def test_a_block_of_lines_is_one_address(tagger: NameTagger) -> None:
         "Loc. Monte Rosa snc\n08020 Budoni (NU)",
         "Fraz. Sa Serra snc\n08020 Budoni (NU)",
         "Travessa do Poço, 7 - r/c Esq.\n1200-345 Lisboa",
+        "4, avenue Jean Jaurès\n13813 Angers",
     ],
 )
 def test_an_address_of_a_letter_is_found_with_all_its_lines(

@@ -104,6 +104,7 @@ NAMED = [
     ("user: hi i'm deepika\nassistant: Hello Deepika!", ["deepika", "Deepika"]),
     ("Write an email to Priya Raman about the budget.", ["Priya Raman"]),
     ("Patient John A. Doe, DOB 03/04/1971, was seen by Dr. Reyes.", ["John A. Doe", "Reyes"]),
+    ("Please ask for Maria's phone number today.", ["Maria"]),
 ]
 NOT_NAMED = [
     "Am Mittwoch tagt der Stadtrat im Rathaus Barmen.",
@@ -124,6 +125,9 @@ NOT_NAMED = [
     "St. Patrick's Day and Valentine's Day",
     "The Bayesian and Gaussian models, Markov chains",
     "Newton's laws and Ohm's law; he has Tourette syndrome.",
+    "Gauss elimination in Hilbert spaces; células de Reed-Sternberg, Coombs indirecto negativo.",
+    "It must not start with a dash. Max length of the value is 63.",
+    '"Name": "ECDHE-RSA-AES128-SHA",',
     "It was paid by the Melinda Gates Foundation.",
     "Book the Hilton Garden Inn near Union Square.",
     "We ate Ben & Jerry's and read the Washington Post.",

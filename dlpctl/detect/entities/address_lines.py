@@ -22,6 +22,7 @@ _LONGEST_LINE = 7  # tokens
 _LONGEST_HOUSE = 5
 _MOST_LINES = 3
 _PROVINCE = 2  # letters
+_USUAL = 3  # grade of a given name
 _MARKS = (", ", "-", " - ", "/", " (", ") ", ")", "'", "’")
 
 
@@ -108,11 +109,12 @@ def _is_place(line: Sequence[Word]) -> bool:
 
 
 def _past_province(words: Sequence[Word], stop: int) -> int:
-    """Return the end after a province in brackets: Budoni (NU)."""
+    """Return the end after a province or a place in brackets: Budoni (NU), Halle (Saale)."""
     if stop + 2 >= len(words) or words[stop].key.strip() != "(":
         return stop
     province = words[stop + 1]
-    is_one = province.outline == "XX" and len(province.key) == _PROVINCE
+    is_code = province.outline == "XX" and len(province.key) == _PROVINCE
+    is_one = is_code or (province.outline == "Xx" and province.flags.given < _USUAL)
     return stop + 3 if is_one and words[stop + 2].key.strip() == ")" else stop
 
 

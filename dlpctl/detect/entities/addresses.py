@@ -157,8 +157,9 @@ def _before_next_sentence(words: Sequence[Word], first: int, stop: int) -> int:
         return stop
     # A long house number looks like a code, but then a code with its place follows.
     code = max((index for index in codes if words[index + 1].outline[0] == "X"), default=codes[0])
-    for index in range(code + 1, stop - 1):
-        before, mark, following = words[index - 1 : index + 2]
+    for index in range(code + 1, stop):
+        before, mark = words[index - 1 : index + 1]
+        following = words[min(index + 1, stop - 1)]
         sentence = mark.key == ". " and following.is_word
         if sentence and (not before.is_word or len(before.key) > _ABBREVIATED):
             return index
@@ -262,7 +263,17 @@ def _with_place(region: Tagged, first: int, stop: int) -> int:
         return stop + 2
     if coded and last and following.outline in ("d1", "X1"):  # Praha 1, København K
         return stop + 1
-    return stop if coded or following.outline != "d6" else stop + 1  # Karnataka 560001
+    return stop if coded else _after_code_of_six(words, stop)
+
+
+def _after_code_of_six(words: Sequence[Word], stop: int) -> int:
+    """Return the end after an Indian postal code: Karnataka 560001, Pune - 411 038."""
+    at = stop + (words[stop].key.strip() == "-")
+    outlines = [word.outline for word in words[at : at + 3]]
+    if outlines[:1] == ["d6"]:
+        return at + 1
+    is_last = len(outlines) == 2 or outlines[-1] in ("NL", "NL2", "p")
+    return at + 2 if outlines[:2] == ["d3", "d3"] and is_last else stop
 
 
 def _with_further_places(words: Sequence[Word], first: int, stop: int) -> int:

@@ -127,7 +127,9 @@ def _ends_in_noun(words: Sequence[Word], left: int, right: int) -> bool:
 
 
 def _is_version(words: Sequence[Word], left: int, right: int) -> bool:
-    """Vega II, MAX II: a word that is no usual given name, with the number of a version."""
+    """Vega II, MAX II: a word that is no usual given name, with the number of a version; AES128."""
+    if any(word.outline == "A0" for word in words[left:right]):
+        return True
     if right - left != 2 or words[right - 1].key not in _VERSIONS:
         return False
     usual = words[left].outline == "Xx" and words[left].flags.given == _IN_ALL_LISTS
@@ -316,8 +318,10 @@ def _is_lower_case_phrase(words: Sequence[Word], left: int, right: int) -> bool:
 
 
 def _is_eponym(words: Sequence[Word], left: int, right: int) -> bool:
-    """Parkinson's disease, Markov chains: a disease, a law or a method."""
+    """Parkinson's disease, Markov chains: a disease, a law or a method; Maria's number is hers."""
     owned = right < len(words) and words[right].key in _POSSESSIVES
+    if owned and words[left].flags.given == _IN_ALL_LISTS:
+        return False
     index = right + 1 if owned else right
     of = words[index : index + 1 + owned]  # Heisenberg's uncertainty principle
     return any(word.key in _EPONYMS for word in of)
