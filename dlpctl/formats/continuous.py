@@ -31,7 +31,7 @@ _RUNS = frozenset((
 ))  # fmt: skip
 """XML elements that divide a text into runs of one style."""
 _OFFICE, _BLOCKS_OF_OFFICE = (
-    ("w", "a", "字"),
+    ("w", "a", "aml", "字"),
     frozenset(("p", "tc", "tr", "tbl", "txbody", "txbxcontent", "段落", "单元格", "行", "文字表")),
 )
 """The usual prefixes of texts in the XML of Office and of Uniform Office Format, and the elements

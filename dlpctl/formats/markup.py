@@ -129,7 +129,7 @@ class Markup(TextFormat):
                     for item in group
                 ]
                 parts += (*pieces, APART)
-                joined += joined_lines(pieces, readable.text)
+                joined += joined_lines(pieces, segments)
         if parts:
             yield View("across tags", parts, segments)
         if joined:

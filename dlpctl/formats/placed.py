@@ -76,7 +76,7 @@ def views_by_place(
         lines += spaced[first:]
         if not is_joined:
             del joined[-2 * len(line) :]
-    wrapped = joined_lines(lines, readable.text)
+    wrapped = joined_lines(lines, segments)
     for name, parts in (
         ("texts by place", spaced),
         ("adjacent texts", joined),

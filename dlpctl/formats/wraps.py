@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby, pairwise
 
-from dlpctl.formats.interface import Piece
+from dlpctl.formats.interface import Piece, Segment
 
 _CONTINUES = frozenset("-@._/+=#:&")
 _UNFINISHED = re.compile(r"\w@[\w-]*$")
@@ -53,7 +53,7 @@ def goes_on(lines: Sequence[str], number: int, glue: str) -> bool:
     return full and (is_key or not any(plain))
 
 
-def joined_lines(parts: Sequence[Piece | str], text: str) -> list[Piece | str]:
+def joined_lines(parts: Iterable[Piece | str], segments: Sequence[Segment]) -> list[Piece | str]:
     """Return parts of a text without the line ends in them at which a value may continue; nothing
     if there are none.
     """
@@ -61,7 +61,7 @@ def joined_lines(parts: Sequence[Piece | str], text: str) -> list[Piece | str]:
     for is_end, line in groupby(parts, key=lambda part: part == "\n"):
         if not is_end:
             lines.append([*line])
-    read = ["".join(_text_of(part, text) for part in line).strip() for line in lines]
+    read = ["".join(_text_of(part, segments) for part in line).strip() for line in lines]
     pairs = pairwise(read)
     joined = [
         bool(line and following) and goes_on(read, number, "")
@@ -73,8 +73,8 @@ def joined_lines(parts: Sequence[Piece | str], text: str) -> list[Piece | str]:
     return [item for line, end in zip(lines, ends, strict=True) for item in (*line, end)]
 
 
-def _text_of(part: Piece | str, text: str) -> str:
-    return part if isinstance(part, str) else text[part.start : part.end]
+def _text_of(part: Piece | str, segments: Sequence[Segment]) -> str:
+    return part if isinstance(part, str) else segments[part[0]].text[slice(*part[1:])]
 
 
 def _starts_anew(line: str, following: str) -> bool:
