@@ -134,9 +134,15 @@ class Markup(TextFormat):
             yield View("across tags", parts, segments)
         if joined:
             yield View("across tags, lines joined", joined, segments)
-        texts = continuous_texts(source, self._parts, html=self.html)
-        yield from table_views(source, texts, readable, segments)
+        yield from self.table_views(source, readable, segments)
         yield from views_by_place(source, self.placed_texts(source), readable, segments)
+
+    def table_views(
+        self, source: str, readable: Readable, segments: Sequence[Segment]
+    ) -> Iterator[View]:
+        """Yield the views of the tables in a source, which may be markup in other syntax."""
+        texts = continuous_texts(source, self._parts, html=self.html)
+        return table_views(source, texts, readable, segments)
 
     def placed_texts(self, source: str) -> Iterable[PlacedText]:
         return placed_texts(source, continuous_texts(source, self._parts, html=self.html))
