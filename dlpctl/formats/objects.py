@@ -237,7 +237,7 @@ class Objects(BinaryFormat):
         for number, item in enumerate(self._items(data, limits), 1):
             raw = data[item.data : item.end]
             codec = _codec(raw)
-            is_file = len(raw) > _SHORT or self.sniff(raw, "")
+            is_file = len(raw) > _SHORT or any(each.sniff(raw, "") for each in FORMATS)
             if item.type == "bytes" and codec != "utf-8" and is_file:
                 children.append(Child(str(item.start), embedded_name(raw), raw))
                 continue

@@ -44,7 +44,6 @@ def views_by_place(
     """Yield lines of texts with gaps between them, without gaps where texts may be adjacent, and
     joined where a value may continue in the next line; and the columns of texts below each other.
     """
-    spaced: list[Piece | str] = []
     joined: list[Piece | str] = []
     lines: list[Piece | str] = []
     tables = _Tables()
@@ -63,22 +62,20 @@ def views_by_place(
         if not letters:
             tables.add(line, pieces)
         is_joined = False
-        first = len(spaced)
         for text, piece, step in zip(line, pieces, [*steps, 0.0], strict=True):
             is_close = letters and step <= _WIDE_GAP * usual
             gap = "" if is_close or source[text.end - 1].isspace() else " " if step > 0 else "\n"
-            spaced += (piece, gap)
+            lines += (piece, gap)
             adjacent = gap == "" or 0 < step <= _WIDEST * text.size
             joined += (piece, "" if adjacent else gap)
             is_joined = is_joined or (adjacent and gap != "")
-        spaced[-1] = "\n"
+        lines[-1] = "\n"
         joined[-1] = "\n"
-        lines += spaced[first:]
         if not is_joined:
             del joined[-2 * len(line) :]
     wrapped = joined_lines(lines, segments)
     for name, parts in (
-        ("texts by place", spaced),
+        ("texts by place", lines),
         ("adjacent texts", joined),
         ("lines joined", wrapped),
     ):

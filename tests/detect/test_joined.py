@@ -48,6 +48,7 @@ def detector_fixture() -> Detector:
         ("$card = 4111 1111`\n1111 1111", "4111 1111`\n1111 1111", "CREDIT_CARD"),
         ("|card|4111 1111 <br>1111 1111|", "4111 1111 <br>1111 1111", "CREDIT_CARD"),
         ("IBAN DE89\n3704 0044\n0532 0130 00 of her", "DE89\n3704 0044\n0532 0130 00", "IBAN"),
+        ("Ring   (212)    555-0142 tonight", "(212)    555-0142", "PHONE"),
         (
             "paid into account\r\nDE89 3704 0044\r\n0532 0130 00",
             "DE89 3704 0044\r\n0532 0130 00",

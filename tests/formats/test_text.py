@@ -235,6 +235,15 @@ def test_a_row_of_values_is_no_header() -> None:
     assert len(format_named("csv").extract(b"jane@acme.example,1\nx,2\n", LIMITS).views) == 1
 
 
+def test_a_header_may_be_below_a_title_and_have_gaps() -> None:
+    source = b"Members in 2026;;;\n;;;\nid;;;ssn\n1;;;value\n"
+    document = format_named("csv").extract(source, LIMITS)
+    assert {each.context: each.text.strip() for each in document.views[1:]} == {
+        "id": "1",
+        "ssn": "value",
+    }
+
+
 def test_text_across_tags_reads_as_one() -> None:
     html = format_named("html").extract(b"<p>one <b>t</b>wo</p><p>three</p>", LIMITS)
     assert view(html, "across tags").text.split("\n\n")[0] == "one two"
@@ -372,7 +381,7 @@ def test_texts_with_places_of_their_own_are_read_by_line(place: str) -> None:
     )
     for name in ("html", "xml"):
         document = format_named(name).extract(f"<a>{texts}</a>".encode(), LIMITS)
-        assert view(document, "texts by place").text == "SSN PIN\nto ann@acme.ex 123\n"
+        assert view(document, "texts by place").text == "SSN PIN\nto ann@acme.ex 123\nample\n"
         columns = {each.context: each.text for each in document.views if each.name == "column"}
         assert columns == {"SSN": "to ann@acme.ex", "PIN": "123"}
 
