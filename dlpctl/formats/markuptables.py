@@ -101,7 +101,7 @@ class _Column:
     def __init__(self) -> None:
         self._starts, self._ends = array("q"), array("q")
         self._below: dict[int, int] = {}
-        """Where the cells below each of the first rows start."""
+        """The positions at which the cells below each of the first rows start."""
 
     def add(self, row: int, texts: Iterable[Span | str]) -> None:
         """Add the texts of a cell."""
