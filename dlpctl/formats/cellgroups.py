@@ -18,6 +18,8 @@ _GROUPS = lazy(
     r"(?:\A|\t)(?:[0-9]{4}(?:\t[0-9]{4}){3}|3[47][0-9]{2}\t[0-9]{6}\t|[0-9]{3}\t[0-9]{2}\t[0-9]{4}"
     r"|[A-Z]{2}[0-9]{2}(?:\t[0-9A-Z]{4}){2}|\+[0-9]{1,3}\t\(?[0-9])"
 )
+HEADER_WITHIN = 20
+"""The number of rows among which the header of a table is."""
 _CHARACTERS = lazy(r"(?:\A|\t)[^\t](?:\t[^\t]?){8}")
 
 
@@ -49,6 +51,16 @@ def is_header(text: str) -> bool:
         and sum(map(str.isdigit, text)) < 4
         and any(map(str.isalpha, text))
     )
+
+
+def header_row(rows: Mapping[int, Sequence[str]]) -> int | None:
+    """Return the first row that labels the rows below, given the texts of the first rows."""
+    widest = max(map(len, rows.values()), default=0)
+    for row, texts in rows.items():
+        headers = {text for text in map(str.strip, texts) if is_header(text)}
+        if len(texts) * 2 > widest and len(headers) * 2 > len(texts):
+            return row
+    return None
 
 
 def _line(cells: Sequence[Sequence[Span]], text: str) -> Iterator[Span | str]:

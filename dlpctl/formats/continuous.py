@@ -15,15 +15,15 @@ _NAME = lazy(r"</?([^\s/>]+)")
 _MIXED = tuple(map(lazy, (r"<(?<=[^\s>]<)\w", r"<(?<=[^\s>]\s<)\w", r"</[^<>]*+>\s?(?!\s)[^<]")))
 """Texts beside tags: a part without them has no mixed content."""
 _BLOCKS = frozenset((
-    "address", "article", "aside", "blockquote", "body", "caption", "center", "col", "colgroup",
-    "dd", "details", "dialog", "dir", "div", "dl", "dt", "fieldset", "figcaption", "figure",
-    "footer", "form", "frame", "frameset", "h1", "h2", "h3", "h4", "h5", "h6", "head", "header",
-    "hgroup", "hr", "html", "iframe", "legend", "li", "link", "main", "menu", "meta", "nav",
-    "noframes", "noscript", "ol", "optgroup", "option", "p", "pre", "script", "search", "section",
-    "select", "style", "summary", "table", "tbody", "td", "template", "text", "textarea", "tfoot",
-    "th", "thead", "title", "tr", "ul"
+    "address", "article", "aside", "blockquote", "body", "caption", "cell", "center", "col",
+    "colgroup", "dd", "details", "dialog", "dir", "div", "dl", "dt", "entry", "fieldset",
+    "figcaption", "figure", "footer", "form", "frame", "frameset", "h1", "h2", "h3", "h4", "h5",
+    "h6", "head", "header", "hgroup", "hr", "html", "iframe", "legend", "li", "link", "main",
+    "menu", "meta", "nav", "noframes", "noscript", "ol", "optgroup", "option", "p", "pre",
+    "row", "script", "search", "section", "select", "style", "summary", "table", "table-cell",
+    "tbody", "td", "template", "text", "textarea", "tfoot", "th", "thead", "title", "tr", "ul"
 ))  # fmt: skip
-"""Elements of HTML that start and end lines; others, known or not, are within one."""
+"""Elements of HTML that start and end lines, and cells; others, known or not, are within one."""
 _RUNS = frozenset((
     "bookmark", "characterstylerange", "content", "textpath", "bookmark-end", "bookmark-start",
     "em", "emphasis", "font", "hi", "phrase", "run", "soft-page-break", "span", "strong", "t",
@@ -31,7 +31,7 @@ _RUNS = frozenset((
 ))  # fmt: skip
 """XML elements that divide a text into runs of one style."""
 _OFFICE, _BLOCKS_OF_OFFICE = (
-    ("w", "a", "字"),
+    ("w", "a", "aml", "字"),
     frozenset(("p", "tc", "tr", "tbl", "txbody", "txbxcontent", "段落", "单元格", "行", "文字表")),
 )
 """The usual prefixes of texts in the XML of Office and of Uniform Office Format, and the elements

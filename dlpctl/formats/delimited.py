@@ -11,6 +11,7 @@ from itertools import compress, islice
 from operator import add
 from typing import TYPE_CHECKING, NamedTuple
 
+from dlpctl.formats.cellgroups import HEADER_WITHIN
 from dlpctl.formats.encoding import Edit, spliced
 from dlpctl.formats.interface import Limits, Segment, View
 from dlpctl.formats.residues import CELL_END, with_rows_apart
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 _DELIMITERS = ",;\t|\x01\x1f"
 _QUOTED = re.compile(r'"(?:[^"]|"")*+"')
+_AROUND = '" \t'
 _LINE = re.compile(r"[^\r\n]*+(?:\r\n|\n|\r)|[^\r\n]++")
 _ROWS = 1 << 10
 _IRREGULAR = 1 << 10
@@ -37,16 +39,19 @@ class Delimited(TextFormat):
 
     def views(self, source: str, readable: Readable, segments: Sequence[Segment]) -> Iterable[View]:
         """Return a view of each column under its own header and no other."""
-        first: list[_Column] = []
         delimiter = _delimiter(source)
-        _read_rows(source, 0, 1, delimiter, first)
-        headers = [source[starts[0] : ends[0]].strip('" \t') for starts, ends in first]
-        if not _are_headers(headers):
+        position = _header_start(source, delimiter)
+        if position < 0:
             return
+        first: list[_Column] = []
+        _read_rows(source, position, 1, delimiter, first)
+        headers = [source[starts[0] : ends[0]].strip(_AROUND) for starts, ends in first]
         if has_words(headers):
             yield View("lines", lines_of_words(source, headers, delimiter), segments)
-        table = _CsvTable(source)
+        table = _CsvTable(source, position)
         for number, header in enumerate(headers):
+            if not header:
+                continue
             cells = partial(table.cells_below, number)
             yield View.of_cells(f"column {header}", source, 0, cells, header)
 
@@ -162,12 +167,12 @@ class _Column(NamedTuple):
 class _CsvTable:
     """The columns of a source, which are read when the cells of one are needed."""
 
-    def __init__(self, source: str) -> None:
-        self._source = source
+    def __init__(self, source: str, position: int) -> None:
+        self._source, self._position = source, position
 
     @cached_property
     def _columns(self) -> list[_Column]:
-        columns = _columns(self._source)
+        columns = _columns(self._source, self._position)
         for starts, ends in columns:
             del starts[0], ends[0]  # the header
         return columns
@@ -182,11 +187,11 @@ def _numbers(numbers: Iterable[int] = ()) -> array[int]:
     return array("I", numbers)
 
 
-def _columns(source: str) -> list[_Column]:
-    """Return as many columns as the first row has."""
+def _columns(source: str, position: int) -> list[_Column]:
+    """Return as many columns as the row at a position has."""
     delimiter = _delimiter(source)
     columns: list[_Column] = []
-    position = _read_rows(source, 0, 1, delimiter, columns)
+    position = _read_rows(source, position, 1, delimiter, columns)
     width = len(columns)
     while position < len(source):
         rows = regular_rows(source, position, delimiter, width)
@@ -228,8 +233,22 @@ def _read_rows(
     return len(source)
 
 
+def _header_start(source: str, delimiter: str) -> int:
+    """Return where the row starts that labels the others, after a title; -1 if there is none."""
+    rows: list[tuple[int, list[str]]] = []
+    position = 0
+    while position < len(source) and len(rows) < HEADER_WITHIN:
+        cells: list[_Column] = []
+        start, position = position, _read_rows(source, position, 1, delimiter, cells)
+        texts = (source[starts[0] : ends[0]].strip(_AROUND) for starts, ends in cells)
+        rows.append((start, [*filter(None, texts)]))
+    widest = max((len(names) for _, names in rows), default=0)
+    start, names = next((each for each in rows if len(each[1]) * 2 > widest), (0, []))
+    return start if _are_headers(names) else -1
+
+
 def _are_headers(names: Sequence[str]) -> bool:
-    """Return whether a first row labels the others: words, all different, none of them a value."""
+    """Return whether a row labels the others: words, all different, none of them a value."""
     if not names or len(set(names)) != len(names):
         return False
     return all(

@@ -22,6 +22,7 @@ from dlpctl.formats.markuptables import table_views
 from dlpctl.formats.placed import PlacedText, placed_texts, views_by_place
 from dlpctl.formats.residues import CELL_END
 from dlpctl.formats.source import Readable, Resolved, TextFormat, Token, blanked, outermost
+from dlpctl.formats.wraps import joined_lines
 from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
@@ -116,22 +117,32 @@ class Markup(TextFormat):
         return spliced(token, edits, partial(_fitting, syntax))
 
     def views(self, source: str, readable: Readable, segments: Sequence[Segment]) -> Iterable[View]:
-        """Return a view of text that continues across tags, without the tags."""
+        """Return views of text that continues across tags, without the tags."""
         parts: list[Piece | str] = []
+        joined: list[Piece | str] = []
         for group in continuous_texts(source, self._parts, html=self.html):
             if len(group) > 1:
-                parts += (
+                pieces = [
                     item
                     if isinstance(item, str)
                     else Piece(0, readable.offset_of(item[0]), readable.offset_of(item[1]))
                     for item in group
-                )
-                parts.append(APART)
+                ]
+                parts += (*pieces, APART)
+                joined += joined_lines(pieces, segments)
         if parts:
             yield View("across tags", parts, segments)
-        texts = continuous_texts(source, self._parts, html=self.html)
-        yield from table_views(source, texts, readable, segments)
+        if joined:
+            yield View("across tags, lines joined", joined, segments)
+        yield from self.table_views(source, readable, segments)
         yield from views_by_place(source, self.placed_texts(source), readable, segments)
+
+    def table_views(
+        self, source: str, readable: Readable, segments: Sequence[Segment]
+    ) -> Iterator[View]:
+        """Yield the views of the tables in a source, which may be markup in other syntax."""
+        texts = continuous_texts(source, self._parts, html=self.html)
+        return table_views(source, texts, readable, segments)
 
     def placed_texts(self, source: str) -> Iterable[PlacedText]:
         return placed_texts(source, continuous_texts(source, self._parts, html=self.html))

@@ -12,7 +12,13 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from dlpctl.formats.cellgroups import has_groups, is_header, rows_of_groups
+from dlpctl.formats.cellgroups import (
+    HEADER_WITHIN,
+    has_groups,
+    header_row,
+    is_header,
+    rows_of_groups,
+)
 from dlpctl.formats.continuous import Continuous
 from dlpctl.formats.interface import APART, CELLS_APART, Piece, Segment, View
 from dlpctl.formats.residues import CELL_END
@@ -90,26 +96,28 @@ def _cell_starts(source: str) -> Iterator[tuple[int, Cell | None]]:
 
 
 class _Column:
-    """The texts of a column below its header, as plain numbers: a file has millions of cells."""
+    """The texts of a column, as plain numbers: a file has millions of cells."""
 
     def __init__(self) -> None:
-        self.header = ""
         self._starts, self._ends = array("q"), array("q")
+        self._below: dict[int, int] = {}
+        """The positions at which the cells below each of the first rows start."""
 
-    def add(self, texts: Iterable[Span | str]) -> None:
+    def add(self, row: int, texts: Iterable[Span | str]) -> None:
         """Add the texts of a cell."""
         if self._starts:
             texts = [_CELL_APART, *texts]
         for start, end in (_SPACE if isinstance(part, str) else part for part in texts):
             self._starts.append(start)
             self._ends.append(end)
+        if row < HEADER_WITHIN:
+            self._below[row] = len(self._starts)
 
-    @property
-    def has_cells(self) -> bool:
-        return bool(self._starts)
-
-    def parts(self) -> Iterator[Span | str]:
-        for span in zip(self._starts, self._ends, strict=True):
+    def parts_below(self, row: int) -> Iterator[Span | str]:
+        """Yield the parts of the cells below one of the first rows, which the column has."""
+        # The cell starts with a separator.
+        first = self._below[row] + 1
+        for span in zip(self._starts[first:], self._ends[first:], strict=True):
             yield {_SPACE: " ", _CELL_APART: CELLS_APART}.get(span, span)
 
 
@@ -119,6 +127,8 @@ class _TableReader:
     def __init__(self, text: str) -> None:
         self._text = text
         self.columns: dict[tuple[int, int], _Column] = {}
+        self.first: dict[int, dict[int, dict[int, str]]] = {}
+        """The texts of the first rows of each table, by column."""
         self.rows: dict[tuple[int, int], list[list[Span]]] = {}
         """The rows with a value in several cells, and the first row of each table."""
 
@@ -131,11 +141,10 @@ class _TableReader:
             if row == 0 or has_groups("\t".join(shown)):
                 self.rows[table, row] = spans
             for (cell, text), words in zip(cells, shown, strict=True):
-                column = self.columns.setdefault((table, cell.column), _Column())
-                if row == 0:
-                    column.header = words
-                else:
-                    column.add(text)
+                self.columns.setdefault((table, cell.column), _Column()).add(row, text)
+                if row < HEADER_WITHIN:
+                    first = self.first.setdefault(table, {}).setdefault(row, {})
+                    first[cell.column] = first.get(cell.column, "") + words
             if any(map(is_header, shown[:-1])):
                 for _, text in cells:
                     yield from text
@@ -162,9 +171,15 @@ def views_of_cells(
     yield _view("cells of tables", reader.parts(cells), segments)
     if across := list(rows_of_groups(reader.rows, text)):
         yield _view("rows of groups", across, segments)
-    for column in reader.columns.values():
-        if column.has_cells and is_header(column.header):
-            yield _view("column", column.parts(), segments, column.header)
+    heads = {
+        table: header_row({row: [*texts.values()] for row, texts in rows.items()}) or 0
+        for table, rows in reader.first.items()
+    }
+    for (table, number), column in reader.columns.items():
+        head = heads.get(table, 0)
+        header = reader.first.get(table, {}).get(head, {}).get(number, "")
+        if is_header(header) and (parts := [*column.parts_below(head)]):
+            yield _view("column", parts, segments, header)
 
 
 def _view(

@@ -24,6 +24,7 @@ from dlpctl.formats.interface import (
     Uninspected,
     View,
 )
+from dlpctl.formats.wraps import joined_lines
 
 _EMF_MARK, _EMF_MARK_AT = b" EMF", 40
 _PLACEABLE, _PLACEABLE_SIZE, _WMF_HEADER_SIZE = b"\xd7\xcd\xc6\x9a", 22, 18
@@ -119,11 +120,11 @@ class Metafile:
         if points > _FEW_POINTS:
             reasons[LIKE_LETTERS] = None
         if document.segments:
-            for glue in ("\n", ""):
-                parts: list[Piece | str] = []
-                for number, segment in enumerate(document.segments):
-                    parts += (Piece(number, 0, len(segment.text)), glue)
-                document.views.append(View("text", parts, document.segments))
+            segments = document.segments
+            pieces = [Piece(number, 0, len(each.text)) for number, each in enumerate(segments)]
+            lines = [part for piece in pieces for part in (piece, "\n")]
+            for parts in (lines, pieces, joined_lines(lines, segments)):
+                document.views.append(View("text", parts, segments))
         for reason in reasons:
             document.uninspected.append(Uninspected("drawing", reason, len(document.segments)))
         if reasons:

@@ -1,4 +1,4 @@
-"""Jupyter notebooks: JSON whose texts are lists of lines."""
+"""Jupyter notebooks: JSON whose texts are lists of lines, with tables of HTML."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from dlpctl.formats.interface import Piece, Segment, View
 from dlpctl.formats.jsontext import Json
+from dlpctl.formats.markup import Html
 from dlpctl.formats.source import Readable
 
 _LINE_BREAK = re.compile(r'\\n("\s*+,\s*+")')
@@ -31,6 +32,7 @@ class Notebook(Json):
         if parts:
             parts.append(Piece(0, read, len(readable.text)))
             yield View("cells", parts, segments)
+        yield from Html().table_views(source, readable, segments)
 
 
 FORMAT = Notebook()

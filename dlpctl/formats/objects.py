@@ -27,7 +27,9 @@ from dlpctl.formats.interface import (
 from dlpctl.formats.recognition import is_utf8
 
 _SHORT = 64
-"""The maximum length of byte strings that are searched directly; longer ones are read as files."""
+"""The maximum length of byte strings that are searched directly; longer ones, and those of objects,
+are read as files.
+"""
 _LEAST_TEXT = 4
 """A file with an unknown suffix is of this format if over one byte in this many is text."""
 _CBOR_DOUBLE = 0xFB
@@ -235,7 +237,8 @@ class Objects(BinaryFormat):
         for number, item in enumerate(self._items(data, limits), 1):
             raw = data[item.data : item.end]
             codec = _codec(raw)
-            if item.type == "bytes" and len(raw) > _SHORT and codec != "utf-8":
+            is_file = len(raw) > _SHORT or any(each.sniff(raw, "") for each in FORMATS)
+            if item.type == "bytes" and codec != "utf-8" and is_file:
                 children.append(Child(str(item.start), embedded_name(raw), raw))
                 continue
             text = raw.decode(codec) if item.shown is None else item.shown

@@ -9,7 +9,9 @@ from typing import NamedTuple
 
 from dlpctl.formats.continuous import Continuous
 from dlpctl.formats.interface import Piece, Segment, View
+from dlpctl.formats.markuptables import Cell, views_of_cells
 from dlpctl.formats.source import Readable
+from dlpctl.formats.wraps import joined_lines
 from dlpctl.regex import lazy
 
 _WIDE_GAP = 1.6
@@ -39,35 +41,67 @@ class PlacedText(NamedTuple):
 def views_by_place(
     source: str, texts: Iterable[PlacedText], readable: Readable, segments: Sequence[Segment]
 ) -> Iterator[View]:
-    """Yield lines of texts with gaps between them, and without gaps where texts may be adjacent."""
-    spaced: list[Piece | str] = []
+    """Yield lines of texts with gaps between them, without gaps where texts may be adjacent, and
+    joined where a value may continue in the next line; and the columns of texts below each other.
+    """
     joined: list[Piece | str] = []
+    lines: list[Piece | str] = []
+    tables = _Tables()
     for _, group in groupby(texts, key=lambda text: text.y):
         line = list(group)
+        pieces = [Piece(0, *map(readable.offset_of, text[:2])) for text in line]
         if len(line) < 2:
+            lines += (*pieces, "\n")
+            tables.end()
             continue
         steps = [
             (after.x - text.x) / max(text.end - text.start, 1) for text, after in pairwise(line)
         ]
         usual = median(steps)
         letters = sum(text.end - text.start for text in line) <= 2 * len(line)
+        if not letters:
+            tables.add(line, pieces)
         is_joined = False
-        for text, step in zip(line, [*steps, 0.0], strict=True):
-            piece = Piece(0, readable.offset_of(text.start), readable.offset_of(text.end))
+        for text, piece, step in zip(line, pieces, [*steps, 0.0], strict=True):
             is_close = letters and step <= _WIDE_GAP * usual
             gap = "" if is_close or source[text.end - 1].isspace() else " " if step > 0 else "\n"
-            spaced += (piece, gap)
+            lines += (piece, gap)
             adjacent = gap == "" or 0 < step <= _WIDEST * text.size
             joined += (piece, "" if adjacent else gap)
             is_joined = is_joined or (adjacent and gap != "")
-        spaced[-1] = "\n"
+        lines[-1] = "\n"
         joined[-1] = "\n"
         if not is_joined:
             del joined[-2 * len(line) :]
-    if spaced:
-        yield View("texts by place", spaced, segments)
-    if joined:
-        yield View("adjacent texts", joined, segments)
+    wrapped = joined_lines(lines, segments)
+    for name, parts in (
+        ("texts by place", lines),
+        ("adjacent texts", joined),
+        ("lines joined", wrapped),
+    ):
+        if parts:
+            yield View(name, parts, segments)
+    yield from views_of_cells(tables.cells, segments)
+
+
+class _Tables:
+    """Collects the texts of lines that have several, by their distances from the left."""
+
+    def __init__(self) -> None:
+        self.cells: list[tuple[Cell, Continuous]] = []
+        self._table = self._row = 0
+        self._columns: dict[float, int] = {}
+
+    def add(self, line: Sequence[PlacedText], pieces: Sequence[Piece]) -> None:
+        for text, piece in zip(line, pieces, strict=True):
+            column = self._columns.setdefault(text.x, len(self._columns))
+            self.cells.append((Cell(self._table, self._row, column), [piece[1:]]))
+        self._row += 1
+
+    def end(self) -> None:
+        """End the table at a line with a single text."""
+        if self._row:
+            self._table, self._row, self._columns = self._table + 1, 0, {}
 
 
 def placed_texts(source: str, texts: Iterable[Continuous]) -> Iterator[PlacedText]:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import groupby, pairwise
+
+from dlpctl.formats.interface import Piece, Segment
 
 _CONTINUES = frozenset("-@._/+=#:&")
 _UNFINISHED = re.compile(r"\w@[\w-]*$")
@@ -48,6 +51,30 @@ def goes_on(lines: Sequence[str], number: int, glue: str) -> bool:
     plain = before[-1].isalpha(), after[0].isalpha()
     is_key = before[-1].isupper() and after[0].isupper() and not all(plain)
     return full and (is_key or not any(plain))
+
+
+def joined_lines(parts: Iterable[Piece | str], segments: Sequence[Segment]) -> list[Piece | str]:
+    """Return parts of a text without the line ends in them at which a value may continue; nothing
+    if there are none.
+    """
+    lines: list[list[Piece | str]] = []
+    for is_end, line in groupby(parts, key=lambda part: part == "\n"):
+        if not is_end:
+            lines.append([*line])
+    read = ["".join(_text_of(part, segments) for part in line).strip() for line in lines]
+    pairs = pairwise(read)
+    joined = [
+        bool(line and following) and goes_on(read, number, "")
+        for number, (line, following) in enumerate(pairs)
+    ]
+    if not any(joined):
+        return []
+    ends = ["" if is_joined else "\n" for is_joined in [*joined, False]]
+    return [item for line, end in zip(lines, ends, strict=True) for item in (*line, end)]
+
+
+def _text_of(part: Piece | str, segments: Sequence[Segment]) -> str:
+    return part if isinstance(part, str) else segments[part[0]].text[slice(*part[1:])]
 
 
 def _starts_anew(line: str, following: str) -> bool:

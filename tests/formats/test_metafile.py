@@ -113,6 +113,12 @@ def test_texts_are_masked_in_their_records(
     assert verify(masked, "a.emf", [SSN, MAIL], find, replacements=["[SSN]", "[MAIL]"]).clean
 
 
+def test_lines_of_a_narrow_box_are_joined() -> None:
+    data = emf(*map(emf_text, ("Key", "AB12CD34EF56", "7890", "word")))
+    *_, joined = recognize(data, "a.emf").extract(data, LIMITS).views
+    assert joined.text.split("\n") == ["Key", "AB12CD34EF567890", "word", ""]
+
+
 UNREADABLE = {
     "pixels": emf(emf_text("kept"), emf_record(81, bytes(100))),
     "pixels of EMF+": emf(emf_plus(0x4008, bytes(400), 0x0500)),

@@ -235,6 +235,15 @@ def test_a_row_of_values_is_no_header() -> None:
     assert len(format_named("csv").extract(b"jane@acme.example,1\nx,2\n", LIMITS).views) == 1
 
 
+def test_a_header_may_be_below_a_title_and_have_gaps() -> None:
+    source = b"Members in 2026;;;\n;;;\nid;;;ssn\n1;;;value\n"
+    document = format_named("csv").extract(source, LIMITS)
+    assert {each.context: each.text.strip() for each in document.views[1:]} == {
+        "id": "1",
+        "ssn": "value",
+    }
+
+
 def test_text_across_tags_reads_as_one() -> None:
     html = format_named("html").extract(b"<p>one <b>t</b>wo</p><p>three</p>", LIMITS)
     assert view(html, "across tags").text.split("\n\n")[0] == "one two"
@@ -244,6 +253,18 @@ def test_text_across_tags_reads_as_one() -> None:
     uniform = f"<r xmlns:字='u'><字:段落>{runs}</字:段落><字:段落>{runs}</字:段落></r>"
     xml = format_named("xml").extract(uniform.encode(), LIMITS)
     assert view(xml, "across tags").text.split() == ["xy", "xy"]
+    older = "<w:p><w:r>x</w:r><aml:annotation/><w:r>y</w:r></w:p>"
+    xml = format_named("xml").extract(f"<r>{older}</r>".encode(), LIMITS)
+    assert view(xml, "across tags").text.split() == ["xy"]
+    cells = "<Row><Cell>x<i>1</i></Cell><Cell>y</Cell></Row>"
+    xml = format_named("xml").extract(f"<a>z<b>{cells}</b></a>".encode(), LIMITS)
+    assert view(xml, "across tags").text.split() == ["x1"]
+
+
+def test_lines_that_a_narrow_column_breaks_are_joined() -> None:
+    lines = "Write to Ann Lee or to Bob at<br/>ann.lee@acme-cor<br/>p.example soon"
+    html = format_named("html").extract(f"<p>{lines}<br/><br/> </p>".encode(), LIMITS)
+    assert "\nann.lee@acme-corp.example soon" in view(html, "across tags, lines joined").text
 
 
 LONG = 'style="orphans: 0; border: none; padding: 0in"'
@@ -262,7 +283,7 @@ LONG = 'style="orphans: 0; border: none; padding: 0in"'
 def test_the_cells_of_a_table_are_read_without_the_tags_between_them(
     name: str, cell: str, row: str, table: str
 ) -> None:
-    rows = ("id", "born on"), ("x1", "1985-07-06")
+    rows = ("A report",), ("id", "born on"), ("x1", "1985-07-06")
     lines = "".join(row.format("".join(map(cell.format, cells))) for cells in rows)
     document = format_named(name).extract(table.format(lines).encode(), LIMITS)
     assert "id\t\nborn on\t\n" in view(document, "cells of tables").text
@@ -316,6 +337,22 @@ def test_a_payment_reads_like_a_form() -> None:
     assert "\nPK. L.\nA1 " in masked("qif", source, "Kenji Lee", "K. L.")
 
 
+def test_the_tables_that_a_notebook_shows_are_read() -> None:
+    rows = "".join(f"<tr>\n<td>{text}</td>\n</tr>\n" for text in ("born on", "1985"))
+    lines = f"<table>\n{rows}</table>".splitlines(keepends=True)
+    source = json.dumps({"cells": [{"outputs": [{"data": {"text/html": lines}}]}]})
+    document = format_named("notebook").extract(source.encode(), LIMITS)
+    column = view(document, "column")
+    assert (column.context, column.text) == ("born on", "1985")
+
+
+def test_a_small_object_within_another_is_a_file() -> None:
+    inner = b"\xa1\x63ssn\x6b536-90-4399"
+    outer = b"\xa1\x61a\xd8\x18" + bytes((0x40 + len(inner),)) + inner
+    (child,) = format_named("cbor").extract(outer, LIMITS).children
+    assert child.data == inner
+
+
 def test_cells_are_in_the_columns_that_they_span() -> None:
     source = (
         "<table><tr><th colspan='2'>name</th><th>born on</th></tr>"
@@ -329,15 +366,24 @@ def test_cells_are_in_the_columns_that_they_span() -> None:
 
 
 @pytest.mark.parametrize(
-    "place", ['style="position:absolute;top:306px;left:{}px"', 'top="30" left="{}"']
+    "place", ['style="position:absolute;left:{}px;top:{}px"', 'left="{}" top="{}"']
 )
 def test_texts_with_places_of_their_own_are_read_by_line(place: str) -> None:
     texts = "".join(
-        f"<text {place.format(x)}><b>{text}</b></text>\n" for x, text in ((9, "SSN"), (99, "123"))
+        f"<text {place.format(x, y)}><b>{text}</b></text>\n"
+        for x, y, text in (
+            (9, 306, "SSN"),
+            (99, 306, "PIN"),
+            (9, 320, "to ann@acme.ex"),
+            (99, 320, "123"),
+            (9, 330, "ample"),
+        )
     )
     for name in ("html", "xml"):
         document = format_named(name).extract(f"<a>{texts}</a>".encode(), LIMITS)
-        assert view(document, "texts by place").text == "SSN 123\n"
+        assert view(document, "texts by place").text == "SSN PIN\nto ann@acme.ex 123\nample\n"
+        columns = {each.context: each.text for each in document.views if each.name == "column"}
+        assert columns == {"SSN": "to ann@acme.ex", "PIN": "123"}
 
 
 @pytest.mark.parametrize(

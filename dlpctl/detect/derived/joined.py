@@ -129,8 +129,12 @@ class JoinedText(DecodedText):
             start = _line_start(self._original, opening.start())
         if _WORD.search(self._original, start, span[0]):
             return span
-        above = _line_start(self._original, max(start - 1, 0))
-        is_labelled = _goes_on_below(self._original, above, start, span[0])
+        end = start - (2 if self._original[max(start - 2, 0) : start] == b"\r\n" else 1)
+        above = _line_start(self._original, max(end, 0))
+        is_labelled = _goes_on_below(self._original, above, start, span[0]) or (
+            # Numbers below a word are a column of a table; an account number has letters.
+            value[:2].isalpha() and self._original[above:start].rstrip()[-1:].isalpha()
+        )
         return span if is_labelled and _WORD.search(self._original, above, start) else None
 
 

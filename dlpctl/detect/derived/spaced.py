@@ -22,10 +22,13 @@ _MOST_GAPS = 8
 def spaced_breaks(data: bytes, parts: Iterable[FirstPart]) -> Iterator[tuple[int, int]]:
     """Yield the gaps that may break a value."""
     for start, following, is_last in parts:
-        if is_last:
-            continue
         end = start + len(data[start:following].rstrip())
         is_address = data.find(b"@", start, end) >= 0
+        if is_last:  # the value may go on below, with gaps there
+            below = None if is_address else _PART.match(data, following)
+            if below is None:
+                continue
+            end = below.end()
         if not (is_address or _LABELLED.search(data[max(start - _LONGEST_LABEL, 0) : start])):
             continue
         for _ in range(_MOST_GAPS):

@@ -9,7 +9,13 @@ from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
-from dlpctl.formats.cellgroups import Rows, is_header, rows_of_groups
+from dlpctl.formats.cellgroups import (
+    HEADER_WITHIN,
+    Rows,
+    header_row,
+    is_header,
+    rows_of_groups,
+)
 from dlpctl.formats.interface import APART
 from dlpctl.formats.office.reading import Builder, Leaf, Reading, ViewPlan
 from dlpctl.formats.residues import CELL_END
@@ -198,17 +204,23 @@ def _without(
 def _columns(
     groups: list[Group], spans: list[list[tuple[int, int, int]]], text: str
 ) -> Iterator[ViewPlan]:
-    """Yield a view for each column of each table whose first row is a header."""
+    """Yield a view for each column of each table below the row of its headers."""
     columns: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
+    first: dict[int, dict[int, list[str]]] = {}
     for group, items in zip(groups, spans, strict=True):
         if group.cell is not None and items:
             table, row, column = group.cell
-            columns.setdefault((table, column), []).append((row, items[0][0], items[-1][1]))
-    for cells in columns.values():
-        header = " ".join(text[start:end].strip() for row, start, end in cells if row == 0)
-        if is_header(header) and cells[-1][0] > 0:
+            start, end = items[0][0], items[-1][1]
+            columns.setdefault((table, column), []).append((row, start, end))
+            if row < HEADER_WITHIN:
+                first.setdefault(table, {}).setdefault(row, []).append(text[start:end])
+    heads = {table: header_row(rows) or 0 for table, rows in first.items()}
+    for (table, _), cells in columns.items():
+        head = heads.get(table, 0)
+        header = " ".join(text[start:end].strip() for row, start, end in cells if row == head)
+        if is_header(header) and cells[-1][0] > head:
             parts: list[tuple[int, int] | str] = []
             for row, start, end in cells:
-                if row > 0:
+                if row > head:
                     parts += ((start, end), "\n\n")
             yield ViewPlan("column", parts, header, repeats=True)

@@ -10,13 +10,12 @@ from itertools import accumulate, compress
 from operator import add, ne
 from typing import NamedTuple
 
-from dlpctl.formats.cellgroups import is_header
+from dlpctl.formats.cellgroups import HEADER_WITHIN, header_row, is_header
 from dlpctl.formats.locators import letters_of
 from dlpctl.formats.office.reading import ColumnPlan, Reading, ViewPlan
 from dlpctl.formats.office.sheet import CELLS, FORMULAS, CellSpot, Shows
 from dlpctl.regex import lazy
 
-_HEADER_WITHIN = 20
 _CHARACTERS = lazy(r"\t[^\t\n](?:\t[^\t\n]){8,}+(?=[\t\n]|\Z)")
 
 
@@ -93,7 +92,7 @@ def _columns(shows: Shows, starts: array[int], headers: Mapping[int, int]) -> It
     by_column: defaultdict[int, array[int]] = defaultdict(lambda: array("I"))
     for index, column in enumerate(shows.columns):
         by_column[column].append(index)
-    likely = header_row(shows)
+    likely = header_row(_first_rows(shows))
     for column, indexes in sorted(by_column.items()):
         row = headers.get(column, likely)
         head = next((at for at, index in enumerate(indexes) if rows[index] == row), None)
@@ -129,16 +128,10 @@ def _prompted(shows: Shows, starts: array[int], prompts: Iterable[Prompt]) -> It
                 yield _plan(column, indexes[column][first:end], shows.texts, starts, each.words)
 
 
-def header_row(shows: Shows) -> int:
-    """Return the first row that labels the rows below; 0 if there is none."""
-    rows: dict[int, list[int]] = {}
-    for index, row in enumerate(shows.rows):
-        if row not in rows and len(rows) == _HEADER_WITHIN:
+def _first_rows(shows: Shows) -> dict[int, list[str]]:
+    rows: dict[int, list[str]] = {}
+    for text, row in zip(shows.texts, shows.rows, strict=True):
+        if row not in rows and len(rows) == HEADER_WITHIN:
             break
-        rows.setdefault(row, []).append(index)
-    widest = max(map(len, rows.values()), default=0)
-    for row, indexes in rows.items():
-        texts = [shows.texts[index].strip() for index in indexes]
-        if len(texts) * 2 > widest and len(set(texts)) == len(texts) and all(map(is_header, texts)):
-            return row
-    return 0
+        rows.setdefault(row, []).append(text)
+    return rows

@@ -20,6 +20,9 @@ _ATTRIBUTE = re.compile(
     r"""\s(?!xmlns|typeface\s*=\s*(?:"[^"0-9]*"|'[^'0-9]*'))"""
     r"""[\w:.-]+\s*=\s*(?:"([^"]*)"|'([^']*)')"""
 )
+_NAME = re.compile(r"<(?:[\w.-]+:)?([\w.-]+)")
+_FORMS = "http://www.xfa.org/schema/xfa-"
+"""The namespaces of XFA, whose elements label the data of forms."""
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z]{2,8});")
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -58,6 +61,7 @@ class XmlText:
         self._length = 0
         parts: list[str] = []
         tag = ""
+        has_labels = _FORMS in source
         for match in _PART.finditer(source):
             if match["tag"]:
                 tag = match["tag"]
@@ -66,6 +70,9 @@ class XmlText:
                     offset = match.start() + attribute.start(group)
                     self._add(parts, offset, attribute[group], entities=True)
             elif match.lastgroup and not _is_typeface(tag, match[match.lastgroup]):
+                if has_labels and match[match.lastgroup].strip() and (name := _NAME.match(tag)):
+                    parts.append(f"{name[1]}: ")
+                    self._length += len(parts[-1])
                 self._add(
                     parts,
                     match.start(match.lastgroup),

@@ -110,7 +110,7 @@ def test_headers_label_the_cells_below_them(read: Read) -> None:
     workbook = openpyxl.Workbook()
     sheet = workbook.active
     sheet.append(["Report of the year"])
-    sheet.append(["Account number", "Born", "Amount"])
+    sheet.append(["Account number", "Born", "Amount", None, "Amount", "a@b.example"])
     sheet.append([100200300, datetime.date(1980, 1, 2), 1.5])
     sheet.append([100200301, datetime.date(1981, 1, 2), 2])
     document = read(saved(workbook), "a.xlsx").document

@@ -356,8 +356,10 @@ def test_columns_of_tables_are_labelled_by_their_headers(
     read: Callable[[bytes, str], Node],
 ) -> None:
     document = docx.Document()
-    table = document.add_table(3, 2)
-    for at, text in enumerate(("Name", "Account", "a", "100200300", "b", "100200301")):
+    table = document.add_table(4, 2)
+    for at, text in enumerate(
+        ("Report", "", "Name", "Account", "a", "100200300", "b", "100200301")
+    ):
         table.cell(*divmod(at, 2)).text = text
     views = read(saved(document), "a.docx").document.views
     assert [view.text.split() for view in views if view.context == "Account"] == [

@@ -144,9 +144,7 @@ def test_form_fields_with_their_appearances_and_xfa(handmade, check):
         )
     )
     made.page.Annots = Array([field])
-    packet = (
-        f"<xfa:datasets><ssn>{SSN}</ssn><mail>jane.roe&#x40;acme-corp.example</mail></xfa:datasets>"
-    )
+    packet = f"<xfa:datasets xmlns:xfa='http://www.xfa.org/schema/xfa-data/1.0/'><ssn>{SSN}</ssn><mail>jane.roe&#x40;acme-corp.example</mail></xfa:datasets>"
     template = f'<template><font typeface="Noto Sans"/><a href="mailto:{EMAIL}"/></template>'
     packets = [
         made.pdf.make_stream(text.encode(), Type=Name.EmbeddedFile) for text in (packet, template)
@@ -160,13 +158,14 @@ def test_form_fields_with_their_appearances_and_xfa(handmade, check):
     assert not result.leaks(SSN, EMAIL)
     contexts = {segment.context for segment in result.document.segments if segment.text == SSN}
     assert "Social security number" in contexts
+    assert any(f"ssn: {SSN}" in segment.text for segment in result.document.segments)
     assert not any("Noto Sans" in segment.text for segment in result.document.segments)
     import pikepdf
 
     with pikepdf.open(io.BytesIO(result.masked)) as pdf:
         assert str(pdf.Root.AcroForm.Fields[0].V) == "[SSN]"
         assert pdf.Root.AcroForm.XFA[1].read_bytes() == (
-            b"<xfa:datasets><ssn>[SSN]</ssn><mail>[EMAIL]</mail></xfa:datasets>"
+            b"<xfa:datasets xmlns:xfa='http://www.xfa.org/schema/xfa-data/1.0/'><ssn>[SSN]</ssn><mail>[EMAIL]</mail></xfa:datasets>"
         )
 
 
