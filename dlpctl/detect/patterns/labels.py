@@ -26,6 +26,7 @@ _FORMS = {
     "ö": "(?:ö|oe?)",
     "ü": "(?:ü|ue?)",
     "'": "['’]?",
+    '"': '["״”]',
 }
 """Regexes of letters that another letter, or two, may replace."""
 _DECOMPOSED = re.compile("[\u00c0-\u052f\u1e00-\u1fff]")
@@ -102,7 +103,7 @@ would slow the pass over every text.
 _ABBREVIATED = r"\.?[ _\-/]?"
 # A short label is ambiguous, so its value must follow directly.
 _NOUN = r"(?i:number|n[uú]mero|nummer|num|no|nro?|n|č|br|broj|szám|sz|n\.?[°º]|№|#|id|code|card)"
-_VERB = r"(?i:is|was|its|it['’]s|ist|lautet|es|est|è|é|är|er|on|to|adalah)"
+_VERB = r"(?i:is|was|its|it['’]s|ist|lautet|es(?: el| la)?|est|è|é|är|er|on|to|adalah)"
 # Whose number it is, before a colon: `CNP pacient: `, `C.F. del dichiarante: `.
 _OF = r"(?:del?|de la|del+a|d[eo]s|du|d[oa]s?|of the|of|der|van de)"
 _WHOSE = rf"[ _](?:{_OF} )?[a-z\x{{DF}}-\x{{17F}}]{{3,14}}"
