@@ -60,10 +60,12 @@ _KNOWN_WORDS = read_words("common_passwords")
 # Base64 may start like a path and contain what looks like an operator.
 _MIXED_BASE64 = re.compile(r"[A-Za-z0-9+/]{20,}={0,2}")
 # The word for a password, in any form and compound of the languages of interfaces.
-PASSWORD_STEM = lazy(
-    r"passw|passe|passord|phras|secret|kennw|kodeord|kodewort|contrase|senha|wachtw|hasł|hesl"
-    r"|lösen|adgangsk|salasan|jelsz|gesl|lozin|slapta|şifre|parol|sandi|account|user"
+_PASSWORD_WORDS = (
+    r"passw|passe|passord|kennw|kodeord|kodewort|contrase|senha|wachtw|hasł|hesl"
+    r"|lösen|adgangsk|salasan|jelsz|gesl|lozin|slapta|şifre|parol|sandi"
 )
+PASSWORD_WORD = lazy(_PASSWORD_WORDS)
+PASSWORD_STEM = lazy(_PASSWORD_WORDS + "|phras|secret|account|user")
 _SIGNS = frozenset("!@#$%^&*()+?~")
 # Unlikely in a password: references, templates, calls of a named function, operators.
 _EVALUATED = lazy(
