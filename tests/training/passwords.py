@@ -46,7 +46,7 @@ and that of candidates taken from what people wrote.
 """
 _LONGEST, _MOST_OF_ONE, _NATURAL = 400_000, 100, 9.0
 """The size of a file that is read, its candidates that are taken, and their weight."""
-_STEPS, _RATE, _DECAY, _BIAS = 160, 0.08, 3.0, 0.15
+_STEPS, _RATE, _DECAY, _BIAS = 160, 0.08, 2.0, 0.15
 """The steps of the regression, their rate, the decay of weights, and the log-odds that are added."""
 
 Sample = tuple[bool, list[int], float]
@@ -58,9 +58,10 @@ class Values:
 
     def __init__(self, source: random.Random, lists: list[Path]) -> None:
         self._source = source
-        self._words = (LIBRARY / "financial" / "bip39_english.txt").read_text().split()
-        self._others = [nouns.split() for nouns in (HERE / "nouns.txt").read_text().split("\n\n")]
-        self._others += [_nouns(path) for path in lists]
+        english = (LIBRARY / "financial" / "bip39_english.txt").read_text()
+        nouns = (HERE / "nouns.txt").read_text(encoding="utf-8").split("\n\n")
+        listed = [path.read_text(encoding="utf-8") for path in lists]
+        self._words, self._others = english.split(), [_nouns(each) for each in nouns + listed]
         names = (HERE / "given_names.txt").read_text(encoding="utf-8").split()
         self._names = [name for name in names if name.isascii() and 3 < len(name) < 10]
         known = read_words("program") | read_words("password_labels")
@@ -221,9 +222,9 @@ def _words(text: str) -> list[str]:
     return text.split()
 
 
-def _nouns(path: Path) -> list[str]:
+def _nouns(text: str) -> list[str]:
     """Return the words of a list that do not say how a password is."""
-    words = unicodedata.normalize("NFC", path.read_text(encoding="utf-8")).split()
+    words = unicodedata.normalize("NFC", text).split()
     return [word for word in words if 3 < len(word) < 12 and not describes(word)]
 
 
