@@ -229,7 +229,7 @@ def _is_of_code(text: str, start: int, end: int) -> bool:
     if text.endswith("/", 0, start) and _IN_ADDRESS.search(text, max(0, start - BEFORE), start):
         return True
     is_variable = text.startswith(";", end) and text.endswith(" = ", 0, start)
-    return is_variable or text.endswith("::", 0, start)
+    return is_variable or text.endswith(("::", "<"), 0, start)
 
 
 def _is_argument(text: str, after: int, start: int) -> bool:
