@@ -18,6 +18,7 @@ from typing import Any
 
 import dlpctl_patterns
 from dlpctl.detect.confirm import judge
+from dlpctl.detect.confirm.features import decoded
 from dlpctl.detect.linear import compile_regex, finders
 from dlpctl.detect.patterns.library import load_patterns
 from dlpctl.detect.validators.secrets_literals import describes
@@ -34,21 +35,19 @@ _HEX = "0123456789abcdef"
 _LEET = str.maketrans("aeios", "4310$")
 _OTHER_LANGUAGES, _ENGLISH = 0.35, 0.8
 """The share of words that are not English, and where that of names starts."""
-_PASSWORDS = ("pw", "pin", "phrase", "word")
-_LISTED, _IN_FILES, _BESIDE_FIELDS, _CHOSEN = 14, 6, 5, 56
+_PASSWORDS = ("pw", "pin", "phrase", "word", "dots")
+_LISTED, _IN_FILES, _BESIDE_FIELDS, _CHOSEN = 14, 6, 5, 112
 """The times that a line, a part of a file, and a line beside other fields are filled, and one of
 which parts are chosen.
 """
-_MADE, _OF_PROSE, _OF_FILES, _OF_CATALOGS = 7000, 50, 90_000, 9000
+_MADE, _OF_PROSE, _OF_FILES, _OF_CATALOGS = 7000, 120, 90_000, 9000
 """The number of clean lines made, that of fillings of each line of logs and prose without passwords,
 and that of candidates taken from what people wrote.
 """
-_LONGEST, _MOST_OF_ONE, _NATURAL = 400_000, 100, 6.0
+_LONGEST, _MOST_OF_ONE, _NATURAL = 400_000, 100, 9.0
 """The size of a file that is read, its candidates that are taken, and their weight."""
-_STEPS, _RATE, _DECAY, _RARER = 160, 0.08, 3.0, 0.15
-"""The steps of the regression, their rate, the decay of weights, and the log-odds by which passwords
-are rarer in what is judged than in the samples.
-"""
+_STEPS, _RATE, _DECAY, _BIAS = 160, 0.08, 2.0, 0.0
+"""The steps of the regression, their rate, the decay of weights, and the log-odds that are added."""
 
 Sample = tuple[bool, list[int], float]
 """True for a password, the features of a candidate, and its weight."""
@@ -59,9 +58,10 @@ class Values:
 
     def __init__(self, source: random.Random, lists: list[Path]) -> None:
         self._source = source
-        self._words = (LIBRARY / "financial" / "bip39_english.txt").read_text().split()
-        self._others = [nouns.split() for nouns in (HERE / "nouns.txt").read_text().split("\n\n")]
-        self._others += [_nouns(path) for path in lists]
+        english = (LIBRARY / "financial" / "bip39_english.txt").read_text()
+        nouns = (HERE / "nouns.txt").read_text(encoding="utf-8").split("\n\n")
+        listed = [path.read_text(encoding="utf-8") for path in lists]
+        self._words, self._others = english.split(), [_nouns(each) for each in nouns + listed]
         names = (HERE / "given_names.txt").read_text(encoding="utf-8").split()
         self._names = [name for name in names if name.isascii() and 3 < len(name) < 10]
         known = read_words("program") | read_words("password_labels")
@@ -152,13 +152,17 @@ class Values:
         if name == "word":
             word, mark = self.word(), self._source.choice("!!#$*")
             return self._source.choice([word, word, word, word.capitalize(), word + mark])
+        if name == "dots":
+            joint, other = self._source.choice("..._&"), self.word()
+            return f"{self.word().capitalize()}{joint}{other.capitalize()}"
         if name == "user":
             return self._source.choice(self._names)
         if name == "pin":
             return self._draw(string.digits, self._source.choice([4, 4, 5, 6, 8]))
         if name == "phrase":
             joint, count = self._source.choice("  -"), self._source.choice([3, 4, 4, 5, 6, 12])
-            return joint.join(self.word() for _ in range(count))
+            english = [self._source.choice(self._words) for _ in range(count)]
+            return joint.join(self._source.choice([english, [self.word() for _ in english]]))
         if name.lower() == "uuid":
             return "-".join(self._draw(_HEX, part) for part in (8, 4, 4, 4, 12))
         alphabet = {"hex": _HEX, "HEX": _HEX.upper(), "dig": string.digits}.get(name, _LETTERS)
@@ -166,37 +170,47 @@ class Values:
 
     def decoy(self) -> str:
         """Return what a field that is no password has as its value."""
-        source, word, known = self._source, self.word(), self._source.choice(self.known)
-        other, number = source.choice(self.known), str(source.randrange(1, 30))
+        source, word, number = self._source, self.word(), str(self._source.randrange(1, 30))
         large = str(source.randrange(100, 99_999))
         return source.choice(
             [
                 word,
                 word + number,
                 f"{word}{number}.acme.example",
+                f"{word}_{source.choice(self.known)}",
+                word[:2].upper() + large,
+                f"{word.upper()}-{large}",
+                f"{number}{word}",
+                f"{word}@acme.example",
+                f"{word}.{source.choice(['txt', 'yml', 'pw'])}",
+                *[self.of_program() for _ in range(24)],
+            ]
+        )
+
+    def of_program(self) -> str:
+        """Return a name, a number or a standard, which nobody chooses as a password."""
+        source, known, other = self._source, *self._source.sample(self.known, 2)
+        number, large = str(source.randrange(1, 30)), str(source.randrange(100, 99_999))
+        return source.choice(
+            [
+                known,
                 known + number,
                 f"{known}_{other}",
                 known + other.capitalize(),
                 f"{known}_v{number}",
                 f"{known}-{other}-{number}",
                 f"{known.upper()}_{other.upper()}",
-                f"{word}_{other}",
-                word[:2].upper() + large,
-                f"{word.upper()}-{large}",
                 f"{large}ms",
-                f"{number}{word}",
                 f"{known.upper()}_{other[:2].upper()}{number[0]}",
                 f"{known.capitalize()}{number[0]}",
                 f"#{large}",
                 f"v{number}.{large[:1]}.3",
                 f"2026-0{large[:1]}-1{large[-1]}",
-                f"{word}@acme.example",
                 *source.sample(_STANDARDS, 4),
                 self.of_slot("uuid", ""),
                 self.of_slot("hex", source.choice(["7", "12", "32", "40"])),
                 f"min{number}",
                 f"{known}.{other}",
-                f"{word}.{source.choice(['txt', 'yml', 'pw'])}",
                 f"get{known.capitalize()}{number}",
                 f"admin{number}",
                 f"step{number}",
@@ -208,9 +222,9 @@ def _words(text: str) -> list[str]:
     return text.split()
 
 
-def _nouns(path: Path) -> list[str]:
+def _nouns(text: str) -> list[str]:
     """Return the words of a list that do not say how a password is."""
-    words = unicodedata.normalize("NFC", path.read_text(encoding="utf-8")).split()
+    words = unicodedata.normalize("NFC", text).split()
     return [word for word in words if 3 < len(word) < 12 and not describes(word)]
 
 
@@ -291,7 +305,8 @@ class Sampler:
                 continue
             covered = [(first, last) for first, last in passwords if first < end and start < last]
             if not covered or (start, end) in covered:
-                yield bool(covered), judge.features(candidate), weight
+                features = set(judge.features(candidate))
+                yield bool(covered), [*features - _of_words(candidate, covered)], weight
 
     def clean(self, data: bytes, weight: float = 1.0) -> Iterator[Sample]:
         """Yield the candidates of a text without passwords, each only once."""
@@ -311,7 +326,7 @@ class Sampler:
             l=source.choice(_LABELS),
             x=source.choice(values.known),
             d=values.decoy(),
-            k=source.choice([values.decoy(), source.choice(values.known)]),
+            k=values.of_program(),
             f=self._field(),
             t=source.choice(_TEXTS),
         )
@@ -401,6 +416,12 @@ def _is_text(data: bytes) -> bool:
     return True
 
 
+def _of_words(candidate: judge.Candidate, covered: list[tuple[int, int]]) -> set[int]:
+    """Return the features to leave out: passwords are no words that the judge should remember."""
+    value = decoded(candidate.text[slice(*candidate.value)]).lower().rstrip("!?*")
+    return {judge.number(f"value {value}")} if covered else set()
+
+
 def taken(samples: Iterator[Sample], most: int) -> list[Sample]:
     return [sample for _, sample in zip(range(most), samples, strict=False)]
 
@@ -427,7 +448,7 @@ def fitted(samples: list[Sample]) -> Any:
         mean = 0.9 * mean + 0.1 * slope
         square = 0.99 * square + 0.01 * slope * slope
         weights -= _RATE * (mean / (1 - 0.9**step)) / (np.sqrt(square / (1 - 0.99**step)) + 1e-8)
-    weights[[judge.number(side + "bias") for side in ("", "<")]] -= _RARER
+    weights[[judge.number(side + "bias") for side in ("", "<")]] += _BIAS
     odds = weights[indices].sum(axis=1)
     found = odds > 0
     print(f"{len(samples)} samples, {int(wanted.sum())} passwords")

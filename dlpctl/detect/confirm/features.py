@@ -82,6 +82,7 @@ def around(
     words = [token for token in tokens if token.isalpha()]
     frame, last = _frame(tokens), _frame(tokens[-4:])
     marks = "".join([token for token in tokens if not token.isalnum() and not token.isspace()])
+    group = "password" if secrets_literals.PASSWORD_WORD.search(label) else label
     for name in (
         "bias",
         f"kind {shape}",
@@ -102,6 +103,8 @@ def around(
         f"word before label {word_before}",
         f"label {label} {word_before}",
         f"label {label} {frame}" if len(tokens) < 6 else "label far",
+        f"group {group} {frame}" if len(tokens) < 6 else f"group {group} {last}",
+        f"group {group} {shape}",
         f"mark before label {mark}",
         "below" if "\n" in gap else "beside",
         f"distance {len(gap) // 12}",
@@ -156,7 +159,7 @@ def within(value: str, quote: str) -> Iterator[str]:
     yield f"size {min(len(value), 24) // 2} {bool(quote)}"
     wordy = min(max(int(2 * secrets_judge.wordiness(value)), -6), 4)
     yield f"wordy {wordy} {bool(quote)}"
-    yield f"known {min(known, 3)} of {min(len(words), 4)} {bool(quote)}"
+    yield f"known {min(known, 3)} of {min(len(words), 4)} {bool(quote)} {' ' in value}"
     if amount := _AMOUNT.fullmatch(lowered):
         yield f"amount {amount[1]}"
     yield f"digits {min(sum(map(str.isdigit, value)), 5)} of {min(len(words), 4)}"
@@ -171,7 +174,7 @@ def within(value: str, quote: str) -> Iterator[str]:
     marks = set(_NOT_OF_WORD.findall(value))
     yield f"marks {''.join(sorted(marks))}"
     for mark in marks:
-        yield f"has {mark} {value[0] == mark} {value[-1] == mark}"
+        yield f"has {mark} {min(value.index(mark), 2)} {value[-1] == mark}"
     for word in words[:6]:
         if word in common_words():
             yield f"part {word}"

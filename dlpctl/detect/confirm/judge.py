@@ -35,9 +35,9 @@ _REACH = AFTER + 2 * NEXT_LINE + 2
 """The number of bytes after a label that tell where what is judged ends."""
 _MOST_KNOWN = 1024
 _LINE_END = ord("\n")
-SIZE = 1 << 15
+SIZE = 1 << 16
 """The number of weights."""
-_ZERO, _STEP, _LARGEST, _ROW = ord("O"), 8, 43, 64
+_ZERO, _STEP, _LARGEST, _ROW = ord("O"), 8, 43, 128
 """The character of the weight 0, the number of steps of a weight by 1, the largest number of steps
 in the file, and the weights in one of its rows.
 """
@@ -229,7 +229,7 @@ def _is_of_code(text: str, start: int, end: int) -> bool:
     if text.endswith("/", 0, start) and _IN_ADDRESS.search(text, max(0, start - BEFORE), start):
         return True
     is_variable = text.startswith(";", end) and text.endswith(" = ", 0, start)
-    return is_variable or text.endswith(("::", "</"), 0, start)
+    return is_variable or text.endswith(("::", "<", "</"), 0, start)
 
 
 def _is_argument(text: str, after: int, start: int) -> bool:
@@ -317,7 +317,7 @@ def _is_of_words(value: str) -> bool:
     """Return whether what looks like member access has no word of programs: `Barley.Mow`."""
     parts = value.split(".")
     return secrets_literals.is_written_with_dots(value) or (
-        common_words().isdisjoint(map(str.lower, parts))
+        (value.istitle() or common_words().isdisjoint(map(str.lower, parts)))
         and all(len(part) > 2 and part[1:].islower() for part in parts)
     )
 

@@ -36,7 +36,7 @@ PATH = lazy(
     r"|conf|cfg|ini|env|tf(?:vars)?|properties|md|svg|png|css|sh|enc|gpg|db|log)(?:$|#)",
     re.IGNORECASE,
 )
-_WORDS = read_words("password_labels")
+_WORDS, _KNOWN_WORDS = read_words("password_labels"), read_words("common_passwords")
 _TALKS_ABOUT = lazy(
     r"example|sample|placeholder|change[_-]?(?:me|it|this)|your[_-]?(?:[0-9]|pass|pwd|secret|token"
     r"|key|own|api|db|user|app|account|email|very|super|client)|_here\b|-here\b"
@@ -56,14 +56,15 @@ _WORD_AND_DIGIT = lazy(
     r"|oauth|auth|ipv|utf|md|sha|base|win|x|http|h|p|f|s|a|b|c|n)_?-?\d{1,2}",
     re.IGNORECASE,
 )
-_KNOWN_WORDS = read_words("common_passwords")
 # Base64 may start like a path and contain what looks like an operator.
 _MIXED_BASE64 = re.compile(r"[A-Za-z0-9+/]{20,}={0,2}")
 # The word for a password, in any form and compound of the languages of interfaces.
-PASSWORD_STEM = lazy(
-    r"passw|passe|passord|phras|secret|kennw|kodeord|kodewort|contrase|senha|wachtw|hasł|hesl"
-    r"|lösen|adgangsk|salasan|jelsz|gesl|lozin|slapta|şifre|parol|sandi|account|user"
+_IN_LANGUAGES = (
+    r"passw|passe|passord|kennw|kodeord|kodewort|contrase|senha|wachtw|hasł|hesl"
+    r"|lösen|adgangsk|salasan|jelsz|gesl|lozin|slapta|şifre|parol|sandi"
 )
+PASSWORD_WORD = lazy(_IN_LANGUAGES)
+PASSWORD_STEM = lazy(_IN_LANGUAGES + "|phras|secret|account|user")
 _SIGNS = frozenset("!@#$%^&*()+?~")
 # Unlikely in a password: references, templates, calls of a named function, operators.
 _EVALUATED = lazy(
@@ -94,10 +95,9 @@ _ONE_MEASURE = (
 MEASURE = lazy(rf"{_ONE_MEASURE}(?:/{_ONE_MEASURE})?")
 # Standards, algorithms and versions: PKCS#8, SHA-512, OpenSSL3+.
 _VERSIONED = lazy(r"[A-Z]{2,8}[^0-9A-Za-z]?\d{1,4}|[A-Za-z]+\d{1,3}\+")
-_RATIO = lazy(r"\d{1,4}[/:]\d{1,4}")
+_RATIO, _DIGITS = lazy(r"\d{1,4}[/:]\d{1,4}"), lazy(r"[A-Za-z]\d{2}")
 # A number of an issue: Ticket#2026-4471.
 _NUMBERED = lazy(r"(?:ticket|issue|case|bug|order|task|job|build|room|pr)#[\d-]+", re.IGNORECASE)
-_DIGITS = lazy(r"[A-Za-z]\d{2}")
 _NUMBERS = lazy(r"[0-9.,:/ -]+(?:[Ee][+-]?\d{1,3})?")
 # The sentence goes on in a script without blanks between words: `8文字以上です`.
 _SENTENCE_GOES_ON = lazy(r"[^A-Za-z]*[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
