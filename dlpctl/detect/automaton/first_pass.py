@@ -27,6 +27,8 @@ _CLOSE = 16
 """The number of bytes after an anchor in which other anchors are dropped: dumps of numbers have one
 at nearly every byte.
 """
+_DENSE = 64
+"""The number of bytes for an anchor, at least, if it pays to search around anchors alone."""
 _NEEDS_END = lazy(r"[^|(:]\$|\\[zZ]")
 _CLASS_OR_ESCAPE = lazy(r"\[\^?\]?(?:\\.|[^\]])*\]|\\[^zZ]")
 _ELSEWHERE = lazy(r"\(\?[a-zA-Z]*m|(?:\(\?[a-zA-Z]+\))?(?:\^|\\A)")
@@ -206,8 +208,7 @@ class FirstPass:
         import hyperscan
 
         anchors = [-_CLOSE]
-        before, after = each.before + _CLOSE, each.after + _CLOSE
-        left = len(data) // (before + after) + _CLOSE
+        left = len(data) // _DENSE + _CLOSE
 
         def on_anchor(_anchor: int, _start: int, end: int, _flags: int, _context: object) -> bool:
             nonlocal left
@@ -221,7 +222,7 @@ class FirstPass:
             self._scan(each.anchors, data, on_anchor)
         except hyperscan.ScanTerminated:
             return None  # so many anchors leave out nothing
-        return Surroundings(data, anchors[1:], before, after)
+        return Surroundings(data, anchors[1:], each.before + _CLOSE, each.after + _CLOSE)
 
     def _scan(
         self, database: hyperscan.Database, data: bytes, on_match: Callable[..., bool | None]
