@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     from dlpctl.formats.ocr.lines import Box
 
-_CONTRASTS = 40, 110
-"""The contrasts of ink: strong letters touch at the lower one, faint ones are left out at the
-higher one.
+_CONTRASTS = 40, 75, 110, 190
+"""The contrasts of ink: strong letters touch each other, or the grain of a photo, at the lower
+ones, and faint letters are left out at the higher ones.
 """
 _RUN = re.compile(rb"[^\0]+")
 _MOST_SHAPES = 100_000
