@@ -35,6 +35,7 @@ from dlpctl.formats.ocr.lines import (
     text_length,
     text_of,
 )
+from dlpctl.formats.ocr.rows import rows_of_letters
 from dlpctl.formats.ocr.seen import Seen, SeenWord, recalled
 from dlpctl.formats.ocr.single_pass import (
     Pass,
@@ -144,16 +145,23 @@ def _look(picture: Image, *, enlarge: bool, until: float) -> Seen:
     if unsure and time.monotonic() < until:
         passes += _read_again(picture, unsure)
         unsure = _unsure_lines(picture, passes)
+    unread = [
+        corners_of(each, _joined(line), picture.size)
+        for each, line in (*unsure, *crossing, *disputed)
+    ]
+    known = [*_boxes_read(passes, picture.size), *map(around, unread)]
+    for row in rows_of_letters(left):
+        if _is_unread(row, known):
+            start, top, end, bottom = row
+            unread.append(((start, top), (end, top), (end, bottom), (start, bottom)))
+            known.append(row)
     return Seen(
         [
             word
             for number, each in enumerate(passes)
             for word in _words(each, picture.size, str(number))
         ],
-        [
-            corners_of(each, _joined(line), picture.size)
-            for each, line in (*unsure, *crossing, *disputed)
-        ],
+        unread,
     )
 
 

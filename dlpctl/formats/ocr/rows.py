@@ -1,0 +1,161 @@
+"""Find rows of letters by their shapes alone, in the ink that OCR has left."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from statistics import median
+from typing import TYPE_CHECKING, NamedTuple
+
+from dlpctl.formats.ocr.ink import flattened, has_ink, is_texture
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from PIL.Image import Image
+
+    from dlpctl.formats.ocr.lines import Box
+
+_CONTRASTS = 40, 75, 110, 190
+"""The contrasts of ink: strong letters touch each other, or the grain of a photo, at the lower
+ones, and faint letters are left out at the higher ones.
+"""
+_RUN = re.compile(rb"[^\0]+")
+_MOST_SHAPES = 100_000
+"""The maximum number of shapes; a picture with more is a texture."""
+_LOWEST, _HIGHEST, _WIDEST, _LEAST_FILL = 6, 90, 2.5, 0.12
+"""The heights of a letter in pixels, its width in heights, and the inked share of its box."""
+_GAP, _HIGHER, _BAND = 0.55, 2.2, 32
+"""The gap between letters in heights, the ratio of their heights, and the height of bands of
+pixels in which the preceding letter is looked up.
+"""
+_FARTHEST = math.ceil(_GAP * _HIGHEST)
+_FEWEST, _ALIKE, _DEVIATION = 9, 0.75, 0.35
+"""The fewest letters of a row, and how many of them differ how little from the usual height."""
+
+
+class _Shape(NamedTuple):
+    """Connected pixels of ink."""
+
+    left: int
+    top: int
+    right: int
+    bottom: int
+    inked: int
+
+    @property
+    def height(self) -> int:
+        return self.bottom - self.top
+
+    def is_letter(self) -> bool:
+        wide, high = self.right - self.left, self.height
+        return (
+            _LOWEST <= high <= _HIGHEST
+            and wide <= _WIDEST * high
+            and self.inked > _LEAST_FILL * wide * high
+        )
+
+    def is_followed_by(self, other: _Shape) -> bool:
+        lower, higher = sorted((self.height, other.height))
+        shared = min(self.bottom, other.bottom) - max(self.top, other.top)
+        return (
+            self.right <= (other.left + other.right) / 2 + 0.3 * self.height
+            and other.left - self.right <= _GAP * higher
+            and higher <= _HIGHER * lower
+            and 2 * shared >= lower
+        )
+
+    def transposed(self) -> _Shape:
+        return _Shape(self.top, self.left, self.bottom, self.right, self.inked)
+
+
+def rows_of_letters(picture: Image) -> list[Box]:
+    """Return the boxes of rows of letters, across and down a picture; they may slant."""
+    if not is_texture(picture) and not has_ink(picture):
+        return []
+    strokes = flattened(picture)
+    rows: list[Box] = []
+    for contrast in _CONTRASTS:
+        ink = strokes.point([255 * (255 - shade > contrast) for shade in range(256)])
+        shapes = _shapes(ink)
+        rows += (_around(row) for row in _rows(shapes))
+        downward = _rows([shape.transposed() for shape in shapes])
+        rows += (_around([letter.transposed() for letter in row]) for row in downward)
+    return rows
+
+
+def _around(row: list[_Shape]) -> Box:
+    lefts, tops, rights, bottoms, _ = zip(*row, strict=True)
+    return float(min(lefts)), float(min(tops)), float(max(rights)), float(max(bottoms))
+
+
+def _shapes(ink: Image) -> list[_Shape]:
+    """Return the connected shapes of a picture of two shades."""
+    pixels, width = ink.tobytes(), ink.width
+    parents: list[int] = []
+    shapes: list[_Shape] = []
+    above: list[tuple[int, int, int]] = []
+    for top in range(ink.height):
+        runs, at = [], 0
+        for run in _RUN.finditer(pixels, top * width, (top + 1) * width):
+            left, right = run.start() - top * width, run.end() - top * width
+            number = len(parents)
+            parents.append(number)
+            shapes.append(_Shape(left, top, right, top + 1, right - left))
+            while at < len(above) and above[at][1] < left:
+                at += 1
+            # The last of the touching runs may touch the following run, too.
+            for touched in range(at, len(above)):
+                start, _, other = above[touched]
+                if start > right:
+                    break
+                root = _root(parents, other)
+                if root != number:
+                    parents[number] = root
+                    shapes[root] = _united(shapes[root], shapes[number])
+                    number = root
+            runs.append((left, right, number))
+        above = runs
+        if len(parents) > _MOST_SHAPES:
+            return []
+    return [shape for number, shape in enumerate(shapes) if parents[number] == number]
+
+
+def _root(parents: list[int], number: int) -> int:
+    while parents[number] != number:
+        parents[number] = number = parents[parents[number]]
+    return number
+
+
+def _united(shape: _Shape, other: _Shape) -> _Shape:
+    left, top = min(shape.left, other.left), min(shape.top, other.top)
+    right, bottom = max(shape.right, other.right), max(shape.bottom, other.bottom)
+    return _Shape(left, top, right, bottom, shape.inked + other.inked)
+
+
+def _rows(shapes: list[_Shape]) -> Iterator[list[_Shape]]:
+    """Yield the rows of letters of about the same height, each near to the preceding one."""
+    rows: list[list[_Shape]] = []
+    last: dict[int, list[list[_Shape]]] = defaultdict(list)
+    for letter in sorted(shape for shape in shapes if shape.is_letter()):
+        preceding: list[list[_Shape]] = []
+        for band in range(letter.top // _BAND - 1, letter.bottom // _BAND + 2):
+            last[band] = [row for row in last[band] if row[-1].right > letter.left - _FARTHEST]
+            preceding += (row for row in last[band] if row[-1].is_followed_by(letter))
+        if preceding:
+            row = max(preceding, key=lambda row: row[-1].right)
+            last[_band(row)].remove(row)
+        else:
+            rows.append(row := [])
+        row.append(letter)
+        last[_band(row)].append(row)
+    for row in rows:
+        usual = median(letter.height for letter in row)
+        alike = sum(abs(letter.height - usual) <= _DEVIATION * usual for letter in row)
+        if len(row) >= _FEWEST and alike >= _ALIKE * len(row):
+            yield row
+
+
+def _band(row: list[_Shape]) -> int:
+    return (row[-1].top + row[-1].bottom) // 2 // _BAND
