@@ -21,6 +21,8 @@ _CONTRASTS = 40, 75, 110, 190
 """The contrasts of ink: strong letters touch each other, or the grain of a photo, at the lower
 ones, and faint letters are left out at the higher ones.
 """
+_MOST_INK = 0.25
+"""The maximum inked share of a picture; with more, the grain of a photo is taken for ink."""
 _RUN = re.compile(rb"[^\0]+")
 _MOST_SHAPES = 100_000
 """The maximum number of shapes; a picture with more is a texture."""
@@ -78,6 +80,8 @@ def rows_of_letters(picture: Image) -> list[Box]:
     rows: list[Box] = []
     for contrast in _CONTRASTS:
         ink = strokes.point([255 * (255 - shade > contrast) for shade in range(256)])
+        if ink.histogram()[255] > _MOST_INK * ink.width * ink.height:
+            continue
         shapes = _shapes(ink)
         rows += (_around(row) for row in _rows(shapes))
         downward = _rows([shape.transposed() for shape in shapes])
