@@ -492,14 +492,14 @@ def encoded(image: Image.Image, kind: str = "PNG", **options: object) -> bytes:
     return output.getvalue()
 
 
-def in_boxes() -> Image.Image:
+def in_boxes(sentence: str = "Her number, and this line is kept") -> Image.Image:
     image = Image.new("RGB", (1100, 300), "white")
     draw = ImageDraw.Draw(image)
     for number, letter in enumerate(SSN):
         left = 40 + 36 * number
         draw.rectangle((left, 40, left + 32, 84), outline="#777777")
         draw.text((left + 8, 46), letter, fill="black", font=ImageFont.load_default(28))
-    draw.text((40, 120), "Her number, and this line is kept", "black", ImageFont.load_default(28))
+    draw.text((40, 120), sentence, "black", ImageFont.load_default(28))
     return image
 
 
@@ -651,12 +651,14 @@ def test_letters_in_boxes_count_as_read_if_ocr_agrees(
 def test_a_line_that_reads_alike_at_two_scales_is_no_line_of_single_letters(
     readings: tuple[str, ...], unread: int, tesseract: PlayedTesseract
 ) -> None:
+    picture = in_boxes(sentence="")
+
     def words(data: bytes, *, pages: int, sparse: bool) -> list[list[ocr.Word]]:
         with Image.open(io.BytesIO(data)) as file:
             scales = []
             for page in range(pages):
                 file.seek(page)
-                scales.append(round(file.width / in_boxes().width))
+                scales.append(round(file.width / picture.width))
         return [
             [] if sparse else [ocr.Word(readings[times - 1], "1", *box, 95.0)]
             for times in scales
@@ -664,7 +666,7 @@ def test_a_line_that_reads_alike_at_two_scales_is_no_line_of_single_letters(
         ]
 
     tesseract(words, lambda _, *, pages: [[]] * pages)
-    assert len(look(in_boxes()).unread) == unread
+    assert len(look(picture).unread) == unread
 
 
 def test_ink_that_differs_in_color_alone_is_seen() -> None:
@@ -715,8 +717,12 @@ def test_lines_that_ocr_sees_and_cannot_read_are_not_inspected(
             zip(["Hcr", "nunber", "iz", "I2E45"], heights, strict=False)
         )
     ]
+    picture = Image.new("RGB", (700, 140), "white")
+    for word in line:
+        font = ImageFont.load_default(word.height)
+        ImageDraw.Draw(picture).text((word.left, word.top), word.text, "black", font)
     tesseract(*[lambda _, *, pages, **__: [line] * pages] * 2)
-    document = format_named("image").extract(encoded(written(LETTER)), LIMITS)
+    document = format_named("image").extract(encoded(picture), LIMITS)
     assert {part.location for part in document.uninspected} == places
     assert all(part.is_removable for part in document.uninspected)
 

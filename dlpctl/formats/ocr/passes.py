@@ -35,6 +35,7 @@ from dlpctl.formats.ocr.lines import (
     text_length,
     text_of,
 )
+from dlpctl.formats.ocr.rows import rows_of_letters
 from dlpctl.formats.ocr.seen import Seen, SeenWord, recalled
 from dlpctl.formats.ocr.single_pass import (
     Pass,
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
     from dlpctl.formats.ocr import Word
+    from dlpctl.formats.ocr.seen import Corners
 
 UNREAD = "writing that OCR cannot read with confidence"
 _UNSURE = 65.0
@@ -101,8 +103,7 @@ def _seen(picture: Image, *, enlarge: bool, until: float) -> Seen:
             lambda: _look(picture, enlarge=enlarge, until=until),
         )
     except ocr.OcrTimeoutError:
-        wide, high = float(picture.width), float(picture.height)
-        return Seen([], [((0.0, 0.0), (wide, 0.0), (wide, high), (0.0, high))])
+        return Seen([], [_corners_of_box((0.0, 0.0, float(picture.width), float(picture.height)))])
 
 
 def _look(picture: Image, *, enlarge: bool, until: float) -> Seen:
@@ -144,16 +145,19 @@ def _look(picture: Image, *, enlarge: bool, until: float) -> Seen:
     if unsure and time.monotonic() < until:
         passes += _read_again(picture, unsure)
         unsure = _unsure_lines(picture, passes)
+    unread = [
+        corners_of(each, _joined(line), picture.size)
+        for each, line in (*unsure, *crossing, *disputed)
+    ]
+    known = [*_boxes_read(passes, picture.size), *map(around, unread)]
+    unread += map(_corners_of_box, _unread_rows(left, known))
     return Seen(
         [
             word
             for number, each in enumerate(passes)
             for word in _words(each, picture.size, str(number))
         ],
-        [
-            corners_of(each, _joined(line), picture.size)
-            for each, line in (*unsure, *crossing, *disputed)
-        ],
+        unread,
     )
 
 
@@ -318,6 +322,25 @@ def _is_unread(word: tuple[float, ...], read: Iterable[tuple[float, ...]]) -> bo
     """Return whether the middle of a word is on no word that was read."""
     x, y = (word[0] + word[2]) / 2, (word[1] + word[3]) / 2
     return not any(box[0] < x < box[2] and box[1] < y < box[3] for box in read)
+
+
+def _unread_rows(left: Image, known: list[Box]) -> list[Box]:
+    """Return the rows of letters apart from the known boxes and from each other; the picture
+    itself if they are too many to compare.
+    """
+    rows = rows_of_letters(left)
+    if len(rows) > _MOST_BOXES:
+        return [(0.0, 0.0, float(left.width), float(left.height))]
+    unread: list[Box] = []
+    for row in rows:
+        if _is_unread(row, [*known, *unread]):
+            unread.append(row)
+    return unread
+
+
+def _corners_of_box(box: Box) -> Corners:
+    left, top, right, bottom = box
+    return (left, top), (right, top), (right, bottom), (left, bottom)
 
 
 def _unsure_lines(picture: Image, passes: list[Pass]) -> list[tuple[Pass, list[Word]]]:
