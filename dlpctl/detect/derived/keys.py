@@ -53,7 +53,7 @@ GATE = _BROKEN
 _AT_JOINT = lazy(_JOINT.encode())
 _ROW_END = lazy(rb"[\"'`]\n[\"'`]")
 _DELIMITERS = {b",", b";", b"\t", b"|"}
-"""What is between two quoted cells: a key after one is in the last cell of a row."""
+"""The bytes between two quoted cells: a key after one is in the last cell of a row."""
 _LINE_END = lazy(rb"(=)?\r?\n")
 """A line end, which a mail marks where it is within a line."""
 _MARKS = lazy(rb"[ \t>]*(?:(?://|--|[#*%;+&])[ \t]*)?")
