@@ -10,6 +10,7 @@ from __future__ import annotations
 import html
 import re
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING
 from xml.parsers import expat
 
@@ -55,6 +56,7 @@ _FONTS = lazy(
     rf"""(?:"((?:{_WORDS_OF_FONTS}|')*)"|'((?:{_WORDS_OF_FONTS}|")*)'"""
     rf"""|((?:{_WORDS_OF_FONTS}|'{_WORDS_OF_FONTS}*'|"{_WORDS_OF_FONTS}*")+))"""
 )
+_PARAGRAPH_END = lazy(r"(?<=[a-z0-9])(?=[A-Z][a-z])")
 _MANY_ATTRIBUTES = 256
 _CELLS = frozenset(("td", "th", "entry"))
 _DATE_TAG, _NO_DATE = "<date>", "1800-01-01T00:00:00Z"
@@ -134,8 +136,25 @@ class Markup(TextFormat):
             yield View("across tags", parts, segments)
         if joined:
             yield View("across tags, lines joined", joined, segments)
+        if (
+            "<!--" in source
+            and self.html
+            and (divided := [*self._divided_comments(source, readable)])
+        ):
+            yield View("paragraphs of comments", divided, segments)
         yield from self.table_views(source, readable, segments)
         yield from views_by_place(source, self.placed_texts(source), readable, segments)
+
+    def _divided_comments(self, source: str, readable: Readable) -> Iterator[Piece | str]:
+        """Yield the paragraphs of comments in which a capital letter after a small one or a
+        digit is all that divides them, as LibreOffice writes them.
+        """
+        for syntax, start, end in self._parts(source):
+            ends = _PARAGRAPH_END.finditer(source, start, end) if syntax == "comment" else ()
+            cuts = [found.start() for found in ends]
+            for low, high in pairwise([start, *cuts, end]) if cuts else ():
+                yield Piece(0, readable.offset_of(low), readable.offset_of(high))
+                yield "\n"
 
     def table_views(
         self, source: str, readable: Readable, segments: Sequence[Segment]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Callable, Iterator, Mapping
+from itertools import groupby
 from typing import NamedTuple
 
 from dlpctl.errors import CannotMaskError, FormatError
@@ -32,7 +33,8 @@ are read as files.
 """
 _LEAST_TEXT = 4
 """A file with an unknown suffix is of this format if over one byte in this many is text."""
-_CBOR_DOUBLE = 0xFB
+_CBOR_LIST, _CBOR_DOUBLE = 4, 0xFB
+_LIST, _VALUES = "list", ("text", "bytes", "number")
 _BENCODED = re.compile(rb"([dl])|(e)|i(-?\d{1,20})e|(\d{1,10}):")
 _KEY = 64
 """The maximum length of a text that may label the next one."""
@@ -80,11 +82,17 @@ class Cursor:
 Walk = Callable[[Cursor], Iterator[Item]]
 
 
+def _mark(cursor: Cursor, item_type: str) -> Item:
+    """Return an item without a text, where a container starts or ends."""
+    return Item(cursor.at, cursor.at, cursor.at, item_type)
+
+
 def _message_pack(cursor: Cursor) -> Iterator[Item]:
     open_items = [1]
     while open_items:
         if not open_items[-1]:
             open_items.pop()
+            yield _mark(cursor, "end")
             continue
         open_items[-1] -= 1
         cursor.within(len(open_items))
@@ -92,7 +100,9 @@ def _message_pack(cursor: Cursor) -> Iterator[Item]:
         lead = cursor.take(1)
         if 0x80 <= lead < 0xA0 or 0xDC <= lead <= 0xDF:
             count = lead & 15 if lead < 0xA0 else cursor.take(2 + 2 * (lead & 1))
-            open_items.append(count * (2 if lead < 0x90 or lead >= 0xDE else 1))
+            is_map = lead < 0x90 or lead >= 0xDE
+            open_items.append(count * (2 if is_map else 1))
+            yield _mark(cursor, "map" if is_map else _LIST)
         elif 0xA0 <= lead < 0xC0:
             yield cursor.string(start, lead & 31, "text")
         elif lead in {0xD9, 0xDA, 0xDB}:
@@ -120,6 +130,7 @@ def _cbor(cursor: Cursor) -> Iterator[Item]:
     while open_items:
         if not open_items[-1]:
             open_items.pop()
+            yield _mark(cursor, "end")
             continue
         open_items[-1] -= 1
         cursor.within(len(open_items))
@@ -129,11 +140,13 @@ def _cbor(cursor: Cursor) -> Iterator[Item]:
         if lead == 0xFF:
             if open_items.pop() != endless:
                 raise FormatError("the file is not CBOR")
+            yield _mark(cursor, "end")
             continue
         if size == 31:
             if major not in {2, 3, 4, 5}:
                 raise FormatError("the file is not CBOR")
             open_items.append(endless)
+            yield _mark(cursor, _LIST if major == _CBOR_LIST else "map")
             continue
         if size > 27:
             raise FormatError("the file is not CBOR")
@@ -142,6 +155,7 @@ def _cbor(cursor: Cursor) -> Iterator[Item]:
             yield cursor.string(start, size, "bytes" if major == 2 else "text")
         elif major in {4, 5}:
             open_items.append(size * (major - 3))
+            yield _mark(cursor, _LIST if major == _CBOR_LIST else "map")
         elif major == 6:
             open_items[-1] += 1
         elif major == 0:
@@ -167,6 +181,8 @@ def _bencode(cursor: Cursor) -> Iterator[Item]:
         cursor.at = found.end()
         depth += 1 if found[1] else -1 if found[2] else 0
         cursor.within(depth)
+        if found[1] or found[2]:
+            yield _mark(cursor, _LIST if found[1] == b"l" else "map" if found[1] else "end")
         if found[3]:
             yield Item(start, start, cursor.at, "number", found[3].decode())
         elif found[4]:
@@ -187,6 +203,37 @@ def _packed_bytes(raw: bytes) -> bytes:
 
 def _bencoded(raw: bytes) -> bytes:
     return b"%d:%b" % (len(raw), raw)
+
+
+class _Rows:
+    """Collects the lists of values, as a table has them."""
+
+    def __init__(self) -> None:
+        self._rows: list[list[Piece | str]] = []
+        self._is_list = False
+
+    def start(self, *, is_list: bool) -> None:
+        self._is_list = is_list
+        if self._rows and not self._rows[-1]:
+            self._rows.pop()
+        if is_list:
+            self._rows.append([])
+
+    def add(self, value: Piece | str) -> None:
+        if self._is_list:
+            self._rows[-1].append(value)
+
+    def parts(self) -> list[Piece | str]:
+        """Return the parts of a view of lists that are as long as one beside them."""
+        parts: list[Piece | str] = []
+        for size, rows in groupby(self._rows, key=len):
+            table = list(rows) if size > 1 else []
+            if len(table) > 1:
+                for row in table:
+                    parts += [part for value in row for part in (value, "\t")]
+                    parts[-1] = "\n"
+                parts.append("\n")
+        return parts
 
 
 class Objects(BinaryFormat):
@@ -234,18 +281,28 @@ class Objects(BinaryFormat):
         segments: list[Segment] = []
         children: list[Child] = []
         parts: list[Piece | str] = []
-        for number, item in enumerate(self._items(data, limits), 1):
+        rows = _Rows()
+        number = 0
+        for item in self._items(data, limits):
+            if item.type not in _VALUES:
+                rows.start(is_list=item.type == _LIST)
+                continue
+            number += 1
             raw = data[item.data : item.end]
             codec = _codec(raw)
             is_file = len(raw) > _SHORT or any(each.sniff(raw, "") for each in FORMATS)
             if item.type == "bytes" and codec != "utf-8" and is_file:
                 children.append(Child(str(item.start), embedded_name(raw), raw))
+                rows.add("")
                 continue
             text = raw.decode(codec) if item.shown is None else item.shown
             apart = ": " if item.type == "text" and is_label(text) else "\n"
-            parts += (Piece(len(segments), 0, len(text)), apart)
+            parts += (piece := Piece(len(segments), 0, len(text)), apart)
+            rows.add(piece)
             segments.append(Segment(text, f"item {number}", item))
         views = [View("items", parts, segments)] if parts else []
+        if table := rows.parts():
+            views.append(View("rows", table, segments, repeats=True))
         return Document(self.name, segments, views, [], children)
 
     def mask(self, data: bytes, document: Document, edits: Edits, children: Children) -> bytes:
@@ -258,7 +315,7 @@ class Objects(BinaryFormat):
         output: list[bytes] = []
         read = 0
         for item in self._items(data, Limits()):
-            if item.start in changes:
+            if item.type in _VALUES and item.start in changes:
                 written_as = "bytes" if item.type == "bytes" else "text"
                 output += (data[read : item.start], self._write[written_as](changes[item.start]))
                 read = item.end

@@ -371,8 +371,10 @@ def _portions(
             low, high = max(start, token.start), min(end, token.end)
             if low < high:
                 part = Edit(low, high, "" if placed[index] else replacement)
-                if high - low < end - start and _shape(source[start:end]) == _shape(replacement):
-                    part = _changed(low, replacement[low - start : high - start])
+                own = replacement[low - start : high - start]
+                is_part = high - low < end - start == len(replacement)
+                if is_part and _shape(source[low:high]) == _shape(own):
+                    part = _changed(low, own)
                 portions.append(part.moved(-token.start))
                 placed[index] = True
             index += 1

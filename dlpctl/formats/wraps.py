@@ -11,7 +11,8 @@ from dlpctl.formats.interface import Piece, Segment
 _CONTINUES = frozenset("-@._/+=#:&")
 _UNFINISHED = re.compile(r"\w@[\w-]*$")
 """An address whose domain has no dot yet."""
-_DOMAIN_END = re.compile(r"\.[a-z]{2,24}$")
+_DOMAIN_END = re.compile(r"\.[a-z]{2,24}\.?$")
+"""The end of an address, which may end a sentence."""
 _SENTENCE_END = re.compile(r"(?:^|\s)[a-z]{2,}\.$|[A-Za-z]:$")
 """The end of a sentence, or of a label, after which a word or a number starts."""
 _NUMBER_AFTER_WORD = re.compile(r"(?:^|\s)[A-Za-z]?[a-z]+\n(?=[0-9+(])[^\s@]*(?:\s|$)")
@@ -31,8 +32,8 @@ def goes_on(lines: Sequence[str], number: int, glue: str) -> bool:
     if _UNFINISHED.search(line) or line[-1] in _CONTINUES or following[0] in _CONTINUES:
         return True
     near = lines[max(0, number - _NEAR) : number + _NEAR + 1]
-    if " " not in line.strip():  # a cell of a column
-        near = [each for each in near if " " not in each.strip()]
+    if len(line.split()) == 1:  # a cell of a column
+        near = [each for each in near if len(each.split()) < 2]
     longest = max(map(len, near))
     full = len(line) > 0.6 * longest
     if glue:
@@ -40,8 +41,6 @@ def goes_on(lines: Sequence[str], number: int, glue: str) -> bool:
     before, after = line.split(), following.split()
     if len(before) == 1:
         # A word that fills a line may continue; a column of words that look alike is a list.
-        if _DOMAIN_END.search(line) and not after[0][0].islower():
-            return False
         is_list = len(after[0]) >= len(before[0]) and _signs(after[0]) == _signs(before[0])
         return full and not (len(after) == 1 and is_list)
     # Text wraps between words, so two plain words are separate; a value of digits and signs may be
@@ -78,7 +77,11 @@ def _text_of(part: Piece | str, segments: Sequence[Segment]) -> str:
 
 
 def _starts_anew(line: str, following: str) -> bool:
-    """Return whether a line ends with a sentence, a label or a word that no value has."""
+    """Return whether a line ends with an address, a sentence, a label or a word that no value
+    has.
+    """
+    if _DOMAIN_END.search(line) and following[0].isalnum() and not following[0].islower():
+        return True
     if _SENTENCE_END.search(line):
         return following[0].isalnum() and not (line[-1] == "." and following[0].islower())
     return _NUMBER_AFTER_WORD.search(f"{line}\n{following}") is not None

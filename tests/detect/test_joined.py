@@ -179,6 +179,7 @@ def test_a_broken_key_is_found(detector: Detector, before: str, joint: str) -> N
     "text",
     [
         f"key = {_KEY[:10]}\n{_KEY[10:]}\n",  # not a full line
+        f'"Roe";"sk_live_{_KEY}"\n"Beta";"x"\n',
         f"{_FULL_LINE}{_KEY[:10]}\n{_KEY}\n",
         f"{_FULL_LINE}{_KEY[:10]}\n{_KEY[10:]} = 1\n",
     ],

@@ -365,6 +365,19 @@ def test_an_object_in_a_presentation_is_uninspected() -> None:
     assert reasons == ["an embedded object or macros"]
 
 
+def test_the_cells_of_a_table_on_a_slide_are_rows() -> None:
+    def shape(top: int, text: str) -> bytes:
+        anchor = made.atom(0xF00F, struct.pack("<4i", 5, top, 6, 7))
+        return made.atom(0xF004, anchor + made.atom(0xFA8, text.encode()) * bool(text), 0xF)
+
+    cells = shape(8, "SSN") + shape(8, "MRN") + shape(9, "") + shape(9, "1")
+    other = made.atom(0xF004, made.atom(0xFA8, b"Apart"), 0xF)
+    data = made.compound(made.presentation(made.atom(0xF003, cells, 0xF), other))
+    views = format_named("ppt").extract(data, LIMITS).views
+    (table,) = (each.text for each in views if each.name == "slides: rows of tables")
+    assert table.split("\n")[-2:] == ["SSN\tMRN", "\t1"]
+
+
 SMALL = made.workbook({"S": b""})
 LETTER = made.document([("a\r", "cp1252")])
 LONG = made.document([("a" * 2_000, "cp1252")])

@@ -247,6 +247,8 @@ def test_a_header_may_be_below_a_title_and_have_gaps() -> None:
 def test_text_across_tags_reads_as_one() -> None:
     html = format_named("html").extract(b"<p>one <b>t</b>wo</p><p>three</p>", LIMITS)
     assert view(html, "across tags").text.split("\n\n")[0] == "one two"
+    glued = format_named("html").extract(b"<!-- SSN 1Dial 2GoToHTML -->", LIMITS)
+    assert view(glued, "paragraphs of comments").text == " SSN 1\nDial 2\nGo\nToHTML \n"
     xml = format_named("xml").extract(b"<r><a>1</a><b>2</b><c>x<i>y</i>z</c></r>", LIMITS)
     assert view(xml, "across tags").text.split("\n\n")[0] == "xyz"
     runs = "<字:句><字:文本串>x</字:文本串></字:句><字:句><字:文本串>y</字:文本串></字:句>"
@@ -353,6 +355,15 @@ def test_a_small_object_within_another_is_a_file() -> None:
     assert child.data == inner
 
 
+def test_lists_of_one_length_are_rows() -> None:
+    rows = b"\x93\xa4name\xa3ssn\xa1a\x93\xa3Roe\xa11\xc4\x02\xff\x01"
+    data = b"\x95" + rows + b"\xa3end\x81\xa1b\xa1c\x92\xa1d\xa1e"
+    document = format_named("msgpack").extract(data, LIMITS)
+    assert view(document, "rows").text.split("\n")[:3] == ["name\tssn\ta", "Roe\t1\t\xff\x01", ""]
+    copy = format_named("msgpack").mask(data, document, [SegmentEdit(3, 0, 3, "*")], {})
+    assert copy == data.replace(b"\xa3Roe", b"\xd9\x01*")
+
+
 def test_cells_are_in_the_columns_that_they_span() -> None:
     source = (
         "<table><tr><th colspan='2'>name</th><th>born on</th></tr>"
@@ -408,12 +419,18 @@ def test_marks_stay_where_a_value_is_masked() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "source"), [("csv", '1,"one","two"\n'), ("json", '["one", "two"]')]
+    ("name", "source"),
+    [
+        ("csv", '1,"one","two"\n'),
+        ("json", '["one", "two"]'),
+        ("html", '<p>one</p>\n<p style="font-family:Arial">two</p>'),
+    ],
 )
 def test_each_item_gets_its_part_of_a_replacement_of_the_same_shape(name: str, source: str) -> None:
-    value = source[source.index("one") : source.index("two") + 3]
+    value = source[source.index("one") : source.index("two") + 3].replace("Arial", "     ")
     replacement = value.replace("one", "***").replace("wo", "**")
-    assert masked(name, source, value, replacement) == source.replace(value, replacement)
+    result = source.replace("one", "***").replace("two", "t**")
+    assert masked(name, source, value, replacement) == result
 
 
 @pytest.mark.parametrize(

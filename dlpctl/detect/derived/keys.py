@@ -51,6 +51,9 @@ _BROKEN = (
 )
 GATE = _BROKEN
 _AT_JOINT = lazy(_JOINT.encode())
+_ROW_END = lazy(rb"[\"'`]\n[\"'`]")
+_DELIMITERS = {b",", b";", b"\t", b"|"}
+"""The bytes between two quoted cells: a key after one is in the last cell of a row."""
 _LINE_END = lazy(rb"(=)?\r?\n")
 """A line end, which a mail marks where it is within a line."""
 _MARKS = lazy(rb"[ \t>]*(?:(?://|--|[#*%;+&])[ \t]*)?")
@@ -120,6 +123,8 @@ def _breaks(data: bytes) -> Iterator[Break]:
 def _next_part(data: bytes, start: int, end: int) -> re.Match[bytes] | None:
     """Return the part with which a key goes on that is cut at a position; None if it does not."""
     joint = _AT_JOINT.match(data, end)
+    if joint and _ROW_END.fullmatch(joint[0]) and data[start - 2 : start - 1] in _DELIMITERS:
+        return None
     following = joint.end() if joint else _in_next_line(data, start, end)
     part = _NEXT_PART.match(data, following) if following >= 0 else None
     if part is None or _OTHER_KEY.match(part[0]):

@@ -17,10 +17,14 @@ from dlpctl.formats.compound.part import Part
 from dlpctl.formats.compound.texts import NARROW, WIDE, ByteTexts, Run
 from dlpctl.formats.encoding import Edit
 from dlpctl.formats.interface import Limits, Segment, Uninspected
+from dlpctl.formats.office.reading import ViewPlan
 
 _MAIN, _USER, _PICTURES = "PowerPoint Document", "Current User", "Pictures"
 _CONTAINER = 0xF
 _DOCUMENT, _ENCRYPTION, _OBJECT = 0x03E8, 0x2F14, 0x1011
+_GROUP, _SHAPE, _ANCHOR = 0xF003, 0xF004, 0xF00F
+"""A group of shapes, as tables are, one of the shapes, and its position in the group."""
+_ANCHOR_SIZE = 16
 _TEXTS = {0x0FA0: WIDE, 0x0FA8: NARROW, 0x0FBA: WIDE}
 _LAYER = "slides"
 
@@ -58,11 +62,24 @@ def _slides(data: bytes) -> Part:
     part = Part()
     texts = ByteTexts(data)
     types: set[int] = set()
+    rows: list[tuple[int, int] | str] = []
+    row, is_cell = -1, False
     for record in _records(data):
         types.add(record.type)
         codec = _TEXTS.get(record.type)
-        if codec is not None and record.size:
-            texts.add([Run(record.start, record.size, codec)])
+        if record.type == _GROUP:
+            rows.append("\n")
+            row = -1
+        elif record.type == _SHAPE:
+            is_cell = False
+        elif record.type == _ANCHOR and record.size == _ANCHOR_SIZE:
+            top = int.from_bytes(data[record.start + 4 : record.start + 8])
+            rows.append("\t" if top == row else "\n")
+            row, is_cell = top, True
+        elif codec is not None and record.size:
+            text = texts.add([Run(record.start, record.size, codec)])
+            if is_cell:
+                rows.append((texts.firsts[-1], texts.firsts[-1] + len(text)))
         elif record.type == _OBJECT:
             part.known.append((record.start, record.start + record.size))
     if _ENCRYPTION in types:
@@ -71,7 +88,10 @@ def _slides(data: bytes) -> Part:
         raise FormatError("the presentation is of PowerPoint 95 or older: save it as .pptx")
     if _OBJECT in types:
         part.uninspected.append(Uninspected("embedded object", "an embedded object or macros"))
-    part.readings.append((texts.reading(_LAYER), texts.spot(_MAIN, _LAYER, _LAYER, "text")))
+    reading = texts.reading(_LAYER)
+    if "\t" in rows:
+        reading.plans.append(ViewPlan("rows of tables", rows, repeats=True))
+    part.readings.append((reading, texts.spot(_MAIN, _LAYER, _LAYER, "text")))
     part.known += texts.spans()
     return part
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from collections import Counter
 from itertools import accumulate, groupby
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,7 +14,7 @@ from dlpctl.formats.pdf.glyphs import separator
 from dlpctl.formats.pdf.matrix import Point, apply
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Container, Iterable, Iterator, Sequence
 
     from dlpctl.formats.pdf.canvas import CanvasText
     from dlpctl.formats.pdf.drawing import Show
@@ -41,7 +42,7 @@ def rows(found: CanvasText, segment: int) -> Parts:
     """Return rows as separate pieces, cell by cell, if both readers see the same order."""
     if not found.in_order:
         return []
-    table = list(_rows(found.drawing.shows))
+    table = _table(found.drawing.shows)
     if all(len(row) < _LABELLED for row in table):
         return []
     counted = [*accumulate(map(len, map(fold, found.raw)))]
@@ -73,8 +74,20 @@ def _size(cell: Cell) -> int:
     return sum(end - start for start, end in cell)
 
 
-def _rows(shows: Iterable[Show]) -> Iterator[list[Cell]]:
-    """Yield the texts that the operators show, row by row and cell by cell."""
+def _table(shows: Sequence[Show]) -> list[list[Cell]]:
+    """Return the rows; a text is a cell of its own also where a column of other rows starts."""
+    starts: Counter[float] = Counter()
+    table = list(_rows(shows, (), starts))
+    columns = {start for start, count in starts.items() if count >= _LABELLED}
+    return list(_rows(shows, columns, starts)) if columns else table
+
+
+def _rows(
+    shows: Iterable[Show], columns: Container[float], starts: Counter[float]
+) -> Iterator[list[Cell]]:
+    """Yield the texts that the operators show, row by row and cell by cell; count where cells
+    start that are not the first ones.
+    """
     row: list[Cell] = []
     last: Show | None = None
     corner = (0.0, 0.0)
@@ -85,8 +98,13 @@ def _rows(shows: Iterable[Show]) -> Iterator[list[Cell]]:
         if run.start == run.end:
             continue
         gap = "\n" if last is None else separator(last, show)
-        if not gap and last is not None and _abut(last, show):
+        if last is not None and (
+            (not gap and _abut(last, show))
+            or (gap in ("", " ") and show.placed and _left(show) in columns)
+        ):
             gap = "\t"
+        if gap == "\t":
+            starts[_left(show)] += 1
         step = _step(last, show, corner) if gap == "\n" and len(row) >= _LABELLED else gap
         if step == "\n":
             if row:
@@ -102,6 +120,10 @@ def _rows(shows: Iterable[Show]) -> Iterator[list[Cell]]:
         last = show
     if row:
         yield row
+
+
+def _left(show: Show) -> float:
+    return round(apply(show.matrix, 0.0, 0.0)[0], 0)
 
 
 def _abut(last: Show, show: Show) -> bool:

@@ -674,6 +674,26 @@ def test_cells_that_abut_are_cells(drawn, check):
     assert "kept" in result.text()
 
 
+def test_a_text_where_a_column_starts_is_a_cell(drawn):
+    from reportlab.pdfbase.pdfmetrics import stringWidth
+
+    rows = [
+        ("No", "Mail", "SSN"),
+        ("1", "a@b.example", "none"),
+        ("hfgd5!", "c@b.example", "x"),
+    ]
+    start = 72 + stringWidth("hfgd5!", "Helvetica", 12)
+
+    def page(canvas):
+        for number, row in enumerate(rows):
+            for x, cell in zip((72, start, 312), row, strict=True):
+                words(canvas, 700 - 20 * number, cell, x=x)
+
+    views = {view.name: view for view in FORMAT.extract(drawn(page), Limits()).views}
+    shown = views["rows of tables"].text.split("\n")
+    assert shown[-3] == "hfgd5!\tc@b.example\tx"
+
+
 def test_the_end_of_a_value_on_the_next_page_is_no_page_number(drawn, check):
     def pages(canvas):
         canvas.drawString(72, 100, "Her card is 4539 5787 6362")
