@@ -124,7 +124,6 @@ NONE = (
     '{"run_id": 9876543210, "job_id": 40123}',
     "const ID = 44182077",
     "the patient process came in on Nov 3",
-    "Adults: placebo. Hospital, insulin and clinic since 3 November 2026",
     "patient diagnosis 2026-11-02 10:11:12 started",
 )
 
