@@ -54,10 +54,11 @@ def texts(patterns: Sequence[Pattern]) -> st.SearchStrategy[str]:
         for text in examples(pattern, kind)
     ]
     words = [
-        word
+        word.replace("*", "hepat")
         for pattern in patterns
-        if pattern.context
-        for word in (*pattern.context.words, *pattern.context.against, *pattern.context.around)
+        if (context := pattern.context)
+        for entry in (*context.words, *context.against, *context.around, *context.not_around)
+        for word in entry.split("|")
     ]
     words += [word for pattern in patterns for word in pattern.keywords]
     piece = st.one_of(

@@ -144,9 +144,20 @@ def score(pattern: Pattern, data: bytes, start: int, end: int) -> float:
     if behind:
         return behind[0]
     first, last = max(0, start - AROUND_BEFORE), min(len(data), end + AROUND_AFTER)
-    numbered = [(word, number, True) for number, word in enumerate(context.around)]
-    tell_subject = len(set(whole_words(data, first, last, numbered))) > 1
+    size = len(context.around)
+    numbered = [
+        (word, number, number < size)
+        for number, entry in enumerate(context.around + context.not_around)
+        for word in entry.split("|")
+    ]
+    numbered.sort(key=lambda each: each[0].startswith("*"))
+    found = set(whole_words(data, first, last, numbered))
+    of_others = {number for number in found if number >= size}
+    tell_subject = len(found - of_others) > 1 and len(of_others) < 2
     return context.score if tell_subject else pattern.score
+
+
+_LETTERS = "[0-9A-Za-z\u00c0-\u1fff\u2c00-\u2dff\u3040-\ufaff]*"
 
 
 def whole_words(
@@ -161,7 +172,9 @@ def whole_words(
     forms = [
         (
             re.compile(
-                r"[\t\n\f\r _.-]{0,2}".join(re.escape(part) for part in folded(word).split())
+                r"[\t\n\f\r _.-]{0,2}".join(
+                    re.escape(part) for part in folded(word).split()
+                ).replace(r"\*", _LETTERS, 1 if word.startswith("*") else 0)
             ),
             worth,
             as_element,

@@ -102,7 +102,11 @@ _TABLES: dict[str, dict[str, Any]] = {
     "subject": {
         "regex": "[0-9]{3}",
         "score": 0.4,
-        "context": {"around": ["id", "\u00e9t\u00e9", "kis"], "score": 0.7},
+        "context": {
+            "around": ["id", "\u00e9t\u00e9|*s", "kis"],
+            "not_around": ["key", "*x|q"],
+            "score": 0.7,
+        },
     },
     "with-keyword": {"regex": "[0-9]{2}[a-z]", "keywords": ["kis", "\u00e9t\u00e9"], "score": 0.7},
     "with-both": {

@@ -27,6 +27,8 @@ FOUND = {
     "letters at the end": ("{} (plaque d'immatriculation)", "IB-729-XW"),
     "supply point without a label": ("for {} since May", "ES1234123456789012JY"),
     "land register without a label": ("for {} since May", "9872023VH5797S0001WX"),
+    "particle of another script": ("RRN는 {}", "900101-1234567"),
+    "particle before the value": ("My Numberは{}です", "123456789018"),
     "letters beyond ASCII": ("účet č. {}", "4703234178/0100"),
     "short label beyond ASCII": ("nuo 2019 ŘP: {}", "EK 482715"),
     "letters of Vietnamese after a label": ("CCCD số {}", "001099482715"),
@@ -95,6 +97,7 @@ FOUND = {
         "Klinikum Musterstadt, Entlassungsbrief: in Behandlung vom {} an",
         "28.10.",
     ),
+    "date next to doses": ("Herr J. Doe, Examplolol 50mg, kommt am {}", "11.12.2026"),
     "condition by its ending": ("Epikris. Läkemedel: Waran. Inkom med {}", "lunginflammation"),
     "condition with its organ": ("Patiente hospitalisée pour {}", "embolie pulmonaire"),
 }

@@ -60,7 +60,10 @@ class ContextScorer:
             finders(_ending_regex(context.not_in))[0] if context and context.not_in else None
         )
         self._subject = (
-            Subject(finders(_words_regex(context.around, ()))[0])
+            Subject(
+                finders(_words_regex(context.around, context.not_around))[0],
+                context.around + context.not_around,
+            )
             if context and context.around
             else None
         )
@@ -224,10 +227,14 @@ class ContextScorer:
 
 def _alternatives(words: tuple[str, ...]) -> str:
     """Return a regex of the words in all spellings of prose, identifiers and file names: `card
-    number`, `card_number`, `cardNumber`.
+    number`, `card_number`, `cardNumber`. An asterisk at the start is any letters: `*itis`.
     """
     return (
-        "|".join(_GAP.join(re.escape(part) for part in word.split()) for word in words)
+        "|".join(
+            f"[{_LETTER}]*" * word.startswith("*")
+            + _GAP.join(re.escape(part) for part in word.removeprefix("*").split())
+            for word in "|".join(words).split("|")
+        )
         or r"[^\s\S]"
     )
 

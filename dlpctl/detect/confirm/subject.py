@@ -1,4 +1,6 @@
-"""The subject of a text: words further from a value than its context, two of which tell it."""
+"""The subject of a text: words further from a value than its context, two of which tell it, unless
+two others tell another subject.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,27 @@ Search = Callable[[bytes, int, int], Any]
 
 class _Word(NamedTuple):
     text: str
+    entry: str
+    """The entry of the list: words of one entry do not differ."""
     start: int
     """The position of the character before the word."""
+
+
+class _Pair(NamedTuple):
+    other: _Word | None = None
+    """The last word that differs from `last`."""
+    last: _Word | None = None
+
+    def then(self, word: _Word) -> _Pair:
+        """Return the last two different words, of which this is the last."""
+        differs = self.last and self.last.entry != word.entry
+        return _Pair(self.last if differs else self.other, word)
+
+    def since(self, first: int) -> tuple[str, ...]:
+        """Return the words, if both are at or after a position."""
+        if self.other and self.last and self.other.start >= first:
+            return self.other.text, self.last.text
+        return ()
 
 
 class _Seen(NamedTuple):
@@ -26,9 +47,8 @@ class _Seen(NamedTuple):
     text: int
     """The hash of the text, which is not kept."""
     end: int
-    other: _Word | None = None
-    """The last word that differs from `last`."""
-    last: _Word | None = None
+    words: _Pair = _Pair()
+    against: _Pair = _Pair()
 
 
 class Subject:
@@ -38,26 +58,41 @@ class Subject:
     that repeats a single word would cost each value a search of all repetitions.
     """
 
-    __slots__ = ("_seen", "search")
+    __slots__ = ("_endings", "_entries", "_seen", "search")
 
-    def __init__(self, search: Search) -> None:
+    def __init__(self, search: Search, entries: tuple[str, ...]) -> None:
         self.search = search
+        """Finds words of the subject as group 1, words of other subjects as group 2."""
+        words = {
+            word.encode().translate(None, _JOINTS).decode(): entry
+            for entry in reversed(entries)
+            for word in entry.split("|")
+        }
+        self._entries = {word: entry for word, entry in words.items() if word[0] != "*"}
+        self._endings = {word[1:]: entry for word, entry in words.items() if word[0] == "*"}
         self._seen = _Seen(0, -1)
 
     def words(self, data: bytes, start: int, end: int) -> tuple[str, ...]:
-        """Return two different words around a value, or else none."""
+        """Return two different words around a value, or else none; none either next to two
+        different words of other subjects.
+        """
         first, stop = max(start - AROUND_BEFORE, 0), min(end + AROUND_AFTER, len(data))
         text, seen = hash(data), self._seen
         if seen.text != text or not first <= seen.end <= stop:
             seen = _Seen(text, first)
-        _, position, other, last = seen
+        _, position, words, against = seen
         while (found := self.search(data, position, stop))[0][0] >= 0:
-            at, position = found[1]
-            word = _Word(data[at:position].translate(None, _JOINTS).decode().lower(), found[0][0])
-            if last and last.text != word.text:
-                other = last
-            last = word
-        self._seen = _Seen(text, max(position, stop - _LONGEST), other, last)
-        if other and last and other.start >= first:
-            return other.text, last.text
-        return ()
+            is_against = found[1][0] < 0
+            at, position = found[2 if is_against else 1]
+            found_word = data[at:position].translate(None, _JOINTS).decode().lower()
+            word = _Word(found_word, self._entry(found_word), found[0][0])
+            if is_against:
+                against = against.then(word)
+            else:
+                words = words.then(word)
+        self._seen = _Seen(text, max(position, stop - _LONGEST), words, against)
+        return () if against.since(first) else words.since(first)
+
+    def _entry(self, word: str) -> str:
+        endings = (self._endings[end] for end in self._endings if word.endswith(end))
+        return self._entries.get(word) or next(endings, word)

@@ -39,7 +39,9 @@ _LEFT_OTHER = rf"(?:^|[^{_OTHER_CASED}])"
 _NUMBER = r"(?i:s|nummern?|number|nr|no|num|'s)"
 _CASE = r"[a-z\x{DF}-\x{17F}]{1,4}"
 _CAMEL = r"(?:[A-Z][a-z]+){0,3}"
-_MARK = r"[\t\n\r -/:-@\[-^`{-~：º°№’“”„«»→⇒_]"
+# Letters of particles that follow a label in another script: `RRN는`, `My Numberは`.
+_PARTICLE = r"\x{3040}-\x{309F}\x{AC00}-\x{D7A3}"
+_MARK = rf"[\t\n\r -/:-@\[-^`{{-~：º°№’“”„«»→⇒_{_PARTICLE}]"
 _ON_LINE = r"[\t -/:-~\x{A0}-\x{24F}\x{370}-\x{52F}\x{1E00}-\x{1EFF}\x{2010}-\x{21FF}]"
 _ELEMENT = r"(?:<(?:\w{1,12}:)?(?i:value|val|v|string|str|text|content)\b[^<>\n]{0,60}>)?"
 _LINE_START = rf"[\t >|*\-\"'(]*{_ELEMENT}(?:(?i:value|number|text|raw|id)[\"']?\s?[:=]\s?[\"']?)?"
@@ -107,7 +109,7 @@ _VERB = r"(?i:is|was|its|it['’]s|ist|lautet|es(?: el| la)?|est|è|é|är|er|on
 # Whose number it is, before a colon: `CNP pacient: `, `C.F. del dichiarante: `.
 _OF = r"(?:del?|de la|del+a|d[eo]s|du|d[oa]s?|of the|of|der|van de)"
 _WHOSE = rf"[ _](?:{_OF} )?[a-z\x{{DF}}-\x{{17F}}]{{3,14}}"
-_SIGN = r"(?:[\t :=#|\"'“”„«»(\[,>→⇒\-]|</?t[dh]>|\.{3,60}| +)"
+_SIGN = rf"(?:[\t :=#|\"'“”„«»(\[,>→⇒\-{_PARTICLE}]|</?t[dh]>|\.{{3,60}}| +)"
 _NEAR = (
     rf"(?:[ _.\-]{{0,2}}{_NOUN}(?:[ _.\-]{{1,2}}{_NOUN})?)?"
     rf"(?:\.?[\"'\])]{{0,2}}(?:[\t ]{_VERB}?)?"
@@ -115,7 +117,7 @@ _NEAR = (
     rf"|\.?(?:{_WHOSE}|{_ASIDE})[\"']?[ ]?[:=|\t][\s\"']{{0,4}})"
 )
 _NEAR_OTHER = rf"(?:[^0-9\n]*?(?:[^0-9A-Za-z\n]|[\s:.№]?{_NEXT_LINE}|{_ANSWER}[\s:\"'(#]))??"
-_NEAR_MARK = rf"{_NOUN}?[\t-\r -/:-@\[-`{{-~“”„«»→⇒]"
+_NEAR_MARK = rf"{_NOUN}?[\t-\r -/:-@\[-`{{-~“”„«»→⇒{_PARTICLE}]"
 # A boundary before a letter beyond ASCII, at which `\b` never matches.
 _APART_LEFT = r"(?:^|[^0-9A-Za-z])"
 _DIGIT = re.compile("[0-9]")

@@ -34,6 +34,8 @@ class Context(NamedTuple):
     """Regexes; a value at the end of a match of one has `against_score`."""
     around: tuple[str, ...] = ()
     """Words of a subject: two of them, further away, are as good as one of `words` nearby."""
+    not_around: tuple[str, ...] = ()
+    """Words of other subjects: two of them, and those of `around` are no evidence."""
 
 
 class Possible(NamedTuple):

@@ -113,8 +113,8 @@ def _check_regexes(pattern: Pattern, reader: _TableReader) -> None:
 
 
 def _context(reader: _TableReader, shared: Fragments) -> Context:
-    words, against, around = (
-        _words(reader, key, shared.words) for key in ("words", "against", "around")
+    words, against, around, not_around = (
+        _words(reader, key, shared.words) for key in ("words", "against", "around", "not_around")
     )
     not_after, not_in = (
         tuple(_with_fragments(reader, each, shared.regexes, key) for each in reader.strings(key))
@@ -132,6 +132,7 @@ def _context(reader: _TableReader, shared: Fragments) -> Context:
         not_after=not_after,
         not_in=not_in,
         around=around,
+        not_around=not_around,
     )
 
 
@@ -388,6 +389,7 @@ KEYS = {
         "not_after",
         "not_in",
         "around",
+        "not_around",
     ),
     "possible.": ("score", "validators"),
     "examples.": ("match", "skip"),
