@@ -158,7 +158,7 @@ COLUMNS: list[tuple[Callable[[random.Random], str], int]] = [
     (mail, 50),
     (road, 15),
     (payment, 43),
-    (full_name, 470),
+    (full_name, 475),
     (remark, 20),
     (event, 196),
 ]

@@ -32,6 +32,7 @@ _NO_REFERENCE = lazy(
     r"|(?i:(?:v|sha|md|utf|iso|rfc|cve|cmp|pep|win|cp|us)[-._]?[0-9].{0,6}|[xu][0-9]{1,4}|0x.*)"
 )
 """Years, decimals, versions, round amounts, days, hashes, and names of standards and programs."""
+_LONGEST_CODE = 16
 _COORDINATE = lazy(r"[-+]?[0-9]{1,3}\.[0-9]+")
 
 
@@ -116,7 +117,7 @@ def varied_digits(value: str) -> bool:
 def chosen_digits(value: str) -> bool:
     """Digits of a code that somebody chose: not a year, a round number or a power of two."""
     bare = value.strip("#*")
-    if bare == value and value.isdigit():
+    if bare == value and value.isdigit() and len(value) <= _LONGEST_CODE:
         number = int(value)
         is_year = len(value) == 4 and 1900 <= number < 2100
         if is_year or number % 100 == 0 or number & (number - 1) == 0:
