@@ -150,7 +150,7 @@ def score(pattern: Pattern, data: bytes, start: int, end: int) -> float:
         for number, entry in enumerate(context.around + context.not_around)
         for word in entry.split("|")
     ]
-    numbered.sort(key=lambda each: each[0].startswith("*"))
+    numbered.sort(key=lambda each: not each[0].startswith("*"))
     found = set(whole_words(data, first, last, numbered))
     of_others = {number for number in found if number >= size}
     tell_subject = len(found - of_others) > 1 and len(of_others) < 2

@@ -95,4 +95,4 @@ class Subject:
 
     def _entry(self, word: str) -> str:
         endings = (self._endings[end] for end in self._endings if word.endswith(end))
-        return self._entries.get(word) or next(endings, word)
+        return next(endings, None) or self._entries.get(word, word)
