@@ -58,7 +58,7 @@ class Subject:
     that repeats a single word would cost each value a search of all repetitions.
     """
 
-    __slots__ = ("_endings", "_entries", "_seen", "search")
+    __slots__ = ("_endings", "_entries", "_seen", "_suffixes", "search")
 
     def __init__(self, search: Search, entries: tuple[str, ...]) -> None:
         self.search = search
@@ -70,6 +70,7 @@ class Subject:
         }
         self._entries = {word: entry for word, entry in words.items() if word[0] != "*"}
         self._endings = {word[1:]: entry for word, entry in words.items() if word[0] == "*"}
+        self._suffixes = tuple(self._endings)
         self._seen = _Seen(0, -1)
 
     def words(self, data: bytes, start: int, end: int) -> tuple[str, ...]:
@@ -94,5 +95,6 @@ class Subject:
         return () if against.since(first) else words.since(first)
 
     def _entry(self, word: str) -> str:
-        endings = (self._endings[end] for end in self._endings if word.endswith(end))
-        return next(endings, None) or self._entries.get(word, word)
+        if word.endswith(self._suffixes):
+            return next(self._endings[end] for end in self._suffixes if word.endswith(end))
+        return self._entries.get(word, word)
