@@ -290,8 +290,8 @@ class Objects(BinaryFormat):
             number += 1
             raw = data[item.data : item.end]
             codec = _codec(raw)
-            is_file = len(raw) > _SHORT or any(each.sniff(raw, "") for each in FORMATS)
-            if item.type == "bytes" and codec != "utf-8" and is_file:
+            is_binary = item.type == "bytes" and codec != "utf-8"
+            if is_binary and (len(raw) > _SHORT or any(each.sniff(raw, "") for each in FORMATS)):
                 children.append(Child(str(item.start), embedded_name(raw), raw))
                 rows.add("")
                 continue
