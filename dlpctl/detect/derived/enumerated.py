@@ -17,7 +17,8 @@ from dlpctl.regex import lazy
 
 _LETTER = r"[^\s!-@\[-`{-~]"
 _LABEL = r"[^\n:(){}\[\]<>=\"'_,;]{1,40}"
-_MARK = r"[ \t]{0,16}(?:[-*+]|–|•|[0-9]{1,2}[.)])[ \t]{1,4}"
+_BULLET = r"(?:[-*+]|–|•|[0-9]{1,2}[.)])"
+_MARK = rf"[ \t]{{0,16}}{_BULLET}[ \t]{{1,4}}"
 _ITEM = lazy(rf"{_MARK}([^\n]{{2,96}}?)[ \t\r]*(?:\n|\Z)".encode())
 _GROUP = r"[A-Z]{0,4}[0-9][0-9A-Z]{0,20}"
 _START = "(?:[A-Z]{1,4}[/-]?)?[0-9]"
@@ -66,7 +67,7 @@ def _below(data: bytes, found: re.Match[bytes], words: HeaderWords) -> Iterator[
 
 ENUMERATED_FORMS = (
     Form(
-        rf"[^\n.,;!?]\n{_MARK}[^\s]",
+        rf"[^\n.,;!?]\n[ \t]*{_BULLET}[ \t]",
         rf"[ \t#*]{{0,16}}({_LETTER}[^\n:]{{1,40}}):?\**[ \t]*\r?\n{_MARK}",
         _items,
         starts_line=True,

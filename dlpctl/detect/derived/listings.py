@@ -157,13 +157,14 @@ def _answered(data: bytes, found: re.Match[bytes], words: HeaderWords) -> Iterat
 _QUOTED = r"[\"'][^\"'\n\[\]]{1,48}[\"']"
 _WORD = r"[^\s,;|<>{}\(\)\[\]\"':=]{1,48}"
 _FIELDS = r"\{[^{}\[\]]*\}(?:\s*,\s*\{[^{}\[\]]*\})*"
+_NUMBERS = r"[ ]+[0-9]{1,9}(?:[ ]+[0-9]{1,9})+[ ]*\r?\n[^\s0-9]"
 _OF_COLUMNS = r"(?:columns|columnnames|column_names|fields|headers?|cols)[\"']?\s{0,4}[:=]\s{0,4}"
 
 
 _FORMS = (
     Form(
-        r"[ ][0-9]{1,9}[ ]*\r?\n[^\s0-9][^\s]*[ ]{2,64}[^\s]",
-        r"[ ]+[0-9]{1,9}(?:[ ]+[0-9]{1,9})+[ ]*\r?\n[^\s0-9]",
+        rf"(?:^|\n){_NUMBERS}",
+        _NUMBERS,
         _turned,
         starts_line=True,
     ),
