@@ -28,6 +28,8 @@ _COLOURS = {"SECRETS": "bold red", "PHI": "yellow", "FINANCIAL": "yellow"}
 _MOST = {"SECRETS": 100}
 """The number of findings of a type that are listed, by category."""
 _MOST_OF_OTHERS = 10
+_MOST_OF_A_TYPE = 30
+"""The number with the first one of each further file, so that no file hides all others."""
 _MOST_ISSUERS = 5
 _RULE = " | "
 
@@ -40,6 +42,8 @@ class Human(BaseReport):
         self._files = 0
         self._file: tuple[str, str] | None = None
         self._listed: Counter[str] = Counter()
+        self._in_file: set[str] = set()
+        """The types that the file has so far."""
         self._folded: Counter[str] = Counter()
         self._secrets: dict[str, dict[Rotation, str]] = {}
 
@@ -47,10 +51,10 @@ class Human(BaseReport):
         if self._file != (result.path, result.commit):
             self._file = (result.path, result.commit)
             self._files += 1
+            self._in_file.clear()
         if how := rotation(result):
             self._secrets.setdefault(result.type, {}).setdefault(how, result.label)
-        most = _MOST.get(result.category, _MOST_OF_OTHERS)
-        if not self._setting.all_findings and self._listed[result.type] >= most:
+        if not self._is_listed(result):
             self._folded[result.type] += 1
             return
         self._listed[result.type] += 1
@@ -60,6 +64,13 @@ class Human(BaseReport):
             if previous != result.path:
                 self._write("\n")
         self._group.append(result)
+
+    def _is_listed(self, result: Result) -> bool:
+        most = _MOST.get(result.category, _MOST_OF_OTHERS)
+        if result.type not in self._in_file:
+            self._in_file.add(result.type)
+            most = max(most, _MOST_OF_A_TYPE)
+        return self._setting.all_findings or self._listed[result.type] < most
 
     def skip(self, skip: Skip) -> None:
         if skip.why in FAILURES or self._setting.verbose:
