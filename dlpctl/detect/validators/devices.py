@@ -19,6 +19,8 @@ _VIN_VALUES = dict(
 )
 _VIN_WEIGHTS = (8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2)
 _NUMBER = lazy(r"[0-9]+(?:\.[0-9]+)?")
+_NO_DOCUMENT = lazy(r"0[xX][0-9A-Fa-f]+|[0-9](?:\.[0-9])+(?: [0-9](?:\.[0-9])+)*")
+"""A number in hexadecimal, and versions."""
 _YEARS = lazy(r"(?:19|20)[0-9]{2} ?[-–/ ] ?(?:19|20)[0-9]{2}")
 _DATE = lazy(
     r"(?:19|20)\d\d([-/.])(?:0[1-9]|1[0-2])\1(?:0[1-9]|[12]\d|3[01])"
@@ -85,9 +87,8 @@ def coordinates(value: str) -> bool:
 def has_digits(value: str) -> bool:
     """A document's number, not a word, a date or a span of years: at least two are digits."""
     bare = compact(value)
-    return (
-        bare.isalnum() and sum("0" <= char <= "9" for char in bare) >= 2 and not tells_time(value)
-    )
+    has_two = bare.isalnum() and sum("0" <= char <= "9" for char in bare) >= 2
+    return has_two and not (tells_time(value) or _NO_DOCUMENT.fullmatch(value))
 
 
 @validator("private_address")
