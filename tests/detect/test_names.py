@@ -395,6 +395,7 @@ def test_minified_data_has_no_blanks_to_be_cut_at(library: Detector) -> None:
         "getUsage(parentName = null, depth = 1)",
         "Dolor en la rodilla, EVA 4, sin fiebre. Toma paracetamol cada ocho horas.",
         "Corte de agua en la plaza de Pedro Zerolo durante toda la semana.",
+        "To delete the engine for Apache Flink whose ID is mine, run the command of Flink.",
     ],
 )
 def test_things_are_no_names(library: Detector, text: str) -> None:

@@ -11,7 +11,8 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
-from itertools import accumulate, chain, groupby
+from itertools import accumulate, chain, groupby, pairwise
+from operator import itemgetter
 
 from dlpctl.detect.entities.crf.words import WordFlags
 from dlpctl.detect.entities.label_keys import is_key, key_of, set_of
@@ -70,7 +71,9 @@ _CODE_CELL = lazy(
     r"(?:$|[,;\t|'\"]|  )"
 )
 _DELIMITERS, _WIDE = ",;\t|", "  "
-_BARE = " \"'"
+_OF_PROSE = (",", _WIDE)
+"""Delimiters that prose has, too: only of others, a line between two rows may have none."""
+_BARE = " \t\"'<>{}()[]!?=*_-"
 """Characters around the content of a cell."""
 _WIDE_CELL = lazy(r"\S++(?: \S++)*+")
 _BORDERS = frozenset(("", *"\"'=:>,;|\t\n "))
@@ -297,9 +300,10 @@ def _cells(text: str, taken: list[tuple[int, int]]) -> Iterator[_Value]:
     lines = text.split("\n") if columns else []
     starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
     for delimiter, wanted in columns.items():
-        is_row = [delimiter in line and len(line) <= _LONGEST_LINE for line in lines]
-        for is_of_rows, run in groupby(range(len(lines)), is_row.__getitem__):
-            rows = list(run) if is_of_rows else ()
+        has = [delimiter in line and len(line) <= _LONGEST_LINE for line in lines]
+        nearby = has if delimiter in _OF_PROSE else map(any, pairwise((*has, False)))
+        for is_of_table, run in groupby(enumerate(nearby), itemgetter(1)):
+            rows = [row for row, _ in run if is_of_table and has[row]]
             if len(rows) < _FEWEST or not _overlaps(starts[rows[0]], starts[rows[-1] + 1], taken):
                 continue
             for row in rows:
