@@ -409,6 +409,18 @@ def test_a_word_that_is_mostly_no_name_is_a_term(library: Detector) -> None:
     assert not [one for one in library.scan(once + often) if one.type == "PERSON_NAME"]
 
 
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Das Urteil fällt im Herbst. Kartellamtschef Mundorf sieht ihm gelassen zu.", "Mundorf"),
+        ("„Das war knapp“, sagte Vollrath nach der Abstimmung.", "Vollrath"),
+    ],
+)
+def test_a_german_sentence_tells_a_surname(library: Detector, text: str, name: str) -> None:
+    names = [text[one.start : one.end] for one in library.scan(text) if one.type == "PERSON_NAME"]
+    assert names == [name]
+
+
 def test_a_surname_starts_no_term_after_a_usual_word(library: Detector) -> None:
     text = "Llegó el sargento Jacinto Alesanco. Según Alesanco, el fuego empezó en un cuadro."
     names = [text[one.start : one.end] for one in library.scan(text) if one.type == "PERSON_NAME"]
