@@ -395,6 +395,7 @@ def test_minified_data_has_no_blanks_to_be_cut_at(library: Detector) -> None:
         "getUsage(parentName = null, depth = 1)",
         "Dolor en la rodilla, EVA 4, sin fiebre. Toma paracetamol cada ocho horas.",
         "Corte de agua en la plaza de Pedro Zerolo durante toda la semana.",
+        "To delete the engine for Apache Flink whose ID is mine, run the command of Flink.",
     ],
 )
 def test_things_are_no_names(library: Detector, text: str) -> None:
@@ -406,6 +407,18 @@ def test_a_word_that_is_mostly_no_name_is_a_term(library: Detector) -> None:
     often = "".join(f"# the zone of zorvex: {n} Zorvex {n}.{n}, as before;\n" for n in range(40))
     assert [one.type for one in library.scan(once)] == ["PERSON_NAME"]
     assert not [one for one in library.scan(once + often) if one.type == "PERSON_NAME"]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Das Urteil fällt im Herbst. Kartellamtschef Mundorf sieht ihm gelassen zu.", "Mundorf"),
+        ("„Das war knapp“, sagte Vollrath nach der Abstimmung.", "Vollrath"),
+    ],
+)
+def test_a_german_sentence_tells_a_surname(library: Detector, text: str, name: str) -> None:
+    names = [text[one.start : one.end] for one in library.scan(text) if one.type == "PERSON_NAME"]
+    assert names == [name]
 
 
 def test_a_surname_starts_no_term_after_a_usual_word(library: Detector) -> None:

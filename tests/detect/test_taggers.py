@@ -278,6 +278,7 @@ _PEOPLE = [
         ("{number};{value};DE", "\n"),
         ("INSERT INTO t VALUES ({number}, '{value}', 'DE');", "\n"),
         ("{value:30} DE {number:9}", "\n"),
+        ("{{ {value}; DE; {number} }}\n#", "\n"),
     ],
 )
 def test_values_of_a_repeated_field_are_judged_together(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dlpctl.detect.entities.evidence import introduces
 from dlpctl.detect.entities.lexicon import words as lexicon_words
 from dlpctl.regex import lazy
 
@@ -190,7 +191,7 @@ def _starts_field(words: Sequence[Word], first: int) -> bool:
 CLOSINGS = lexicon_words("closings")
 _GENERATIONS = lexicon_words("generations")
 _PARTIES = lexicon_words("parties")
-_SALUTATIONS = lexicon_words("introductions") | lexicon_words("relatives") | CLOSINGS
+_SALUTATIONS = lexicon_words("relatives") | CLOSINGS
 _SUFFIXES = lexicon_words("suffixes")
 _LONG_ROLE = 8
 _LONGEST_CODE = _SHORTEST_IN_CAPITALS = 3
@@ -288,7 +289,8 @@ def _is_before_name(words: Sequence[Word], first: int, stop: int, cased: bool) -
         return False
     if word.key in CLOSINGS and words[first + 1].key == ", ":
         return True
-    if word.key in _SALUTATIONS and (not word.flags.named or words[first + 1].flags.given >= 2):
+    is_salutation = word.key in _SALUTATIONS or introduces(word)
+    if is_salutation and (not word.flags.named or words[first + 1].flags.given >= 2):
         return True
     if not word.flags.named and _is_role(words, first, stop):
         return True

@@ -28,6 +28,8 @@ _ENGLISH = lexicon_words("only_english")
 _ORDINARY = lexicon_words("ordinary")
 _TITLES = lexicon_words("titles")
 _INTRODUCTIONS = lexicon_words("introductions")
+_ROLES = tuple(word for word in _INTRODUCTIONS | lexicon_words("relatives") if len(word) >= 4)
+"""Endings of compounds that introduce a person: Kartellamtschef, Stiefmutter."""
 _ABBREVIATED = 3  # letters of an abbreviation at most, beside words that are none
 _APOSTROPHES = frozenset("'’")
 _NEARBY = 60
@@ -45,7 +47,7 @@ _LONGEST_OBJECT = 300
 
 def least_score(words: Sequence[Word], left: int, right: int) -> float:
     """Return the score that words must have as a name, by the evidence for it."""
-    if has_cue(words, left, 3) or (left and words[left - 1].key in _INTRODUCTIONS):
+    if has_cue(words, left, 3) or (left and introduces(words[left - 1])):
         return 0.0
     if _is_compound(words, left, right) and not _is_compound_name(words, left, right):
         return _CERTAIN if _is_strange_in_sentence(words, left, right) else _NEVER
@@ -64,9 +66,16 @@ def least_score(words: Sequence[Word], left: int, right: int) -> float:
     if _is_in_unknown_language(words, left):
         return _least_of_unknown_language(named)
     least = _least_of_one(named[0]) if len(named) == 1 else _least_of_several(named)
-    if least == _NEVER and _is_strange_in_sentence(words, left, right):
-        return _CERTAIN
+    is_alone = len(named) == 1
+    if (least == _NEVER or is_alone) and _is_strange_in_sentence(words, left, right):
+        return _CERTAIN if least == _NEVER else min(least, _LIKELY)
     return least
+
+
+def introduces(word: Word) -> bool:
+    """Return whether a word introduces a person, or is a noun that ends with one that does."""
+    is_noun = word.outline == "Xx" and not word.flags.named
+    return word.key in _INTRODUCTIONS or (is_noun and word.key.endswith(_ROLES))
 
 
 def _is_strange_in_sentence(words: Sequence[Word], left: int, right: int) -> bool:

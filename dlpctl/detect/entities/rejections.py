@@ -296,8 +296,10 @@ def _is_institution(words: Sequence[Word], left: int, right: int) -> bool:
 
 
 def _is_firm(words: Sequence[Word], left: int, right: int) -> bool:
-    """A firm with the name of its founder."""
-    if right - left != 2 or (words[left].key, words[left + 1].key) not in FIRMS:
+    """A firm with the name of its founder, or its product: Apache Flink."""
+    first = words[left].flags
+    is_product = first.company and not first.named
+    if right - left != 2 or not (is_product or (words[left].key, words[left + 1].key) in FIRMS):
         return False
     return not any(
         (word.flags.title or word.flags.label) for word in words[max(0, left - 2) : left]

@@ -11,7 +11,8 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
-from itertools import chain
+from itertools import accumulate, chain, groupby, pairwise
+from operator import itemgetter
 
 from dlpctl.detect.entities.crf.words import WordFlags
 from dlpctl.detect.entities.label_keys import is_key, key_of, set_of
@@ -48,14 +49,16 @@ _MIXED = set_of(
     "span div p li a b i em strong string item entry option label"
 )
 """Keys and elements that precede values of all kinds."""
-_KEYED = lazy(
-    r"(?<!\w)([^\W\d_][\w.-]{0,40}+)[\"']?\s?(?:=>|[:=])\s?"
+_KEY = lazy(r"(?<!\w)([^\W\d_][\w.-]{0,40}+)[\"']?\s?\Z")
+_LONGEST_KEY = 43
+_VALUE = lazy(
+    r"[:=](?<=[\w\"'\s.-].)>?\s?"
     r"(?:\"([^\"\n]{1,60}+)\"|'([^'\n]{1,60}+)'|([^\W\d_][^\n\"',;{}()<>\[\]=:]{0,60}+)(?=[,;\n]))"
 )
 _ELEMENT = lazy(r"<([A-Za-z][\w:.-]{0,40}+)(?:\s[^<>\n]{0,200}+)?>([^<>\n]{1,60}+)</")
 _ITEM = lazy(
-    r"(?<=\n)([ \t]{0,20}+[-*•] )[\"']?"
-    r"([^\n\"'#]{1,60}+(?:(?<=\w)'\w[^\n\"'#]{0,60}+){0,2}+)[\"']?\n"
+    r"\n([ \t]{0,20}+[-*•] )[\"']?"
+    r"([^\n\"'#]{1,60}+(?:(?<=\w)'\w[^\n\"'#]{0,60}+){0,2}+)[\"']?(?=\n)"
 )
 _KEY_OF_PLACE = lazy(
     r"(?<![^\W_])(?:lat|lon|lng|latitude|longitude|population|elevation|altitude|iso_?[23]?"
@@ -68,7 +71,9 @@ _CODE_CELL = lazy(
     r"(?:$|[,;\t|'\"]|  )"
 )
 _DELIMITERS, _WIDE = ",;\t|", "  "
-_BARE = " \"'"
+_OF_PROSE = (",", _WIDE)
+"""Delimiters that prose has, too: only of others, a line between two rows may have none."""
+_BARE = " \t\"'<>{}()[]!?=*_-"
 """Characters around the content of a cell."""
 _WIDE_CELL = lazy(r"\S++(?: \S++)*+")
 _BORDERS = frozenset(("", *"\"'=:>,;|\t\n "))
@@ -152,19 +157,22 @@ def _things(
     """Yield the values of fields of which some are found as names, but most are none, and whether
     not even a full name is one there; of descriptions the start of a type: Ariel Device 24.
     """
-    fields: dict[Hashable, dict[str, list[tuple[int, int]]]] = defaultdict(dict)
+    fields: dict[Hashable, list[tuple[int, int]]] = defaultdict(list)
     for key, start, end in values:
-        fields[key].setdefault(text[start:end], []).append((start, end))
-    for key, distinct in fields.items():
+        fields[key].append((start, end))
+    for key, all_spans in fields.items():
+        if len(all_spans) < _FEWEST:
+            continue
+        named = {text[start:end] for start, end in all_spans if _overlaps(start, end, taken)}
+        if not named:
+            continue
+        distinct: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        for start, end in all_spans:
+            distinct[text[start:end]].append((start, end))
         if len(distinct) < _FEWEST:
             continue
-        named = {
-            value
-            for value, spans in distinct.items()
-            if any(_overlaps(*span, taken) for span in spans)
-        }
         of_things = _is_of_things(distinct, named)
-        if not named or not (of_things or _are_descriptions(distinct, named)):
+        if not (of_things or _are_descriptions(distinct, named)):
             continue
         full = sum(_is_full_name(value, flags) for value in named)
         is_list = of_things and isinstance(key, str) and len(distinct) >= 2 * _MANY
@@ -256,10 +264,15 @@ def _is_full_name(value: str, flags: Flags) -> bool:
 
 def _keyed(text: str) -> Iterator[_Value]:
     """Yield the values after keys, other than those of persons: "name": "Jackson"."""
-    for match in _KEYED.finditer(text):
-        key = key_of(match[1])
-        if key not in _MIXED and not is_key(match[1]):
-            yield ("=", key), *match.span(match.lastindex or 0)
+    last = 0
+    for value in _VALUE.finditer(text):
+        label = _KEY.search(text, max(last, value.start() - _LONGEST_KEY), value.start())
+        if label is None:
+            continue
+        last = value.end()
+        key = key_of(label[1])
+        if key not in _MIXED and not is_key(label[1]):
+            yield ("=", key), *value.span(value.lastindex or 0)
 
 
 def _elements(text: str) -> Iterator[_Value]:
@@ -275,9 +288,9 @@ def _items(text: str) -> Iterator[_Value]:
         yield match[1], *match.span(2)
 
 
-def _cells(text: str, taken: Iterable[tuple[int, int]]) -> Iterator[_Value]:
+def _cells(text: str, taken: list[tuple[int, int]]) -> Iterator[_Value]:
     """Yield the cells of columns that have a name, by the first of the lines with their delimiter,
-    and the column.
+    and the column; of few lines, and of those without a name, none.
     """
     columns: dict[str, set[int]] = defaultdict(set)
     for start, _ in taken:
@@ -285,16 +298,18 @@ def _cells(text: str, taken: Iterable[tuple[int, int]]) -> Iterator[_Value]:
         if delimiter:
             columns[delimiter].add(column)
     lines = text.split("\n") if columns else []
+    starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
     for delimiter, wanted in columns.items():
-        first = start = 0
-        for line in lines:
-            if delimiter in line and len(line) <= _LONGEST_LINE:
-                for column, cell in enumerate(_bare_cells(line, start, delimiter)):
+        has = [delimiter in line and len(line) <= _LONGEST_LINE for line in lines]
+        nearby = has if delimiter in _OF_PROSE else map(any, pairwise((*has, False)))
+        for is_of_table, run in groupby(enumerate(nearby), itemgetter(1)):
+            rows = [row for row, _ in run if is_of_table and has[row]]
+            if len(rows) < _FEWEST or not _overlaps(starts[rows[0]], starts[rows[-1] + 1], taken):
+                continue
+            for row in rows:
+                for column, cell in enumerate(_bare_cells(lines[row], starts[row], delimiter)):
                     if column in wanted and cell[0] < cell[1]:
-                        yield (delimiter, first, column), *cell
-            else:
-                first = start
-            start += len(line) + 1
+                        yield (delimiter, rows[0], column), *cell
 
 
 def _column_at(text: str, position: int) -> tuple[str, int]:

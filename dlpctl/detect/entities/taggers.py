@@ -77,7 +77,7 @@ _NEWLINE = b"\n"
 _LINE_FEED = _NEWLINE[0]
 SENTENCE = 6
 """The number of blanks from which a line without an end is a sentence, and no cell of a table."""
-_EMPHASIS = lazy(rb"(?<![0-9A-Za-z_])_{1,3}(?=[A-Z])|(?<=[a-z])_{1,3}(?![0-9A-Za-z_])")
+_EMPHASIS = lazy(rb"_(?:(?<![0-9A-Za-z_]_)_{0,2}(?=[A-Z])|(?<=[a-z]_)_{0,2}(?![0-9A-Za-z_]))")
 """Underscores that emphasize words."""
 _new = tuple.__new__
 _LINE_END = lazy(rb"\\[nrt]")
