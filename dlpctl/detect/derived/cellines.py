@@ -1,0 +1,79 @@
+"""Tables with a cell in each line, as pages and PDFs are copied: first the headers, then each row.
+
+Only their columns tell where rows start: the cells of each have digits, letters or neither alike.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice, takewhile
+from typing import NamedTuple
+
+from dlpctl.detect.derived.cells import Cells
+from dlpctl.detect.derived.forms import Form
+from dlpctl.detect.derived.headers import HeaderWords
+from dlpctl.regex import lazy
+
+_WORDS = r"[^\s!-@\[-`{-~][^\n0-9:;,.!?@=<>{}\|\"]+"
+_LINE_END = r"\r?\n(?:[ \t]*\r?\n)?"
+_LINE = lazy(rb"[ \t]*(\S[^\n]{0,63}?)[ \t\r]*(?:\n[ \t\r]*\n?|\Z)")
+_DIGIT, _LETTER = lazy(rb"[0-9]"), lazy(rb"[A-Za-z\x80-\xff]")
+_MOST_COLUMNS, _FEWEST_ROWS = 12, 2
+_MOST_LINES = 64
+"""The lines that tell how many columns a table has."""
+
+
+class _Line(NamedTuple):
+    start: int
+    text: bytes
+
+    @property
+    def shape(self) -> tuple[bool, bool]:
+        return bool(_DIGIT.search(self.text)), bool(_LETTER.search(self.text))
+
+
+def _cells_in_lines(data: bytes, found: re.Match[bytes], words: HeaderWords) -> Iterator[Cells]:
+    """Yield the rows below the headers with which most lines are those of a table."""
+    if not words.are_in(found[0]):
+        return
+    lines = list(islice(_lines(data, found.start()), _MOST_LINES))
+    shapes = [line.shape for line in lines]
+    headers = min(len(list(takewhile(lambda shape: not shape[0], shapes))), _MOST_COLUMNS)
+    sizes = [
+        (_cells_of_rows(shapes[first:], width), -width, first)
+        for first in range(headers)
+        for width in range(2, headers - first + 1)
+    ]
+    size, width, first = max(sizes, default=(0, 0, 0))
+    names = [words.name(line.text) for line in lines[first : first - width]]
+    if not size or not any(names):
+        return
+    row_shapes = shapes[first - width : first - 2 * width]
+    below = _lines(data, lines[first - width].start)
+    while (row := list(islice(below, -width))) and [line.shape for line in row] == row_shapes:
+        kept = [(name, *line) for name, line in zip(names, row, strict=True) if name]
+        yield Cells(*map(list, zip(*kept, strict=True)))
+
+
+def _cells_of_rows(shapes: Sequence[tuple[bool, bool]], width: int) -> int:
+    """Return the number of cells in rows below headers that look like the first row."""
+    first = shapes[width : 2 * width]
+    rows = (shapes[at : at + width] for at in range(width, len(shapes), width))
+    number = len(list(takewhile(first.__eq__, rows)))
+    return number * width if number >= _FEWEST_ROWS and any(digits for digits, _ in first) else 0
+
+
+def _lines(data: bytes, position: int) -> Iterator[_Line]:
+    """Yield the short lines from a position on, with no more than one blank line between them."""
+    while position < len(data) and (line := _LINE.match(data, position)):
+        yield _Line(line.start(1), line[1])
+        position = line.end()
+
+
+FORM_OF_LINES = Form(
+    rf"(?:^|\n){_WORDS}{_LINE_END}{_WORDS}{_LINE_END}[^\n0-9]*[0-9]",
+    rf"(?:{_WORDS}{_LINE_END}){{2,24}}[^\n0-9]*[0-9]",
+    _cells_in_lines,
+    starts_line=True,
+)
