@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 _TAG = lazy(
     r"(?i)<(?P<end>/?)(?:[\w.-]+:)?(?:(?P<table>table|tbl|informaltable)|(?P<row>tr|row|table-row)"
-    r"|(?P<cell>td|th|tc|entry|cell|(?:covered-)?table-cell))(?=[\s/>])(?P<attributes>[^<>]*)"
+    r"|(?P<cell>td|th|tc|entry|cell|(?:covered-)?table-cell)|(?P<note>annotation))"
+    r"(?=[\s/>])(?P<attributes>[^<>]*)"
 )
 _CELL = lazy(r"(?i)<(?:[\w.-]+:)?(?:td|tc|th|entry|cell|table-cell)[\s/>]")
 _WIDTH = lazy(r"(?i)\b(?:colspan|number-columns-repeated)\s*=\s*[\"']?([0-9]{1,4})")
@@ -75,6 +76,9 @@ def _cell_starts(source: str) -> Iterator[tuple[int, Cell | None]]:
     count, opened = 0, [_OpenTable(0)]
     for found in _TAG.finditer(source):
         is_end = bool(found["end"])
+        if found["note"]:
+            yield found.end(), opened[-1].cell if is_end else None
+            continue
         if found["table"]:
             if is_end:
                 del opened[max(len(opened) - 1, 1) :]

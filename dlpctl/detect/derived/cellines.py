@@ -15,7 +15,7 @@ from dlpctl.detect.derived.forms import Form
 from dlpctl.detect.derived.headers import HeaderWords
 from dlpctl.regex import lazy
 
-_WORDS = r"[^\s!-@\[-`{-~][^\n0-9:;,.!?@=<>{}\|\"]+"
+_WORDS = r"[^\s!-@\[-`{-~][^\n0-9:;,.!?@=<>{}\|\"]*"
 _LINE_END = r"\r?\n(?:[ \t]*\r?\n)?"
 _LINE = lazy(rb"[ \t]*(\S[^\n]{0,63}?)[ \t\r]*(?:\n[ \t\r]*\n?|\Z)")
 _DIGIT, _LETTER = lazy(rb"[0-9]"), lazy(rb"[A-Za-z\x80-\xff]")
@@ -39,14 +39,16 @@ def _cells_in_lines(data: bytes, found: re.Match[bytes], words: HeaderWords) -> 
         return
     lines = list(islice(_lines(data, found.start()), _MOST_LINES))
     shapes = [line.shape for line in lines]
-    headers = min(len(list(takewhile(lambda shape: not shape[0], shapes))), _MOST_COLUMNS)
+    headers = list(takewhile(lambda line: not line.shape[0], lines))[:_MOST_COLUMNS]
+    names = [words.name(line.text) for line in headers]
     sizes = [
-        (_cells_of_rows(shapes[first:], width), -width, first)
-        for first in range(headers)
-        for width in range(2, headers - first + 1)
+        (_cells_of_rows(shapes[first:], width, fewest), -width, first)
+        for first in range(len(headers))
+        for width in range(2, len(headers) - first + 1)
+        if (fewest := 1 if all(names[first:]) and first + width == len(headers) else _FEWEST_ROWS)
     ]
     size, width, first = max(sizes, default=(0, 0, 0))
-    names = [words.name(line.text) for line in lines[first : first - width]]
+    names = names[first : first - width]
     if not size or not any(names):
         return
     row_shapes = shapes[first - width : first - 2 * width]
@@ -56,12 +58,12 @@ def _cells_in_lines(data: bytes, found: re.Match[bytes], words: HeaderWords) -> 
         yield Cells(*map(list, zip(*kept, strict=True)))
 
 
-def _cells_of_rows(shapes: Sequence[tuple[bool, bool]], width: int) -> int:
+def _cells_of_rows(shapes: Sequence[tuple[bool, bool]], width: int, fewest: int) -> int:
     """Return the number of cells in rows below headers that look like the first row."""
     first = shapes[width : 2 * width]
-    rows = (shapes[at : at + width] for at in range(width, len(shapes), width))
+    rows = (shapes[at : at + width] for at in range(width, len(shapes) - width + 1, width))
     number = len(list(takewhile(first.__eq__, rows)))
-    return number * width if number >= _FEWEST_ROWS and any(digits for digits, _ in first) else 0
+    return number * width if number >= fewest and any(digits for digits, _ in first) else 0
 
 
 def _lines(data: bytes, position: int) -> Iterator[_Line]:

@@ -29,6 +29,7 @@ _HEADERS = rf"(?:<th\b[^<>]*>{_TAGS}[^<>]*{_TAGS}</th>\s*){{2,}}</tr>"
 # Elements of HTML and XML for a name, and for its value.
 _NAMING = "th|dt|td|div|p|h[1-6]|span|b|strong|label|key|name|field"
 _NAMED = "td|dd|div|span|p|string|date|value"
+_PREFIX = "(?:[a-z]{1,8}:)?"
 _CELL_OF_BAR = rf"{_BLANK}{_CELL}{_BLANK}"
 HEADER = (
     rf"(?mi:^(?:\|(?:{_BLANK}\|)?{_CELL_OF_BAR}(?:\|{_CELL_OF_BAR})*\|?"
@@ -37,8 +38,8 @@ HEADER = (
     rf"|{_QUOTED}(?: {_QUOTED})+"
     rf"|[ ]*{_ALIGNED}(?: {{2,}}{_ALIGNED})+"
     rf"|{_WORD}(?: {_WORD})*:(?: {{2,}}{_WORD}(?: {_WORD})*:)+)[ \t]*\r?\n"
-    rf"|{_HEADERS}|<(?:{_NAMING})\b[^<>]*>{_CELL_OF_BAR}:?\s*(?:</[a-z]+[0-9]?>\s*)?"
-    rf"(?:</?[a-z]+[^<>]*>\s*)?<(?:{_NAMED})\b[^<>]*>\s*"
+    rf"|{_HEADERS}|<{_PREFIX}(?:{_NAMING})\b[^<>]*>{_CELL_OF_BAR}:?\s*(?:</[a-z:]+[0-9]?>\s*)?"
+    rf"(?:</?(?:[a-su-z]|t[a-qs-z])[^<>]*>\s*){{0,3}}<{_PREFIX}(?:{_NAMED})\b[^<>]*>\s*"
     rf"|\binsert\s+into\s+[^\s(]+\s*(?:\({_BLANK}{_CELL}(?:\s*,\s*{_CELL})*{_BLANK}\)\s*)?"
     rf"values\s*"
     rf"|^copy\s+[^\s(]+\s*\({_CELL}(?:\s*,\s*{_CELL})*\)\s*from\s+stdin[^\n]*\n)"
