@@ -19,12 +19,12 @@ _WIDE_GAP = 1.6
 _WIDEST = 0.72
 """The width of a character, in sizes of the font, from which a gap is after it."""
 
-_PLACED = lazy(r"""(?i)<(?>[^<>]*?[\s"';]top\s*[:=])[^<>]*+>""")
+_PLACED = lazy(r"""(?i)<(?>[^<>]*?[\s"';](?:top|ymin)\s*[:=])[^<>]*+>""")
 """An element with a place of its own, as converters of PDF write it."""
-_LEFT, _TOP = (
+_SIDES = [
     lazy(rf"""(?i)[\s"';]{side}\s*[:=]\s*["']?(-?[0-9]{{1,6}}(?:\.[0-9]{{1,9}})?)""")
-    for side in ("left", "top")
-)
+    for side in ("(?:left|xmin)", "(?:top|ymin)", "xmax", "ymax")
+]
 
 
 class PlacedText(NamedTuple):
@@ -104,19 +104,45 @@ class _Tables:
             self._table, self._row, self._columns = self._table + 1, 0, {}
 
 
+class _Element(NamedTuple):
+    """The end of a tag with a place, and the place; without a right end if it says none."""
+
+    start: int
+    x: float
+    y: float
+    right: float
+    bottom: float
+
+    def continues(self, before: _Element | None) -> bool:
+        """Return whether a word follows another one in a line, not in the next column."""
+        height = self.bottom - self.y
+        return before is not None and self.y == before.y and 0 < self.x - before.right < height
+
+
 def placed_texts(source: str, texts: Iterable[Continuous]) -> Iterator[PlacedText]:
-    """Yield the first text after the start of each element with a place of its own."""
-    elements = (
-        (found.end(), float(left[1]), float(top[1]))
-        for found in _PLACED.finditer(source)
-        if (left := _LEFT.search(found[0])) and (top := _TOP.search(found[0]))
-    )
-    following = next(elements, None)
+    """Yield the texts after the start of each element with a place of its own."""
+    elements = _elements(source)
+    following, last = next(elements, None), None
     # The texts are not read for a source without such elements.
     for parts in texts if following else ():
-        spans = [part for part in parts if not isinstance(part, str)]
-        element = None
-        while spans and following is not None and following[0] <= spans[0][0]:
-            element, following = following, next(elements, None)
-        if element is not None:
-            yield PlacedText(spans[0][0], spans[-1][1], *element[1:], 0.0)
+        found: list[PlacedText] = []
+        for start, end in (part for part in parts if not isinstance(part, str)):
+            element = None
+            while following is not None and following.start <= start:
+                element, following = following, next(elements, None)
+            if source[start:end].isspace():
+                continue
+            if element is None or (found and element.continues(last)):
+                found[-1:] = [text._replace(end=end) for text in found[-1:]]
+            else:
+                found.append(PlacedText(start, end, element.x, element.y, 0.0))
+            last = element or last
+        yield from found
+
+
+def _elements(source: str) -> Iterator[_Element]:
+    for found in _PLACED.finditer(source):
+        left, top, right, bottom = (side.search(found[0]) for side in _SIDES)
+        if left and top:
+            ends = (float(side[1]) if side else 0.0 for side in (right, bottom))
+            yield _Element(found.end(), float(left[1]), float(top[1]), *ends)
