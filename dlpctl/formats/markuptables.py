@@ -17,6 +17,7 @@ from dlpctl.formats.cellgroups import (
     has_groups,
     header_row,
     is_header,
+    labelled_rows,
     rows_of_groups,
 )
 from dlpctl.formats.continuous import Continuous
@@ -134,7 +135,7 @@ class _TableReader:
         self.first: dict[int, dict[int, dict[int, str]]] = {}
         """The texts of the first rows of each table, by column."""
         self.rows: dict[tuple[int, int], list[list[Span]]] = {}
-        """The rows with a value in several cells, and the first row of each table."""
+        """The first rows of each table, and those with a value in several cells."""
 
     def parts(self, texts: Iterable[tuple[Cell, Continuous]]) -> Iterator[Span | str]:
         """Yield the texts of the rows with labels, each cell in a line."""
@@ -142,7 +143,7 @@ class _TableReader:
             cells = list(found)
             spans = [[part for part in text if not isinstance(part, str)] for _, text in cells]
             shown = ["".join(self._text[a:b] for a, b in each) for each in spans]
-            if row == 0 or has_groups("\t".join(shown)):
+            if row < HEADER_WITHIN or has_groups("\t".join(shown)):
                 self.rows[table, row] = spans
             for (cell, text), words in zip(cells, shown, strict=True):
                 self.columns.setdefault((table, cell.column), _Column()).add(row, text)
@@ -173,8 +174,9 @@ def views_of_cells(
     text = segments[0].text
     reader = _TableReader(text)
     yield _view("cells of tables", reader.parts(cells), segments)
-    if across := list(rows_of_groups(reader.rows, text)):
-        yield _view("rows of groups", across, segments)
+    for name, rows in (("rows of groups", rows_of_groups), ("labelled rows", labelled_rows)):
+        if parts := list(rows(reader.rows, text)):
+            yield _view(name, parts, segments)
     heads = {
         table: header_row({row: [*texts.values()] for row, texts in rows.items()}) or 0
         for table, rows in reader.first.items()

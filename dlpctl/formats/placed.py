@@ -36,6 +36,8 @@ class PlacedText(NamedTuple):
     y: float
     size: float
     """The size of the font."""
+    reach: float = 0.0
+    """The distance from the left before which another word is in the same cell."""
 
 
 def views_by_place(
@@ -93,10 +95,20 @@ class _Tables:
         self._columns: dict[float, int] = {}
 
     def add(self, line: Sequence[PlacedText], pieces: Sequence[Piece]) -> None:
+        cells: list[tuple[Cell, Continuous]] = []
+        reach = 0.0
         for text, piece in zip(line, pieces, strict=True):
-            column = self._columns.setdefault(text.x, len(self._columns))
-            self.cells.append((Cell(self._table, self._row, column), [piece[1:]]))
-        self._row += 1
+            if text.x < reach:
+                cells[-1][1].extend((" ", piece[1:]))
+            else:
+                column = self._columns.setdefault(text.x, len(self._columns))
+                cells.append((Cell(self._table, self._row, column), [piece[1:]]))
+            reach = text.reach
+        if len(cells) > 1:
+            self.cells += cells
+            self._row += 1
+        else:
+            self.end()
 
     def end(self) -> None:
         """End the table at a line with a single text."""
@@ -104,45 +116,31 @@ class _Tables:
             self._table, self._row, self._columns = self._table + 1, 0, {}
 
 
-class _Element(NamedTuple):
-    """The end of a tag with a place, and the place; without a right end if it says none."""
-
-    start: int
-    x: float
-    y: float
-    right: float
-    bottom: float
-
-    def continues(self, before: _Element | None) -> bool:
-        """Return whether a word follows another one in a line, not in the next column."""
-        height = self.bottom - self.y
-        return before is not None and self.y == before.y and 0 < self.x - before.right < height
-
-
 def placed_texts(source: str, texts: Iterable[Continuous]) -> Iterator[PlacedText]:
     """Yield the texts after the start of each element with a place of its own."""
     elements = _elements(source)
-    following, last = next(elements, None), None
+    following = next(elements, None)
     # The texts are not read for a source without such elements.
     for parts in texts if following else ():
         found: list[PlacedText] = []
         for start, end in (part for part in parts if not isinstance(part, str)):
             element = None
-            while following is not None and following.start <= start:
+            while following is not None and following.end <= start:
                 element, following = following, next(elements, None)
             if source[start:end].isspace():
                 continue
-            if element is None or (found and element.continues(last)):
-                found[-1:] = [text._replace(end=end) for text in found[-1:]]
-            else:
-                found.append(PlacedText(start, end, element.x, element.y, 0.0))
-            last = element or last
+            if element is not None:
+                found.append(element._replace(start=start, end=end))
+            elif found:
+                found[-1] = found[-1]._replace(end=end)
         yield from found
 
 
-def _elements(source: str) -> Iterator[_Element]:
+def _elements(source: str) -> Iterator[PlacedText]:
+    """Yield the tags with a place, as texts that are there."""
     for found in _PLACED.finditer(source):
         left, top, right, bottom = (side.search(found[0]) for side in _SIDES)
         if left and top:
-            ends = (float(side[1]) if side else 0.0 for side in (right, bottom))
-            yield _Element(found.end(), float(left[1]), float(top[1]), *ends)
+            x, y = float(left[1]), float(top[1])
+            reach = float(right[1]) + float(bottom[1]) - y if right and bottom else 0.0
+            yield PlacedText(*found.span(), x, y, 0.0, reach)
