@@ -137,12 +137,16 @@ class _TableReader:
         self.rows: dict[tuple[int, int], list[list[Span]]] = {}
         """The first rows of each table, and those with a value in several cells."""
 
+    def _words(self, parts: Continuous) -> str:
+        shown = (part if isinstance(part, str) else self._text[slice(*part)] for part in parts)
+        return " ".join("".join(shown).split())
+
     def parts(self, texts: Iterable[tuple[Cell, Continuous]]) -> Iterator[Span | str]:
         """Yield the texts of the rows with labels, each cell in a line."""
         for (table, row), found in groupby(texts, key=lambda each: each[0][:2]):
             cells = list(found)
             spans = [[part for part in text if not isinstance(part, str)] for _, text in cells]
-            shown = ["".join(self._text[a:b] for a, b in each) for each in spans]
+            shown = [self._words(text) for _, text in cells]
             if row < HEADER_WITHIN or has_groups("\t".join(shown)):
                 self.rows[table, row] = spans
             for (cell, text), words in zip(cells, shown, strict=True):
