@@ -97,6 +97,7 @@ TABLES = {
     "Hibernate": "".join(f"insert into t (name, patient_id) values (?, ?)\nTRACE binding parameter [1] as [VARCHAR] - [{b}]\nTRACE binding parameter [2] as [VARCHAR] - [{c}]\n" for _, b, c in ROWS),
     "Entity Framework": "".join(f"[Parameters=[@p0='{b}' (Nullable = false), @p1='{c}'], Timeout='30']\nINSERT INTO [t] ([name], [patient_id])\nVALUES (@p0, @p1);\n" for _, b, c in ROWS),
     "columns with full cells": "".join(f"{a:4}{b:10}{c:12}{d}\n" for a, b, c, d in (("id", "name", "Patient ID", "town"), *((*row, "X") for row in ROWS))),
+    "indented columns with full cells": "".join(f"   {a:4}{b:10}{c:12}{d}\n" for a, b, c, d in (("id", "name", "Patient ID", "town"), *((*row, "X") for row in ROWS))),
     "blank lines between rows": "name        Patient ID\n\n" + "".join(f"{b:12}{c}\n\n" for _, b, c in ROWS),
     "cells in lines": "Members\nid\nname\nPatient ID\n" + "".join("\n".join(row) + "\n" for row in ROWS),
     "cells in lines, apart": "name\n\nPatient ID\n\n" + "".join(f"{b}\n\n{c}\n\n" for _, b, c in ROWS),

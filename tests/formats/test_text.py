@@ -375,6 +375,7 @@ def test_cells_are_in_the_columns_that_they_span() -> None:
     )
     document = format_named("xml").extract(source.encode(), LIMITS)
     columns = {each.context: each.text for each in document.views if each.name == "column"}
+    assert view(document, "labelled rows").text == "a: b\n\na: 1985\n\n"
     assert columns == {"name": "a", "born on": "1985", "tel": "55", "note": "7"}
 
 

@@ -185,7 +185,7 @@ def _rows(data: bytes, position: int, header: bytes, words: HeaderWords) -> Iter
             below, position, position + _LONGEST_CELL
         ):
             delimiter = below
-        columns = _column_starts(header) if delimiter == _DELIMITERS[-1] else []
+        columns = _column_starts(header, len(names)) if delimiter == _DELIMITERS[-1] else []
         for parts, starts in _rows_of(data, position, delimiter, len(names), columns):
             yield _named(names * (len(parts) // len(names)), starts, parts)
 
@@ -278,10 +278,12 @@ def _aligned(line: bytes) -> list[bytes]:
     return parts
 
 
-def _column_starts(header: bytes) -> list[int]:
+def _column_starts(header: bytes, width: int) -> list[int]:
     """Return where the columns start, in characters, if they are enough to tell rows from prose."""
     starts = [found.start() for found in _ALIGNED.finditer(header.decode())]
-    return starts if len(starts) >= _FEWEST_COLUMNS else []
+    if header.startswith(_DELIMITERS[-1]):  # the first cell is empty
+        starts.insert(0, 0)
+    return starts if len(starts) == width >= _FEWEST_COLUMNS else []
 
 
 def _cut(line: bytes, columns: Sequence[int]) -> list[tuple[int, bytes]]:
