@@ -15,8 +15,9 @@ from dlpctl.detect.derived.forms import Form
 from dlpctl.detect.derived.headers import HeaderWords
 from dlpctl.regex import lazy
 
-_WORDS = r"[^\s!-@\[-`{-~][^\n0-9:;,.!?@=<>(){}\[\]*\\|\"]*"
-_LINE_END = r"\r?\n(?:[ \t]*\r?\n)?"
+_IN_WORD = r"[^\s0-9:;,.!?@=<>(){}\[\]*\\|\"]"
+_WORDS = rf"[^\s!-@\[-`{{-~]{_IN_WORD}*(?: {_IN_WORD}+)*"
+_LINE_END = r"[ \t]*\r?\n(?:[ \t]*\r?\n)?"
 _LINE = lazy(rb"[ \t]*(\S[^\n]{0,63}?)[ \t\r]*(?:\n[ \t\r]*\n?|\Z)")
 _DIGIT, _LETTER = lazy(rb"[0-9]"), lazy(rb"[A-Za-z\x80-\xff]")
 _MOST_COLUMNS, _FEWEST_ROWS = 12, 2

@@ -102,6 +102,7 @@ def sensitive_cells(
             line = b"\t".join(copied[1].split(b","))
         listed = listed_cells(data, start, end, words)
         if listed is not None:
+            table_end = start  # another header may be in its lines
             for cells in listed:
                 table_end = max(table_end, cells.end)
                 yield cells
