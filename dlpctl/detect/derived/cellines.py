@@ -20,6 +20,7 @@ _WORDS = rf"[^\s!-@\[-`{{-~]{_IN_WORD}*(?: {_IN_WORD}+)*"
 _LINE_END = r"[ \t]*\r?\n(?:[ \t]*\r?\n)?"
 _LINE = lazy(rb"[ \t]*(\S[^\n]{0,63}?)[ \t\r]*(?:\n[ \t\r]*\n?|\Z)")
 _DIGIT, _LETTER = lazy(rb"[0-9]"), lazy(rb"[A-Za-z\x80-\xff]")
+_JOINTS = b" -_"
 _MOST_COLUMNS, _FEWEST_ROWS = 12, 2
 _MOST_LINES = 64
 """The lines that tell how many columns a table has."""
@@ -50,7 +51,8 @@ def _cells_in_lines(data: bytes, found: re.Match[bytes], words: HeaderWords) -> 
     ]
     size, width, first = max(sizes, default=(0, 0, 0))
     names = names[first : first - width]
-    if not size or not any(names):
+    titles = {line.text.translate(None, _JOINTS) for line in headers[first : first - width]}
+    if not size or not any(names) or len(titles) < -width:
         return
     row_shapes = shapes[first - width : first - 2 * width]
     below = _lines(data, lines[first - width].start)
